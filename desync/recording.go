@@ -232,7 +232,7 @@ func (p *recordingReader) record(rec *record.Record) error {
 		}
 		p.header = rec.Header
 		f.Game, f.Build, f.Platform = p.header.Game, p.header.Build, p.header.Platform
-		f.seats, f.rate = p.header.Settings.Players, fmt.Sprint(p.header.Settings.TickRate)
+		f.seats, f.rate = p.header.Settings.Players, fmt.Sprint(p.header.Settings.TickRate())
 	case record.KindForeign:
 		return p.foreign(rec)
 	case record.KindNote, record.KindEvent:

@@ -59,13 +59,15 @@ const (
 	MaxTick      = record.MaxTick      // the last tick of a match
 	MaxPayload   = record.MaxPayload   // the largest payload of a command, in bytes
 	MaxStateSize = record.MaxStateSize // the largest state, in canonical bytes
-	Protocol     = record.Protocol     // the number of the format of records and messages
 	Engine       = record.Engine       // the name of this engine's rules, see [record.Engine]
 )
 
 // DefaultSettings returns the settings for a number of players: 20 ticks a second, a checksum every second and a keyframe
 // every minute. The seed is 0: a server draws one for each match.
 func DefaultSettings(players uint8) Settings { return record.DefaultSettings(players) }
+
+// TickPeriod returns the TickMicros of [Settings] for a number of ticks per second, 1 to 1000.
+func TickPeriod(rate uint16) uint32 { return record.TickPeriod(rate) }
 
 // Type returns the command type of kind, with payloads of type M. See [record.CommandType.Limit] for how often a player may
 // issue it.

@@ -83,7 +83,7 @@ func ExampleIdentityError() {
 	newer := testgame.LampRules
 	newer.Build = "2"
 	var header *lockstep.Header
-	header, err := lockstep.MustGame(newer).NewHeader(lockstep.MatchID{}, lockstep.Settings{Seed: 1, Players: 2, TickRate: 20, CheckEvery: 20}, &testgame.Nobody{})
+	header, err := lockstep.MustGame(newer).NewHeader(lockstep.MatchID{}, lockstep.Settings{Seed: 1, Players: 2, TickMicros: lockstep.TickPeriod(20), CheckEvery: 20}, &testgame.Nobody{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -149,8 +149,7 @@ func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 		return nil, err
 	}
 	h := g.Identity()
-	h.Match, h.Settings, h.Config = id, s.Normal(), g.packConfig(config)
-	h.Protocol = h.NeededProtocol()
+	h.Match, h.Settings, h.Config = id, s, g.packConfig(config)
 	if len(h.Config) > record.MaxConfig {
 		return nil, fmt.Errorf("lockstep: got a configuration of %d bytes, want at most %d", len(h.Config), record.MaxConfig)
 	}
@@ -202,8 +201,8 @@ func (g *Game) checkConfig(config any) error {
 
 // Identity returns a header with the fields that all matches of this game share. The others are zero.
 func (g *Game) Identity() *Header {
-	h := &Header{
-		Engine: Engine, Game: g.name, Build: g.build,
+	return &Header{
+		Protocol: record.Protocol, Engine: Engine, Game: g.name, Build: g.build,
 		Platform:     Platform(),
 		Sources:      g.sources.TextAfter(Platform()),
 		ConfigSchema: g.configSchema.AppendDescription(nil),
@@ -211,8 +210,6 @@ func (g *Game) Identity() *Header {
 		Commands:     g.kinds.Descriptions(),
 		ResultSchema: g.result.description(),
 	}
-	h.Protocol = h.NeededProtocol()
-	return h
 }
 
 // Platform returns the system, processor and compiler of this program, for people.

@@ -34,7 +34,7 @@ var (
 	ErrFormat = errors.New("not a replay")
 
 	// ErrUnsupported: a version, flag, block or record that this code does not know and must not skip.
-	ErrUnsupported = errors.New("not supported")
+	ErrUnsupported = errors.New("this file needs a newer samestep")
 
 	// ErrCorrupt: a check, a sum or the form of the bytes is wrong.
 	ErrCorrupt = errors.New("corrupt")

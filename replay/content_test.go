@@ -157,6 +157,10 @@ func TestRecover(t *testing.T) {
 	if _, err := replay.Recover(replay.NewWriter(&out, replay.WriterOptions{}), open(t, file[:60])); err == nil {
 		t.Error("recovered a file without a state")
 	}
+	newer := replay.AppendBlock(bytes.Clone(file), 63, []byte("of a later version"))
+	if _, err := replay.Recover(replay.NewWriter(&out, replay.WriterOptions{}), open(t, newer)); !errors.Is(err, replay.ErrUnsupported) {
+		t.Errorf("a file with a block that only a newer reader knows: got %v, want %v", err, replay.ErrUnsupported)
+	}
 }
 
 // A match whose checksums are not those of the simulation gets no keyframes.

@@ -178,8 +178,8 @@ func ExampleOpen() {
 	//   system          1 command, 1 B of payload
 	// checksums         5 agreed, 0 mismatching ones of players
 	// keyframes         1, 116 B
-	// size              646 B, 5.30 bytes per tick without keyframes
-	// content           13f0241cea5041279888e0cdf216afd377994877dce637d7e17d4f6a8ded4164
+	// size              653 B, 5.37 bytes per tick without keyframes
+	// content           27f4f9f02e5fdc723a28ada5f5854db5bcf871947e7a8c08bfd9ea897ad86ce6
 	// end               "time is up"
 }
 
@@ -225,7 +225,7 @@ func ExamplePartHash() {
 	hash, tick, err := replay.HashContent(r, 60)
 	var part replay.PartHash = replay.PartHash{Tick: tick, ContentHash: hash}
 	fmt.Println(part.Tick, part.ContentHash.String()[:16], err)
-	// Output: 60 51781ec648c5fd25 <nil>
+	// Output: 60 fff82e2aadc48603 <nil>
 }
 
 func ExampleDamageError() {

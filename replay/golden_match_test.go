@@ -38,7 +38,9 @@ var goldens = []golden{
 	},
 	{
 		name: "eight", players: 8, ticks: 400, config: skirmish.Defaults(8, 320),
-		settings: func(s *lockstep.Settings) { s.Seed, s.TickRate, s.KeyframeEvery = 1<<64-1, 10, 0 },
+		settings: func(s *lockstep.Settings) {
+			s.Seed, s.TickMicros, s.KeyframeEvery = 1<<64-1, lockstep.TickPeriod(10), 0
+		},
 	},
 	{
 		name: "roster", players: 3, ticks: 400, config: skirmish.Defaults(3, 100),

@@ -72,7 +72,7 @@ func playUntilKilled(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	s := lockstep.DefaultSettings(2)
-	s.TickRate, s.KeyframeEvery = killRate, 30
+	s.TickMicros, s.KeyframeEvery = lockstep.TickPeriod(killRate), 30
 	g, h := newDots(t, s)
 	c, err := coordinator.New(g, h, replay.NewWriter(f, replay.WriterOptions{}), coordinator.Options{})
 	if err != nil {

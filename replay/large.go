@@ -108,7 +108,7 @@ func (r *Reader) largestState(packed bool, in io.Reader) (uint64, error) {
 }
 
 // measure returns the size of the record that b begins with. If b ends inside the record, size is 0 and open is the
-// size that the byte string there claims. It knows the values of records: numbers, strings and arrays.
+// size that the byte string there claims. It knows the values of records: numbers, bools, strings and arrays.
 func measure(b []byte) (size int, open uint64) {
 	at := 0
 	for left := 1; left > 0; left-- {
@@ -120,7 +120,7 @@ func measure(b []byte) (size int, open uint64) {
 		var bytes uint64
 		width := 0 // of a number, or of a length
 		switch {
-		case c <= 0x7f: // a number
+		case c <= 0x7f || c == 0xc2 || c == 0xc3: // a number or a bool
 		case c&0xf0 == 0x90:
 			left += int(c & 0xf)
 		case c&0xe0 == 0xa0:

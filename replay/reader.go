@@ -229,13 +229,24 @@ func (r *Reader) nextBlock() error {
 		return r.classify(err, end)
 	}
 	r.chain, r.offset = check, end
+	if err := checkKnown(kind); err != nil {
+		return r.damage(err)
+	}
 	if kind < firstOptional && r.ended {
 		return r.damage(fmt.Errorf("%w: %d bytes after the end record", ErrInvalid, left))
 	}
 	return r.take(kind, body)
 }
 
-// take takes a block. If it has records, they are read next.
+// checkKnown returns ErrUnsupported for a block that a reader must know and this one does not.
+func checkKnown(kind byte) error {
+	if kind < firstOptional && kind != blockBatch && kind != blockSegment {
+		return fmt.Errorf("%w: unknown block of kind %d", ErrUnsupported, kind)
+	}
+	return nil
+}
+
+// take takes a block of a known kind. If it has records, they are read next.
 func (r *Reader) take(kind byte, body []byte) error {
 	switch {
 	case kind == blockBatch && len(body) == 0:
@@ -244,8 +255,6 @@ func (r *Reader) take(kind byte, body []byte) error {
 		r.records, r.body = body, body
 	case kind == blockSegment:
 		return r.takeSegment(body)
-	case kind < firstOptional:
-		return r.damage(fmt.Errorf("%w: unknown block of kind %d", ErrUnsupported, kind))
 	default:
 		return r.takeOptional(kind, body)
 	}

@@ -80,7 +80,8 @@ type Recovery struct {
 }
 
 // Recover copies the readable beginning of a torn or damaged file to w, with an end that says what happened, and closes
-// w. It does not copy blocks after the damage, as ticks would be missing; the Damage says where they are.
+// w. It does not copy blocks after the damage, as ticks would be missing; the Damage says where they are. It refuses what it
+// does not know, with [ErrUnsupported]: a newer reader loses nothing of it.
 func Recover(w *Writer, r *Reader) (*Recovery, error) {
 	var damage *DamageError
 	err := Play(r, nil, func(*record.Record) error { return w.Append(r.Record()) })
@@ -88,7 +89,7 @@ func Recover(w *Writer, r *Reader) (*Recovery, error) {
 	switch {
 	case err == nil:
 		return found, w.Close()
-	case !errors.As(err, &damage) || !r.began:
+	case !errors.As(err, &damage) || !r.began || errors.Is(err, ErrUnsupported):
 		return found, err
 	}
 	found.Damage = damage

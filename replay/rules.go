@@ -167,8 +167,11 @@ func (r *Reader) attachedRules() (*Rules, error) {
 		if err != nil {
 			return nil, f.damage(err)
 		}
-		if kind < firstOptional && (kind != blockBatch && kind != blockSegment || size == 0) {
-			return nil, f.damage(fmt.Errorf("%w: a block of kind %d with %d bytes", ErrUnsupported, kind, size)) // such as zeros
+		if err := checkKnown(kind); err != nil {
+			return nil, f.damage(err) // such as zeros
+		}
+		if kind < firstOptional && size == 0 {
+			return nil, f.damage(fmt.Errorf("%w: a block of kind %d without records", ErrInvalid, kind))
 		}
 		if kind == blockRules {
 			_, body, _, _, err := f.blockAt(f.start)

@@ -105,6 +105,9 @@ func (r *Reader) land(m mark) error {
 		return r.damage(err)
 	}
 	r.chain, r.offset = check, end
+	if err := checkKnown(kind); err != nil {
+		return r.damage(err)
+	}
 	if kind >= firstOptional {
 		return r.damage(fmt.Errorf("%w: no records here", ErrCorrupt))
 	}

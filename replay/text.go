@@ -140,9 +140,9 @@ func (info *Info) ends(line func(name, format string, args ...any)) {
 // settingsText describes the settings in a header. An imported match has no seed and no interval of keyframes.
 func settingsText(h *lockstep.Header) string {
 	s := &h.Settings
-	seats, rate := words.Count(int(s.Players), "seat"), fmt.Sprintf("%d ticks/s", s.TickRate)
-	if s.TickMS > 0 {
-		rate = fmt.Sprintf("%d ms a tick", s.TickMS)
+	seats, rate := words.Count(int(s.Players), "seat"), fmt.Sprintf("%d ticks/s", s.TickRate())
+	if record.TickPeriod(s.TickRate()) != s.TickMicros {
+		rate = fmt.Sprintf("%v ms a tick", float64(s.TickMicros)/1000)
 	}
 	if h.Engine == ForeignEngine {
 		return fmt.Sprintf("%s, %s; imported, so the seed is unknown", seats, rate)

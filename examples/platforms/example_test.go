@@ -12,7 +12,7 @@ import (
 func Example() {
 	config := platforms.Usual(2)
 	settings := lockstep.DefaultSettings(2)
-	settings.Seed, settings.TickRate = 1, 60
+	settings.Seed, settings.TickMicros = 1, lockstep.TickPeriod(60)
 	match, err := local.New(lockstep.MustGame(platforms.Rules()), &config, local.Options{
 		Settings: settings, Bots: []lockstep.Bot{platforms.NewBot(0, 1), platforms.NewBot(1, 2)},
 	})

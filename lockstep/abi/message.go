@@ -15,10 +15,9 @@ type Match struct {
 type Settings struct {
 	Seed          uint64
 	Players       uint8
-	TickRate      uint16
+	TickMicros    uint32
 	CheckEvery    uint16
 	KeyframeEvery uint32
-	TickMS        uint16
 	Relay         bool
 }
 

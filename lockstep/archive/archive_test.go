@@ -170,7 +170,7 @@ func TestMove(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "description", got, server.Archived{
-		Name: "sealed-01020300.ssr", SizeBytes: 2346, Ended: noon.AddDate(0, 0, 1), Kind: "replay", Match: "sealed", ID: "01020300000000000000000000000000", Stored: true,
+		Name: "sealed-01020300.ssr", SizeBytes: 2351, Ended: noon.AddDate(0, 0, 1), Kind: "replay", Match: "sealed", ID: "01020300000000000000000000000000", Stored: true,
 		Game: "ledger", Build: "for ever", Ticks: got.Ticks, Reason: "the golden match is over",
 		Players: []server.ArchivedPlayer{{Seat: 0, Name: "player 0 é"}, {Seat: 1, Name: "player 1 é"}, {Seat: 2, Name: "player 2 é", TakenOver: 180}}, Subjects: map[lockstep.Player]string{1: "ada@example"},
 	})
@@ -356,7 +356,7 @@ func library(t *testing.T, r *rig) {
 	for day := range 10 {
 		name, file := fmt.Sprintf("m%d-01020300.ssr", day), "v1-sealed"
 		if day%2 == 1 {
-			file = "v1p2-sealed" // 2407 bytes
+			file = "v1result-sealed" // 2408 bytes
 		}
 		put(t, r.live, name, sample(t, file), day)
 		if err := r.Played(filepath.Join(r.live, name), map[lockstep.Player]string{0: "ada", 1: fmt.Sprintf("guest %d", day)}); err != nil {

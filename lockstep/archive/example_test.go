@@ -36,7 +36,7 @@ func ExampleArchive() {
 	if _, err := server.New(server.Options{Dir: dir, Archive: a}); err != nil {
 		log.Fatal(err)
 	}
-	replay, err := os.ReadFile("../../testdata/replays/versions/v1p2-sealed.ssr") // what the last run left behind
+	replay, err := os.ReadFile("../../testdata/replays/versions/v1result-sealed.ssr") // what the last run left behind
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "final-01020300.ssr"), replay, 0o600)
 	}

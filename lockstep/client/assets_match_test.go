@@ -104,7 +104,7 @@ func newTiles(t *testing.T, prefix string) *tiles {
 		}
 	})
 	settings := lockstep.DefaultSettings(2)
-	settings.Seed, settings.TickRate, settings.CheckEvery = 1, 100, 10
+	settings.Seed, settings.TickMicros, settings.CheckEvery = 1, lockstep.TickPeriod(100), 10
 	if m.match, err = s.Create(server.MatchSpec{
 		Name: "duel", Game: lockstep.MustGame(testgame.TilesRules()).WithAssets(m.folder.Read), Settings: settings, Config: &testgame.TilesConfig{Map: tilesAsset},
 	}); err != nil {

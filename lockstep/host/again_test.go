@@ -35,7 +35,7 @@ func TestFalseAnswersToResimulate(t *testing.T) {
 		{name: "honest", outcome: protocol.WrongTheSameWay, first: at, state: true},
 		{name: "older client", change: func(m *protocol.Message) bool {
 			if m.Kind == protocol.KindAuth {
-				m.Auth.Protocol = protocol.Number(lockstep.Protocol)
+				m.Auth.Capabilities = nil
 			}
 			return false
 		}},

@@ -18,7 +18,7 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 		return
 	}
 	a := m.Auth
-	if a.Protocol == protocol.Views && !h.admitViewer(p) {
+	if a.Can(protocol.Views) && !h.admitViewer(p) {
 		return
 	}
 	if err := h.checkIdentity(p, a); err != nil {
@@ -30,7 +30,7 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 	}
 	p.platform, p.sources = record.SplitPlatform(a.Platform)
 	p.build = a.Build
-	p.resimulates = a.Protocol == protocol.Resimulates
+	p.resimulates = a.Can(protocol.Resimulate)
 	if h.onlyViews(p) {
 		return
 	}

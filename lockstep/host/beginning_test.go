@@ -458,7 +458,7 @@ func TestBeginRefuses(t *testing.T) {
 	}{
 		{func(h *lockstep.Header) { h.Settings.Players = 2 }, "setting players: got 2, want 4"},
 		{func(h *lockstep.Header) { h.Settings.Seed = 7 }, "setting seed: got 7, want 0"},
-		{func(h *lockstep.Header) { h.Settings.TickRate = 30 }, "setting tick rate: got 30, want 20"},
+		{func(h *lockstep.Header) { h.Settings.TickMicros = lockstep.TickPeriod(30) }, "setting tick micros: got 33333, want 50000"},
 		{func(h *lockstep.Header) { h.Build = "2" }, "build: got 2, want 1"},
 	} {
 		h := *header

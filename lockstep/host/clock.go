@@ -13,23 +13,22 @@ import (
 // never is a time later than all others.
 const never lockstep.Time = 1<<63 - 1
 
-// A clock says when ticks are due: the n-th after start at start + n·100·each/(rate·percent).
+// A clock says when ticks are due: the n-th after start at start + n·100·each/percent.
 type clock struct {
 	running bool
 	start   lockstep.Time
 	n       int64 // ticks since start
-	rate    int64 // ticks at 100 percent in …
-	each    int64 // … this time in microseconds
+	each    int64 // microseconds of a tick at 100 percent
 	percent int64
 }
 
 // due returns when the next tick is due.
 func (c *clock) due() lockstep.Time {
-	return c.start + lockstep.Time((c.n+1)*100*c.each/(c.rate*c.percent))
+	return c.start + lockstep.Time((c.n+1)*100*c.each/c.percent)
 }
 
 func (c *clock) period() lockstep.Time {
-	return lockstep.Time(100 * c.each / (c.rate * c.percent))
+	return lockstep.Time(100 * c.each / c.percent)
 }
 
 // restart makes the next tick due one period after now.
@@ -41,7 +40,7 @@ func (c *clock) hold(now lockstep.Time) { c.start, c.n = now-c.period()+c.period
 // set changes the speed from the tick after the next one on.
 func (c *clock) set(percent int64) {
 	if percent != c.percent {
-		c.start, c.n, c.percent = c.start+lockstep.Time(c.n*100*c.each/(c.rate*c.percent)), 0, percent
+		c.start, c.n, c.percent = c.start+lockstep.Time(c.n*100*c.each/c.percent), 0, percent
 	}
 }
 

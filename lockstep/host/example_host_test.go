@@ -73,7 +73,7 @@ func ExampleHost() {
 	// host: tick 0: player 0 synced: joined
 	// 48: seat 0
 	// 37: ping
-	// 49: 202 bytes of state
+	// 49: 207 bytes of state
 	// a record
 	// a record
 	// a record
@@ -131,7 +131,7 @@ func ExampleOptions() {
 	fmt.Println(public.Players, "players")
 	// Output:
 	// accounts are in the sum: true
-	// tick 0, input delay 2, at most 54751 KiB for connections
+	// tick 0, input delay 2, at most 54752 KiB for connections
 	// 0 players
 }
 
@@ -165,13 +165,13 @@ func ExampleEvidence() {
 	// tick 2: 9 bytes of the referee, 0 of the player
 }
 
-// A client of protocol 5 is asked to compute the ticks again. This one says the same twice, so it is not its memory.
+// A client that can is asked to compute the ticks again. This one says the same twice, so it is not its memory.
 func ExampleResimulation() {
 	h := testgame.NewLampHost(host.Options{Evidence: true})
 	id, _ := h.Connect(0, "")
 	var w protocol.Writer
 	auth := protocol.NewAuth(lockstep.MustGame(testgame.LampRules))
-	auth.Token, auth.Protocol = "ann", protocol.Resimulates
+	auth.Token, auth.Capabilities = "ann", []string{protocol.Resimulate}
 	h.Receive(0, id, w.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: auth}))
 	var now lockstep.Time
 	for h.Now() < 2 {

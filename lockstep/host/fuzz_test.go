@@ -64,7 +64,7 @@ func (m *mob) step(f *tape) {
 		auth.Token = [...]string{"p0", "p1", "watch", "any-x", "nobody", ""}[f.byte()%6]
 		auth.Session = protocol.SessionToken{f.byte()}
 		if auth.Position = protocol.Position(f.byte()); auth.Position%2 == 1 {
-			auth.Protocol = protocol.Resimulates
+			auth.Capabilities = []string{protocol.Resimulate}
 		}
 		p.h.Receive(p.now, m.pick(f), m.w.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: &auth}))
 	case 3:

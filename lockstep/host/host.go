@@ -127,13 +127,11 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	if err := o.complete(&h.Settings); err != nil {
 		return nil, err
 	}
-	rate, each := h.Settings.Rate()
 	v, err := newViews(g, &o)
 	if err != nil {
 		return nil, err
 	}
 	auth := protocol.NewAuth(g)
-	auth.Protocol = protocol.Number(h.Protocol)
 	return &Host{
 		game: g, header: h, options: o, auth: auth, disclosed: o.Disclosure(),
 		ring:     ring.New(o.RingRecords, o.RingBytes),
@@ -145,7 +143,7 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		inactive: inactiveTicks(h, o.Inactive.After), inactiveGuests: inactiveTicks(h, o.Inactive.Guests),
 		seats: make([]hostSeat, h.Settings.Players),
 		wake:  never,
-		clock: clock{rate: rate, each: each, percent: 100},
+		clock: clock{each: h.Settings.Micros(1), percent: 100},
 		pace:  pace{base: 100, percent: 100},
 		lobby: lobby{open: o.Start != (StartPolicy{})},
 		views: v,

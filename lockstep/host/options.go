@@ -213,7 +213,7 @@ const maxChatHistory = 256
 
 // complete sets the defaults for a match with settings s, and checks all options.
 func (o *Options) complete(s *lockstep.Settings) error {
-	second := lockstep.Tick(s.TickRate)
+	second := lockstep.Tick(s.TickRate())
 	or(&o.MaxSpectators, 64)
 	or(&o.MaxConnecting, 64)
 	or(&o.InputDelay, max(1, o.Delay.Min))
@@ -256,7 +256,7 @@ func (o *Options) complete(s *lockstep.Settings) error {
 	or(&r.Resyncs, Rate{2, 60 * lockstep.Second, 2})
 	or(&r.Returns, Rate{20, 60 * lockstep.Second, 20})
 	or(&r.Keyframes, Rate{512 << 10, lockstep.Second, 16 << 20})
-	or(&r.Resimulations, Rate{max(1, int(s.TickRate)/16), lockstep.Second, o.EvidenceHistory * int(s.CheckEvery)})
+	or(&r.Resimulations, Rate{max(1, int(s.TickRate())/16), lockstep.Second, o.EvidenceHistory * int(s.CheckEvery)})
 	or(&r.Ready, Rate{1, minute, 6})
 	or(&r.Notes, Rate{1, lockstep.Second, 8})
 	or(&r.Offences, Rate{20, lockstep.Second, 100})

@@ -58,7 +58,7 @@ func TestLimitsOnPage(t *testing.T) {
 		fmt.Sprintf("| time until `auth` | %d s |", o.AuthTimeout/lockstep.Second), fmt.Sprintf("| silence | %d s |", o.IdleTimeout/lockstep.Second),
 		fmt.Sprintf("| grace time of a lost player | %d s |", o.Grace/lockstep.Second), fmt.Sprintf("| time to read the end | %d s |", o.Linger/lockstep.Second),
 		fmt.Sprintf("| time to read an end by the rules, or to come back for it | %d s |", o.EndLinger/lockstep.Second),
-		fmt.Sprintf("| time to acknowledge a `state_sync` | %d s,", o.SyncTimeout/lockstep.Second), fmt.Sprintf("| lag | %d s of ticks,", uint64(o.Lag)/uint64(s.TickRate)),
+		fmt.Sprintf("| time to acknowledge a `state_sync` | %d s,", o.SyncTimeout/lockstep.Second), fmt.Sprintf("| lag | %d s of ticks,", uint64(o.Lag)/uint64(s.TickRate())),
 		fmt.Sprintf("| syncs because of lag | %d |", o.MaxStrikes), fmt.Sprintf("| time between two keyframes for joiners | %d s |", o.KeyframeInterval/lockstep.Second),
 		fmt.Sprintf("| chunks of a sync | %d KiB in the time of a tick |", o.SyncBytesPerTick>>10), fmt.Sprintf("| commands of a player in one tick | %d,", o.MaxPerTick),
 		fmt.Sprintf("| sequences ahead of the highest decided one | %d |", record.CommandWindow), fmt.Sprintf("| checked ticks that can be reported on | %d |", record.CheckWindow),

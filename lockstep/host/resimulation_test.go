@@ -36,7 +36,7 @@ func newCountingHost(t *testing.T, players, spectators int, steps *int, asks boo
 		id, _ := h.Connect(0, "")
 		a := protocol.NewAuth(g)
 		if asks {
-			a.Protocol = protocol.Resimulates
+			a.Capabilities = []string{protocol.Resimulate}
 		}
 		if i < players {
 			a.Token = string(rune('a' + i))

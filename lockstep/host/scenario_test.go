@@ -576,7 +576,7 @@ func TestHostRemovesWhoComesBackWrong(t *testing.T) {
 // ends.
 func TestHostHoldIsNotWaiting(t *testing.T) {
 	for phase := lockstep.Time(0); phase < 250; phase += 10 {
-		p := newParty(t, func(s *lockstep.Settings) { s.TickRate = 1 }, func(o *host.Options) {
+		p := newParty(t, func(s *lockstep.Settings) { s.TickMicros = lockstep.TickPeriod(1) }, func(o *host.Options) {
 			o.Wait.Bound, o.IdleTimeout = 2*lockstep.Second, 600*lockstep.Second
 		})
 		a := p.join("a", "p0")

@@ -53,9 +53,8 @@ func (h *Host) appendViews(p *peer, dst []byte, begin, limit int) []byte {
 		if len(dst) > begin && len(dst)+len(h.views.sync)+record.MaxName > limit {
 			return dst // the next message has room
 		}
-		rate, each := h.header.Settings.Rate()
 		h.message = protocol.Message{
-			Kind: protocol.KindViewSync, Text: v.series.viewer.String(), Players: h.header.Settings.Players, Every: uint16(h.options.Views.Every), Period: uint32(max(1, each/rate)), Bytes: h.views.sync,
+			Kind: protocol.KindViewSync, Text: v.series.viewer.String(), Players: h.header.Settings.Players, Every: uint16(h.options.Views.Every), Period: h.header.Settings.TickMicros, Bytes: h.views.sync,
 		}
 		dst = h.writer.Append(dst, &h.message)
 		v.told = true

@@ -333,7 +333,7 @@ func TestOnlyViews(t *testing.T) {
 	} {
 		p := newPartyOf(t, o.rules, nil, o.options)
 		g := p.guest("w", "watch")
-		g.auth.Protocol, g.view = protocol.Views, &glance{}
+		g.auth.Capabilities, g.view = []string{protocol.Views}, &glance{}
 		g.auth.StateSchema = 0
 		g.connect()
 		p.pass(lockstep.Second)

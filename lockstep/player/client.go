@@ -39,8 +39,6 @@ type Client struct {
 	leaving bool
 	over    bool // the match's end has arrived
 
-	protocolTry int // how many numbers of the protocol the server has refused
-
 	now     lockstep.Time // the caller's
 	clock   lockstep.Time // our own: without jumps
 	gap     lockstep.Time // since the call before

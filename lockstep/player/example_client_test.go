@@ -200,7 +200,7 @@ func ExampleReconnectPolicy() {
 	v.play(lockstep.Second)
 	// Output:
 	// connected
-	// a state, 202 of 202 bytes
+	// a state, 207 of 207 bytes
 	// player 0 is Ann
 	// lost: cable unplugged
 	// attempt 1 is due

@@ -50,8 +50,7 @@ const (
 // delays them so that most late ones have arrived in time.
 type pacer struct {
 	options  PacingOptions
-	rate     int64 // ticks at 100 percent in …
-	each     int64 // … this time in microseconds
+	each     int64 // microseconds of a tick at 100 percent
 	arriving int64 // percent of it, at the end of what has arrived
 	playing  int64 // percent of it, at the tick that was run
 	pace     int64 // per mille of that
@@ -69,18 +68,17 @@ type pacer struct {
 	jitter  jitter
 }
 
-// begin starts anew at a match's rate and speed.
+// begin starts anew at a match's period and speed.
 func (p *pacer) begin(s *lockstep.Settings, percent int64) {
-	rate, each := s.Rate()
-	*p = pacer{options: p.options, rate: rate, each: each, arriving: percent, playing: percent, pace: pacePlain, noBase: true, passed: p.passed, jitter: p.jitter}
+	*p = pacer{options: p.options, each: s.Micros(1), arriving: percent, playing: percent, pace: pacePlain, noBase: true, passed: p.passed, jitter: p.jitter}
 }
 
 // duration returns how long n ticks take.
 func (p *pacer) duration(n, percent int64) lockstep.Time {
-	if p.rate == 0 || percent == 0 {
+	if p.each == 0 || percent == 0 {
 		return 0
 	}
-	return lockstep.Time(n * p.each * 100 / (p.rate * percent))
+	return lockstep.Time(n * p.each * 100 / percent)
 }
 
 // tickUnits returns the units of a tick.
@@ -121,7 +119,7 @@ func (p *pacer) late(now lockstep.Time, level int64) lockstep.Time {
 		over = -p.delay()
 	}
 	over = min(over, p.duration(1+p.owed, p.playing)) // ticks that have not arrived cannot run
-	return p.duration(level, p.playing) - lockstep.Time(p.units/max(1, p.rate*p.playing*pacePlain)) + over
+	return p.duration(level, p.playing) - lockstep.Time(p.units/max(1, p.playing*pacePlain)) + over
 }
 
 // behind returns how long after the undisturbed arrival of a tick a client with level ticks left to run shows it.
@@ -136,7 +134,7 @@ func (p *pacer) pass(now lockstep.Time, level int64) int64 {
 	if p.options.AsTheyCome {
 		return level
 	}
-	p.speed = p.rate * p.playing * p.pace
+	p.speed = p.playing * p.pace
 	p.units += int64(min(elapsed, maxStep)) * p.speed
 	late, tick := p.late(now, level), p.duration(1, p.playing)
 	if p.waiting = p.waiting && !p.noBase && late < 0 && p.owed == 0; p.waiting {
@@ -175,7 +173,7 @@ func (p *pacer) next(level int64) lockstep.Time {
 	if level == 0 {
 		due += p.owed * p.tickUnits()
 	}
-	speed := p.rate * p.playing * p.pace
+	speed := p.playing * p.pace
 	if p.options.AsTheyCome || p.units >= due {
 		return 0
 	}

@@ -307,14 +307,7 @@ func (c *Client) serverError(m *protocol.Message) {
 			return
 		}
 		c.fail(err)
-	case protocol.ErrorIdentity:
-		if m.Field == "protocol" && c.protocolTry+1 < len(c.protocols()) {
-			c.protocolTry++
-			c.hangUp(err)
-			return
-		}
-		c.fail(err)
-	case protocol.ErrorMalformed, protocol.ErrorFull:
+	case protocol.ErrorIdentity, protocol.ErrorMalformed, protocol.ErrorFull:
 		c.fail(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,7 +82,7 @@ func (m *stage) match(s *script.Step) {
 	m.game = lockstep.MustGame(testgame.BankRules())
 	settings := lockstep.DefaultSettings(2)
 	settings.Seed = 1
-	settings.TickRate = uint16(s.UintOr("rate", 16, 20))
+	settings.TickMicros = lockstep.TickPeriod(uint16(s.UintOr("rate", 16, 20)))
 	settings.CheckEvery = uint16(s.UintOr("check", 16, 5))
 	settings.KeyframeEvery = 0
 	var err error
@@ -175,11 +176,10 @@ func (m *stage) heard(b []byte) {
 		}
 		switch msg.Kind {
 		case protocol.KindAuth:
-			number := ""
-			if msg.Auth.Protocol != protocol.Resimulates {
-				number = fmt.Sprintf("protocol %d ", msg.Auth.Protocol)
+			if !slices.Equal(msg.Auth.Capabilities, []string{protocol.Resimulate}) {
+				m.t.Errorf("the client can %q", msg.Auth.Capabilities)
 			}
-			m.print("> auth %stoken %q session %t position %d", number, msg.Auth.Token, msg.Auth.Session != protocol.SessionToken{}, msg.Auth.Position)
+			m.print("> auth token %q session %t position %d", msg.Auth.Token, msg.Auth.Session != protocol.SessionToken{}, msg.Auth.Position)
 		case protocol.KindCommand:
 			msg.Bytes = bytes.Clone(msg.Bytes)
 			m.commands = append(m.commands, msg)

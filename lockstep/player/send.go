@@ -105,22 +105,9 @@ func (c *Client) auth() *protocol.Auth {
 		return a
 	}
 	a := protocol.NewAuth(c.game)
-	a.Protocol = c.protocols()[c.protocolTry]
+	a.Capabilities = []string{protocol.Resimulate}
 	a.Token, a.Session, a.Position = c.options.Token, c.session, c.in.from()
 	return a
-}
-
-// protocols returns the numbers of the protocol that the client tries, in this order: only the server knows whether it
-// can ask for ticks to be computed again, and what the period of the match's ticks is.
-func (c *Client) protocols() []uint32 {
-	if c.look != nil {
-		return []uint32{protocol.Views}
-	}
-	numbers := []uint32{protocol.Resimulates, protocol.Number(c.game.Identity().Protocol)}
-	if c.game.Identity().Protocol == lockstep.Protocol {
-		numbers = append(numbers, protocol.Number(record.ProtocolResults))
-	}
-	return numbers
 }
 
 // put appends one message.

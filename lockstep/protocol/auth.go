@@ -2,32 +2,39 @@ package protocol
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// revision counts the changes of the messages before the first release: 2 added ready and held. A client and a server of
-// two revisions name the protocol as what differs.
-const revision = 2
+// The capabilities of a client. A server passes over those that it does not know, and a client that lacks one gets no message
+// that needs it. So they grow without another protocol.
+const (
+	Resimulate = "resimulate" // it computes ticks again, see [KindResimulate]
+	Views      = "views"      // it is sent views of the match in place of its records, and simulates nothing
+)
 
-// Resimulates is the protocol of a client that knows [KindResimulate], and everything that clients of the lower numbers
-// know. A server takes it for any match, and sends no other client that message.
-const Resimulates uint32 = 5
+// Can reports whether the client has a capability.
+func (a *Auth) Can(capability string) bool { return slices.Contains(a.Capabilities, capability) }
 
-// Views is the protocol of a client that is sent views of the match in place of its records, and simulates nothing.
-const Views uint32 = 6
-
-// Number returns the protocol of the messages of a match whose log has a format: [record.Protocol] or
-// [record.ProtocolResults].
-func Number(format uint32) uint32 { return format + revision }
+// checkCapabilities returns an error unless the names ascend.
+func checkCapabilities(m *Message) error {
+	all := m.Auth.Capabilities
+	for i, c := range all {
+		if c == "" || i > 0 && c <= all[i-1] {
+			return fmt.Errorf("capability %q: want names that ascend", c)
+		}
+	}
+	return nil
+}
 
 // NewAuth returns the identity that a client of a game gives, without a token.
 func NewAuth(g *lockstep.Game) *Auth {
 	platform := lockstep.Platform()
 	return &Auth{
-		Protocol: Number(g.Identity().Protocol), Engine: lockstep.Engine, Game: g.Name(), Build: g.Build(),
+		Protocol: record.Protocol, Engine: lockstep.Engine, Game: g.Name(), Build: g.Build(),
 		Platform:    record.JoinPlatform(platform, g.Sources().TextAfter(platform)),
 		StateSchema: g.StateSchema().Fingerprint(), CommandSchema: record.CommandFingerprint(g.Commands()), SelfTest: g.SelfTest(),
 	}
@@ -36,14 +43,17 @@ func NewAuth(g *lockstep.Game) *Auth {
 // NewViewerAuth returns the identity that a client gives that wants views of a game, without a token.
 func NewViewerAuth(g *lockstep.Game) *Auth {
 	a := NewAuth(g)
-	a.Protocol, a.StateSchema, a.SelfTest = Views, g.ViewSchema().Fingerprint(), lockstep.SelfTest{}
+	a.Capabilities, a.StateSchema, a.SelfTest = []string{Views}, g.ViewSchema().Fingerprint(), lockstep.SelfTest{}
 	return a
 }
 
-// CheckViewer is [Auth.CheckIdentity] of a client of protocol [Views]. Its state is the view. It simulates nothing, so its build
+// CheckViewer is [Auth.CheckIdentity] of a client of [Views]. Its state is the view. It simulates nothing, so its build
 // and its self-test do not matter, and neither do fingerprints that are 0: it takes views as they are described, or has no
 // commands.
 func (a *Auth) CheckViewer(want *Auth) error {
+	if err := a.checkProtocol(want); err != nil {
+		return err
+	}
 	if a.Game != want.Game {
 		return &lockstep.IdentityError{Field: "game", Got: a.Game, Want: want.Game}
 	}
@@ -61,16 +71,23 @@ func (a *Auth) CheckViewer(want *Auth) error {
 // AuthOf returns the identity that a client of the match with header h gives, without a token, and without the game's part
 // of the self-test, which no header has.
 func AuthOf(h *lockstep.Header) *Auth {
-	a := &Auth{Protocol: Number(h.Protocol), Engine: h.Engine, Game: h.Game, Build: h.Build, SelfTest: lockstep.KnownSelfTest()}
+	a := &Auth{Protocol: h.Protocol, Engine: h.Engine, Game: h.Game, Build: h.Build, SelfTest: lockstep.KnownSelfTest()}
 	a.StateSchema, a.CommandSchema = h.Fingerprints()
 	return a
 }
 
-// CheckIdentity returns an [*lockstep.IdentityError] that names the first value in which a differs from want. A client of
-// protocol [Resimulates] differs from no other protocol.
-func (a *Auth) CheckIdentity(want *Auth) error {
-	if a.Protocol != want.Protocol && a.Protocol != Resimulates {
+func (a *Auth) checkProtocol(want *Auth) error {
+	if a.Protocol != want.Protocol {
 		return &lockstep.IdentityError{Field: "protocol", Got: fmt.Sprint(a.Protocol), Want: fmt.Sprint(want.Protocol)}
+	}
+	return nil
+}
+
+// CheckIdentity returns an [*lockstep.IdentityError] that names the first value in which a differs from want. Capabilities are
+// no identity.
+func (a *Auth) CheckIdentity(want *Auth) error {
+	if err := a.checkProtocol(want); err != nil {
+		return err
 	}
 	if err := a.program().CheckIdentity(want.program()); err != nil {
 		return err
@@ -86,7 +103,7 @@ func (a *Auth) CheckIdentity(want *Auth) error {
 
 // program returns the part of the identity that an auth and a header have in common.
 func (a *Auth) program() *lockstep.Header {
-	return &lockstep.Header{Protocol: lockstep.Protocol, Engine: a.Engine, Game: a.Game, Build: a.Build}
+	return &lockstep.Header{Protocol: record.Protocol, Engine: a.Engine, Game: a.Game, Build: a.Build}
 }
 
 // sums returns the rest of the identity: the fingerprints of the schemas and the self-test.

@@ -38,6 +38,7 @@ var descriptions = [256]description{
 		{name: "token", high: maxToken, at: func(m *Message) any { return &m.Auth.Token }},
 		{name: "session", at: func(m *Message) any { return &m.Auth.Session }},
 		{name: "position", at: func(m *Message) any { return (*uint64)(&m.Auth.Position) }},
+		{name: "capabilities", high: maxCapabilities, check: checkCapabilities, at: func(m *Message) any { return &m.Auth.Capabilities }},
 	}},
 	KindCommand: {"command", client, []field{
 		{name: "sequence", at: sequence},

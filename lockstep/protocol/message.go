@@ -40,7 +40,7 @@ const (
 	KindError           Kind = 56
 	KindClosing         Kind = 57
 	KindHeld            Kind = 58
-	KindResimulate      Kind = 59 // only to a client of protocol [Resimulates]
+	KindResimulate      Kind = 59 // only to a client with the capability [Resimulate]
 	KindViewSync        Kind = 60 // only to a client of protocol [Views]
 	KindViewDelta       Kind = 61 // the same
 )
@@ -59,6 +59,8 @@ const (
 	MaxDelta = 32<<20 + 64<<10
 
 	maxToken = 2048 // bytes
+
+	maxCapabilities = 16
 )
 
 // A Position numbers the records of a log: the header has position 0.
@@ -130,6 +132,7 @@ type Auth struct {
 	Token         string
 	Session       SessionToken // zero for none
 	Position      Position     // of the first record that the client does not have
+	Capabilities  []string     // ascending: [Resimulate], [Views], and those of later clients
 }
 
 // Welcome is the first message of a server.

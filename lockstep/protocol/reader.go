@@ -15,7 +15,7 @@ type Reader struct {
 }
 
 // maxValues is the number of values, with the kind, of the message that has most: auth.
-const maxValues = 12
+const maxValues = 13
 
 // IsRecord reports whether the message that b begins with is a record of the log, which a [record.Decoder] decodes.
 func IsRecord(b []byte) bool {

@@ -34,13 +34,12 @@ func SchemasOf(h *lockstep.Header) Schemas {
 // and nil if they do not.
 func (s *Schemas) Check(g *lockstep.Game) error {
 	h := &lockstep.Header{
-		Engine: lockstep.Engine, Game: g.Name(), Build: g.Build(),
+		Protocol: record.Protocol, Engine: lockstep.Engine, Game: g.Name(), Build: g.Build(),
 		ConfigSchema: s.Config, StateSchema: s.State, ResultSchema: s.Result,
 	}
 	for _, c := range s.Commands {
 		h.Commands = append(h.Commands, record.CommandDescription{Kind: c.Kind, Name: c.Name, Schema: c.Schema})
 	}
-	h.Protocol = h.NeededProtocol()
 	if err := h.CheckSchemas(); err != nil {
 		return err
 	}

@@ -47,13 +47,20 @@ func (d *Decoder) record() error {
 	if d.tick == 0 && d.contents != nil && !d.contents.ours {
 		most = 1 + 4*MaxLobbyCommands
 	}
-	n := d.r.Array(2, most)
+	n := d.r.Array(1, math.MaxInt32)
 	kind := Kind(d.r.Uint(math.MaxUint8))
+	protocol := uint32(Protocol)
+	if kind == KindHeader && n > 1 {
+		protocol = uint32(d.r.Uint(math.MaxUint32))
+	}
 	if err := AsMalformed(d.r.Err()); err != nil {
 		return err
 	}
-	if kind == 0 || kind > KindEnd && kind < FirstOptional {
-		return fmt.Errorf("%w: kind %d", ErrUnknownRecord, kind)
+	if err := checkKnown(kind, protocol); err != nil {
+		return err
+	}
+	if n > most {
+		return fmt.Errorf("%w: %w: record %d has %d values, want at most %d", ErrMalformed, pack.ErrLimit, kind, n, most)
 	}
 	first := d.stage == beforeKeyframe
 	if err := d.place(kind); err != nil {
@@ -64,11 +71,11 @@ func (d *Decoder) record() error {
 
 	var err error
 	switch {
-	case kind == KindHeader && (n == 12 || n == 13):
-		d.header(n == 13)
+	case kind == KindHeader && n == 13:
+		d.header(protocol)
 	case kind == KindKeyframe && n == 5:
 		err = d.keyframe(first)
-	case kind == KindFrame && n%4 == 1:
+	case kind == KindFrame && n > 1 && n%4 == 1:
 		err = d.frame(n / 4)
 	case kind == KindEmpty && n == 2:
 		d.rec.Empty = uint32(d.positive(MaxEmptyRun))
@@ -112,11 +119,23 @@ func AsMalformed(err error) error {
 	return fmt.Errorf("%w: %w", ErrMalformed, err)
 }
 
-// header reads a header. later says that it has the values that only [ProtocolResults] has.
-func (d *Decoder) header(later bool) {
+// checkKnown returns an error for what a reader must know and this one does not: it comes before the values are counted, whose
+// number only the reader of a later format knows.
+func checkKnown(kind Kind, protocol uint32) error {
+	switch {
+	case kind == 0 || kind > KindEnd && kind < FirstOptional:
+		return fmt.Errorf("%w: kind %d", ErrUnknownRecord, kind)
+	case protocol != Protocol:
+		return fmt.Errorf("%w: a header of protocol %d, want %d", ErrUnknownRecord, protocol, Protocol)
+	}
+	return nil
+}
+
+// header reads a header from its engine on.
+func (d *Decoder) header(protocol uint32) {
 	r := &d.r
 	h := &Header{
-		Protocol: uint32(r.Uint(math.MaxUint32)),
+		Protocol: protocol,
 		Engine:   r.String(MaxName),
 		Game:     r.String(MaxName),
 		Build:    r.String(MaxName),
@@ -127,7 +146,7 @@ func (d *Decoder) header(later bool) {
 		r.Fail("got a match id of %d bytes, want %d", len(id), len(h.Match))
 	}
 	h.Platform, h.Sources = SplitPlatform(r.String(MaxName))
-	d.settings(&h.Settings, later)
+	d.settings(&h.Settings)
 	h.Config = clone(r.Binary(MaxConfig))
 	h.ConfigSchema = clone(r.Binary(maxSchemas))
 	h.StateSchema = clone(r.Binary(maxSchemas))
@@ -146,37 +165,23 @@ func (d *Decoder) header(later bool) {
 		}
 		h.Commands = append(h.Commands, c)
 	}
-	if later {
-		h.ResultSchema = clone(r.Binary(maxSchemas))
-		if need := h.NeededProtocol(); r.Err() == nil && (need != ProtocolResults || h.Protocol != need) {
-			r.Fail("got protocol %d in a header of 13 values, want %d and a result or a tick period", h.Protocol, ProtocolResults)
-		}
-	}
+	h.ResultSchema = clone(r.Binary(maxSchemas))
 	d.rec.Header = h
 }
 
-func (d *Decoder) settings(s *Settings, later bool) {
+func (d *Decoder) settings(s *Settings) {
 	r := &d.r
-	if later {
-		r.Array(7, 7)
-	} else {
-		r.Array(5, 5)
-	}
+	r.Array(6, 6)
 	*s = Settings{
 		Seed:          r.Uint(math.MaxUint64),
 		Players:       uint8(r.Uint(math.MaxUint8)),
-		TickRate:      uint16(r.Uint(math.MaxUint16)),
+		TickMicros:    uint32(r.Uint(math.MaxUint32)),
 		CheckEvery:    uint16(r.Uint(math.MaxUint16)),
 		KeyframeEvery: uint32(r.Uint(math.MaxUint32)),
-	}
-	if later {
-		s.TickMS, s.Relay = uint16(r.Uint(math.MaxUint16)), r.Bool()
+		Relay:         r.Bool(),
 	}
 	if err := s.Check(); err != nil && r.Err() == nil {
 		r.Fail("%v", err)
-	}
-	if normal := s.Normal(); normal != *s && r.Err() == nil {
-		r.Fail("got a tick rate of %d with a period of %d ms, want %d", s.TickRate, s.TickMS, normal.TickRate)
 	}
 }
 

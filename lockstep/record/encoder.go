@@ -42,19 +42,14 @@ func (e *Encoder) Continue(d *Decoder) { e.stream = d.stream }
 
 // Header encodes the first record.
 func (e *Encoder) Header(h *Header) []byte {
-	later := h.NeededProtocol() > Protocol
-	if later {
-		e.begin(KindHeader, 13)
-	} else {
-		e.begin(KindHeader, 12)
-	}
+	e.begin(KindHeader, 13)
 	e.w.Uint(uint64(h.Protocol))
 	e.w.String(h.Engine)
 	e.w.String(h.Game)
 	e.w.String(h.Build)
 	e.w.Binary(h.Match[:])
 	e.w.String(JoinPlatform(h.Platform, h.Sources))
-	e.settings(&h.Settings, later)
+	e.settings(&h.Settings)
 	e.w.Binary(h.Config)
 	e.w.Binary(h.ConfigSchema)
 	e.w.Binary(h.StateSchema)
@@ -64,27 +59,18 @@ func (e *Encoder) Header(h *Header) []byte {
 		e.w.String(c.Name)
 		e.w.Binary(c.Schema)
 	}
-	if later {
-		e.w.Binary(h.ResultSchema)
-	}
+	e.w.Binary(h.ResultSchema)
 	return e.end()
 }
 
-func (e *Encoder) settings(s *Settings, later bool) {
-	if later {
-		e.w.Array(7)
-	} else {
-		e.w.Array(5)
-	}
+func (e *Encoder) settings(s *Settings) {
+	e.w.Array(6)
 	e.w.Uint(s.Seed)
 	e.w.Uint(uint64(s.Players))
-	e.w.Uint(uint64(s.TickRate))
+	e.w.Uint(uint64(s.TickMicros))
 	e.w.Uint(uint64(s.CheckEvery))
 	e.w.Uint(uint64(s.KeyframeEvery))
-	if later {
-		e.w.Uint(uint64(s.TickMS))
-		e.w.Bool(s.Relay)
-	}
+	e.w.Bool(s.Relay)
 }
 
 // Keyframe encodes the state after tick t and the last sequences up to there (see [Encoder.AppendLast]). The first

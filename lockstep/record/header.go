@@ -11,12 +11,8 @@ import (
 )
 
 const (
-	// Protocol numbers the format of records and messages.
+	// Protocol numbers the format of records and messages. No other has been released.
 	Protocol = 1
-
-	// ProtocolResults is the format of a match that Protocol cannot describe: its rules have a result, or its ticks
-	// have a period in milliseconds. All other matches keep Protocol, and so their bytes.
-	ProtocolResults = 2
 
 	// Engine names this engine's rules: how commands are ordered and system
 	// commands are placed. It changes only when the same log would give another
@@ -49,14 +45,6 @@ type Header struct {
 	StateSchema  []byte // the state's description
 	Commands     []CommandDescription
 	ResultSchema []byte // the description of the result of rules that end the match; empty for other rules
-}
-
-// NeededProtocol returns the lowest protocol that can describe a match: [Protocol] or [ProtocolResults].
-func (h *Header) NeededProtocol() uint32 {
-	if len(h.ResultSchema) > 0 || h.Settings.TickMS > 0 {
-		return ProtocolResults
-	}
-	return Protocol
 }
 
 // Fingerprints returns the xxHash64 of the description of the state, and of those of all kinds of commands.

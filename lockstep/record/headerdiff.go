@@ -29,7 +29,7 @@ type headerField struct {
 func (h *Header) fields() []headerField {
 	s := &h.Settings
 	return []headerField{
-		{"protocol", false, h.Protocol}, // CheckIdentity compares it with what the header needs
+		{"protocol", true, h.Protocol},
 		{"engine", true, h.Engine},
 		{"game", true, h.Game},
 		{"build", true, h.Build},
@@ -38,10 +38,9 @@ func (h *Header) fields() []headerField {
 		{"sources", false, h.Sources},
 		{"setting seed", false, s.Seed},
 		{"setting players", false, s.Players},
-		{"setting tick rate", false, s.TickRate},
+		{"setting tick micros", false, s.TickMicros},
 		{"setting check every", false, s.CheckEvery},
 		{"setting keyframe every", false, s.KeyframeEvery},
-		{"setting tick ms", false, s.TickMS},
 		{"setting relay", false, s.Relay},
 		{"configuration schema", true, schema(h.ConfigSchema)},
 		{"configuration", false, config{h.ConfigSchema, h.Config}},

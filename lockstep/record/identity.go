@@ -35,9 +35,6 @@ func fieldText(path, node string) string {
 // CheckIdentity returns an [*IdentityError] that names the first thing in which the game of h is not that of want, the
 // header of a game at hand.
 func (h *Header) CheckIdentity(want *Header) error {
-	if got, need := h.Protocol, h.NeededProtocol(); got != need {
-		return &IdentityError{"protocol", fmt.Sprint(got), fmt.Sprint(need)}
-	}
 	wanted := want.fields()
 	for i, f := range h.fields() {
 		if !f.identity {

@@ -5,7 +5,7 @@ package record
 func SelfTestRecords(add func(record []byte)) bool {
 	var enc, copied Encoder
 	dec := Decoder{loose: true}
-	header := &Header{Protocol: Protocol, Engine: Engine, Game: "self", Build: "test", Settings: Settings{Seed: 1 << 63, Players: 250, TickRate: 60, CheckEvery: 300, KeyframeEvery: 70000}}
+	header := &Header{Protocol: Protocol, Engine: Engine, Game: "self", Build: "test", Settings: Settings{Seed: 1 << 63, Players: 250, TickMicros: TickPeriod(60), CheckEvery: 300, KeyframeEvery: 70000}}
 	frame := &Frame{Tick: 8}
 	kinds := [...]CommandKind{0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff}
 	for i, size := range []int{0, 1, 127, 128, 255, 256} {

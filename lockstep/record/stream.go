@@ -10,7 +10,7 @@ var (
 	// ErrMalformed: an Encoder does not write these bytes.
 	ErrMalformed = errors.New("malformed")
 
-	// ErrUnknownRecord: a critical record of an unknown kind.
+	// ErrUnknownRecord: a header of another protocol, or a critical record of an unknown kind.
 	ErrUnknownRecord = errors.New("unknown record")
 
 	// ErrOutOfPlace: a well-formed record in a wrong place.

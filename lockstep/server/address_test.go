@@ -82,7 +82,7 @@ func (x *translator) change(t *testing.T) {
 // The address of a player changes, as with another network or a router that forgets: datagrams go on, and the match does not notice.
 func TestAddressChanges(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, setup{settings: func(s *lockstep.Settings) { s.TickRate = 60 }})
+	s := newStage(t, setup{settings: func(s *lockstep.Settings) { s.TickMicros = lockstep.TickPeriod(60) }})
 	udp, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		t.Fatal(err)

@@ -280,7 +280,7 @@ func (m *attacker) message(c *attackerConn, kind, v byte) []byte {
 	case 12:
 		msg.Kind, msg.Auth = protocol.KindAuth, protocol.NewAuth(m.s.game)
 		if msg.Auth.Token = m.token(v); v%2 == 1 {
-			msg.Auth.Protocol = protocol.Resimulates
+			msg.Auth.Capabilities = []string{protocol.Resimulate}
 		}
 	default: // a batch
 		one := protocol.Message{Kind: protocol.KindPing, Nonce: uint64(v)}

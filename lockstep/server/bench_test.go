@@ -42,7 +42,7 @@ func benchFanOut(b *testing.B, peers int) {
 	game := lockstep.MustGame(minimal.Rules())
 	settings := lockstep.DefaultSettings(1)
 	settings.Seed = 1
-	settings.TickRate = 1000
+	settings.TickMicros = lockstep.TickPeriod(1000)
 	if _, err := s.Create(server.MatchSpec{Name: "duel", Game: game, Settings: settings, Config: &minimal.Config{Size: 9}}); err != nil {
 		b.Fatal(err)
 	}

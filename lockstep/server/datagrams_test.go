@@ -43,7 +43,7 @@ func (g *testClient) byDatagrams() bool { return g.status().Datagrams }
 // replay is that of any match.
 func TestDatagrams(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, setup{settings: func(s *lockstep.Settings) { s.TickRate = 50 }})
+	s := newStage(t, setup{settings: func(s *lockstep.Settings) { s.TickMicros = lockstep.TickPeriod(50) }})
 	udp := s.datagrams(t, netsim.Link{Delay: 5 * time.Millisecond, Jitter: 5 * time.Millisecond, Loss: 50_000, Burst: 2, Seed: 1})
 	ada, bob := s.join(t, ada, wander), s.join(t, bob, wander)
 	eventually(t, "both have datagrams", func() bool { return ada.byDatagrams() && bob.byDatagrams() })

@@ -42,7 +42,7 @@ func Example() {
 	}
 	game := lockstep.MustGame(minimal.Rules())
 	settings := lockstep.DefaultSettings(1)
-	settings.TickRate = 200
+	settings.TickMicros = lockstep.TickPeriod(200)
 	var match *server.Match
 	match, err = s.Create(server.MatchSpec{Name: "duel", Game: game, Settings: settings, Config: &minimal.Config{Size: 20, Coins: 50}})
 	if err != nil {

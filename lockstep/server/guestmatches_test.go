@@ -188,7 +188,7 @@ func TestGuestStateGrows(t *testing.T) {
 			Authorizer: server.Guests{}, GuestMatches: 2, GuestStateBytes: 1000, // of 60 coins
 			NewMatch: func(body io.Reader) (server.MatchSpec, error) {
 				spec, err := newGuestMatch(body)
-				spec.Game, spec.Settings.TickRate, spec.Settings.KeyframeEvery = lockstep.MustGame(rules), 200, 10
+				spec.Game, spec.Settings.TickMicros, spec.Settings.KeyframeEvery = lockstep.MustGame(rules), lockstep.TickPeriod(200), 10
 				return spec, err
 			},
 		}})

@@ -21,7 +21,7 @@ func TestLike(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		made := 0
 		spec := server.MatchSpec{Game: s.game, Settings: lockstep.DefaultSettings(2), Config: &minimal.Config{Size: 50, Coins: 500}, BotKind: "calm"}
-		spec.Settings.TickRate = 10
+		spec.Settings.TickMicros = lockstep.TickPeriod(10)
 		spec.Again = func(next *server.MatchSpec) { made++; next.Recorded, next.Again = "as before", spec.Again }
 		like := spec
 		var seed uint64
@@ -32,7 +32,7 @@ func TestLike(t *testing.T) {
 				t.Fatal(err)
 			}
 			v := m.View()
-			if seed = max(seed, v.Settings.Seed); v.Settings.Seed != seed || v.Settings.TickRate != 10 || v.Settings.Players != 2 || v.BotKind != "calm" || made != i {
+			if seed = max(seed, v.Settings.Seed); v.Settings.Seed != seed || v.Settings.TickRate() != 10 || v.Settings.Players != 2 || v.BotKind != "calm" || made != i {
 				t.Errorf("%s: got %+v, made %d times", name, v, made)
 			}
 			if i > 0 {

@@ -21,7 +21,7 @@ import (
 func TestLiveMatch(t *testing.T) {
 	t.Parallel()
 	var complete atomic.Bool // a bundle, with the player's state
-	s := newStage(t, setup{settings: func(s *lockstep.Settings) { s.TickRate = 60 }, options: server.Options{OnBundle: func(string) { complete.Store(true) }}})
+	s := newStage(t, setup{settings: func(s *lockstep.Settings) { s.TickMicros = lockstep.TickPeriod(60) }, options: server.Options{OnBundle: func(string) { complete.Store(true) }}})
 	ada, bob := s.join(t, "ada-ada-ada-ada-ada", wander), s.join(t, "bob-bob-bob-bob-bob", wander)
 	eventually(t, "both play", func() bool { return ada.tick() > 100 && bob.tick() > 100 })
 	press := s.join(t, "press-press-press-press", nil)

@@ -23,7 +23,9 @@ import (
 // 20 ticks, and its file name.
 func interruptedDuel(t *testing.T) (log []byte, name string) {
 	t.Helper()
-	s := newStage(t, setup{pipes: true, settings: func(x *lockstep.Settings) { x.TickRate, x.CheckEvery, x.KeyframeEvery = 20, 10, 20 }})
+	s := newStage(t, setup{pipes: true, settings: func(x *lockstep.Settings) {
+		x.TickMicros, x.CheckEvery, x.KeyframeEvery = lockstep.TickPeriod(20), 10, 20
+	}})
 	a := s.join(t, ada, wander)
 	eventually(t, "it plays", func() bool { return a.tick() > 130 })
 	path := s.crash(t)

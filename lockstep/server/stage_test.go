@@ -70,7 +70,7 @@ type setup struct {
 }
 
 // slowly are settings with which hours of virtual time cost few ticks, even while the match is paused.
-func slowly(s *lockstep.Settings) { s.TickRate = 2 }
+func slowly(s *lockstep.Settings) { s.TickMicros = lockstep.TickPeriod(2) }
 
 // A stage is a server with one match.
 type stage struct {

@@ -94,7 +94,7 @@ type PlayerView struct {
 func newView(m *Match, h *lockstep.Header, state matchState) *View {
 	a := protocol.NewAuth(m.spec.Game)
 	v := &View{
-		Name: m.spec.Name, Protocol: protocol.Number(h.Protocol), Engine: a.Engine, Game: a.Game, Build: a.Build,
+		Name: m.spec.Name, Protocol: h.Protocol, Engine: a.Engine, Game: a.Game, Build: a.Build,
 		StateSchema: a.StateSchema, CommandSchema: a.CommandSchema, SelfTest: selfTestText(a.SelfTest), Match: h.Match.String(), Settings: h.Settings,
 		State: state.String(), Players: []PlayerView{},
 	}

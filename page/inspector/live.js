@@ -152,7 +152,7 @@ export class Live {
     this.checks.update(state);
     this.sums.hidden = !!state.views; // there is no state to compare
     if (!state.match) return;
-    text(this.title, `${this.name} · ${clock(state.net.tick, state.match.tick_rate)}`);
+    text(this.title, `${this.name} · ${clock(state.net.tick, state.match.tick_micros)}`);
     this.forms.update(state.net.seat);
     this.#names(state);
   }

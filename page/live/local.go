@@ -34,7 +34,7 @@ func Play(g *lockstep.Game, solo Solo, o Options) (*Match, error) {
 	m.news.init(m.now)
 	s.writer = replay.NewWriter(&s.file, replay.WriterOptions{})
 	settings := lockstep.DefaultSettings(uint8(min(max(1, len(solo.Bots)), lockstep.MaxPlayers)))
-	settings.Seed, settings.TickRate = solo.Seed, cmp.Or(solo.TickRate, settings.TickRate)
+	settings.Seed, settings.TickMicros = solo.Seed, lockstep.TickPeriod(cmp.Or(solo.TickRate, settings.TickRate()))
 	var err error
 	s.match, err = local.New(g, solo.Config, local.Options{
 		Settings: settings, Bots: solo.Bots, Name: solo.Name, Log: s.writer,

@@ -11,8 +11,7 @@ import (
 type request struct {
 	Game    string          `json:"game"`
 	Players uint8           `json:"players"`
-	TickMS  uint16          `json:"tick_ms,omitempty"`
-	Rate    uint16          `json:"tick_rate,omitempty"`
+	Period  uint32          `json:"tick_micros"`
 	Seed    uint64          `json:"seed,string"`
 	Config  json.RawMessage `json:"config"`
 }
@@ -25,10 +24,7 @@ func (m *Match) Request() (body []byte) {
 		if m.game.ConfigSchema().DumpJSON(&config, h.Config) != nil {
 			return // the header is good, so this does not happen
 		}
-		r := request{Game: m.game.Name(), Players: h.Settings.Players, TickMS: h.Settings.TickMS, Seed: h.Settings.Seed, Config: config.Bytes()}
-		if r.TickMS == 0 {
-			r.Rate = h.Settings.TickRate
-		}
+		r := request{Game: m.game.Name(), Players: h.Settings.Players, Period: h.Settings.TickMicros, Seed: h.Settings.Seed, Config: config.Bytes()}
 		body, _ = json.Marshal(&r) // plain data
 	})
 	return body

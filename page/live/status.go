@@ -31,7 +31,7 @@ type Seat struct {
 type Facts struct {
 	ID         string `json:"id"`
 	Players    uint8  `json:"players"`
-	TickRate   uint16 `json:"tick_rate"`
+	TickMicros uint32 `json:"tick_micros"`
 	CheckEvery uint16 `json:"check_every"`
 
 	// The configuration as text for people, only while the match is in its lobby: at most 4 KiB, and whether that is all.
@@ -107,14 +107,14 @@ func (m *Match) StatusOf(c *player.Client) Status {
 	}
 	if _, ok := c.View(); ok {
 		h := c.Header()
-		s.Match = &Facts{ID: h.Match.String(), Players: h.Settings.Players, TickRate: h.Settings.TickRate, CheckEvery: h.Settings.CheckEvery}
+		s.Match = &Facts{ID: h.Match.String(), Players: h.Settings.Players, TickMicros: h.Settings.TickMicros, CheckEvery: h.Settings.CheckEvery}
 		s.Net.BehindMS = h.Settings.Micros(max(0, int64(s.Net.ServerTick)-int64(s.Net.Tick))) / 1000
 		if n.link.Lobby {
 			s.Match.Configuration, s.Match.Whole = m.configuration.of(m.game, h)
 		}
 	} else if sight, ok := c.Sight(); ok {
 		s.Views = sight.Viewer
-		s.Match = &Facts{ID: m.options.ID, Players: sight.Players, TickRate: uint16(min(max(1, lockstep.Second/max(1, sight.Period)), 1000))}
+		s.Match = &Facts{ID: m.options.ID, Players: sight.Players, TickMicros: uint32(sight.Period)}
 		s.Net.BehindMS = (lockstep.Time(max(s.Net.ServerTick, s.Net.Tick)-s.Net.Tick) * sight.Period).Milliseconds()
 	}
 	return s

@@ -23,7 +23,7 @@ export class Commands {
     const { commands, checks, recorded } = about, ticks = about.last - about.first;
     this.facts.replaceChildren(
       ...row(t("match"), about.match), ...row(t("recorded on"), about.platform), ...row(t("rules"), `${about.game} ${about.build}`),
-      ...row(t("length"), `${clock(ticks, about.tick_rate)}, ${ticks === 1 ? t("1 tick") : t("{ticks} ticks", { ticks })}`),
+      ...row(t("length"), `${clock(ticks, about.tick_micros)}, ${ticks === 1 ? t("1 tick") : t("{ticks} ticks", { ticks })}`),
       ...row(t("size"), [`${(about.size / 1024).toFixed(0)} KiB`, commands === 1 ? t("1 command") : t("{commands} commands", { commands }), checks === 1 ? t("1 checksum") : t("{checks} checksums", { checks })].join(", ")),
       ...row(t("states"), recorded && t("{states} recorded", { states: recorded.states })), ...row(t("type"), recorded?.type),
       ...row(t("ended"), told(about.ended)), ...row(t("damage"), told(about.damage), true));
@@ -68,7 +68,7 @@ export class Commands {
         dot.style.setProperty("--colour", e.player < about.players.length ? of(e.player).fill : "#888");
         return el("li", { "data-tick": String(e.tick) },
           el("button", { onclick: () => this.go(e.tick), title: t("Go to tick {tick}", { tick: e.tick }) },
-            el("time", {}, clock(e.tick, about.tick_rate)), dot, el("span", {}, told(e.text, (seat) => playerName(about.players, seat)))));
+            el("time", {}, clock(e.tick, about.tick_micros)), dot, el("span", {}, told(e.text, (seat) => playerName(about.players, seat)))));
       }));
       if (!entries.length) this.commands.append(el("li", { class: "soft" }, t("No commands.")));
     }

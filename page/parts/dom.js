@@ -25,9 +25,9 @@ export function bytes(n) {
   return `${(n / 1e6).toFixed(1)} MB`;
 }
 
-// clock formats a number of ticks as minutes and seconds.
-export function clock(ticks, rate) {
-  const s = Math.floor(ticks / (rate || 20));
+// clock formats a number of ticks, each of micros microseconds, as minutes and seconds.
+export function clock(ticks, micros) {
+  const s = Math.floor(ticks * (micros || 50_000) / 1e6);
   return `${Math.floor(s / 60)}:${String(s % 60).padStart(2, "0")}`;
 }
 

@@ -5,9 +5,9 @@ import { t } from "./text.js";
 
 const wide = 300, high = 100; // units of the picture
 
-// graph returns a graph. ticks are ascending, and rate is their number in a second; lines are { name, colour, values } with a
+// graph returns a graph. ticks are ascending, and micros is the time of one; lines are { name, colour, values } with a
 // value for each tick.
-export function graph(title, ticks, lines, rate) {
+export function graph(title, ticks, lines, micros) {
   const most = Math.max(1, ...lines.flatMap((l) => l.values)), first = ticks[0] ?? 0, last = ticks.at(-1) ?? 0;
   const svg = shape("svg", {
     viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img",
@@ -19,7 +19,7 @@ export function graph(title, ticks, lines, rate) {
     svg.append(shape("polyline", { points: points.join(" "), stroke: colour }));
   }
   return el("figure", { class: "graph" }, el("figcaption", {}, title), el("small", { class: "most" }, most), svg,
-    el("small", { class: "span" }, el("span", {}, clock(first, rate)), el("span", {}, clock(last, rate))));
+    el("small", { class: "span" }, el("span", {}, clock(first, micros)), el("span", {}, clock(last, micros))));
 }
 
 function shape(name, attributes) {

@@ -124,7 +124,7 @@ export class Lobby {
       update: (m) => {
         const seats = m.settings.players, own = seatOf(m.name, m.match, m.players), free = Math.max(0, seats - m.players.length);
         text(facts, m.ended ? t("over: {reason}", { reason: told(m.ended) }) : [
-          m.state === "lobby" ? t("not begun yet") : clock(m.tick, m.settings.tick_rate),
+          m.state === "lobby" ? t("not begun yet") : clock(m.tick, m.settings.tick_micros),
           seats === 1 ? t("{taken} of 1 seat taken", { taken: m.players.length }) : t("{taken} of {seats} seats taken", { taken: m.players.length, seats }),
           m.stats.spectators && (m.stats.spectators === 1 ? t("1 watching") : t("{number} watching", { number: m.stats.spectators })),
         ].filter(Boolean).join(" · "));

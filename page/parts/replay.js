@@ -378,7 +378,7 @@ export class Viewer {
       this.panelsAt = 0;
     }
     if (this.playing && !this.seeking) {
-      this.position = Math.min(about.last, this.position + seconds * about.tick_rate * Number(this.speed.value));
+      this.position = Math.min(about.last, this.position + seconds * 1e6 / about.tick_micros * Number(this.speed.value));
     }
     samestep.watchGo(Math.ceil(this.position));
     const there = samestep.watchWork(this.seeking ? busyMS : playMS);
@@ -397,7 +397,7 @@ export class Viewer {
   look() {
     const { about } = this;
     const state = (this.state = JSON.parse(samestep.watchState()));
-    const { tick, left, root, agreed, differing } = state, time = clock(tick, about.tick_rate), end = clock(about.last, about.tick_rate);
+    const { tick, left, root, agreed, differing } = state, time = clock(tick, about.tick_micros), end = clock(about.last, about.tick_micros);
     const place = t("{time} / {end} · tick {tick}", { time, end, tick }), way = left === 1 ? t("1 tick to go") : t("{left} ticks to go", { left });
     text(this.now, this.seeking && left > 0 ? `${place} · ${way}` : place);
     const recorded = root ? t("{root} was reported", { root }) : t("no checksum was reported"); // of another engine

@@ -46,7 +46,7 @@ export class Timeline {
     if (!about) return;
     if (document.activeElement !== this.range || !this.range.matches(":active")) this.range.value = tick;
     this.charts.at(tick);
-    this.range.setAttribute("aria-valuetext", t("tick {tick}, {time}", { tick, time: clock(tick, about.tick_rate) }) + this.charts.says(tick));
+    this.range.setAttribute("aria-valuetext", t("tick {tick}, {time}", { tick, time: clock(tick, about.tick_micros) }) + this.charts.says(tick));
     if (marks.length !== this.marks.length) {
       this.marks = marks;
       this.#redraw();
@@ -59,7 +59,7 @@ export class Timeline {
     const part = Math.min(1, Math.max(0, e.offsetX / this.element.clientWidth));
     const tick = Math.round(about.first + part * (about.last - about.first));
     this.hint.hidden = false;
-    this.hint.textContent = t("{time} · tick {tick}", { time: clock(tick, about.tick_rate), tick }) + this.charts.says(tick);
+    this.hint.textContent = t("{time} · tick {tick}", { time: clock(tick, about.tick_micros), tick }) + this.charts.says(tick);
     const wide = this.element.clientWidth, half = this.hint.offsetWidth / 2;
     this.hint.style.left = `${Math.max(half, Math.min(wide - half, part * wide))}px`; // within the timeline
   }

@@ -14,7 +14,7 @@ type About struct {
 	Build    string        `json:"build"`
 	Platform string        `json:"platform"` // of the recorder
 	Size     int           `json:"size"`     // of the file, in bytes
-	TickRate uint16        `json:"tick_rate"`
+	Period   uint32        `json:"tick_micros"`
 	First    lockstep.Tick `json:"first"`
 	Last     lockstep.Tick `json:"last"`
 	Players  []Participant `json:"players"`
@@ -37,7 +37,7 @@ type Participant struct {
 func (v *Viewer) About() About {
 	a := About{
 		Match: v.header.Match.String(), Game: v.header.Game, Build: v.header.Build, Platform: v.header.Platform, Size: v.size,
-		TickRate: v.header.Settings.TickRate, First: v.First(), Last: v.last, Commands: len(v.commands), Checks: len(v.checks), Ended: v.ended,
+		Period: v.header.Settings.TickMicros, First: v.First(), Last: v.last, Commands: len(v.commands), Checks: len(v.checks), Ended: v.ended,
 	}
 	a.Views = v.game != nil && v.game.ViewSchema() != nil
 	if v.damage != nil {
@@ -100,7 +100,7 @@ func (v *Viewer) Timeline(columns int) Timeline {
 			t.Checked = append(t.Checked, at)
 		}
 	}
-	seconds := float32(ticks) / float32(columns) / float32(v.header.Settings.TickRate)
+	seconds := float32(ticks) / float32(columns) * float32(v.header.Settings.TickMicros) / 1e6
 	for i := range v.commands {
 		if c := &v.commands[i]; int(c.Player) < len(t.Activity) {
 			cell := &t.Activity[c.Player][column(c.Tick)]

@@ -168,7 +168,7 @@ func TestSeekIsShort(t *testing.T) {
 func TestTimeline(t *testing.T) {
 	v := open(t, "duel")
 	a, l := v.About(), v.Timeline(60)
-	if a.Last != 1200 || a.TickRate != 20 || a.Damage != "" || a.Ended == "" {
+	if a.Last != 1200 || a.Period != 50_000 || a.Damage != "" || a.Ended == "" {
 		t.Errorf("got %+v", a)
 	}
 	if len(l.Keyframes) < 2 || l.Keyframes[1] != 600 || len(l.Activity) != 2 || len(l.Checked) != 60 {

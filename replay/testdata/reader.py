@@ -322,15 +322,23 @@ class Log:
     def read(self, b, at):
         p = Pack(b, at)
         lobby = self.tick == 0 and self.header and self.header["engine"] != "samestep/1"
-        n = p.array(2, 1 + 4 * (1 << 17 if lobby else 8192))
+        most = 1 + 4 * (1 << 17 if lobby else 8192)
+        n = p.array(1, (1 << 31) - 1)
         kind = p.uint(255)
         if kind == 0 or 8 <= kind < 64:
             raise Fault("unsupported")
+        protocol = p.uint(U32) if kind == HEADER and n > 1 else 1
+        if protocol != 1:
+            raise Fault("unsupported")
+        if n > most:
+            raise Fault("limit")
         want = {HEADER: "header", KEYFRAME: self.stage if self.stage == "keyframe" else "log"}.get(kind, "log")
         bad(self.stage != want)
         r = {"kind": kind, "tick": self.tick}
-        counts = {HEADER: (12, 13), KEYFRAME: (5,), EMPTY: (2,), CHECKSUM: (3,), DISSENT: (4,), END: (2, 3)}
-        if kind == FRAME and n % 4 != 1 or kind != FRAME and n not in counts.get(kind, (2,)):
+        if kind == HEADER:
+            r["protocol"] = protocol
+        counts = {HEADER: (13,), KEYFRAME: (5,), EMPTY: (2,), CHECKSUM: (3,), DISSENT: (4,), END: (2, 3)}
+        if kind == FRAME and (n % 4 != 1 or n < 2) or kind != FRAME and n not in counts.get(kind, (2,)):
             raise Fault("corrupt")
         read = {HEADER: self.read_header, KEYFRAME: self.read_keyframe, FRAME: self.read_frame, EMPTY: self.read_empty,
                 CHECKSUM: self.read_checksum, DISSENT: self.read_dissent, END: self.read_end}.get(kind, self.read_optional)
@@ -339,22 +347,17 @@ class Log:
         return r, p.at
 
     def read_header(self, p, r, n):
-        r["protocol"], r["engine"], r["game"], r["build"] = p.uint(U32), p.text(128), p.text(128), p.text(128)
+        r["engine"], r["game"], r["build"] = p.text(128), p.text(128), p.text(128)
         r["match"] = p.bytes(16)
         if len(r["match"]) != 16:
             raise Fault("corrupt")
         before = p.at
         r["platform"] = p.text(128)
         r["around"] = before, p.at
-        later = n == 13
-        p.array(7 if later else 5, 7 if later else 5)
-        r["seed"], r["players"], r["tick_rate"], r["check_every"], r["keyframe_every"] = p.uint(U64), p.uint(255), p.uint(U16), p.uint(U16), p.uint(U32)
-        if later:
-            r["tick_ms"], r["relay"] = p.uint(U16), p.bool()
-            ms = r["tick_ms"]
-            if ms > 60000 or ms and r["tick_rate"] != max(1, (1000 + ms // 2) // ms):
-                raise Fault("corrupt")
-        if not 1 <= r["players"] <= 250 or not 1 <= r["tick_rate"] <= 1000 or r["check_every"] < 1:
+        p.array(6, 6)
+        r["seed"], r["players"], r["tick_micros"], r["check_every"], r["keyframe_every"] = p.uint(U64), p.uint(255), p.uint(U32), p.uint(U16), p.uint(U32)
+        r["relay"] = p.bool()
+        if not 1 <= r["players"] <= 250 or not 1000 <= r["tick_micros"] <= 60000000 or r["check_every"] < 1:
             raise Fault("corrupt")
         r["config"], r["config_schema"], r["state_schema"] = p.bytes(1 << 20), p.bytes(SCHEMAS), p.bytes(SCHEMAS)
         count, before, r["commands"] = p.array(0, 3 * 4096), -1, []
@@ -366,11 +369,7 @@ class Log:
                 raise Fault("corrupt")
             before = c["kind"]
             r["commands"].append(c)
-        if later:
-            r["result_schema"] = p.bytes(SCHEMAS)
-            if r["protocol"] != 2 or not r["result_schema"] and not r["tick_ms"]:
-                raise Fault("corrupt")
-        result = r.get("result_schema", b"")
+        result = r["result_schema"] = p.bytes(SCHEMAS)
         if len(r["config_schema"]) + len(r["state_schema"]) + len(result) + sum(len(c["schema"]) for c in r["commands"]) > SCHEMAS:
             raise Fault("limit")
         self.fits(schema(r["config_schema"]), r["config"])
@@ -768,8 +767,7 @@ VICTORY = struct.pack("<I", 3) + b"".join(struct.pack("<BBII", k, 0, n, len(name
 
 def identity(h):
     """Checks that a match is one of the conformance game."""
-    later = h.get("result_schema") or h.get("tick_ms")
-    for field, want in (("protocol", (2 if later else 1,)), ("engine", ("samestep/1",)), ("game", ("conform",)), ("build", ("1", "goal"))):
+    for field, want in (("protocol", (1,)), ("engine", ("samestep/1",)), ("game", ("conform",)), ("build", ("1", "goal"))):
         if h[field] not in want:
             raise Fault("identity", field=field)
     for field, b, want in (("state schema", h["state_schema"], 0x4CD083AC75D5CB95), ("configuration schema", h["config_schema"], 0x22647C0AC6403EE7)):

@@ -66,7 +66,7 @@ func newLoadGuest(ctx context.Context, url string, auth *protocol.Auth, order *l
 	ws.SetReadLimit(protocol.MaxServerMessage)
 	g := &loadGuest{ws: ws, period: time.Second / time.Duration(rate), every: lockstep.Tick(max(1, every*time.Duration(rate)/time.Second))}
 	g.kind, g.payload = order.Kind, order.Payload
-	if auth.Protocol == protocol.Views {
+	if auth.Can(protocol.Views) {
 		dec := record.DecoderAt(0)
 		g.dec = &dec
 	}

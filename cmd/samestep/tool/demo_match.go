@@ -54,7 +54,7 @@ func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
 	m := &demoMatch{options: o, game: o.game.Game, writer: replay.NewWriter(file, replay.WriterOptions{Rules: o.game.reference()}), tail: &record.Tail{}}
 	m.payloads = m.game.NewPayloads()
 	settings := lockstep.DefaultSettings(uint8(o.players))
-	settings.Seed, settings.TickRate = o.seed, o.rate
+	settings.Seed, settings.TickMicros = o.seed, lockstep.TickPeriod(o.rate)
 	settings.CheckEvery = o.checkEvery()
 	settings.KeyframeEvery = 15 * uint32(o.rate)
 	var id lockstep.MatchID

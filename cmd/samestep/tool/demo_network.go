@@ -116,7 +116,7 @@ func (d *networkDemo) open() (stop func(), err error) {
 
 // spec describes the match of a demo with a server.
 func (o *demoOptions) spec(g *playable, seats uint) (server.MatchSpec, error) {
-	return matchSpec(g, matchRequest{Name: "demo", Players: uint8(seats), Units: uint16(o.units), Config: o.override, TickRate: o.rate, Seed: o.seed})
+	return matchSpec(g, matchRequest{Name: "demo", Players: uint8(seats), Units: uint16(o.units), Config: o.override, TickMicros: lockstep.TickPeriod(o.rate), Seed: o.seed})
 }
 
 // grants authorizes by exact tokens.

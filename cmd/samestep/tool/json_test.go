@@ -146,26 +146,27 @@ func TestPeriodOfRequest(t *testing.T) {
 	policy := &matchPolicy{game: games[0], players: 4, spectatorDelay: 30 * time.Second, adaptive: true}
 	for _, row := range []struct {
 		body           string
-		rate, ms       uint16
+		rate           uint16
+		micros         uint32
 		check, delayed uint32
 	}{
-		{`{"name":"a"}`, 20, 0, 20, 600},
-		{`{"name":"a","tick_rate":8}`, 8, 0, 8, 240},
-		{`{"name":"a","tick_ms":600}`, 2, 600, 2, 50},
-		{`{"name":"a","tick_ms":60000}`, 1, 60000, 1, 0},
+		{`{"name":"a"}`, 20, 50_000, 20, 600},
+		{`{"name":"a","tick_rate":8}`, 8, 125_000, 8, 240},
+		{`{"name":"a","tick_micros":600000}`, 2, 600_000, 2, 50},
+		{`{"name":"a","tick_micros":60000000}`, 1, 60_000_000, 1, 0},
 	} {
 		spec, err := requestedMatch(strings.NewReader(row.body), games, false, policy)
-		if s := spec.Settings; err != nil || s.TickRate != row.rate || s.TickMS != row.ms || uint32(s.CheckEvery) != row.check || s.KeyframeEvery != 60*row.check ||
+		if s := spec.Settings; err != nil || s.TickRate() != row.rate || s.TickMicros != row.micros || uint32(s.CheckEvery) != row.check || s.KeyframeEvery != 60*row.check ||
 			uint32(spec.Host.SpectatorDelay) != row.delayed || uint32(spec.Host.Delay.Max) != uint32(row.rate)/2+1 {
 			t.Errorf("%s: got %+v, spectators %+v, %v", row.body, s, spec.Host, err)
 		}
 	}
 	for bad, want := range map[string]string{
-		`{"tick_rate":20,"tick_ms":50}`: "a match: got tick_rate 20 and tick_ms 50, want one of them",
-		`{"tick_ms":0}`:                 "a match: tick_ms: got 0, want 1 to 60000",
-		`{"tick_ms":60001}`:             "a match: tick_ms: got 60001, want 1 to 60000",
-		`{"tick_rate":0}`:               "a match: tick_rate: got 0, want 1 to 1000",
-		`{"tick_rate":1001}`:            "a match: tick_rate: got 1001, want 1 to 1000",
+		`{"tick_rate":20,"tick_micros":50}`: "a match: got tick_rate 20 and tick_micros 50, want one of them",
+		`{"tick_micros":999}`:               "a match: tick_micros: got 999, want 1000 to 60000000",
+		`{"tick_micros":60000001}`:          "a match: tick_micros: got 60000001, want 1000 to 60000000",
+		`{"tick_rate":0}`:                   "a match: tick_rate: got 0, want 1 to 1000",
+		`{"tick_rate":1001}`:                "a match: tick_rate: got 1001, want 1 to 1000",
 	} {
 		if _, err := requestedMatch(strings.NewReader(bad), games, false, policy); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", bad, err, want)

@@ -99,7 +99,7 @@ func TestRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := readMCAP(t, file, 30)
+	read := readMCAP(t, file, 33_333)
 	x, other := read.values["List/ID_20/X/a"], read.values["List/ID_20/X/b"]
 	if len(read.values) != 4 || len(x) != 100 || len(other) != 100 {
 		t.Fatalf("got %d topics, with %d and %d values", len(read.values), len(x), len(other))

@@ -168,8 +168,10 @@ func (x *exporter) record(rec *record.Record) error {
 		x.header = rec.Header
 		s := &rec.Header.Settings
 		if x.rate == "" {
-			ticks, micros := s.Rate()
-			x.rate = json.Number(strconv.FormatFloat(float64(ticks)*1e6/float64(micros), 'f', -1, 64))
+			x.rate = json.Number(strconv.FormatFloat(1e6/float64(s.TickMicros), 'f', -1, 64))
+			if whole := s.TickRate(); lockstep.TickPeriod(whole) == s.TickMicros {
+				x.rate = json.Number(fmt.Sprint(whole))
+			}
 		}
 		line := headerLine{Log: 1, Title: rec.Header.Game, TickRate: x.rate, Players: s.Players}
 		if rec.Header.Engine == replay.ForeignEngine {

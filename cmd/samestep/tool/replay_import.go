@@ -178,7 +178,7 @@ func (i *importer) header() error {
 	}
 	i.payloads = g.NewPayloads()
 	s := lockstep.DefaultSettings(i.match.Players)
-	s.TickRate, s.KeyframeEvery = i.match.TickRate, 0
+	s.TickMicros, s.KeyframeEvery = lockstep.TickPeriod(i.match.TickRate), 0
 	s.Seed, s.CheckEvery = 0, i.every() // the seed is unknown
 	h, err := g.NewHeader(i.id, s, &nullgame.Config{})
 	if err != nil {

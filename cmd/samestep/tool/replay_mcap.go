@@ -172,7 +172,7 @@ func (x *mcapExporter) record(r *record.Record) error {
 		return x.begin(r.Header)
 	case record.KindKeyframe:
 		if x.tick == 0 {
-			x.tick, x.second = r.Tick, uint64(r.Tick)/uint64(x.header.Settings.TickRate)
+			x.tick, x.second = r.Tick, uint64(r.Tick)/uint64(x.header.Settings.TickRate())
 		}
 		x.log(2, "keyframe", fmt.Sprintf("%s %s", checksum.FormatHash(r.Keyframe.Hash), size(len(r.Keyframe.State))))
 	case record.KindChecksum:
@@ -231,7 +231,7 @@ func (x *mcapExporter) frame(f *lockstep.Frame) {
 // rate writes the rates of the seconds that are over. Of several empty seconds it writes the first and the last, which
 // are enough to plot a line.
 func (x *mcapExporter) rate() {
-	second := (uint64(x.tick) - 1) / uint64(x.header.Settings.TickRate)
+	second := (uint64(x.tick) - 1) / uint64(x.header.Settings.TickRate())
 	for second > x.second {
 		x.writeRates()
 		if x.second++; second > x.second+1 {
@@ -242,7 +242,7 @@ func (x *mcapExporter) rate() {
 }
 
 func (x *mcapExporter) writeRates() {
-	x.rates.Tick = lockstep.Tick(min((x.second+1)*uint64(x.header.Settings.TickRate), math.MaxUint32))
+	x.rates.Tick = lockstep.Tick(min((x.second+1)*uint64(x.header.Settings.TickRate()), math.MaxUint32))
 	x.write(onRates, x.time(x.rates.Tick), &x.rates)
 	clear(x.rates.Players)
 	x.rates = mcapRates{Players: x.rates.Players}
@@ -271,10 +271,7 @@ func (x *mcapExporter) log(level int, name, text string) {
 
 // time returns the nanoseconds from the beginning to a tick.
 func (x *mcapExporter) time(t lockstep.Tick) uint64 {
-	if ms := x.header.Settings.TickMS; ms > 0 {
-		return uint64(t) * 1e6 * uint64(ms)
-	}
-	return uint64(t) * 1e9 / uint64(x.header.Settings.TickRate)
+	return uint64(x.header.Settings.Micros(int64(t))) * 1000
 }
 
 // write writes a message to one of the channels.
@@ -293,7 +290,7 @@ func (x *mcapExporter) end() error {
 	}
 	x.file.metadata("match"+x.suffix, map[string]string{
 		"game": h.Game, "build": h.Build, "engine": h.Engine, "match": h.Match.String(), "platform": h.Platform,
-		"seed": seed, "players": fmt.Sprint(h.Settings.Players), "tick_rate": fmt.Sprint(h.Settings.TickRate), "ticks": fmt.Sprint(x.tick),
+		"seed": seed, "players": fmt.Sprint(h.Settings.Players), "tick_rate": fmt.Sprint(h.Settings.TickRate()), "ticks": fmt.Sprint(x.tick),
 	})
 	x.file.metadata("names"+x.suffix, x.names)
 	return x.file.err

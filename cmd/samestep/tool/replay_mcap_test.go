@@ -41,7 +41,7 @@ func TestExportMCAP(t *testing.T) {
 		if err := exportMCAP(&out, []mcapMatch{{replayOf(t, b), path, false, games.games()}}, mcapFields{}); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		read := readMCAP(t, out.Bytes(), info.Header.Settings.TickRate)
+		read := readMCAP(t, out.Bytes(), info.Header.Settings.TickMicros)
 		got := fmt.Sprint(read.counts["/commands"], read.inRates, read.counts["/checksums"], read.counts["/dissents"])
 		if want := fmt.Sprint(info.Commands, info.Commands, info.Checksums, info.Mismatches); got != want {
 			t.Errorf("%s: got commands, in rates, checksums and mismatches %s, want %s", path, got, want)
@@ -49,7 +49,7 @@ func TestExportMCAP(t *testing.T) {
 		if read.inChecks != info.Mismatches {
 			t.Errorf("%s: the checksums count %d mismatches, want %d", path, read.inChecks, info.Mismatches)
 		}
-		if seconds := int(info.Ticks) / int(info.Header.Settings.TickRate); read.counts["/rates"] < min(seconds, 3) || read.counts["/rates"] > seconds+1 {
+		if seconds := int(info.Ticks) / int(info.Header.Settings.TickRate()); read.counts["/rates"] < min(seconds, 3) || read.counts["/rates"] > seconds+1 {
 			t.Errorf("%s: %d rates in %d s", path, read.counts["/rates"], seconds)
 		}
 		if read.match["match"] != info.Header.Match.String() || read.match["ticks"] != fmt.Sprint(info.Ticks) {
@@ -89,7 +89,7 @@ type mcapPoint struct {
 }
 
 // readMCAP reads a file and checks every message against its schema and tick.
-func readMCAP(t *testing.T, b []byte, rate uint16) *mcapRead {
+func readMCAP(t *testing.T, b []byte, micros uint32) *mcapRead {
 	t.Helper()
 	r, err := mcap.NewReader(bytes.NewReader(b))
 	if err != nil {
@@ -127,7 +127,7 @@ func readMCAP(t *testing.T, b []byte, rate uint16) *mcapRead {
 			}
 		}
 		tick, ok := value["tick"].(float64)
-		if want := uint64(tick) * 1e9 / uint64(rate); ok && channel.Topic != "/dissents" && m.LogTime != want || m.LogTime < last {
+		if want := uint64(tick) * 1000 * uint64(micros); ok && channel.Topic != "/dissents" && m.LogTime != want || m.LogTime < last {
 			t.Fatalf("%s: got time %d after %d for %s", channel.Topic, m.LogTime, last, m.Data)
 		}
 		last = m.LogTime

@@ -136,7 +136,7 @@ func (s *fileSource) take(r *record.Record) {
 
 // reach advances to a tick, and starts the seconds up to it.
 func (s *fileSource) reach(t lockstep.Tick) {
-	second := t/lockstep.Tick(s.header.Settings.TickRate) + 1
+	second := t/lockstep.Tick(s.header.Settings.TickRate()) + 1
 	for range min(second-s.second, watchHistory) {
 		for p := range s.seats {
 			s.seats[p].rate.push(0)
@@ -228,7 +228,7 @@ func (s *fileSource) report() *watchReport {
 // marked returns the sparkline of a seat, with a mark in the second of its first mismatch.
 func (s *fileSource) marked(p *watchSeat) string {
 	spark := []rune(p.rate.spark())
-	if at := len(spark) - 1 - int(s.second-(p.differed/lockstep.Tick(s.header.Settings.TickRate)+1)); p.differed > 0 && at >= 0 {
+	if at := len(spark) - 1 - int(s.second-(p.differed/lockstep.Tick(s.header.Settings.TickRate())+1)); p.differed > 0 && at >= 0 {
 		spark[at] = '!'
 	}
 	return string(spark)

@@ -160,7 +160,7 @@ func (g *playable) compatSettings(c *cli.Context, s *lockstep.Settings) {
 		return
 	}
 	if !c.IsSet("tick-rate") && !c.IsSet("tick-ms") {
-		s.TickRate = g.compat.usual.TickRate
+		s.TickMicros = g.compat.usual.TickMicros
 	}
 	s.CheckEvery, s.KeyframeEvery = g.compat.usual.CheckEvery, g.compat.usual.KeyframeEvery
 }

@@ -93,7 +93,7 @@ func TestCompatSettings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := view.Settings; uint32(got.TickRate) != want[0] || uint32(got.CheckEvery) != want[1] || got.KeyframeEvery != want[2] {
+		if got := view.Settings; uint32(got.TickRate()) != want[0] || uint32(got.CheckEvery) != want[1] || got.KeyframeEvery != want[2] {
 			t.Errorf("%q: got %+v, want %v", flags, got, want)
 		}
 		s.stop()

@@ -93,7 +93,7 @@ func TestPoliciesOfRequest(t *testing.T) {
 		`{"start":"ready","countdown":"5"}`:        `countdown: got "5", want 0s to 10m0s`,
 		`{"start":"ready","countdown":"-5s"}`:      `countdown: got "-5s", want 0s to 10m0s`,
 		`{"countdown":"5s"}`:                       "countdown: got it without a start of ready",
-		`{"count_down":"5s"}`:                      `a match: unknown field "count_down", want name, game, players, scenario, units, bots, bot, start, countdown, substitutes, config, seed, tick_rate, tick_ms, from, seats`,
+		`{"count_down":"5s"}`:                      `a match: unknown field "count_down", want name, game, players, scenario, units, bots, bot, start, countdown, substitutes, config, seed, tick_rate, tick_micros, from, seats`,
 	} {
 		if _, err := requestedMatch(strings.NewReader(body), games, false, policyOf(t)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", body, err, want)

@@ -167,10 +167,9 @@ func flagsFrom(c *cli.Context, g *playable, from *replay.Origin) (spec server.Ma
 	if c.IsSet("players") {
 		r.Players = uint8(min(c.Uint("players"), lockstep.MaxPlayers))
 	}
-	if c.IsSet("tick-rate") {
-		r.TickRate = uint16(c.Uint("tick-rate"))
+	if c.IsSet("tick-rate") || c.IsSet("tick-ms") {
+		r.TickMicros = periodOf(c)
 	}
-	r.TickMS = uint16(c.Uint("tick-ms"))
 	return specFrom(g, from, r)
 }
 
@@ -186,9 +185,8 @@ func specFrom(g *playable, from *replay.Origin, r matchRequest) (server.MatchSpe
 	if r.Seed > 0 {
 		s.Seed = r.Seed
 	}
-	if r.TickRate > 0 || r.TickMS > 0 {
-		s.TickRate, s.TickMS = r.TickRate, r.TickMS
-		*s = s.Normal()
+	if r.TickMicros > 0 {
+		s.TickMicros = r.TickMicros
 	}
 	asked := *from.Header
 	asked.Settings = *s
@@ -315,8 +313,8 @@ func requestedSave(text io.Reader, r matchRequest, from string, seats map[string
 	if given["players"] == nil { // it has a default that is not the save's
 		r.Players = 0
 	}
-	if given["tick_rate"] == nil {
-		r.TickRate = 0
+	if given["tick_rate"] == nil && given["tick_micros"] == nil {
+		r.TickMicros = 0
 	}
 	if err == nil {
 		spec, err = requestedFrom(r, from, seats, games, policy)

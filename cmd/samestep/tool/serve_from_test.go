@@ -172,7 +172,7 @@ func TestServeFromRefuses(t *testing.T) {
 		want  string
 	}{
 		{[]string{"--players", "200"}, exitError, "setting players: got 200"},
-		{[]string{"--tick-rate", "77"}, exitError, "setting tick rate: got 77"},
+		{[]string{"--tick-rate", "77"}, exitError, "setting tick micros: got 12987"},
 		{[]string{"--seed", "77"}, exitError, "setting seed: got 77"},
 		{[]string{"--units", "77"}, exitError, "configuration Units"},
 		{[]string{"--game", "minimal"}, exitIdentity, "game"},
@@ -227,7 +227,7 @@ func TestPostFrom(t *testing.T) {
 		{`{"name":"time","from":"` + parent + `@400ms","bots":1}`, 201, `"players":2`},
 		{`{"name":"x","from":"` + parent + `@25","players":3}`, 400, "setting players: got 3, want 2"},
 		{`{"name":"x","from":"` + parent + `@25","seed":9}`, 400, "setting seed: got 9, want 1"},
-		{`{"name":"x","from":"` + parent + `@25","tick_rate":20}`, 400, "setting tick rate: got 20, want 50"},
+		{`{"name":"x","from":"` + parent + `@25","tick_rate":20}`, 400, "setting tick micros: got 50000, want 20000"},
 		{`{"name":"x","from":"` + parent + `@25","game":"minimal"}`, 400, "game"},
 		{`{"name":"x","from":"` + parent + `@25","bots":3}`, 400, "got 3 bots, want at most 2"},
 		{`{"name":"x","from":"` + parent + `@25","seats":{"2":"ann"}}`, 400, `got seat \"2\", want 0 to 1`},

@@ -41,7 +41,7 @@ func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
 	for i := range c.Uint("matches") {
 		spec, err := matchSpec(g, matchRequest{
 			Name: fmt.Sprintf("match-%d", i+1), Players: uint8(players), Units: uint16(c.Uint("units")),
-			TickRate: uint16(c.Uint("tick-rate")), TickMS: uint16(c.Uint("tick-ms")), Seed: seed, Config: override,
+			TickMicros: periodOf(c), Seed: seed, Config: override,
 		})
 		if err != nil {
 			return nil, err
@@ -57,8 +57,9 @@ func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
 
 // The limits of a match's settings.
 const (
-	maxTickRate = 1000
-	maxTickMS   = 60000
+	maxTickRate   = 1000
+	minTickMicros = 1000
+	maxTickMicros = 60_000_000
 )
 
 // checkPeriod checks --tick-rate and --tick-ms.
@@ -69,20 +70,27 @@ func checkPeriod(c *cli.Context) error {
 	case c.IsSet("tick-rate"):
 		return usagef("--tick-ms: got it with --tick-rate, want one of them")
 	}
-	return between[uint](c, "tick-ms", 1, maxTickMS)
+	return between[uint](c, "tick-ms", 1, maxTickMicros/1000)
+}
+
+// periodOf returns the period that --tick-rate or --tick-ms says.
+func periodOf(c *cli.Context) uint32 {
+	if ms := c.Uint("tick-ms"); ms > 0 {
+		return uint32(ms) * 1000
+	}
+	return lockstep.TickPeriod(uint16(c.Uint("tick-rate")))
 }
 
 // A matchRequest is the body of a request to create a match.
 type matchRequest struct {
-	Name     string `json:"name"`
-	Game     string `json:"game"` // "" is the server's first
-	Players  uint8  `json:"players"`
-	Scenario string `json:"scenario"` // "" is a usual match
-	Units    uint16 `json:"units"`    // 0: as many as in a usual match
-	TickRate uint16 `json:"-"`        // see requestedMatch
-	TickMS   uint16 `json:"-"`        // replaces TickRate, unless it is 0
-	Seed     uint64 `json:"-"`
-	Bots     uint8  `json:"bots"`
+	Name       string `json:"name"`
+	Game       string `json:"game"` // "" is the server's first
+	Players    uint8  `json:"players"`
+	Scenario   string `json:"scenario"` // "" is a usual match
+	Units      uint16 `json:"units"`    // 0: as many as in a usual match
+	TickMicros uint32 `json:"-"`        // see requestedMatch; 0: that of the match it begins in
+	Seed       uint64 `json:"-"`
+	Bots       uint8  `json:"bots"`
 	requestedPolicy
 
 	Config json.RawMessage `json:"config"` // fields that differ from the usual configuration
@@ -101,9 +109,8 @@ func matchSpec(g *playable, r matchRequest) (server.MatchSpec, error) {
 		return server.MatchSpec{}, err
 	}
 	settings := lockstep.DefaultSettings(r.Players)
-	settings.Seed, settings.TickRate, settings.TickMS = r.Seed, r.TickRate, r.TickMS
-	settings = settings.Normal()
-	settings.CheckEvery, settings.KeyframeEvery = max(1, settings.TickRate), 60*uint32(settings.TickRate)
+	settings.Seed, settings.TickMicros = r.Seed, r.TickMicros
+	settings.CheckEvery, settings.KeyframeEvery = settings.TickRate(), 60*uint32(settings.TickRate())
 	return server.MatchSpec{Name: r.Name, Game: g.Game, Settings: settings, Config: config}, nil
 }
 
@@ -111,9 +118,9 @@ func matchSpec(g *playable, r matchRequest) (server.MatchSpec, error) {
 func requestedMatch(body io.Reader, games gameList, guests bool, policy *matchPolicy) (server.MatchSpec, error) {
 	r := struct {
 		matchRequest
-		Seed     json.Number `json:"seed"`      // a number, or text as in views
-		TickRate *uint16     `json:"tick_rate"` // ticks a second; without both, 20
-		TickMS   *uint16     `json:"tick_ms"`   // from one tick to the next
+		Seed       json.Number `json:"seed"`        // a number, or text as in views
+		TickRate   *uint16     `json:"tick_rate"`   // ticks a second; without both, 20
+		TickMicros *uint32     `json:"tick_micros"` // from one tick to the next
 
 		From  string            `json:"from"`  // see parseOriginName
 		Seats map[string]string `json:"seats"` // see seatsFrom
@@ -126,7 +133,7 @@ func requestedMatch(body io.Reader, games gameList, guests bool, policy *matchPo
 		err = fmt.Errorf("unknown field %q, want %s", unknown, strings.Join(fieldNames(reflect.TypeOf(r)), ", "))
 	}
 	if err == nil {
-		err = r.setPeriod(r.TickRate, r.TickMS)
+		err = r.setPeriod(r.TickRate, r.TickMicros)
 	}
 	if err == nil {
 		r.matchRequest.Seed, err = strconv.ParseUint(r.Seed.String(), 10, 64)
@@ -179,20 +186,20 @@ func fieldNames(t reflect.Type) (names []string) {
 }
 
 // setPeriod takes a rate, a period or neither.
-func (r *matchRequest) setPeriod(rate, ms *uint16) error {
+func (r *matchRequest) setPeriod(rate *uint16, micros *uint32) error {
 	switch {
-	case rate != nil && ms != nil:
-		return fmt.Errorf("got tick_rate %d and tick_ms %d, want one of them", *rate, *ms)
-	case ms != nil && (*ms < 1 || *ms > maxTickMS):
-		return fmt.Errorf("tick_ms: got %d, want 1 to %d", *ms, maxTickMS)
-	case ms != nil:
-		r.TickMS = *ms
+	case rate != nil && micros != nil:
+		return fmt.Errorf("got tick_rate %d and tick_micros %d, want one of them", *rate, *micros)
+	case micros != nil && (*micros < minTickMicros || *micros > maxTickMicros):
+		return fmt.Errorf("tick_micros: got %d, want %d to %d", *micros, minTickMicros, maxTickMicros)
+	case micros != nil:
+		r.TickMicros = *micros
 	case rate != nil && (*rate < 1 || *rate > maxTickRate):
 		return fmt.Errorf("tick_rate: got %d, want 1 to %d", *rate, maxTickRate)
 	case rate != nil:
-		r.TickRate = *rate
+		r.TickMicros = lockstep.TickPeriod(*rate)
 	default:
-		r.TickRate = 20
+		r.TickMicros = lockstep.TickPeriod(20)
 	}
 	return nil
 }
@@ -218,5 +225,6 @@ func (r *matchRequest) check(guests bool) error {
 
 // rate returns the ticks in a second, rounded.
 func (r *matchRequest) rate() uint16 {
-	return lockstep.Settings{TickRate: r.TickRate, TickMS: r.TickMS}.Normal().TickRate
+	s := lockstep.Settings{TickMicros: r.TickMicros}
+	return s.TickRate()
 }

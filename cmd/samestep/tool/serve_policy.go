@@ -226,13 +226,13 @@ func (p *matchPolicy) setInputDelay(text string) error {
 
 // apply sets the options of a match, of which those in ticks depend on its period, and gives its last seats to bots.
 func (p *matchPolicy) apply(spec *server.MatchSpec, bots uint) {
-	o, s := p.host, spec.Settings.Normal()
+	o, s := p.host, spec.Settings
 	o.SpectatorDelay = lockstep.Tick(s.TicksIn(p.spectatorDelay.Microseconds()))
 	if p.adaptive {
-		o.Delay = host.DelayPolicy{Min: 1, Max: lockstep.Tick(s.TickRate/2 + 1)}
+		o.Delay = host.DelayPolicy{Min: 1, Max: lockstep.Tick(s.TickRate()/2 + 1)}
 	}
-	o.Views.Every = max(1, lockstep.Tick(s.TickRate)/10)
-	o.Views.Budget = int(p.flags.Uint("view-bytes")) * int(o.Views.Every) / max(1, int(s.TickRate))
+	o.Views.Every = max(1, lockstep.Tick(s.TickRate())/10)
+	o.Views.Budget = int(p.flags.Uint("view-bytes")) * int(o.Views.Every) / max(1, int(s.TickRate()))
 	o.Start.Players = min(o.Start.Players, int(s.Players))
 	spec.Host = &o
 	spec.Recorded, spec.Restore = p.recorded(bots), p.restore

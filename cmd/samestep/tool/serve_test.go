@@ -396,7 +396,7 @@ func TestServeWithoutAPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := matchSpec(game, matchRequest{Name: "match-1", Players: 2, Units: 10, TickRate: 20})
+	spec, err := matchSpec(game, matchRequest{Name: "match-1", Players: 2, Units: 10, TickMicros: 50_000})
 	if err != nil {
 		t.Fatal(err)
 	}

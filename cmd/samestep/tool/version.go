@@ -3,7 +3,6 @@
 package tool
 
 import (
-	"fmt"
 	"io"
 	"runtime"
 	"runtime/debug"
@@ -43,7 +42,7 @@ type versions struct {
 	Platform string        `json:"platform"`
 	Replay   uint16        `json:"replay"`  // version of replay files
 	Bundle   uint16        `json:"bundle"`  // format of desync bundles
-	Records  []uint32      `json:"records"` // protocols of a log's records
+	Records  uint32        `json:"records"` // protocol of a log's records
 	Messages []string      `json:"messages"`
 	Engine   string        `json:"engine"`
 	Games    []gameVersion `json:"games"`
@@ -59,7 +58,7 @@ type gameVersion struct {
 func newVersions(program string, games gameList) *versions {
 	v := &versions{
 		Program: program, Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		Replay: replay.Version, Bundle: replay.BundleVersion, Records: []uint32{record.Protocol, record.ProtocolResults},
+		Replay: replay.Version, Bundle: replay.BundleVersion, Records: record.Protocol,
 		Messages: []string{server.Subprotocol}, Engine: lockstep.Engine,
 	}
 	for _, g := range games {
@@ -98,8 +97,8 @@ func (v *versions) print(w io.Writer) {
 	if v.Revision != "" {
 		line("sources", "%s of %s", v.Revision, v.Time)
 	}
-	line("formats", "replay %d, bundle %d, records %s, messages %s", v.Replay, v.Bundle,
-		strings.Trim(fmt.Sprint(v.Records), "[]"), strings.Join(v.Messages, " "))
+	line("formats", "replay %d, bundle %d, records %d, messages %s", v.Replay, v.Bundle, v.Records,
+		strings.Join(v.Messages, " "))
 	line("engine", "%s", v.Engine)
 	for _, g := range v.Games {
 		line("game", "%q, build %q, state schema %s", g.Game, g.Build, g.Schema)

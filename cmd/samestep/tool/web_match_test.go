@@ -146,7 +146,7 @@ func TestRematchFromPage(t *testing.T) {
 				t.Errorf("the rematch has the configuration %s, want %s", again, config)
 			}
 			after := s.match(t, row.match+".2")
-			if after.BotKind != "hard" || before.BotKind != "hard" || after.Settings.Seed != before.Settings.Seed || after.Settings.TickRate != before.Settings.TickRate || len(after.Players) != len(before.Players)+1 {
+			if after.BotKind != "hard" || before.BotKind != "hard" || after.Settings.Seed != before.Settings.Seed || after.Settings.TickRate() != before.Settings.TickRate() || len(after.Players) != len(before.Players)+1 {
 				t.Errorf("the rematch is %+v, want %+v", after, before)
 			}
 			b.NeverDiffered()

@@ -46,8 +46,7 @@ static enum rules_status describe(void) {
 static enum rules_status configure(struct rules_reader in) {
 	seed = rules_u64(&in);
 	players = rules_u8(&in);
-	rules_read(&in, 8); /* tick rate, checks and keyframes */
-	rules_read(&in, 3); /* tick period, relay */
+	rules_read(&in, 11); /* tick period, checks, keyframes, relay */
 	struct rules_reader c = rules_bytes(&in);
 	config.piles = rules_u8(&c);
 	config.pebbles = rules_u16(&c);

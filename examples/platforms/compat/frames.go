@@ -116,7 +116,7 @@ func syncMessage(sim *lockstep.Simulation, c *platforms.Config, delay lockstep.T
 	p.text("state_sync")
 	p.field("current_tick", next)
 	p.field("snapshot_tick", next)
-	p.field("tick_rate", int64(settings.TickRate))
+	p.field("tick_rate", int64(settings.TickRate()))
 	p.field("command_delay_ticks", int64(delay))
 	p.field("checksum_interval_ticks", int64(settings.CheckEvery))
 	p.text("game_config")

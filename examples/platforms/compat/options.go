@@ -47,5 +47,5 @@ func (o *Options) complete() {
 // Settings returns the usual settings of a match on that wire: 60 ticks a second, checksums every 100 ticks, and keyframes
 // every 600. Its players are the caller's.
 func Settings() lockstep.Settings {
-	return lockstep.Settings{TickRate: 60, CheckEvery: 100, KeyframeEvery: 600}
+	return lockstep.Settings{TickMicros: lockstep.TickPeriod(60), CheckEvery: 100, KeyframeEvery: 600}
 }

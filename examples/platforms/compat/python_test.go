@@ -53,7 +53,7 @@ func fast() setup {
 			Wait:  host.WaitPolicy{Bound: 60 * lockstep.Second, Lead: 200},
 			Rates: host.Rates{Pace: always, Commands: always, Messages: always, Bytes: always},
 		},
-		settings: func(s *lockstep.Settings) { s.TickRate = 1000 },
+		settings: func(s *lockstep.Settings) { s.TickMicros = lockstep.TickPeriod(1000) },
 	}
 }
 

@@ -77,7 +77,7 @@ func newStage(t *testing.T, x setup) *stage {
 	}
 	s.server.HandleOtherSockets(compat.New(s.server, x.options))
 	settings := lockstep.DefaultSettings(x.players)
-	settings.Seed, settings.TickRate, settings.CheckEvery, settings.KeyframeEvery = 1, 60, 100, 600
+	settings.Seed, settings.TickMicros, settings.CheckEvery, settings.KeyframeEvery = 1, lockstep.TickPeriod(60), 100, 600
 	if x.settings != nil {
 		x.settings(&settings)
 	}

@@ -48,9 +48,9 @@ func TestCreateAlone(t *testing.T) {
 	request := func() string {
 		t.Helper()
 		b.Until(playing)
-		return browser.Value[string](b, `(({ seed, tick_rate, players, config: { Map, Teams } }) => [seed, tick_rate, players, Teams, Map[0].Name].join())(JSON.parse(samestep.request()))`)
+		return browser.Value[string](b, `(({ seed, tick_micros, players, config: { Map, Teams } }) => [seed, tick_micros, players, Teams, Map[0].Name].join())(JSON.parse(samestep.request()))`)
 	}
-	const want = "77,30,3,3,crossroads.map"
+	const want = "77,33333,3,3,crossroads.map"
 	if got := request(); got != want {
 		t.Errorf("got the match %s, want %s", got, want)
 	}

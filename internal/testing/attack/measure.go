@@ -182,7 +182,7 @@ func (x *phase) player(p *participant, before, after tally) {
 	if after.err != nil && before.err == nil {
 		x.lost = append(x.lost, after.err.Error())
 	}
-	x.period = time.Second / time.Duration(p.settings.TickRate)
+	x.period = time.Second / time.Duration(p.settings.TickRate())
 	every := lockstep.Tick(p.settings.CheckEvery)
 	x.refused += after.refused - before.refused
 	x.agreed += after.agreed - before.agreed

@@ -84,7 +84,7 @@ func Requested(g *lockstep.Game, usual func(players uint8, units uint16) any) fu
 		}
 		config, err := g.ReadConfig(r.Config, usual(r.Players, r.Units))
 		settings := lockstep.DefaultSettings(r.Players)
-		settings.TickRate, settings.Seed = r.TickRate, max(seed, 1)
+		settings.TickMicros, settings.Seed = lockstep.TickPeriod(r.TickRate), max(seed, 1)
 		return server.MatchSpec{Name: r.Name, Game: g, Settings: settings, Config: config}, err
 	}
 }

@@ -65,7 +65,7 @@ func (s *clientSide) flush() {
 	}
 }
 
-// neutral replaces the platform in an auth, because it differs from machine to machine, and protocol 5 where it does not
+// neutral replaces the platform in an auth, because it differs from machine to machine, and the capability to resimulate where it does not
 // matter, because a client need not know it.
 func neutral(b []byte, resimulates bool) []byte {
 	var r protocol.Reader
@@ -76,8 +76,8 @@ func neutral(b []byte, resimulates bool) []byte {
 		return b
 	}
 	m.Auth.Platform = "conformance"
-	if m.Auth.Protocol == protocol.Resimulates && !resimulates {
-		m.Auth.Protocol = protocol.Number(game().Identity().Protocol)
+	if !resimulates {
+		m.Auth.Capabilities = nil
 	}
 	return append(w.Append(nil, &m), rest...)
 }

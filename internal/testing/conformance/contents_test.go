@@ -61,7 +61,7 @@ func valueSize(b []byte) (n int, ok bool) {
 	}
 	items := 0
 	switch c := b[0]; {
-	case c < 0x80:
+	case c < 0x80 || c == 0xc2 || c == 0xc3:
 		n = 1
 	case c >= 0x90 && c < 0xa0:
 		n, items = 1, int(c&15)

@@ -25,7 +25,7 @@ type Transcript struct {
 type Setting struct {
 	Seed          uint64 `json:"seed,string"`
 	Players       uint8  `json:"players"`
-	TickRate      uint16 `json:"tick_rate"`
+	TickMicros    uint32 `json:"tick_micros"`
 	CheckEvery    uint16 `json:"check_every"`
 	KeyframeEvery uint32 `json:"keyframe_every"`
 	Start         int32  `json:"start"` // the game's configuration

@@ -31,13 +31,14 @@ const maxU32, maxU64 uint64 = 1<<32 - 1, 1<<64 - 1
 var (
 	sessionOne = []byte("\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01")
 	noSession  = []byte{}
-	selfTests  = array{uint64(0x523497c62e457d30), uint64(0xe23a4bde19110887), uint64(0xd30e9ebf3a0cb12f), uint64(0x01585ae894085d95), 0}
+	selfTests  = array{uint64(0x523497c62e457d30), uint64(0xe23a4bde19110887), uint64(0xd30e9ebf3a0cb12f), uint64(0x18067e689573a40f), 0}
 )
 
 // An auth is the values of an auth message. Zero values stand for those of a client of the
 // conformance game.
 type auth struct {
 	protocol                      uint64
+	can                           array
 	engine, game, build, platform string
 	state, commands               uint64
 	sums                          array
@@ -58,7 +59,7 @@ func (a auth) message() []byte {
 	or(&a.build, "1")
 	or(&a.platform, "conformance")
 	if a.protocol == 0 {
-		a.protocol = 3
+		a.protocol = 1
 	}
 	if a.state == 0 {
 		a.state = fingerprint(stateSchema)
@@ -69,10 +70,13 @@ func (a auth) message() []byte {
 	if a.sums == nil {
 		a.sums = selfTests
 	}
+	if a.can == nil {
+		a.can = array{}
+	}
 	if a.session == nil {
 		a.session = noSession
 	}
-	return recordBytes(32, a.protocol, a.engine, a.game, a.build, a.state, a.commands, a.sums, a.platform, a.token, a.session, a.position)
+	return recordBytes(32, a.protocol, a.engine, a.game, a.build, a.state, a.commands, a.sums, a.platform, a.token, a.session, a.position, a.can)
 }
 
 // goodMessages has each kind of message, with values at the ends of their ranges.
@@ -83,6 +87,7 @@ func goodMessages() []Built {
 		{"auth-large", "P-range", "An auth with the largest numbers and texts of the largest lengths.",
 			auth{protocol: maxU32, engine: strings.Repeat("e", 128), game: strings.Repeat("g", 128), build: strings.Repeat("b", 128), state: maxU64, commands: maxU64,
 				sums: array{maxU64, maxU64, maxU64, maxU64, maxU64}, platform: strings.Repeat("p", 128), token: strings.Repeat("t", 2048), session: sessionOne, position: 1 << 62}.message()},
+		{"auth-capabilities", "P-capabilities", "An auth with a capability that nobody knows, and one of this page.", auth{can: array{"fly", "resimulate"}}.message()},
 		{"command", "P-command", "Command 1 of kind 1, which adds 5 coins.", recordBytes(33, 1, kindAdd, addPayload(5))},
 		{"command-large", "P-command P-range", "The highest sequence and kind.", recordBytes(33, maxU32, 65535, []byte{})},
 		{"checksum", "P-check", "The checksum of tick 20, with the sums of four sections.", recordBytes(34, 20, maxU64, array{1, 2, 3, maxU64})},
@@ -139,6 +144,8 @@ func brokenMessages() []Built {
 		{"kind-unknown", "P-unknown-kind", "Kind 41, which is not assigned.", recordBytes(41)},
 		{"kind-unknown-server", "P-unknown-kind", "Kind 55, which is not assigned.", recordBytes(55, 1)},
 		{"cut", "P-form", "An auth without its last byte.", authBytes[:len(authBytes)-1]},
+		{"capabilities-order", "P-capabilities", "The capabilities do not ascend.", auth{can: array{"views", "resimulate"}}.message()},
+		{"capabilities-twice", "P-capabilities", "A capability stands twice.", auth{can: array{"views", "views"}}.message()},
 		{"few-values", "P-count", "A ping without its nonce.", recordBytes(37)},
 		{"many-values", "P-count", "A leave with a value.", recordBytes(39, 0)},
 		{"number-long", "P-smallest", "A nonce of 1 in two bytes.", recordBytes(37, raw("\xcc\x01"))},

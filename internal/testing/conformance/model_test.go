@@ -136,6 +136,8 @@ type setup struct {
 	settings                           array
 	config, configSchema, stateSchema_ []byte
 	commands                           array
+	result                             []byte
+	more                               bool // a value more
 }
 
 // header returns the values of a header record.
@@ -156,14 +158,18 @@ func (s setup) header() array {
 		s.protocol = 1
 	}
 	if s.settings == nil {
-		s.settings = array{1, 2, 20, 5, 10}
+		s.settings = array{1, 2, 50_000, 5, 10, false}
 	}
 	if s.commands == nil {
 		s.commands = array{kindAdd, "add", addSchema, kindSay, "say", saySchema}
 	}
-	return array{1, s.protocol, or(s.engine, "samestep/1"), or(s.game, "conform"), or(s.build, "1"),
+	h := array{1, s.protocol, or(s.engine, "samestep/1"), or(s.game, "conform"), or(s.build, "1"),
 		[]byte(or(s.id, matchID)), s.platform, s.settings, bytesOr(s.config, []byte{100, 0, 0, 0}),
-		bytesOr(s.configSchema, configSchema), bytesOr(s.stateSchema_, stateSchema), s.commands}
+		bytesOr(s.configSchema, configSchema), bytesOr(s.stateSchema_, stateSchema), s.commands, bytesOr(s.result, []byte{})}
+	if s.more {
+		h = append(h, 0)
+	}
+	return h
 }
 
 // newMatch returns a match of two seats with its header and first keyframe.

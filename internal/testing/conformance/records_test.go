@@ -29,12 +29,12 @@ func goodRecords() []Built {
 	played := func() *match { return begun().frame(adds(0, 5), says(1, "hi")) }
 	last := func(m *match) []byte { return m.records[len(m.records)-1] }
 	key := played().keyframe()
-	big := setup{platform: strings.Repeat("p", 128), settings: array{uint64(1<<64 - 1), 250, 1000, 65535, uint64(1<<32 - 1)}}
+	big := setup{platform: strings.Repeat("p", 128), settings: array{uint64(1<<64 - 1), 250, 60_000_000, 65535, uint64(1<<32 - 1), true}}
 	return []Built{
-		ok("record-header", "A header: a flat array of 12 values.", nil, pack(setup{platform: "any"}.header()), "F-header"),
+		ok("record-header", "A header: a flat array of 13 values.", nil, pack(setup{platform: "any"}.header()), "F-header"),
 		ok("record-header-limits", "A header whose settings and platform are as large as they may be.", nil, pack(big.header()), "F-header-settings", "F-header-names"),
 		ok("record-header-smallest", "A header of a game without names, commands and fields.", nil,
-			recordBytes(1, 0, "", "", "", []byte(matchID), "", array{0, 1, 1, 1, 0}, []byte{}, describe(root(0)), describe(root(0)), array{}), "F-header"),
+			recordBytes(1, 1, "", "", "", []byte(matchID), "", array{0, 1, 1000, 1, 0, false}, []byte{}, describe(root(0)), describe(root(0)), array{}, []byte{}), "F-header"),
 		ok("record-keyframe-first", "The first keyframe, without sequences.", &match{records: newMatch(setup{}).records[:1]}, newMatch(setup{}).records[1], "F-keyframe"),
 		ok("record-keyframe", "A keyframe: the sequences are one flat array of pairs.", played(), last(key), "F-keyframe"),
 		ok("record-frame", "A frame: the commands are flat, four values each.", begun(), last(played()), "F-frame"),
@@ -138,15 +138,15 @@ func brokenRecords() []Built {
 		bad("bad-panic-seat", "invalid", "A command of a panic is of a player without a seat.", recordBytes(66, recordBytes("Step", "oh", "", 2, 3, 1, payload)), "F-panic"),
 		bad("bad-panic-long", "limit", "The stack of a panic has more than 16,384 bytes.", recordBytes(66, recordBytes("Step", "oh", strings.Repeat("x", 16385))), "F-limits"),
 		bad("bad-optional-text", "corrupt", "A record of a kind from 64 on has a text.", recordBytes(65, "x"), "F-optional"),
-		headerBad("bad-header-values", "corrupt", "A header has 11 values.", func(h array) array { return h[:11] }, "F-header"),
+		headerBad("bad-header-values", "corrupt", "A header has 12 values.", func(h array) array { return h[:12] }, "F-header"),
 		headerBad("bad-header-id", "corrupt", "A match's id has 15 bytes.", set(5, []byte("fifteen bytes id")[:15]), "F-header"),
 		headerBad("bad-header-name", "limit", "The name of a game has more than 128 bytes.", set(3, long), "F-limits"),
-		headerBad("bad-header-no-players", "corrupt", "A match has no seats.", set(7, array{1, 0, 20, 5, 10}), "F-header-settings"),
-		headerBad("bad-header-players", "corrupt", "A match has 251 seats.", set(7, array{1, 251, 20, 5, 10}), "F-header-settings"),
-		headerBad("bad-header-rate", "corrupt", "The tick rate is 0.", set(7, array{1, 2, 0, 5, 10}), "F-header-settings"),
-		headerBad("bad-header-rate-high", "corrupt", "The tick rate is 1,001.", set(7, array{1, 2, 1001, 5, 10}), "F-header-settings"),
-		headerBad("bad-header-check", "corrupt", "There are 0 ticks between two checks.", set(7, array{1, 2, 20, 0, 10}), "F-header-settings"),
-		headerBad("bad-header-settings", "corrupt", "The settings have four values.", set(7, array{1, 2, 20, 5}), "F-header-settings"),
+		headerBad("bad-header-no-players", "corrupt", "A match has no seats.", set(7, array{1, 0, 50_000, 5, 10, false}), "F-header-settings"),
+		headerBad("bad-header-players", "corrupt", "A match has 251 seats.", set(7, array{1, 251, 50_000, 5, 10, false}), "F-header-settings"),
+		headerBad("bad-header-period", "corrupt", "A tick has 999 microseconds.", set(7, array{1, 2, 999, 5, 10, false}), "F-header-settings"),
+		headerBad("bad-header-period-long", "corrupt", "A tick has 60,000,001 microseconds.", set(7, array{1, 2, 60_000_001, 5, 10, false}), "F-header-settings"),
+		headerBad("bad-header-check", "corrupt", "There are 0 ticks between two checks.", set(7, array{1, 2, 50_000, 0, 10, false}), "F-header-settings"),
+		headerBad("bad-header-settings", "corrupt", "The settings have five values.", set(7, array{1, 2, 50_000, 5, 10}), "F-header-settings"),
 		headerBad("bad-header-kinds", "corrupt", "Kinds of commands do not ascend.", set(11, array{2, "a", addSchema, 1, "b", addSchema}), "F-header-commands"),
 		headerBad("bad-header-kind-twice", "corrupt", "A kind of command stands twice.", set(11, array{1, "a", addSchema, 1, "b", addSchema}), "F-header-commands"),
 		headerBad("bad-header-commands", "corrupt", "A command has no schema.", set(11, array{1, "a"}), "F-header-commands"),

@@ -142,6 +142,8 @@ func goodReplays() []Built {
 		ok("signed-without-rules", "A signature of rules does not hold in a file without them.", sealed().block(65, signature(1, standard(), rules(false)...)).b, "F-signature-rules"),
 		ok("block-passed-over", "Blocks of unknown kinds from 64 on are passed over wherever they stand.",
 			newFile().block(100, nil).batch(standard().records...).block(127, []byte("x")).block(255, []byte{1, 2}).b, "F-block-kind"),
+		replayCase("block-kind-after-end", "unsupported", "A block of an unknown kind below 64 follows the end.",
+			newFile().batch(standard().records...).block(63, []byte("new")).b, "F-block-kind"),
 		ok("record-passed-over", "Records of unknown kinds from 64 on are passed over.",
 			begun().add(recordBytes(65, []byte{1})).add(recordBytes(127, []byte{})).add(recordBytes(128, []byte("xyz"))).add(recordBytes(255, []byte{0})).end().file(), "F-optional"),
 		ok("late-start", "The first keyframe says at which tick a log begins, and with which sequences.", late.file(), "F-keyframe-first", "F-frame-step"),

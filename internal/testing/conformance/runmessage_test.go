@@ -114,6 +114,7 @@ func serverFacts(facts map[string]any, m *protocol.Message) {
 
 func authFacts(facts map[string]any, a *protocol.Auth) {
 	facts["protocol"], facts["engine"], facts["game"], facts["build"] = a.Protocol, a.Engine, a.Game, a.Build
+	facts["capabilities"] = a.Capabilities
 	facts["state_schema"], facts["command_schema"] = checksum.FormatHash(a.StateSchema), checksum.FormatHash(a.CommandSchema)
 	t := a.SelfTest
 	facts["self_test"] = rootTexts([]uint64{t.Integers, t.Layout, t.Checksums, t.Records, t.Game})

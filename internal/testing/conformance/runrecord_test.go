@@ -111,12 +111,9 @@ func headerFacts(h *lockstep.Header) map[string]any {
 	s := h.Settings
 	facts := map[string]any{
 		"kind": 1, "protocol": h.Protocol, "engine": h.Engine, "game": h.Game, "build": h.Build, "match": h.Match.String(), "platform": h.Platform,
-		"seed": strconv.FormatUint(s.Seed, 10), "players": s.Players, "tick_rate": s.TickRate, "check_every": s.CheckEvery, "keyframe_every": s.KeyframeEvery,
+		"seed": strconv.FormatUint(s.Seed, 10), "players": s.Players, "tick_micros": s.TickMicros, "check_every": s.CheckEvery, "keyframe_every": s.KeyframeEvery,
 		"config": hex.EncodeToString(h.Config), "config_schema": hex.EncodeToString(h.ConfigSchema), "state_schema": hex.EncodeToString(h.StateSchema),
-		"commands": commands,
-	}
-	if h.Protocol == record.ProtocolResults {
-		facts["tick_ms"], facts["relay"], facts["result_schema"] = s.TickMS, s.Relay, hex.EncodeToString(h.ResultSchema)
+		"commands": commands, "relay": s.Relay, "result_schema": hex.EncodeToString(h.ResultSchema),
 	}
 	return facts
 }

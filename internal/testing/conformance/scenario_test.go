@@ -28,7 +28,7 @@ func (s *scenario) transcript() (*Transcript, error) {
 	seats := [2]uint8{0, 1}
 	t := &Transcript{
 		Format: 1, About: s.about, Plays: []string{"server"},
-		Match: Setting{Seed: 1, Players: 2, TickRate: 10, CheckEvery: 5, Start: 100},
+		Match: Setting{Seed: 1, Players: 2, TickMicros: 100_000, CheckEvery: 5, Start: 100},
 		Tokens: []Token{
 			{ada, "player", &seats[0], "Ada"}, {bob, "player", &seats[1], "Bob"}, {eve, "spectator", nil, "Eve"},
 		},

@@ -21,7 +21,9 @@ func identitySessions() []Built {
 		return a
 	}
 	return transcriptCases([]scenario{
-		refusedAuth("identity-protocol", "P-identity", "Another protocol is refused by name.", auth{token: ada, protocol: 1}),
+		{id: "capabilities-unknown", rules: "P-capabilities", about: "A server passes over capabilities that it does not know.",
+			run: func(p *play) { p.join(auth{token: ada, can: array{"fly", "resimulate", "swim"}}) }},
+		refusedAuth("identity-protocol", "P-identity", "Another protocol is refused by name.", auth{token: ada, protocol: 2}),
 		refusedAuth("identity-engine", "P-identity", "Another engine is refused.", auth{token: ada, engine: "samestep/2"}),
 		refusedAuth("identity-game", "P-identity", "Another game is refused.", auth{token: ada, game: "chess"}),
 		refusedAuth("identity-build", "P-identity", "Another build of the game is refused.", auth{token: ada, build: "2"}),
@@ -86,7 +88,7 @@ func greetingSessions() []Built {
 				p.wait(300)
 			}},
 		{id: "auth-late", rules: "P-auth-timeout", about: "A connection that says nothing is closed after 10 s.",
-			setup: func(t *Transcript) { t.Match.TickRate = 1 },
+			setup: func(t *Transcript) { t.Match.TickMicros = 1_000_000 },
 			run:   func(p *play) { p.wait(500); p.open(); p.wait(11000) }},
 		{id: "malformed", rules: "P-malformed P-malformed-after", about: "What stands before a malformed message counts, and what stands after it does not.",
 			run: func(p *play) {

@@ -43,10 +43,10 @@ func checkSessions() []Built {
 				g.answer(5)
 				p.wait(200)
 			}},
-		{id: "desync-resimulate", rules: "P-resimulate P-resimulated P-phases P-protocol-5 P-resimulated-unasked", about: "A client of protocol 5 is asked to compute the ticks again, twice, and for the first state that is wrong; a checksum and phases that come too late have no effect.",
+		{id: "desync-resimulate", rules: "P-resimulate P-resimulated P-phases P-capabilities P-resimulated-unasked", about: "A client with resimulate is asked to compute the ticks again, twice, and for the first state that is wrong; a checksum and phases that come too late have no effect.",
 			setup: func(t *Transcript) { t.Host.Evidence = true },
 			run: func(p *play) {
-				g := p.join(auth{token: ada, protocol: 5})
+				g := p.join(auth{token: ada, can: array{"resimulate"}})
 				p.wait(750)
 				for g.tick < 9 && p.err == nil {
 					p.wait(50)
@@ -58,10 +58,10 @@ func checkSessions() []Built {
 				g.say(44, 8, array{"add"}, array{1})
 				p.wait(200)
 			}},
-		{id: "desync-resimulate-not", rules: "P-resimulated", about: "A client of protocol 5 that cannot compute the ticks again says so.",
+		{id: "desync-resimulate-not", rules: "P-resimulated", about: "A client with resimulate that cannot compute the ticks again says so.",
 			setup: func(t *Transcript) { t.Host.Evidence = true },
 			run: func(p *play) {
-				g := p.join(auth{token: ada, protocol: 5})
+				g := p.join(auth{token: ada, can: array{"resimulate"}})
 				p.wait(750)
 				g.forgets = true
 				p.lie(g, 10)
@@ -70,7 +70,7 @@ func checkSessions() []Built {
 		{id: "resimulated-order", rules: "P-resimulated P-malformed", about: "A tick computed again that is not the next one is malformed.",
 			setup: func(t *Transcript) { t.Host.Evidence = true },
 			run: func(p *play) {
-				g := p.join(auth{token: ada, protocol: 5})
+				g := p.join(auth{token: ada, can: array{"resimulate"}})
 				p.wait(750)
 				g.quiet = true
 				p.lie(g, 10)
@@ -80,14 +80,14 @@ func checkSessions() []Built {
 			}},
 		{id: "resimulated-unasked", rules: "P-resimulated-unasked", about: "A tick computed again that nobody asked for has no answer.",
 			run: func(p *play) {
-				g := p.join(auth{token: ada, protocol: 5})
+				g := p.join(auth{token: ada, can: array{"resimulate"}})
 				p.wait(500)
 				g.say(43, 1, 0, 1, array{})
 				p.wait(200)
 			}},
 		{id: "phases-unasked", rules: "P-phases P-resimulated-unasked", about: "Phases that nobody asked for have no answer.",
 			run: func(p *play) {
-				g := p.join(auth{token: ada, protocol: 5})
+				g := p.join(auth{token: ada, can: array{"resimulate"}})
 				p.wait(500)
 				g.say(44, 1, array{"add"}, array{1})
 				p.wait(200)

@@ -51,7 +51,7 @@ func clientSessions() []Built {
 				p.player("corrupt", 0, "Coins[1]")
 				p.wait(1500)
 			}},
-		{id: "client-resimulate", client: true, rules: "P-resimulate P-resimulated P-protocol-5", about: "A client of protocol 5 whose state is corrupt computes the ticks again when it is asked, and is right.",
+		{id: "client-resimulate", client: true, rules: "P-resimulate P-resimulated P-capabilities", about: "A client with resimulate whose state is corrupt computes the ticks again when it is asked, and is right.",
 			setup: func(t *Transcript) { t.Host.Evidence, t.Client.Resimulates = true, true },
 			run: func(p *play) {
 				p.wait(1250)

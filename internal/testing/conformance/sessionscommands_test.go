@@ -113,7 +113,9 @@ func commandSessions() []Built {
 				}
 			})},
 		{id: "reject-ended", rules: "P-command-reason P-end P-window", about: "Reason 1: a command after the end, of a client that has records to read yet.",
-			setup: func(t *Transcript) { t.Match.TickRate, t.Match.CheckEvery, t.Host.LagTicks = 50, 50, 200 },
+			setup: func(t *Transcript) {
+				t.Match.TickMicros, t.Match.CheckEvery, t.Host.LagTicks = 20_000, 50, 200
+			},
 			run: playing(func(p *play, g *guest) {
 				g.mute = true
 				p.wait(3600)

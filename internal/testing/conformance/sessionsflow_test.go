@@ -12,7 +12,9 @@ func flowSessions() []Built {
 		{id: "ack-old", rules: "P-ack-old", about: "An ack of a lower position has no effect.",
 			run: func(p *play) { g := p.join(auth{token: ada}); p.wait(800); g.say(40, 1, 0); p.wait(200) }},
 		{id: "window", rules: "P-window", about: "Without acks the server stops after 64 records and half of the lag.",
-			setup: func(t *Transcript) { t.Match.TickRate, t.Match.CheckEvery, t.Host.LagTicks = 50, 50, 200 },
+			setup: func(t *Transcript) {
+				t.Match.TickMicros, t.Match.CheckEvery, t.Host.LagTicks = 20_000, 50, 200
+			},
 			run: func(p *play) {
 				p.join(auth{token: bob}).silent = true
 				g := p.join(auth{token: ada})
@@ -25,7 +27,9 @@ func flowSessions() []Built {
 				p.wait(300)
 			}},
 		{id: "lag", rules: "P-lag P-sync-any", about: "A client that lags more than it may gets a state_sync in place of the records that it missed.",
-			setup: func(t *Transcript) { t.Match.TickRate, t.Match.CheckEvery, t.Host.LagTicks = 20, 20, 40 },
+			setup: func(t *Transcript) {
+				t.Match.TickMicros, t.Match.CheckEvery, t.Host.LagTicks = 50_000, 20, 40
+			},
 			run: func(p *play) {
 				g := p.join(auth{token: ada})
 				p.wait(500)
@@ -35,7 +39,9 @@ func flowSessions() []Built {
 				p.wait(600)
 			}},
 		{id: "slow", rules: "P-slow P-lag P-closing", about: "A client that needs a fourth state_sync because of lag is too slow.",
-			setup: func(t *Transcript) { t.Match.TickRate, t.Match.CheckEvery, t.Host.LagTicks = 10, 10, 20 },
+			setup: func(t *Transcript) {
+				t.Match.TickMicros, t.Match.CheckEvery, t.Host.LagTicks = 100_000, 10, 20
+			},
 			run: func(p *play) {
 				g := p.join(auth{token: ada})
 				p.wait(300)
@@ -47,7 +53,9 @@ func flowSessions() []Built {
 				p.wait(3000)
 			}},
 		{id: "sync-unread", rules: "P-slow", about: "A client that does not acknowledge a state_sync in time is too slow.",
-			setup: func(t *Transcript) { t.Match.TickRate, t.Match.CheckEvery, t.Host.SyncMS = 2, 2, 2000 },
+			setup: func(t *Transcript) {
+				t.Match.TickMicros, t.Match.CheckEvery, t.Host.SyncMS = 500_000, 2, 2000
+			},
 			run: func(p *play) {
 				g := p.open()
 				g.mute = true
@@ -78,7 +86,7 @@ func flowSessions() []Built {
 				p.wait(500)
 			}},
 		{id: "idle", rules: "P-idle P-ping P-closing", about: "A client that answers no ping is closed after 10 s.",
-			setup: func(t *Transcript) { t.Match.TickRate, t.Match.CheckEvery = 1, 60 },
+			setup: func(t *Transcript) { t.Match.TickMicros, t.Match.CheckEvery = 1_000_000, 60 },
 			run: func(p *play) {
 				g := p.join(auth{token: ada})
 				g.deaf, g.mute = true, true

@@ -32,7 +32,7 @@ func newStage(t *Transcript) (*stage, error) {
 	var id lockstep.MatchID
 	copy(id[:], matchID)
 	h, err := s.game().NewHeader(id, lockstep.Settings{
-		Seed: m.Seed, Players: m.Players, TickRate: m.TickRate, CheckEvery: m.CheckEvery, KeyframeEvery: m.KeyframeEvery,
+		Seed: m.Seed, Players: m.Players, TickMicros: m.TickMicros, CheckEvery: m.CheckEvery, KeyframeEvery: m.KeyframeEvery,
 	}, &config{m.Start})
 	if err != nil {
 		return nil, err

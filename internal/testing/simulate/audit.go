@@ -46,7 +46,7 @@ func (w *world) checkClient(m *machine) {
 	if m.liar != nil || !w.chaos || w.now < quiet || w.oracle.ended || m.plan.Down.Loss > 0 || m.plan.Up.Loss > 0 || !w.server.ready() {
 		return
 	}
-	late := lockstep.Tick((m.plan.Down.Delay + m.plan.Down.Jitter + 2*lockstep.Second) * lockstep.Time(w.header.Settings.TickRate) / lockstep.Second)
+	late := lockstep.Tick((m.plan.Down.Delay + m.plan.Down.Jitter + 2*lockstep.Second) * lockstep.Time(w.header.Settings.TickRate()) / lockstep.Second)
 	if m.client.Stage() != player.StageLive || m.client.Tick()+late < m.present() {
 		w.fail("I6", "nothing is wrong with %s for %d s, and it is %v at tick %d of %d", m, (w.now-quiet+calmDown)/lockstep.Second, m.client.Stage(), m.client.Tick(), m.present())
 	}
@@ -133,7 +133,7 @@ func (w *world) converged() {
 			continue
 		}
 		s := m.client.Status()
-		slack := lockstep.Tick((m.plan.Down.Delay+m.plan.Down.Jitter+2*lockstep.Second)*lockstep.Time(w.header.Settings.TickRate)/lockstep.Second) + 5
+		slack := lockstep.Tick((m.plan.Down.Delay+m.plan.Down.Jitter+2*lockstep.Second)*lockstep.Time(w.header.Settings.TickRate())/lockstep.Second) + 5
 		switch {
 		case w.relay.on && w.now < w.relay.alone+calmDown && (s.Stage != player.StageLive || m.truth.wrong):
 			w.count("no state without a majority")

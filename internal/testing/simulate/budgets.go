@@ -213,7 +213,7 @@ func (l *budgets) receive(wire *wire, read func()) {
 		l.w.fail("I14", "a spectator has %d ticks computed again", n)
 	}
 	s := &l.w.plan.Settings
-	r := host.Rate{N: max(1, int(s.TickRate)/16), Per: sec, Burst: 8 * int(s.CheckEvery)}
+	r := host.Rate{N: max(1, int(s.TickRate())/16), Per: sec, Burst: 8 * int(s.CheckEvery)}
 	name, _ := l.account(wire)
 	l.spend(name, "ticks computed again", r, n)
 	l.spend("the match", "ticks computed again", times(r, 2), n)

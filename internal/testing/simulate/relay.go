@@ -144,7 +144,7 @@ func (r *relay) checkLive(w *world) {
 	}
 	every := lockstep.Tick(w.plan.Settings.CheckEvery)
 	t := w.oracle.tick()
-	t -= min(t, 8*lockstep.Tick(w.plan.Settings.TickRate))
+	t -= min(t, 8*lockstep.Tick(w.plan.Settings.TickRate()))
 	top, reports := 0, r.reports[t/every*every]
 	for _, s := range reports {
 		top = max(top, r.reporters(t/every*every, s.hash))

@@ -55,7 +55,7 @@ func Expand(o Options, seed uint64) *Plan {
 	o.fill()
 	p := &Plan{Seed: seed, Heal: min(healing, o.Length), Chaos: max(o.Length-healing, lockstep.Second)}
 	p.Settings = lockstep.DefaultSettings(uint8(min(o.Clients+2, lockstep.MaxPlayers)))
-	p.Settings.Seed, p.Settings.TickRate = seed, o.TickRate
+	p.Settings.Seed, p.Settings.TickMicros = seed, lockstep.TickPeriod(o.TickRate)
 	r := stream(seed, "settings", 0)
 	p.Settings.CheckEvery = uint16(5 + r.IntN(26))
 	p.Settings.KeyframeEvery = uint32(r.IntN(3)) * 300
@@ -103,7 +103,7 @@ func Expand(o Options, seed uint64) *Plan {
 
 func expandHost(s *Subject, p *Plan) {
 	r := stream(p.Seed, "host", 0)
-	rate := lockstep.Tick(p.Settings.TickRate)
+	rate := lockstep.Tick(p.Settings.TickRate())
 	h := &p.Host
 	h.InputDelay = 1 + lockstep.Tick(r.IntN(6))
 	h.Lag = rate * lockstep.Tick(4+r.IntN(7))
@@ -145,7 +145,7 @@ func expandHost(s *Subject, p *Plan) {
 func expandDisk(p *Plan) {
 	r := stream(p.Seed, "disk", 0)
 	p.Disk = DiskPlan{
-		EachFrame: r.IntN(3) > 0, FlushTicks: uint32(1 + r.IntN(int(p.Settings.TickRate))),
+		EachFrame: r.IntN(3) > 0, FlushTicks: uint32(1 + r.IntN(int(p.Settings.TickRate()))),
 		SyncEvery: between(r, 100*ms, sec), SyncTime: between(r, 0, 900),
 	}
 	if stream(p.Seed, "await", 0).IntN(3) == 0 {

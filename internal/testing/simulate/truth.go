@@ -81,7 +81,7 @@ func (t *truth) compare(m *machine) {
 			if check := w.relay.overdue(m); check > 0 {
 				w.fail("desync", "%s is wrong since tick %d, has contradicted the agreed checksum of tick %d, and has no desync report by tick %d", m, t.from, check, tick)
 			}
-		} else if limit := 4 * lockstep.Tick(w.header.Settings.CheckEvery); t.ran > limit+lockstep.Tick(w.header.Settings.TickRate) {
+		} else if limit := 4 * lockstep.Tick(w.header.Settings.CheckEvery); t.ran > limit+lockstep.Tick(w.header.Settings.TickRate()) {
 			w.fail("desync", "%s is wrong since tick %d, and has no desync report by tick %d", m, t.from, tick)
 		}
 	}

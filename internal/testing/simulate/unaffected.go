@@ -123,7 +123,7 @@ func (m *machine) waits() {
 // joining returns how long an unaffected client takes at most until it plays: it
 // waits for the next keyframe, receives it, and catches up.
 func (m *machine) joining() lockstep.Time {
-	h, rate := &m.w.plan.Host, lockstep.Time(m.w.header.Settings.TickRate)
+	h, rate := &m.w.plan.Host, lockstep.Time(m.w.header.Settings.TickRate())
 	sending := lockstep.Time(0)
 	if h.SyncBytes > 0 {
 		sending = lockstep.Time(m.w.stateBytes()/h.SyncBytes+1) * sec / rate
@@ -134,7 +134,7 @@ func (m *machine) joining() lockstep.Time {
 // seal records when a tick was sealed, and checks that it was on time.
 func (w *world) seal(t lockstep.Tick) {
 	w.sealed = append(w.sealed[:min(int(t), len(w.sealed))], w.now)
-	period, h := sec/lockstep.Time(w.header.Settings.TickRate), &w.plan.Host
+	period, h := sec/lockstep.Time(w.header.Settings.TickRate()), &w.plan.Host
 	if t == 1 && h.Lobby != nil {
 		w.sealed[0] = w.now - period
 	}

@@ -24,7 +24,7 @@ func (x *waiting) follow(w *world) {
 	if x.stands++; n > 0 || !quiet {
 		x.stands = 0
 	}
-	if x.runs++; n < lockstep.Tick(w.header.Settings.TickRate) || !quiet {
+	if x.runs++; n < lockstep.Tick(w.header.Settings.TickRate()) || !quiet {
 		x.runs = 0
 	}
 }

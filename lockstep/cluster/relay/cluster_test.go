@@ -44,7 +44,7 @@ type writer struct {
 func newWriter(t *testing.T, conn *storage.Conn, rules lockstep.Rules[testgame.Lamps, testgame.Nobody], o host.Options) *writer {
 	w := &writer{t: t, conn: conn, game: lockstep.MustGame(rules), options: o, epoch: time.Now(), hashes: map[lockstep.Tick]uint64{}}
 	s := lockstep.DefaultSettings(2)
-	s.TickRate, s.CheckEvery, s.KeyframeEvery = 40, 10, 40
+	s.TickMicros, s.CheckEvery, s.KeyframeEvery = lockstep.TickPeriod(40), 10, 40
 	header, err := w.game.NewHeader(lockstep.MatchID{9}, s, &testgame.Nobody{})
 	if err != nil {
 		t.Fatal(err)

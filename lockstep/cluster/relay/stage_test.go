@@ -114,7 +114,7 @@ func newOwnerOf(t testing.TB, rules lockstep.Rules[minimal.World, minimal.Config
 	}
 	x := &owner{game: lockstep.MustGame(rules), server: s}
 	settings := lockstep.DefaultSettings(4)
-	settings.TickRate, settings.CheckEvery, settings.Seed = 40, 10, 1
+	settings.TickMicros, settings.CheckEvery, settings.Seed = lockstep.TickPeriod(40), 10, 1
 	x.match, err = s.Create(server.MatchSpec{Name: "duel", Game: x.game, Settings: settings, Config: &minimal.Config{Size: 50, Coins: 500}, Bots: []lockstep.Bot{bot(0), bot(5)}})
 	if err != nil {
 		t.Fatal(err)

@@ -201,7 +201,7 @@ func (g *Guest) configure(in []byte) error {
 	h.Config = m.Config
 	s := &m.Settings
 	h.Settings = lockstep.Settings{
-		Seed: s.Seed, Players: s.Players, TickRate: s.TickRate, CheckEvery: s.CheckEvery, KeyframeEvery: s.KeyframeEvery, TickMS: s.TickMS, Relay: s.Relay,
+		Seed: s.Seed, Players: s.Players, TickMicros: s.TickMicros, CheckEvery: s.CheckEvery, KeyframeEvery: s.KeyframeEvery, Relay: s.Relay,
 	}
 	g.header, g.contents, g.sim = h, nil, nil
 	return nil

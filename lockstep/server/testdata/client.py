@@ -112,7 +112,7 @@ class Client:
         token = "" if self.session else self.token
         self.say(
             AUTH, a["protocol"], a["engine"], a["game"], a["build"], int(a["state_schema"]), int(a["command_schema"]),
-            self.sums, "python", token, self.session, self.position,
+            self.sums, "python", token, self.session, self.position, [],
         )
 
     def say(self, *values):

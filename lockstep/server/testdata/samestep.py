@@ -249,7 +249,7 @@ def records():
     for i in range(6):
         frame += [1, 1 + i**6 - last, kinds[i], bytes(sizes[i])]
         last = 1 + i**6
-    header = [1, 1, "samestep/1", "self", "test", bytes(16), "", [1 << 63, 250, 60, 300, 70000], b"", b"", b"", []]
+    header = [1, 1, "samestep/1", "self", "test", bytes(16), "", [1 << 63, 250, 16667, 300, 70000, False], b"", b"", b"", [], b""]
     for record in (header, [2, 7, 1 << 63, [], b"\x01\x02\x03"], frame):
         b = pack(record)
         f.bytes(b)

@@ -184,7 +184,7 @@ def shown(tables, view):
 def main():
     address, match, token, seconds = sys.argv[1:5]
     s = Socket(address, "/matches/%s/play" % match)
-    s.send(pack([AUTH, 6, "", GAME, "", 0, 0, [0, 0, 0, 0, 0], "python", token, b"", 0]))
+    s.send(pack([AUTH, 1, "", GAME, "", 0, 0, [0, 0, 0, 0, 0], "python", token, b"", 0, ["views"]]))
     end, tables, views, delta, last, tick, count, notes, viewer, begun = time.monotonic() + float(seconds), None, {}, b"", 0, 0, 0, 0, "", 0
     while time.monotonic() < end:
         message = s.receive()

@@ -15,7 +15,7 @@ func TestAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.match.See(func(c *player.Client, _ player.View) {
-		if s := c.Header().Settings; s.Players != 3 || s.TickRate != 30 || s.Seed != 77 {
+		if s := c.Header().Settings; s.Players != 3 || s.TickRate() != 30 || s.Seed != 77 {
 			t.Errorf("got %+v", s)
 		}
 	})

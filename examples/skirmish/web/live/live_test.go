@@ -47,7 +47,7 @@ func serve(t *testing.T, rules func(*lockstep.Rules[skirmish.World, skirmish.Con
 		rules(&r)
 	}
 	settings, config := lockstep.DefaultSettings(2), skirmish.Defaults(2, 60)
-	settings.Seed, settings.TickRate, settings.CheckEvery = 1, 50, 10
+	settings.Seed, settings.TickMicros, settings.CheckEvery = 1, lockstep.TickPeriod(50), 10
 	m, err := s.Create(server.MatchSpec{Name: "arena", Game: lockstep.MustGame(r), Settings: settings, Config: &config})
 	if err != nil {
 		t.Fatal(err)
@@ -153,12 +153,12 @@ func TestPlay(t *testing.T) {
 	var request struct {
 		Game    string
 		Players uint8
-		Rate    uint16          `json:"tick_rate"`
+		Period  uint32          `json:"tick_micros"`
 		MS      uint16          `json:"tick_ms"`
 		Seed    uint64          `json:"seed,string"`
 		Config  json.RawMessage `json:"config"`
 	}
-	if err := json.Unmarshal(v.Request(), &request); err != nil || request.Seed == 0 || request.Game != skirmish.GameName || request.Players != 2 || request.Rate != 50 && request.MS != 20 {
+	if err := json.Unmarshal(v.Request(), &request); err != nil || request.Seed == 0 || request.Game != skirmish.GameName || request.Players != 2 || request.Period != 20_000 {
 		t.Errorf("the request is %s, %v; want the settings of the match", v.Request(), err)
 	}
 	if config, err := lockstep.MustGame(skirmish.Rules()).ReadConfig(request.Config, nil); err != nil || config.(*skirmish.Config).Cap != skirmish.Defaults(2, 60).Cap {

@@ -162,7 +162,7 @@ export class Hud {
     const { panel, match } = state;
     this.bottom.classList.toggle("ready", !!panel);
     if (!panel) return;
-    text(this.title, `${this.name} · ${clock(state.net.tick, match.tick_rate)}`);
+    text(this.title, `${this.name} · ${clock(state.net.tick, match.tick_micros)}`);
     this.#account(panel.account);
     this.#affairs(panel.affairs);
     this.#scores(panel, state.net.seat);

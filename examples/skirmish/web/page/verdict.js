@@ -63,9 +63,9 @@ export class Verdict {
     if (!result || !json) return;
     const history = JSON.parse(json);
     text(this.title, { victory: t("Victory"), defeat: t("Defeat"), over: this.#winners(panel) }[result]);
-    text(this.about, panel.winner ? t("{match} · {time}", { match: this.match, time: clock(history.ticks.at(-1) ?? 0, match.tick_rate) }) : t("The match goes on without you."));
+    text(this.about, panel.winner ? t("{match} · {time}", { match: this.match, time: clock(history.ticks.at(-1) ?? 0, match.tick_micros) }) : t("The match goes on without you."));
     this.element.dataset.result = result;
-    this.#charts(history, match.tick_rate);
+    this.#charts(history, match.tick_micros);
     this.#table(history, panel);
     this.element.hidden = false;
     this.title.focus();
@@ -81,10 +81,10 @@ export class Verdict {
     return names.length === 1 ? t("{name} has won", { name: names[0] }) : t("{names} have won", { names: names.join(", ") });
   }
 
-  #charts({ ticks, players }, rate) {
+  #charts({ ticks, players }, micros) {
     const lines = (key) => players.map((p) => ({ name: this.name(p.player), colour: of(p.player).fill, values: p[key] }));
     this.charts.replaceChildren(
-      graph(t("Army"), ticks, lines("army"), rate), graph(t("Crystals gathered"), ticks, lines("gathered"), rate), graph(t("Kills"), ticks, lines("kills"), rate));
+      graph(t("Army"), ticks, lines("army"), micros), graph(t("Crystals gathered"), ticks, lines("gathered"), micros), graph(t("Kills"), ticks, lines("kills"), micros));
   }
 
   #table({ players }, panel) {
