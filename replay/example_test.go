@@ -178,8 +178,8 @@ func ExampleOpen() {
 	//   system          1 command, 1 B of payload
 	// checksums         5 agreed, 0 mismatching ones of players
 	// keyframes         1, 116 B
-	// size              653 B, 5.37 bytes per tick without keyframes
-	// content           27f4f9f02e5fdc723a28ada5f5854db5bcf871947e7a8c08bfd9ea897ad86ce6
+	// size              651 B, 5.35 bytes per tick without keyframes
+	// content           1525178bbedbdff1e9500ddde8709c98344efa497b99669af55d60df89c56898
 	// end               "time is up"
 }
 
@@ -225,7 +225,7 @@ func ExamplePartHash() {
 	hash, tick, err := replay.HashContent(r, 60)
 	var part replay.PartHash = replay.PartHash{Tick: tick, ContentHash: hash}
 	fmt.Println(part.Tick, part.ContentHash.String()[:16], err)
-	// Output: 60 fff82e2aadc48603 <nil>
+	// Output: 60 1460e47d25cbde71 <nil>
 }
 
 func ExampleDamageError() {
