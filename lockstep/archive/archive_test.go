@@ -170,7 +170,7 @@ func TestMove(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "description", got, server.Archived{
-		Name: "sealed-01020300.ssr", SizeBytes: 2351, Ended: noon.AddDate(0, 0, 1), Kind: "replay", Match: "sealed", ID: "01020300000000000000000000000000", Stored: true,
+		Name: "sealed-01020300.ssr", SizeBytes: 2288, Ended: noon.AddDate(0, 0, 1), Kind: "replay", Match: "sealed", ID: "01020300000000000000000000000000", Stored: true,
 		Game: "ledger", Build: "for ever", Ticks: got.Ticks, Reason: "the golden match is over",
 		Players: []server.ArchivedPlayer{{Seat: 0, Name: "player 0 é"}, {Seat: 1, Name: "player 1 é"}, {Seat: 2, Name: "player 2 é", TakenOver: 180}}, Subjects: map[lockstep.Player]string{1: "ada@example"},
 	})
