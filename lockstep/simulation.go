@@ -187,12 +187,8 @@ func (s *Simulation) prepare(f *Frame, ordered bool) error {
 	return nil
 }
 
-// errExited: the game's code has not come back, and has not panicked. It ended the goroutine.
-var errExited = errors.New("the goroutine of the match was ended (runtime.Goexit)")
-
 // guardStep runs the game's Step. It is guard without a closure, which would allocate each tick.
 func (s *Simulation) guardStep() (err error) {
-	err = errExited
 	defer s.recovered(record.InStep, &err)
 	s.world.step(&s.turn)
 	return nil
@@ -200,33 +196,22 @@ func (s *Simulation) guardStep() (err error) {
 
 // guard runs the game's code and turns a panic into a PanicError.
 func (s *Simulation) guard(where string, f func() error) (err error) {
-	err = errExited
 	defer s.recovered(where, &err)
 	return f()
 }
 
-// recovered is deferred around the game's code. Nothing can keep a goroutine that the game ends: so that nobody waits for it, that is a
-// panic that goes on.
+// recovered is deferred around the game's code.
 func (s *Simulation) recovered(where string, err *error) {
-	v := recover()
-	exited := v == nil && *err == errExited
-	if exited {
-		v = errExited
-	}
-	if v == nil {
-		return
-	}
-	t := s.tick
-	switch where {
-	case record.InStep:
-		t = s.turn.Tick
-	case record.InValidate:
-		t++
-	}
-	s.broken = panicked(t, where, v)
-	*err = s.broken
-	if exited {
-		panic(s.broken)
+	if v := recover(); v != nil {
+		t := s.tick
+		switch where {
+		case record.InStep:
+			t = s.turn.Tick
+		case record.InValidate:
+			t++
+		}
+		s.broken = panicked(t, where, v)
+		*err = s.broken
 	}
 }
 

@@ -275,6 +275,9 @@ func endlessAlone(t *testing.T, x *Finder, f *replay.File) {
 		t.Errorf("got %q", r.Panics[0])
 	}
 	alone(27, 27, 27, "A ends its process in tick 27 (exit code 4): the last line with a probe is internal/testing/planted/workshop/jobs.go:")
+	if every == 0 {
+		return // as in TestWorkshop
+	}
 	r := alone(22, 22, 22, "A does not end tick 22 within 1.5 s: it runs internal/testing/planted/workshop/jobs.go:")
 	if r.Endless[0] == nil {
 		return
