@@ -93,7 +93,6 @@ func (r *recording) take(e *matchlog.Entry) bool {
 		r.orders = append(r.orders, map[string]any{"tick": e.Tick, "sum": checksum.FormatHash(e.Hash)})
 	default:
 		r.counts[3]++
-		return e.Topic != "reports" && e.Topic != "tick_rate"
 	}
 	return true
 }
