@@ -98,5 +98,5 @@ func flagWords(flags []cli.Flag) (words []string) {
 	for _, f := range flags {
 		words = append(words, "--"+f.Names()[0])
 	}
-	return append(words, "--help")
+	return append(words, "--help", "--"+versionFlag.Name)
 }

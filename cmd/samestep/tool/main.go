@@ -110,6 +110,9 @@ func (l gameList) run(ctx context.Context, args []string, stdout, stderr io.Writ
 	out := words.NewCleaner(stdout)
 	stderr = words.NewCleaner(stderr)
 	app := l.newApp(programName(args), out, stderr, ext)
+	if asksVersion(args) {
+		args = []string{programName(args), "version"}
+	}
 	var err error
 	if len(args) > 1 && args[1] == completeWord {
 		err = complete(out, app, args[2:])
@@ -138,9 +141,15 @@ func (l gameList) newApp(name string, stdout, stderr io.Writer, ext Extension) *
 		Writer:      stdout,
 		ErrWriter:   stderr,
 		HideVersion: true,
-		Commands: slices.Concat([]*cli.Command{
-			newCommand(), demoCommand(), serveCommand(), healthcheckCommand(), joinCommand(), doctorCommand(), saveCommand(), assetsCommand(), replayCommand(), desyncCommand(), auditCommand(), vetCommand(), packCommand(), simulateCommand(), fuzzCommand(), goldenCommand(), rulesCommand(), drillCommand(), attackCommand(), benchCommand(),
-		}, ext.Verbs, []*cli.Command{versionCommand(), completionCommand(), manCommand()}),
+		Flags:       []cli.Flag{versionFlag},
+		Commands: slices.Concat(
+			inCategory(forPlay, demoCommand(), serveCommand(), healthcheckCommand(), joinCommand(), doctorCommand(), saveCommand()),
+			inCategory(forFiles, replayCommand(), desyncCommand(), auditCommand()),
+			inCategory(forGames, newCommand(), vetCommand(), fuzzCommand(), goldenCommand(), rulesCommand(), assetsCommand(), packCommand()),
+			inCategory(forCluster, ext.Verbs...),
+			inCategory(forProgram, versionCommand(), completionCommand(), manCommand()),
+			inCategory(forEngine, simulateCommand(), drillCommand(), attackCommand(), benchCommand()),
+		),
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return usagef("unknown command %q; see %s --help%s", c.Args().First(), name, didYouMean(c.Args().First(), commandNames(c.App.Commands)))

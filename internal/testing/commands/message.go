@@ -195,9 +195,7 @@ func (b *Book) Fixed(t Text) (lines []string) {
 			continue
 		}
 		line = strings.TrimSpace(line)
-		if !slices.ContainsFunc(slices.Collect(maps.Values(b.helps)), func(help string) bool {
-			return strings.Contains(help, strings.ReplaceAll(line, "samestep ", b.program+" "))
-		}) {
+		if !b.helped(line) {
 			lines = append(lines, fmt.Sprintf("%s:%d: %q names the program", t.File, t.Line, line))
 		}
 	}
