@@ -60,11 +60,21 @@ func TestCommandsOfMessages(t *testing.T) {
 	t.Parallel()
 	all := games.All()
 	book, err := commands.NewBook(func(program string, args []string, stdout, stderr io.Writer) int {
+		return tool.Run(t.Context(), append([]string{program}, args...), stdout, stderr, all...)
+	}, commands.Stock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster, err := commands.NewBook(func(program string, args []string, stdout, stderr io.Writer) int {
 		return Run(t.Context(), append([]string{program}, args...), stdout, stderr, all...)
 	}, commands.Cluster)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if verbs := cluster.Size(); verbs < 20 || verbs > 30 {
+		t.Errorf("samestep-cluster has %d verbs, want its own and a few more", verbs)
+	}
+	book.Join(cluster)
 	texts, err := commands.Texts("../../..")
 	if err != nil {
 		t.Fatal(err)

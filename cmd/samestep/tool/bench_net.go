@@ -222,7 +222,7 @@ func (b *netBench) startServer(dir string, w *wire.Wire) (*serverProcess, error)
 		}
 	}
 	args := []string{
-		"--tokens", filepath.Join(dir, "tokens"), "--max-per-address", "100000", "--max-unauthenticated", "100000", "--max-spectators", strconv.Itoa(b.spectators + b.viewers + 8),
+		"--tokens", filepath.Join(dir, "tokens"), "--set", "max-per-address=100000", "--set", "max-unauthenticated=100000", "--set", fmt.Sprintf("max-spectators=%d", b.spectators+b.viewers+8),
 		"--matches", strconv.Itoa(b.matches() + 1), "--players", strconv.Itoa(b.room), "--tick-rate", strconv.Itoa(b.rate), "--game", b.game.Name(),
 	}
 	if args = append(args, b.game.unitFlags(b.units)...); b.durability == "" {
@@ -234,15 +234,15 @@ func (b *netBench) startServer(dir string, w *wire.Wire) (*serverProcess, error)
 		args = append(args, "--config", b.config)
 	}
 	if b.assets != "" {
-		args = append(args, "--assets", b.assets)
+		args = append(args, "--set", "assets="+b.assets)
 	}
 	if b.relay {
-		args = append(args, "--relay")
+		args = append(args, "--set", "relay=true")
 	}
 	if w == nil {
 		return startServer(program, os.Stderr, args)
 	}
-	args = append(args, "--listen", w.Host+":0", "--datagrams-public", w.Public, "--tls-cert", filepath.Join(dir, wireCert), "--tls-key", filepath.Join(dir, wireKey))
+	args = append(args, "--listen", w.Host+":0", "--set", "datagrams-public="+w.Public, "--tls-cert", filepath.Join(dir, wireCert), "--tls-key", filepath.Join(dir, wireKey))
 	return startServerAs(append(w.Enter, program), os.Stderr, args)
 }
 

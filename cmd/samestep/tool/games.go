@@ -161,7 +161,7 @@ func (g *playable) unitFlags(units int) []string {
 	if g.sized == nil {
 		return nil
 	}
-	return []string{"--units", strconv.Itoa(units)}
+	return []string{"--set", "units=" + strconv.Itoa(units)}
 }
 
 // sizeOf returns units, or nothing for a game that does not scale with it.

@@ -106,21 +106,29 @@ func hang(line string) int {
 	return 0
 }
 
-// wrap writes a text after the beginning of a line. The lines after it begin at a column. A word that is wider than the page stays whole.
+// wrap writes a text after the beginning of a line.
 func (p *helpPage) wrap(begin string, column int, text string) {
+	for _, line := range wrapped(begin, column, text, p.width) {
+		fmt.Fprintln(&p.text, line)
+	}
+}
+
+// wrapped returns the lines of a text after the beginning of the first. The others begin at a column. A word that is wider than a line
+// stays whole.
+func wrapped(begin string, column int, text string, width int) (lines []string) {
 	line := begin
 	for i, word := range strings.Split(text, " ") {
 		switch {
 		case i == 0:
 			line += word
-		case word != "" && utf8.RuneCountInString(line+word)+1 > p.width && strings.TrimSpace(line) != "":
-			fmt.Fprintln(&p.text, strings.TrimRight(line, " "))
+		case word != "" && utf8.RuneCountInString(line+word)+1 > width && strings.TrimSpace(line) != "":
+			lines = append(lines, strings.TrimRight(line, " "))
 			line = strings.Repeat(" ", column) + word
 		default:
 			line += " " + word
 		}
 	}
-	fmt.Fprintln(&p.text, strings.TrimRight(line, " "))
+	return append(lines, strings.TrimRight(line, " "))
 }
 
 // A helpTable has names and texts below headings.
@@ -179,14 +187,14 @@ func (p *helpPage) table(t helpTable) {
 
 // commands writes the verbs by category.
 func (p *helpPage) commands(all []*cli.Command) {
-	if len(all) == 0 {
+	if len(all) == 0 || len(all) == 1 && all[0].Name == "help" { // the library's
 		return
 	}
 	p.text.WriteString("\nCOMMANDS:\n")
 	var t helpTable
 	for _, c := range all {
 		category := c.Category
-		if c.Name == "help" && len(t.headings) > 1 { // the library's
+		if c.Name == "help" && len(t.headings) > 1 {
 			category = forProgram
 		}
 		t.add(category, strings.Join(c.Names(), ", "), c.Usage)

@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -21,8 +22,7 @@ import (
 
 // matchSpecs returns the matches of --matches.
 func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
-	if err := cmp.Or(between[uint](c, "players", 1, lockstep.MaxPlayers), g.checkUnits(c, 0, 60000),
-		between[uint](c, "matches", 0, 100000), checkPeriod(c)); err != nil {
+	if err := cmp.Or(checkSettings(c), g.checkUnits(c, 0, 60000)); err != nil {
 		return nil, err
 	}
 	override, err := g.override(c)
@@ -62,23 +62,25 @@ const (
 	maxTickMicros = 60_000_000
 )
 
-// checkPeriod checks --tick-rate and --tick-ms.
-func checkPeriod(c *cli.Context) error {
-	switch {
-	case !c.IsSet("tick-ms"):
-		return between[uint](c, "tick-rate", 1, maxTickRate)
-	case c.IsSet("tick-rate"):
-		return usagef("--tick-ms: got it with --tick-rate, want one of them")
+// checkPeriod checks --tick-rate.
+func checkPeriod(c *cli.Context, name string) error {
+	if periodOf(c) == 0 {
+		return usagef("%s: got %q, want 1 to %d ticks per second, or a time of %v to %v for each", spelled(c, name), c.String(name), maxTickRate,
+			minTickMicros*time.Microsecond, maxTickMicros*time.Microsecond)
 	}
-	return between[uint](c, "tick-ms", 1, maxTickMicros/1000)
+	return nil
 }
 
-// periodOf returns the period that --tick-rate or --tick-ms says.
+// periodOf returns the period that --tick-rate says, or 0.
 func periodOf(c *cli.Context) uint32 {
-	if ms := c.Uint("tick-ms"); ms > 0 {
-		return uint32(ms) * 1000
+	text := c.String("tick-rate")
+	if rate, err := strconv.ParseUint(text, 10, 16); err == nil && rate >= 1 && rate <= maxTickRate {
+		return lockstep.TickPeriod(uint16(rate))
 	}
-	return lockstep.TickPeriod(uint16(c.Uint("tick-rate")))
+	if d, err := time.ParseDuration(text); err == nil && d >= minTickMicros*time.Microsecond && d <= maxTickMicros*time.Microsecond && d%time.Microsecond == 0 {
+		return uint32(d.Microseconds())
+	}
+	return 0
 }
 
 // A matchRequest is the body of a request to create a match.

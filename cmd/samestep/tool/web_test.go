@@ -46,7 +46,7 @@ func TestServePage(t *testing.T) {
 	}
 	_, err := exec.LookPath("go")
 	testenv.Or(t, "the go command", err)
-	s := serveInTest(t, "--web", "--matches", "1", "--dir", t.TempDir())
+	s := serveInTest(t, "--set", "web=true", "--matches", "1", "--dir", t.TempDir())
 	status, index, kind := fetch(t, s.url+"/")
 	for strings.Contains(index, "being built") {
 		status, index, kind = fetch(t, s.url+"/")
