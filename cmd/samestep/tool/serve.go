@@ -60,11 +60,11 @@ func serve(c *cli.Context) error {
 	if c.String(writeSettingsFlag.Name) != "" {
 		return writeSettings(c)
 	}
-	if err := checkExtension(c); err != nil {
-		return err
-	}
 	if c.Bool(printSettingsFlag.Name) {
 		return printSettings(c)
+	}
+	if err := checkExtension(c); err != nil {
+		return err
 	}
 	if c.Bool(checkConfigFlag.Name) {
 		return checkServeConfig(c)

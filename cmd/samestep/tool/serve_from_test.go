@@ -176,22 +176,22 @@ func TestServeFromRefuses(t *testing.T) {
 		{[]string{"--set", "seed=77"}, exitError, "setting seed: got 77"},
 		{[]string{"--set", "units=77"}, exitError, "configuration Units"},
 		{[]string{"--game", "minimal"}, exitIdentity, "game"},
-		{[]string{"--set", "seat=0"}, exitUsage, `--seat: got "0", want a seat and a player, such as 0=ann`},
-		{[]string{"--set", "seat=0=bob", "--set", "seat=0=ann"}, exitUsage, "--seat: got seat 0 twice"},
-		{[]string{"--set", "seat=0=bob", "--set", "seat=00=ann"}, exitUsage, "--seat: got seat 0 twice"},
-		{[]string{"--set", "seat=0=nobody"}, exitOK, `msg="nobody can take a seat: no token has the name or the subject of --seat" match=match-1 seat=0 player=nobody`},
+		{[]string{"--set", "seat=0"}, exitUsage, `seat: got "0", want a seat and a player, such as 0=ann`},
+		{[]string{"--set", "seat=0=bob", "--set", "seat=0=ann"}, exitUsage, "seat: got seat 0 twice"},
+		{[]string{"--set", "seat=0=bob", "--set", "seat=00=ann"}, exitUsage, "seat: got seat 0 twice"},
+		{[]string{"--set", "seat=0=nobody"}, exitOK, `msg="nobody can take a seat: no token has the name or the subject of seat" match=match-1 seat=0 player=nobody`},
 		{[]string{"--from", save + "@abc"}, exitUsage, `--from: got "abc" after the @, want a tick such as 1200 or a time such as 20m`},
 		{[]string{"--from", save + "@"}, exitUsage, `--from: got "" after the @`},
-		{[]string{"--set", "seat=99=ann"}, exitUsage, `--seat: got seat "99", want 0 to`},
-		{[]string{"--set", "seat=0="}, exitUsage, "--seat: got no player for seat 0"},
+		{[]string{"--set", "seat=99=ann"}, exitUsage, `seat: got seat "99", want 0 to`},
+		{[]string{"--set", "seat=0="}, exitUsage, "seat: got no player for seat 0"},
 		{[]string{"--bots", "200"}, exitUsage, "--bots: got 200"},
 		{[]string{"--from", save + "@9999999"}, exitError, "tick 9999999: the replay has ticks 0 to"},
 		{[]string{"--from", "none.ssr"}, exitError, "no such file"},
-		{[]string{"--from", ""}, exitUsage, "--seat: got it without --from"},
+		{[]string{"--from", ""}, exitUsage, "seat: got it without --from"},
 		{[]string{}, exitOK, "ok"},
 	} {
 		args := append([]string{"serve", "--check-config", "--dir", "", "--from", save + "@60"}, row.flags...)
-		if row.want == "--seat: got it without --from" {
+		if row.want == "seat: got it without --from" {
 			args = append(args, "--set", "seat=0=ann")
 		}
 		if out, errs := runInTest(t, row.code, args...); !strings.Contains(out+errs, row.want) {

@@ -49,7 +49,7 @@ func TestServeBasePath(t *testing.T) {
 	}
 	for _, bad := range []string{"", "game", "/game", "game/", "//", "/a//b/", "/a/../"} {
 		if code := exitOf(t, "serve", "--listen", "127.0.0.1:0", "--set", "base-path="+bad); code != 2 {
-			t.Errorf("--base-path %q: got exit code %d, want 2", bad, code)
+			t.Errorf("base-path %q: got exit code %d, want 2", bad, code)
 		}
 	}
 }

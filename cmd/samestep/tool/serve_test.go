@@ -280,7 +280,7 @@ func TestServeBehindProxy(t *testing.T) {
 			others = http.StatusTooManyRequests
 		}
 		if status["203.0.113.1"] != http.StatusTooManyRequests || status["203.0.113.2"] != others {
-			t.Errorf("--trusted-proxy %s: after 30 guesses of another client got %d, want %d", proxy, status["203.0.113.2"], others)
+			t.Errorf("trusted-proxy %s: after 30 guesses of another client got %d, want %d", proxy, status["203.0.113.2"], others)
 		}
 	}
 }
@@ -345,9 +345,8 @@ func TestServeAndJoinRefuse(t *testing.T) {
 		{"serve --game chess", exitUsage},
 		{"serve --players 0", exitUsage},
 		{"serve --set input-delay=soon", exitUsage},
-		{"serve --tick-ms 0", exitUsage},
-		{"serve --tick-ms 60001", exitUsage},
-		{"serve --tick-ms 50 --tick-rate 20", exitUsage},
+		{"serve --tick-rate 0", exitUsage},
+		{"serve --tick-rate 60001ms", exitUsage},
 		{"serve --set share=2m", exitUsage},
 		{"serve --set inactive=25h", exitUsage},
 		{"serve --set inactive=-1s", exitUsage},
