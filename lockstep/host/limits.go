@@ -32,7 +32,7 @@ func (h *Host) SetLimits(now lockstep.Time, l Limits) error {
 			h.close(p, protocol.CloseBusy, noPlace)
 		}
 	}
-	h.accounts.resize(mostAccounts(h.header, &o), h.now, &h.rates)
+	h.budget.Resize(h.now, len(h.seats)+o.MaxSpectators)
 	h.mostClosing = len(h.peers)
 	for i := range h.seats {
 		s := &h.seats[i]
@@ -44,9 +44,4 @@ func (h *Host) SetLimits(now lockstep.Time, l Limits) error {
 		s.idle = min(s.idle, max(limit, 2)-2) // the next tick warns, which leaves some time
 	}
 	return nil
-}
-
-// mostAccounts returns how many accounts the match has. A welcomed connection has at most two, and a seat without a connection has one.
-func mostAccounts(h *lockstep.Header, o *Options) int {
-	return 2*(int(h.Settings.Players)+o.MaxSpectators) + spareAccounts
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -28,13 +29,11 @@ type peer struct {
 
 	name, build, platform, sources string
 
-	from    string   // its address, from the caller of Connect
-	subject string   // of its grant; empty before the welcome
-	guest   bool     // see Grant.Guest
-	token   string   // see Grant.ID
-	flow    *account // counts its messages
-	account *account // pays for its cost to others
-	own     account  // of a peer without a welcome
+	from    string // its address, from the caller of Connect
+	subject string // of its grant; empty before the welcome
+	guest   bool   // see Grant.Guest
+	token   string // see Grant.ID
+	tab     budget.Tab
 
 	out   []byte // private messages, encoded
 	calm  int    // bytes of out up to here may wait: receipts that datagrams carry

@@ -7,6 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -62,10 +63,11 @@ type hostSeat struct {
 
 	asked int // relay mode: the number of the last request for a state for joiners
 
-	account *account // pays for the match time that the seat costs; nil if its player is unknown
+	account budget.ID // pays for the match time that the seat costs; 0 if its player is unknown
 	pace    seatPace
 
-	vote    *account // of the player that this player votes to kick, or nil
+	vote    budget.ID // of the player that this player votes to kick
+	voted   bool
 	votedAt lockstep.Time
 }
 
@@ -109,7 +111,7 @@ func (h *Host) leaveSeat(p *peer) {
 func (h *Host) vacate(p lockstep.Player) {
 	s := &h.seats[p]
 	h.bots[p] = nil
-	h.bill(s, nil)
+	h.bill(s, 0)
 	h.giveBack(p)
 	*s = hostSeat{
 		noted: s.noted, shown: s.shown, told: s.told, sealing: s.sealing, leaves: s.leaves || s.told != vacant, why: s.why, reserved: s.reserved, substitution: s.substitution,
@@ -148,7 +150,7 @@ func (p *peer) whyGone() string {
 // leave handles a peer's own wish to leave. The log has its reason, so it counts like a note of the player.
 func (h *Host) leave(p *peer, reason string) {
 	why := leftUntold
-	if p.seat != lockstep.System && reason != "" && h.mayNote(p.account, reason) {
+	if p.seat != lockstep.System && reason != "" && h.mayNote(p, reason) {
 		why += ": " + reason
 	}
 	h.close(p, protocol.CloseLeft, pack.Clip(why, record.MaxNote))
