@@ -10,6 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/idle"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -55,16 +56,15 @@ type Host struct {
 	bots        []lockstep.Bot // by seat; nil where a person plays
 	botPayloads *record.Payloads
 
-	rates          [budgets]Rate
-	accounts       accounts
-	inactive       lockstep.Tick // InactivePolicy.After; 0: no policy
-	inactiveGuests lockstep.Tick // InactivePolicy.Guests; 0: as others
-	mostClosing    int           // peers when the limits changed: they stay until their sockets are closed
-	notes          notes
-	bans           []Ban
-	banChanges     uint64
-	resimulations  Bucket // ticks, of Rates.Resimulations
-	again          Bucket // the same, to compare what players compute again
+	rates         [budgets]Rate
+	accounts      accounts
+	idle          *idle.Seats
+	mostClosing   int // peers when the limits changed: they stay until their sockets are closed
+	notes         notes
+	bans          []Ban
+	banChanges    uint64
+	resimulations Bucket // ticks, of Rates.Resimulations
+	again         Bucket // the same, to compare what players compute again
 
 	seatsChanged bool // a seat's change is not in the log yet
 	untold       bool // the peers do not know a seat's change
@@ -140,13 +140,13 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		byID:     make(map[PeerID]*peer),
 		rates:    o.Rates.list(),
 		accounts: accounts{max: mostAccounts(h, &o)},
-		inactive: inactiveTicks(h, o.Inactive.After), inactiveGuests: inactiveTicks(h, o.Inactive.Guests),
-		seats: make([]hostSeat, h.Settings.Players),
-		wake:  never,
-		clock: clock{each: h.Settings.Micros(1), percent: 100},
-		pace:  pace{base: 100, percent: 100},
-		lobby: lobby{open: o.Start != (StartPolicy{})},
-		views: v,
+		idle:     idle.New(h.Settings, o.Inactive),
+		seats:    make([]hostSeat, h.Settings.Players),
+		wake:     never,
+		clock:    clock{each: h.Settings.Micros(1), percent: 100},
+		pace:     pace{base: 100, percent: 100},
+		lobby:    lobby{open: o.Start != (StartPolicy{})},
+		views:    v,
 	}, nil
 }
 
