@@ -91,7 +91,8 @@ func (h *Host) own(p *peer, seat lockstep.Player, g *Grant) {
 	another := s.owner != "" && s.owner != g.Subject
 	if another {
 		s.session = protocol.SessionToken{} // not the previous session of the new owner
-		s.idle, s.played = 0, false
+		s.played = false
+		h.idle.Reset(seat)
 	}
 	if s.owner != g.Subject {
 		s.since = h.now
@@ -260,6 +261,7 @@ func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position
 		h.close(old, protocol.CloseReplaced, "another connection has the seat now")
 	}
 	s.peer, s.want, s.from = p, here, p.from
+	h.idle.Connected(seat)
 	h.giveBack(seat)
 	h.bill(s, p.tab.Payer())
 	h.noteName(seat)

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/idle"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -56,13 +57,12 @@ type Host struct {
 	bots        []lockstep.Bot // by seat; nil where a person plays
 	botPayloads *record.Payloads
 
-	budget         *budget.Ledger
-	inactive       lockstep.Tick // InactivePolicy.After; 0: no policy
-	inactiveGuests lockstep.Tick // InactivePolicy.Guests; 0: as others
-	mostClosing    int           // peers when the limits changed: they stay until their sockets are closed
-	notes          notes
-	bans           []Ban
-	banChanges     uint64
+	budget      *budget.Ledger
+	idle        *idle.Seats
+	mostClosing int // peers when the limits changed: they stay until their sockets are closed
+	notes       notes
+	bans        []Ban
+	banChanges  uint64
 
 	seatsChanged bool // a seat's change is not in the log yet
 	untold       bool // the peers do not know a seat's change
@@ -132,18 +132,18 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	auth := protocol.NewAuth(g)
 	return &Host{
 		game: g, header: h, options: o, auth: auth, disclosed: o.Disclosure(),
-		ring:     ring.New(o.RingRecords, o.RingBytes),
-		made:     &output{},
-		given:    &output{},
-		byID:     make(map[PeerID]*peer),
-		budget:   budget.New(o.Rates.list(), int(h.Settings.Players)+o.MaxSpectators),
-		inactive: inactiveTicks(h, o.Inactive.After), inactiveGuests: inactiveTicks(h, o.Inactive.Guests),
-		seats: make([]hostSeat, h.Settings.Players),
-		wake:  never,
-		clock: clock{each: h.Settings.Micros(1), percent: 100},
-		pace:  pace{base: 100, percent: 100, payers: make([]payer, h.Settings.Players)},
-		lobby: lobby{open: o.Start != (StartPolicy{})},
-		views: v,
+		ring:   ring.New(o.RingRecords, o.RingBytes),
+		made:   &output{},
+		given:  &output{},
+		byID:   make(map[PeerID]*peer),
+		budget: budget.New(o.Rates.list(), int(h.Settings.Players)+o.MaxSpectators),
+		idle:   idle.New(h.Settings, o.Inactive),
+		seats:  make([]hostSeat, h.Settings.Players),
+		wake:   never,
+		clock:  clock{each: h.Settings.Micros(1), percent: 100},
+		pace:   pace{base: 100, percent: 100, payers: make([]payer, h.Settings.Players)},
+		lobby:  lobby{open: o.Start != (StartPolicy{})},
+		views:  v,
 	}, nil
 }
 

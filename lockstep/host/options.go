@@ -7,6 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/feed"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/idle"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -340,7 +341,7 @@ func (o *Options) check(s *lockstep.Settings) error {
 		{"inactive after", int64(o.Inactive.After), -1 << 40, int64(24 * 3600 * lockstep.Second)},
 		{"inactive guests", int64(o.Inactive.Guests), -1 << 40, int64(24 * 3600 * lockstep.Second)},
 		{"guest seats", int64(o.GuestSeats), -1, lockstep.MaxPlayers},
-		{"inactive then", int64(o.Inactive.Then), 0, int64(inactiveActions - 1)},
+		{"inactive then", int64(o.Inactive.Then), 0, int64(idle.Actions - 1)},
 		{"slow percent", int64(o.Slow.Percent), 0, 100},
 		{"views every", int64(o.Views.Every), 1, 1 << 15},
 		{"bytes of a view", int64(o.Views.Budget), 0, feed.MaxViewBytes},

@@ -68,7 +68,6 @@ type peer struct {
 	pingAt   lockstep.Time // when the next ping is due
 	pingSent lockstep.Time
 	pinged   bool          // a ping is unanswered
-	warned   bool          // that it will lose its seat, see InactivePolicy
 	nonce    uint64        // of the latest ping
 	rtt      lockstep.Time // smoothed round trip; 0 if unknown
 	jitter   lockstep.Time // its mean deviation

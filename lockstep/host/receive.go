@@ -144,8 +144,8 @@ func (h *Host) answer(p *peer, r lockstep.Receipt, known bool) {
 	}
 	if !known {
 		h.stats.Rejected[r.Reason]++
-		s := &h.seats[p.seat]
-		s.idle, s.played, p.warned = 0, true, false
+		h.seats[p.seat].played = true
+		h.idle.Reset(p.seat)
 	}
 	if r.Reason != lockstep.Accepted {
 		h.reject(p, r)

@@ -40,7 +40,6 @@ type hostSeat struct {
 	session protocol.SessionToken // resumes the seat once
 	before  protocol.SessionToken // the previous session, until the client has shown that it has the new one
 	lostAt  lockstep.Time
-	idle    lockstep.Tick // ticks since its last command, see InactivePolicy
 	played  bool          // its player, or its substitute, has given a command
 	since   lockstep.Time // when its player took it
 
@@ -89,7 +88,7 @@ func (h *Host) leaveSeat(p *peer) {
 	if p.reason != leftUntold {
 		s.why = p.reason
 	}
-	_, then := h.inactivityOf(s)
+	_, then := h.idle.Limit(s.guest)
 	switch {
 	case p.code == protocol.CloseInactive && then == TakeOverInactive && p.reason != makesRoom:
 		h.takeOver(p.seat)
@@ -113,6 +112,7 @@ func (h *Host) vacate(p lockstep.Player) {
 	h.bots[p] = nil
 	h.bill(s, 0)
 	h.giveBack(p)
+	h.idle.Reset(p)
 	*s = hostSeat{
 		noted: s.noted, shown: s.shown, told: s.told, sealing: s.sealing, leaves: s.leaves || s.told != vacant, why: s.why, reserved: s.reserved, substitution: s.substitution,
 	}
@@ -227,6 +227,16 @@ func (h *Host) logSeat(p lockstep.Player, s *hostSeat) error {
 
 // Grace returns for how long the seat of a lost player is kept, see Options.Grace.
 func (h *Host) Grace() lockstep.Time { return h.options.Grace }
+
+// takeOver gives the seat of a player that is not connected to a substitute, if there is one. The player may come back
+// with its token, not with a session: commands that it has sent could have the sequences of the substitute's.
+func (h *Host) takeOver(p lockstep.Player) {
+	s := &h.seats[p]
+	s.want, s.session, s.before = takenOver, protocol.SessionToken{}, protocol.SessionToken{}
+	h.idle.Reset(p)
+	h.event(Event{Kind: PeerTakenOver, Player: p, Text: s.why})
+	h.seatsChanged = true
+}
 
 const notBack = "did not come back"
 
