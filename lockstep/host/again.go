@@ -6,6 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -88,22 +89,12 @@ func (h *Host) prepareAgain(r *coordinator.DesyncReport, p *peer) *again {
 		return nil
 	}
 	frames := (*hostFrames)(h).Frames(m.Tick, r.Tick)
-	if frames == nil || !h.chargeAgain(p, len(frames)) {
+	if frames == nil || !h.budget.Take(h.now, &p.tab, budget.Comparisons, len(frames)) {
 		return nil
 	}
 	a := &again{begin: coordinator.State{Tick: m.Tick, Bytes: slices.Clone(m.State)}, frames: frames, hash: r.Groups[0].Hash}
 	a.From, a.To = from, r.Tick
 	return a
-}
-
-// chargeAgain charges ticks that the referee computes again to compare them with a player's answer. It reports false if
-// the player or the match has used up its share, which is as large as that for reports.
-func (h *Host) chargeAgain(p *peer, ticks int) bool {
-	match := h.options.Rates.Resimulations.times(matchResimulations)
-	if h.again.Room(h.now, match) < ticks || !h.take(p.account, againBudget, ticks) {
-		return false
-	}
-	return h.again.Take(h.now, match, ticks)
 }
 
 // time returns how long a player may take.

@@ -6,6 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -91,7 +92,7 @@ func (h *Host) react(p *peer, resynced *lockstep.Tick) {
 		}
 		h.kick(p, differs)
 	case ResyncDesynced:
-		if h.take(p.account, resyncBudget, 1) {
+		if h.budget.Take(h.now, &p.tab, budget.Resyncs, 1) {
 			*resynced = h.c.Now()
 			h.stats.Resyncs++
 			h.startSync(p, "desynced")
