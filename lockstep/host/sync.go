@@ -103,7 +103,7 @@ func (h *Host) startSync(p *peer, why string) {
 	}
 	p.state, p.syncAt, p.confirmed = Syncing, 0, false
 	if p.datagrams != nil {
-		p.datagrams.have, p.datagrams.heldAt = 0, 0
+		p.datagrams.Restart()
 	}
 	p.claims = p.claims[:0]
 	h.awaitState(p, true)
@@ -256,7 +256,7 @@ func (h *Host) ack(p *peer, m *protocol.Message) {
 	if p.state == Syncing || m.Position < p.acked {
 		return // from before a keyframe
 	}
-	if g := p.datagrams; g != nil && m.Position < g.have && g.path.Flows(h.now, p.rtt) {
+	if g := p.datagrams; g != nil && g.Ahead(m.Position) && g.Flows(h.now, p.rtt) {
 		return // a datagram has said more
 	}
 	p.acked = min(m.Position, p.cursor)
