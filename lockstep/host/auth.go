@@ -263,7 +263,7 @@ func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position
 	s.peer, s.want, s.from = p, here, p.from
 	h.idle.Connected(seat)
 	h.giveBack(seat)
-	h.bill(s, p.tab.Payer())
+	h.bill(seat, p.tab.Payer())
 	h.noteName(seat)
 	p.seat, p.role = seat, s.role
 	if p.name == "" {

@@ -104,7 +104,7 @@ func (h *Host) forgive(late lockstep.Time) {
 	}
 	h.pace.waitingAt = min(h.pace.waitingAt+late, h.now)
 	h.overAt = min(h.overAt+late, h.now)
-	h.lobby.patience.at = min(h.lobby.patience.at+late, h.now)
+	h.lobby.Forgive(h.now, late)
 	for _, q := range h.inquiries {
 		q.deadline += late
 	}

@@ -12,7 +12,9 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/idle"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/lobby"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/vote"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -82,7 +84,8 @@ type Host struct {
 	scanned protocol.Position // barrier.persisted at the last takeDirty
 
 	pace      pace
-	lobby     lobby
+	lobby     *lobby.Lobby
+	votes     *vote.Votes
 	waits     waits
 	views     views
 	inquiries []*inquiry
@@ -131,7 +134,7 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		return nil, err
 	}
 	auth := protocol.NewAuth(g)
-	return &Host{
+	x := &Host{
 		game: g, header: h, options: o, auth: auth, disclosed: o.Disclosure(),
 		ring:   ring.New(o.RingRecords, o.RingBytes),
 		made:   &output{},
@@ -144,9 +147,11 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		clock:  clock{each: h.Settings.Micros(1), percent: 100},
 		pace:   pace{base: 100, percent: 100, payers: make([]payer, h.Settings.Players)},
 		talk:   talk.New(int(h.Settings.Players), talk.Policy{Bytes: o.MaxNoteBytes, History: o.ChatHistory, Spectators: o.SpectatorChat}),
-		lobby:  lobby{open: o.Start != (StartPolicy{})},
+		votes:  vote.New(int(h.Settings.Players)),
 		views:  v,
-	}, nil
+	}
+	x.lobby = lobby.New(o.Start, len(x.seats), x.budget)
+	return x, nil
 }
 
 func (h *Host) coordinatorOptions() coordinator.Options {

@@ -81,12 +81,14 @@ func (h *Host) players() (n int) {
 }
 
 // bill makes an account pay for the match time that a seat's player costs.
-func (h *Host) bill(s *hostSeat, a budget.ID) {
+func (h *Host) bill(p lockstep.Player, a budget.ID) {
+	s := &h.seats[p]
 	if s.account == a {
 		return
 	}
 	h.budget.Bill(s.account, a)
-	s.account, s.pace, s.voted = a, seatPace{}, false // the old ones are another player's
+	s.account, s.pace = a, seatPace{} // the old ones are another player's
+	h.votes.Drop(p)
 }
 
 // lose charges the seats for the match time that they ask for, and returns the time that the match loses in an

@@ -52,7 +52,7 @@ func (h *Host) Hold(now lockstep.Time, w Wait) {
 	w.Players = slices.Clone(w.Players)
 	h.waits.server = w
 	if w.Reason != before.Reason {
-		h.holdPatience(before.Reason != "")
+		h.wakeAt(h.lobby.Hold(h.now, before.Reason != "", h.lobbySeats()))
 		h.pace.waiting, h.pace.waitingAt = w.Reason != "", h.now // a WaitPolicy charges no player for the time of a hold
 		kind := MatchHeld
 		if w.Reason == "" {
@@ -78,8 +78,9 @@ func (h *Host) wait() Wait {
 		return h.waits.server
 	case h.c.Paused():
 		return Wait{Reason: WaitsPaused, Players: h.waits.pauser}
-	case h.lobby.open:
-		return h.lobbyWait()
+	case h.lobby.Open():
+		w := h.lobby.Wait(h.now, h.lobbySeats())
+		return Wait{Reason: w.Reason, Players: w.Players, Until: w.Until}
 	case h.pace.waiting:
 		return Wait{Reason: WaitsForSlow, Players: h.waits.slow, Until: h.waits.until}
 	case h.pace.percent < 100:

@@ -19,7 +19,9 @@ var pure = slices.Concat(machines, []string{
 var machines = []string{
 	"lockstep/host/internal/budget",
 	"lockstep/host/internal/idle",
+	"lockstep/host/internal/lobby",
 	"lockstep/host/internal/talk",
+	"lockstep/host/internal/vote",
 }
 
 // pureImports is what pure packages may import of the standard library. What is
