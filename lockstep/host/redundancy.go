@@ -134,7 +134,7 @@ func (h *Host) choose(g *datagramState, end protocol.Position, again bool) (chos
 		if g.copies[i] > 1 && !overdue && n > credit-spareCredit {
 			return
 		}
-		soon := waited < h.clock.period()/2 && !(again && (g.copies[i] == 1 || resends > 1))
+		soon := waited < h.pace.Period()/2 && !(again && (g.copies[i] == 1 || resends > 1))
 		if !first && !overdue && (int(g.copies[i]) >= most || soon) || g.copies[i] == tooLarge {
 			return
 		}
