@@ -135,24 +135,24 @@ func TestDelayOfDatagrams(t *testing.T) {
 	h := newQuietHost(t)
 	p := &peer{rtt: 300 * lockstep.Millisecond, jitter: 100 * lockstep.Millisecond}
 	stream := p.late(h.now)
-	p.datagrams = &datagramState{}
+	p.datagrams = &datagram.HostEnd{}
 	if got := p.late(h.now); got != stream || got < 350*lockstep.Millisecond {
 		t.Errorf("got %d us without an acknowledgement, want %d, and 350,000 or more", got, stream)
 	}
 	for i := range uint32(20) { // a round trip of 100 ms
 		sent := h.now
-		if _, ok := p.datagrams.path.Next(sent); !ok {
+		if _, ok := p.datagrams.Next(sent); !ok {
 			t.Fatal("no number is left")
 		}
 		h.now += 100 * lockstep.Millisecond
-		if _, err := p.datagrams.path.Take(h.now, &datagram.Head{Number: i + 1, Seen: i + 1, Count: i + 1}); err != nil {
+		if _, err := p.datagrams.Take(h.now, &datagram.Head{Number: i + 1, Seen: i + 1, Count: i + 1}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if got := p.late(h.now); got >= stream/2 || got < 1 {
 		t.Errorf("got %d us by datagrams, want less than half of %d", got, stream)
 	}
-	p.datagrams.path.Next(h.now)
+	p.datagrams.Next(h.now)
 	h.now += 60 * lockstep.Second
 	if got := p.late(h.now); got != stream {
 		t.Errorf("got %d us when datagrams have stopped, want %d", got, stream)

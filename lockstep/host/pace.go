@@ -35,8 +35,8 @@ func (h *Host) paceSeats() []pace.Seat {
 // late returns how late a player's commands come. Where packets are lost, they come sooner by datagrams than by the stream.
 func (p *peer) late(now lockstep.Time) lockstep.Time {
 	late := p.rtt/2 + 2*p.jitter
-	if g := p.datagrams; g != nil && g.path.Flows(now, p.rtt) {
-		late = min(late, g.path.Lateness())
+	if g := p.datagrams; g != nil && g.Flows(now, p.rtt) {
+		late = min(late, g.Lateness())
 	}
 	return late
 }
