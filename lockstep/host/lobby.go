@@ -31,7 +31,7 @@ func (h *Host) Start(now lockstep.Time) error {
 
 func (h *Host) leaveLobby() {
 	h.lobby.Close()
-	h.pace.waiting = h.Held() != "" // and no longer for players
+	h.pace.Begin()
 	h.event(Event{Kind: MatchBegun, Player: lockstep.System})
 	h.tellWait()
 }
@@ -92,7 +92,7 @@ func (h *Host) noteReady(p lockstep.Player) {
 
 // tellSeats notes who has which seat, while no tick is sealed that could tell the peers.
 func (h *Host) tellSeats() {
-	if !h.untold || !h.lobby.Open() && !h.pace.waiting && !h.c.Paused() {
+	if !h.untold || !h.lobby.Open() && !h.pace.Waiting() && !h.c.Paused() {
 		return
 	}
 	h.untold = false

@@ -60,7 +60,6 @@ type hostSeat struct {
 	asked int // relay mode: the number of the last request for a state for joiners
 
 	account budget.ID // pays for the match time that the seat costs; 0 if its player is unknown
-	pace    seatPace
 }
 
 // leaveSeat releases a seat when its peer's connection ends.
@@ -108,6 +107,7 @@ func (h *Host) vacate(p lockstep.Player) {
 	h.lobby.Leave(p)
 	h.giveBack(p)
 	h.idle.Reset(p)
+	h.pace.Bill(p, 0)
 	*s = hostSeat{
 		shown: s.shown, told: s.told, sealing: s.sealing, leaves: s.leaves || s.told != vacant, why: s.why, reserved: s.reserved, substitution: s.substitution,
 	}
