@@ -10,6 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -82,13 +83,12 @@ type Host struct {
 	dirty   []PeerID
 	scanned protocol.Position // barrier.persisted at the last takeDirty
 
-	pace      pace
-	lobby     lobby
-	waits     waits
-	views     views
-	inquiries []*inquiry
-	tied      lockstep.Tick // the latest check without a verdict
-	moments   []moment      // relay mode: positions in the log at which a joiner could begin
+	pace     pace
+	lobby    lobby
+	waits    waits
+	views    views
+	evidence *evidence.Collector
+	moments  []moment // relay mode: positions in the log at which a joiner could begin
 
 	datagrams datagramBuffers
 
@@ -141,12 +141,13 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		rates:    o.Rates.list(),
 		accounts: accounts{max: mostAccounts(h, &o)},
 		inactive: inactiveTicks(h, o.Inactive.After), inactiveGuests: inactiveTicks(h, o.Inactive.Guests),
-		seats: make([]hostSeat, h.Settings.Players),
-		wake:  never,
-		clock: clock{each: h.Settings.Micros(1), percent: 100},
-		pace:  pace{base: 100, percent: 100},
-		lobby: lobby{open: o.Start != (StartPolicy{})},
-		views: v,
+		seats:    make([]hostSeat, h.Settings.Players),
+		wake:     never,
+		clock:    clock{each: h.Settings.Micros(1), percent: 100},
+		pace:     pace{base: 100, percent: 100},
+		lobby:    lobby{open: o.Start != (StartPolicy{})},
+		views:    v,
+		evidence: evidence.New(g, h, o.MaxEvidence),
 	}, nil
 }
 
@@ -218,7 +219,7 @@ func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
 		return 0, false
 	}
 	h.lastID++
-	p := &peer{id: h.lastID, from: pack.Clip(from, record.MaxName), seat: lockstep.System, heard: h.now, deadline: h.now + h.options.AuthTimeout}
+	p := &peer{id: h.lastID, witness: evidence.Witness{ID: uint64(h.lastID)}, from: pack.Clip(from, record.MaxName), seat: lockstep.System, heard: h.now, deadline: h.now + h.options.AuthTimeout}
 	p.flow, p.account = &p.own, &p.own
 	h.peers = append(h.peers, p)
 	h.byID[p.id] = p
@@ -281,6 +282,7 @@ func (h *Host) Disconnect(now lockstep.Time, id PeerID) {
 	}
 	h.discharge(p)
 	p.state = Closed
+	p.witness.Leave()
 	delete(h.byID, id)
 	i := slices.Index(h.peers, p)
 	h.peers = slices.Delete(h.peers, i, i+1)
@@ -317,6 +319,7 @@ func (h *Host) closeFor(p *peer, code protocol.CloseCode, reason string, retry u
 	h.leaveSeat(p)
 	h.discharge(p)
 	p.state, p.sync = Closed, nil
+	p.witness.Leave()
 	h.mark(p)
 	if welcomed {
 		h.event(Event{Kind: PeerClosed, Peer: p.id, Player: p.seat, Code: code, Text: reason})

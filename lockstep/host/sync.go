@@ -108,7 +108,7 @@ func (h *Host) startSync(p *peer, why string) {
 	if p.datagrams != nil {
 		p.datagrams.have, p.datagrams.heldAt = 0, 0
 	}
-	p.claims = p.claims[:0]
+	p.witness.Forget()
 	h.awaitState(p, true)
 	p.syncRoom, p.syncMore = h.options.SyncBytesPerTick, h.now+h.clock.period()
 	p.deadline = h.now + h.options.SyncTimeout
