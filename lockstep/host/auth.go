@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -78,13 +79,20 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 	h.welcome(p, seat, 0)
 }
 
+// charge charges a peer that is welcomed with a grant to the accounts of its holder.
+func (h *Host) charge(p *peer, g *Grant) {
+	p.subject, p.guest, p.token = g.Subject, g.Guest, g.ID
+	h.budget.Welcome(h.now, &p.tab, budget.Holder{Subject: g.Subject, Address: p.from, Guest: g.Guest, Spectator: g.Role == protocol.Spectator})
+}
+
 // own makes a subject the owner of a seat. It discards the session and the name of another owner.
 func (h *Host) own(p *peer, seat lockstep.Player, g *Grant) {
 	s := &h.seats[seat]
 	another := s.owner != "" && s.owner != g.Subject
 	if another {
 		s.session = protocol.SessionToken{} // not the previous session of the new owner
-		s.idle, s.played = 0, false
+		s.played = false
+		h.idle.Reset(seat)
 	}
 	if s.owner != g.Subject {
 		s.since = h.now
@@ -98,7 +106,7 @@ func (h *Host) own(p *peer, seat lockstep.Player, g *Grant) {
 
 // mayReturn closes the connection of a player that takes seats too often, and returns false.
 func (h *Host) mayReturn(p *peer) bool {
-	if h.take(p.account, returnBudget, 1) {
+	if h.budget.Take(h.now, &p.tab, budget.Returns, 1) {
 		return true
 	}
 	h.close(p, protocol.CloseBusy, "seats are taken too often")
@@ -253,8 +261,9 @@ func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position
 		h.close(old, protocol.CloseReplaced, "another connection has the seat now")
 	}
 	s.peer, s.want, s.from = p, here, p.from
+	h.idle.Connected(seat)
 	h.giveBack(seat)
-	h.bill(s, p.account)
+	h.bill(s, p.tab.Payer())
 	h.noteName(seat)
 	p.seat, p.role = seat, s.role
 	if p.name == "" {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/datagram"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -79,7 +80,7 @@ func (h *Host) ReceiveDatagram(now lockstep.Time, id PeerID, b []byte) {
 		return
 	}
 	h.stats.BytesIn += uint64(len(b))
-	if !h.take(p.flow, byteBudget, len(b)) || !h.take(p.flow, messageBudget, 1) {
+	if !h.budget.Take(h.now, &p.tab, budget.Bytes, len(b)) || !h.budget.Take(h.now, &p.tab, budget.Messages, 1) {
 		h.offend(p, 0, "")
 		return
 	}
@@ -167,7 +168,7 @@ func (h *Host) datagramCommand(p *peer, c *datagram.Command) bool {
 	if p.refused.has(c.Sequence) {
 		return true
 	}
-	if !h.take(p.flow, commandBudget, 1) {
+	if !h.budget.Take(h.now, &p.tab, budget.Commands, 1) {
 		return false
 	}
 	r := h.c.Submit(p.seat, c.Sequence, c.Kind, c.Payload)

@@ -66,19 +66,18 @@ func (h *Host) delayCost(ticks uint16) lockstep.Time {
 // needs the least of its seats' needs, so that guests of one address are no majority.
 func (h *Host) usualDelay() uint16 {
 	for i := range h.seats {
-		h.accountOf(&h.seats[i]).pace.need = record.MaxInputDelay + 1
+		h.pace.payers[i].need = record.MaxInputDelay + 1
 	}
 	for i := range h.seats {
 		if s := &h.seats[i]; s.want == here {
-			p := &h.accountOf(s).pace
+			p := h.payer(s)
 			p.need = min(p.need, s.pace.delayed.level)
 		}
 	}
 	h.pace.needs = h.pace.needs[:0]
 	for i := range h.seats {
-		if p := &h.accountOf(&h.seats[i]).pace; p.need <= record.MaxInputDelay {
+		if p := &h.pace.payers[i]; p.need <= record.MaxInputDelay {
 			h.pace.needs = append(h.pace.needs, p.need)
-			p.need = record.MaxInputDelay + 1
 		}
 	}
 	if len(h.pace.needs) == 0 {

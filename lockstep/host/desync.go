@@ -6,6 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -71,11 +72,8 @@ func (h *Host) inquire(r *coordinator.DesyncReport, p *peer) {
 	if p == nil {
 		h.evidence.Inquire(h.now, h.known(r, p), nil, 0)
 	} else {
-		own, match := h.options.Rates.Resimulations, h.options.Rates.Resimulations.times(matchResimulations)
-		budget := &p.account.used[againBudget]
-		cost := h.evidence.Inquire(h.now, h.known(r, p), &p.witness, min(budget.Room(h.now, own), h.again.Room(h.now, match)))
-		budget.Take(h.now, own, cost)
-		h.again.Take(h.now, match, cost)
+		afford := h.budget.Room(h.now, &p.tab, budget.Comparisons)
+		h.budget.Take(h.now, &p.tab, budget.Comparisons, h.evidence.Inquire(h.now, h.known(r, p), &p.witness, afford))
 	}
 	h.settle()
 }
@@ -192,7 +190,7 @@ func (h *Host) react(p *peer, resynced *lockstep.Tick) {
 			h.kick(p, differs)
 		}
 	case ResyncDesynced:
-		if h.take(p.account, resyncBudget, 1) {
+		if h.budget.Take(h.now, &p.tab, budget.Resyncs, 1) {
 			*resynced = h.c.Now()
 			h.stats.Resyncs++
 			h.startSync(p, "desynced")

@@ -42,7 +42,7 @@ func (h *Host) makeRoom(from string) (lockstep.Player, bool) {
 		if !s.guest || s.want == vacant || s.from == from || counts[s.from] <= most || s.reserved != "" {
 			continue
 		}
-		if h.hasNotPlayed(s) && (found < 0 || s.idle >= h.seats[found].idle) {
+		if p := lockstep.Player(i); h.hasNotPlayed(p) && (found < 0 || h.idle.Ticks(p) >= h.idle.Ticks(lockstep.Player(found))) {
 			found = i
 		}
 	}
@@ -54,9 +54,10 @@ func (h *Host) makeRoom(from string) (lockstep.Player, bool) {
 }
 
 // hasNotPlayed reports whether the player of a seat has had the time to play, and has not.
-func (h *Host) hasNotPlayed(s *hostSeat) bool {
+func (h *Host) hasNotPlayed(p lockstep.Player) bool {
+	s := &h.seats[p]
 	if h.lobby.open {
 		return !s.ready && h.now-s.since >= newGuest
 	}
-	return !s.played && (s.want == takenOver || s.idle >= lockstep.Tick(h.header.Settings.TicksIn(int64(newGuest))))
+	return !s.played && (s.want == takenOver || h.idle.Ticks(p) >= lockstep.Tick(h.header.Settings.TicksIn(int64(newGuest))))
 }

@@ -10,7 +10,9 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/idle"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -56,16 +58,12 @@ type Host struct {
 	bots        []lockstep.Bot // by seat; nil where a person plays
 	botPayloads *record.Payloads
 
-	rates          [budgets]Rate
-	accounts       accounts
-	inactive       lockstep.Tick // InactivePolicy.After; 0: no policy
-	inactiveGuests lockstep.Tick // InactivePolicy.Guests; 0: as others
-	mostClosing    int           // peers when the limits changed: they stay until their sockets are closed
-	notes          notes
-	bans           []Ban
-	banChanges     uint64
-	resimulations  Bucket // ticks, of Rates.Resimulations
-	again          Bucket // the same, to compare what players compute again
+	budget      *budget.Ledger
+	idle        *idle.Seats
+	mostClosing int // peers when the limits changed: they stay until their sockets are closed
+	notes       notes
+	bans        []Ban
+	banChanges  uint64
 
 	seatsChanged bool // a seat's change is not in the log yet
 	untold       bool // the peers do not know a seat's change
@@ -138,13 +136,12 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		made:     &output{},
 		given:    &output{},
 		byID:     make(map[PeerID]*peer),
-		rates:    o.Rates.list(),
-		accounts: accounts{max: mostAccounts(h, &o)},
-		inactive: inactiveTicks(h, o.Inactive.After), inactiveGuests: inactiveTicks(h, o.Inactive.Guests),
+		budget:   budget.New(o.Rates.list(), int(h.Settings.Players)+o.MaxSpectators),
+		idle:     idle.New(h.Settings, o.Inactive),
 		seats:    make([]hostSeat, h.Settings.Players),
 		wake:     never,
 		clock:    clock{each: h.Settings.Micros(1), percent: 100},
-		pace:     pace{base: 100, percent: 100},
+		pace:     pace{base: 100, percent: 100, payers: make([]payer, h.Settings.Players)},
 		lobby:    lobby{open: o.Start != (StartPolicy{})},
 		views:    v,
 		evidence: evidence.New(g, h, o.MaxEvidence),
@@ -220,7 +217,6 @@ func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
 	}
 	h.lastID++
 	p := &peer{id: h.lastID, witness: evidence.Witness{ID: uint64(h.lastID)}, from: pack.Clip(from, record.MaxName), seat: lockstep.System, heard: h.now, deadline: h.now + h.options.AuthTimeout}
-	p.flow, p.account = &p.own, &p.own
 	h.peers = append(h.peers, p)
 	h.byID[p.id] = p
 	h.wakeAt(p.deadline)
@@ -280,7 +276,7 @@ func (h *Host) Disconnect(now lockstep.Time, id PeerID) {
 		h.seats[p.seat].sawEnd = true // a lost connection takes longer to close
 		h.wakeAt(h.closesAt())
 	}
-	h.discharge(p)
+	h.budget.Leave(&p.tab)
 	p.state = Closed
 	p.witness.Leave()
 	delete(h.byID, id)
@@ -317,7 +313,7 @@ func (h *Host) closeFor(p *peer, code protocol.CloseCode, reason string, retry u
 	h.stats.Closed[code]++
 	welcomed := p.state != Connecting
 	h.leaveSeat(p)
-	h.discharge(p)
+	h.budget.Leave(&p.tab)
 	p.state, p.sync = Closed, nil
 	p.witness.Leave()
 	h.mark(p)

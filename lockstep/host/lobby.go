@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -124,7 +125,7 @@ func (h *Host) setReady(p *peer, m *protocol.Message) {
 		return
 	case h.lobby.open:
 		s := &h.seats[p.seat]
-		if s.says && !m.Ready && !h.take(p.account, readyBudget, 1) {
+		if s.says && !m.Ready && !h.budget.Take(h.now, &p.tab, budget.Ready, 1) {
 			h.limited(p, "you have changed your mind too often: you stay ready")
 			return
 		}
@@ -143,7 +144,7 @@ func (h *Host) noteReady(p lockstep.Player) {
 	if s.says {
 		text = record.ReadyYes
 	}
-	if !h.mayNoteWithin(s.peer.account, text, h.options.MaxNoteBytes) {
+	if !h.mayNoteWithin(s.peer, text, h.options.MaxNoteBytes) {
 		h.notes.waiting = true
 		h.wakeAt(h.now + lockstep.Second)
 		return

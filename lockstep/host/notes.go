@@ -2,6 +2,7 @@ package host
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -9,7 +10,6 @@ import (
 // notes counts the names and the chat that peers have written into the log. Every peer is sent all of them, and they
 // stay in the file.
 type notes struct {
-	used    Bucket // of Rates.MatchNotes
 	bytes   int
 	waiting bool // a name, or who is ready, is not in the log yet
 	chat    chatLog
@@ -47,19 +47,15 @@ func noteSize(text string) int { return 16 + len(text) }
 // readyBytes is the part of Options.MaxNoteBytes that is for who is ready, alone: chat must not keep a match in its lobby.
 const readyBytes = 16
 
-// mayNote takes a note from the budgets of an account and of the match. It returns false if one of them is used up.
-func (h *Host) mayNote(a *account, text string) bool {
-	return h.mayNoteWithin(a, text, h.options.MaxNoteBytes-h.options.MaxNoteBytes/readyBytes)
+// mayNote takes a note from the budgets of a peer and of the match. It returns false if one of them is used up.
+func (h *Host) mayNote(p *peer, text string) bool {
+	return h.mayNoteWithin(p, text, h.options.MaxNoteBytes-h.options.MaxNoteBytes/readyBytes)
 }
 
 // mayNoteWithin is mayNote with a limit of the bytes of all notes.
-func (h *Host) mayNoteWithin(a *account, text string, most int) bool {
-	r := h.options.Rates.MatchNotes
-	if a.shared {
-		r.Burst = (r.Burst + 1) / 2
-	}
+func (h *Host) mayNoteWithin(p *peer, text string, most int) bool {
 	size := noteSize(text)
-	if h.notes.bytes+size > most || !h.take(a, noteBudget, 1) || !h.notes.used.Take(h.now, r, 1) {
+	if h.notes.bytes+size > most || !h.budget.Take(h.now, &p.tab, budget.Notes, 1) {
 		return false
 	}
 	h.notes.bytes += size
@@ -71,10 +67,10 @@ func (h *Host) chat(p *peer, m *protocol.Message) {
 	switch {
 	case p.seat == lockstep.System && !h.options.SpectatorChat:
 		h.offend(p, protocol.ErrorRole, "spectators do not chat here")
-	case !h.take(p.flow, chatBudget, 1):
+	case !h.budget.Take(h.now, &p.tab, budget.Chat, 1):
 		h.offend(p, protocol.ErrorLimit, "too much chat")
 	case m.Text == "":
-	case !h.mayNote(p.account, m.Text):
+	case !h.mayNote(p, m.Text):
 		h.limited(p, "too much chat in the match") // others may have caused it, so it is no offence
 		h.vote(p, m.Text)
 	default:
@@ -107,7 +103,7 @@ func (h *Host) noteName(seat lockstep.Player) {
 	if s.peer == nil || s.name == s.noted {
 		return
 	}
-	if !h.mayNote(s.peer.account, s.name) {
+	if !h.mayNote(s.peer, s.name) {
 		h.notes.waiting = true
 		return
 	}

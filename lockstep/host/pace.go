@@ -2,6 +2,7 @@ package host
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
@@ -14,9 +15,8 @@ type pace struct {
 
 	speedAt, delayAt lockstep.Time // of the next measurement
 
-	all     account  // of the match, for all players together
-	unowned account  // of players whose account is not known since the match was recovered
-	needs   []uint16 // scratch
+	payers []payer  // scratch, by the first seat for which an account pays
+	needs  []uint16 // scratch
 }
 
 // A seatPace is the match time that a player asks for, and its cost.
@@ -35,17 +35,19 @@ type demand struct {
 	up, down int // consecutive measurements of a higher or lower need
 }
 
-// An accountPace is the match time that an account costs.
-type accountPace struct {
-	spent         bool          // Rates.Pace is used up, until half of the burst is back
-	spentAt       lockstep.Time // when spent was last true
-	asks, granted lockstep.Time // in the current measurement
+// A payer is the match time that an account costs in the current measurement.
+type payer struct {
+	asks, granted lockstep.Time
 	need          uint16
-	mayVote       bool // while votes are counted
-	votes         bool
+}
 
-	waited               lockstep.Time // how long the match waited for it in the minute that began at waitedFrom
-	waitedFrom, waitedAt lockstep.Time
+// payer returns the payer of a seat.
+func (h *Host) payer(s *hostSeat) *payer {
+	i := 0
+	for h.seats[i].account != s.account {
+		i++
+	}
+	return &h.pace.payers[i]
 }
 
 // ready reports whether the next tick may be sealed.
@@ -79,44 +81,12 @@ func (h *Host) players() (n int) {
 }
 
 // bill makes an account pay for the match time that a seat's player costs.
-func (h *Host) bill(s *hostSeat, a *account) {
+func (h *Host) bill(s *hostSeat, a budget.ID) {
 	if s.account == a {
 		return
 	}
-	if s.account != nil {
-		s.account.users--
-	}
-	if s.account = a; a != nil {
-		a.users++
-	}
-	s.pace, s.vote = seatPace{}, nil // the old ones are another player's
-}
-
-// accountOf returns the account that pays for a seat.
-func (h *Host) accountOf(s *hostSeat) *account {
-	if s.account == nil {
-		return &h.pace.unowned
-	}
-	return s.account
-}
-
-// grant charges match time for an interval to the account, and returns the granted part. Once the account cannot pay,
-// grant returns at most the refill of the interval until half of the burst is back. This avoids one short slowdown
-// after another.
-func (a *account) grant(now lockstep.Time, r Rate, ask, interval lockstep.Time) lockstep.Time {
-	room := lockstep.Time(a.used[paceBudget].Room(now, r))
-	if a.pace.spent && room >= lockstep.Time(r.Burst)/2 {
-		a.pace.spent = false
-	}
-	if ask > room {
-		a.pace.spent = true
-	}
-	if a.pace.spent {
-		a.pace.spentAt = now
-		ask = min(ask, room, interval*lockstep.Time(r.N)/r.Per)
-	}
-	a.used[paceBudget].Take(now, r, int(ask))
-	return ask
+	h.budget.Bill(s.account, a)
+	s.account, s.pace, s.voted = a, seatPace{}, false // the old ones are another player's
 }
 
 // lose charges the seats for the match time that they ask for, and returns the time that the match loses in an
@@ -129,24 +99,23 @@ func (h *Host) lose(interval lockstep.Time, what string) (most lockstep.Time) {
 		if players == 0 || players == 1 && s.want == here {
 			alone, s.pace.asks = max(alone, s.pace.asks), 0 // there is no other player
 		}
-		a := h.accountOf(s)
-		a.pace.asks = max(a.pace.asks, s.pace.asks)
+		a := h.payer(s)
+		a.asks = max(a.asks, s.pace.asks)
 	}
-	rate := h.options.Rates.Pace
 	for i := range h.seats {
 		s := &h.seats[i]
-		a := h.accountOf(s)
-		if a.pace.asks > 0 { // the first seat of the account
-			a.pace.granted, a.pace.asks = a.grant(h.now, rate, a.pace.asks, interval), 0
+		a := h.payer(s)
+		if a.asks > 0 { // the first seat of the account
+			a.granted, a.asks = h.budget.Grant(h.now, s.account, a.asks, interval), 0
 		}
 		if s.pace.asks > 0 {
-			granted := min(s.pace.asks, a.pace.granted)
+			granted := min(s.pace.asks, a.granted)
 			s.pace.asks, s.pace.cost, most = 0, s.pace.cost+granted, max(most, granted)
-			h.tellPace(lockstep.Player(i), a, what)
+			h.tellPace(lockstep.Player(i), what)
 		}
 	}
 	if most > 0 {
-		most = h.pace.all.grant(h.now, rate.times(matchPace), most, interval)
+		most = h.budget.GrantAll(h.now, most, interval)
 	}
 	return max(most, alone)
 }
@@ -167,9 +136,10 @@ const (
 
 // tellPace tells all peers that a player costs the match time. It limits the number of events so that people can read
 // them.
-func (h *Host) tellPace(p lockstep.Player, a *account, text string) {
+func (h *Host) tellPace(p lockstep.Player, text string) {
 	c := &h.seats[p].pace
-	if a.pace.spent {
+	used, spent := h.budget.Cost(h.seats[p].account)
+	if spent {
 		text = paceSpent
 	}
 	switch {
@@ -182,12 +152,9 @@ func (h *Host) tellPace(p lockstep.Player, a *account, text string) {
 		return
 	}
 	*c = seatPace{slowed: c.slowed, delayed: c.delayed, told: text, toldAt: h.now}
-	h.event(Event{Kind: TimeLost, Player: p, Number: int64(a.used[paceBudget].used/h.options.Rates.Pace.Per) / 1000, Text: text})
+	h.event(Event{Kind: TimeLost, Player: p, Number: int64(used) / 1000, Text: text})
 	h.announce(p, record.EventPace, text)
 }
-
-// matchPace multiplies the limit of a player's pace for a match.
-const matchPace = 2
 
 // waitsForSlow reports whether the match waits for players. It has waited for another dt.
 func (h *Host) waitsForSlow(dt lockstep.Time) bool {
@@ -198,16 +165,9 @@ func (h *Host) waitsForSlow(dt lockstep.Time) bool {
 		if !h.behind(s) {
 			continue
 		}
-		p := &h.accountOf(s).pace
-		if h.now-p.waitedFrom >= minute {
-			p.waited, p.waitedFrom = 0, h.now
-		}
-		if p.waitedAt != h.now {
-			p.waited, p.waitedAt = p.waited+dt, h.now
-		}
-		if p.waited < h.options.Wait.Bound {
+		if waited := h.budget.Wait(h.now, s.account, dt); waited < h.options.Wait.Bound {
 			s.pace.asks = max(dt, 1) // at least 1, so that a used-up account stays used up
-			x.slow, x.until = append(x.slow, lockstep.Player(i)), max(x.until, h.now+min(h.options.Wait.Bound-p.waited, h.patience(s)))
+			x.slow, x.until = append(x.slow, lockstep.Player(i)), max(x.until, h.now+min(h.options.Wait.Bound-waited, h.patience(s)))
 		}
 	}
 	return h.lose(0, paceWaits) > 0
@@ -218,12 +178,7 @@ func (h *Host) patience(s *hostSeat) lockstep.Time {
 	if players := h.players(); players == 0 || players == 1 && s.want == here {
 		return h.options.Wait.Bound // there is no other player, see lose
 	}
-	a := h.accountOf(s)
-	if a.pace.spent {
-		return 0
-	}
-	rate := h.options.Rates.Pace
-	return lockstep.Time(min(a.used[paceBudget].Room(h.now, rate), h.pace.all.used[paceBudget].Room(h.now, rate.times(matchPace))))
+	return h.budget.Patience(h.now, s.account)
 }
 
 // behind reports whether a WaitPolicy makes the match wait for a seat's player.

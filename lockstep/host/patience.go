@@ -5,9 +5,6 @@ import "github.com/seed-49bee653/samestep/lockstep"
 // patienceShare is the part of [StartPolicy.Deadline] for which a lobby waits for one player: a fifth.
 const patienceShare = 5
 
-// keepPatience is for how long an account remembers that a lobby has waited for it.
-const keepPatience = 10 * minute
-
 // A patience is how long a lobby has waited for players whom at least half of those who are there did not want to await any longer.
 type patience struct {
 	full   bool          // as many players as the policy wants have been there at once
@@ -34,13 +31,11 @@ func (h *Host) countPatience() {
 	}
 	for i := range h.seats {
 		s := &h.seats[i]
-		a := s.account
-		if a == nil || !h.isAwaited(s) || a.lobbyAt == h.now {
-			continue // guests of one address are charged once
+		if s.account == 0 || !h.isAwaited(s) {
+			continue
 		}
-		a.lobbyAt = h.now
-		if a.lobbyWaited += dt; a.lobbyWaited < deadline/patienceShare {
-			h.wakeAt(h.now + deadline/patienceShare - a.lobbyWaited + 1)
+		if waited := h.budget.Await(h.now, s.account, dt); waited < deadline/patienceShare {
+			h.wakeAt(h.now + deadline/patienceShare - waited + 1)
 		}
 	}
 }
@@ -62,7 +57,7 @@ func (h *Host) isAwaited(s *hostSeat) bool { return s.want == away || s.want == 
 // outOfPatience reports whether the lobby no longer waits for the player of a seat.
 func (h *Host) outOfPatience(s *hostSeat) bool {
 	deadline := h.options.Start.Deadline
-	return deadline > 0 && s.account != nil && s.account.lobbyWaited >= deadline/patienceShare
+	return deadline > 0 && s.account != 0 && h.budget.Awaited(s.account) >= deadline/patienceShare
 }
 
 // isLate reports whether the lobby has waited long enough for everybody.

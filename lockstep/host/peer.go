@@ -2,6 +2,7 @@ package host
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -29,13 +30,11 @@ type peer struct {
 
 	name, build, platform, sources string
 
-	from    string   // its address, from the caller of Connect
-	subject string   // of its grant; empty before the welcome
-	guest   bool     // see Grant.Guest
-	token   string   // see Grant.ID
-	flow    *account // counts its messages
-	account *account // pays for its cost to others
-	own     account  // of a peer without a welcome
+	from    string // its address, from the caller of Connect
+	subject string // of its grant; empty before the welcome
+	guest   bool   // see Grant.Guest
+	token   string // see Grant.ID
+	tab     budget.Tab
 
 	out   []byte // private messages, encoded
 	calm  int    // bytes of out up to here may wait: receipts that datagrams carry
@@ -69,7 +68,6 @@ type peer struct {
 	pingAt   lockstep.Time // when the next ping is due
 	pingSent lockstep.Time
 	pinged   bool          // a ping is unanswered
-	warned   bool          // that it will lose its seat, see InactivePolicy
 	nonce    uint64        // of the latest ping
 	rtt      lockstep.Time // smoothed round trip; 0 if unknown
 	jitter   lockstep.Time // its mean deviation

@@ -3,6 +3,7 @@ package host
 import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -25,7 +26,7 @@ func (h *Host) Receive(now lockstep.Time, id PeerID, b []byte) {
 		h.malformed(p, "message size")
 		return
 	}
-	within := p.witness.Busy() || h.take(p.flow, byteBudget, len(b))
+	within := p.witness.Busy() || h.budget.Take(h.now, &p.tab, budget.Bytes, len(b))
 	m := &h.received
 	for len(b) > 0 && p.state != Closed {
 		rest, err := h.reader.Read(m, b)
@@ -38,7 +39,7 @@ func (h *Host) Receive(now lockstep.Time, id PeerID, b []byte) {
 			h.admit(p, m)
 			continue
 		}
-		if !p.witness.Awaited(m) && !h.take(p.flow, messageBudget, 1) {
+		if !p.witness.Awaited(m) && !h.budget.Take(h.now, &p.tab, budget.Messages, 1) {
 			within = false
 		}
 		h.handle(p, m, within)
@@ -131,7 +132,7 @@ func (h *Host) command(p *peer, m *protocol.Message, within bool) {
 	if h.c.Seated(p.seat) {
 		_, known = h.c.Receipt(p.seat, m.Sequence)
 	}
-	if !known && !(within && h.take(p.flow, commandBudget, 1)) {
+	if !known && !(within && h.budget.Take(h.now, &p.tab, budget.Commands, 1)) {
 		h.stats.Rejected[lockstep.RateLimited]++
 		h.reject(p, lockstep.Receipt{Sequence: m.Sequence, Reason: lockstep.RateLimited})
 		h.offend(p, 0, "")
@@ -147,8 +148,8 @@ func (h *Host) answer(p *peer, r lockstep.Receipt, known bool) {
 	}
 	if !known {
 		h.stats.Rejected[r.Reason]++
-		s := &h.seats[p.seat]
-		s.idle, s.played, p.warned = 0, true, false
+		h.seats[p.seat].played = true
+		h.idle.Reset(p.seat)
 	}
 	if r.Reason != lockstep.Accepted {
 		h.reject(p, r)
@@ -169,6 +170,19 @@ func (h *Host) reject(p *peer, r lockstep.Receipt) {
 	}
 	h.message = protocol.Message{Kind: protocol.KindCommandRejected, Sequence: r.Sequence, Reason: r.Reason, Text: r.Detail}
 	h.private(p, &h.message)
+}
+
+// compareReport passes a player's checksum to the coordinator. It charges the ticks that the referee re-simulates for
+// it to the player and to the match.
+func (h *Host) compareReport(p *peer, t lockstep.Tick, sum *checksum.Sum) error {
+	h.c.AllowResimulation(h.budget.Room(h.now, &p.tab, budget.Resimulations))
+	before := h.c.Resimulated()
+	err := h.c.Report(p.seat, t, sum)
+	if ticks := int(h.c.Resimulated() - before); ticks > 0 {
+		h.budget.Take(h.now, &p.tab, budget.Resimulations, ticks)
+	}
+	h.takeDesyncs()
+	return err
 }
 
 // report takes a checksum.

@@ -7,6 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -39,7 +40,6 @@ type hostSeat struct {
 	session protocol.SessionToken // resumes the seat once
 	before  protocol.SessionToken // the previous session, until the client has shown that it has the new one
 	lostAt  lockstep.Time
-	idle    lockstep.Tick // ticks since its last command, see InactivePolicy
 	played  bool          // its player, or its substitute, has given a command
 	since   lockstep.Time // when its player took it
 
@@ -62,10 +62,11 @@ type hostSeat struct {
 
 	asked int // relay mode: the number of the last request for a state for joiners
 
-	account *account // pays for the match time that the seat costs; nil if its player is unknown
+	account budget.ID // pays for the match time that the seat costs; 0 if its player is unknown
 	pace    seatPace
 
-	vote    *account // of the player that this player votes to kick, or nil
+	vote    budget.ID // of the player that this player votes to kick
+	voted   bool
 	votedAt lockstep.Time
 }
 
@@ -87,7 +88,7 @@ func (h *Host) leaveSeat(p *peer) {
 	if p.reason != leftUntold {
 		s.why = p.reason
 	}
-	_, then := h.inactivityOf(s)
+	_, then := h.idle.Limit(s.guest)
 	switch {
 	case p.code == protocol.CloseInactive && then == TakeOverInactive && p.reason != makesRoom:
 		h.takeOver(p.seat)
@@ -109,8 +110,9 @@ func (h *Host) leaveSeat(p *peer) {
 func (h *Host) vacate(p lockstep.Player) {
 	s := &h.seats[p]
 	h.bots[p] = nil
-	h.bill(s, nil)
+	h.bill(s, 0)
 	h.giveBack(p)
+	h.idle.Reset(p)
 	*s = hostSeat{
 		noted: s.noted, shown: s.shown, told: s.told, sealing: s.sealing, leaves: s.leaves || s.told != vacant, why: s.why, reserved: s.reserved, substitution: s.substitution,
 	}
@@ -148,7 +150,7 @@ func (p *peer) whyGone() string {
 // leave handles a peer's own wish to leave. The log has its reason, so it counts like a note of the player.
 func (h *Host) leave(p *peer, reason string) {
 	why := leftUntold
-	if p.seat != lockstep.System && reason != "" && h.mayNote(p.account, reason) {
+	if p.seat != lockstep.System && reason != "" && h.mayNote(p, reason) {
 		why += ": " + reason
 	}
 	h.close(p, protocol.CloseLeft, pack.Clip(why, record.MaxNote))
@@ -225,6 +227,16 @@ func (h *Host) logSeat(p lockstep.Player, s *hostSeat) error {
 
 // Grace returns for how long the seat of a lost player is kept, see Options.Grace.
 func (h *Host) Grace() lockstep.Time { return h.options.Grace }
+
+// takeOver gives the seat of a player that is not connected to a substitute, if there is one. The player may come back
+// with its token, not with a session: commands that it has sent could have the sequences of the substitute's.
+func (h *Host) takeOver(p lockstep.Player) {
+	s := &h.seats[p]
+	s.want, s.session, s.before = takenOver, protocol.SessionToken{}, protocol.SessionToken{}
+	h.idle.Reset(p)
+	h.event(Event{Kind: PeerTakenOver, Player: p, Text: s.why})
+	h.seatsChanged = true
+}
 
 const notBack = "did not come back"
 

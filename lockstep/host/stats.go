@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -170,7 +171,7 @@ func (h *Host) Memory() int {
 func (h *Host) MemoryParts() MemoryParts {
 	m := MemoryParts{
 		Ring: h.ring.Memory() + len(h.headerRecord), Queues: cap(h.made.bytes) + cap(h.given.bytes), Keyframes: len(h.shared.bytes),
-		Views: h.views.memory(), Evidence: h.evidence.Memory(), Accounts: h.accounts.memory() + h.bansMemory(),
+		Views: h.views.memory(), Evidence: h.evidence.Memory(), Accounts: h.budget.Memory() + h.bansMemory(),
 	}
 	for _, k := range h.barrier.snapshots {
 		if k != h.shared {
@@ -223,8 +224,8 @@ func (h *Host) MemoryBound(stateBytes int) int {
 		h.peerBound()*(peerMemory+datagramMemory+2*maxPrivate) +
 		blobs*size +
 		4*len(h.seats)*stateBytes + 4*o.MaxEvidence +
-		h.accounts.max*(accountMemory+maxAccountKey) + h.viewBound() +
-		maxBans*(banMemory+maxAccountKey+2*record.MaxName+maxReason) +
+		h.budget.MemoryBound() + h.viewBound() +
+		maxBans*(banMemory+budget.MaxKey+2*record.MaxName+maxReason) +
 		4*o.MaxCatchUp*(protocol.MaxServerMessage+size) + h.windowMemory()
 }
 
@@ -262,7 +263,7 @@ func (h *Host) CheckBounds(stateBytes int) error {
 	}
 	users := 0
 	for i := range h.seats {
-		if h.seats[i].account != nil {
+		if h.seats[i].account != 0 {
 			users++
 		}
 	}
@@ -270,13 +271,9 @@ func (h *Host) CheckBounds(stateBytes int) error {
 		if err := h.checkPeer(p); err != nil {
 			return err
 		}
-		for _, a := range []*account{p.flow, p.account} {
-			if a != &p.own {
-				users++
-			}
-		}
+		users += p.tab.Uses()
 	}
-	return h.accounts.check(users)
+	return h.budget.Check(users)
 }
 
 func (h *Host) checkPeer(p *peer) error {

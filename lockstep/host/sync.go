@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -22,8 +23,6 @@ type joins struct {
 	enc   record.Encoder
 	state []byte
 	last  []record.LastSequence
-
-	sent Bucket // bytes of keyframes to spectators and guests, of Rates.Keyframes
 
 	// Relay mode: requests for a state.
 	asked int           // requests so far
@@ -145,7 +144,7 @@ func (h *Host) syncRequest(p *peer) {
 	if p.state == Syncing {
 		return // one is being sent already
 	}
-	if !h.take(p.account, syncBudget, 1) {
+	if !h.budget.Take(h.now, &p.tab, budget.Syncs, 1) {
 		h.offend(p, protocol.ErrorLimit, "too many keyframes asked for")
 		return
 	}
@@ -156,7 +155,7 @@ func (h *Host) syncRequest(p *peer) {
 func (h *Host) appendSync(p *peer, dst []byte, limit int) []byte {
 	k := p.sync
 	for p.syncAt < len(k.bytes) {
-		n := min(protocol.MaxChunk, len(k.bytes)-p.syncAt, p.syncRoom, h.syncBudget(p, len(k.bytes)))
+		n := min(protocol.MaxChunk, len(k.bytes)-p.syncAt, p.syncRoom, h.budget.KeyframeRoom(h.now, &p.tab, len(k.bytes)))
 		if n <= 0 || len(dst)+n+chunkOverhead > limit {
 			return dst
 		}
@@ -168,7 +167,7 @@ func (h *Host) appendSync(p *peer, dst []byte, limit int) []byte {
 		p.syncAt += n
 		h.stats.SyncBytes += uint64(n)
 		p.syncRoom -= n
-		h.spend(p, n, len(k.bytes))
+		h.budget.TakeKeyframe(h.now, &p.tab, n, len(k.bytes))
 	}
 	p.sync, p.state = nil, CatchingUp
 	p.cursor, p.acked, p.tick, p.began = k.position, k.position, k.tick, k.tick
@@ -208,7 +207,7 @@ func (h *Host) lagTime(p *peer) {
 		h.strike(p)
 	case p.sync == nil && p.state == Syncing:
 		h.close(p, protocol.CloseTimeout, "no keyframe available")
-	case p.sync != nil && h.syncBudget(p, len(p.sync.bytes)) < protocol.MaxChunk:
+	case p.sync != nil && h.budget.KeyframeRoom(h.now, &p.tab, len(p.sync.bytes)) < protocol.MaxChunk:
 		h.close(p, protocol.CloseBusy, "too many keyframes were sent")
 	default:
 		h.close(p, protocol.CloseSlow, "the keyframe was not read in time")

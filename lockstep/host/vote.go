@@ -2,10 +2,12 @@ package host
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -23,17 +25,17 @@ func (h *Host) vote(p *peer, line string) {
 		return
 	}
 	accused, ok := h.named(strings.TrimSpace(whom))
-	if !ok || h.isBot(accused) || h.accountOf(&h.seats[accused]) == p.account {
+	if !ok || h.isBot(accused) || h.seats[accused].account == p.tab.Payer() {
 		h.error(p, protocol.ErrorRole, "no other player has that seat number or unique name", "")
 		return
 	}
-	a := h.accountOf(&h.seats[accused])
-	if !(h.lobby.open && h.isAwaited(&h.seats[accused])) && (a.pace.spentAt == 0 || h.now-a.pace.spentAt > minute) {
+	a := h.seats[accused].account
+	if !(h.lobby.open && h.isAwaited(&h.seats[accused])) && !h.budget.SpentLately(h.now, a) {
 		h.error(p, protocol.ErrorRole, "only a player who has used up its share of the match's time, or is awaited in a lobby, can be voted out", "")
 		return
 	}
 	s := &h.seats[p.seat]
-	s.vote, s.votedAt = a, h.now
+	s.vote, s.voted, s.votedAt = a, true, h.now
 	votes, voters := h.votes(a)
 	h.announce(accused, record.EventVote, fmt.Sprintf("%d of %d want this player to be kicked", votes, voters))
 	if votes < fewestVotes || 2*votes <= voters {
@@ -59,23 +61,23 @@ func (h *Host) named(whom string) (lockstep.Player, bool) {
 }
 
 // votes returns how many accounts vote to kick a player, and how many could.
-func (h *Host) votes(accused *account) (votes, voters int) {
+func (h *Host) votes(accused budget.ID) (votes, voters int) {
+	var may, did []budget.ID
 	for i := range h.seats {
 		s := &h.seats[i]
-		if a := h.accountOf(s); s.want == here && a != accused && !h.isBot(lockstep.Player(i)) {
-			a.pace.mayVote = true
-			a.pace.votes = a.pace.votes || s.vote == accused && h.now-s.votedAt <= minute
+		if s.want != here || s.account == accused || h.isBot(lockstep.Player(i)) {
+			continue
+		}
+		may = append(may, s.account)
+		if s.voted && s.vote == accused && h.now-s.votedAt <= minute {
+			did = append(did, s.account)
 		}
 	}
-	for i := range h.seats {
-		a := &h.accountOf(&h.seats[i]).pace
-		if a.mayVote {
-			voters++
-		}
-		if a.votes {
-			votes++
-		}
-		a.mayVote, a.votes = false, false
-	}
-	return votes, voters
+	return distinct(did), distinct(may)
+}
+
+// distinct returns how many accounts there are in a list, which it sorts.
+func distinct(accounts []budget.ID) int {
+	slices.Sort(accounts)
+	return len(slices.Compact(accounts))
 }

@@ -110,19 +110,19 @@ func (w *Witness) Pending() (t lockstep.Tick, ok bool) {
 	return w.claims[0].tick, true
 }
 
-// A Verdict is what a check says of a claim.
-type Verdict uint8
+// A Comparison is what a check says of a claim.
+type Comparison uint8
 
-// The verdicts on a claim.
+// The results of a comparison.
 const (
-	Agrees  Verdict = iota // or there is nothing to compare it with
-	Waits                  // for the check
-	Differs                // and the later claims, which differ because of it, are forgotten
+	Agrees  Comparison = iota // or there is nothing to compare it with
+	Waits                     // for the check
+	Differs                   // and the later claims, which differ because of it, are forgotten
 )
 
 // Judge compares the oldest claim with a check, which is one of another tick if that uses its slot. confirmed says that the
 // referee can no longer take back its verdict.
-func (w *Witness) Judge(k coordinator.Check, confirmed bool) Verdict {
+func (w *Witness) Judge(k coordinator.Check, confirmed bool) Comparison {
 	c := w.claims[0]
 	known := k.Tick == c.tick && k.Status != coordinator.CheckTied
 	switch {

@@ -1,4 +1,4 @@
-package host
+package budget
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -46,6 +46,13 @@ func (b *Bucket) Take(now lockstep.Time, r Rate, n int) bool {
 func (b *Bucket) Room(now lockstep.Time, r Rate) int {
 	b.drain(now, r)
 	return int(max(lockstep.Time(r.Burst)*r.Per-b.used, 0) / r.Per)
+}
+
+// percent returns how much of a rate is used, in percent of its burst, rounded up.
+func (b *Bucket) percent(now lockstep.Time, r Rate) int {
+	b.drain(now, r)
+	most := lockstep.Time(r.Burst) * r.Per
+	return int((100*b.used + most - 1) / most)
 }
 
 func (b *Bucket) drain(now lockstep.Time, r Rate) {
