@@ -49,8 +49,8 @@ func (h *Host) followDelay() {
 // datagrams than by the stream.
 func (h *Host) delayNeed(p *peer) uint16 {
 	late := p.rtt/2 + 2*p.jitter
-	if g := p.datagrams; g != nil && g.path.Flows(h.now, p.rtt) {
-		late = min(late, g.path.Lateness())
+	if g := p.datagrams; g != nil && g.Flows(h.now, p.rtt) {
+		late = min(late, g.Lateness())
 	}
 	period := h.clock.period()
 	need := (min(late, record.MaxInputDelay*period) + period - 1) / period

@@ -153,24 +153,24 @@ func TestDelayOfDatagrams(t *testing.T) {
 	h.options.Delay.Max = 11
 	p := &peer{rtt: 300 * lockstep.Millisecond, jitter: 100 * lockstep.Millisecond}
 	stream := h.delayNeed(p)
-	p.datagrams = &datagramState{}
+	p.datagrams = &datagram.HostEnd{}
 	if got := h.delayNeed(p); got != stream || got < 7 {
 		t.Errorf("got %d ticks without an acknowledgement, want %d, and 7 or more", got, stream)
 	}
 	for i := range uint32(20) { // a round trip of 100 ms
 		sent := h.now
-		if _, ok := p.datagrams.path.Next(sent); !ok {
+		if _, ok := p.datagrams.Next(sent); !ok {
 			t.Fatal("no number is left")
 		}
 		h.now += 100 * lockstep.Millisecond
-		if _, err := p.datagrams.path.Take(h.now, &datagram.Head{Number: i + 1, Seen: i + 1, Count: i + 1}); err != nil {
+		if _, err := p.datagrams.Take(h.now, &datagram.Head{Number: i + 1, Seen: i + 1, Count: i + 1}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if got := h.delayNeed(p); got >= stream/2 || got < 1 {
 		t.Errorf("got %d ticks by datagrams, want less than half of %d", got, stream)
 	}
-	p.datagrams.path.Next(h.now)
+	p.datagrams.Next(h.now)
 	h.now += 60 * lockstep.Second
 	if got := h.delayNeed(p); got != stream {
 		t.Errorf("got %d ticks when datagrams have stopped, want %d", got, stream)

@@ -2,6 +2,7 @@ package host
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/datagram"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -46,8 +47,8 @@ type peer struct {
 
 	waitVersion uint64 // of what it knows about the match's waits
 
-	datagrams *datagramState   // nil: no datagram has come
-	refused   refusedSequences // or nil
+	datagrams *datagram.HostEnd // nil: no datagram has come
+	refused   datagram.Refused  // or nil
 
 	sync      *keyframe // being sent
 	syncAt    int       // bytes of it that were sent

@@ -3,6 +3,7 @@ package host
 import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/datagram"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -158,15 +159,15 @@ func (h *Host) answer(p *peer, r lockstep.Receipt, known bool) {
 	h.message = protocol.Message{Kind: protocol.KindCommandAccepted, Sequence: r.Sequence, Tick: r.Tick}
 	calm := p.calm == len(p.out)
 	h.private(p, &h.message)
-	if p.datagrams.receipt(h.now, r) && calm {
+	if p.datagrams.Receipt(h.now, r) && calm {
 		p.calm = len(p.out)
-		h.wakeAt(h.now + receiptWait)
+		h.wakeAt(h.now + datagram.ReceiptWait)
 	}
 }
 
 func (h *Host) reject(p *peer, r lockstep.Receipt) {
 	if !r.Reason.Final() {
-		p.refused.add(r.Sequence)
+		p.refused.Add(r.Sequence)
 	}
 	h.message = protocol.Message{Kind: protocol.KindCommandRejected, Sequence: r.Sequence, Reason: r.Reason, Text: r.Detail}
 	h.private(p, &h.message)

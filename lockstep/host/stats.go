@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/datagram"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -73,7 +74,7 @@ func (h *Host) Stats() Stats {
 		s.Peers[p.state]++
 		if p.state == Live {
 			s.MaxLag = max(s.MaxLag, h.lag(p))
-			if p.datagrams != nil && p.datagrams.path.Alive(h.now) {
+			if p.datagrams != nil && p.datagrams.Alive(h.now) {
 				s.ByDatagrams++
 			}
 		}
@@ -221,7 +222,7 @@ func (h *Host) MemoryBound(stateBytes int) int {
 		blobs += 6
 	}
 	return h.ring.MemoryBound() + len(h.headerRecord) +
-		h.peerBound()*(peerMemory+datagramMemory+2*maxPrivate) +
+		h.peerBound()*(peerMemory+datagram.HostMemory+2*maxPrivate) +
 		blobs*size +
 		4*len(h.seats)*stateBytes + 4*o.MaxEvidence +
 		h.budget.MemoryBound() + h.viewBound() +

@@ -20,6 +20,7 @@ var machines = []string{
 	"lockstep/host/internal/budget",
 	"lockstep/host/internal/evidence",
 	"lockstep/host/internal/idle",
+	"lockstep/host/internal/talk",
 }
 
 // pureImports is what pure packages may import of the standard library. What is
