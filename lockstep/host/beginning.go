@@ -47,8 +47,8 @@ func (r *Recovery) Begin(now lockstep.Time, h *lockstep.Header, origin Origin, o
 	if err := x.reserve(origin.Players); err != nil {
 		return nil, err
 	}
-	if r.speed != x.pace.base {
-		if _, err := x.c.SetSpeed(x.pace.base); err != nil {
+	if r.speed != x.pace.Speed() {
+		if _, err := x.c.SetSpeed(x.pace.Speed()); err != nil {
 			return nil, err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/idle"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/pace"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -49,7 +50,6 @@ type Host struct {
 	barrier      barrier
 
 	now    lockstep.Time
-	clock  clock
 	wake   lockstep.Time // when the next timer other than a tick is due
 	peers  []*peer
 	byID   map[PeerID]*peer // only looked up, never ranged over
@@ -82,9 +82,9 @@ type Host struct {
 	dirty   []PeerID
 	scanned protocol.Position // barrier.persisted at the last takeDirty
 
-	pace     pace
+	pace     *pace.Pace
+	seen     []pace.Seat // scratch of paceSeats
 	lobby    lobby
-	waits    waits
 	views    views
 	evidence *evidence.Collector
 	moments  []moment // relay mode: positions in the log at which a joiner could begin
@@ -131,18 +131,18 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		return nil, err
 	}
 	auth := protocol.NewAuth(g)
+	ledger := budget.New(o.Rates.list(), int(h.Settings.Players)+o.MaxSpectators)
 	return &Host{
 		game: g, header: h, options: o, auth: auth, disclosed: o.Disclosure(),
 		ring:     ring.New(o.RingRecords, o.RingBytes),
 		made:     &output{},
 		given:    &output{},
 		byID:     make(map[PeerID]*peer),
-		budget:   budget.New(o.Rates.list(), int(h.Settings.Players)+o.MaxSpectators),
+		budget:   ledger,
 		idle:     idle.New(h.Settings, o.Inactive),
 		seats:    make([]hostSeat, h.Settings.Players),
 		wake:     never,
-		clock:    clock{each: h.Settings.Micros(1), percent: 100},
-		pace:     pace{base: 100, percent: 100, payers: make([]payer, h.Settings.Players)},
+		pace:     pace.New(h.Settings, pace.Policies{Wait: o.Wait, Slow: o.Slow, Delay: o.Delay, Every: o.PingEvery}, ledger),
 		talk:     talk.New(int(h.Settings.Players), talk.Policy{Bytes: o.MaxNoteBytes, History: o.ChatHistory, Spectators: o.SpectatorChat}),
 		lobby:    lobby{open: o.Start != (StartPolicy{})},
 		views:    v,

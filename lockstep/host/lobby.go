@@ -53,7 +53,7 @@ func (h *Host) Start(now lockstep.Time) error {
 
 func (h *Host) leaveLobby() {
 	h.lobby = lobby{}
-	h.pace.waiting = h.Held() != "" // and no longer for players
+	h.pace.Begin()
 	h.event(Event{Kind: MatchBegun, Player: lockstep.System})
 	h.tellWait()
 }
@@ -155,7 +155,7 @@ func (h *Host) noteReady(p lockstep.Player) {
 
 // tellSeats notes who has which seat, while no tick is sealed that could tell the peers.
 func (h *Host) tellSeats() {
-	if !h.untold || !h.lobby.open && !h.pace.waiting && !h.c.Paused() {
+	if !h.untold || !h.lobby.open && !h.pace.Waiting() && !h.c.Paused() {
 		return
 	}
 	h.untold = false

@@ -217,7 +217,7 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	if x.c, err = r.match.Coordinator(&r.dec, (*hostLog)(x), x.coordinatorOptions()); err != nil {
 		return nil, err
 	}
-	x.clock.percent, x.pace.base = int64(r.speed), r.speed
+	x.pace.SetSpeed(r.speed)
 	copy(x.seats, r.seats)
 	x.lobby.open = x.lobby.open && r.sealed <= r.origin
 	for i := range x.seats {

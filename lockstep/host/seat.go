@@ -62,7 +62,6 @@ type hostSeat struct {
 	asked int // relay mode: the number of the last request for a state for joiners
 
 	account budget.ID // pays for the match time that the seat costs; 0 if its player is unknown
-	pace    seatPace
 
 	vote    budget.ID // of the player that this player votes to kick
 	voted   bool
@@ -109,9 +108,10 @@ func (h *Host) leaveSeat(p *peer) {
 func (h *Host) vacate(p lockstep.Player) {
 	s := &h.seats[p]
 	h.bots[p] = nil
-	h.bill(s, 0)
+	h.bill(p, 0)
 	h.giveBack(p)
 	h.idle.Reset(p)
+	h.pace.Bill(p, 0)
 	*s = hostSeat{
 		shown: s.shown, told: s.told, sealing: s.sealing, leaves: s.leaves || s.told != vacant, why: s.why, reserved: s.reserved, substitution: s.substitution,
 	}
