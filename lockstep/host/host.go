@@ -12,6 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/idle"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/link"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/pace"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -217,7 +218,7 @@ func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
 		return 0, false
 	}
 	h.lastID++
-	p := &peer{id: h.lastID, from: pack.Clip(from, record.MaxName), seat: lockstep.System, heard: h.now, deadline: h.now + h.options.AuthTimeout}
+	p := &peer{id: h.lastID, from: pack.Clip(from, record.MaxName), seat: lockstep.System, link: link.New(h.now), deadline: h.now + h.options.AuthTimeout}
 	h.peers = append(h.peers, p)
 	h.byID[p.id] = p
 	h.wakeAt(p.deadline)
