@@ -31,7 +31,7 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 	}
 	p.platform, p.sources = record.SplitPlatform(a.Platform)
 	p.build = a.Build
-	p.resimulates = a.Can(protocol.Resimulate)
+	p.witness.Resimulates = a.Can(protocol.Resimulate)
 	if h.onlyViews(p) {
 		return
 	}

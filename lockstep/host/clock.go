@@ -71,9 +71,7 @@ func (h *Host) forgive(late lockstep.Time) {
 	h.pace.Forgive(h.now, late)
 	h.overAt = min(h.overAt+late, h.now)
 	h.lobby.patience.at = min(h.lobby.patience.at+late, h.now)
-	for _, q := range h.inquiries {
-		q.deadline += late
-	}
+	h.evidence.Forgive(late)
 }
 
 // tick seals one tick.
@@ -109,7 +107,8 @@ func (h *Host) skip() {
 // finish handles the end of the match. Peers that are behind may read on until closesAt.
 func (h *Host) finish() {
 	h.over, h.overAt = true, h.now
-	h.concludeAll()
+	h.evidence.Finish()
+	h.settle()
 	h.crashed()
 	result, byRules := h.c.Result()
 	h.event(Event{Kind: MatchOver, Player: lockstep.System, Text: h.whyOver(), ByRules: byRules, Result: h.header.ResultJSON(result)})
@@ -219,7 +218,8 @@ func (h *Host) keepTime() {
 			h.seatTime(lockstep.Player(i))
 		}
 		h.noteTime()
-		h.inquiryTime()
+		h.evidence.Advance(h.now)
+		h.settle()
 		h.waitingTime()
 		h.paceTime()
 		h.abandoned()

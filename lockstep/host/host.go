@@ -11,6 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/idle"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/link"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/pace"
@@ -82,13 +83,12 @@ type Host struct {
 	dirty   []PeerID
 	scanned protocol.Position // barrier.persisted at the last takeDirty
 
-	pace      *pace.Pace
-	seen      []pace.Seat // scratch of paceSeats
-	lobby     lobby
-	views     views
-	inquiries []*inquiry
-	tied      lockstep.Tick // the latest check without a verdict
-	moments   []moment      // relay mode: positions in the log at which a joiner could begin
+	pace     *pace.Pace
+	seen     []pace.Seat // scratch of paceSeats
+	lobby    lobby
+	views    views
+	evidence *evidence.Collector
+	moments  []moment // relay mode: positions in the log at which a joiner could begin
 
 	datagrams datagramBuffers
 
@@ -135,18 +135,19 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	ledger := budget.New(o.Rates.list(), int(h.Settings.Players)+o.MaxSpectators)
 	return &Host{
 		game: g, header: h, options: o, auth: auth, disclosed: o.Disclosure(),
-		ring:   ring.New(o.RingRecords, o.RingBytes),
-		made:   &output{},
-		given:  &output{},
-		byID:   make(map[PeerID]*peer),
-		budget: ledger,
-		idle:   idle.New(h.Settings, o.Inactive),
-		seats:  make([]hostSeat, h.Settings.Players),
-		wake:   never,
-		pace:   pace.New(h.Settings, pace.Policies{Wait: o.Wait, Slow: o.Slow, Delay: o.Delay, Every: o.PingEvery}, ledger),
-		talk:   talk.New(int(h.Settings.Players), talk.Policy{Bytes: o.MaxNoteBytes, History: o.ChatHistory, Spectators: o.SpectatorChat}),
-		lobby:  lobby{open: o.Start != (StartPolicy{})},
-		views:  v,
+		ring:     ring.New(o.RingRecords, o.RingBytes),
+		made:     &output{},
+		given:    &output{},
+		byID:     make(map[PeerID]*peer),
+		budget:   ledger,
+		idle:     idle.New(h.Settings, o.Inactive),
+		seats:    make([]hostSeat, h.Settings.Players),
+		wake:     never,
+		pace:     pace.New(h.Settings, pace.Policies{Wait: o.Wait, Slow: o.Slow, Delay: o.Delay, Every: o.PingEvery}, ledger),
+		talk:     talk.New(int(h.Settings.Players), talk.Policy{Bytes: o.MaxNoteBytes, History: o.ChatHistory, Spectators: o.SpectatorChat}),
+		lobby:    lobby{open: o.Start != (StartPolicy{})},
+		views:    v,
+		evidence: evidence.New(g, h, o.MaxEvidence),
 	}, nil
 }
 
@@ -218,7 +219,10 @@ func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
 		return 0, false
 	}
 	h.lastID++
-	p := &peer{id: h.lastID, from: pack.Clip(from, record.MaxName), seat: lockstep.System, link: link.New(h.now), deadline: h.now + h.options.AuthTimeout}
+	p := &peer{
+		id: h.lastID, from: pack.Clip(from, record.MaxName), seat: lockstep.System, deadline: h.now + h.options.AuthTimeout,
+		link: link.New(h.now), witness: evidence.Witness{ID: uint64(h.lastID)},
+	}
 	h.peers = append(h.peers, p)
 	h.byID[p.id] = p
 	h.wakeAt(p.deadline)
@@ -280,6 +284,7 @@ func (h *Host) Disconnect(now lockstep.Time, id PeerID) {
 	}
 	h.budget.Leave(&p.tab)
 	p.state = Closed
+	p.witness.Leave()
 	delete(h.byID, id)
 	i := slices.Index(h.peers, p)
 	h.peers = slices.Delete(h.peers, i, i+1)
@@ -316,6 +321,7 @@ func (h *Host) closeFor(p *peer, code protocol.CloseCode, reason string, retry u
 	h.leaveSeat(p)
 	h.budget.Leave(&p.tab)
 	p.state, p.sync = Closed, nil
+	p.witness.Leave()
 	h.mark(p)
 	if welcomed {
 		h.event(Event{Kind: PeerClosed, Peer: p.id, Player: p.seat, Code: code, Text: reason})

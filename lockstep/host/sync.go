@@ -105,7 +105,7 @@ func (h *Host) startSync(p *peer, why string) {
 	if p.datagrams != nil {
 		p.datagrams.Restart()
 	}
-	p.claims = p.claims[:0]
+	p.witness.Forget()
 	h.awaitState(p, true)
 	p.syncRoom, p.syncMore = h.options.SyncBytesPerTick, h.now+h.pace.Period()
 	p.deadline = h.now + h.options.SyncTimeout
