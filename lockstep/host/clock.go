@@ -70,7 +70,7 @@ func (h *Host) forgive(late lockstep.Time) {
 	}
 	h.pace.Forgive(h.now, late)
 	h.overAt = min(h.overAt+late, h.now)
-	h.lobby.patience.at = min(h.lobby.patience.at+late, h.now)
+	h.lobby.Forgive(h.now, late)
 	h.evidence.Forgive(late)
 }
 

@@ -14,8 +14,10 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/idle"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/link"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/lobby"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/pace"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/vote"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -85,7 +87,8 @@ type Host struct {
 
 	pace     *pace.Pace
 	seen     []pace.Seat // scratch of paceSeats
-	lobby    lobby
+	lobby    *lobby.Lobby
+	votes    *vote.Votes
 	views    views
 	evidence *evidence.Collector
 	moments  []moment // relay mode: positions in the log at which a joiner could begin
@@ -145,7 +148,8 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		wake:     never,
 		pace:     pace.New(h.Settings, pace.Policies{Wait: o.Wait, Slow: o.Slow, Delay: o.Delay, Every: o.PingEvery}, ledger),
 		talk:     talk.New(int(h.Settings.Players), talk.Policy{Bytes: o.MaxNoteBytes, History: o.ChatHistory, Spectators: o.SpectatorChat}),
-		lobby:    lobby{open: o.Start != (StartPolicy{})},
+		lobby:    lobby.New(o.Start, int(h.Settings.Players), ledger),
+		votes:    vote.New(int(h.Settings.Players)),
 		views:    v,
 		evidence: evidence.New(g, h, o.MaxEvidence),
 	}, nil

@@ -58,7 +58,8 @@ func (h *Host) bill(p lockstep.Player, a budget.ID) {
 		return
 	}
 	h.budget.Bill(s.account, a)
-	s.account, s.voted = a, false // the old vote is another player's
+	s.account = a
+	h.votes.Drop(p) // the old one is another player's
 	h.pace.Bill(p, a)
 }
 

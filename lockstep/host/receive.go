@@ -139,7 +139,7 @@ func (h *Host) command(p *peer, m *protocol.Message, within bool) {
 
 // answer answers a command; known says that it was a repeat.
 func (h *Host) answer(p *peer, r lockstep.Receipt, known bool) {
-	if r.Reason == lockstep.NotSeated && h.lobby.open {
+	if r.Reason == lockstep.NotSeated && h.lobby.Open() {
 		r.Detail = "the match has not begun"
 	}
 	if !known {

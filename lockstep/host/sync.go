@@ -47,7 +47,7 @@ func (h *Host) roster(before protocol.Position) (notes []byte) {
 			continue
 		}
 		notes = append(notes, record.Event(p, record.EventPresence, s.shown)...)
-		if s.ready && h.lobby.open {
+		if h.lobby.Ready(p) {
 			notes = append(notes, record.Note(p, record.TopicReady, record.ReadyYes)...)
 		}
 	}
