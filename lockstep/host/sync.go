@@ -256,7 +256,7 @@ func (h *Host) ack(p *peer, m *protocol.Message) {
 	if p.state == Syncing || m.Position < p.acked {
 		return // from before a keyframe
 	}
-	if g := p.datagrams; g != nil && g.Ahead(m.Position) && g.Flows(h.now, p.rtt) {
+	if g := p.datagrams; g != nil && g.Ahead(m.Position) && g.Flows(h.now, p.link.RTT()) {
 		return // a datagram has said more
 	}
 	p.acked = min(m.Position, p.cursor)
@@ -268,7 +268,7 @@ func (h *Host) ack(p *peer, m *protocol.Message) {
 		}
 		if h.lag(p) <= h.near() {
 			p.state = Live
-			p.pinged = p.pinged && p.measurements > 0 // its answer says how busy the client was
+			p.link.Live()
 			h.awaitState(p, false)
 			h.event(Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
 		}

@@ -82,6 +82,7 @@ var imports = []importRow{
 	{pattern: "lockstep/host/internal/budget", own: []string{"lockstep"}},
 	{pattern: "lockstep/host/internal/evidence", own: []string{"state", "checksum", "lockstep/record", "lockstep", "lockstep/coordinator", "lockstep/protocol"}, tests: live},
 	{pattern: "lockstep/host/internal/idle", own: []string{"lockstep"}},
+	{pattern: "lockstep/host/internal/link", own: []string{"lockstep"}},
 	{pattern: "lockstep/host/internal/lobby", own: []string{"lockstep", "lockstep/host/internal/budget", "lockstep/protocol"}},
 	{pattern: "lockstep/host/internal/vote", own: []string{"lockstep", "lockstep/host/internal/budget"}},
 	{pattern: "lockstep/host/internal/pace", own: []string{"lockstep", "lockstep/host/internal/budget", "lockstep/protocol", "lockstep/record"}},

@@ -20,6 +20,7 @@ var machines = []string{
 	"lockstep/host/internal/budget",
 	"lockstep/host/internal/evidence",
 	"lockstep/host/internal/idle",
+	"lockstep/host/internal/link",
 	"lockstep/host/internal/lobby",
 	"lockstep/host/internal/pace",
 	"lockstep/host/internal/talk",
