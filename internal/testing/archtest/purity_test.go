@@ -18,6 +18,7 @@ var pure = slices.Concat(machines, []string{
 // machines are the parts of a match that one package composes.
 var machines = []string{
 	"lockstep/host/internal/budget",
+	"lockstep/host/internal/ending",
 	"lockstep/host/internal/evidence",
 	"lockstep/host/internal/idle",
 	"lockstep/host/internal/link",
