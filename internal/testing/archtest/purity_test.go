@@ -19,6 +19,7 @@ var pure = slices.Concat(machines, []string{
 var machines = []string{
 	"lockstep/host/internal/budget",
 	"lockstep/host/internal/evidence",
+	"lockstep/host/internal/syncing",
 	"lockstep/host/internal/idle",
 	"lockstep/host/internal/pace",
 	"lockstep/host/internal/talk",
