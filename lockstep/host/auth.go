@@ -306,7 +306,7 @@ func (h *Host) greet(p *peer, w *protocol.Welcome) {
 	}
 	p.state = Syncing
 	p.tick = w.Tick
-	p.pingAt = h.now
+	p.link.Begin(h.now)
 	h.message = protocol.Message{Kind: protocol.KindWelcome, Welcome: w}
 	h.private(p, &h.message)
 	if p.waitVersion = h.pace.Version(); h.pace.Told().Reason != "" {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/lobby"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -52,7 +53,7 @@ func (r *Recovery) Begin(now lockstep.Time, h *lockstep.Header, origin Origin, o
 		}
 	}
 	after := x.lobby
-	x.lobby = lobby{}
+	x.lobby = lobby.New(StartPolicy{}, len(x.seats), x.budget)
 	x.tick() // so that the log says at once what became of the players, before a lobby opens
 	x.lobby = after
 	if _, byRules := x.c.Result(); x.c.Err() != nil && !byRules {

@@ -62,16 +62,15 @@ const stall = lockstep.Second / 2
 // meanwhile were not read.
 func (h *Host) forgive(late lockstep.Time) {
 	for _, p := range h.peers {
-		p.heard = min(p.heard+late, h.now)
+		p.link.Forgive(h.now, late)
 		p.deadline += late
-		p.pinged = false // the round trip would include the stall
 	}
 	for i := range h.seats {
 		h.seats[i].lostAt = min(h.seats[i].lostAt+late, h.now)
 	}
 	h.pace.Forgive(h.now, late)
 	h.overAt = min(h.overAt+late, h.now)
-	h.lobby.patience.at = min(h.lobby.patience.at+late, h.now)
+	h.lobby.Forgive(h.now, late)
 	h.evidence.Forgive(late)
 }
 
@@ -264,27 +263,19 @@ func (h *Host) peerTime(p *peer) {
 		h.wakeAt(p.deadline)
 		return
 	}
-	if h.now >= p.heard+h.options.IdleTimeout {
+	if p.link.Silent(h.now, h.options.IdleTimeout) {
 		h.close(p, protocol.CloseTimeout, "nothing was heard")
 		return
 	}
-	if h.now >= p.pingAt {
-		h.ping(p)
+	if p.link.Due(h.now) {
+		h.message = protocol.Message{Kind: protocol.KindPing, Nonce: p.link.Ping(h.now, h.options.PingEvery, uint64(p.id))}
+		h.private(p, &h.message)
 	}
-	h.wakeAt(min(p.heard+h.options.IdleTimeout, p.pingAt))
+	h.wakeAt(p.link.Next(h.options.IdleTimeout))
 	h.syncTime(p)
 	h.datagramTime(p)
 	h.lagTime(p)
 	if h.over {
 		h.wakeAt(h.closesAt())
 	}
-}
-
-// ping sends a ping, which also measures the round trip.
-func (h *Host) ping(p *peer) {
-	p.pingAt = h.now + h.options.PingEvery - lockstep.Time(p.id%16)*(h.options.PingEvery/64) // not all at once
-	p.pingSent, p.pinged = h.now, true
-	p.nonce++
-	h.message = protocol.Message{Kind: protocol.KindPing, Nonce: p.nonce}
-	h.private(p, &h.message)
 }

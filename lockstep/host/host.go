@@ -13,9 +13,12 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/idle"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/link"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/lobby"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/pace"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/syncing"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/vote"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -87,7 +90,8 @@ type Host struct {
 
 	pace     *pace.Pace
 	seen     []pace.Seat // scratch of paceSeats
-	lobby    lobby
+	lobby    *lobby.Lobby
+	votes    *vote.Votes
 	views    views
 	evidence *evidence.Collector
 
@@ -146,7 +150,8 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		wake:      never,
 		pace:      pace.New(h.Settings, pace.Policies{Wait: o.Wait, Slow: o.Slow, Delay: o.Delay, Every: o.PingEvery}, ledger),
 		talk:      talk.New(int(h.Settings.Players), talk.Policy{Bytes: o.MaxNoteBytes, History: o.ChatHistory, Spectators: o.SpectatorChat}),
-		lobby:     lobby{open: o.Start != (StartPolicy{})},
+		lobby:     lobby.New(o.Start, int(h.Settings.Players), ledger),
+		votes:     vote.New(int(h.Settings.Players)),
 		views:     v,
 		evidence:  evidence.New(g, h, o.MaxEvidence),
 		checks:    evidence.NewChecks(o.Disclosure().Delay, lockstep.Tick(h.Settings.CheckEvery)),
@@ -221,7 +226,10 @@ func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
 		return 0, false
 	}
 	h.lastID++
-	p := &peer{id: h.lastID, witness: evidence.Witness{ID: uint64(h.lastID)}, from: pack.Clip(from, record.MaxName), seat: lockstep.System, heard: h.now, deadline: h.now + h.options.AuthTimeout}
+	p := &peer{
+		id: h.lastID, from: pack.Clip(from, record.MaxName), seat: lockstep.System, deadline: h.now + h.options.AuthTimeout,
+		link: link.New(h.now), witness: evidence.Witness{ID: uint64(h.lastID)},
+	}
 	h.peers = append(h.peers, p)
 	h.byID[p.id] = p
 	h.wakeAt(p.deadline)

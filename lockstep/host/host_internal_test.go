@@ -134,7 +134,8 @@ func TestLargestFrameIsOneMessage(t *testing.T) {
 // Where the stream waits for lost packets and datagrams arrive, commands are as late as the datagrams; not any more when they stop.
 func TestDelayOfDatagrams(t *testing.T) {
 	h := newQuietHost(t)
-	p := &peer{rtt: 300 * lockstep.Millisecond, jitter: 100 * lockstep.Millisecond}
+	p := &peer{}
+	p.link.Pong(300*lockstep.Millisecond, p.link.Ping(0, h.options.PingEvery, 0), true)
 	stream := p.late(h.now)
 	p.datagrams = &datagram.HostEnd{}
 	if got := p.late(h.now); got != stream || got < 350*lockstep.Millisecond {

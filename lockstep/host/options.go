@@ -8,6 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/feed"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/idle"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/lobby"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/pace"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -291,7 +292,7 @@ func (o *Options) check(s *lockstep.Settings) error {
 		{"max spectators", int64(o.MaxSpectators), 0, 1 << 20},
 		{"max connecting", int64(o.MaxConnecting), 1, 1 << 20},
 		{"start players", int64(o.Start.Players), 0, int64(s.Players)},
-		{"start countdown", int64(o.Start.Countdown), 0, int64(maxCountdown)},
+		{"start countdown", int64(o.Start.Countdown), 0, int64(lobby.MaxCountdown)},
 		{"start deadline", int64(o.Start.Deadline), -1 << 40, int64(24 * 3600 * lockstep.Second)},
 		{"input delay", int64(o.InputDelay), 1, record.MaxInputDelay},
 		{"largest input delay", int64(o.Delay.Max), 0, record.MaxInputDelay},

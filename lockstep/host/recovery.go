@@ -220,7 +220,9 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	}
 	x.pace.SetSpeed(r.speed)
 	copy(x.seats, r.seats)
-	x.lobby.open = x.lobby.open && r.sealed <= r.origin
+	if r.sealed > r.origin {
+		x.lobby.Close()
+	}
 	for i := range x.seats {
 		s := &x.seats[i]
 		s.awaited = r.awaits(s)

@@ -46,8 +46,6 @@ type hostSeat struct {
 	leaves     bool     // the previous player's leave is not in the log yet
 	sealing    bool     // the next sealed tick tells the peers what told says
 	why        string   // of the next change in the log; "" where it says enough
-	ready      bool     // in the lobby, according to the log, it has said so since it came
-	says       bool     // what it has said last
 	shown      string   // its presence as the peers know it; "" for vacant
 	sawEnd     bool     // its connection has closed after the end of the match
 	awaited    bool     // it was here when the match was interrupted, and has not come back
@@ -60,10 +58,6 @@ type hostSeat struct {
 	substitution substitution // of a player whose seat is taken over
 
 	account budget.ID // pays for the match time that the seat costs; 0 if its player is unknown
-
-	vote    budget.ID // of the player that this player votes to kick
-	voted   bool
-	votedAt lockstep.Time
 }
 
 // leaveSeat releases a seat when its peer's connection ends.
@@ -78,7 +72,8 @@ func (h *Host) leaveSeat(p *peer) {
 	if s.peer != p {
 		return // replaced, or left already
 	}
-	if s.peer, s.ready, s.says = nil, false, false; h.over {
+	h.lobby.Leave(p.seat)
+	if s.peer = nil; h.over {
 		return
 	}
 	if p.reason != leftUntold {
@@ -107,6 +102,7 @@ func (h *Host) vacate(p lockstep.Player) {
 	s := &h.seats[p]
 	h.bots[p] = nil
 	h.bill(p, 0)
+	h.lobby.Leave(p)
 	h.giveBack(p)
 	h.idle.Reset(p)
 	h.pace.Bill(p, 0)
@@ -159,7 +155,7 @@ func (h *Host) logSeats() {
 	if !h.seatsChanged || h.c.Err() != nil {
 		return
 	}
-	if h.lobby.open { // who comes and goes there is in no tick
+	if h.lobby.Open() { // who comes and goes there is in no tick
 		h.untold = true
 		h.tellSeats()
 		return

@@ -87,7 +87,7 @@ func (h *Host) Peers() []PeerInfo {
 	for i, p := range h.peers {
 		all[i] = PeerInfo{
 			ID: p.id, State: p.state, Role: p.role, Seat: p.seat, Name: p.name, Build: p.build, Platform: p.platform,
-			Lag: h.lag(p), RTT: p.rtt, Jitter: p.jitter,
+			Lag: h.lag(p), RTT: p.link.RTT(), Jitter: p.link.Jitter(),
 		}
 	}
 	return all

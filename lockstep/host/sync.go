@@ -22,7 +22,7 @@ func (h *Host) roster(before protocol.Position) (notes []byte) {
 			continue
 		}
 		notes = append(notes, record.Event(p, record.EventPresence, s.shown)...)
-		if s.ready && h.lobby.open {
+		if h.lobby.Ready(p) {
 			notes = append(notes, record.Note(p, record.TopicReady, record.ReadyYes)...)
 		}
 	}
@@ -265,7 +265,7 @@ func (h *Host) ack(p *peer, m *protocol.Message) {
 	if p.state == Syncing || m.Position < p.acked {
 		return // from before a keyframe
 	}
-	if g := p.datagrams; g != nil && g.Ahead(m.Position) && g.Flows(h.now, p.rtt) {
+	if g := p.datagrams; g != nil && g.Ahead(m.Position) && g.Flows(h.now, p.link.RTT()) {
 		return // a datagram has said more
 	}
 	p.acked = min(m.Position, p.cursor)
@@ -277,7 +277,7 @@ func (h *Host) ack(p *peer, m *protocol.Message) {
 		}
 		if h.lag(p) <= h.near() {
 			p.state = Live
-			p.pinged = p.pinged && p.measurements > 0 // its answer says how busy the client was
+			p.link.Live()
 			h.awaitState(p, false)
 			h.event(Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
 		}
@@ -292,7 +292,7 @@ func (h *Host) near() lockstep.Tick { return max(2*h.options.AckEvery, h.options
 
 // visible returns the position of the first record that a peer may not see.
 func (h *Host) visible(p *peer) protocol.Position {
-	return min(h.shown(p), h.barrier.Persisted())
+	return h.barrier.Visible(h.disclosed.Late(p.reader(), h.LogEnded()), h.ring.Next())
 }
 
 // shown returns the position of the first record that a peer may not see even if it is persisted.

@@ -28,7 +28,7 @@ func (h *Host) Hold(now lockstep.Time, w Wait) {
 		return
 	}
 	if w.Reason != before {
-		h.holdPatience(before != "")
+		h.wakeAt(h.lobby.Hold(h.now, before != "", h.lobbySeats()))
 		kind := MatchHeld
 		if w.Reason == "" {
 			kind = MatchGoesOn
@@ -47,8 +47,9 @@ func (h *Host) Wait() Wait { return h.pace.Told() }
 // tellWait tells the peers what the match waits for, if that has changed.
 func (h *Host) tellWait() {
 	now := pace.Situation{Over: h.over, Paused: h.c.Paused()}
-	if h.lobby.open && !now.Over && !now.Paused && h.Held() == "" {
-		now.Lobby = h.lobbyWait()
+	if h.lobby.Open() && !now.Over && !now.Paused && h.Held() == "" {
+		w := h.lobby.Wait(h.now, h.lobbySeats())
+		now.Lobby = Wait{Reason: w.Reason, Players: w.Players, Until: w.Until}
 	}
 	changed, again := h.pace.Tell(h.now, now)
 	h.wakeAt(again)

@@ -21,8 +21,11 @@ var machines = []string{
 	"lockstep/host/internal/evidence",
 	"lockstep/host/internal/syncing",
 	"lockstep/host/internal/idle",
+	"lockstep/host/internal/link",
+	"lockstep/host/internal/lobby",
 	"lockstep/host/internal/pace",
 	"lockstep/host/internal/talk",
+	"lockstep/host/internal/vote",
 }
 
 // pureImports is what pure packages may import of the standard library. What is
