@@ -84,11 +84,30 @@ func (h *Host) tick() {
 	h.stats.Ticks++
 	h.stats.Commands += uint64(len(f.Commands))
 	h.tickTold()
-	h.recordEnd(f.Tick)
+	h.sealed(f.Tick)
 	h.runBots()
 	h.countIdle()
+}
+
+// sealed tells what a tick that was just sealed shows to late spectators, and to joiners.
+func (h *Host) sealed(t lockstep.Tick) {
 	if h.options.Relay {
-		h.remember()
+		h.last = h.c.AppendLast(h.last[:0])
+		h.donors.Remember(t, h.ring.Next(), h.last)
+	}
+	delay := h.disclosed.Delay
+	if delay == 0 {
+		return
+	}
+	h.barrier.Seal(t, h.ring.Next())
+	if k, ok := h.c.Check(t); ok {
+		h.checks.Show(k)
+	}
+	h.checkSeen(t)
+	if t%((delay+3)/4) == 0 {
+		if k := h.keyframe(); k != nil {
+			h.keyframes.Keep(k, h.barrier.Hidden(t))
+		}
 	}
 }
 

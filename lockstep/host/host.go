@@ -17,6 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/link"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/lobby"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/pace"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/syncing"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/vote"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -49,9 +50,11 @@ type Host struct {
 	auth      *protocol.Auth // the identity that a client must have
 
 	headerRecord []byte
-	shared       *keyframe // the latest one for joiners
-	joins        joins
-	barrier      barrier
+	keyframes    syncing.Keyframes
+	donors       syncing.Donors // relay mode
+	barrier      syncing.Barrier
+	checks       evidence.Checks
+	last         []record.LastSequence // scratch
 
 	now    lockstep.Time
 	wake   lockstep.Time // when the next timer other than a tick is due
@@ -78,7 +81,7 @@ type Host struct {
 	made    *output // since the last Ready
 	given   *output // the last Ready
 	dirty   []PeerID
-	scanned protocol.Position // barrier.persisted at the last takeDirty
+	scanned protocol.Position // barrier.Persisted() at the last takeDirty
 
 	pace     *pace.Pace
 	seen     []pace.Seat // scratch of paceSeats
@@ -86,7 +89,6 @@ type Host struct {
 	votes    *vote.Votes
 	views    views
 	evidence *evidence.Collector
-	moments  []moment // relay mode: positions in the log at which a joiner could begin
 
 	datagrams datagramBuffers
 
@@ -110,7 +112,7 @@ func New(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	}
 	x.c, x.header = c, c.Header()
 	x.seatBots()
-	x.barrier.begin(x.disclosed.Delay, x.shared, lockstep.Tick(h.Settings.CheckEvery))
+	x.barrier.Begin(x.disclosed.Delay, 0, x.keyframes.Begin(0, 0, x.disclosed.Delay > 0))
 	return x, nil
 }
 
@@ -133,21 +135,24 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	ledger := budget.New(o.Rates.list(), int(h.Settings.Players)+o.MaxSpectators)
 	return &Host{
 		game: g, header: h, options: o, auth: auth, disclosed: o.Disclosure(),
-		ring:     ring.New(o.RingRecords, o.RingBytes),
-		made:     &output{},
-		given:    &output{},
-		byID:     make(map[PeerID]*peer),
-		budget:   ledger,
-		idle:     idle.New(h.Settings, o.Inactive),
-		seats:    make([]hostSeat, h.Settings.Players),
-		wake:     never,
-		ending:   ending.New(ending.Policy{Linger: o.Linger, EndLinger: o.EndLinger, Abandoned: o.Abandoned}),
-		pace:     pace.New(h.Settings, pace.Policies{Wait: o.Wait, Slow: o.Slow, Delay: o.Delay, Every: o.PingEvery}, ledger),
-		talk:     talk.New(int(h.Settings.Players), talk.Policy{Bytes: o.MaxNoteBytes, History: o.ChatHistory, Spectators: o.SpectatorChat}),
-		lobby:    lobby.New(o.Start, int(h.Settings.Players), ledger),
-		votes:    vote.New(int(h.Settings.Players)),
-		views:    v,
-		evidence: evidence.New(g, h, o.MaxEvidence),
+		ring:      ring.New(o.RingRecords, o.RingBytes),
+		made:      &output{},
+		given:     &output{},
+		byID:      make(map[PeerID]*peer),
+		budget:    ledger,
+		idle:      idle.New(h.Settings, o.Inactive),
+		seats:     make([]hostSeat, h.Settings.Players),
+		wake:      never,
+		pace:      pace.New(h.Settings, pace.Policies{Wait: o.Wait, Slow: o.Slow, Delay: o.Delay, Every: o.PingEvery}, ledger),
+		talk:      talk.New(int(h.Settings.Players), talk.Policy{Bytes: o.MaxNoteBytes, History: o.ChatHistory, Spectators: o.SpectatorChat}),
+		lobby:     lobby.New(o.Start, int(h.Settings.Players), ledger),
+		votes:     vote.New(int(h.Settings.Players)),
+		views:     v,
+		evidence:  evidence.New(g, h, o.MaxEvidence),
+		checks:    evidence.NewChecks(o.Disclosure().Delay, lockstep.Tick(h.Settings.CheckEvery)),
+		keyframes: syncing.NewKeyframes(o.KeyframeInterval, o.Relay),
+		donors:    syncing.NewDonors(h.Settings),
+		ending:    ending.New(ending.Policy{Linger: o.Linger, EndLinger: o.EndLinger, Abandoned: o.Abandoned}),
 	}, nil
 }
 
@@ -177,9 +182,7 @@ func (l *hostLog) Append(raw []byte) error {
 		}
 		l.headerRecord = slices.Clone(raw)
 	case record.KindKeyframe:
-		if l.shared == nil { // the state at tick 0, a relay's only own state
-			l.shared = &keyframe{bytes: slices.Concat(l.headerRecord, raw), position: 1}
-		}
+		l.keyframes.First(l.headerRecord, raw) // the state at tick 0, a relay's only own state
 	}
 	l.made.record(raw)
 	return l.ring.Append(raw)

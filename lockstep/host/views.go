@@ -145,7 +145,7 @@ func (h *Host) viewTime() {
 // makeViews makes the views that are due, once all of the match's records are durable.
 func (h *Host) makeViews(now bool) {
 	v := &h.views
-	if v.plan == nil || h.barrier.persisted < h.ring.Next() || h.c.Broken() {
+	if v.plan == nil || h.barrier.Persisted() < h.ring.Next() || h.c.Broken() {
 		return
 	}
 	tick := h.c.Now()

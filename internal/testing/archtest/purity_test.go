@@ -20,6 +20,7 @@ var machines = []string{
 	"lockstep/host/internal/budget",
 	"lockstep/host/internal/ending",
 	"lockstep/host/internal/evidence",
+	"lockstep/host/internal/syncing",
 	"lockstep/host/internal/idle",
 	"lockstep/host/internal/link",
 	"lockstep/host/internal/lobby",
