@@ -6,6 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/link"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/syncing"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -51,9 +52,9 @@ type peer struct {
 	datagrams *datagram.HostEnd // nil: no datagram has come
 	refused   datagram.Refused  // or nil
 
-	sync      *keyframe // being sent
-	syncAt    int       // bytes of it that were sent
-	syncRoom  int       // bytes of it that may still be sent before syncMore
+	sync      *syncing.Keyframe // being sent
+	syncAt    int               // bytes of it that were sent
+	syncRoom  int               // bytes of it that may still be sent before syncMore
 	syncMore  lockstep.Time
 	confirmed bool          // an ack has arrived since the keyframe was sent
 	deadline  lockstep.Time // of auth, of the first ack after a sync, of reaching the present
