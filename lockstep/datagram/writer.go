@@ -8,7 +8,10 @@ import (
 )
 
 // A Writer encodes datagrams. The zero Writer is ready. It belongs to one goroutine.
-type Writer struct{ w pack.Writer }
+type Writer struct {
+	w   pack.Writer
+	out ToPlayer // that a HostEnd is making
+}
 
 // An item of a [ToPlayer] is a record, or a number: 1 to maxRun empty ticks, or maxRun + n positions that are left out.
 // A record begins with the header of an array, so the first byte tells them apart.

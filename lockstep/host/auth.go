@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -30,7 +31,7 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 	}
 	p.platform, p.sources = record.SplitPlatform(a.Platform)
 	p.build = a.Build
-	p.resimulates = a.Can(protocol.Resimulate)
+	p.witness.Resimulates = a.Can(protocol.Resimulate)
 	if h.onlyViews(p) {
 		return
 	}
@@ -78,18 +79,25 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 	h.welcome(p, seat, 0)
 }
 
+// charge charges a peer that is welcomed with a grant to the accounts of its holder.
+func (h *Host) charge(p *peer, g *Grant) {
+	p.subject, p.guest, p.token = g.Subject, g.Guest, g.ID
+	h.budget.Welcome(h.now, &p.tab, budget.Holder{Subject: g.Subject, Address: p.from, Guest: g.Guest, Spectator: g.Role == protocol.Spectator})
+}
+
 // own makes a subject the owner of a seat. It discards the session and the name of another owner.
 func (h *Host) own(p *peer, seat lockstep.Player, g *Grant) {
 	s := &h.seats[seat]
 	another := s.owner != "" && s.owner != g.Subject
 	if another {
 		s.session = protocol.SessionToken{} // not the previous session of the new owner
-		s.idle, s.played = 0, false
+		s.played = false
+		h.idle.Reset(seat)
 	}
 	if s.owner != g.Subject {
 		s.since = h.now
 	}
-	h.peopled = true
+	h.ending.Peopled()
 	s.owner, s.role, s.guest, s.token = g.Subject, g.Role, g.Guest, g.ID
 	if p.name != "" || s.want == vacant || another {
 		s.name = p.name
@@ -98,7 +106,7 @@ func (h *Host) own(p *peer, seat lockstep.Player, g *Grant) {
 
 // mayReturn closes the connection of a player that takes seats too often, and returns false.
 func (h *Host) mayReturn(p *peer) bool {
-	if h.take(p.account, returnBudget, 1) {
+	if h.budget.Take(h.now, &p.tab, budget.Returns, 1) {
 		return true
 	}
 	h.close(p, protocol.CloseBusy, "seats are taken too often")
@@ -211,7 +219,7 @@ func (h *Host) watch(p *peer, g *Grant) {
 		h.refuse(p, protocol.ErrorFull, noPlace)
 		return
 	}
-	if wait := h.untilSeen(); wait > h.options.SyncTimeout/2 {
+	if wait := lockstep.Time(h.keyframes.UntilSeen(h.c.Now(), h.disclosed.Delay)) * h.pace.Period(); wait > h.options.SyncTimeout/2 {
 		// Longer than a client may wait for a state.
 		h.closeFor(p, protocol.CloseBusy, "the match can be seen after its delay", uint32(wait.Milliseconds())+1000)
 		return
@@ -253,8 +261,9 @@ func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position
 		h.close(old, protocol.CloseReplaced, "another connection has the seat now")
 	}
 	s.peer, s.want, s.from = p, here, p.from
+	h.idle.Connected(seat)
 	h.giveBack(seat)
-	h.bill(s, p.account)
+	h.bill(seat, p.tab.Payer())
 	h.noteName(seat)
 	p.seat, p.role = seat, s.role
 	if p.name == "" {
@@ -291,16 +300,16 @@ func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position
 // greet sends welcome and starts the timers of a peer.
 func (h *Host) greet(p *peer, w *protocol.Welcome) {
 	w.Tick, w.AckEvery = h.present(p), uint16(h.options.AckEvery)
-	w.InputDelay, w.SpeedPercent = uint16(h.c.InputDelay()), uint16(h.clock.percent)
+	w.InputDelay, w.SpeedPercent = uint16(h.c.InputDelay()), h.pace.Speed()
 	if !w.Resumed {
 		w.Position = h.shown(p)
 	}
 	p.state = Syncing
 	p.tick = w.Tick
-	p.pingAt = h.now
+	p.link.Begin(h.now)
 	h.message = protocol.Message{Kind: protocol.KindWelcome, Welcome: w}
 	h.private(p, &h.message)
-	if p.waitVersion = h.waits.version; h.waits.told.Reason != "" {
+	if p.waitVersion = h.pace.Version(); h.pace.Told().Reason != "" {
 		p.waitVersion-- // it does not know
 	}
 }

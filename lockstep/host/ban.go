@@ -9,6 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -181,8 +182,8 @@ func (h *Host) addBan(b Ban, most int) error {
 	switch {
 	case !b.named() && b.Address == "":
 		return fmt.Errorf("%w: want a subject, a name or an address", ErrBan)
-	case len(b.Subject) > maxAccountKey || max(len(b.Name), len(b.Address), len(b.Guests)) > record.MaxName:
-		return fmt.Errorf("%w: got %d bytes of subject, %d of name and %d of address, want at most %d, %d and %d", ErrBan, len(b.Subject), len(b.Name), max(len(b.Address), len(b.Guests)), maxAccountKey, record.MaxName, record.MaxName)
+	case len(b.Subject) > budget.MaxKey || max(len(b.Name), len(b.Address), len(b.Guests)) > record.MaxName:
+		return fmt.Errorf("%w: got %d bytes of subject, %d of name and %d of address, want at most %d, %d and %d", ErrBan, len(b.Subject), len(b.Name), max(len(b.Address), len(b.Guests)), budget.MaxKey, record.MaxName, record.MaxName)
 	case b.Until != 0 && b.Until <= h.now:
 		return fmt.Errorf("%w: got a ban that is over", ErrBan)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -22,7 +23,7 @@ func TestBansAreBounded(t *testing.T) {
 	if len(h.bans) != maxKicks {
 		t.Fatalf("got %d bans after %d kicks, want %d", len(h.bans), 2*maxKicks, maxKicks)
 	}
-	long := strings.Repeat("x", maxAccountKey-4)
+	long := strings.Repeat("x", budget.MaxKey-4)
 	for i := range maxBans - maxKicks {
 		if err := h.addBan(Ban{Subject: fmt.Sprintf("%s%04d", long, i), Name: strings.Repeat("n", record.MaxName), Address: strings.Repeat("y", record.MaxName), Guests: strings.Repeat("y", record.MaxName), Reason: strings.Repeat("z", 2*maxReason)}, maxBans); err != nil {
 			t.Fatal(err)
@@ -34,7 +35,7 @@ func TestBansAreBounded(t *testing.T) {
 	if err := h.addBan(Ban{Subject: "kicked 0"}, maxBans); err != nil {
 		t.Errorf("in the place of another: %v", err)
 	}
-	if got, most := h.bansMemory(), maxBans*(banMemory+maxAccountKey+3*record.MaxName+maxReason); got > most || got < most/2 {
+	if got, most := h.bansMemory(), maxBans*(banMemory+budget.MaxKey+3*record.MaxName+maxReason); got > most || got < most/2 {
 		t.Errorf("got %d bytes of bans, want at most %d", got, most)
 	}
 	h.now = 61 * lockstep.Second

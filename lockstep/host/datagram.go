@@ -1,73 +1,18 @@
 package host
 
 import (
-	"math/bits"
-
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/datagram"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
-	"github.com/seed-49bee653/samestep/lockstep/record"
 )
-
-const (
-	// holdTime is how long a record that datagrams carry may wait for the stream. The stream then carries all of them in
-	// one message, so that it stays complete, and costs few packets.
-	holdTime = lockstep.Second
-
-	// probeTime is the least time between two datagrams on a path that acknowledges nothing, and between two that answer
-	// a player without anything to say.
-	probeTime = 250 * lockstep.Millisecond
-
-	// packetBytes is about the size of the headers of a packet: of IP, the transport and its encryption.
-	packetBytes = 60
-
-	// maxCredit bounds the bytes of repeated records that a peer has saved up.
-	maxCredit = 4 * datagram.MaxSize
-
-	// receiptWait is how long a receipt waits for a frame to travel with.
-	receiptWait = 50 * lockstep.Millisecond
-
-	// maxDatagramReceipts is how many receipts wait for a datagram. The stream has the others.
-	maxDatagramReceipts = 16
-)
-
-// datagramState is a peer's path of datagrams.
-type datagramState struct {
-	path  datagram.Path
-	have  protocol.Position // of the first record that the player lacks; 0 while it lacks a state
-	above uint64            // bit i: it has the record at have+1+i
-	next  protocol.Position // of the first record that no datagram was made for
-	paid  protocol.Position // of the first record that gave no credit
-
-	// Of the record at p, at p % Window, for each p from have to next.
-	copies [datagram.Window]uint8
-	sentAt [datagram.Window]lockstep.Time
-
-	receipts [maxDatagramReceipts]datagramReceipt // the oldest first
-	waiting  int                                  // of them
-
-	credit int               // bytes that may be spent on repetitions
-	urgent protocol.Position // the stream carries the records before it at once
-	heldAt lockstep.Time     // since when records or receipts wait for the stream; 0: none does
-	lastAt lockstep.Time     // when the last datagram was sent
-	again  lockstep.Time     // when the newest records are sent again; 0: they are not
-	soon   int               // how often they are sent again in this tick, after that
-	answer bool              // a datagram has arrived since lastAt
-}
-
-// A datagramReceipt is repeated in each datagram until one of them is acknowledged.
-type datagramReceipt struct {
-	datagram.Receipt
-	at    lockstep.Time // of the decision
-	first uint32        // number of the first datagram with it; 0 for none
-}
 
 // datagramBuffers are what all peers share to read and write datagrams.
 type datagramBuffers struct {
-	reader datagram.Reader
-	writer datagram.Writer
-	in     datagram.ToHost
-	out    datagram.ToPlayer
+	reader  datagram.Reader
+	writer  datagram.Writer
+	in      datagram.ToHost
+	records [][]byte // that a player lacks
 }
 
 // ReceiveDatagram takes one datagram of a connection. It may come late, twice, or never. A bad one affects only its sender,
@@ -79,7 +24,7 @@ func (h *Host) ReceiveDatagram(now lockstep.Time, id PeerID, b []byte) {
 		return
 	}
 	h.stats.BytesIn += uint64(len(b))
-	if !h.take(p.flow, byteBudget, len(b)) || !h.take(p.flow, messageBudget, 1) {
+	if !h.budget.Take(h.now, &p.tab, budget.Bytes, len(b)) || !h.budget.Take(h.now, &p.tab, budget.Messages, 1) {
 		h.offend(p, 0, "")
 		return
 	}
@@ -93,63 +38,32 @@ func (h *Host) ReceiveDatagram(now lockstep.Time, id PeerID, b []byte) {
 		return
 	}
 	if p.datagrams == nil {
-		p.datagrams = &datagramState{}
+		p.datagrams = &datagram.HostEnd{}
 	}
-	path := &p.datagrams.path
-	lost := path.Lost()
-	newest, err := path.Take(h.now, &d.Head)
-	h.stats.DatagramsLost += uint64(path.Lost() - lost)
+	lost := p.datagrams.Lost()
+	newest, err := p.datagrams.Receive(h.now, d, p.high)
+	h.stats.DatagramsLost += uint64(p.datagrams.Lost() - lost)
 	if err != nil {
 		h.malformed(p, err.Error())
 		return
 	}
-	if newest && !h.datagramAck(p, d) {
-		return
-	}
-	h.datagramCommands(p, d)
-	if p.state != Closed && newest {
-		p.datagrams.answer = true
-		h.mark(p)
-	}
-}
-
-// datagramAck takes what the newest datagram says of the records, and reports whether that can be.
-func (h *Host) datagramAck(p *peer, d *datagram.ToHost) bool {
-	g := p.datagrams
-	lacks := d.Position // or more: the first position above all that it has
-	if d.Above > 0 {
-		lacks += protocol.Position(bits.Len64(d.Above)) + 1
-	}
-	if lacks > p.high {
-		h.malformed(p, "an acknowledgement of what was not sent")
-		return false
-	}
-	if d.Position > 0 {
-		h.ack(p, &protocol.Message{Position: d.Position, Tick: d.Tick})
-	}
-	if d.Position < g.have { // a keyframe took the player back
-		g.next = d.Position
-	}
-	g.have, g.above, g.next = d.Position, d.Above, max(g.next, d.Position)
-	n := 0
-	for n < g.waiting && g.receipts[n].first > 0 && g.receipts[n].first <= g.path.Acked() {
-		n++
-	}
-	copy(g.receipts[:], g.receipts[n:g.waiting])
-	g.waiting -= n
-	return p.state != Closed
-}
-
-// datagramCommands takes the commands of a datagram, up to the first that only the stream can answer.
-func (h *Host) datagramCommands(p *peer, d *datagram.ToHost) {
-	if len(d.Commands) > 0 && p.seat == lockstep.System {
-		h.offend(p, protocol.ErrorRole, "spectators have no commands")
-		return
-	}
-	for i := range d.Commands {
-		if c := &d.Commands[i]; !h.datagramCommand(p, c) {
-			return
+	if newest {
+		if d.Position > 0 {
+			h.ack(p, &protocol.Message{Position: d.Position, Tick: d.Tick})
 		}
+		p.datagrams.Acknowledge(d)
+	}
+	if p.state != Closed && len(d.Commands) > 0 && p.seat == lockstep.System {
+		h.offend(p, protocol.ErrorRole, "spectators have no commands")
+	} else if p.state != Closed {
+		for i := range d.Commands {
+			if !h.datagramCommand(p, &d.Commands[i]) {
+				break // only the stream can answer it
+			}
+		}
+	}
+	if p.state != Closed && newest {
+		h.mark(p)
 	}
 }
 
@@ -161,13 +75,13 @@ func (h *Host) datagramCommand(p *peer, c *datagram.Command) bool {
 		return false
 	}
 	if r, known := h.c.Receipt(p.seat, c.Sequence); known {
-		p.datagrams.receipt(h.now, r)
+		p.datagrams.Receipt(h.now, r)
 		return true
 	}
-	if p.refused.has(c.Sequence) {
+	if p.refused.Has(c.Sequence) {
 		return true
 	}
-	if !h.take(p.flow, commandBudget, 1) {
+	if !h.budget.Take(h.now, &p.tab, budget.Commands, 1) {
 		return false
 	}
 	r := h.c.Submit(p.seat, c.Sequence, c.Kind, c.Payload)
@@ -178,52 +92,39 @@ func (h *Host) datagramCommand(p *peer, c *datagram.Command) bool {
 	return true
 }
 
-// receipt queues the receipt of an accepted command, and reports whether datagrams carry it.
-func (g *datagramState) receipt(now lockstep.Time, r lockstep.Receipt) bool {
-	if g == nil || r.Reason != lockstep.Accepted || g.waiting == maxDatagramReceipts {
-		return false
+// SendDatagram appends the next datagram for a peer, or nothing. The caller sends each, before it calls Send: records that
+// datagrams carry wait for the stream. A caller without a path of datagrams never calls it.
+func (h *Host) SendDatagram(id PeerID, dst []byte) []byte {
+	p := h.find(id)
+	if p == nil || p.datagrams == nil || p.state == Connecting || p.state == Closed || h.ending.Over() {
+		return dst
 	}
-	for i := range g.receipts[:g.waiting] {
-		if g.receipts[i].Sequence == r.Sequence {
-			return true
+	s := datagram.Supply{Records: h.datagrams.records[:0], Period: h.pace.Period(), Redundancy: h.options.Redundancy}
+	if at := p.datagrams.Lacks(); p.state == Live && at > 0 && h.ring.Has(at) {
+		for end := min(h.visible(p), at+datagram.Window); at < end; at++ {
+			s.Records = append(s.Records, h.ring.Record(at))
 		}
 	}
-	g.receipts[g.waiting] = datagramReceipt{Receipt: datagram.Receipt{Sequence: r.Sequence, Tick: r.Tick}, at: now}
-	g.waiting++
-	return true
-}
-
-// receiptDue returns when the first receipt waits no longer for a frame, or never.
-func (g *datagramState) receiptDue() lockstep.Time {
-	for i := range g.receipts[:g.waiting] {
-		if r := &g.receipts[i]; r.first == 0 {
-			return r.at + receiptWait
-		}
+	h.datagrams.records = s.Records
+	before := len(dst)
+	dst, sent := p.datagrams.Send(&h.datagrams.writer, dst, h.now, &s)
+	if sent.Urgent {
+		h.mark(p)
 	}
-	return never
+	if len(dst) > before {
+		p.high = max(p.high, sent.High)
+		h.stats.Datagrams++
+		h.stats.BytesOut += uint64(len(dst) - before)
+		h.stats.RepeatBytes += uint64(sent.Repeated)
+		_, next := p.datagrams.Due(h.now)
+		h.wakeAt(next)
+	}
+	return dst
 }
-
-// datagramMemory is the size of a peer's path of datagrams, with the sequences that were refused, in bytes.
-const datagramMemory = 4 << 10
 
 func (p *peer) datagramMemory() int {
 	if p.datagrams == nil && p.refused == nil {
 		return 0
 	}
-	return datagramMemory
-}
-
-// A refusedSequences has the latest sequences of a peer that were rejected without a decision. A datagram with such a command
-// may be late: the player knows by now that it does not run.
-type refusedSequences []lockstep.Sequence // at sequence % CommandWindow
-
-func (r *refusedSequences) add(seq lockstep.Sequence) {
-	if *r == nil {
-		*r = make(refusedSequences, record.CommandWindow)
-	}
-	(*r)[seq%record.CommandWindow] = seq
-}
-
-func (r refusedSequences) has(seq lockstep.Sequence) bool {
-	return r != nil && r[seq%record.CommandWindow] == seq
+	return datagram.HostMemory
 }

@@ -7,55 +7,9 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/datagram"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/syncing"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
-
-func TestRate(t *testing.T) {
-	r := Rate{N: 10, Per: lockstep.Second, Burst: 5}
-	var b Bucket
-	now := lockstep.Time(1 << 50)
-	took := 0
-	for range 100 {
-		if b.Take(now, r, 1) {
-			took++
-		}
-	}
-	if took != 5 {
-		t.Errorf("took %d at once, want 5", took)
-	}
-	for range 1000 { // ten seconds
-		now += 10 * lockstep.Millisecond
-		if b.Take(now, r, 1) {
-			took++
-		}
-	}
-	if took != 105 {
-		t.Errorf("took %d in ten seconds, want 5 + 100", took)
-	}
-	if b.Take(now+1<<55, r, 6) {
-		t.Error("took more than a burst")
-	}
-	if !b.Take(now+1<<55, r, 5) || b.Take(now+1<<55, r, 1) {
-		t.Error("a full bucket has not its burst")
-	}
-}
-
-// With odd periods, ticks are due at the times that exact arithmetic gives, for a year.
-func TestClock(t *testing.T) {
-	c := clock{each: 33_333, percent: 70}
-	c.restart(7)
-	for _, n := range []int64{0, 1, 2, 29, 30 * 3600 * 24 * 365} {
-		c.n = n
-		if got, want := c.due(), 7+lockstep.Time((n+1)*3_333_300/70); got != want {
-			t.Errorf("tick %d is due at %d, want %d", n+1, got, want)
-		}
-	}
-	c.n = 30
-	c.set(200)
-	if got, want := c.due(), lockstep.Time(7+30*3_333_300/70+33_333/2); got != want {
-		t.Errorf("at double speed the next is due at %d, want %d", got, want)
-	}
-}
 
 // newQuietHost hosts a match of a game in which nothing happens, with a player and a spectator that do not read.
 func newQuietHost(t *testing.T) *Host {
@@ -108,7 +62,7 @@ func TestCheckBoundsControl(t *testing.T) {
 		change func(h *Host, p *peer)
 	}{
 		{"", func(h *Host, p *peer) {}},
-		{"of memory", func(h *Host, p *peer) { h.shared = &keyframe{bytes: make([]byte, 64<<20)} }},
+		{"of memory", func(h *Host, p *peer) { h.keyframes.Put(0, &syncing.State{Roster: make([]byte, 64<<20)}) }},
 		{"peers and", func(h *Host, p *peer) { h.byID[99] = p }},
 		{"spectators, want", func(h *Host, p *peer) { h.options.MaxSpectators = 0 }},
 		{"is owned by", func(h *Host, p *peer) { h.seats[1].peer = p }},
@@ -124,7 +78,7 @@ func TestCheckBoundsControl(t *testing.T) {
 			h.ring.Begin(h.ring.Next() + 65)
 		}},
 		{"speaks for", func(h *Host, p *peer) { h.peers[1].seat, h.peers[1].state = 0, Live }},
-		{"has a keyframe", func(h *Host, p *peer) { p.state, p.sync = Live, h.shared }},
+		{"has a keyframe", func(h *Host, p *peer) { p.state, p.sync = Live, h.keyframe() }},
 	} {
 		h := newQuietHost(t)
 		row.change(h, h.seats[0].peer)
@@ -177,32 +131,32 @@ func TestLargestFrameIsOneMessage(t *testing.T) {
 	}
 }
 
-// Where the stream waits for lost packets and datagrams arrive, the input delay follows the datagrams; not any more when they stop.
+// Where the stream waits for lost packets and datagrams arrive, commands are as late as the datagrams; not any more when they stop.
 func TestDelayOfDatagrams(t *testing.T) {
 	h := newQuietHost(t)
-	h.options.Delay.Max = 11
-	p := &peer{rtt: 300 * lockstep.Millisecond, jitter: 100 * lockstep.Millisecond}
-	stream := h.delayNeed(p)
-	p.datagrams = &datagramState{}
-	if got := h.delayNeed(p); got != stream || got < 7 {
-		t.Errorf("got %d ticks without an acknowledgement, want %d, and 7 or more", got, stream)
+	p := &peer{}
+	p.link.Pong(300*lockstep.Millisecond, p.link.Ping(0, h.options.PingEvery, 0), true)
+	stream := p.late(h.now)
+	p.datagrams = &datagram.HostEnd{}
+	if got := p.late(h.now); got != stream || got < 350*lockstep.Millisecond {
+		t.Errorf("got %d us without an acknowledgement, want %d, and 350,000 or more", got, stream)
 	}
 	for i := range uint32(20) { // a round trip of 100 ms
 		sent := h.now
-		if _, ok := p.datagrams.path.Next(sent); !ok {
+		if _, ok := p.datagrams.Next(sent); !ok {
 			t.Fatal("no number is left")
 		}
 		h.now += 100 * lockstep.Millisecond
-		if _, err := p.datagrams.path.Take(h.now, &datagram.Head{Number: i + 1, Seen: i + 1, Count: i + 1}); err != nil {
+		if _, err := p.datagrams.Take(h.now, &datagram.Head{Number: i + 1, Seen: i + 1, Count: i + 1}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := h.delayNeed(p); got >= stream/2 || got < 1 {
-		t.Errorf("got %d ticks by datagrams, want less than half of %d", got, stream)
+	if got := p.late(h.now); got >= stream/2 || got < 1 {
+		t.Errorf("got %d us by datagrams, want less than half of %d", got, stream)
 	}
-	p.datagrams.path.Next(h.now)
+	p.datagrams.Next(h.now)
 	h.now += 60 * lockstep.Second
-	if got := h.delayNeed(p); got != stream {
-		t.Errorf("got %d ticks when datagrams have stopped, want %d", got, stream)
+	if got := p.late(h.now); got != stream {
+		t.Errorf("got %d us when datagrams have stopped, want %d", got, stream)
 	}
 }

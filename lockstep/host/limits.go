@@ -26,27 +26,19 @@ func (h *Host) SetLimits(now lockstep.Time, l Limits) error {
 	if err := o.complete(&h.header.Settings); err != nil {
 		return err
 	}
-	h.options, h.inactiveGuests = o, inactiveTicks(h.header, o.Inactive.Guests)
+	h.options = o
+	h.idle.SetGuests(o.Inactive.Guests)
 	for i := len(h.peers) - 1; i >= 0 && h.spectators() > o.MaxSpectators; i-- {
 		if p := h.peers[i]; p.seat == lockstep.System && p.state != Connecting && p.state != Closed {
 			h.close(p, protocol.CloseBusy, noPlace)
 		}
 	}
-	h.accounts.resize(mostAccounts(h.header, &o), h.now, &h.rates)
+	h.budget.Resize(h.now, len(h.seats)+o.MaxSpectators)
 	h.mostClosing = len(h.peers)
 	for i := range h.seats {
-		s := &h.seats[i]
-		limit, _ := h.inactivityOf(s)
-		if s.peer == nil || !s.guest || limit == 0 {
-			continue
+		if s := &h.seats[i]; s.peer != nil && s.guest {
+			h.idle.Ease(lockstep.Player(i))
 		}
-		s.peer.warned = false
-		s.idle = min(s.idle, max(limit, 2)-2) // the next tick warns, which leaves some time
 	}
 	return nil
-}
-
-// mostAccounts returns how many accounts the match has. A welcomed connection has at most two, and a seat without a connection has one.
-func mostAccounts(h *lockstep.Header, o *Options) int {
-	return 2*(int(h.Settings.Players)+o.MaxSpectators) + spareAccounts
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -9,7 +10,7 @@ import (
 // because the offence was answered in another way.
 func (h *Host) offend(p *peer, code protocol.ErrorCode, text string) {
 	h.stats.Offences++
-	if !h.take(p.flow, offenceBudget, 1) {
+	if !h.budget.Take(h.now, &p.tab, budget.Offences, 1) {
 		h.close(p, protocol.CloseAbuse, "limits were exceeded again and again")
 		return
 	}

@@ -6,6 +6,11 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/feed"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/idle"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/lobby"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/pace"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -91,31 +96,28 @@ type Rates struct {
 	MatchNotes Rate
 }
 
-// A DelayPolicy makes the input delay follow the slowest connection of a player: half its round trip and twice its
-// jitter, in ticks. The delay rises after two measurements (see Options.PingEvery) and falls after five. A player pays
-// from Rates.Pace for the delay beyond what more than half of the players need.
-type DelayPolicy struct {
-	Min, Max lockstep.Tick // Max 0 fixes the delay
+// A Rate allows N things in each interval Per, and at most Burst at once.
+type Rate = budget.Rate
+
+// A Bucket counts the use of a [Rate]. The zero Bucket is full.
+type Bucket = budget.Bucket
+
+// list returns the rates by their kinds.
+func (r *Rates) list() budget.Limits {
+	return budget.Limits{
+		Of: [budget.Kinds]Rate{
+			r.Messages, r.Bytes, r.Commands, r.Chat, r.Syncs, r.Resyncs, r.Returns, r.Notes, r.Keyframes, r.Resimulations, r.Resimulations, r.Ready, r.Offences, r.Pace,
+		},
+		Notes: r.MatchNotes,
+	}
 }
 
-// A WaitPolicy makes the match wait for players, as in classic lockstep, within Rates.Pace.
-type WaitPolicy struct {
-	// Bound is the time that the match waits for one player in a minute; 0 disables waiting. Rates.Pace limits it
-	// further.
-	Bound lockstep.Time
-
-	// Lead is how many ticks the match may be ahead of what a player has simulated; 0 means two times AckEvery.
-	Lead lockstep.Tick
-}
-
-// A SlowPolicy slows the match down for a player whose machine cannot keep up, within Rates.Pace.
-type SlowPolicy struct {
-	// Percent is the slowest speed, in percent of the set speed; 0 disables slowing.
-	Percent uint16
-
-	// Lead is how many ticks a player may be behind; 0 means four times AckEvery.
-	Lead lockstep.Tick
-}
+// The policies of a match that follows its players' machines and connections.
+type (
+	DelayPolicy = pace.DelayPolicy // makes the input delay follow the slowest connection
+	WaitPolicy  = pace.WaitPolicy  // makes the match wait for players, as in classic lockstep
+	SlowPolicy  = pace.SlowPolicy  // slows the match down for a player whose machine cannot keep up
+)
 
 // Options are a Host's policies and limits. Zero fields have the defaults named.
 type Options struct {
@@ -208,9 +210,6 @@ func or[T comparable](field *T, otherwise T) {
 	}
 }
 
-// maxChatHistory bounds Options.ChatHistory.
-const maxChatHistory = 256
-
 // complete sets the defaults for a match with settings s, and checks all options.
 func (o *Options) complete(s *lockstep.Settings) error {
 	second := lockstep.Tick(s.TickRate())
@@ -248,20 +247,20 @@ func (o *Options) complete(s *lockstep.Settings) error {
 	or(&o.Views.Every, max(1, min(second/10, 1<<15)))
 	o.shares(s)
 	r := &o.Rates
-	or(&r.Messages, Rate{200, lockstep.Second, 600})
-	or(&r.Bytes, Rate{64 << 10, lockstep.Second, 256 << 10})
-	or(&r.Commands, Rate{50, lockstep.Second, record.CommandWindow + 44}) // a client sends all unanswered commands again
-	or(&r.Chat, Rate{1, lockstep.Second, 5})
-	or(&r.Syncs, Rate{4, 60 * lockstep.Second, 4})
-	or(&r.Resyncs, Rate{2, 60 * lockstep.Second, 2})
-	or(&r.Returns, Rate{20, 60 * lockstep.Second, 20})
-	or(&r.Keyframes, Rate{512 << 10, lockstep.Second, 16 << 20})
-	or(&r.Resimulations, Rate{max(1, int(s.TickRate())/16), lockstep.Second, o.EvidenceHistory * int(s.CheckEvery)})
-	or(&r.Ready, Rate{1, minute, 6})
-	or(&r.Notes, Rate{1, lockstep.Second, 8})
-	or(&r.Offences, Rate{20, lockstep.Second, 100})
-	or(&r.Pace, Rate{int(6 * lockstep.Second), minute, int(6 * lockstep.Second)})
-	or(&r.MatchNotes, Rate{16, lockstep.Second, 64})
+	or(&r.Messages, Rate{N: 200, Per: lockstep.Second, Burst: 600})
+	or(&r.Bytes, Rate{N: 64 << 10, Per: lockstep.Second, Burst: 256 << 10})
+	or(&r.Commands, Rate{N: 50, Per: lockstep.Second, Burst: record.CommandWindow + 44}) // a client sends all unanswered commands again
+	or(&r.Chat, Rate{N: 1, Per: lockstep.Second, Burst: 5})
+	or(&r.Syncs, Rate{N: 4, Per: 60 * lockstep.Second, Burst: 4})
+	or(&r.Resyncs, Rate{N: 2, Per: 60 * lockstep.Second, Burst: 2})
+	or(&r.Returns, Rate{N: 20, Per: 60 * lockstep.Second, Burst: 20})
+	or(&r.Keyframes, Rate{N: 512 << 10, Per: lockstep.Second, Burst: 16 << 20})
+	or(&r.Resimulations, Rate{N: max(1, int(s.TickRate())/16), Per: lockstep.Second, Burst: o.EvidenceHistory * int(s.CheckEvery)})
+	or(&r.Ready, Rate{N: 1, Per: minute, Burst: 6})
+	or(&r.Notes, Rate{N: 1, Per: lockstep.Second, Burst: 8})
+	or(&r.Offences, Rate{N: 20, Per: lockstep.Second, Burst: 100})
+	or(&r.Pace, Rate{N: int(6 * lockstep.Second), Per: minute, Burst: int(6 * lockstep.Second)})
+	or(&r.MatchNotes, Rate{N: 16, Per: lockstep.Second, Burst: 64})
 	return o.check(s)
 }
 
@@ -293,7 +292,7 @@ func (o *Options) check(s *lockstep.Settings) error {
 		{"max spectators", int64(o.MaxSpectators), 0, 1 << 20},
 		{"max connecting", int64(o.MaxConnecting), 1, 1 << 20},
 		{"start players", int64(o.Start.Players), 0, int64(s.Players)},
-		{"start countdown", int64(o.Start.Countdown), 0, int64(maxCountdown)},
+		{"start countdown", int64(o.Start.Countdown), 0, int64(lobby.MaxCountdown)},
 		{"start deadline", int64(o.Start.Deadline), -1 << 40, int64(24 * 3600 * lockstep.Second)},
 		{"input delay", int64(o.InputDelay), 1, record.MaxInputDelay},
 		{"largest input delay", int64(o.Delay.Max), 0, record.MaxInputDelay},
@@ -305,7 +304,7 @@ func (o *Options) check(s *lockstep.Settings) error {
 		{"ring records", int64(o.RingRecords), 16, 1 << 24},
 		{"ring bytes", int64(o.RingBytes), 1, 1 << 30},
 		{"sync bytes per tick", int64(o.SyncBytesPerTick), 1 << 10, 1 << 30},
-		{"chat history", int64(o.ChatHistory), -1 << 20, maxChatHistory},
+		{"chat history", int64(o.ChatHistory), -1 << 20, talk.MaxHistory},
 		{"evidence history", int64(o.EvidenceHistory), 1, 1 << 10},
 		{"redundancy", int64(o.Redundancy), 100, 1000},
 		{"max note bytes", int64(o.MaxNoteBytes), 1, 1 << 40},
@@ -323,7 +322,7 @@ func (o *Options) check(s *lockstep.Settings) error {
 		{"inactive after", int64(o.Inactive.After), -1 << 40, int64(24 * 3600 * lockstep.Second)},
 		{"inactive guests", int64(o.Inactive.Guests), -1 << 40, int64(24 * 3600 * lockstep.Second)},
 		{"guest seats", int64(o.GuestSeats), -1, lockstep.MaxPlayers},
-		{"inactive then", int64(o.Inactive.Then), 0, int64(inactiveActions - 1)},
+		{"inactive then", int64(o.Inactive.Then), 0, int64(idle.Actions - 1)},
 		{"slow percent", int64(o.Slow.Percent), 0, 100},
 		{"views every", int64(o.Views.Every), 1, 1 << 15},
 		{"bytes of a view", int64(o.Views.Budget), 0, feed.MaxViewBytes},
@@ -343,10 +342,8 @@ func (o *Options) check(s *lockstep.Settings) error {
 		return err
 	}
 	rates := o.Rates.list()
-	for i, rate := range append(rates[:], o.Rates.MatchNotes) {
-		if !rate.Valid() {
-			return fmt.Errorf("lockstep: host: rate %d: got %+v", i, rate)
-		}
+	if err := rates.Check(); err != nil {
+		return fmt.Errorf("lockstep: host: %w", err)
 	}
 	return nil
 }

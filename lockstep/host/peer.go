@@ -2,6 +2,11 @@ package host
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/datagram"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/link"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/syncing"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -28,31 +33,28 @@ type peer struct {
 
 	name, build, platform, sources string
 
-	from    string   // its address, from the caller of Connect
-	subject string   // of its grant; empty before the welcome
-	guest   bool     // see Grant.Guest
-	token   string   // see Grant.ID
-	flow    *account // counts its messages
-	account *account // pays for its cost to others
-	own     account  // of a peer without a welcome
+	from    string // its address, from the caller of Connect
+	subject string // of its grant; empty before the welcome
+	guest   bool   // see Grant.Guest
+	token   string // see Grant.ID
+	tab     budget.Tab
 
 	out   []byte // private messages, encoded
 	calm  int    // bytes of out up to here may wait: receipts that datagrams carry
 	dirty bool   // on Host.dirty
 
-	resimulates bool // its client knows KindResimulate
-	panicked    bool // its client has said so
+	panicked bool // its client has said so
 
 	view *viewing // of a peer that is sent views and no records, or nil
 
 	waitVersion uint64 // of what it knows about the match's waits
 
-	datagrams *datagramState   // nil: no datagram has come
-	refused   refusedSequences // or nil
+	datagrams *datagram.HostEnd // nil: no datagram has come
+	refused   datagram.Refused  // or nil
 
-	sync      *keyframe // being sent
-	syncAt    int       // bytes of it that were sent
-	syncRoom  int       // bytes of it that may still be sent before syncMore
+	sync      *syncing.Keyframe // being sent
+	syncAt    int               // bytes of it that were sent
+	syncRoom  int               // bytes of it that may still be sent before syncMore
 	syncMore  lockstep.Time
 	confirmed bool          // an ack has arrived since the keyframe was sent
 	deadline  lockstep.Time // of auth, of the first ack after a sync, of reaching the present
@@ -65,24 +67,12 @@ type peer struct {
 	tick   lockstep.Tick // the last simulated one, from its acks
 	began  lockstep.Tick // of the last keyframe that it was sent
 
-	heard    lockstep.Time // when its last message arrived
-	pingAt   lockstep.Time // when the next ping is due
-	pingSent lockstep.Time
-	pinged   bool          // a ping is unanswered
-	warned   bool          // that it will lose its seat, see InactivePolicy
-	nonce    uint64        // of the latest ping
-	rtt      lockstep.Time // smoothed round trip; 0 if unknown
-	jitter   lockstep.Time // its mean deviation
+	link link.Link
 
-	sentEnd      bool // it was sent the end of the match
-	measurements int  // of the round trip, since it was live
+	sentEnd bool // it was sent the end of the match
 
-	errorAt  lockstep.Time // when the next error about a limit may be sent
-	inquiry  *inquiry      // for states of this peer, or nil
-	asked    bool          // to compute ticks again, on this connection
-	reported lockstep.Tick // a spectator's latest checksum
-	claims   []claim
-	agreed   lockstep.Tick // the latest tick at which it agreed
+	errorAt lockstep.Time // when the next error about a limit may be sent
+	witness evidence.Witness
 
 	code   protocol.CloseCode
 	reason string
@@ -90,25 +80,6 @@ type peer struct {
 
 // streams reports whether the peer is sent records.
 func (p *peer) streams() bool { return p.state == CatchingUp || p.state == Live }
-
-// earlyMeasurements are those in which a client may be busy with its start, such as a page that draws for the first time.
-const earlyMeasurements = 2
-
-// measured updates the round trip with a measurement, as TCP does (RFC 6298). The least of the early ones is taken.
-func (p *peer) measured(rtt lockstep.Time) {
-	if p.measurements++; p.measurements <= earlyMeasurements {
-		if p.rtt == 0 || rtt < p.rtt {
-			p.rtt, p.jitter = max(rtt, 1), rtt/2
-		}
-		return
-	}
-	off := rtt - p.rtt
-	if off < 0 {
-		off = -off
-	}
-	p.jitter += (off - p.jitter) / 4
-	p.rtt = max(p.rtt+(rtt-p.rtt)/8, 1)
-}
 
 // PeerInfo describes one connection of a Host.
 type PeerInfo struct {

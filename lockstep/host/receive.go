@@ -3,6 +3,9 @@ package host
 import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/datagram"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -14,7 +17,7 @@ func (h *Host) Receive(now lockstep.Time, id PeerID, b []byte) {
 	if p == nil || p.state == Closed {
 		return
 	}
-	p.heard = h.now
+	p.link.Heard(h.now)
 	h.stats.BytesIn += uint64(len(b))
 	limit := protocol.MaxClientMessage
 	if p.state == Connecting {
@@ -24,7 +27,7 @@ func (h *Host) Receive(now lockstep.Time, id PeerID, b []byte) {
 		h.malformed(p, "message size")
 		return
 	}
-	within := p.inquiry != nil || h.take(p.flow, byteBudget, len(b))
+	within := p.witness.Busy() || h.budget.Take(h.now, &p.tab, budget.Bytes, len(b))
 	m := &h.received
 	for len(b) > 0 && p.state != Closed {
 		rest, err := h.reader.Read(m, b)
@@ -37,7 +40,7 @@ func (h *Host) Receive(now lockstep.Time, id PeerID, b []byte) {
 			h.admit(p, m)
 			continue
 		}
-		if !p.awaited(m) && !h.take(p.flow, messageBudget, 1) {
+		if !p.witness.Awaited(m) && !h.budget.Take(h.now, &p.tab, budget.Messages, 1) {
 			within = false
 		}
 		h.handle(p, m, within)
@@ -78,12 +81,15 @@ func (h *Host) handle(p *peer, m *protocol.Message, within bool) {
 	switch m.Kind {
 	case protocol.KindChecksum:
 		h.report(p, m)
-	case protocol.KindState:
-		h.state(p, m)
-	case protocol.KindResimulated:
-		h.resimulated(p, m)
-	case protocol.KindPhases:
-		h.phases(p, m)
+	case protocol.KindState, protocol.KindResimulated, protocol.KindPhases:
+		switch fault := h.evidence.Receive(h.now, &p.witness, m); fault {
+		case "":
+			h.settle()
+		case evidence.Unasked:
+			h.offend(p, 0, "")
+		default:
+			h.malformed(p, string(fault))
+		}
 	case protocol.KindPanicked:
 		h.panicked(p, m)
 	case protocol.KindStateSyncRequest:
@@ -92,12 +98,7 @@ func (h *Host) handle(p *peer, m *protocol.Message, within bool) {
 		h.message = protocol.Message{Kind: protocol.KindPong, Nonce: m.Nonce, Tick: h.present(p)}
 		h.private(p, &h.message)
 	case protocol.KindPong:
-		if m.Nonce == p.nonce && p.pinged {
-			if p.state == Live { // before, its client is busy with the state
-				p.measured(h.now - p.pingSent)
-			}
-			p.pinged = false
-		}
+		p.link.Pong(h.now, m.Nonce, p.state == Live)
 	case protocol.KindChat:
 		h.chat(p, m)
 	case protocol.KindReady:
@@ -127,7 +128,7 @@ func (h *Host) command(p *peer, m *protocol.Message, within bool) {
 	if h.c.Seated(p.seat) {
 		_, known = h.c.Receipt(p.seat, m.Sequence)
 	}
-	if !known && !(within && h.take(p.flow, commandBudget, 1)) {
+	if !known && !(within && h.budget.Take(h.now, &p.tab, budget.Commands, 1)) {
 		h.stats.Rejected[lockstep.RateLimited]++
 		h.reject(p, lockstep.Receipt{Sequence: m.Sequence, Reason: lockstep.RateLimited})
 		h.offend(p, 0, "")
@@ -138,13 +139,13 @@ func (h *Host) command(p *peer, m *protocol.Message, within bool) {
 
 // answer answers a command; known says that it was a repeat.
 func (h *Host) answer(p *peer, r lockstep.Receipt, known bool) {
-	if r.Reason == lockstep.NotSeated && h.lobby.open {
+	if r.Reason == lockstep.NotSeated && h.lobby.Open() {
 		r.Detail = "the match has not begun"
 	}
 	if !known {
 		h.stats.Rejected[r.Reason]++
-		s := &h.seats[p.seat]
-		s.idle, s.played, p.warned = 0, true, false
+		h.seats[p.seat].played = true
+		h.idle.Reset(p.seat)
 	}
 	if r.Reason != lockstep.Accepted {
 		h.reject(p, r)
@@ -153,18 +154,31 @@ func (h *Host) answer(p *peer, r lockstep.Receipt, known bool) {
 	h.message = protocol.Message{Kind: protocol.KindCommandAccepted, Sequence: r.Sequence, Tick: r.Tick}
 	calm := p.calm == len(p.out)
 	h.private(p, &h.message)
-	if p.datagrams.receipt(h.now, r) && calm {
+	if p.datagrams.Receipt(h.now, r) && calm {
 		p.calm = len(p.out)
-		h.wakeAt(h.now + receiptWait)
+		h.wakeAt(h.now + datagram.ReceiptWait)
 	}
 }
 
 func (h *Host) reject(p *peer, r lockstep.Receipt) {
 	if !r.Reason.Final() {
-		p.refused.add(r.Sequence)
+		p.refused.Add(r.Sequence)
 	}
 	h.message = protocol.Message{Kind: protocol.KindCommandRejected, Sequence: r.Sequence, Reason: r.Reason, Text: r.Detail}
 	h.private(p, &h.message)
+}
+
+// compareReport passes a player's checksum to the coordinator. It charges the ticks that the referee re-simulates for
+// it to the player and to the match.
+func (h *Host) compareReport(p *peer, t lockstep.Tick, sum *checksum.Sum) error {
+	h.c.AllowResimulation(h.budget.Room(h.now, &p.tab, budget.Resimulations))
+	before := h.c.Resimulated()
+	err := h.c.Report(p.seat, t, sum)
+	if ticks := int(h.c.Resimulated() - before); ticks > 0 {
+		h.budget.Take(h.now, &p.tab, budget.Resimulations, ticks)
+	}
+	h.takeDesyncs()
+	return err
 }
 
 // report takes a checksum.

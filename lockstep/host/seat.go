@@ -7,6 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -33,13 +34,11 @@ type hostSeat struct {
 	token   string // the ID of the latest token that took the seat
 	from    string // the address of its latest connection
 	name    string
-	noted   string // the name in the log
 	claim   string // the last one in the log that a recovery has read, see record.EventClaim
 	role    protocol.Role
 	session protocol.SessionToken // resumes the seat once
 	before  protocol.SessionToken // the previous session, until the client has shown that it has the new one
 	lostAt  lockstep.Time
-	idle    lockstep.Tick // ticks since its last command, see InactivePolicy
 	played  bool          // its player, or its substitute, has given a command
 	since   lockstep.Time // when its player took it
 
@@ -47,8 +46,6 @@ type hostSeat struct {
 	leaves     bool     // the previous player's leave is not in the log yet
 	sealing    bool     // the next sealed tick tells the peers what told says
 	why        string   // of the next change in the log; "" where it says enough
-	ready      bool     // in the lobby, according to the log, it has said so since it came
-	says       bool     // what it has said last
 	shown      string   // its presence as the peers know it; "" for vacant
 	sawEnd     bool     // its connection has closed after the end of the match
 	awaited    bool     // it was here when the match was interrupted, and has not come back
@@ -60,13 +57,7 @@ type hostSeat struct {
 
 	substitution substitution // of a player whose seat is taken over
 
-	asked int // relay mode: the number of the last request for a state for joiners
-
-	account *account // pays for the match time that the seat costs; nil if its player is unknown
-	pace    seatPace
-
-	vote    *account // of the player that this player votes to kick, or nil
-	votedAt lockstep.Time
+	account budget.ID // pays for the match time that the seat costs; 0 if its player is unknown
 }
 
 // leaveSeat releases a seat when its peer's connection ends.
@@ -81,13 +72,14 @@ func (h *Host) leaveSeat(p *peer) {
 	if s.peer != p {
 		return // replaced, or left already
 	}
-	if s.peer, s.ready, s.says = nil, false, false; h.over {
+	h.lobby.Leave(p.seat)
+	if s.peer = nil; h.ending.Over() {
 		return
 	}
 	if p.reason != leftUntold {
 		s.why = p.reason
 	}
-	_, then := h.inactivityOf(s)
+	_, then := h.idle.Limit(s.guest)
 	switch {
 	case p.code == protocol.CloseInactive && then == TakeOverInactive && p.reason != makesRoom:
 		h.takeOver(p.seat)
@@ -109,10 +101,14 @@ func (h *Host) leaveSeat(p *peer) {
 func (h *Host) vacate(p lockstep.Player) {
 	s := &h.seats[p]
 	h.bots[p] = nil
-	h.bill(s, nil)
+	h.bill(p, 0)
+	h.lobby.Leave(p)
 	h.giveBack(p)
+	h.idle.Reset(p)
+	h.pace.Bill(p, 0)
+	h.donors.Leave(p)
 	*s = hostSeat{
-		noted: s.noted, shown: s.shown, told: s.told, sealing: s.sealing, leaves: s.leaves || s.told != vacant, why: s.why, reserved: s.reserved, substitution: s.substitution,
+		shown: s.shown, told: s.told, sealing: s.sealing, leaves: s.leaves || s.told != vacant, why: s.why, reserved: s.reserved, substitution: s.substitution,
 	}
 	h.seatsChanged = true
 }
@@ -148,7 +144,7 @@ func (p *peer) whyGone() string {
 // leave handles a peer's own wish to leave. The log has its reason, so it counts like a note of the player.
 func (h *Host) leave(p *peer, reason string) {
 	why := leftUntold
-	if p.seat != lockstep.System && reason != "" && h.mayNote(p.account, reason) {
+	if p.seat != lockstep.System && reason != "" && h.talk.Note(h.purse(p), reason) {
 		why += ": " + reason
 	}
 	h.close(p, protocol.CloseLeft, pack.Clip(why, record.MaxNote))
@@ -159,7 +155,7 @@ func (h *Host) logSeats() {
 	if !h.seatsChanged || h.c.Err() != nil {
 		return
 	}
-	if h.lobby.open { // who comes and goes there is in no tick
+	if h.lobby.Open() { // who comes and goes there is in no tick
 		h.untold = true
 		h.tellSeats()
 		return
@@ -225,6 +221,16 @@ func (h *Host) logSeat(p lockstep.Player, s *hostSeat) error {
 
 // Grace returns for how long the seat of a lost player is kept, see Options.Grace.
 func (h *Host) Grace() lockstep.Time { return h.options.Grace }
+
+// takeOver gives the seat of a player that is not connected to a substitute, if there is one. The player may come back
+// with its token, not with a session: commands that it has sent could have the sequences of the substitute's.
+func (h *Host) takeOver(p lockstep.Player) {
+	s := &h.seats[p]
+	s.want, s.session, s.before = takenOver, protocol.SessionToken{}, protocol.SessionToken{}
+	h.idle.Reset(p)
+	h.event(Event{Kind: PeerTakenOver, Player: p, Text: s.why})
+	h.seatsChanged = true
+}
 
 const notBack = "did not come back"
 

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -32,7 +31,7 @@ func (h *Host) Send(id PeerID, dst []byte, max int) []byte {
 	if calm && len(dst) > begin {
 		dst = p.takePrivate(dst)
 	} else if calm {
-		h.hold(p.datagrams)
+		h.hold(p)
 	}
 	switch {
 	case !p.streams():
@@ -67,11 +66,11 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 	end := h.window(p)
 	if g := p.datagrams; g != nil {
 		if len(dst) == begin && p.cursor < end && h.holds(p, end) {
-			h.hold(g)
+			h.hold(p)
 			return dst
 		}
 		if len(dst) > begin || p.cursor < end {
-			g.heldAt = 0
+			g.Release()
 		}
 	}
 	room := limit - len(dst)
@@ -89,9 +88,9 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 	if h.c.Broken() {
 		last = h.visible(p) // no other record will be persisted
 	}
-	if h.over && p.cursor == last && len(dst) <= limit {
+	if h.ending.Over() && p.cursor == last && len(dst) <= limit {
 		p.sentEnd = true
-		h.close(p, h.endCode(), h.endReason())
+		h.closeEnded(p)
 		dst = p.takePrivate(dst)
 	}
 	return dst
@@ -99,38 +98,25 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 
 // holds reports whether the records up to end may wait for the stream, because datagrams carry them.
 func (h *Host) holds(p *peer, end protocol.Position) bool {
-	g := p.datagrams
-	return g != nil && p.state == Live && !h.over && g.urgent <= p.cursor && end <= g.next &&
-		(g.heldAt == 0 || h.now < g.heldAt+holdTime) && g.path.Flows(h.now, p.rtt)
+	return p.state == Live && !h.ending.Over() && p.datagrams.Holds(h.now, p.link.RTT(), p.cursor, end)
 }
 
-// hold makes the records of a peer wait for the stream.
-func (h *Host) hold(g *datagramState) {
-	if g.heldAt == 0 {
-		g.heldAt = max(h.now, 1)
-	}
-	h.wakeAt(min(g.heldAt+holdTime, g.path.FlowsTo()+1))
+// hold makes what a peer has to get wait for the stream.
+func (h *Host) hold(p *peer) {
+	p.datagrams.Hold(h.now)
+	_, next := p.datagrams.Due(h.now)
+	h.wakeAt(next)
 }
 
 // datagramTime sends datagrams again that are due, and lets the stream carry what has waited long enough, or what datagrams carry no
 // longer.
 func (h *Host) datagramTime(p *peer) {
-	g := p.datagrams
-	if g == nil {
+	if p.datagrams == nil {
 		return
 	}
-	due := func(at lockstep.Time) {
-		if at <= h.now {
-			h.mark(p)
-		} else {
-			h.wakeAt(at)
-		}
+	due, next := p.datagrams.Due(h.now)
+	if due {
+		h.mark(p)
 	}
-	due(g.receiptDue())
-	if g.again > 0 {
-		due(g.again)
-	}
-	if g.heldAt > 0 {
-		due(min(g.heldAt+holdTime, g.path.FlowsTo()+1))
-	}
+	h.wakeAt(next)
 }

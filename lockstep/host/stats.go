@@ -2,10 +2,11 @@ package host
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/datagram"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -64,7 +65,7 @@ func (c *Counter) UnmarshalText(text []byte) error {
 func (h *Host) Stats() Stats {
 	s := h.stats
 	s.Tick, s.InputDelay, s.StateBytes = h.c.Now(), h.c.InputDelay(), h.c.StateBytes()
-	s.Resimulated = h.c.Resimulated()
+	s.Resimulated, s.SyncKeyframes = h.c.Resimulated(), h.keyframes.Made()
 	s.Players, s.Spectators = h.players(), h.spectators()
 	s.RingRecords = int(h.ring.Next() - h.ring.First())
 	s.Memory = h.Memory()
@@ -72,7 +73,7 @@ func (h *Host) Stats() Stats {
 		s.Peers[p.state]++
 		if p.state == Live {
 			s.MaxLag = max(s.MaxLag, h.lag(p))
-			if p.datagrams != nil && p.datagrams.path.Alive(h.now) {
+			if p.datagrams != nil && p.datagrams.Alive(h.now) {
 				s.ByDatagrams++
 			}
 		}
@@ -86,7 +87,7 @@ func (h *Host) Peers() []PeerInfo {
 	for i, p := range h.peers {
 		all[i] = PeerInfo{
 			ID: p.id, State: p.state, Role: p.role, Seat: p.seat, Name: p.name, Build: p.build, Platform: p.platform,
-			Lag: h.lag(p), RTT: p.rtt, Jitter: p.jitter,
+			Lag: h.lag(p), RTT: p.link.RTT(), Jitter: p.link.Jitter(),
 		}
 	}
 	return all
@@ -169,25 +170,14 @@ func (h *Host) Memory() int {
 // MemoryParts says for what the host holds Memory.
 func (h *Host) MemoryParts() MemoryParts {
 	m := MemoryParts{
-		Ring: h.ring.Memory() + len(h.headerRecord), Queues: cap(h.made.bytes) + cap(h.given.bytes), Keyframes: len(h.shared.bytes),
-		Views: h.views.memory(), Accounts: h.accounts.memory() + h.bansMemory(),
-	}
-	for _, k := range h.barrier.snapshots {
-		if k != h.shared {
-			m.Keyframes += len(k.bytes)
-		}
+		Ring: h.ring.Memory() + len(h.headerRecord), Queues: cap(h.made.bytes) + cap(h.given.bytes), Keyframes: h.keyframes.Memory(),
+		Views: h.views.memory(), Evidence: h.evidence.Memory(), Accounts: h.budget.Memory() + h.bansMemory(),
 	}
 	for i, p := range h.peers {
 		m.Queues += peerMemory + cap(p.out) + p.datagramMemory()
 		m.Views += p.view.memory()
-		if p.sync != nil && p.sync != h.shared && !slices.Contains(h.barrier.snapshots, p.sync) && !h.sentToEarlier(i) {
-			m.Keyframes += len(p.sync.bytes)
-		}
-	}
-	for _, q := range h.inquiries {
-		m.Evidence += cap(q.buf) + q.again.memory()
-		for i := range q.exhibits {
-			m.Evidence += cap(q.exhibits[i].Player) + cap(q.exhibits[i].Referee)
+		if p.sync != nil && !h.keyframes.Keeps(p.sync) && !h.sentToEarlier(i) {
+			m.Keyframes += len(p.sync.Bytes)
 		}
 	}
 	return m
@@ -226,11 +216,11 @@ func (h *Host) MemoryBound(stateBytes int) int {
 		blobs += 6
 	}
 	return h.ring.MemoryBound() + len(h.headerRecord) +
-		h.peerBound()*(peerMemory+datagramMemory+2*maxPrivate) +
+		h.peerBound()*(peerMemory+datagram.HostMemory+2*maxPrivate) +
 		blobs*size +
 		4*len(h.seats)*stateBytes + 4*o.MaxEvidence +
-		h.accounts.max*(accountMemory+maxAccountKey) + h.viewBound() +
-		maxBans*(banMemory+maxAccountKey+2*record.MaxName+maxReason) +
+		h.budget.MemoryBound() + h.viewBound() +
+		maxBans*(banMemory+budget.MaxKey+2*record.MaxName+maxReason) +
 		4*o.MaxCatchUp*(protocol.MaxServerMessage+size) + h.windowMemory()
 }
 
@@ -259,7 +249,7 @@ func (h *Host) CheckBounds(stateBytes int) error {
 		if p := s.peer; p != nil && (p.seat != lockstep.Player(i) || p.state == Closed || p.state == Connecting || s.want != here) {
 			return fmt.Errorf("lockstep: host: seat %d is owned by peer %d, %s, of seat %d", i, p.id, p.state, p.seat)
 		}
-		if s.peer == nil && s.want == here && !h.isBot(lockstep.Player(i)) && !h.over {
+		if s.peer == nil && s.want == here && !h.isBot(lockstep.Player(i)) && !h.ending.Over() {
 			return fmt.Errorf("lockstep: host: seat %d is present without an owner", i)
 		}
 	}
@@ -268,7 +258,7 @@ func (h *Host) CheckBounds(stateBytes int) error {
 	}
 	users := 0
 	for i := range h.seats {
-		if h.seats[i].account != nil {
+		if h.seats[i].account != 0 {
 			users++
 		}
 	}
@@ -276,13 +266,9 @@ func (h *Host) CheckBounds(stateBytes int) error {
 		if err := h.checkPeer(p); err != nil {
 			return err
 		}
-		for _, a := range []*account{p.flow, p.account} {
-			if a != &p.own {
-				users++
-			}
-		}
+		users += p.tab.Uses()
 	}
-	return h.accounts.check(users)
+	return h.budget.Check(users)
 }
 
 func (h *Host) checkPeer(p *peer) error {

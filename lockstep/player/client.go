@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/datagram"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -68,7 +69,7 @@ type Client struct {
 	inputDelay lockstep.Tick
 
 	in         streamIn
-	datagrams  *datagramState // or nil
+	datagrams  *datagram.PlayerEnd // or nil
 	run        runner
 	out        outgoing
 	own        outstanding
@@ -162,6 +163,7 @@ func (c *Client) Connected(now lockstep.Time) {
 	c.link, c.heard, c.greeted = linkGreeting, c.clock, c.clock
 	c.quiet = c.clock
 	c.held, c.stalled = Held{}, false
+	c.measure.repeats += c.datagrams.Repeats()
 	c.datagrams = nil
 	c.out.begin()
 	c.out.auth = true

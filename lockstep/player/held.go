@@ -56,12 +56,7 @@ func (c *Client) silentAt() lockstep.Time {
 }
 
 // lastHeard returns when something came last, by the stream or by a datagram.
-func (c *Client) lastHeard() lockstep.Time {
-	if c.datagrams == nil {
-		return c.heard
-	}
-	return max(c.heard, c.datagrams.heard)
-}
+func (c *Client) lastHeard() lockstep.Time { return max(c.heard, c.datagrams.Heard()) }
 
 // hear notes that a message has come.
 func (c *Client) hear() {

@@ -77,7 +77,7 @@ func (c *Client) ownCommands() []lockstep.Command {
 	c.payloads.Reset()
 	for i := range c.own.list {
 		o := &c.own.list[i]
-		list = append(list, lockstep.Command{Tick: o.tick, Player: c.seat, Sequence: o.sequence, Kind: o.kind, Payload: o.payload})
+		list = append(list, lockstep.Command{Tick: o.tick, Player: c.seat, Sequence: o.Sequence, Kind: o.Kind, Payload: o.Payload})
 		if err := c.payloads.Decode(&list[i]); err != nil {
 			panic(err) // the client has made it
 		}

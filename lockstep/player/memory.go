@@ -33,7 +33,7 @@ func (c *Client) MemoryBound(stateBytes int) int {
 	return views + 4*(2*o.MaxBacklog+protocol.MaxServerMessage) + 2*o.MaxState + 2*(o.KeepStates+maxStates+2)*stateBytes +
 		3*o.MaxBacklog + 16*maxHashes + 8*maxAgain +
 		2*record.CommandWindow*lockstep.MaxPayload + maxChat*record.MaxNote +
-		2*datagram.Window*datagram.MaxSize + datagramsMemory +
+		2*datagram.Window*datagram.MaxSize + datagram.PlayerMemory +
 		3*eventBytes*(maxEvents+protocol.MaxServerMessage/minEventMessage)
 }
 
@@ -43,12 +43,12 @@ func (c *Client) Memory() int {
 	if f := c.run.follower; f != nil {
 		n += f.Memory()
 	}
-	n += c.look.memory() + c.datagrams.memory() + c.run.tape.memory() + c.again.memory() + 16*cap(c.run.hashes)
+	n += c.look.memory() + c.datagrams.Memory() + c.run.tape.memory() + c.again.memory() + 16*cap(c.run.hashes)
 	for i := range c.out.states {
 		n += cap(c.out.states[i].state)
 	}
 	for _, s := range c.own.list[:cap(c.own.list)] {
-		n += cap(s.payload)
+		n += cap(s.Payload)
 	}
 	for _, text := range c.out.chat {
 		n += len(text)

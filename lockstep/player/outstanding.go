@@ -13,18 +13,14 @@ import (
 // the highest decided one than the window of sequences that a Coordinator takes.
 type outstanding struct {
 	list []submitted
-	next lockstep.Sequence // of the next command
-	high lockstep.Sequence // the highest that the server has decided, as far as it is known
+	open []*datagram.Pending // those of list that are not answered, for Pending
+	next lockstep.Sequence   // of the next command
+	high lockstep.Sequence   // the highest that the server has decided, as far as it is known
 }
 
 // A submitted command is one of this client's own.
 type submitted struct {
-	sequence lockstep.Sequence
-	kind     lockstep.Kind
-	payload  []byte
-	at       lockstep.Time // when it was submitted
-	sent     bool          // over the stream of the present connection
-	sentIn   int           // how many of its datagrams
+	datagram.Pending
 	answered bool          // and accepted
 	tick     lockstep.Tick // answered: when it runs
 	assumed  lockstep.Tick // the tick in which the prediction runs it; 0 for none
@@ -36,7 +32,7 @@ type submitted struct {
 // without a decision are reused once they fill the window and no other command is undecided.
 func (o *outstanding) add(now lockstep.Time, kind lockstep.Kind, payload []byte) (lockstep.Sequence, bool) {
 	n := len(o.list)
-	if o.full(o.next) && (n == 0 || o.list[n-1].sequence <= o.high) {
+	if o.full(o.next) && (n == 0 || o.list[n-1].Sequence <= o.high) {
 		o.next = o.high + 1
 	}
 	if n == record.CommandWindow || o.next == 0 || o.full(o.next) {
@@ -48,9 +44,9 @@ func (o *outstanding) add(now lockstep.Time, kind lockstep.Kind, payload []byte)
 		o.list = append(o.list, submitted{})
 	}
 	s := &o.list[n]
-	*s = submitted{sequence: o.next, kind: kind, payload: append(s.payload[:0], payload...), at: now}
+	*s = submitted{Pending: datagram.Pending{Command: datagram.Command{Sequence: o.next, Kind: kind, Payload: append(s.Payload[:0], payload...)}, At: now}}
 	o.next++
-	return s.sequence, true
+	return s.Sequence, true
 }
 
 // full reports whether the server would call a sequence too far ahead.
@@ -61,7 +57,7 @@ func (o *outstanding) full(seq lockstep.Sequence) bool {
 // find returns the place of a sequence, or -1.
 func (o *outstanding) find(seq lockstep.Sequence) int {
 	for i := range o.list {
-		if o.list[i].sequence == seq {
+		if o.list[i].Sequence == seq {
 			return i
 		}
 	}
@@ -95,7 +91,7 @@ func (o *outstanding) forget(t lockstep.Tick) {
 func (o *outstanding) known(last lockstep.Sequence, now lockstep.Tick) (renumbered []Renumbered) {
 	o.high = last
 	n := len(o.list)
-	far := n > 0 && o.full(o.list[n-1].sequence)
+	far := n > 0 && o.full(o.list[n-1].Sequence)
 	for i := range o.list {
 		far = far || o.list[i].takenBack(now)
 	}
@@ -104,18 +100,18 @@ func (o *outstanding) known(last lockstep.Sequence, now lockstep.Tick) (renumber
 	}
 	for i := range o.list {
 		s := &o.list[i]
-		if s.sequence <= last && !s.takenBack(now) {
+		if s.Sequence <= last && !s.takenBack(now) {
 			continue
 		}
 		s.answered, s.run = false, false
 		if far {
-			renumbered = append(renumbered, Renumbered{s.sequence, o.next})
-			s.sequence = o.next
+			renumbered = append(renumbered, Renumbered{s.Sequence, o.next})
+			s.Sequence = o.next
 			o.next++
 		}
 	}
 	o.next = max(o.next, last+1)
-	slices.SortStableFunc(o.list, func(a, b submitted) int { return cmp.Compare(a.sequence, b.sequence) })
+	slices.SortStableFunc(o.list, func(a, b submitted) int { return cmp.Compare(a.Sequence, b.Sequence) })
 	return renumbered
 }
 
@@ -130,19 +126,17 @@ func (o *outstanding) decided(seq lockstep.Sequence) { o.high = max(o.high, seq)
 // unsent makes the client send all commands again.
 func (o *outstanding) unsent() {
 	for i := range o.list {
-		o.list[i].sent, o.list[i].sentIn, o.list[i].expected = false, 0, 0
+		o.list[i].Streamed, o.list[i].SentIn, o.list[i].expected = false, 0, 0
 	}
 }
 
-// inDatagram returns how many of the commands are in a datagram, the first ones: a later one never overtakes an earlier one.
-func (o *outstanding) inDatagram() int {
-	room := datagram.MaxSize - datagram.ToHostSize
+// pending returns the commands without an answer. They are valid until the list changes.
+func (o *outstanding) pending() []*datagram.Pending {
+	o.open = o.open[:0]
 	for i := range o.list {
 		if s := &o.list[i]; !s.answered {
-			if room -= len(s.payload) + datagram.CommandSize; room < 0 {
-				return i
-			}
+			o.open = append(o.open, &s.Pending)
 		}
 	}
-	return len(o.list)
+	return o.open
 }

@@ -46,7 +46,7 @@ func TestOutstandingAfterCrash(t *testing.T) {
 				}
 			}
 			o.unsent()
-			far := row.undecided > 0 && uint64(o.list[len(o.list)-1].sequence) > uint64(row.known)+record.CommandWindow
+			far := row.undecided > 0 && uint64(o.list[len(o.list)-1].Sequence) > uint64(row.known)+record.CommandWindow
 			if got := o.known(row.known, 0); far != (len(got) > 0) || far && len(got) != int(row.undecided) {
 				t.Errorf("%d got new sequences, want %d: %t", len(got), row.undecided, far)
 			}
@@ -56,13 +56,13 @@ func TestOutstandingAfterCrash(t *testing.T) {
 					t.Fatalf("command %d is refused", i)
 				}
 				for _, c := range o.list {
-					stale := c.sequence <= row.known || known >= record.CommandWindow && c.sequence <= known-record.CommandWindow
-					far := uint64(c.sequence) > uint64(known)+record.CommandWindow
+					stale := c.Sequence <= row.known || known >= record.CommandWindow && c.Sequence <= known-record.CommandWindow
+					far := uint64(c.Sequence) > uint64(known)+record.CommandWindow
 					if (stale || far) && row.known <= row.decided {
-						t.Fatalf("sequence %d: stale: %t, too far ahead: %t, the server knows %d", c.sequence, stale, far, known)
+						t.Fatalf("sequence %d: stale: %t, too far ahead: %t, the server knows %d", c.Sequence, stale, far, known)
 					}
-					known = max(known, c.sequence)
-					o.decided(c.sequence)
+					known = max(known, c.Sequence)
+					o.decided(c.Sequence)
 				}
 				for len(o.list) > 0 {
 					o.remove(0)
@@ -87,9 +87,9 @@ func TestOutstandingTakenBack(t *testing.T) {
 	}
 	var order []lockstep.Sequence
 	for _, c := range o.list {
-		order = append(order, c.sequence)
-		if c.sequence > 20 && (c.answered || c.run) {
-			t.Errorf("command %d is still answered", c.sequence)
+		order = append(order, c.Sequence)
+		if c.Sequence > 20 && (c.answered || c.run) {
+			t.Errorf("command %d is still answered", c.Sequence)
 		}
 	}
 	if want := []lockstep.Sequence{1, 3, 21, 22}; !slices.Equal(order, want) || o.next != 23 {

@@ -223,7 +223,7 @@ func (p *prediction) frameOf(t lockstep.Tick, seat lockstep.Player, own *outstan
 	p.frame.Tick, p.frame.Commands = t, p.frame.Commands[:0]
 	for i := range own.list {
 		if s := &own.list[i]; s.assumed == t {
-			p.frame.Commands = append(p.frame.Commands, lockstep.Command{Tick: t, Player: seat, Sequence: s.sequence, Kind: s.kind, Payload: s.payload})
+			p.frame.Commands = append(p.frame.Commands, lockstep.Command{Tick: t, Player: seat, Sequence: s.Sequence, Kind: s.Kind, Payload: s.Payload})
 		}
 	}
 	return &p.frame

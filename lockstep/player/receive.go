@@ -96,11 +96,18 @@ func (c *Client) record(b []byte) (rest []byte, err error) {
 	if c.link != linkUp || !c.in.streaming {
 		return b, fmt.Errorf("lockstep: client: %w: a record before the state", record.ErrOutOfPlace)
 	}
-	if c.datagrams != nil && c.datagrams.early > 0 {
-		return c.repeated(b)
+	if c.datagrams.Early() {
+		size, err := c.datagrams.Repeated(c.in.position, b)
+		if err != nil {
+			c.in.streaming = false // it cannot go on
+			return b, err
+		}
+		rest = b[size:]
+	} else if rest, err = c.take(b); err != nil {
+		return rest, err
 	}
-	if rest, err = c.take(b); err == nil && c.datagrams != nil {
-		err = c.takeAhead()
+	if c.datagrams != nil {
+		err = c.takeEarly(c.datagrams.Waiting(c.in.position))
 	}
 	return rest, err
 }
@@ -116,7 +123,7 @@ func (c *Client) take(b []byte) (rest []byte, err error) {
 		return b, err
 	}
 	if c.datagrams != nil {
-		c.datagrams.sums[c.in.position%maxEarly] = sumOf(b[:len(b)-len(rest)])
+		c.datagrams.Took(c.in.position, b[:len(b)-len(rest)])
 	}
 	c.in.position++
 	c.serverTick = max(c.serverTick, c.in.dec.Tick())

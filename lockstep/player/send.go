@@ -2,8 +2,10 @@ package player
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/datagram"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -203,16 +205,19 @@ func room(dst []byte, start, sizeBytes int) bool {
 }
 
 func (c *Client) sendCommands(dst []byte, start int) []byte {
-	for i := range c.own.list[:c.unheld()] {
-		s := &c.own.list[i]
-		if s.sent || s.answered {
+	pending := c.own.pending()
+	if c.link == linkUp {
+		pending = c.datagrams.Unheld(c.clock, c.measure.roundTrip, pending)
+	}
+	for _, s := range pending {
+		if s.Streamed {
 			continue
 		}
-		if !room(dst, start, len(s.payload)) {
+		if !room(dst, start, len(s.Payload)) {
 			return dst
 		}
-		s.sent = true
-		c.out.message = protocol.Message{Kind: protocol.KindCommand, Sequence: s.sequence, Command: s.kind, Bytes: s.payload}
+		s.Streamed = true
+		c.out.message = protocol.Message{Kind: protocol.KindCommand, Sequence: s.Sequence, Command: s.Kind, Bytes: s.Payload}
 		dst = c.put(dst, &c.out.message)
 	}
 	return dst
@@ -220,12 +225,7 @@ func (c *Client) sendCommands(dst []byte, start int) []byte {
 
 // waiting reports whether a command is still to be sent.
 func (o *outstanding) waiting() bool {
-	for i := range o.list {
-		if !o.list[i].sent && !o.list[i].answered {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o.pending(), func(s *datagram.Pending) bool { return !s.Streamed })
 }
 
 // sendStates appends the next chunk of a state that was asked for.

@@ -50,7 +50,7 @@ func (c *Client) Status() Status {
 		RoundTrip: c.measure.roundTrip, Jitter: c.pace.jitter.mean, RenderDelay: c.pace.delay(),
 		Agreed: c.run.agreed, Differing: c.run.differing, Unanswered: len(c.own.list),
 		Watched: c.smooth.watched, Stalls: c.smooth.stalls, Corrections: c.smooth.corrections, Rollbacks: c.smooth.rollbacks,
-		Repeats: c.measure.repeats, LateFrames: c.measure.lateFrames,
+		Repeats: c.measure.repeats + c.datagrams.Repeats(), LateFrames: c.measure.lateFrames,
 		BytesIn: c.measure.bytesIn, BytesOut: c.measure.bytesOut,
 		BytesInRate: c.measure.inRate, BytesOutRate: c.measure.outRate,
 	}
@@ -58,8 +58,8 @@ func (c *Client) Status() Status {
 		s.Predicted = p.Tick()
 	}
 	if g := c.datagrams; g != nil {
-		s.Datagrams = c.link == linkUp && g.path.Alive(c.clock)
-		s.LossIn, s.LossOut = g.path.LossIn(), g.path.Loss()
+		s.Datagrams = c.link == linkUp && g.Alive(c.clock)
+		s.LossIn, s.LossOut = g.LossIn(), g.Loss()
 	}
 	return s
 }

@@ -95,7 +95,7 @@ func (c *Client) adopt(a *assembly) error {
 	}
 	c.keepDiffering(f.Tick())
 	c.in.streaming, c.in.dropping, c.in.position = true, false, a.position
-	c.datagrams.begin(a.position)
+	c.datagrams.Begin(a.position)
 	c.in.dec = dec.Clone() // without the memory of the state
 	c.run.begin(f, &dec)
 	c.explain()

@@ -57,7 +57,7 @@ func ownImports(tr *tree, p *pkg) []string {
 		}
 		for _, spec := range f.ast.Imports {
 			name, _ := strconv.Unquote(spec.Path.Value)
-			if own, ok := strings.CutPrefix(name, tr.module+"/"); ok && !under("internal/...", own) {
+			if own, ok := strings.CutPrefix(name, tr.module+"/"); ok && !under("internal/...", own) && !strings.Contains(own, "/internal/") {
 				list = append(list, own)
 			}
 		}

@@ -75,10 +75,21 @@ var imports = []importRow{
 	{pattern: "lockstep", own: []string{"state", "checksum", "internal/pack", "lockstep/record", "lockstep/abi"}, modules: []string{xxhash}, tests: live},
 	{pattern: "lockstep/coordinator", own: []string{"state", "checksum", "internal/pack", "lockstep/record", "lockstep"}, tests: live},
 	{pattern: "lockstep/protocol", own: []string{"checksum", "internal/pack", "lockstep/record", "lockstep"}, tests: live},
-	{pattern: "lockstep/datagram", own: []string{"internal/pack", "lockstep/record", "lockstep", "lockstep/protocol"}, tests: live},
+	{pattern: "lockstep/datagram", own: []string{"checksum", "internal/pack", "lockstep/record", "lockstep", "lockstep/protocol"}, modules: []string{xxhash}, tests: live},
 	// Apart from lockstep, so that only what sends or receives views links it.
 	{pattern: "lockstep/feed", own: []string{"state"}, tests: []string{"fixed"}},
-	{pattern: "lockstep/host", own: slices.Concat(core, []string{"lockstep/disclosure", "lockstep/feed", "lockstep/protocol", "lockstep/datagram", "internal/ring"}), tests: live},
+	// No machine of a host imports the host; of the others, only the IDs of accounts.
+	{pattern: "lockstep/host/internal/budget", own: []string{"lockstep"}},
+	{pattern: "lockstep/host/internal/ending", own: []string{"internal/pack", "lockstep/record", "lockstep", "lockstep/coordinator", "lockstep/protocol"}},
+	{pattern: "lockstep/host/internal/evidence", own: []string{"state", "checksum", "lockstep/record", "lockstep", "lockstep/coordinator", "lockstep/protocol"}, tests: live},
+	{pattern: "lockstep/host/internal/idle", own: []string{"lockstep"}},
+	{pattern: "lockstep/host/internal/link", own: []string{"lockstep"}},
+	{pattern: "lockstep/host/internal/lobby", own: []string{"lockstep", "lockstep/host/internal/budget", "lockstep/protocol"}},
+	{pattern: "lockstep/host/internal/vote", own: []string{"lockstep", "lockstep/host/internal/budget"}},
+	{pattern: "lockstep/host/internal/pace", own: []string{"lockstep", "lockstep/host/internal/budget", "lockstep/protocol", "lockstep/record"}},
+	{pattern: "lockstep/host/internal/talk", own: []string{"lockstep", "lockstep/host/internal/budget", "lockstep/protocol"}},
+	{pattern: "lockstep/host/internal/syncing", own: []string{"lockstep/record", "lockstep", "lockstep/coordinator", "lockstep/protocol"}},
+	{pattern: "lockstep/host", own: slices.Concat(core, []string{"lockstep/host/internal/...", "lockstep/disclosure", "lockstep/feed", "lockstep/protocol", "lockstep/datagram", "internal/ring"}), tests: live},
 	{pattern: "lockstep/player", own: []string{"state", "checksum", "internal/pack", "lockstep/feed", "lockstep/record", "lockstep", "lockstep/protocol", "lockstep/datagram"}, modules: []string{xxhash}, tests: live},
 	{pattern: "replay", own: slices.Concat(live, []string{"internal/files", "internal/matchlog", "internal/words"}), modules: []string{xxhash, zstd, xsys}, tests: games},
 	// Only the standard library: a game on another engine links nothing else of ours.

@@ -68,7 +68,7 @@ func (t *tree) limitFindings(pages map[string]string) []finding {
 				}
 			}
 		}
-		for _, name := range p.fields("Rates") {
+		for _, name := range t.fields(p, "Rates") {
 			if name := path.Base(p.path) + ".Rates." + name; !told[name] {
 				found = append(found, finding{p.path, 0, "limits", name + " is in no table of budgets"})
 			}
@@ -85,7 +85,7 @@ func (t *tree) limit(pkg, name string) (string, bool) {
 		return t.constant(pkg, name)
 	}
 	for _, p := range t.pkgs {
-		if path.Base(p.path) != pkg || !slices.Contains(p.fields(typ), field) {
+		if path.Base(p.path) != pkg || !slices.Contains(t.fields(p, typ), field) {
 			continue
 		}
 		if e := p.defaultOf(field); e != nil {
@@ -95,15 +95,22 @@ func (t *tree) limit(pkg, name string) (string, bool) {
 	return "", false
 }
 
-// fields returns the names of the fields of a package's struct.
-func (p *pkg) fields(typ string) []string {
+// fields returns the names of the fields of a package's struct, which may be an alias of another package's.
+func (t *tree) fields(p *pkg, typ string) []string {
 	for _, f := range p.files {
 		for _, d := range f.ast.Decls {
 			if g, ok := d.(*ast.GenDecl); ok && !f.test {
 				for _, s := range g.Specs {
-					if s, ok := s.(*ast.TypeSpec); ok && s.Name.Name == typ {
-						return members(s.Type)
+					s, ok := s.(*ast.TypeSpec)
+					if !ok || s.Name.Name != typ {
+						continue
 					}
+					if to, ok := s.Type.(*ast.SelectorExpr); ok {
+						if at := slices.IndexFunc(t.pkgs, func(p *pkg) bool { return path.Base(p.path) == types.ExprString(to.X) }); at >= 0 {
+							return t.fields(t.pkgs[at], to.Sel.Name)
+						}
+					}
+					return members(s.Type)
 				}
 			}
 		}

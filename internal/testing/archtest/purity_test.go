@@ -10,9 +10,23 @@ import (
 // pure are the packages in which everything must come out the same on every
 // machine: the core and the simulations (not the tests, and not what lies in
 // folders below).
-var pure = []string{
+var pure = slices.Concat(machines, []string{
 	"fixed", "fixed/grid", "fixed/ids", "state", "checksum", "lockstep", "lockstep/record", "lockstep/disclosure", "lockstep/feed", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player", "lockstep/local", "lockstep/cluster/ownership", "lockstep/cluster/audience", "internal/decimal", "internal/pack", "internal/ring",
 	"examples/skirmish", "examples/minimal", "internal/nullgame",
+})
+
+// machines are the parts of a match that one package composes.
+var machines = []string{
+	"lockstep/host/internal/budget",
+	"lockstep/host/internal/ending",
+	"lockstep/host/internal/evidence",
+	"lockstep/host/internal/syncing",
+	"lockstep/host/internal/idle",
+	"lockstep/host/internal/link",
+	"lockstep/host/internal/lobby",
+	"lockstep/host/internal/pace",
+	"lockstep/host/internal/talk",
+	"lockstep/host/internal/vote",
 }
 
 // pureImports is what pure packages may import of the standard library. What is

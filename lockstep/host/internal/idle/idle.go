@@ -1,0 +1,128 @@
+package idle
+
+import "github.com/seed-49bee653/samestep/lockstep"
+
+// A Policy is how a Host treats a player who is connected and gives no command. A rejected command counts like
+// any other unless it exceeds Rates; chat does not count. The time is match time: ticks at the full tick rate. So it
+// stands still while the match is paused, held or waits, and while the player is away. A reconnect does not begin it again. A player who is about to lose the seat is warned on its connection, 30 s before or
+// after half of the time, whichever is later. A player who comes back after that is warned again, and has at least 5 s.
+type Policy struct {
+	After lockstep.Time // without a command: 5 minutes, at most a day; negative: for ever, without an event
+	Then  Action
+
+	// Guests is after which time a guest is removed, if Then does nothing earlier: 2 minutes, at most a day; negative: guests are as others.
+	Guests lockstep.Time
+}
+
+// An Action is what follows when a player has reached the limit.
+type Action uint8
+
+// The actions.
+const (
+	Report   Action = iota // nothing more
+	TakeOver               // end the connection and take the seat over; the player may come back
+	Remove                 // end the connection and give up the seat
+	Actions                // how many there are
+)
+
+// A player is warned so long before it loses its seat. Both are at most half of Policy.After.
+const (
+	warning      = 30 * lockstep.Second
+	leastWarning = 5 * lockstep.Second // on a new connection
+)
+
+// Seats counts for each seat the ticks without a command.
+type Seats struct {
+	settings      lockstep.Settings
+	after, guests lockstep.Tick // the limits; 0: none
+	then          Action
+	seats         []seat
+}
+
+type seat struct {
+	ticks  lockstep.Tick // since the last command
+	warned bool          // on the present connection
+}
+
+// A Notice is what a tick means for a player: nothing, a warning, the end, or both.
+type Notice struct {
+	Warn  bool
+	Left  int64 // seconds until the player loses its seat, of Warn
+	Lost  bool
+	After int64 // seconds without a command, of Lost
+	Then  Action
+}
+
+// New returns the Seats of a match with settings s.
+func New(s lockstep.Settings, p Policy) *Seats {
+	x := &Seats{settings: s, then: p.Then, seats: make([]seat, s.Players)}
+	x.after, x.guests = x.limit(p.After), x.limit(p.Guests)
+	return x
+}
+
+// limit returns a time of the policy in ticks, 0 for a negative one.
+func (x *Seats) limit(t lockstep.Time) lockstep.Tick {
+	if t <= 0 {
+		return 0
+	}
+	return max(1, lockstep.Tick(x.settings.TicksIn(int64(t))))
+}
+
+// SetGuests changes the limit for guests.
+func (x *Seats) SetGuests(after lockstep.Time) { x.guests = x.limit(after) }
+
+// Limit returns after how many ticks without a command what happens to a player; 0 for never.
+func (x *Seats) Limit(guest bool) (ticks lockstep.Tick, then Action) {
+	if guest && x.guests > 0 && (x.after == 0 || x.then == Report || x.guests < x.after) {
+		return x.guests, Remove
+	}
+	return x.after, x.then
+}
+
+// Tick counts a tick in which the player of a seat could have given a command.
+func (x *Seats) Tick(player lockstep.Player, guest bool) (v Notice) {
+	s := &x.seats[player]
+	limit, then := x.Limit(guest)
+	if s.ticks++; limit == 0 {
+		return v
+	}
+	if s.ticks <= limit { // at the limit too: the player may just be back
+		v.Left, v.Warn = x.warn(s, limit, then)
+	}
+	if s.ticks == limit {
+		v.Lost, v.After, v.Then = true, x.settings.Micros(int64(limit))/int64(lockstep.Second), then
+	}
+	return v
+}
+
+// warn returns in how many seconds the player of a seat loses it, and whether the player is told now.
+func (x *Seats) warn(s *seat, limit lockstep.Tick, then Action) (seconds int64, now bool) {
+	left := limit - s.ticks
+	if then == Report || s.warned || left > x.warningTicks(limit, warning) {
+		return 0, false
+	}
+	left = max(left, x.warningTicks(limit, leastWarning))
+	s.warned, s.ticks = true, limit-left
+	return (x.settings.Micros(int64(left)) + int64(lockstep.Second) - 1) / int64(lockstep.Second), true
+}
+
+func (x *Seats) warningTicks(limit lockstep.Tick, t lockstep.Time) lockstep.Tick {
+	return min(limit/2, lockstep.Tick(x.settings.TicksIn(int64(t))))
+}
+
+// Reset begins the count of a seat again.
+func (x *Seats) Reset(player lockstep.Player) { x.seats[player] = seat{} }
+
+// Connected says that a new connection has the seat.
+func (x *Seats) Connected(player lockstep.Player) { x.seats[player].warned = false }
+
+// Ease gives a connected guest time after its limit has changed: the next tick warns.
+func (x *Seats) Ease(player lockstep.Player) {
+	if limit, _ := x.Limit(true); limit > 0 {
+		s := &x.seats[player]
+		s.ticks, s.warned = min(s.ticks, max(limit, 2)-2), false
+	}
+}
+
+// Ticks returns the ticks since the last command of a seat's player.
+func (x *Seats) Ticks(player lockstep.Player) lockstep.Tick { return x.seats[player].ticks }
