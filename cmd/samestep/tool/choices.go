@@ -115,9 +115,6 @@ var errBoth = errors.New("got units and a scenario, want one of them")
 // inScenario returns the game with the scenario of --scenario.
 func (g *playable) inScenario(c *cli.Context) (*playable, error) {
 	name := c.String(scenarioFlag.Name)
-	if name != "" && c.Uint(unitsFlag.Name) > 0 {
-		return nil, usagef("%s: %v", spelled(c, scenarioFlag.Name), errBoth)
-	}
 	other, err := g.in(name)
 	if err != nil {
 		return nil, usagef("%s: %v", spelled(c, scenarioFlag.Name), err)

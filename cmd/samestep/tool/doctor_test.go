@@ -42,7 +42,7 @@ func TestDoctor(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			s, err := startServer("samestep", os.Stderr, append(row.flags, "--dir", "", "--set", "units=100"))
+			s, err := startServer("samestep", os.Stderr, append(row.flags, "--dir", "", "--config", `{"Units":100}`))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
@@ -203,14 +204,15 @@ func (p *helpPage) commands(all []*cli.Command) {
 }
 
 // manyVariables is how many flags with a variable of the environment are explained once, below the flags.
-const manyVariables = 8
+const manyVariables = 10
 
 // flags writes the flags by category.
 func (p *helpPage) flags(name string, all []cli.Flag) {
-	variables := 0
+	variables, such := 0, ""
 	for _, f := range all {
-		if variable.MatchString(f.String()) {
+		if name := variable.FindString(f.String()); name != "" {
 			variables++
+			such = cmp.Or(such, strings.Trim(name, " []")+" for --"+f.Names()[0])
 		}
 	}
 	fmt.Fprintf(&p.text, "\n%s:\n", name)
@@ -225,7 +227,7 @@ func (p *helpPage) flags(name string, all []cli.Flag) {
 	p.table(t)
 	if variables >= manyVariables {
 		p.text.WriteString("\n")
-		p.wrap("   ", 3, "Variables of the environment set flags, too, such as SAMESTEP_LISTEN for --listen.")
+		p.wrap("   ", 3, "Variables of the environment set flags, too, such as "+such+".")
 	}
 }
 

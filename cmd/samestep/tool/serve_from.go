@@ -157,7 +157,7 @@ func startingSpecs(c *cli.Context, games gameList) ([]server.MatchSpec, *playabl
 
 // flagsFrom returns a match that begins in a state. The flags must agree with the match that has that state.
 func flagsFrom(c *cli.Context, g *playable, from *replay.Origin) (spec server.MatchSpec, err error) {
-	r := matchRequest{Units: uint16(c.Uint("units")), Seed: c.Uint64("seed")}
+	r := matchRequest{Seed: c.Uint64("seed")}
 	if r.Config, err = g.override(c); err != nil {
 		return spec, err
 	}

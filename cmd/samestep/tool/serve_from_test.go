@@ -70,7 +70,7 @@ func TestSaveAndServeFrom(t *testing.T) {
 		s.tokens["ann"], s.tokens["ops"] = "ann-ann-ann-ann-ann", "ops-ops-ops-ops-ops-ops"
 		return s
 	}
-	flags := []string{"--players", "2", "--config", oneTeam(t), "--set", "units=60", "--tick-rate", "50", "--tokens", tokens, "--resume", "--set", "await-players=100ms"} // bob never comes
+	flags := []string{"--players", "2", "--config", oneTeam(t, 60), "--tick-rate", "50", "--tokens", tokens, "--resume", "--set", "await-players=100ms"} // bob never comes
 	first := named(serveInTest(t, append(flags, "--dir", home)...))
 	if sum := playInTest(t, first, 50); sum.Seat != 0 {
 		t.Fatalf("ann has seat %d", sum.Seat)
@@ -162,7 +162,7 @@ func TestSaveAndServeFrom(t *testing.T) {
 // Flags that are not those of the save are refused with the name of the field.
 func TestServeFromRefuses(t *testing.T) {
 	dir := t.TempDir()
-	if err := demos.copy(dir, "--seconds", "5", "--units", "100", "--players", "2", "--seed", "3"); err != nil {
+	if err := demos.copy(dir, "--seconds", "5", "--config", `{"Units":100}`, "--players", "2", "--seed", "3"); err != nil {
 		t.Fatal(err)
 	}
 	save := filepath.Join(dir, "skirmish.ssr")
@@ -174,7 +174,7 @@ func TestServeFromRefuses(t *testing.T) {
 		{[]string{"--players", "200"}, exitError, "setting players: got 200"},
 		{[]string{"--tick-rate", "77"}, exitError, "setting tick micros: got 12987"},
 		{[]string{"--set", "seed=77"}, exitError, "setting seed: got 77"},
-		{[]string{"--set", "units=77"}, exitError, "configuration Units"},
+		{[]string{"--config", `{"Units":77}`}, exitError, "configuration Units"},
 		{[]string{"--game", "minimal"}, exitIdentity, "game"},
 		{[]string{"--set", "seat=0"}, exitUsage, `seat: got "0", want a seat and a player, such as 0=ann`},
 		{[]string{"--set", "seat=0=bob", "--set", "seat=0=ann"}, exitUsage, "seat: got seat 0 twice"},
@@ -204,7 +204,7 @@ func TestServeFromRefuses(t *testing.T) {
 func TestPostFrom(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := serveInTest(t, "--players", "2", "--set", "units=60", "--tick-rate", "50", "--dir", dir, "--matches", "1")
+	s := serveInTest(t, "--players", "2", "--config", `{"Units":60}`, "--tick-rate", "50", "--dir", dir, "--matches", "1")
 	s.tokens["ann"] = s.tokens["player-0"]
 	playInTest(t, s, 30)
 	s.end(t, s.tokens["admin"])

@@ -45,7 +45,6 @@ func serveSettings() []*setting {
 			&setting{Flag: &cli.StringFlag{Name: "from", Usage: "begin the matches in the state of a replay after a tick: `REPLAY[@TICK]`, or a time such as @20m; without either, after the last tick; they have the settings and the configuration of the replay"}, where: anywhere},
 			&setting{Flag: &cli.StringSliceFlag{Name: "seat", Usage: "with from: keep a seat for the player with this name or subject in the tokens, as `SEAT=NAME`, whatever seat the token has"}},
 			&setting{Flag: assetsFlag},
-			&setting{Flag: unitsFlag},
 			&setting{Flag: scenarioFlag},
 			&setting{Flag: botFlag},
 			&setting{Flag: &cli.Uint64Flag{Name: "seed", Usage: "seed of the first match; each further match has the next one; 0: each match draws its own"}},

@@ -4,7 +4,6 @@ package tool
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,7 +21,7 @@ import (
 
 // matchSpecs returns the matches of --matches.
 func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
-	if err := cmp.Or(checkSettings(c), g.checkUnits(c, 0, 60000)); err != nil {
+	if err := checkSettings(c); err != nil {
 		return nil, err
 	}
 	override, err := g.override(c)
@@ -32,7 +31,7 @@ func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
 	if g, err = g.inScenario(c); err != nil {
 		return nil, err
 	}
-	players, err := g.seats(c, c.Uint("units"), override)
+	players, err := g.seats(c, 0, override)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +39,7 @@ func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
 	seed := c.Uint64("seed")
 	for i := range c.Uint("matches") {
 		spec, err := matchSpec(g, matchRequest{
-			Name: fmt.Sprintf("match-%d", i+1), Players: uint8(players), Units: uint16(c.Uint("units")),
+			Name: fmt.Sprintf("match-%d", i+1), Players: uint8(players),
 			TickMicros: periodOf(c), Seed: seed, Config: override,
 		})
 		if err != nil {

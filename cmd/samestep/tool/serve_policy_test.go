@@ -18,7 +18,7 @@ func TestServeRestoresPolicies(t *testing.T) {
 	testenv.Long(t) // the tests of resumed matches of package server have the policies
 	t.Parallel()
 	dir := t.TempDir()
-	common := []string{"--players", "2", "--set", "units=20", "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--resume"}
+	common := []string{"--players", "2", "--config", `{"Units":20}`, "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--resume"}
 	after := func(s *served, tick uint32) *server.View {
 		for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 			v, err := viewOf(t.Context(), s.url+"/matches/match-1", "")

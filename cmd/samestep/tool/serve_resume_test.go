@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -36,7 +37,7 @@ func TestServeResumes(t *testing.T) {
 	if err := errors.Join(os.Mkdir(live, 0o700), syscall.Mkfifo(filepath.Join(live, "pipe.ssr"), 0o666), os.Symlink("pipe.ssr", filepath.Join(live, "link.ssr"))); err != nil {
 		t.Fatal(err)
 	}
-	flags := []string{"--players", "2", "--config", oneTeam(t), "--set", "units=100", "--tick-rate", "50", "--set", "web=false", "--dir", dir, "--tokens", tokens, "--durability", "frame", "--resume"}
+	flags := []string{"--players", "2", "--config", oneTeam(t, 100), "--tick-rate", "50", "--set", "web=false", "--dir", dir, "--tokens", tokens, "--durability", "frame", "--resume"}
 	first := serveInTest(t, flags...)
 	first.tokens["ann"] = "ann-ann-ann-ann-ann"
 	before := playInTest(t, first, 0)
@@ -92,10 +93,10 @@ func playInTest(t *testing.T, s *served, after lockstep.Tick) joinSummary {
 }
 
 // oneTeam returns the path of a configuration with one team, in which nobody wins when a player leaves.
-func oneTeam(t *testing.T) string {
+func oneTeam(t *testing.T, units int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.json")
-	if err := os.WriteFile(path, []byte(`{"Teams": 1}`), 0o600); err != nil {
+	if err := os.WriteFile(path, fmt.Appendf(nil, `{"Teams": 1, "Units": %d}`, units), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -264,7 +265,7 @@ func TestServeDrains(t *testing.T) {
 	if err := os.WriteFile(tokens, []byte(list), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := serveInTest(t, "--players", "2", "--set", "units=100", "--dir", t.TempDir(), "--tokens", tokens, "--set", "drain=10m")
+	s := serveInTest(t, "--players", "2", "--config", `{"Units":100}`, "--dir", t.TempDir(), "--tokens", tokens, "--set", "drain=10m")
 	if status := pageStatus(t, s.url+"/readyz"); status != http.StatusOK { // it has begun to listen for signals
 		t.Fatalf("readyz: got %d", status)
 	}

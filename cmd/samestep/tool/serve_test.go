@@ -152,7 +152,7 @@ func joinInTest(t *testing.T, s *served, name string, flags ...string) (joinSumm
 func TestServeAndJoin(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := serveInTest(t, "--players", "2", "--set", "units=100", "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--set", "spectator-delay=1s", "--set", "explain=true")
+	s := serveInTest(t, "--players", "2", "--config", `{"Units":100}`, "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--set", "spectator-delay=1s", "--set", "explain=true")
 	var wait sync.WaitGroup
 	live, _ := filepath.Glob(filepath.Join(dir, "live", "*.ssr"))
 	if len(live) != 1 {
@@ -220,7 +220,7 @@ func TestServeAndJoin(t *testing.T) {
 // Without a referee and a majority, nobody knows whose state is right: both players hear of it once, and neither exits with 0.
 func TestRelayTie(t *testing.T) {
 	t.Parallel()
-	s := serveInTest(t, "--players", "2", "--set", "units=100", "--tick-rate", "50", "--dir", "", "--set", "relay=true")
+	s := serveInTest(t, "--players", "2", "--config", `{"Units":100}`, "--tick-rate", "50", "--dir", "", "--set", "relay=true")
 	var players sync.WaitGroup
 	for seat, flags := range [][]string{nil, {"--corrupt", "10"}} {
 		players.Go(func() {
@@ -236,7 +236,7 @@ func TestRelayTie(t *testing.T) {
 // A copy that was corrupted, found by a majority and healed was still corrupted: its player does not exit with 0.
 func TestRelayHealed(t *testing.T) {
 	t.Parallel()
-	s := serveInTest(t, "--players", "3", "--set", "units=100", "--tick-rate", "50", "--dir", "", "--set", "relay=true", "--set", "start=3")
+	s := serveInTest(t, "--players", "3", "--config", `{"Units":100}`, "--tick-rate", "50", "--dir", "", "--set", "relay=true", "--set", "start=3")
 	var players sync.WaitGroup
 	for seat, flags := range [][]string{nil, {"--corrupt", "60"}, nil} {
 		players.Go(func() {

@@ -79,7 +79,7 @@ func TestDrawnTokens(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "matches")
 	start := func(flags ...string) *served {
-		return serveInTest(t, append([]string{"--players", "2", "--set", "units=100", "--dir", dir, "--resume"}, flags...)...)
+		return serveInTest(t, append([]string{"--players", "2", "--config", `{"Units":100}`, "--dir", dir, "--resume"}, flags...)...)
 	}
 	path := filepath.Join(dir, "tokens.txt")
 	read := func() string {

@@ -121,9 +121,9 @@ func TestRematchFromPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, row := range []struct{ name, match, args string }{
-		{"demo", "demo", "demo --web --units 120 --bot hard"},
+		{"demo", "demo", "demo --web --config {\"Units\":120} --bot hard"},
 		{"configuration", "match-1", "serve --set web=true --guests 4 --matches 1 --players 2 --bots 1 --config " + config + " --set bot=hard --tick-rate 50 --set seed=5 --log-level warn"},
-		{"guests", "match-1", "serve --set web=true --guests 4 --matches 1 --players 2 --bots 1 --set units=120 --set bot=hard --tick-rate 25 --set seed=5 --log-level warn"},
+		{"guests", "match-1", "serve --set web=true --guests 4 --matches 1 --players 2 --bots 1 --config {\"Units\":120} --set bot=hard --tick-rate 25 --set seed=5 --log-level warn"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if row.name == "guests" { // the other two have a server, and visitors without tokens

@@ -82,7 +82,7 @@ func TestWebDemo(t *testing.T) {
 	var stderr strings.Builder
 	exit := make(chan int, 1)
 	go func() {
-		code := process(ctx, os.Args[0], []string{"demo", "--web", "--listen", "127.0.0.1:0", "--players", "2", "--units", "100", "--dir", t.TempDir()}, w, &stderr)
+		code := process(ctx, os.Args[0], []string{"demo", "--web", "--listen", "127.0.0.1:0", "--players", "2", "--config", `{"Units":100}`, "--dir", t.TempDir()}, w, &stderr)
 		w.Close()
 		exit <- code
 	}()
