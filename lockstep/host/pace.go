@@ -10,7 +10,11 @@ import (
 // ready reports whether the next tick may be sealed.
 func (h *Host) ready() bool {
 	gathers := h.Held() == "" && h.gathers()
-	ready := h.pace.Await(h.now, gathers, h.c.Now() > 0, h.paceSeats())
+	var seats []pace.Seat
+	if h.options.Wait.Bound > 0 {
+		seats = h.paceSeats()
+	}
+	ready := h.pace.Await(h.now, gathers, h.c.Now() > 0, seats)
 	h.tellCosts()
 	return ready
 }
