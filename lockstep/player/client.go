@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/datagram"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/answers"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -76,7 +77,7 @@ type Client struct {
 	payloads   *record.Payloads
 	predict    prediction
 	smooth     smoothness
-	again      *resimulation // or nil
+	answers    answers.Answers
 	pace       pacer
 	look       *look // of a client of views, or nil
 	catchingUp bool
@@ -192,7 +193,7 @@ func (c *Client) Disconnected(now lockstep.Time, err error) {
 	}
 	c.own.unsent()
 	c.out.begin()
-	c.again = nil
+	c.answers.Reset()
 	if c.fatal != nil || c.leaving || c.over {
 		c.finish()
 		return

@@ -4,6 +4,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/datagram"
 	"github.com/seed-49bee653/samestep/lockstep/feed"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/answers"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -30,8 +31,8 @@ func (c *Client) MemoryBound(stateBytes int) int {
 	if c.look != nil {
 		views = 2 * ((feed.History+2)*feed.MaxViewBytes + feed.MaxDeltaBytes)
 	}
-	return views + 4*(2*o.MaxBacklog+protocol.MaxServerMessage) + 2*o.MaxState + 2*(o.KeepStates+maxStates+2)*stateBytes +
-		3*o.MaxBacklog + 16*maxHashes + 8*maxAgain +
+	return views + 4*(2*o.MaxBacklog+protocol.MaxServerMessage) + 2*o.MaxState + 2*(o.KeepStates+answers.MaxStates+2)*stateBytes +
+		3*o.MaxBacklog + 16*maxHashes + 8*answers.MaxTicks +
 		2*record.CommandWindow*lockstep.MaxPayload + maxChat*record.MaxNote +
 		2*datagram.Window*datagram.MaxSize + datagram.PlayerMemory +
 		3*eventBytes*(maxEvents+protocol.MaxServerMessage/minEventMessage)
@@ -43,10 +44,7 @@ func (c *Client) Memory() int {
 	if f := c.run.follower; f != nil {
 		n += f.Memory()
 	}
-	n += c.look.memory() + c.datagrams.Memory() + c.run.tape.memory() + c.again.memory() + 16*cap(c.run.hashes)
-	for i := range c.out.states {
-		n += cap(c.out.states[i].state)
-	}
+	n += c.look.memory() + c.datagrams.Memory() + c.run.tape.memory() + c.answers.Memory() + 16*cap(c.run.hashes)
 	for _, s := range c.own.list[:cap(c.own.list)] {
 		n += cap(s.Payload)
 	}

@@ -45,7 +45,9 @@ func (c *Client) due() lockstep.Time {
 			at = min(at, c.measure.pingAt, c.datagrams.Wake(c.clock, c.own.pending()))
 		}
 	}
-	at = min(at, c.againDue())
+	if c.link == linkUp && !c.catchingUp {
+		at = min(at, c.answers.Due())
+	}
 	level := int64(c.level())
 	if waiting := c.run.full || c.run.untimed(); c.fatal == nil && (level > 0 || waiting || c.pace.owed < c.mostOwed()) {
 		if c.catchingUp || waiting {

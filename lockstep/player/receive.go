@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/answers"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -203,9 +204,21 @@ func (c *Client) dispatch(m *protocol.Message) error {
 	case protocol.KindCommandAccepted, protocol.KindCommandRejected:
 		c.answered(m)
 	case protocol.KindStateRequest:
-		c.stateAsked(m.Tick)
+		if f := c.run.follower; f != nil {
+			var b []byte
+			if m := f.Moment(m.Tick); m != nil {
+				b = m.State
+			}
+			c.answers.State(m.Tick, b)
+		}
 	case protocol.KindResimulate:
-		c.resimulateAsked(m)
+		if !c.answers.Busy() {
+			var material *answers.Material
+			if !c.answers.Keeps(m.From, m.Tick) {
+				material = c.run.material(c.game, m.From, m.Tick)
+			}
+			c.answers.Ask(c.clock, m.From, m.Tick, m.State, material)
+		}
 	case protocol.KindDesyncReport:
 		c.differs(Desynced{Tick: m.Tick, Agreed: m.Agreed, Section: m.Field})
 	case protocol.KindPing:

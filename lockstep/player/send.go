@@ -28,24 +28,11 @@ type outgoing struct {
 	ackedAt lockstep.Time
 	reports []lockstep.Tick // checked ticks to report
 	chat    []string
-	states  []stateAnswer
 	writer  protocol.Writer
 	message protocol.Message
 }
 
-// A stateAnswer is the part of a requested state that is not sent yet.
-type stateAnswer struct {
-	tick   lockstep.Tick
-	names  []string // of the phases of the tick, before the state; nil for none
-	sums   []uint64 // state hashes at their beginnings
-	state  []byte
-	offset int
-}
-
-const (
-	maxChat   = 16 // lines that wait
-	maxStates = 4  // states that wait
-)
+const maxChat = 16 // lines that wait
 
 // begin forgets the messages of the connection before. Reports stay.
 func (o *outgoing) begin() {
@@ -58,18 +45,6 @@ func (o *outgoing) report(t lockstep.Tick) {
 		o.reports = o.reports[:copy(o.reports, o.reports[1:])]
 	}
 	o.reports = append(o.reports, t)
-}
-
-// stateAsked queues the answer to a request for a state.
-func (c *Client) stateAsked(t lockstep.Tick) {
-	if len(c.out.states) == maxStates || c.run.follower == nil {
-		return // a server with maxStates pending requests gets no more answers
-	}
-	a := stateAnswer{tick: t}
-	if m := c.run.follower.Moment(t); m != nil {
-		a.state = append(a.state, m.State...)
-	}
-	c.out.states = append(c.out.states, a)
 }
 
 // Send appends the next message of the connection, and nothing if there is none. The returned bytes count as sent.
@@ -88,8 +63,12 @@ func (c *Client) Send(dst []byte) []byte {
 		dst = c.sendSmall(dst)
 		dst = c.sendReports(dst, n)
 		dst = c.sendCommands(dst, n)
-		dst = c.sendResimulated(dst, n)
-		dst = c.sendStates(dst, n)
+		for room(dst, n, 9*protocol.MaxSections) && c.answers.NextSum(&c.out.message) {
+			dst = c.put(dst, &c.out.message)
+		}
+		if room(dst, n, protocol.MaxChunk) && c.answers.NextState(&c.out.message) {
+			dst = c.put(dst, &c.out.message)
+		}
 		if c.out.leave && !c.own.waiting() {
 			c.out.leave = false
 			c.out.message = protocol.Message{Kind: protocol.KindLeave, Text: c.out.reason}
@@ -226,25 +205,4 @@ func (c *Client) sendCommands(dst []byte, start int) []byte {
 // waiting reports whether a command is still to be sent.
 func (o *outstanding) waiting() bool {
 	return slices.ContainsFunc(o.pending(), func(s *datagram.Pending) bool { return !s.Streamed })
-}
-
-// sendStates appends the next chunk of a state that was asked for.
-func (c *Client) sendStates(dst []byte, start int) []byte {
-	o := &c.out
-	if len(o.states) == 0 || !room(dst, start, protocol.MaxChunk) {
-		return dst
-	}
-	a := &o.states[0]
-	if a.names != nil {
-		o.message = protocol.Message{Kind: protocol.KindPhases, Tick: a.tick, Names: a.names, Sections: a.sums}
-		a.names, a.sums = nil, nil
-		return c.put(dst, &o.message) // less than a chunk
-	}
-	chunk := a.state[a.offset:min(len(a.state), a.offset+protocol.MaxChunk)]
-	o.message = protocol.Message{Kind: protocol.KindState, Tick: a.tick, Offset: uint32(a.offset), Total: uint32(len(a.state)), Bytes: chunk}
-	dst = c.put(dst, &o.message)
-	if a.offset += len(chunk); a.offset == len(a.state) {
-		o.states = append(o.states[:0], o.states[1:]...)
-	}
-	return dst
 }

@@ -19,6 +19,7 @@ var pure = slices.Concat(machines, []string{
 var machines = []string{
 	"lockstep/host/internal/budget",
 	"lockstep/host/internal/idle",
+	"lockstep/player/internal/answers",
 }
 
 // pureImports is what pure packages may import of the standard library. What is
