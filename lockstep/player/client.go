@@ -7,6 +7,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/datagram"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/answers"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/commands"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/predict"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -73,9 +75,9 @@ type Client struct {
 	datagrams  *datagram.PlayerEnd // or nil
 	run        runner
 	out        outgoing
-	own        outstanding
+	own        commands.Own
 	payloads   *record.Payloads
-	predict    prediction
+	predict    predict.Prediction
 	smooth     smoothness
 	answers    answers.Answers
 	pace       pacer
@@ -90,15 +92,14 @@ type Client struct {
 // New returns a Client of a match of game g.
 func New(g *lockstep.Game, o Options) *Client {
 	o.defaults()
-	c := &Client{game: g, options: o, seat: lockstep.System, payloads: g.NewPayloads()}
+	c := &Client{game: g, options: o, seat: lockstep.System, own: commands.New(), payloads: g.NewPayloads()}
 	if o.Views {
 		c.look = &look{}
 	}
 	c.roster.tell = c.tell
 	c.backoff.random = o.Seed
-	c.own.next = 1
 	c.pace = pacer{options: o.Pacing, noBase: true, pace: pacePlain}
-	c.predict.most = max(o.Predict, o.Predict+o.PredictLate) // the sum may overflow
+	c.predict = predict.New(predict.Options{Ahead: o.Predict, Late: o.PredictLate})
 	return c
 }
 
@@ -191,7 +192,7 @@ func (c *Client) Disconnected(now lockstep.Time, err error) {
 	if c.look != nil {
 		c.look.drop()
 	}
-	c.own.unsent()
+	c.own.Unsent()
 	c.out.begin()
 	c.answers.Reset()
 	if c.fatal != nil || c.leaving || c.over {

@@ -27,7 +27,7 @@ func (c *Client) SendDatagram(dst []byte) []byte {
 		c.datagrams = datagram.NewPlayerEnd(c.in.position)
 	}
 	before := len(dst)
-	dst = c.datagrams.Send(dst, c.clock, &datagram.Demand{Position: c.in.from(), Tick: c.Tick(), Commands: c.own.pending()})
+	dst = c.datagrams.Send(dst, c.clock, &datagram.Demand{Position: c.in.from(), Tick: c.Tick(), Commands: c.own.Pending()})
 	c.measure.bytesOut += uint64(len(dst) - before)
 	return dst
 }

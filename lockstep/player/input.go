@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/predict"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -19,11 +20,16 @@ func (c *Client) Submit(value any) (lockstep.Sequence, error) {
 	if err != nil {
 		return 0, err
 	}
-	seq, ok := c.own.add(c.clock, kind, payload)
+	seq, ok := c.own.Submit(c.clock, kind, payload)
 	if !ok {
 		return 0, fmt.Errorf("%w: %d commands", ErrUnanswered, record.CommandWindow)
 	}
-	c.assume()
+	var path *predict.Path
+	if c.expects() {
+		p := c.path()
+		path = &p
+	}
+	c.predict.Assume(&c.own, path, uint32(c.pace.fraction()))
 	return seq, nil
 }
 
@@ -77,6 +83,6 @@ func (c *Client) Corrupt(path string) error {
 	if !v.Flip() {
 		return fmt.Errorf("lockstep: client: corrupt: got the path %q, want that of a number, a bool or a text that is not empty", path)
 	}
-	c.predict.fault = correction
+	c.predict.Refuse()
 	return c.run.follower.Restore(b)
 }

@@ -73,11 +73,9 @@ func (c *Client) Sight() (Sight, bool) {
 
 // ownCommands returns those that the view does not have yet.
 func (c *Client) ownCommands() []lockstep.Command {
-	list := c.look.own[:0]
+	list := c.own.Append(c.look.own[:0], c.seat)
 	c.payloads.Reset()
-	for i := range c.own.list {
-		o := &c.own.list[i]
-		list = append(list, lockstep.Command{Tick: o.tick, Player: c.seat, Sequence: o.Sequence, Kind: o.Kind, Payload: o.Payload})
+	for i := range list {
 		if err := c.payloads.Decode(&list[i]); err != nil {
 			panic(err) // the client has made it
 		}
@@ -181,7 +179,7 @@ func (c *Client) viewDelta(m *protocol.Message) error {
 	} else {
 		l.rest(m.Tick, c.clock)
 	}
-	c.own.forget(m.Tick)
+	c.own.Forget(m.Tick)
 	l.delta, l.total, l.ack = l.delta[:0], 0, true
 	c.serverTick = max(c.serverTick, m.Tick)
 	if first {

@@ -44,10 +44,7 @@ func (c *Client) Memory() int {
 	if f := c.run.follower; f != nil {
 		n += f.Memory()
 	}
-	n += c.look.memory() + c.datagrams.Memory() + c.run.tape.memory() + c.answers.Memory() + 16*cap(c.run.hashes)
-	for _, s := range c.own.list[:cap(c.own.list)] {
-		n += cap(s.Payload)
-	}
+	n += c.look.memory() + c.datagrams.Memory() + c.run.tape.memory() + c.answers.Memory() + c.own.Memory() + 16*cap(c.run.hashes)
 	for _, text := range c.out.chat {
 		n += len(text)
 	}

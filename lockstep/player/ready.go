@@ -42,7 +42,7 @@ func (c *Client) due() lockstep.Time {
 	case linkGreeting, linkUp:
 		at = min(at, c.silentAt(), c.stallAt())
 		if c.link == linkUp {
-			at = min(at, c.measure.pingAt, c.datagrams.Wake(c.clock, c.own.pending()))
+			at = min(at, c.measure.pingAt, c.datagrams.Wake(c.clock, c.own.Pending()))
 		}
 	}
 	if c.link == linkUp && !c.catchingUp {

@@ -255,7 +255,7 @@ func (c *Client) welcome(w *protocol.Welcome) error {
 	c.ackEvery = lockstep.Tick(w.AckEvery)
 	c.serverTick = w.Tick // less than before if a crash took ticks back
 	c.inputDelay = lockstep.Tick(w.InputDelay)
-	renumbered := c.own.known(w.LastSequence, w.Tick)
+	renumbered := c.own.Known(w.LastSequence, w.Tick)
 	c.pace.noBase = true
 	c.pace.arriving = int64(w.SpeedPercent)
 	c.measure.begin(c.clock)
@@ -265,7 +265,7 @@ func (c *Client) welcome(w *protocol.Welcome) error {
 	c.out.ready = c.wantReady
 	c.tell(Welcomed{w.Seat, w.Role})
 	for _, e := range renumbered {
-		c.tell(e)
+		c.tell(Renumbered(e))
 	}
 	if w.Resumed {
 		c.out.arrived, c.out.adopted = true, true // acknowledged even if nothing follows, as in a paused match
@@ -286,28 +286,21 @@ func (c *Client) checkSeat(seat lockstep.Player, h *lockstep.Header) error {
 // ran here, and an answer may be about the ticks that replace them.
 func (c *Client) forgetRun() {
 	if c.in.from() > 0 {
-		c.own.forget(c.Tick())
+		c.own.Forget(c.Tick())
 	}
 }
 
-// answered takes the receipt of a command.
+// answered takes the receipt of a command, unless it answers a repeat.
 func (c *Client) answered(m *protocol.Message) {
-	i := c.own.find(m.Sequence)
-	if i < 0 || c.own.list[i].answered {
-		return // an answer to a repeat
+	if !c.own.Awaits(m.Sequence) {
+		return
 	}
-	s := &c.own.list[i]
 	receipt := lockstep.Receipt{Sequence: m.Sequence, Tick: m.Tick, Reason: m.Reason, Wait: m.Wait(), Detail: m.Text}
-	if receipt.Reason.Final() {
-		c.own.decided(m.Sequence)
-	}
-	if m.Kind == protocol.KindCommandAccepted {
-		s.answered, s.tick = true, m.Tick
-		c.predict.answered(&c.own, i, c.pace.duration(1, c.pace.playing))
+	accepted := m.Kind == protocol.KindCommandAccepted
+	a := c.own.Answer(&receipt, accepted, c.predict.Shown())
+	c.predict.Answered(a, c.pace.duration(1, c.pace.playing))
+	if accepted {
 		c.forgetRun()
-	} else {
-		c.predict.fault = max(c.predict.fault, surprise)
-		c.own.remove(i)
 	}
 	c.tell(receipt)
 }

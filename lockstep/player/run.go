@@ -121,7 +121,7 @@ func (c *Client) watch(elapsed, still lockstep.Time, ran lockstep.Tick) {
 	case !c.runs():
 		c.smooth.stood = 0
 		return
-	case c.catchingUp && ran == 0 || !c.catchingUp && c.predict.stands:
+	case c.catchingUp && ran == 0 || !c.catchingUp && c.predict.Stands():
 		still = elapsed
 	}
 	c.smooth.pass(elapsed, still)
@@ -258,8 +258,7 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 		}
 	}
 	c.roster.ticked()
-	c.predict.confirm(f, c.seat, &c.own)
-	if c.predict.refutes(r.follower.Simulation()) {
+	if c.predict.Confirm(r.follower.Simulation(), c.own.Confirm(f, c.seat, c.predict.Due())) {
 		c.smooth.corrections++
 	}
 	c.forgetRun()
@@ -326,8 +325,8 @@ func (c *Client) View() (View, bool) {
 		return View{}, false
 	}
 	v := View{Previous: r.previous, Current: r.follower.Simulation(), Fraction: c.pace.fraction()}
-	if p := &c.predict; p.ready() {
-		v.Previous, v.Current, v.Predicted = p.previous, p.sim, true
+	if s := c.predict.Current(); s != nil {
+		v.Previous, v.Current, v.Predicted = c.predict.Previous(), s, true
 	}
 	if v.Previous == nil || v.Previous.Tick() == v.Current.Tick() {
 		v.Previous = v.Current

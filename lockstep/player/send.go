@@ -69,7 +69,7 @@ func (c *Client) Send(dst []byte) []byte {
 		if room(dst, n, protocol.MaxChunk) && c.answers.NextState(&c.out.message) {
 			dst = c.put(dst, &c.out.message)
 		}
-		if c.out.leave && !c.own.waiting() {
+		if c.out.leave && !slices.ContainsFunc(c.own.Pending(), func(s *datagram.Pending) bool { return !s.Streamed }) {
 			c.out.leave = false
 			c.out.message = protocol.Message{Kind: protocol.KindLeave, Text: c.out.reason}
 			dst = c.put(dst, &c.out.message)
@@ -184,7 +184,7 @@ func room(dst []byte, start, sizeBytes int) bool {
 }
 
 func (c *Client) sendCommands(dst []byte, start int) []byte {
-	pending := c.own.pending()
+	pending := c.own.Pending()
 	if c.link == linkUp {
 		pending = c.datagrams.Unheld(c.clock, c.measure.roundTrip, pending)
 	}
@@ -200,9 +200,4 @@ func (c *Client) sendCommands(dst []byte, start int) []byte {
 		dst = c.put(dst, &c.out.message)
 	}
 	return dst
-}
-
-// waiting reports whether a command is still to be sent.
-func (o *outstanding) waiting() bool {
-	return slices.ContainsFunc(o.pending(), func(s *datagram.Pending) bool { return !s.Streamed })
 }

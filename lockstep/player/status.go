@@ -48,7 +48,7 @@ func (c *Client) Status() Status {
 		Stage: c.Stage(), Seat: c.seat, Role: c.role,
 		Tick: c.Tick(), ServerTick: c.serverTick, InputDelay: c.inputDelay, Backlog: c.level(), Speed: c.pace.playing,
 		RoundTrip: c.measure.roundTrip, Jitter: c.pace.jitter.mean, RenderDelay: c.pace.delay(),
-		Agreed: c.run.agreed, Differing: c.run.differing, Unanswered: len(c.own.list),
+		Agreed: c.run.agreed, Differing: c.run.differing, Unanswered: c.own.Len(),
 		Watched: c.smooth.watched, Stalls: c.smooth.stalls, Corrections: c.smooth.corrections, Rollbacks: c.smooth.rollbacks,
 		Repeats: c.measure.repeats + c.datagrams.Repeats(), LateFrames: c.measure.lateFrames,
 		BytesIn: c.measure.bytesIn, BytesOut: c.measure.bytesOut,

@@ -100,8 +100,8 @@ func (c *Client) adopt(a *assembly) error {
 	c.run.begin(f, &dec)
 	c.explain()
 	c.pace.begin(&f.Header().Settings, c.pace.arriving)
-	c.predict.fault = correction
-	c.own.forget(f.Tick())
+	c.predict.Refuse()
+	c.own.Forget(f.Tick())
 	c.out.arrived, c.out.adopted, c.out.acked = true, true, f.Tick()
 	c.out.reports = c.out.reports[:0] // of the stream before
 	c.catchingUp, c.progressed = true, 0

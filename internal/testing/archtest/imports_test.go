@@ -84,6 +84,8 @@ var imports = []importRow{
 	{pattern: "lockstep/host", own: slices.Concat(core, []string{"lockstep/host/internal/...", "lockstep/disclosure", "lockstep/feed", "lockstep/protocol", "lockstep/datagram", "internal/ring"}), tests: live},
 	{pattern: "lockstep/player", own: []string{"state", "checksum", "internal/pack", "lockstep/feed", "lockstep/record", "lockstep", "lockstep/protocol", "lockstep/datagram", "lockstep/player/internal/..."}, tests: live},
 	{pattern: "lockstep/player/internal/answers", own: []string{"checksum", "lockstep", "lockstep/protocol", "lockstep/record"}},
+	{pattern: "lockstep/player/internal/commands", own: []string{"lockstep", "lockstep/datagram", "lockstep/record"}},
+	{pattern: "lockstep/player/internal/predict", own: []string{"lockstep", "lockstep/player/internal/commands"}},
 	{pattern: "replay", own: slices.Concat(live, []string{"internal/files", "internal/matchlog", "internal/words"}), modules: []string{xxhash, zstd, xsys}, tests: games},
 	// Only the standard library: a game on another engine links nothing else of ours.
 	{pattern: "recorder"},

@@ -20,6 +20,8 @@ var machines = []string{
 	"lockstep/host/internal/budget",
 	"lockstep/host/internal/idle",
 	"lockstep/player/internal/answers",
+	"lockstep/player/internal/commands",
+	"lockstep/player/internal/predict",
 }
 
 // pureImports is what pure packages may import of the standard library. What is
