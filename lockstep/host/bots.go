@@ -37,8 +37,7 @@ func (h *Host) enterBot(p lockstep.Player) error {
 // introduce tells the peers who the bot of a seat is, unless they know it.
 func (h *Host) introduce(p lockstep.Player) error {
 	s := &h.seats[p]
-	if s.noted != s.name {
-		s.noted = s.name
+	if h.talk.Rename(p, s.name) {
 		if err := h.c.Note(p, record.TopicName, s.name); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/idle"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -60,7 +61,7 @@ type Host struct {
 	budget      *budget.Ledger
 	idle        *idle.Seats
 	mostClosing int // peers when the limits changed: they stay until their sockets are closed
-	notes       notes
+	talk        *talk.Talk
 	bans        []Ban
 	banChanges  uint64
 
@@ -142,6 +143,7 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		wake:   never,
 		clock:  clock{each: h.Settings.Micros(1), percent: 100},
 		pace:   pace{base: 100, percent: 100, payers: make([]payer, h.Settings.Players)},
+		talk:   talk.New(int(h.Settings.Players), talk.Policy{Bytes: o.MaxNoteBytes, History: o.ChatHistory, Spectators: o.SpectatorChat}),
 		lobby:  lobby{open: o.Start != (StartPolicy{})},
 		views:  v,
 	}, nil

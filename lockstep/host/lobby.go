@@ -144,8 +144,7 @@ func (h *Host) noteReady(p lockstep.Player) {
 	if s.says {
 		text = record.ReadyYes
 	}
-	if !h.mayNoteWithin(s.peer, text, h.options.MaxNoteBytes) {
-		h.notes.waiting = true
+	if !h.talk.Ready(h.purse(s.peer), text) {
 		h.wakeAt(h.now + lockstep.Second)
 		return
 	}

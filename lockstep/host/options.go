@@ -8,6 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/feed"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/idle"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -226,9 +227,6 @@ func or[T comparable](field *T, otherwise T) {
 	}
 }
 
-// maxChatHistory bounds Options.ChatHistory.
-const maxChatHistory = 256
-
 // complete sets the defaults for a match with settings s, and checks all options.
 func (o *Options) complete(s *lockstep.Settings) error {
 	second := lockstep.Tick(s.TickRate())
@@ -323,7 +321,7 @@ func (o *Options) check(s *lockstep.Settings) error {
 		{"ring records", int64(o.RingRecords), 16, 1 << 24},
 		{"ring bytes", int64(o.RingBytes), 1, 1 << 30},
 		{"sync bytes per tick", int64(o.SyncBytesPerTick), 1 << 10, 1 << 30},
-		{"chat history", int64(o.ChatHistory), -1 << 20, maxChatHistory},
+		{"chat history", int64(o.ChatHistory), -1 << 20, talk.MaxHistory},
 		{"evidence history", int64(o.EvidenceHistory), 1, 1 << 10},
 		{"redundancy", int64(o.Redundancy), 100, 1000},
 		{"max note bytes", int64(o.MaxNoteBytes), 1, 1 << 40},

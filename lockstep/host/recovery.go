@@ -10,6 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -41,8 +42,7 @@ type Recovery struct {
 	position  protocol.Position // of the next record
 	seats     []hostSeat
 	end       []byte // the end record, which only a match that its rules have ended may have
-	noted     int    // bytes of notes
-	chat      chatLog
+	talk      *talk.Talk
 	options   string // the text of the last [record.EventOptions]
 	disclosed disclosure.Log
 	paused    bool // by an admin, see record.EventPaused
@@ -106,6 +106,7 @@ func (r *Recovery) Append(raw []byte) error {
 	case record.KindHeader:
 		r.header = slices.Clone(raw)
 		r.seats = make([]hostSeat, rec.Header.Settings.Players)
+		r.talk = talk.New(len(r.seats), talk.Policy{History: talk.MaxHistory})
 		r.position = 1
 		return nil
 	case record.KindKeyframe:
@@ -113,10 +114,10 @@ func (r *Recovery) Append(raw []byte) error {
 	case record.KindNote, record.KindEvent:
 		switch seated := int(rec.Player) < len(r.seats); {
 		case seated && rec.Topic == record.TopicName:
-			s := &r.seats[rec.Player]
-			s.name, s.noted = rec.Text, rec.Text
+			r.seats[rec.Player].name = rec.Text
+			r.talk.Rename(rec.Player, rec.Text)
 		case rec.Topic == record.TopicChat:
-			r.chat.add(chatLine{player: rec.Player, text: rec.Text}, maxChatHistory)
+			r.talk.Read(rec.Player, rec.Text)
 		case seated && rec.Event == record.EventPresence:
 			r.presence(&r.seats[rec.Player], rec.Text)
 		case seated && rec.Event == record.EventClaim:
@@ -138,7 +139,7 @@ func (r *Recovery) Append(raw []byte) error {
 			}
 		}
 		if rec.Event != record.EventSubstitute {
-			r.noted += noteSize(rec.Text)
+			r.talk.Count(rec.Text)
 		}
 	case record.KindEnd:
 		r.end = slices.Clone(raw)
@@ -181,7 +182,7 @@ func (r *Recovery) system(value any) {
 		}
 	case *lockstep.Left:
 		s := &r.seats[v.Player]
-		*s = hostSeat{noted: s.noted, claim: s.claim, reserved: s.reserved, substitution: s.substitution, shown: record.PresenceVacant}
+		*s = hostSeat{claim: s.claim, reserved: s.reserved, substitution: s.substitution, shown: record.PresenceVacant}
 	case *lockstep.Lost:
 		r.seats[v.Player].told, r.seats[v.Player].shown = away, record.PresenceAway
 	case *lockstep.TakenOver:
@@ -210,7 +211,7 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.now, x.headerRecord, x.notes.bytes = now, r.header, r.noted
+	x.now, x.headerRecord = now, r.header
 	x.ring.Begin(r.position)
 	x.barrier.persisted = r.position
 	if x.c, err = r.match.Coordinator(&r.dec, (*hostLog)(x), x.coordinatorOptions()); err != nil {
@@ -229,9 +230,7 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 		s.substitution.recovered(x.c.LastDecided(lockstep.Player(i)), s.told == takenOver)
 	}
 	x.seatBots()
-	for _, l := range r.chat {
-		x.chatted(l)
-	}
+	x.talk.Recover(r.talk)
 	x.shared = &keyframe{
 		bytes: x.joins.encode(r.header, sim.Tick(), sim.Hash(), r.dec.AppendLast(nil), sim.AppendState(nil), x.roster(r.position)),
 		tick:  sim.Tick(), position: r.position, made: now,

@@ -34,7 +34,6 @@ type hostSeat struct {
 	token   string // the ID of the latest token that took the seat
 	from    string // the address of its latest connection
 	name    string
-	noted   string // the name in the log
 	claim   string // the last one in the log that a recovery has read, see record.EventClaim
 	role    protocol.Role
 	session protocol.SessionToken // resumes the seat once
@@ -114,7 +113,7 @@ func (h *Host) vacate(p lockstep.Player) {
 	h.giveBack(p)
 	h.idle.Reset(p)
 	*s = hostSeat{
-		noted: s.noted, shown: s.shown, told: s.told, sealing: s.sealing, leaves: s.leaves || s.told != vacant, why: s.why, reserved: s.reserved, substitution: s.substitution,
+		shown: s.shown, told: s.told, sealing: s.sealing, leaves: s.leaves || s.told != vacant, why: s.why, reserved: s.reserved, substitution: s.substitution,
 	}
 	h.seatsChanged = true
 }
@@ -150,7 +149,7 @@ func (p *peer) whyGone() string {
 // leave handles a peer's own wish to leave. The log has its reason, so it counts like a note of the player.
 func (h *Host) leave(p *peer, reason string) {
 	why := leftUntold
-	if p.seat != lockstep.System && reason != "" && h.mayNote(p, reason) {
+	if p.seat != lockstep.System && reason != "" && h.talk.Note(h.purse(p), reason) {
 		why += ": " + reason
 	}
 	h.close(p, protocol.CloseLeft, pack.Clip(why, record.MaxNote))

@@ -40,8 +40,8 @@ func (j *joins) encode(header []byte, t lockstep.Tick, hash uint64, last []recor
 func (h *Host) roster(before protocol.Position) (notes []byte) {
 	for i := range h.seats {
 		s, p := &h.seats[i], lockstep.Player(i)
-		if s.noted != "" { // of a vacant seat, too: its next player may have the same name, and no note says it again
-			notes = append(notes, record.Note(p, record.TopicName, s.noted)...)
+		if name := h.talk.Named(p); name != "" { // of a vacant seat, too: its next player may have the same name, and no note says it again
+			notes = append(notes, record.Note(p, record.TopicName, name)...)
 		}
 		if s.shown == "" || s.shown == record.PresenceVacant {
 			continue
@@ -51,10 +51,8 @@ func (h *Host) roster(before protocol.Position) (notes []byte) {
 			notes = append(notes, record.Note(p, record.TopicReady, record.ReadyYes)...)
 		}
 	}
-	for _, l := range h.notes.chat {
-		if l.position < before {
-			notes = append(notes, record.Note(l.player, record.TopicChat, l.text)...)
-		}
+	for _, l := range h.talk.Lines(before) {
+		notes = append(notes, record.Note(l.Player, record.TopicChat, l.Text)...)
 	}
 	return notes
 }

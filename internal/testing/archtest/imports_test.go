@@ -81,6 +81,7 @@ var imports = []importRow{
 	// No machine of a host imports the host; of the others, only the IDs of accounts.
 	{pattern: "lockstep/host/internal/budget", own: []string{"lockstep"}},
 	{pattern: "lockstep/host/internal/idle", own: []string{"lockstep"}},
+	{pattern: "lockstep/host/internal/talk", own: []string{"lockstep", "lockstep/host/internal/budget", "lockstep/protocol"}},
 	{pattern: "lockstep/host", own: slices.Concat(core, []string{"lockstep/host/internal/...", "lockstep/disclosure", "lockstep/feed", "lockstep/protocol", "lockstep/datagram", "internal/ring"}), tests: live},
 	{pattern: "lockstep/player", own: []string{"state", "checksum", "internal/pack", "lockstep/feed", "lockstep/record", "lockstep", "lockstep/protocol", "lockstep/datagram", "lockstep/player/internal/..."}, tests: live},
 	{pattern: "lockstep/player/internal/answers", own: []string{"checksum", "lockstep", "lockstep/protocol", "lockstep/record"}},

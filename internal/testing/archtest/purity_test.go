@@ -22,6 +22,7 @@ var machines = []string{
 	"lockstep/player/internal/answers",
 	"lockstep/player/internal/commands",
 	"lockstep/player/internal/predict",
+	"lockstep/host/internal/talk",
 }
 
 // pureImports is what pure packages may import of the standard library. What is

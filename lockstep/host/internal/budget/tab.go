@@ -151,3 +151,16 @@ func (l *Ledger) Spent(now lockstep.Time, t *Tab) map[string]int {
 	}
 	return spent
 }
+
+// A Purse takes from the accounts of one connection at one time.
+type Purse struct {
+	ledger *Ledger
+	tab    *Tab
+	now    lockstep.Time
+}
+
+// Purse returns the Purse of a connection now.
+func (l *Ledger) Purse(now lockstep.Time, t *Tab) Purse { return Purse{l, t, now} }
+
+// Take is [Ledger.Take].
+func (p Purse) Take(k Kind, n int) bool { return p.ledger.Take(p.now, p.tab, k, n) }
