@@ -9,6 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/answers"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/commands"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/predict"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/quiet"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -47,8 +48,7 @@ type Client struct {
 	clock   lockstep.Time // our own: without jumps
 	gap     lockstep.Time // since the call before
 	dialAt  lockstep.Time
-	heard   lockstep.Time // when a message last came
-	quiet   lockstep.Time // the same, or later: see noticeStall
+	line    quiet.Line
 	greeted lockstep.Time // when the connection was opened
 	since   lockstep.Time // of the welcome
 	after   lockstep.Time // the server's wait before the next attempt
@@ -56,7 +56,6 @@ type Client struct {
 	started bool
 
 	held       Held // as the server says
-	stalled    bool // nothing comes, and the last Held says so
 	wantReady  bool
 	roster     roster
 	mismatches mismatches
@@ -162,9 +161,8 @@ func (c *Client) Connected(now lockstep.Time) {
 	if c.link != linkDialing {
 		return
 	}
-	c.link, c.heard, c.greeted = linkGreeting, c.clock, c.clock
-	c.quiet = c.clock
-	c.held, c.stalled = Held{}, false
+	c.link, c.greeted = linkGreeting, c.clock
+	c.line, c.held = quiet.Begin(c.clock, c.options.Silence), Held{}
 	c.measure.repeats += c.datagrams.Repeats()
 	c.datagrams = nil
 	c.out.begin()
@@ -290,7 +288,7 @@ func (c *Client) timers() {
 			c.tell(Dialing{c.backoff.attempt})
 		}
 	case linkGreeting, linkUp:
-		if c.clock >= c.silentAt() {
+		if c.clock >= c.line.SilentAt() {
 			c.hangUp(ErrSilent)
 			return
 		}
@@ -298,7 +296,9 @@ func (c *Client) timers() {
 			c.hangUp(ErrNoSync)
 			return
 		}
-		c.noticeStall()
+		if !c.over && c.line.Notice(c.clock, c.gap, c.patience()) {
+			c.tell(c.Held())
+		}
 		if c.link == linkUp && c.clock >= c.measure.pingAt {
 			c.measure.pingAt = c.clock + c.options.PingEvery
 			c.out.ping = true

@@ -54,7 +54,9 @@ func (c *Client) receiveDatagram(b []byte) error {
 	if err != nil {
 		return err
 	}
-	c.notQuiet()
+	if c.line.Datagram(c.clock) {
+		c.tell(c.held)
+	}
 	for _, r := range d.Receipts {
 		c.in.message = protocol.Message{Kind: protocol.KindCommandAccepted, Sequence: r.Sequence, Tick: r.Tick}
 		c.answered(&c.in.message)

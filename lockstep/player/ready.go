@@ -40,7 +40,7 @@ func (c *Client) due() lockstep.Time {
 	case linkWaiting:
 		at = min(at, c.dialAt)
 	case linkGreeting, linkUp:
-		at = min(at, c.silentAt(), c.stallAt())
+		at = min(at, c.line.SilentAt(), c.line.Due(c.patience()))
 		if c.link == linkUp {
 			at = min(at, c.measure.pingAt, c.datagrams.Wake(c.clock, c.own.Pending()))
 		}

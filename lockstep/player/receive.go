@@ -48,7 +48,9 @@ func (c *Client) Receive(now lockstep.Time, b []byte) error {
 	if c.link != linkGreeting && c.link != linkUp {
 		return nil
 	}
-	c.hear()
+	if c.line.Stream(c.clock) {
+		c.tell(c.held)
+	}
 	c.measure.bytesIn += uint64(len(b))
 	before := c.in.dec.Tick()
 	err := c.receive(b)

@@ -53,26 +53,26 @@ func (c *Client) Send(dst []byte) []byte {
 	switch {
 	case c.link == linkGreeting && c.out.auth:
 		c.out.auth = false
-		dst = c.put(dst, &protocol.Message{Kind: protocol.KindAuth, Auth: c.auth()})
+		dst = c.out.writer.Append(dst, &protocol.Message{Kind: protocol.KindAuth, Auth: c.auth()})
 	case c.link == linkClosing && c.out.panic != nil:
 		p := c.out.panic
 		c.out.panic = nil
 		c.out.message = protocol.Message{Kind: protocol.KindPanicked, Tick: p.Tick, Field: p.Where, Text: fmt.Sprint(p.Value), Stack: string(p.Stack)}
-		dst = c.put(dst, &c.out.message)
+		dst = c.out.writer.Append(dst, &c.out.message)
 	case c.link == linkUp, c.link == linkClosing && c.out.leave:
 		dst = c.sendSmall(dst)
 		dst = c.sendReports(dst, n)
 		dst = c.sendCommands(dst, n)
 		for room(dst, n, 9*protocol.MaxSections) && c.answers.NextSum(&c.out.message) {
-			dst = c.put(dst, &c.out.message)
+			dst = c.out.writer.Append(dst, &c.out.message)
 		}
 		if room(dst, n, protocol.MaxChunk) && c.answers.NextState(&c.out.message) {
-			dst = c.put(dst, &c.out.message)
+			dst = c.out.writer.Append(dst, &c.out.message)
 		}
 		if c.out.leave && !slices.ContainsFunc(c.own.Pending(), func(s *datagram.Pending) bool { return !s.Streamed }) {
 			c.out.leave = false
 			c.out.message = protocol.Message{Kind: protocol.KindLeave, Text: c.out.reason}
-			dst = c.put(dst, &c.out.message)
+			dst = c.out.writer.Append(dst, &c.out.message)
 		}
 	}
 	c.measure.bytesOut += uint64(len(dst) - n)
@@ -91,49 +91,42 @@ func (c *Client) auth() *protocol.Auth {
 	return a
 }
 
-// put appends one message.
-func (c *Client) put(dst []byte, m *protocol.Message) []byte { return c.out.writer.Append(dst, m) }
-
-func (c *Client) putKind(dst []byte, k protocol.Kind) []byte {
-	c.out.message = protocol.Message{Kind: k}
-	return c.put(dst, &c.out.message)
-}
-
 // sendSmall appends the short messages. Together they fill less than half of a WebSocket message.
 func (c *Client) sendSmall(dst []byte) []byte {
 	o, m := &c.out, &c.out.message
 	if o.pong {
 		o.pong = false
 		*m = protocol.Message{Kind: protocol.KindPong, Nonce: o.nonce, Tick: c.Tick()}
-		dst = c.put(dst, m)
+		dst = c.out.writer.Append(dst, m)
 	}
 	if o.ping {
 		o.ping = false
 		*m = protocol.Message{Kind: protocol.KindPing, Nonce: c.measure.ping(c.clock)}
-		dst = c.put(dst, m)
+		dst = c.out.writer.Append(dst, m)
 	}
 	if o.ready {
 		o.ready = false
 		*m = protocol.Message{Kind: protocol.KindReady, Ready: c.wantReady}
-		dst = c.put(dst, m)
+		dst = c.out.writer.Append(dst, m)
 	}
 	if o.sync {
 		o.sync = false
-		dst = c.putKind(dst, protocol.KindStateSyncRequest)
+		*m = protocol.Message{Kind: protocol.KindStateSyncRequest}
+		dst = o.writer.Append(dst, m)
 	}
 	if c.look != nil && c.look.ack {
 		c.look.ack = false
 		*m = protocol.Message{Kind: protocol.KindViewAck, View: uint64(c.look.receiver.Number()), Tick: c.Tick()}
-		dst = c.put(dst, m)
+		dst = c.out.writer.Append(dst, m)
 	}
 	if c.ackDue() {
 		o.acked, o.ackedTo, o.ackedAt, o.arrived, o.adopted = c.Tick(), c.in.position, c.clock, false, false
 		*m = protocol.Message{Kind: protocol.KindAck, Position: c.in.position, Tick: o.acked}
-		dst = c.put(dst, m)
+		dst = c.out.writer.Append(dst, m)
 	}
 	for _, text := range o.chat {
 		*m = protocol.Message{Kind: protocol.KindChat, Text: text}
-		dst = c.put(dst, m)
+		dst = c.out.writer.Append(dst, m)
 	}
 	clear(o.chat)
 	o.chat = o.chat[:0]
@@ -172,7 +165,7 @@ func (c *Client) sendReports(dst []byte, start int) []byte {
 		if len(sum.Sections) > protocol.MaxSections {
 			m.Sections = nil
 		}
-		dst = c.put(dst, m)
+		dst = c.out.writer.Append(dst, m)
 	}
 	o.reports = o.reports[:0]
 	return dst
@@ -197,7 +190,7 @@ func (c *Client) sendCommands(dst []byte, start int) []byte {
 		}
 		s.Streamed = true
 		c.out.message = protocol.Message{Kind: protocol.KindCommand, Sequence: s.Sequence, Command: s.Kind, Bytes: s.Payload}
-		dst = c.put(dst, &c.out.message)
+		dst = c.out.writer.Append(dst, &c.out.message)
 	}
 	return dst
 }

@@ -19,10 +19,11 @@ var pure = slices.Concat(machines, []string{
 var machines = []string{
 	"lockstep/host/internal/budget",
 	"lockstep/host/internal/idle",
+	"lockstep/host/internal/talk",
 	"lockstep/player/internal/answers",
 	"lockstep/player/internal/commands",
 	"lockstep/player/internal/predict",
-	"lockstep/host/internal/talk",
+	"lockstep/player/internal/quiet",
 }
 
 // pureImports is what pure packages may import of the standard library. What is
