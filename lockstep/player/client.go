@@ -8,6 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/datagram"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/answers"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/commands"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/follow"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/predict"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/quiet"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -55,11 +56,9 @@ type Client struct {
 	backoff backoff
 	started bool
 
-	held       Held // as the server says
-	wantReady  bool
-	roster     roster
-	mismatches mismatches
-	checks     checks
+	held      Held // as the server says
+	wantReady bool
+	roster    roster
 
 	// From the welcome message.
 	welcomed   bool // once
@@ -72,7 +71,7 @@ type Client struct {
 
 	in         streamIn
 	datagrams  *datagram.PlayerEnd // or nil
-	run        runner
+	run        follow.Run
 	out        outgoing
 	own        commands.Own
 	payloads   *record.Payloads
@@ -95,6 +94,7 @@ func New(g *lockstep.Game, o Options) *Client {
 	if o.Views {
 		c.look = &look{}
 	}
+	c.run = follow.New(follow.Options{Game: g, States: o.KeepStates, Hashes: o.HashTicks, Tape: o.MaxBacklog / 4, Previous: o.Interpolate})
 	c.roster.tell = c.tell
 	c.backoff.random = o.Seed
 	c.pace = pacer{options: o.Pacing, noBase: true, pace: pacePlain}
@@ -107,7 +107,7 @@ func (c *Client) awaits() bool {
 	if c.look != nil {
 		return !c.look.looks()
 	}
-	return c.run.follower == nil || c.in.from() == 0
+	return c.run.Follower() == nil || c.in.from() == 0
 }
 
 // Err returns why the client has given up, or nil if it has not.
@@ -115,18 +115,18 @@ func (c *Client) Err() error { return c.fatal }
 
 // Simulation returns the confirmed state, for reading, or nil before the first state has arrived.
 func (c *Client) Simulation() *lockstep.Simulation {
-	if c.run.follower == nil {
-		return nil
+	if f := c.run.Follower(); f != nil {
+		return f.Simulation()
 	}
-	return c.run.follower.Simulation()
+	return nil
 }
 
 // Header returns the match's header, or nil before the first state has arrived.
 func (c *Client) Header() *lockstep.Header {
-	if c.run.follower == nil {
-		return nil
+	if f := c.run.Follower(); f != nil {
+		return f.Header()
 	}
-	return c.run.follower.Header()
+	return nil
 }
 
 // maxGap bounds how far the client's clock moves at a time. It is longer than the time between two calls (see Ready),
@@ -199,7 +199,8 @@ func (c *Client) Disconnected(now lockstep.Time, err error) {
 	}
 	c.link = linkWaiting
 	if had {
-		c.tellMismatch()
+		c.run.CloseCheck()
+		c.events = c.run.Events(c.events)
 		c.tell(ConnectionLost{err})
 	} else {
 		c.tell(ConnectFailed{err})

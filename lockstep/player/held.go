@@ -46,7 +46,7 @@ func (c *Client) patience() lockstep.Time {
 	switch {
 	case c.look != nil && c.link == linkUp: // a server sends something at least every ackEvery ticks
 		return max(quiet.Time, 2*c.look.period*lockstep.Time(c.ackEvery))
-	case c.link != linkUp || c.run.follower == nil:
+	case c.link != linkUp || c.run.Follower() == nil:
 		return lockstep.Time(1 << 60)
 	case c.held.Reason != "" || c.in.paused && !c.in.resumes || c.in.from() == 0: // answers to pings come, at least
 		return c.options.PingEvery + quiet.Time

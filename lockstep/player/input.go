@@ -49,7 +49,7 @@ func (c *Client) Chat(text string) error {
 // record.MaxNote bytes, and may be "". After the match's end Leave drops the ticks that have not been run.
 func (c *Client) Leave(reason string) {
 	if c.over {
-		c.run.discard()
+		c.run.Discard()
 	}
 	if c.leaving || c.link == linkOver {
 		return
@@ -84,5 +84,5 @@ func (c *Client) Corrupt(path string) error {
 		return fmt.Errorf("lockstep: client: corrupt: got the path %q, want that of a number, a bool or a text that is not empty", path)
 	}
 	c.predict.Refuse()
-	return c.run.follower.Restore(b)
+	return c.run.Follower().Restore(b)
 }

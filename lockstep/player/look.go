@@ -101,12 +101,7 @@ func (c *Client) noted(b []byte) (rest []byte, err error) {
 	}
 	switch l := c.look; {
 	case r.Kind == record.KindEnd:
-		c.over = true
-		e := Ended{Reason: r.Text, ByRules: r.ByRules}
-		if result, err := c.game.DecodeResult(r.Result); err == nil {
-			e.Result = result
-		}
-		c.tell(e)
+		c.end(r)
 	case r.Kind != record.KindNote && r.Kind != record.KindEvent:
 		return b, fmt.Errorf("lockstep: client: %w: a record of kind %d for a viewer", record.ErrOutOfPlace, r.Kind)
 	case l.receiver != nil:

@@ -10,7 +10,7 @@ import (
 func (c *Client) path() predict.Path {
 	return predict.Path{
 		Tick:       c.pace.duration(1, c.pace.playing),
-		Ahead:      c.pace.behind(c.pace.passed, int64(c.level())) + c.measure.roundTrip,
+		Ahead:      c.pace.behind(c.pace.passed, int64(c.run.Level(c.in.dec.Tick()))) + c.measure.roundTrip,
 		InputDelay: c.inputDelay,
 	}
 }
@@ -23,7 +23,7 @@ func (c *Client) expects() bool {
 // predictTicks brings the prediction up to what is due.
 func (c *Client) predictTicks() {
 	n := c.predict.Advance(c.clock, &c.own, &predict.Input{
-		Game: c.game, Confirmed: c.run.follower.Simulation(), Owed: lockstep.Tick(c.pace.owed), Seat: c.seat,
+		Game: c.game, Confirmed: c.run.Follower().Simulation(), Owed: lockstep.Tick(c.pace.owed), Seat: c.seat,
 		Late: c.catchingUp, Watches: c.role == protocol.Spectator, Path: c.path(),
 	})
 	c.smooth.rollbacks += n.Rollbacks
@@ -33,7 +33,7 @@ func (c *Client) predictTicks() {
 // mostOwed returns over how many ticks that are late the prediction goes on.
 func (c *Client) mostOwed() int64 {
 	switch {
-	case c.options.PredictLate == 0 || c.options.Pacing.AsTheyCome || c.catchingUp || c.run.follower == nil || c.predict.Failed() || c.level() > 0:
+	case c.options.PredictLate == 0 || c.options.Pacing.AsTheyCome || c.catchingUp || c.run.Follower() == nil || c.predict.Failed() || c.run.Level(c.in.dec.Tick()) > 0:
 		return 0
 	case !c.runs() || c.pace.noBase || c.pace.waiting:
 		return c.pace.owed // nobody knows when the next tick is due

@@ -48,8 +48,8 @@ func (c *Client) due() lockstep.Time {
 	if c.link == linkUp && !c.catchingUp {
 		at = min(at, c.answers.Due())
 	}
-	level := int64(c.level())
-	if waiting := c.run.full || c.run.untimed(); c.fatal == nil && (level > 0 || waiting || c.pace.owed < c.mostOwed()) {
+	level := int64(c.run.Level(c.in.dec.Tick()))
+	if waiting := c.run.Untimed(); c.fatal == nil && (level > 0 || waiting || c.pace.owed < c.mostOwed()) {
 		if c.catchingUp || waiting {
 			return c.now
 		}

@@ -138,7 +138,7 @@ func (c *Client) take(b []byte) (rest []byte, err error) {
 	if c.in.dropping {
 		return rest, nil
 	}
-	if c.run.backlog.len() > 2*c.options.MaxBacklog {
+	if c.run.Waiting() > 2*c.options.MaxBacklog {
 		c.overflow(fmt.Errorf("lockstep: client: more than %d bytes behind", 2*c.options.MaxBacklog))
 		return rest, nil
 	}
@@ -146,7 +146,7 @@ func (c *Client) take(b []byte) (rest []byte, err error) {
 		c.overflow(fmt.Errorf("lockstep: client: more than %d ticks behind", maxWaiting))
 		return rest, nil
 	}
-	c.run.backlog.push(b[:len(b)-len(rest)])
+	c.run.Push(b[:len(b)-len(rest)])
 	return rest, nil
 }
 
@@ -206,7 +206,7 @@ func (c *Client) dispatch(m *protocol.Message) error {
 	case protocol.KindCommandAccepted, protocol.KindCommandRejected:
 		c.answered(m)
 	case protocol.KindStateRequest:
-		if f := c.run.follower; f != nil {
+		if f := c.run.Follower(); f != nil {
 			var b []byte
 			if m := f.Moment(m.Tick); m != nil {
 				b = m.State
@@ -217,12 +217,13 @@ func (c *Client) dispatch(m *protocol.Message) error {
 		if !c.answers.Busy() {
 			var material *answers.Material
 			if !c.answers.Keeps(m.From, m.Tick) {
-				material = c.run.material(c.game, m.From, m.Tick)
+				material = c.material(m.From, m.Tick)
 			}
 			c.answers.Ask(c.clock, m.From, m.Tick, m.State, material)
 		}
 	case protocol.KindDesyncReport:
-		c.differs(Desynced{Tick: m.Tick, Agreed: m.Agreed, Section: m.Field})
+		c.run.Differs(Desynced{Tick: m.Tick, Agreed: m.Agreed, Section: m.Field})
+		c.events = c.run.Events(c.events)
 	case protocol.KindPing:
 		c.out.pong, c.out.nonce = true, m.Nonce
 	case protocol.KindPong:

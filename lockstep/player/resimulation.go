@@ -14,36 +14,29 @@ type Resimulated struct {
 }
 
 // material copies what is needed to compute the ticks from+1 to last again, and returns nil if it is not kept.
-func (r *runner) material(g *lockstep.Game, from, last lockstep.Tick) *answers.Material {
-	f := r.follower
-	if f == nil || f.Tick() < last {
+func (c *Client) material(from, last lockstep.Tick) *answers.Material {
+	f := c.run.Follower()
+	if f == nil || f.Tick() < last || last-from > answers.MaxTicks {
 		return nil
 	}
 	m := f.Moment(from)
 	if m == nil || m.State == nil {
 		return nil
 	}
-	a := &answers.Material{From: from, Last: last, State: append([]byte(nil), m.State...), Hash: m.Sum.Hash}
-	var kept bool
-	if a.Commands, kept = r.tape.since(from, last); !kept || last-from > answers.MaxTicks {
+	commands, first, kept := c.run.Past(from, last)
+	sim, err := c.game.AwaitState(f.Header())
+	if !kept || err != nil {
 		return nil
 	}
-	for t := from + 1; t <= last; t++ {
-		a.First = append(a.First, r.hashes.of(f, t))
-	}
-	var err error
-	if a.Sim, err = g.AwaitState(f.Header()); err != nil {
-		return nil
-	}
-	return a
+	return &answers.Material{From: from, Last: last, State: append([]byte(nil), m.State...), Hash: m.Sum.Hash, Commands: commands, First: first, Sim: sim}
 }
 
 // resimulate computes the ticks that are due again. A client that catches up has no time for it.
 func (c *Client) resimulate() {
-	if c.run.follower == nil {
+	if c.run.Follower() == nil {
 		return
 	}
-	want, known := c.mismatches.agreedAt(c.answers.Last(), c.run.every())
+	want, known := c.run.Agreed(c.answers.Last())
 	free := c.link == linkUp && !c.catchingUp
 	if o, news := c.answers.Advance(c.clock, c.pace.duration(1, 100), free, want, known); news {
 		c.tell(Resimulated(o))

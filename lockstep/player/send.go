@@ -140,7 +140,7 @@ const ackRecords = 32
 // ackDue reports whether an ack is due. A client whose backlog is full does not acknowledge more.
 func (c *Client) ackDue() bool {
 	o := &c.out
-	if c.in.from() == 0 || !o.arrived && c.Tick() == o.acked || c.run.backlog.len() > c.options.MaxBacklog {
+	if c.in.from() == 0 || !o.arrived && c.Tick() == o.acked || c.run.Waiting() > c.options.MaxBacklog {
 		return false
 	}
 	return o.adopted || c.Tick() >= o.acked+c.ackEvery || c.in.position >= o.ackedTo+ackRecords || c.clock-o.ackedAt >= lockstep.Second
@@ -148,16 +148,16 @@ func (c *Client) ackDue() bool {
 
 func (c *Client) sendReports(dst []byte, start int) []byte {
 	o, m := &c.out, &c.out.message
-	if len(o.reports) == 0 || c.run.follower == nil || c.in.from() == 0 {
+	if len(o.reports) == 0 || c.run.Follower() == nil || c.in.from() == 0 {
 		return dst // a state is on its way, perhaps because a crash took the reported ticks back
 	}
-	horizon := (record.CheckWindow - 2) * lockstep.Tick(c.run.follower.Header().Settings.CheckEvery)
+	horizon := (record.CheckWindow - 2) * lockstep.Tick(c.run.Follower().Header().Settings.CheckEvery)
 	for i, t := range o.reports {
 		if !room(dst, start, 9*protocol.MaxSections) {
 			o.reports = o.reports[:copy(o.reports, o.reports[i:])]
 			return dst
 		}
-		sum, ok := c.run.follower.Sum(t)
+		sum, ok := c.run.Follower().Sum(t)
 		if !ok || t < c.serverTick && c.serverTick-t > horizon {
 			continue // too old to be compared
 		}

@@ -21,7 +21,7 @@ const (
 // overflow drops a backlog that has become too long, and asks for a state, which is shorter.
 func (c *Client) overflow(err error) {
 	c.in.dropping = true
-	c.run.discard()
+	c.run.Discard()
 	c.ask(err)
 }
 
@@ -93,12 +93,14 @@ func (c *Client) adopt(a *assembly) error {
 	if err := c.roster.adopt(&dec, rest, f.Header()); err != nil {
 		return err
 	}
-	c.keepDiffering(f.Tick())
+	if n, differs := c.run.Lag(f.Tick(), c.run.Level(c.in.dec.Tick())); differs && (n < 0 || c.runTicks(n) == nil) {
+		c.run.KeepWrong() // otherwise the game fails on such a state
+	}
 	c.in.streaming, c.in.dropping, c.in.position = true, false, a.position
 	c.datagrams.Begin(a.position)
 	c.in.dec = dec.Clone() // without the memory of the state
-	c.run.begin(f, &dec)
-	c.explain()
+	c.run.Begin(f, &dec)
+	c.events = c.run.Events(c.events)
 	c.pace.begin(&f.Header().Settings, c.pace.arriving)
 	c.predict.Refuse()
 	c.own.Forget(f.Tick())

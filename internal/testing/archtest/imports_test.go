@@ -86,6 +86,7 @@ var imports = []importRow{
 	{pattern: "lockstep/player", own: []string{"state", "checksum", "internal/pack", "lockstep/feed", "lockstep/record", "lockstep", "lockstep/protocol", "lockstep/datagram", "lockstep/player/internal/..."}, tests: live},
 	{pattern: "lockstep/player/internal/answers", own: []string{"checksum", "lockstep", "lockstep/protocol", "lockstep/record"}},
 	{pattern: "lockstep/player/internal/commands", own: []string{"lockstep", "lockstep/datagram", "lockstep/record"}},
+	{pattern: "lockstep/player/internal/follow", own: []string{"internal/pack", "lockstep", "lockstep/record", "state"}},
 	{pattern: "lockstep/player/internal/predict", own: []string{"lockstep", "lockstep/player/internal/commands"}},
 	{pattern: "lockstep/player/internal/quiet", own: []string{"lockstep"}},
 	{pattern: "replay", own: slices.Concat(live, []string{"internal/files", "internal/matchlog", "internal/words"}), modules: []string{xxhash, zstd, xsys}, tests: games},

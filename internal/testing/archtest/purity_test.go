@@ -22,6 +22,7 @@ var machines = []string{
 	"lockstep/host/internal/talk",
 	"lockstep/player/internal/answers",
 	"lockstep/player/internal/commands",
+	"lockstep/player/internal/follow",
 	"lockstep/player/internal/predict",
 	"lockstep/player/internal/quiet",
 }
