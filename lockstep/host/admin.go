@@ -42,7 +42,7 @@ func (h *Host) Pause(now lockstep.Time, player lockstep.Player) error {
 	h.at(now)
 	_, err := h.c.Pause(player)
 	if err == nil {
-		h.waits.pauser = []lockstep.Player{player}
+		h.pace.Pause(player)
 		h.event(Event{Kind: MatchPaused, Player: player})
 	}
 	return err
@@ -68,17 +68,11 @@ func (h *Host) SetSpeed(now lockstep.Time, percent uint16) error {
 	if err := record.CheckSpeed(percent); err != nil {
 		return err
 	}
-	before := h.pace
-	h.pace.base, h.pace.percent = percent, 100
-	err := h.applySpeed()
-	if err != nil {
-		h.pace = before
-		return err
+	err := h.logSpeed(percent)
+	if err == nil {
+		h.pace.SetSpeed(percent)
 	}
-	for i := range h.seats {
-		h.seats[i].pace.slowed = demand{}
-	}
-	return nil
+	return err
 }
 
 // SetInputDelay sets the input delay until a DelayPolicy changes it.

@@ -31,7 +31,7 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 	}
 	p.platform, p.sources = record.SplitPlatform(a.Platform)
 	p.build = a.Build
-	p.resimulates = a.Can(protocol.Resimulate)
+	p.witness.Resimulates = a.Can(protocol.Resimulate)
 	if h.onlyViews(p) {
 		return
 	}
@@ -263,7 +263,7 @@ func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position
 	s.peer, s.want, s.from = p, here, p.from
 	h.idle.Connected(seat)
 	h.giveBack(seat)
-	h.bill(s, p.tab.Payer())
+	h.bill(seat, p.tab.Payer())
 	h.noteName(seat)
 	p.seat, p.role = seat, s.role
 	if p.name == "" {
@@ -300,7 +300,7 @@ func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position
 // greet sends welcome and starts the timers of a peer.
 func (h *Host) greet(p *peer, w *protocol.Welcome) {
 	w.Tick, w.AckEvery = h.present(p), uint16(h.options.AckEvery)
-	w.InputDelay, w.SpeedPercent = uint16(h.c.InputDelay()), uint16(h.clock.percent)
+	w.InputDelay, w.SpeedPercent = uint16(h.c.InputDelay()), h.pace.Speed()
 	if !w.Resumed {
 		w.Position = h.shown(p)
 	}
@@ -309,7 +309,7 @@ func (h *Host) greet(p *peer, w *protocol.Welcome) {
 	p.pingAt = h.now
 	h.message = protocol.Message{Kind: protocol.KindWelcome, Welcome: w}
 	h.private(p, &h.message)
-	if p.waitVersion = h.waits.version; h.waits.told.Reason != "" {
+	if p.waitVersion = h.pace.Version(); h.pace.Told().Reason != "" {
 		p.waitVersion-- // it does not know
 	}
 }

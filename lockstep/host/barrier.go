@@ -153,7 +153,7 @@ func (h *Host) untilSeen() lockstep.Time {
 	if h.barrier.snapshots[0].tick == 0 || h.c.Now() >= seen {
 		return 0
 	}
-	return lockstep.Time(seen-h.c.Now()) * h.clock.period()
+	return lockstep.Time(seen-h.c.Now()) * h.pace.Period()
 }
 
 // reader returns for whom a peer reads the match.

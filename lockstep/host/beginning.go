@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/lobby"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -47,13 +48,13 @@ func (r *Recovery) Begin(now lockstep.Time, h *lockstep.Header, origin Origin, o
 	if err := x.reserve(origin.Players); err != nil {
 		return nil, err
 	}
-	if r.speed != x.pace.base {
-		if _, err := x.c.SetSpeed(x.pace.base); err != nil {
+	if r.speed != x.pace.Speed() {
+		if _, err := x.c.SetSpeed(x.pace.Speed()); err != nil {
 			return nil, err
 		}
 	}
 	after := x.lobby
-	x.lobby = lobby{}
+	x.lobby = lobby.New(StartPolicy{}, len(x.seats), x.budget)
 	x.tick() // so that the log says at once what became of the players, before a lobby opens
 	x.lobby = after
 	if _, byRules := x.c.Result(); x.c.Err() != nil && !byRules {

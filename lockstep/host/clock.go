@@ -13,46 +13,15 @@ import (
 // never is a time later than all others.
 const never lockstep.Time = 1<<63 - 1
 
-// A clock says when ticks are due: the n-th after start at start + n·100·each/percent.
-type clock struct {
-	running bool
-	start   lockstep.Time
-	n       int64 // ticks since start
-	each    int64 // microseconds of a tick at 100 percent
-	percent int64
-}
-
-// due returns when the next tick is due.
-func (c *clock) due() lockstep.Time {
-	return c.start + lockstep.Time((c.n+1)*100*c.each/c.percent)
-}
-
-func (c *clock) period() lockstep.Time {
-	return lockstep.Time(100 * c.each / c.percent)
-}
-
-// restart makes the next tick due one period after now.
-func (c *clock) restart(now lockstep.Time) { c.running, c.start, c.n = true, now, 0 }
-
-// hold makes the next tick due a quarter of a period after now.
-func (c *clock) hold(now lockstep.Time) { c.start, c.n = now-c.period()+c.period()/4, 0 }
-
-// set changes the speed from the tick after the next one on.
-func (c *clock) set(percent int64) {
-	if percent != c.percent {
-		c.start, c.n, c.percent = c.start+lockstep.Time(c.n*100*c.each/c.percent), 0, percent
-	}
-}
-
 // due returns when Advance is due next.
 func (h *Host) due() lockstep.Time {
 	if h.over {
 		return h.wake
 	}
-	if !h.clock.running {
+	if !h.pace.Running() {
 		return h.now
 	}
-	return min(h.wake, h.clock.due())
+	return min(h.wake, h.pace.Due())
 }
 
 // wakeAt makes Advance due at a time, or earlier.
@@ -64,19 +33,17 @@ func (h *Host) wakeAt(t lockstep.Time) { h.wake = min(h.wake, t) }
 // peer's silence.
 func (h *Host) Advance(now lockstep.Time) {
 	h.at(now)
-	if !h.clock.running {
-		h.clock.restart(h.now)
-	}
+	h.pace.Start(h.now)
 	if late := h.now - h.due(); late > stall {
 		h.forgive(late)
 	}
 	for range h.options.MaxCatchUp {
-		if h.over || h.c.Err() != nil || h.clock.due() > h.now || !h.ready() {
+		if h.over || h.c.Err() != nil || h.pace.Due() > h.now || !h.ready() {
 			break
 		}
 		h.tick()
 	}
-	if !h.over && h.c.Err() == nil && h.clock.due() <= h.now {
+	if !h.over && h.c.Err() == nil && h.pace.Due() <= h.now {
 		h.skip()
 	}
 	h.logSeats()
@@ -102,17 +69,15 @@ func (h *Host) forgive(late lockstep.Time) {
 	for i := range h.seats {
 		h.seats[i].lostAt = min(h.seats[i].lostAt+late, h.now)
 	}
-	h.pace.waitingAt = min(h.pace.waitingAt+late, h.now)
+	h.pace.Forgive(h.now, late)
 	h.overAt = min(h.overAt+late, h.now)
-	h.lobby.patience.at = min(h.lobby.patience.at+late, h.now)
-	for _, q := range h.inquiries {
-		q.deadline += late
-	}
+	h.lobby.Forgive(h.now, late)
+	h.evidence.Forgive(late)
 }
 
 // tick seals one tick.
 func (h *Host) tick() {
-	h.clock.n++
+	h.pace.Tick()
 	h.logSeats()
 	f, err := h.c.Tick()
 	h.takeDesyncs()
@@ -132,12 +97,10 @@ func (h *Host) tick() {
 
 // skip leaves out the ticks that a stall made late.
 func (h *Host) skip() {
-	if h.pace.waiting {
-		h.clock.hold(h.now)
+	late := h.pace.Skip(h.now)
+	if late == 0 {
 		return
 	}
-	late := int64((h.now-h.clock.due())/h.clock.period()) + 1
-	h.clock.restart(h.now)
 	h.stats.Skipped += uint64(late)
 	h.event(Event{Kind: TicksSkipped, Player: lockstep.System, Number: late})
 }
@@ -145,7 +108,8 @@ func (h *Host) skip() {
 // finish handles the end of the match. Peers that are behind may read on until closesAt.
 func (h *Host) finish() {
 	h.over, h.overAt = true, h.now
-	h.concludeAll()
+	h.evidence.Finish()
+	h.settle()
 	h.crashed()
 	result, byRules := h.c.Result()
 	h.event(Event{Kind: MatchOver, Player: lockstep.System, Text: h.whyOver(), ByRules: byRules, Result: h.header.ResultJSON(result)})
@@ -255,7 +219,8 @@ func (h *Host) keepTime() {
 			h.seatTime(lockstep.Player(i))
 		}
 		h.noteTime()
-		h.inquiryTime()
+		h.evidence.Advance(h.now)
+		h.settle()
 		h.waitingTime()
 		h.paceTime()
 		h.abandoned()

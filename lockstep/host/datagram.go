@@ -99,7 +99,7 @@ func (h *Host) SendDatagram(id PeerID, dst []byte) []byte {
 	if p == nil || p.datagrams == nil || p.state == Connecting || p.state == Closed || h.over {
 		return dst
 	}
-	s := datagram.Supply{Records: h.datagrams.records[:0], Period: h.clock.period(), Redundancy: h.options.Redundancy}
+	s := datagram.Supply{Records: h.datagrams.records[:0], Period: h.pace.Period(), Redundancy: h.options.Redundancy}
 	if at := p.datagrams.Lacks(); p.state == Live && at > 0 && h.ring.Has(at) {
 		for end := min(h.visible(p), at+datagram.Window); at < end; at++ {
 			s.Records = append(s.Records, h.ring.Record(at))

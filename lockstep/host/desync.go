@@ -7,29 +7,49 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
+
+// What a Host collects about a desync.
+type (
+	Evidence     = evidence.Evidence
+	Exhibit      = evidence.Exhibit
+	Participant  = evidence.Participant
+	Resimulation = evidence.Resimulation
+	PhaseSum     = evidence.PhaseSum
+)
+
+// differs is why a desynced player is removed.
+const differs = "its checksum differs"
 
 // takeDesyncs handles new desync reports of the coordinator.
 func (h *Host) takeDesyncs() {
 	for _, r := range h.c.Desyncs() {
-		h.desync(r)
+		h.stats.Desyncs++
+		switch {
+		case r.Tie:
+			if !h.evidence.Tie(r.Tick) {
+				continue
+			}
+			h.event(Event{Kind: ChecksTied, Tick: r.Tick, Player: lockstep.System, Text: r.String()})
+			if h.options.Evidence {
+				h.evidence.Tell(h.known(r, nil))
+				h.settle()
+			}
+		case r.Resimulation == coordinator.RefereeWrong:
+			if r.Player != lockstep.System {
+				h.inquire(r, h.seats[r.Player].peer)
+			}
+			h.distrust(r.Tick, r.Agreed)
+		default:
+			h.desync(r)
+		}
 	}
 }
 
 func (h *Host) desync(r *coordinator.DesyncReport) {
-	h.stats.Desyncs++
-	switch {
-	case r.Tie:
-		h.tie(r)
-		return
-	case r.Resimulation == coordinator.RefereeWrong:
-		if r.Player != lockstep.System {
-			h.inquire(r, h.seats[r.Player].peer)
-		}
-		h.distrust(r.Tick, r.Agreed)
-		return
-	}
 	s := &h.seats[r.Player]
 	e := Event{Kind: PeerDesynced, Tick: r.Tick, Player: r.Player, Text: r.String()}
 	if s.peer != nil {
@@ -44,6 +64,99 @@ func (h *Host) desync(r *coordinator.DesyncReport) {
 	}
 }
 
+// inquire collects evidence about a report of a player whose connection is p, or nil.
+func (h *Host) inquire(r *coordinator.DesyncReport, p *peer) {
+	if !h.options.Evidence {
+		return
+	}
+	if p == nil {
+		h.evidence.Inquire(h.now, h.known(r, p), nil, 0)
+	} else {
+		afford := h.budget.Room(h.now, &p.tab, budget.Comparisons)
+		h.budget.Take(h.now, &p.tab, budget.Comparisons, h.evidence.Inquire(h.now, h.known(r, p), &p.witness, afford))
+	}
+	h.settle()
+}
+
+// settle carries out what the collector of evidence wants.
+func (h *Host) settle() {
+	o := h.evidence.Take()
+	for i := range o.Requests {
+		if p := h.find(PeerID(o.Requests[i].To)); p != nil {
+			h.private(p, &o.Requests[i].Message)
+		}
+	}
+	for _, id := range o.Removed {
+		if p := h.find(PeerID(id)); p != nil {
+			h.kick(p, differs)
+		}
+	}
+	h.made.Early = append(h.made.Early, o.Early...)
+	h.made.Evidence = append(h.made.Evidence, o.Evidence...)
+	for i := range o.States {
+		h.adopt(o.States[i].Tick, o.States[i].Player, o.States[i].Hash)
+	}
+	h.wakeAt(h.evidence.Next())
+}
+
+func (h *Host) participants() (all []Participant) {
+	for i := range h.seats {
+		if p := h.seats[i].peer; p != nil {
+			all = append(all, Participant{Player: lockstep.Player(i), Name: p.name, Build: p.build, Platform: p.platform, Sources: p.sources})
+		}
+	}
+	return all
+}
+
+// known returns what is known of a report of a player whose connection is p, or nil.
+func (h *Host) known(r *coordinator.DesyncReport, p *peer) *evidence.Desync {
+	d := &evidence.Desync{Report: r, Participants: h.participants(), Referee: h.c.Referee()}
+	d.Commands, d.From = (*hostFrames)(h).since(r.Agreed, r.Tick)
+	if p != nil {
+		d.Began = p.began
+	}
+	return d
+}
+
+// hostFrames is the Host as a [coordinator.FrameSource]: it reads the ring.
+type hostFrames Host
+
+func (f *hostFrames) Frames(from, to lockstep.Tick) []lockstep.Frame {
+	commands, reached := f.since(from, to)
+	if reached > from {
+		return nil
+	}
+	return evidence.Frames(commands, from, to)
+}
+
+// since returns the commands of the ticks from+1 to to, and the tick after which the ring has them.
+//
+// Sequences in the log are relative to earlier ones, some of which the ring may have lost. But they add up to the
+// current ones, which are known.
+func (f *hostFrames) since(from, to lockstep.Tick) (all []lockstep.Command, reached lockstep.Tick) {
+	at, tick := f.ring.Next(), f.c.Now()
+	for ; at > f.ring.First() && tick > from; at-- {
+		if record.KindOf(f.ring.Record(at - 1)).Advances() {
+			tick-- // the coordinator writes each empty tick as one record
+		}
+	}
+	dec := record.DecoderAt(tick)
+	for ; at < f.ring.Next(); at++ {
+		r, _, err := dec.Decode(slices.Clone(f.ring.Record(at)))
+		if err != nil {
+			panic(err) // our own record
+		}
+		if r.Tick <= to {
+			all = append(all, r.Frame.Commands...)
+		}
+	}
+	for i := range all {
+		c := &all[i]
+		c.Sequence += f.c.LastLogged(c.Player) - dec.Last(c.Player)
+	}
+	return all, tick
+}
+
 // distrust reports that the referee was wrong at a tick. It drops the unsent keyframes that the referee made after
 // right, the last tick at which it was right.
 func (h *Host) distrust(t, right lockstep.Tick) {
@@ -56,7 +169,7 @@ func (h *Host) distrust(t, right lockstep.Tick) {
 		h.barrier.snapshots = snapshots[:1+len(later)]
 	}
 	for _, p := range h.peers {
-		p.agreed = min(p.agreed, right) // a spectator may have agreed with the wrong state
+		p.witness.Distrust(right) // a spectator may have agreed with the wrong state
 		if p.began > right {
 			p.began = 0 // the state that it was sent may be wrong
 		}
@@ -67,30 +180,15 @@ func (h *Host) distrust(t, right lockstep.Tick) {
 	}
 }
 
-// tie reports the first of several consecutive checks without a verdict.
-func (h *Host) tie(r *coordinator.DesyncReport) {
-	before := h.tied
-	h.tied = r.Tick
-	if before > 0 && r.Tick == before+lockstep.Tick(h.header.Settings.CheckEvery) {
-		return
-	}
-	h.event(Event{Kind: ChecksTied, Tick: r.Tick, Player: lockstep.System, Text: r.String()})
-	if h.options.Evidence {
-		h.deliver(&Evidence{Report: *r, Participants: h.participants(), Commands: h.commands(r.Agreed, r.Tick)})
-	}
-}
-
 // react applies the policy to a peer whose checksum differs.
 func (h *Host) react(p *peer, resynced *lockstep.Tick) {
 	switch h.options.Desync {
 	case RemoveDesynced:
-		if q := p.inquiry; q != nil && q.evidence != nil {
-			q.remove = true // after its states arrive
-			q.deadline = min(q.deadline, h.now+inquiryTimeout)
-			h.wakeAt(q.deadline)
-			return
+		if h.evidence.RemoveAfter(h.now, &p.witness) {
+			h.wakeAt(h.evidence.Next())
+		} else {
+			h.kick(p, differs)
 		}
-		h.kick(p, differs)
 	case ResyncDesynced:
 		if h.budget.Take(h.now, &p.tab, budget.Resyncs, 1) {
 			*resynced = h.c.Now()
@@ -113,7 +211,7 @@ func (h *Host) stillDiffers(p *peer, t lockstep.Tick) {
 // without limit.
 func (h *Host) watcherReport(p *peer, t lockstep.Tick, sum *checksum.Sum) {
 	k := h.checkSeen(t)
-	if t <= p.reported {
+	if p.witness.Claimed(t) {
 		return // simulated again, from a keyframe
 	}
 	if h.disclosed.Delay > 0 && k.Tick > t {
@@ -123,21 +221,22 @@ func (h *Host) watcherReport(p *peer, t lockstep.Tick, sum *checksum.Sum) {
 		h.offend(p, protocol.ErrorReport, "not a recent checked tick")
 		return
 	}
-	p.reported = t
-	p.claims = append(p.claims, claim{t, sum.Hash})
-	reported := t
-	t, differs := h.compareClaims(p)
-	if !differs {
+	p.witness.Claim(t, sum.Hash)
+	first, verdict := t, evidence.Agrees
+	for at, ok := p.witness.Pending(); ok && verdict == evidence.Agrees; at, ok = p.witness.Pending() {
+		first, verdict = at, p.witness.Judge(h.checkSeen(at), h.c.Final(at) || h.players() == 0)
+	}
+	if verdict != evidence.Differs {
 		return
 	}
-	m := protocol.Message{Kind: protocol.KindDesyncReport, Tick: t, Player: lockstep.System, Agreed: p.agreed}
+	m := protocol.Message{Kind: protocol.KindDesyncReport, Tick: first, Player: lockstep.System, Agreed: p.witness.Agreed()}
 	if referee := h.c.Referee(); referee != nil {
-		if own, ok := referee.Sum(reported); ok {
-			first, _ := checksum.Compare(*sum, *own, h.game.StateSchema())
-			m.Field = first.Name
+		if own, ok := referee.Sum(t); ok {
+			section, _ := checksum.Compare(*sum, *own, h.game.StateSchema())
+			m.Field = section.Name
 		}
 	}
-	h.event(Event{Kind: PeerDesynced, Tick: t, Peer: p.id, Player: lockstep.System, Text: m.Field})
+	h.event(Event{Kind: PeerDesynced, Tick: first, Peer: p.id, Player: lockstep.System, Text: m.Field})
 	h.private(p, &m)
 	if p.state == Syncing {
 		return

@@ -22,7 +22,12 @@ func (h *Host) mostGuestSeats() int {
 	case n < 0:
 		return len(h.seats)
 	}
-	_, _, people := h.gathered()
+	people := 0
+	for _, bot := range h.bots {
+		if bot == nil {
+			people++
+		}
+	}
 	return max(leastGuestSeats, people/2)
 }
 
@@ -56,8 +61,8 @@ func (h *Host) makeRoom(from string) (lockstep.Player, bool) {
 // hasNotPlayed reports whether the player of a seat has had the time to play, and has not.
 func (h *Host) hasNotPlayed(p lockstep.Player) bool {
 	s := &h.seats[p]
-	if h.lobby.open {
-		return !s.ready && h.now-s.since >= newGuest
+	if h.lobby.Open() {
+		return !h.lobby.Ready(p) && h.now-s.since >= newGuest
 	}
 	return !s.played && (s.want == takenOver || h.idle.Ticks(p) >= lockstep.Tick(h.header.Settings.TicksIn(int64(newGuest))))
 }

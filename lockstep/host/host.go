@@ -11,8 +11,12 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/idle"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/lobby"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/pace"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/vote"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -48,7 +52,6 @@ type Host struct {
 	barrier      barrier
 
 	now    lockstep.Time
-	clock  clock
 	wake   lockstep.Time // when the next timer other than a tick is due
 	peers  []*peer
 	byID   map[PeerID]*peer // only looked up, never ranged over
@@ -81,13 +84,13 @@ type Host struct {
 	dirty   []PeerID
 	scanned protocol.Position // barrier.persisted at the last takeDirty
 
-	pace      pace
-	lobby     lobby
-	waits     waits
-	views     views
-	inquiries []*inquiry
-	tied      lockstep.Tick // the latest check without a verdict
-	moments   []moment      // relay mode: positions in the log at which a joiner could begin
+	pace     *pace.Pace
+	seen     []pace.Seat // scratch of paceSeats
+	lobby    *lobby.Lobby
+	votes    *vote.Votes
+	views    views
+	evidence *evidence.Collector
+	moments  []moment // relay mode: positions in the log at which a joiner could begin
 
 	datagrams datagramBuffers
 
@@ -131,21 +134,23 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		return nil, err
 	}
 	auth := protocol.NewAuth(g)
+	ledger := budget.New(o.Rates.list(), int(h.Settings.Players)+o.MaxSpectators)
 	return &Host{
 		game: g, header: h, options: o, auth: auth, disclosed: o.Disclosure(),
-		ring:   ring.New(o.RingRecords, o.RingBytes),
-		made:   &output{},
-		given:  &output{},
-		byID:   make(map[PeerID]*peer),
-		budget: budget.New(o.Rates.list(), int(h.Settings.Players)+o.MaxSpectators),
-		idle:   idle.New(h.Settings, o.Inactive),
-		seats:  make([]hostSeat, h.Settings.Players),
-		wake:   never,
-		clock:  clock{each: h.Settings.Micros(1), percent: 100},
-		pace:   pace{base: 100, percent: 100, payers: make([]payer, h.Settings.Players)},
-		talk:   talk.New(int(h.Settings.Players), talk.Policy{Bytes: o.MaxNoteBytes, History: o.ChatHistory, Spectators: o.SpectatorChat}),
-		lobby:  lobby{open: o.Start != (StartPolicy{})},
-		views:  v,
+		ring:     ring.New(o.RingRecords, o.RingBytes),
+		made:     &output{},
+		given:    &output{},
+		byID:     make(map[PeerID]*peer),
+		budget:   ledger,
+		idle:     idle.New(h.Settings, o.Inactive),
+		seats:    make([]hostSeat, h.Settings.Players),
+		wake:     never,
+		pace:     pace.New(h.Settings, pace.Policies{Wait: o.Wait, Slow: o.Slow, Delay: o.Delay, Every: o.PingEvery}, ledger),
+		talk:     talk.New(int(h.Settings.Players), talk.Policy{Bytes: o.MaxNoteBytes, History: o.ChatHistory, Spectators: o.SpectatorChat}),
+		lobby:    lobby.New(o.Start, int(h.Settings.Players), ledger),
+		votes:    vote.New(int(h.Settings.Players)),
+		views:    v,
+		evidence: evidence.New(g, h, o.MaxEvidence),
 	}, nil
 }
 
@@ -217,7 +222,7 @@ func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
 		return 0, false
 	}
 	h.lastID++
-	p := &peer{id: h.lastID, from: pack.Clip(from, record.MaxName), seat: lockstep.System, heard: h.now, deadline: h.now + h.options.AuthTimeout}
+	p := &peer{id: h.lastID, witness: evidence.Witness{ID: uint64(h.lastID)}, from: pack.Clip(from, record.MaxName), seat: lockstep.System, heard: h.now, deadline: h.now + h.options.AuthTimeout}
 	h.peers = append(h.peers, p)
 	h.byID[p.id] = p
 	h.wakeAt(p.deadline)
@@ -279,6 +284,7 @@ func (h *Host) Disconnect(now lockstep.Time, id PeerID) {
 	}
 	h.budget.Leave(&p.tab)
 	p.state = Closed
+	p.witness.Leave()
 	delete(h.byID, id)
 	i := slices.Index(h.peers, p)
 	h.peers = slices.Delete(h.peers, i, i+1)
@@ -315,6 +321,7 @@ func (h *Host) closeFor(p *peer, code protocol.CloseCode, reason string, retry u
 	h.leaveSeat(p)
 	h.budget.Leave(&p.tab)
 	p.state, p.sync = Closed, nil
+	p.witness.Leave()
 	h.mark(p)
 	if welcomed {
 		h.event(Event{Kind: PeerClosed, Peer: p.id, Player: p.seat, Code: code, Text: reason})

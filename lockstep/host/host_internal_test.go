@@ -10,23 +10,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// With odd periods, ticks are due at the times that exact arithmetic gives, for a year.
-func TestClock(t *testing.T) {
-	c := clock{each: 33_333, percent: 70}
-	c.restart(7)
-	for _, n := range []int64{0, 1, 2, 29, 30 * 3600 * 24 * 365} {
-		c.n = n
-		if got, want := c.due(), 7+lockstep.Time((n+1)*3_333_300/70); got != want {
-			t.Errorf("tick %d is due at %d, want %d", n+1, got, want)
-		}
-	}
-	c.n = 30
-	c.set(200)
-	if got, want := c.due(), lockstep.Time(7+30*3_333_300/70+33_333/2); got != want {
-		t.Errorf("at double speed the next is due at %d, want %d", got, want)
-	}
-}
-
 // newQuietHost hosts a match of a game in which nothing happens, with a player and a spectator that do not read.
 func newQuietHost(t *testing.T) *Host {
 	type W struct{ N uint32 }
@@ -147,15 +130,14 @@ func TestLargestFrameIsOneMessage(t *testing.T) {
 	}
 }
 
-// Where the stream waits for lost packets and datagrams arrive, the input delay follows the datagrams; not any more when they stop.
+// Where the stream waits for lost packets and datagrams arrive, commands are as late as the datagrams; not any more when they stop.
 func TestDelayOfDatagrams(t *testing.T) {
 	h := newQuietHost(t)
-	h.options.Delay.Max = 11
 	p := &peer{rtt: 300 * lockstep.Millisecond, jitter: 100 * lockstep.Millisecond}
-	stream := h.delayNeed(p)
+	stream := p.late(h.now)
 	p.datagrams = &datagram.HostEnd{}
-	if got := h.delayNeed(p); got != stream || got < 7 {
-		t.Errorf("got %d ticks without an acknowledgement, want %d, and 7 or more", got, stream)
+	if got := p.late(h.now); got != stream || got < 350*lockstep.Millisecond {
+		t.Errorf("got %d us without an acknowledgement, want %d, and 350,000 or more", got, stream)
 	}
 	for i := range uint32(20) { // a round trip of 100 ms
 		sent := h.now
@@ -167,12 +149,12 @@ func TestDelayOfDatagrams(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := h.delayNeed(p); got >= stream/2 || got < 1 {
-		t.Errorf("got %d ticks by datagrams, want less than half of %d", got, stream)
+	if got := p.late(h.now); got >= stream/2 || got < 1 {
+		t.Errorf("got %d us by datagrams, want less than half of %d", got, stream)
 	}
 	p.datagrams.Next(h.now)
 	h.now += 60 * lockstep.Second
-	if got := h.delayNeed(p); got != stream {
-		t.Errorf("got %d ticks when datagrams have stopped, want %d", got, stream)
+	if got := p.late(h.now); got != stream {
+		t.Errorf("got %d us when datagrams have stopped, want %d", got, stream)
 	}
 }

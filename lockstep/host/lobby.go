@@ -5,41 +5,19 @@ import (
 	"errors"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/lobby"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A StartPolicy says when a match leaves its lobby, in which no tick is sealed and everybody is shown the first state.
-// In the lobby players take and leave seats, say that they are ready, and chat. [Host.Start] ends it at any time. A match
-// that has left its lobby never comes back to it. The zero policy has no lobby.
-type StartPolicy struct {
-	Players   int           // who must be there, bots not counted; 0 with Ready: one for each seat without a bot
-	Ready     bool          // all who are there must have said that they are ready, see [protocol.KindReady]
-	Countdown lockstep.Time // from then on until the first tick; it begins again when somebody leaves or is no longer ready
-
-	// Deadline bounds with Ready how long some players can keep the others in the lobby. Time counts while at least half of those who
-	// are there are ready, and the server does not hold the match ([Host.Hold]). A fifth of it is what the lobby waits for one player, or for the guests of one address: then it treats the
-	// player as ready. When it is over since the first moment at which enough players were there, the match begins with those who
-	// are there. 5 minutes; negative: never.
-	Deadline lockstep.Time
-}
-
-// maxCountdown bounds StartPolicy.Countdown.
-const maxCountdown = 3600 * lockstep.Second
+type StartPolicy = lobby.Policy
 
 // ErrBegun is the error of [Host.Start] for a match that has left its lobby.
 var ErrBegun = errors.New("lockstep: host: the match has begun")
 
-// A lobby is the time of a match before its first tick.
-type lobby struct {
-	open     bool
-	begins   lockstep.Time // when the countdown ends; 0 without one
-	patience patience
-}
-
 // InLobby reports whether the match waits for its players to begin.
-func (h *Host) InLobby() bool { return h.lobby.open && !h.over }
+func (h *Host) InLobby() bool { return h.lobby.Open() && !h.over }
 
 // Start ends the lobby at once.
 func (h *Host) Start(now lockstep.Time) error {
@@ -52,69 +30,33 @@ func (h *Host) Start(now lockstep.Time) error {
 }
 
 func (h *Host) leaveLobby() {
-	h.lobby = lobby{}
-	h.pace.waiting = h.Held() != "" // and no longer for players
+	h.lobby.Close()
+	h.pace.Begin()
 	h.event(Event{Kind: MatchBegun, Player: lockstep.System})
 	h.tellWait()
 }
 
 // gathers reports whether the match must stay in its lobby.
 func (h *Host) gathers() bool {
-	if !h.lobby.open {
+	if !h.lobby.Open() {
 		return false
 	}
-	h.countPatience()
-	if w := h.lobbyWait(); w.Reason != protocol.LobbyBegins || h.now < w.Until {
-		return true
+	over, wake := h.lobby.Time(h.now, h.lobbySeats())
+	h.wakeAt(wake)
+	if over {
+		h.leaveLobby()
 	}
-	h.leaveLobby()
-	return false
+	return !over
 }
 
-// lobbyWait returns why the lobby is open. It follows the countdown.
-func (h *Host) lobbyWait() Wait {
-	if w := h.awaitedInLobby(); w.Reason != "" {
-		h.lobby.begins = 0
-		return w
-	}
-	if h.lobby.begins == 0 {
-		h.lobby.begins = h.now + h.options.Start.Countdown
-	}
-	return Wait{Reason: protocol.LobbyBegins, Until: h.lobby.begins}
-}
-
-// awaitedInLobby returns what the lobby waits for before the countdown, or no Wait.
-func (h *Host) awaitedInLobby() Wait {
-	policy := h.options.Start
-	_, came, people := h.gathered()
-	var unready []lockstep.Player
+// lobbySeats returns who has the seats now.
+func (h *Host) lobbySeats() []lobby.Seat {
+	seats := make([]lobby.Seat, len(h.seats))
 	for i := range h.seats {
 		s := &h.seats[i]
-		switch {
-		case h.isBot(lockstep.Player(i)) || s.want == vacant:
-		case h.outOfPatience(s):
-			if s.want != here {
-				came++ // as if it were there
-			}
-		case s.want == here && !s.ready:
-			unready = append(unready, lockstep.Player(i))
-		}
+		seats[i] = lobby.Seat{Bot: h.isBot(lockstep.Player(i)), Here: s.want == here, Away: s.want == away, Account: s.account}
 	}
-	need := policy.Players
-	if need == 0 && policy.Ready {
-		need = people
-	}
-	need = min(need, people)
-	h.lobby.patience.full = h.lobby.patience.full || came >= need
-	switch {
-	case policy.Ready && h.isLate():
-		return Wait{}
-	case came < need:
-		return Wait{Reason: protocol.LobbyPlayers}
-	case policy.Ready && len(unready) > 0:
-		return Wait{Reason: protocol.LobbyReady, Players: unready}
-	}
-	return Wait{}
+	return seats
 }
 
 // setReady takes a player's word that it is ready, or no longer. After the lobby it means nothing.
@@ -122,40 +64,35 @@ func (h *Host) setReady(p *peer, m *protocol.Message) {
 	switch {
 	case p.seat == lockstep.System:
 		h.offend(p, protocol.ErrorRole, "spectators are not asked whether they are ready")
-		return
-	case h.lobby.open:
-		s := &h.seats[p.seat]
-		if s.says && !m.Ready && !h.budget.Take(h.now, &p.tab, budget.Ready, 1) {
-			h.limited(p, "you have changed your mind too often: you stay ready")
-			return
-		}
-		s.says = m.Ready
+	case !h.lobby.Say(h.purse(p), p.seat, m.Ready):
+		h.limited(p, "you have changed your mind too often: you stay ready")
+	default:
 		h.noteReady(p.seat)
 	}
 }
 
 // noteReady writes what a player in the lobby says into the log. Beyond the limits it is written later, like a name.
 func (h *Host) noteReady(p lockstep.Player) {
-	s := &h.seats[p]
-	if !h.lobby.open || s.peer == nil || s.says == s.ready {
+	says, unwritten := h.lobby.Unwritten(p)
+	if !unwritten || h.seats[p].peer == nil {
 		return
 	}
 	text := record.ReadyNo
-	if s.says {
+	if says {
 		text = record.ReadyYes
 	}
-	if !h.talk.Ready(h.purse(s.peer), text) {
+	if !h.talk.Ready(h.purse(h.seats[p].peer), text) {
 		h.wakeAt(h.now + lockstep.Second)
 		return
 	}
-	s.ready = s.says
+	h.lobby.Written(p)
 	_ = h.c.Note(p, record.TopicReady, text) // an error ends the match; Advance handles that
 	h.wakeAt(h.now)
 }
 
 // tellSeats notes who has which seat, while no tick is sealed that could tell the peers.
 func (h *Host) tellSeats() {
-	if !h.untold || !h.lobby.open && !h.pace.waiting && !h.c.Paused() {
+	if !h.untold || !h.lobby.Open() && !h.pace.Waiting() && !h.c.Paused() {
 		return
 	}
 	h.untold = false

@@ -8,6 +8,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/feed"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/idle"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/lobby"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/pace"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -110,31 +112,12 @@ func (r *Rates) list() budget.Limits {
 	}
 }
 
-// A DelayPolicy makes the input delay follow the slowest connection of a player: half its round trip and twice its
-// jitter, in ticks. The delay rises after two measurements (see Options.PingEvery) and falls after five. A player pays
-// from Rates.Pace for the delay beyond what more than half of the players need.
-type DelayPolicy struct {
-	Min, Max lockstep.Tick // Max 0 fixes the delay
-}
-
-// A WaitPolicy makes the match wait for players, as in classic lockstep, within Rates.Pace.
-type WaitPolicy struct {
-	// Bound is the time that the match waits for one player in a minute; 0 disables waiting. Rates.Pace limits it
-	// further.
-	Bound lockstep.Time
-
-	// Lead is how many ticks the match may be ahead of what a player has simulated; 0 means two times AckEvery.
-	Lead lockstep.Tick
-}
-
-// A SlowPolicy slows the match down for a player whose machine cannot keep up, within Rates.Pace.
-type SlowPolicy struct {
-	// Percent is the slowest speed, in percent of the set speed; 0 disables slowing.
-	Percent uint16
-
-	// Lead is how many ticks a player may be behind; 0 means four times AckEvery.
-	Lead lockstep.Tick
-}
+// The policies of a match that follows its players' machines and connections.
+type (
+	DelayPolicy = pace.DelayPolicy // makes the input delay follow the slowest connection
+	WaitPolicy  = pace.WaitPolicy  // makes the match wait for players, as in classic lockstep
+	SlowPolicy  = pace.SlowPolicy  // slows the match down for a player whose machine cannot keep up
+)
 
 // Options are a Host's policies and limits. Zero fields have the defaults named.
 type Options struct {
@@ -309,7 +292,7 @@ func (o *Options) check(s *lockstep.Settings) error {
 		{"max spectators", int64(o.MaxSpectators), 0, 1 << 20},
 		{"max connecting", int64(o.MaxConnecting), 1, 1 << 20},
 		{"start players", int64(o.Start.Players), 0, int64(s.Players)},
-		{"start countdown", int64(o.Start.Countdown), 0, int64(maxCountdown)},
+		{"start countdown", int64(o.Start.Countdown), 0, int64(lobby.MaxCountdown)},
 		{"start deadline", int64(o.Start.Deadline), -1 << 40, int64(24 * 3600 * lockstep.Second)},
 		{"input delay", int64(o.InputDelay), 1, record.MaxInputDelay},
 		{"largest input delay", int64(o.Delay.Max), 0, record.MaxInputDelay},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
@@ -68,7 +69,7 @@ func TestLimitsOnPage(t *testing.T) {
 		fmt.Sprintf("| ring | 4 × lag + %d records, %d MiB;", o.RingRecords-4*int(o.Lag), o.RingBytes>>20),
 		fmt.Sprintf("| %d MiB at once and %d KiB in %d s,", r.Keyframes.Burst>>20, r.Keyframes.N>>10, r.Keyframes.Per/lockstep.Second), fmt.Sprintf("| %d times that |", budget.MatchCrowd),
 		fmt.Sprintf("| those of %d checks at once,", r.Resimulations.Burst/int(s.CheckEvery)),
-		fmt.Sprintf("| state asked of a client | %d MiB, %d s |", o.MaxEvidence>>20, inquiryTimeout/lockstep.Second),
+		fmt.Sprintf("| state asked of a client | %d MiB, %d s |", o.MaxEvidence>>20, evidence.Timeout/lockstep.Second),
 	} {
 		if !strings.Contains(string(page), row) {
 			t.Errorf("the page does not say %q", row)

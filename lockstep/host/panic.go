@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -17,7 +16,8 @@ const clientPanicked = "the rules panicked on its machine"
 func (h *Host) crashed() {
 	fault := (*lockstep.PanicError)(nil)
 	if errors.As(h.c.Err(), &fault) && h.options.Evidence {
-		h.deliver(&Evidence{Report: coordinator.DesyncReport{Tick: h.Now() + 1, Player: lockstep.System}, Participants: h.participants(), Panic: &record.Panic{Where: fault.Where, Text: fmt.Sprint(fault.Value), Stack: string(fault.Stack)}})
+		h.evidence.Panicked(h.Now()+1, lockstep.System, h.participants(), &record.Panic{Where: fault.Where, Text: fmt.Sprint(fault.Value), Stack: string(fault.Stack)})
+		h.settle()
 	}
 }
 
@@ -30,9 +30,7 @@ func (h *Host) panicked(p *peer, m *protocol.Message) {
 	p.panicked = true
 	h.event(Event{Kind: PeerPanicked, Tick: m.Tick, Peer: p.id, Player: p.seat, Text: m.Text, Stack: m.Stack})
 	if h.options.Evidence && p.seat != lockstep.System {
-		h.deliver(&Evidence{
-			Report: coordinator.DesyncReport{Tick: m.Tick, Player: p.seat}, Participants: h.participants(),
-			Panic: &record.Panic{Where: m.Field, Text: m.Text, Stack: m.Stack},
-		})
+		h.evidence.Panicked(m.Tick, p.seat, h.participants(), &record.Panic{Where: m.Field, Text: m.Text, Stack: m.Stack})
+		h.settle()
 	}
 }

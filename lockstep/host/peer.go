@@ -4,6 +4,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/datagram"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -40,8 +41,7 @@ type peer struct {
 	calm  int    // bytes of out up to here may wait: receipts that datagrams carry
 	dirty bool   // on Host.dirty
 
-	resimulates bool // its client knows KindResimulate
-	panicked    bool // its client has said so
+	panicked bool // its client has said so
 
 	view *viewing // of a peer that is sent views and no records, or nil
 
@@ -76,12 +76,8 @@ type peer struct {
 	sentEnd      bool // it was sent the end of the match
 	measurements int  // of the round trip, since it was live
 
-	errorAt  lockstep.Time // when the next error about a limit may be sent
-	inquiry  *inquiry      // for states of this peer, or nil
-	asked    bool          // to compute ticks again, on this connection
-	reported lockstep.Tick // a spectator's latest checksum
-	claims   []claim
-	agreed   lockstep.Tick // the latest tick at which it agreed
+	errorAt lockstep.Time // when the next error about a limit may be sent
+	witness evidence.Witness
 
 	code   protocol.CloseCode
 	reason string

@@ -5,6 +5,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/datagram"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -26,7 +27,7 @@ func (h *Host) Receive(now lockstep.Time, id PeerID, b []byte) {
 		h.malformed(p, "message size")
 		return
 	}
-	within := p.inquiry != nil || h.budget.Take(h.now, &p.tab, budget.Bytes, len(b))
+	within := p.witness.Busy() || h.budget.Take(h.now, &p.tab, budget.Bytes, len(b))
 	m := &h.received
 	for len(b) > 0 && p.state != Closed {
 		rest, err := h.reader.Read(m, b)
@@ -39,7 +40,7 @@ func (h *Host) Receive(now lockstep.Time, id PeerID, b []byte) {
 			h.admit(p, m)
 			continue
 		}
-		if !p.awaited(m) && !h.budget.Take(h.now, &p.tab, budget.Messages, 1) {
+		if !p.witness.Awaited(m) && !h.budget.Take(h.now, &p.tab, budget.Messages, 1) {
 			within = false
 		}
 		h.handle(p, m, within)
@@ -80,12 +81,15 @@ func (h *Host) handle(p *peer, m *protocol.Message, within bool) {
 	switch m.Kind {
 	case protocol.KindChecksum:
 		h.report(p, m)
-	case protocol.KindState:
-		h.state(p, m)
-	case protocol.KindResimulated:
-		h.resimulated(p, m)
-	case protocol.KindPhases:
-		h.phases(p, m)
+	case protocol.KindState, protocol.KindResimulated, protocol.KindPhases:
+		switch fault := h.evidence.Receive(h.now, &p.witness, m); fault {
+		case "":
+			h.settle()
+		case evidence.Unasked:
+			h.offend(p, 0, "")
+		default:
+			h.malformed(p, string(fault))
+		}
 	case protocol.KindPanicked:
 		h.panicked(p, m)
 	case protocol.KindStateSyncRequest:
@@ -140,7 +144,7 @@ func (h *Host) command(p *peer, m *protocol.Message, within bool) {
 
 // answer answers a command; known says that it was a repeat.
 func (h *Host) answer(p *peer, r lockstep.Receipt, known bool) {
-	if r.Reason == lockstep.NotSeated && h.lobby.open {
+	if r.Reason == lockstep.NotSeated && h.lobby.Open() {
 		r.Detail = "the match has not begun"
 	}
 	if !known {

@@ -217,9 +217,11 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	if x.c, err = r.match.Coordinator(&r.dec, (*hostLog)(x), x.coordinatorOptions()); err != nil {
 		return nil, err
 	}
-	x.clock.percent, x.pace.base = int64(r.speed), r.speed
+	x.pace.SetSpeed(r.speed)
 	copy(x.seats, r.seats)
-	x.lobby.open = x.lobby.open && r.sealed <= r.origin
+	if r.sealed > r.origin {
+		x.lobby.Close()
+	}
 	for i := range x.seats {
 		s := &x.seats[i]
 		s.awaited = r.awaits(s)

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -45,13 +44,7 @@ func (h *Host) seekState() {
 	if h.moments == nil || h.now < h.joins.askAt {
 		return // waitingTime asks again
 	}
-	more := 1
-	for _, q := range h.inquiries {
-		if q.evidence == nil {
-			more++
-		}
-	}
-	for ; more > 0 && h.askState(); more-- {
+	for more := 1 + h.evidence.Asked(); more > 0 && h.askState(); more-- {
 	}
 }
 
@@ -66,7 +59,8 @@ func (h *Host) askState() bool {
 		if s := h.donor(k); s != nil {
 			h.joins.asked++
 			s.asked, h.joins.askAt = h.joins.asked, h.now+donorPatience
-			h.begin(&inquiry{peer: s.peer, exhibits: []Exhibit{{Tick: t}}})
+			h.evidence.Ask(h.now, &s.peer.witness, t)
+			h.settle()
 			return true
 		}
 	}
@@ -79,7 +73,7 @@ func (h *Host) donor(k coordinator.Check) (found *hostSeat) {
 	for i := range h.seats {
 		s := &h.seats[i]
 		p := s.peer
-		if p == nil || p.inquiry != nil || p.state != Live {
+		if p == nil || p.witness.Busy() || p.state != Live {
 			continue
 		}
 		if hash, ok := h.c.Reported(k.Tick, lockstep.Player(i)); !ok || hash != k.Hash {
@@ -110,13 +104,6 @@ func (h *Host) adopt(t lockstep.Tick, state []byte, hash uint64) {
 	h.stats.SyncKeyframes++
 }
 
-// hashOf returns the checksum of a state in canonical bytes.
-func (h *Host) hashOf(state []byte) (uint64, bool) {
-	var sum checksum.Sum
-	err := checksum.OfBytes(&sum, h.game.StateSchema(), state)
-	return sum.Hash, err == nil
-}
-
 // awaitState tells the coordinator that a player lacks a state, or has one again. In relay mode no check waits for a
 // player without a state.
 func (h *Host) awaitState(p *peer, awaits bool) {
@@ -124,34 +111,4 @@ func (h *Host) awaitState(p *peer, awaits bool) {
 		_ = h.c.AwaitState(p.seat, awaits) // an error ends the match; Advance handles that
 		h.takeDesyncs()
 	}
-}
-
-// A claim is a checksum that a spectator has reported. Its tick may have no verdict yet, or one that no player has
-// confirmed.
-type claim struct {
-	tick lockstep.Tick
-	hash uint64
-}
-
-// confirmed reports whether the referee can no longer take back the verdict on a check.
-func (h *Host) confirmed(t lockstep.Tick) bool { return h.c.Final(t) || h.players() == 0 }
-
-// compareClaims compares a spectator's claims with the verdicts so far. It returns the first tick that differs. There
-// are never more claims than checks.
-func (h *Host) compareClaims(p *peer) (t lockstep.Tick, differs bool) {
-	for i, c := range p.claims {
-		switch k := h.checkSeen(c.tick); {
-		case k.Tick != c.tick || k.Status == coordinator.CheckTied:
-		case k.Status == coordinator.CheckOpen, k.Hash != c.hash && !h.confirmed(c.tick): // and leave the later ones
-			p.claims = p.claims[:copy(p.claims, p.claims[i:])]
-			return 0, false
-		case k.Hash == c.hash:
-			p.agreed = c.tick
-		default:
-			p.claims = p.claims[:0] // the later ones differ because of it
-			return c.tick, true
-		}
-	}
-	p.claims = p.claims[:0]
-	return 0, false
 }

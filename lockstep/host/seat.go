@@ -46,8 +46,6 @@ type hostSeat struct {
 	leaves     bool     // the previous player's leave is not in the log yet
 	sealing    bool     // the next sealed tick tells the peers what told says
 	why        string   // of the next change in the log; "" where it says enough
-	ready      bool     // in the lobby, according to the log, it has said so since it came
-	says       bool     // what it has said last
 	shown      string   // its presence as the peers know it; "" for vacant
 	sawEnd     bool     // its connection has closed after the end of the match
 	awaited    bool     // it was here when the match was interrupted, and has not come back
@@ -62,11 +60,6 @@ type hostSeat struct {
 	asked int // relay mode: the number of the last request for a state for joiners
 
 	account budget.ID // pays for the match time that the seat costs; 0 if its player is unknown
-	pace    seatPace
-
-	vote    budget.ID // of the player that this player votes to kick
-	voted   bool
-	votedAt lockstep.Time
 }
 
 // leaveSeat releases a seat when its peer's connection ends.
@@ -81,7 +74,8 @@ func (h *Host) leaveSeat(p *peer) {
 	if s.peer != p {
 		return // replaced, or left already
 	}
-	if s.peer, s.ready, s.says = nil, false, false; h.over {
+	h.lobby.Leave(p.seat)
+	if s.peer = nil; h.over {
 		return
 	}
 	if p.reason != leftUntold {
@@ -109,9 +103,11 @@ func (h *Host) leaveSeat(p *peer) {
 func (h *Host) vacate(p lockstep.Player) {
 	s := &h.seats[p]
 	h.bots[p] = nil
-	h.bill(s, 0)
+	h.bill(p, 0)
+	h.lobby.Leave(p)
 	h.giveBack(p)
 	h.idle.Reset(p)
+	h.pace.Bill(p, 0)
 	*s = hostSeat{
 		shown: s.shown, told: s.told, sealing: s.sealing, leaves: s.leaves || s.told != vacant, why: s.why, reserved: s.reserved, substitution: s.substitution,
 	}
@@ -160,7 +156,7 @@ func (h *Host) logSeats() {
 	if !h.seatsChanged || h.c.Err() != nil {
 		return
 	}
-	if h.lobby.open { // who comes and goes there is in no tick
+	if h.lobby.Open() { // who comes and goes there is in no tick
 		h.untold = true
 		h.tellSeats()
 		return

@@ -172,7 +172,7 @@ func (h *Host) Memory() int {
 func (h *Host) MemoryParts() MemoryParts {
 	m := MemoryParts{
 		Ring: h.ring.Memory() + len(h.headerRecord), Queues: cap(h.made.bytes) + cap(h.given.bytes), Keyframes: len(h.shared.bytes),
-		Views: h.views.memory(), Accounts: h.budget.Memory() + h.bansMemory(),
+		Views: h.views.memory(), Evidence: h.evidence.Memory(), Accounts: h.budget.Memory() + h.bansMemory(),
 	}
 	for _, k := range h.barrier.snapshots {
 		if k != h.shared {
@@ -184,12 +184,6 @@ func (h *Host) MemoryParts() MemoryParts {
 		m.Views += p.view.memory()
 		if p.sync != nil && p.sync != h.shared && !slices.Contains(h.barrier.snapshots, p.sync) && !h.sentToEarlier(i) {
 			m.Keyframes += len(p.sync.bytes)
-		}
-	}
-	for _, q := range h.inquiries {
-		m.Evidence += cap(q.buf) + q.again.memory()
-		for i := range q.exhibits {
-			m.Evidence += cap(q.exhibits[i].Player) + cap(q.exhibits[i].Referee)
 		}
 	}
 	return m

@@ -47,7 +47,7 @@ func (h *Host) roster(before protocol.Position) (notes []byte) {
 			continue
 		}
 		notes = append(notes, record.Event(p, record.EventPresence, s.shown)...)
-		if s.ready && h.lobby.open {
+		if h.lobby.Ready(p) {
 			notes = append(notes, record.Note(p, record.TopicReady, record.ReadyYes)...)
 		}
 	}
@@ -105,9 +105,9 @@ func (h *Host) startSync(p *peer, why string) {
 	if p.datagrams != nil {
 		p.datagrams.Restart()
 	}
-	p.claims = p.claims[:0]
+	p.witness.Forget()
 	h.awaitState(p, true)
-	p.syncRoom, p.syncMore = h.options.SyncBytesPerTick, h.now+h.clock.period()
+	p.syncRoom, p.syncMore = h.options.SyncBytesPerTick, h.now+h.pace.Period()
 	p.deadline = h.now + h.options.SyncTimeout
 	h.give(p, h.keyframeFor(p))
 	h.wakeAt(p.deadline)
@@ -179,7 +179,7 @@ func (h *Host) syncTime(p *peer) {
 		return
 	}
 	if h.now >= p.syncMore {
-		p.syncRoom, p.syncMore = h.options.SyncBytesPerTick, h.now+h.clock.period()
+		p.syncRoom, p.syncMore = h.options.SyncBytesPerTick, h.now+h.pace.Period()
 		h.mark(p)
 	}
 	h.wakeAt(p.syncMore)
@@ -237,7 +237,7 @@ func (h *Host) strike(p *peer) {
 	p.strikes++
 	p.struckAt = h.now
 	h.startSync(p, "too far behind")
-	p.deadline = min(p.deadline, h.now+lockstep.Time(h.options.Lag)*h.clock.period()+lockstep.Second*lockstep.Time(1+h.syncSize(p)>>20))
+	p.deadline = min(p.deadline, h.now+lockstep.Time(h.options.Lag)*h.pace.Period()+lockstep.Second*lockstep.Time(1+h.syncSize(p)>>20))
 }
 
 func (h *Host) syncSize(p *peer) int {

@@ -127,7 +127,7 @@ func (h *Host) awaitViews() {
 	case h.over || !slices.ContainsFunc(h.peers, func(p *peer) bool { return p.view == nil && p.seat != lockstep.System && p.state == Live }):
 		h.makeViews(false)
 	case v.due == 0:
-		v.due = h.now + h.clock.period()/2
+		v.due = h.now + h.pace.Period()/2
 		h.wakeAt(v.due)
 	}
 }

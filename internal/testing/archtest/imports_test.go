@@ -80,7 +80,11 @@ var imports = []importRow{
 	{pattern: "lockstep/feed", own: []string{"state"}, tests: []string{"fixed"}},
 	// No machine of a host imports the host; of the others, only the IDs of accounts.
 	{pattern: "lockstep/host/internal/budget", own: []string{"lockstep"}},
+	{pattern: "lockstep/host/internal/evidence", own: []string{"state", "checksum", "lockstep/record", "lockstep", "lockstep/coordinator", "lockstep/protocol"}, tests: live},
 	{pattern: "lockstep/host/internal/idle", own: []string{"lockstep"}},
+	{pattern: "lockstep/host/internal/lobby", own: []string{"lockstep", "lockstep/host/internal/budget", "lockstep/protocol"}},
+	{pattern: "lockstep/host/internal/vote", own: []string{"lockstep", "lockstep/host/internal/budget"}},
+	{pattern: "lockstep/host/internal/pace", own: []string{"lockstep", "lockstep/host/internal/budget", "lockstep/protocol", "lockstep/record"}},
 	{pattern: "lockstep/host/internal/talk", own: []string{"lockstep", "lockstep/host/internal/budget", "lockstep/protocol"}},
 	{pattern: "lockstep/host", own: slices.Concat(core, []string{"lockstep/host/internal/...", "lockstep/disclosure", "lockstep/feed", "lockstep/protocol", "lockstep/datagram", "internal/ring"}), tests: live},
 	{pattern: "lockstep/player", own: []string{"state", "checksum", "internal/pack", "lockstep/feed", "lockstep/record", "lockstep", "lockstep/protocol", "lockstep/datagram", "lockstep/player/internal/..."}, tests: live},

@@ -18,8 +18,12 @@ var pure = slices.Concat(machines, []string{
 // machines are the parts of a match that one package composes.
 var machines = []string{
 	"lockstep/host/internal/budget",
+	"lockstep/host/internal/evidence",
 	"lockstep/host/internal/idle",
+	"lockstep/host/internal/lobby",
+	"lockstep/host/internal/pace",
 	"lockstep/host/internal/talk",
+	"lockstep/host/internal/vote",
 	"lockstep/player/internal/answers",
 	"lockstep/player/internal/commands",
 	"lockstep/player/internal/follow",

@@ -97,11 +97,15 @@ func TestAccountsAreSwept(t *testing.T) {
 	}
 	stays(71*lockstep.Second, true, "before it is full")
 	stays(72*lockstep.Second, false, "when it is full")
+	wait := func(now lockstep.Time, id ID, dt lockstep.Time) lockstep.Time {
+		waited, _ := x.Wait(now, id, dt)
+		return waited
+	}
 	for why, count := range map[string]struct {
 		of   func(now lockstep.Time, id ID, dt lockstep.Time) lockstep.Time
 		keep lockstep.Time
 	}{
-		"the match waited for a player that has left": {x.Wait, minute},
+		"the match waited for a player that has left": {wait, minute},
 		"a lobby waited for a player that has left":   {x.Await, keepAwaited},
 	} {
 		now := 100 * minute

@@ -81,15 +81,15 @@ func TestGrants(t *testing.T) {
 		{2 * lockstep.Second, 0, 0, 0},       // 240 are back
 		{5 * lockstep.Second, 500, 500, 500}, // half is back
 	} {
-		got := l.Grant(step.at, id, step.ask, lockstep.Second/2)
+		got, _, _ := l.Grant(step.at, id, step.ask, lockstep.Second/2)
 		if all := l.GrantAll(step.at, got, lockstep.Second/2); got != step.want || all != step.all {
 			t.Errorf("at %d: %d granted, %d of the match, want %d and %d", step.at, got, all, step.want, step.all)
 		}
 	}
-	if used, spent := l.Cost(id); used != 960 || spent || !l.SpentLately(minute, id) || l.SpentLately(3*lockstep.Second+minute, id) {
+	if _, used, spent := l.Grant(5*lockstep.Second, id, 0, 0); used != 960 || spent || !l.SpentLately(minute, id) || l.SpentLately(3*lockstep.Second+minute, id) {
 		t.Errorf("%d used, spent %t", used, spent)
 	}
-	if got := l.Patience(5*lockstep.Second, id); got != 40 {
+	if _, got := l.Wait(5*lockstep.Second, id, 0); got != 40 {
 		t.Errorf("patience for %d", got)
 	}
 	l.Bill(0, id)

@@ -16,9 +16,12 @@ func (l *Ledger) Bill(before, now ID) {
 }
 
 // Grant charges match time for an interval to an account, and returns the granted part. Once the account cannot pay, it is granted
-// at most the refill of the interval until half of the burst is back. This avoids one short slowdown after another.
-func (l *Ledger) Grant(now lockstep.Time, id ID, ask, interval lockstep.Time) lockstep.Time {
-	return l.of(id).grant(now, l.rates.Of[Pace], ask, interval)
+// at most the refill of the interval until half of the burst is back. This avoids one short slowdown after another. Grant also
+// returns how much the account has used and not refilled, and whether its share is spent.
+func (l *Ledger) Grant(now lockstep.Time, id ID, ask, interval lockstep.Time) (granted, used lockstep.Time, spent bool) {
+	a, rate := l.of(id), l.rates.Of[Pace]
+	granted = a.grant(now, rate, ask, interval)
+	return granted, a.used[Pace].used / rate.Per, a.spent
 }
 
 // GrantAll charges match time for an interval to all players together, and returns the granted part.
@@ -26,19 +29,13 @@ func (l *Ledger) GrantAll(now, ask, interval lockstep.Time) lockstep.Time {
 	return l.match.grant(now, l.rates.Of[Pace].times(matchPace), ask, interval)
 }
 
-// Patience returns how much match time an account and all players together have left; 0 while the account's is spent.
-func (l *Ledger) Patience(now lockstep.Time, id ID) lockstep.Time {
-	a, rate := l.of(id), l.rates.Of[Pace]
+// patience returns how much match time an account and all players together have left; 0 while the account's is spent.
+func (l *Ledger) patience(now lockstep.Time, a *account) lockstep.Time {
+	rate := l.rates.Of[Pace]
 	if a.spent {
 		return 0
 	}
 	return lockstep.Time(min(a.used[Pace].Room(now, rate), l.match.used[Pace].Room(now, rate.times(matchPace))))
-}
-
-// Cost returns how much match time an account has used and not refilled at its latest grant, and whether its share is spent.
-func (l *Ledger) Cost(id ID) (used lockstep.Time, spent bool) {
-	a := l.of(id)
-	return a.used[Pace].used / l.rates.Of[Pace].Per, a.spent
 }
 
 // SpentLately reports whether the account's share of the match time was spent in the last minute.
@@ -48,8 +45,8 @@ func (l *Ledger) SpentLately(now lockstep.Time, id ID) bool {
 }
 
 // Wait counts that the match has waited for an account for another dt, once at each time. It returns for how long it has waited in
-// the present minute of the account.
-func (l *Ledger) Wait(now lockstep.Time, id ID, dt lockstep.Time) lockstep.Time {
+// the present minute of the account, and how much longer the account and all players together can pay for it.
+func (l *Ledger) Wait(now lockstep.Time, id ID, dt lockstep.Time) (waited, patience lockstep.Time) {
 	a := l.of(id)
 	if now-a.waitedFrom >= minute {
 		a.waited, a.waitedFrom = 0, now
@@ -57,7 +54,7 @@ func (l *Ledger) Wait(now lockstep.Time, id ID, dt lockstep.Time) lockstep.Time 
 	if a.waitedAt != now {
 		a.waited, a.waitedAt = a.waited+dt, now
 	}
-	return a.waited
+	return a.waited, l.patience(now, a)
 }
 
 // Await counts that a lobby has waited for an account for another dt, once at each time: guests of one address are charged once.

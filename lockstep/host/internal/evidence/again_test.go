@@ -1,4 +1,4 @@
-package host_test
+package evidence_test
 
 import (
 	"testing"

@@ -1,0 +1,100 @@
+// Package vote counts votes to kick a player. It is one of the machines of lockstep/host.
+//
+// A line of chat "/kick NAME" or "/kick SEAT" is a vote ([Parse], [Named]). A player votes against an account, not a seat, so that the
+// votes stay when the accused takes another seat. Accounts vote, too: the guests of one address have one vote. A voter has one vote at
+// a time, for a minute. More than half of the other accounts must agree, and at least two, so that in a match of two neither can remove
+// the other.
+//
+// The host decides who may be accused at all, calls [Votes.Cast] with everybody who could vote, and kicks the accused if it is true. It
+// calls [Votes.Drop] when a seat gets another account: a seat's next player does not inherit its vote.
+//
+//samestep:deterministic
+package vote
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
+)
+
+const (
+	// prefix begins a line of chat that is a vote.
+	prefix = "/kick "
+
+	// fewest is the least number of votes to kick a player.
+	fewest = 2
+
+	// lasts is for how long a vote counts.
+	lasts = 60 * lockstep.Second
+)
+
+// Parse returns against whom a line of chat votes, if it is a vote.
+func Parse(line string) (whom string, ok bool) {
+	whom, ok = strings.CutPrefix(line, prefix)
+	return strings.TrimSpace(whom), ok
+}
+
+// A Seat is who has a seat.
+type Seat struct {
+	Taken   bool
+	Name    string
+	Account budget.ID
+	Votes   bool // it is a connected person
+}
+
+// Named returns the player with a seat number, or with a name that is unique.
+func Named(whom string, seats []Seat) (lockstep.Player, bool) {
+	if n, err := strconv.ParseUint(whom, 10, 8); err == nil {
+		return lockstep.Player(n), int(n) < len(seats) && seats[n].Taken
+	}
+	found, n := lockstep.Player(0), 0
+	for i, s := range seats {
+		if s.Taken && s.Name == whom && whom != "" {
+			found, n = lockstep.Player(i), n+1
+		}
+	}
+	return found, n == 1
+}
+
+// Votes are the votes of a match.
+type Votes struct {
+	cast []cast // by seat
+}
+
+type cast struct {
+	valid   bool
+	accused budget.ID
+	at      lockstep.Time
+}
+
+// New returns the Votes of a match with so many seats.
+func New(seats int) *Votes { return &Votes{cast: make([]cast, seats)} }
+
+// Drop forgets the vote of a seat.
+func (v *Votes) Drop(seat lockstep.Player) { v.cast[seat] = cast{} }
+
+// Cast takes a vote of a seat against an account. It returns how many accounts agree, how many could, and whether that is enough.
+func (v *Votes) Cast(now lockstep.Time, seat lockstep.Player, accused budget.ID, seats []Seat) (agree, all int, kicked bool) {
+	v.cast[seat] = cast{true, accused, now}
+	var may, did []budget.ID
+	for i, s := range seats {
+		if !s.Votes || s.Account == accused {
+			continue
+		}
+		may = append(may, s.Account)
+		if c := v.cast[i]; c.valid && c.accused == accused && now-c.at <= lasts {
+			did = append(did, s.Account)
+		}
+	}
+	agree, all = distinct(did), distinct(may)
+	return agree, all, agree >= fewest && 2*agree > all
+}
+
+// distinct returns how many accounts there are in a list, which it sorts.
+func distinct(accounts []budget.ID) int {
+	slices.Sort(accounts)
+	return len(slices.Compact(accounts))
+}
