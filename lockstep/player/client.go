@@ -9,8 +9,10 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/answers"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/commands"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/follow"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/predict"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/quiet"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/views"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -72,14 +74,15 @@ type Client struct {
 	in         streamIn
 	datagrams  *datagram.PlayerEnd // or nil
 	run        follow.Run
-	out        outgoing
+	out        outbox.Box
 	own        commands.Own
 	payloads   *record.Payloads
 	predict    predict.Prediction
 	smooth     smoothness
 	answers    answers.Answers
 	pace       pacer
-	look       *look // of a client of views, or nil
+	look       *views.Views       // of a client of views, or nil
+	seen       []lockstep.Command // own ones of the last Sight
 	catchingUp bool
 	progressed lockstep.Tick // of the last progress event
 	events     []any         // that Ready has not returned
@@ -92,7 +95,7 @@ func New(g *lockstep.Game, o Options) *Client {
 	o.defaults()
 	c := &Client{game: g, options: o, seat: lockstep.System, own: commands.New(), payloads: g.NewPayloads()}
 	if o.Views {
-		c.look = &look{}
+		c.look = views.New(g)
 	}
 	c.run = follow.New(follow.Options{Game: g, States: o.KeepStates, Hashes: o.HashTicks, Tape: o.MaxBacklog / 4, Previous: o.Interpolate})
 	c.roster.tell = c.tell
@@ -105,7 +108,7 @@ func New(g *lockstep.Game, o Options) *Client {
 // awaits reports whether the client has nothing of the match yet on this connection.
 func (c *Client) awaits() bool {
 	if c.look != nil {
-		return !c.look.looks()
+		return !c.look.Looks()
 	}
 	return c.run.Follower() == nil || c.in.from() == 0
 }
@@ -165,8 +168,8 @@ func (c *Client) Connected(now lockstep.Time) {
 	c.line, c.held = quiet.Begin(c.clock, c.options.Silence), Held{}
 	c.measure.repeats += c.datagrams.Repeats()
 	c.datagrams = nil
-	c.out.begin()
-	c.out.auth = true
+	c.out.Begin()
+	c.out.Want(outbox.Auth)
 	c.tell(Connected{})
 }
 
@@ -188,10 +191,10 @@ func (c *Client) Disconnected(now lockstep.Time, err error) {
 	c.reason = nil
 	c.in.assembly.drop()
 	if c.look != nil {
-		c.look.drop()
+		c.look.Drop()
 	}
 	c.own.Unsent()
-	c.out.begin()
+	c.out.Begin()
 	c.answers.Reset()
 	if c.fatal != nil || c.leaving || c.over {
 		c.finish()
@@ -255,7 +258,9 @@ func (c *Client) fail(err error) {
 	}
 	c.fatal = err
 	if c.link == linkUp && c.look == nil {
-		errors.As(err, &c.out.panic) // before the connection ends, the server is told
+		if p := (*lockstep.PanicError)(nil); errors.As(err, &p) {
+			c.out.Panic(p) // before the connection ends, the server is told
+		}
 	}
 	if c.link == linkGreeting || c.link == linkUp {
 		c.hangUp(err)
@@ -302,7 +307,7 @@ func (c *Client) timers() {
 		}
 		if c.link == linkUp && c.clock >= c.measure.pingAt {
 			c.measure.pingAt = c.clock + c.options.PingEvery
-			c.out.ping = true
+			c.out.Want(outbox.Ping)
 		}
 	}
 }

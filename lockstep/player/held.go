@@ -2,6 +2,7 @@ package player
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/quiet"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -45,7 +46,7 @@ func (c *Client) Held() Held {
 func (c *Client) patience() lockstep.Time {
 	switch {
 	case c.look != nil && c.link == linkUp: // a server sends something at least every ackEvery ticks
-		return max(quiet.Time, 2*c.look.period*lockstep.Time(c.ackEvery))
+		return max(quiet.Time, 2*c.look.Period()*lockstep.Time(c.ackEvery))
 	case c.link != linkUp || c.run.Follower() == nil:
 		return lockstep.Time(1 << 60)
 	case c.held.Reason != "" || c.in.paused && !c.in.resumes || c.in.from() == 0: // answers to pings come, at least
@@ -58,6 +59,7 @@ func (c *Client) patience() lockstep.Time {
 // [Seat]; the client says it again after a reconnect. Spectators are not asked.
 func (c *Client) SetReady(ready bool) {
 	if c.wantReady != ready {
-		c.wantReady, c.out.ready = ready, true
+		c.wantReady = ready
+		c.out.Want(outbox.Ready)
 	}
 }

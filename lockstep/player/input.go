@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/predict"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -38,10 +39,9 @@ func (c *Client) Chat(text string) error {
 	if c.link != linkUp {
 		return ErrNotPlaying
 	}
-	if len(c.out.chat) == maxChat {
-		return fmt.Errorf("%w: %d lines", ErrUnanswered, maxChat)
+	if !c.out.Chat(pack.Clip(text, record.MaxNote)) {
+		return fmt.Errorf("%w: %d lines", ErrUnanswered, outbox.MaxChat)
 	}
-	c.out.chat = append(c.out.chat, pack.Clip(text, record.MaxNote))
 	return nil
 }
 
@@ -54,9 +54,10 @@ func (c *Client) Leave(reason string) {
 	if c.leaving || c.link == linkOver {
 		return
 	}
-	c.leaving, c.out.reason = true, pack.Clip(reason, record.MaxNote)
+	c.leaving = true
+	c.out.Reason(pack.Clip(reason, record.MaxNote))
 	if c.link == linkUp {
-		c.out.leave = true
+		c.out.Want(outbox.Leave)
 		c.hangUp(nil)
 		return
 	}

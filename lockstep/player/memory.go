@@ -6,6 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/feed"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/answers"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/follow"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -34,7 +35,7 @@ func (c *Client) MemoryBound(stateBytes int) int {
 	}
 	return views + 4*(2*o.MaxBacklog+protocol.MaxServerMessage) + 2*o.MaxState + 2*(o.KeepStates+answers.MaxStates+2)*stateBytes +
 		3*o.MaxBacklog + 16*follow.MaxHashes + 8*answers.MaxTicks +
-		2*record.CommandWindow*lockstep.MaxPayload + maxChat*record.MaxNote +
+		2*record.CommandWindow*lockstep.MaxPayload + outbox.MaxChat*record.MaxNote +
 		2*datagram.Window*datagram.MaxSize + datagram.PlayerMemory +
 		3*eventBytes*(maxEvents+protocol.MaxServerMessage/minEventMessage)
 }
@@ -42,9 +43,6 @@ func (c *Client) MemoryBound(stateBytes int) int {
 // Memory returns how many of these bytes the client keeps now.
 func (c *Client) Memory() int {
 	n := c.run.Memory() + cap(c.in.assembly.bytes) + eventBytes*(cap(c.events)+cap(c.ready.Events))
-	n += c.look.memory() + c.datagrams.Memory() + c.answers.Memory() + c.own.Memory()
-	for _, text := range c.out.chat {
-		n += len(text)
-	}
+	n += c.look.Memory() + c.datagrams.Memory() + c.answers.Memory() + c.own.Memory() + c.out.Memory()
 	return n
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/answers"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -130,7 +131,7 @@ func (c *Client) take(b []byte) (rest []byte, err error) {
 	}
 	c.in.position++
 	c.serverTick = max(c.serverTick, c.in.dec.Tick())
-	c.out.arrived = true
+	c.out.Arrived()
 	if r.Ticks() > 0 {
 		c.expect(&r.Frame)
 	}
@@ -190,10 +191,8 @@ func (c *Client) dispatch(m *protocol.Message) error {
 	}
 	if c.look != nil {
 		switch m.Kind {
-		case protocol.KindViewSync:
-			return c.viewSync(m)
-		case protocol.KindViewDelta:
-			return c.viewDelta(m)
+		case protocol.KindViewSync, protocol.KindViewDelta:
+			return c.viewed(m)
 		case protocol.KindStateSync, protocol.KindStateRequest, protocol.KindResimulate, protocol.KindDesyncReport:
 			return fmt.Errorf("lockstep: client: %w: message %d to a viewer", record.ErrOutOfPlace, m.Kind)
 		}
@@ -225,7 +224,7 @@ func (c *Client) dispatch(m *protocol.Message) error {
 		c.run.Differs(Desynced{Tick: m.Tick, Agreed: m.Agreed, Section: m.Field})
 		c.events = c.run.Events(c.events)
 	case protocol.KindPing:
-		c.out.pong, c.out.nonce = true, m.Nonce
+		c.out.Pong(m.Nonce)
 	case protocol.KindPong:
 		c.serverTick = max(c.serverTick, m.Tick)
 		if !c.catchingUp {
@@ -265,13 +264,15 @@ func (c *Client) welcome(w *protocol.Welcome) error {
 	c.catchingUp, c.progressed = !w.Resumed, 0
 	c.in.streaming, c.in.paused = w.Resumed, false
 	c.in.await(c.clock)
-	c.out.ready = c.wantReady
+	if c.out.Take(outbox.Ready); c.wantReady {
+		c.out.Want(outbox.Ready)
+	}
 	c.tell(Welcomed{w.Seat, w.Role})
 	for _, e := range renumbered {
 		c.tell(Renumbered(e))
 	}
 	if w.Resumed {
-		c.out.arrived, c.out.adopted = true, true // acknowledged even if nothing follows, as in a paused match
+		c.out.AckSoon()
 		c.tell(StreamResumed{c.Tick()})
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 // Tick returns the tick of the confirmed state, or of the last view.
 func (c *Client) Tick() lockstep.Tick {
 	if c.look != nil {
-		return c.look.current.tick
+		return c.look.Tick()
 	}
 	if f := c.run.Follower(); f != nil {
 		return f.Tick()
@@ -157,7 +157,7 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 	}
 	c.forgetRun()
 	if c.run.Ticked(f) {
-		c.out.report(f.Tick)
+		c.out.Report(f.Tick)
 	}
 	c.events = c.run.Events(c.events)
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -31,7 +32,7 @@ func (c *Client) ask(err error) {
 		c.fail(fmt.Errorf("%w: %w", ErrNoSync, err))
 		return
 	}
-	c.out.sync = true
+	c.out.Want(outbox.Sync)
 	c.in.await(c.clock)
 }
 
@@ -104,8 +105,7 @@ func (c *Client) adopt(a *assembly) error {
 	c.pace.begin(&f.Header().Settings, c.pace.arriving)
 	c.predict.Refuse()
 	c.own.Forget(f.Tick())
-	c.out.arrived, c.out.adopted, c.out.acked = true, true, f.Tick()
-	c.out.reports = c.out.reports[:0] // of the stream before
+	c.out.Adopted(f.Tick())
 	c.catchingUp, c.progressed = true, 0
 	return nil
 }

@@ -27,8 +27,10 @@ var machines = []string{
 	"lockstep/player/internal/answers",
 	"lockstep/player/internal/commands",
 	"lockstep/player/internal/follow",
+	"lockstep/player/internal/outbox",
 	"lockstep/player/internal/predict",
 	"lockstep/player/internal/quiet",
+	"lockstep/player/internal/views",
 }
 
 // pureImports is what pure packages may import of the standard library. What is
