@@ -97,7 +97,7 @@ func (h *Host) own(p *peer, seat lockstep.Player, g *Grant) {
 	if s.owner != g.Subject {
 		s.since = h.now
 	}
-	h.peopled = true
+	h.ending.Peopled()
 	s.owner, s.role, s.guest, s.token = g.Subject, g.Role, g.Guest, g.ID
 	if p.name != "" || s.want == vacant || another {
 		s.name = p.name
@@ -219,7 +219,7 @@ func (h *Host) watch(p *peer, g *Grant) {
 		h.refuse(p, protocol.ErrorFull, noPlace)
 		return
 	}
-	if wait := h.untilSeen(); wait > h.options.SyncTimeout/2 {
+	if wait := lockstep.Time(h.keyframes.UntilSeen(h.c.Now(), h.disclosed.Delay)) * h.pace.Period(); wait > h.options.SyncTimeout/2 {
 		// Longer than a client may wait for a state.
 		h.closeFor(p, protocol.CloseBusy, "the match can be seen after its delay", uint32(wait.Milliseconds())+1000)
 		return
@@ -306,7 +306,7 @@ func (h *Host) greet(p *peer, w *protocol.Welcome) {
 	}
 	p.state = Syncing
 	p.tick = w.Tick
-	p.pingAt = h.now
+	p.link.Begin(h.now)
 	h.message = protocol.Message{Kind: protocol.KindWelcome, Welcome: w}
 	h.private(p, &h.message)
 	if p.waitVersion = h.pace.Version(); h.pace.Told().Reason != "" {

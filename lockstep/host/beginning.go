@@ -39,8 +39,7 @@ func (r *Recovery) Begin(now lockstep.Time, h *lockstep.Header, origin Origin, o
 		return nil, err
 	}
 	x.header = x.c.Header()
-	x.shared.tick, x.shared.made = x.c.Now(), now
-	x.barrier.begin(x.disclosed.Delay, x.shared, lockstep.Tick(h.Settings.CheckEvery))
+	x.barrier.Begin(x.disclosed.Delay, x.c.Now(), x.keyframes.Begin(now, x.c.Now(), x.disclosed.Delay > 0))
 	if err := x.c.Event(lockstep.System, record.EventLineage, origin.Lineage.Text()); err != nil {
 		return nil, err
 	}

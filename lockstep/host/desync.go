@@ -94,7 +94,7 @@ func (h *Host) settle() {
 	h.made.Early = append(h.made.Early, o.Early...)
 	h.made.Evidence = append(h.made.Evidence, o.Evidence...)
 	for i := range o.States {
-		h.adopt(o.States[i].Tick, o.States[i].Player, o.States[i].Hash)
+		h.adopt(&o.States[i])
 	}
 	h.wakeAt(h.evidence.Next())
 }
@@ -116,6 +116,15 @@ func (h *Host) known(r *coordinator.DesyncReport, p *peer) *evidence.Desync {
 		d.Began = p.began
 	}
 	return d
+}
+
+// adopt makes a client's state the keyframe for joiners, if it has the agreed checksum and no other client has answered first.
+func (h *Host) adopt(e *evidence.Exhibit) {
+	k, ok := h.c.Check(e.Tick)
+	if x := h.donors.Take(h.now, e.Tick, e.Player, e.Hash, k, ok, h.ring.First()); x != nil && h.keyframes.After(x.Position) {
+		x.Header, x.Roster = h.headerRecord, h.roster(x.Position)
+		h.keyframes.Take(h.now, x)
+	}
 }
 
 // hostFrames is the Host as a [coordinator.FrameSource]: it reads the ring.
@@ -162,18 +171,14 @@ func (f *hostFrames) since(from, to lockstep.Tick) (all []lockstep.Command, reac
 func (h *Host) distrust(t, right lockstep.Tick) {
 	h.stats.RefereeFaults++
 	h.event(Event{Kind: RefereeHealed, Tick: t, Player: lockstep.System, Text: "computed again, its state is another one, which it takes"})
-	h.barrier.corrected = true
-	h.shared.made = h.now - h.options.KeyframeInterval // makes another one due
-	if snapshots := h.barrier.snapshots; len(snapshots) > 1 {
-		later := slices.DeleteFunc(snapshots[1:], func(k *keyframe) bool { return k.tick > right })
-		h.barrier.snapshots = snapshots[:1+len(later)]
-	}
+	h.checks.Correct()
+	h.keyframes.Distrust(h.now, right)
 	for _, p := range h.peers {
 		p.witness.Distrust(right) // a spectator may have agreed with the wrong state
 		if p.began > right {
 			p.began = 0 // the state that it was sent may be wrong
 		}
-		if p.sync != nil && p.sync.tick > right {
+		if p.sync != nil && p.sync.Tick > right {
 			p.sync, p.syncAt = nil, 0 // it gets the new one
 			h.wakeAt(h.now)
 		}
@@ -243,4 +248,18 @@ func (h *Host) watcherReport(p *peer, t lockstep.Tick, sum *checksum.Sum) {
 	}
 	var resynced lockstep.Tick // a spectator reports again after each keyframe
 	h.react(p, &resynced)
+}
+
+// checkSeen returns the check of tick t for spectators, or another one that uses its slot.
+func (h *Host) checkSeen(t lockstep.Tick) coordinator.Check {
+	for _, t := range h.checks.Stale() {
+		if k, ok := h.c.Check(t); ok {
+			h.checks.Show(k)
+		}
+	}
+	k, ok := h.checks.Of(t)
+	if !ok {
+		k, _ = h.c.Check(t)
+	}
+	return k
 }

@@ -11,10 +11,13 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/ending"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/idle"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/link"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/lobby"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/pace"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/syncing"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/vote"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -47,9 +50,11 @@ type Host struct {
 	auth      *protocol.Auth // the identity that a client must have
 
 	headerRecord []byte
-	shared       *keyframe // the latest one for joiners
-	joins        joins
-	barrier      barrier
+	keyframes    syncing.Keyframes
+	donors       syncing.Donors // relay mode
+	barrier      syncing.Barrier
+	checks       evidence.Checks
+	last         []record.LastSequence // scratch
 
 	now    lockstep.Time
 	wake   lockstep.Time // when the next timer other than a tick is due
@@ -70,19 +75,13 @@ type Host struct {
 
 	seatsChanged bool // a seat's change is not in the log yet
 	untold       bool // the peers do not know a seat's change
-	over         bool // finish was called
-	overAt       lockstep.Time
-	peopled      bool          // a player has had a seat
-	leftAt       lockstep.Time // since when all players have left; 0 while one is there
-	ending       string        // the reason of End; "" after other ends
+	ending       *ending.Ending
 	lost         lockstep.Tick // ticks that were sealed but not in the log when it failed
-	shutdown     uint32        // milliseconds after which clients may come back; 0: not shut down
-	parting      string        // why they are gone until then
 
 	made    *output // since the last Ready
 	given   *output // the last Ready
 	dirty   []PeerID
-	scanned protocol.Position // barrier.persisted at the last takeDirty
+	scanned protocol.Position // barrier.Persisted() at the last takeDirty
 
 	pace     *pace.Pace
 	seen     []pace.Seat // scratch of paceSeats
@@ -90,7 +89,6 @@ type Host struct {
 	votes    *vote.Votes
 	views    views
 	evidence *evidence.Collector
-	moments  []moment // relay mode: positions in the log at which a joiner could begin
 
 	datagrams datagramBuffers
 
@@ -114,7 +112,7 @@ func New(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	}
 	x.c, x.header = c, c.Header()
 	x.seatBots()
-	x.barrier.begin(x.disclosed.Delay, x.shared, lockstep.Tick(h.Settings.CheckEvery))
+	x.barrier.Begin(x.disclosed.Delay, 0, x.keyframes.Begin(0, 0, x.disclosed.Delay > 0))
 	return x, nil
 }
 
@@ -137,20 +135,24 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	ledger := budget.New(o.Rates.list(), int(h.Settings.Players)+o.MaxSpectators)
 	return &Host{
 		game: g, header: h, options: o, auth: auth, disclosed: o.Disclosure(),
-		ring:     ring.New(o.RingRecords, o.RingBytes),
-		made:     &output{},
-		given:    &output{},
-		byID:     make(map[PeerID]*peer),
-		budget:   ledger,
-		idle:     idle.New(h.Settings, o.Inactive),
-		seats:    make([]hostSeat, h.Settings.Players),
-		wake:     never,
-		pace:     pace.New(h.Settings, pace.Policies{Wait: o.Wait, Slow: o.Slow, Delay: o.Delay, Every: o.PingEvery}, ledger),
-		talk:     talk.New(int(h.Settings.Players), talk.Policy{Bytes: o.MaxNoteBytes, History: o.ChatHistory, Spectators: o.SpectatorChat}),
-		lobby:    lobby.New(o.Start, int(h.Settings.Players), ledger),
-		votes:    vote.New(int(h.Settings.Players)),
-		views:    v,
-		evidence: evidence.New(g, h, o.MaxEvidence),
+		ring:      ring.New(o.RingRecords, o.RingBytes),
+		made:      &output{},
+		given:     &output{},
+		byID:      make(map[PeerID]*peer),
+		budget:    ledger,
+		idle:      idle.New(h.Settings, o.Inactive),
+		seats:     make([]hostSeat, h.Settings.Players),
+		wake:      never,
+		pace:      pace.New(h.Settings, pace.Policies{Wait: o.Wait, Slow: o.Slow, Delay: o.Delay, Every: o.PingEvery}, ledger),
+		talk:      talk.New(int(h.Settings.Players), talk.Policy{Bytes: o.MaxNoteBytes, History: o.ChatHistory, Spectators: o.SpectatorChat}),
+		lobby:     lobby.New(o.Start, int(h.Settings.Players), ledger),
+		votes:     vote.New(int(h.Settings.Players)),
+		views:     v,
+		evidence:  evidence.New(g, h, o.MaxEvidence),
+		checks:    evidence.NewChecks(o.Disclosure().Delay, lockstep.Tick(h.Settings.CheckEvery)),
+		keyframes: syncing.NewKeyframes(o.KeyframeInterval, o.Relay),
+		donors:    syncing.NewDonors(h.Settings),
+		ending:    ending.New(ending.Policy{Linger: o.Linger, EndLinger: o.EndLinger, Abandoned: o.Abandoned}),
 	}, nil
 }
 
@@ -180,9 +182,7 @@ func (l *hostLog) Append(raw []byte) error {
 		}
 		l.headerRecord = slices.Clone(raw)
 	case record.KindKeyframe:
-		if l.shared == nil { // the state at tick 0, a relay's only own state
-			l.shared = &keyframe{bytes: slices.Concat(l.headerRecord, raw), position: 1}
-		}
+		l.keyframes.First(l.headerRecord, raw) // the state at tick 0, a relay's only own state
 	}
 	l.made.record(raw)
 	return l.ring.Append(raw)
@@ -222,12 +222,15 @@ func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
 		return 0, false
 	}
 	h.lastID++
-	p := &peer{id: h.lastID, witness: evidence.Witness{ID: uint64(h.lastID)}, from: pack.Clip(from, record.MaxName), seat: lockstep.System, heard: h.now, deadline: h.now + h.options.AuthTimeout}
+	p := &peer{
+		id: h.lastID, from: pack.Clip(from, record.MaxName), seat: lockstep.System, deadline: h.now + h.options.AuthTimeout,
+		link: link.New(h.now), witness: evidence.Witness{ID: uint64(h.lastID)},
+	}
 	h.peers = append(h.peers, p)
 	h.byID[p.id] = p
 	h.wakeAt(p.deadline)
-	if h.over && !h.Lingers() {
-		h.close(p, h.endCode(), h.endReason())
+	if h.ending.Over() && !h.Lingers() {
+		h.closeEnded(p)
 	}
 	return p.id, true
 }
@@ -303,7 +306,7 @@ func (h *Host) close(p *peer, code protocol.CloseCode, reason string) {
 	var retry uint32
 	switch code {
 	case protocol.CloseSlow, protocol.CloseTimeout, protocol.CloseShutdown, protocol.CloseBusy:
-		retry = cmp.Or(h.shutdown, 1000)
+		retry = cmp.Or(h.ending.Retry(), 1000)
 	}
 	h.closeFor(p, code, reason, retry)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/datagram"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/syncing"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -61,7 +62,7 @@ func TestCheckBoundsControl(t *testing.T) {
 		change func(h *Host, p *peer)
 	}{
 		{"", func(h *Host, p *peer) {}},
-		{"of memory", func(h *Host, p *peer) { h.shared = &keyframe{bytes: make([]byte, 64<<20)} }},
+		{"of memory", func(h *Host, p *peer) { h.keyframes.Put(0, &syncing.State{Roster: make([]byte, 64<<20)}) }},
 		{"peers and", func(h *Host, p *peer) { h.byID[99] = p }},
 		{"spectators, want", func(h *Host, p *peer) { h.options.MaxSpectators = 0 }},
 		{"is owned by", func(h *Host, p *peer) { h.seats[1].peer = p }},
@@ -77,7 +78,7 @@ func TestCheckBoundsControl(t *testing.T) {
 			h.ring.Begin(h.ring.Next() + 65)
 		}},
 		{"speaks for", func(h *Host, p *peer) { h.peers[1].seat, h.peers[1].state = 0, Live }},
-		{"has a keyframe", func(h *Host, p *peer) { p.state, p.sync = Live, h.shared }},
+		{"has a keyframe", func(h *Host, p *peer) { p.state, p.sync = Live, h.keyframe() }},
 	} {
 		h := newQuietHost(t)
 		row.change(h, h.seats[0].peer)
@@ -133,7 +134,8 @@ func TestLargestFrameIsOneMessage(t *testing.T) {
 // Where the stream waits for lost packets and datagrams arrive, commands are as late as the datagrams; not any more when they stop.
 func TestDelayOfDatagrams(t *testing.T) {
 	h := newQuietHost(t)
-	p := &peer{rtt: 300 * lockstep.Millisecond, jitter: 100 * lockstep.Millisecond}
+	p := &peer{}
+	p.link.Pong(300*lockstep.Millisecond, p.link.Ping(0, h.options.PingEvery, 0), true)
 	stream := p.late(h.now)
 	p.datagrams = &datagram.HostEnd{}
 	if got := p.late(h.now); got != stream || got < 350*lockstep.Millisecond {

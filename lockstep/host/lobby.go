@@ -17,7 +17,7 @@ type StartPolicy = lobby.Policy
 var ErrBegun = errors.New("lockstep: host: the match has begun")
 
 // InLobby reports whether the match waits for its players to begin.
-func (h *Host) InLobby() bool { return h.lobby.Open() && !h.over }
+func (h *Host) InLobby() bool { return h.lobby.Open() && !h.ending.Over() }
 
 // Start ends the lobby at once.
 func (h *Host) Start(now lockstep.Time) error {

@@ -22,7 +22,7 @@ func (h *Host) paceSeats() []pace.Seat {
 		s := &h.seats[i]
 		x := pace.Seat{Here: s.want == here, Away: s.want == away}
 		if p := s.peer; p != nil {
-			x.Measured, x.Late = p.rtt > 0, p.late(h.now)
+			x.Measured, x.Late = p.link.RTT() > 0, p.late(h.now)
 			if x.Live = p.state == Live; x.Live {
 				x.Lag = h.lag(p)
 			}
@@ -34,8 +34,8 @@ func (h *Host) paceSeats() []pace.Seat {
 
 // late returns how late a player's commands come. Where packets are lost, they come sooner by datagrams than by the stream.
 func (p *peer) late(now lockstep.Time) lockstep.Time {
-	late := p.rtt/2 + 2*p.jitter
-	if g := p.datagrams; g != nil && g.Flows(now, p.rtt) {
+	late := p.link.RTT()/2 + 2*p.link.Jitter()
+	if g := p.datagrams; g != nil && g.Flows(now, p.link.RTT()) {
 		late = min(late, g.Lateness())
 	}
 	return late

@@ -5,6 +5,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/datagram"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/link"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/syncing"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -50,9 +52,9 @@ type peer struct {
 	datagrams *datagram.HostEnd // nil: no datagram has come
 	refused   datagram.Refused  // or nil
 
-	sync      *keyframe // being sent
-	syncAt    int       // bytes of it that were sent
-	syncRoom  int       // bytes of it that may still be sent before syncMore
+	sync      *syncing.Keyframe // being sent
+	syncAt    int               // bytes of it that were sent
+	syncRoom  int               // bytes of it that may still be sent before syncMore
 	syncMore  lockstep.Time
 	confirmed bool          // an ack has arrived since the keyframe was sent
 	deadline  lockstep.Time // of auth, of the first ack after a sync, of reaching the present
@@ -65,16 +67,9 @@ type peer struct {
 	tick   lockstep.Tick // the last simulated one, from its acks
 	began  lockstep.Tick // of the last keyframe that it was sent
 
-	heard    lockstep.Time // when its last message arrived
-	pingAt   lockstep.Time // when the next ping is due
-	pingSent lockstep.Time
-	pinged   bool          // a ping is unanswered
-	nonce    uint64        // of the latest ping
-	rtt      lockstep.Time // smoothed round trip; 0 if unknown
-	jitter   lockstep.Time // its mean deviation
+	link link.Link
 
-	sentEnd      bool // it was sent the end of the match
-	measurements int  // of the round trip, since it was live
+	sentEnd bool // it was sent the end of the match
 
 	errorAt lockstep.Time // when the next error about a limit may be sent
 	witness evidence.Witness
@@ -85,25 +80,6 @@ type peer struct {
 
 // streams reports whether the peer is sent records.
 func (p *peer) streams() bool { return p.state == CatchingUp || p.state == Live }
-
-// earlyMeasurements are those in which a client may be busy with its start, such as a page that draws for the first time.
-const earlyMeasurements = 2
-
-// measured updates the round trip with a measurement, as TCP does (RFC 6298). The least of the early ones is taken.
-func (p *peer) measured(rtt lockstep.Time) {
-	if p.measurements++; p.measurements <= earlyMeasurements {
-		if p.rtt == 0 || rtt < p.rtt {
-			p.rtt, p.jitter = max(rtt, 1), rtt/2
-		}
-		return
-	}
-	off := rtt - p.rtt
-	if off < 0 {
-		off = -off
-	}
-	p.jitter += (off - p.jitter) / 4
-	p.rtt = max(p.rtt+(rtt-p.rtt)/8, 1)
-}
 
 // PeerInfo describes one connection of a Host.
 type PeerInfo struct {

@@ -93,15 +93,12 @@ func (h *Host) Ready() *Ready {
 func (h *Host) Persisted(now lockstep.Time, upTo protocol.Position) {
 	h.at(now)
 	upTo = min(upTo, h.ring.Next())
-	if upTo <= h.barrier.persisted || h.c.Broken() {
+	if upTo <= h.barrier.Persisted() || h.c.Broken() {
 		return
 	}
-	h.barrier.persisted = upTo
-	if h.disclosed.Delay > 0 {
-		h.barrier.delayed = h.delayed()
-	}
-	if h.barrier.awaited {
-		h.barrier.awaited = false
+	h.barrier.Durable(upTo)
+	h.barrier.Reveal(h.c.Now())
+	if h.keyframes.Awaited() {
 		h.waitingTime()
 	}
 	h.markNew() // frames go before views
@@ -116,7 +113,7 @@ func (h *Host) Fail(now lockstep.Time, err error) {
 		h.lost = h.c.Now() - h.persistedTick()
 	}
 	_ = h.c.BreakOff(h.Now(), err)
-	if !h.over {
+	if !h.ending.Over() {
 		h.finish()
 	}
 	h.scanned = 0
@@ -125,7 +122,7 @@ func (h *Host) Fail(now lockstep.Time, err error) {
 // persistedTick returns the last tick that is durable in the log.
 func (h *Host) persistedTick() lockstep.Tick {
 	t := h.c.Now()
-	for p := h.ring.Next(); p > max(h.barrier.persisted, h.ring.First()); p-- {
+	for p := h.ring.Next(); p > max(h.barrier.Persisted(), h.ring.First()); p-- {
 		if record.KindOf(h.ring.Record(p - 1)).Advances() {
 			t--
 		}
@@ -135,10 +132,10 @@ func (h *Host) persistedTick() lockstep.Tick {
 
 // markNew marks the peers for whom there are new records, players first.
 func (h *Host) markNew() {
-	if h.barrier.persisted == h.scanned {
+	if h.barrier.Persisted() == h.scanned {
 		return
 	}
-	h.scanned = h.barrier.persisted
+	h.scanned = h.barrier.Persisted()
 	for i := range h.seats {
 		if p := h.seats[i].peer; p != nil && p.streams() && p.cursor < h.window(p) {
 			h.mark(p)

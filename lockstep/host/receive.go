@@ -17,7 +17,7 @@ func (h *Host) Receive(now lockstep.Time, id PeerID, b []byte) {
 	if p == nil || p.state == Closed {
 		return
 	}
-	p.heard = h.now
+	p.link.Heard(h.now)
 	h.stats.BytesIn += uint64(len(b))
 	limit := protocol.MaxClientMessage
 	if p.state == Connecting {
@@ -98,12 +98,7 @@ func (h *Host) handle(p *peer, m *protocol.Message, within bool) {
 		h.message = protocol.Message{Kind: protocol.KindPong, Nonce: m.Nonce, Tick: h.present(p)}
 		h.private(p, &h.message)
 	case protocol.KindPong:
-		if m.Nonce == p.nonce && p.pinged {
-			if p.state == Live { // before, its client is busy with the state
-				p.measured(h.now - p.pingSent)
-			}
-			p.pinged = false
-		}
+		p.link.Pong(h.now, m.Nonce, p.state == Live)
 	case protocol.KindChat:
 		h.chat(p, m)
 	case protocol.KindReady:

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/syncing"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -213,7 +214,7 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	}
 	x.now, x.headerRecord = now, r.header
 	x.ring.Begin(r.position)
-	x.barrier.persisted = r.position
+	x.barrier.Durable(r.position)
 	if x.c, err = r.match.Coordinator(&r.dec, (*hostLog)(x), x.coordinatorOptions()); err != nil {
 		return nil, err
 	}
@@ -233,11 +234,11 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	}
 	x.seatBots()
 	x.talk.Recover(r.talk)
-	x.shared = &keyframe{
-		bytes: x.joins.encode(r.header, sim.Tick(), sim.Hash(), r.dec.AppendLast(nil), sim.AppendState(nil), x.roster(r.position)),
-		tick:  sim.Tick(), position: r.position, made: now,
-	}
-	x.barrier.begin(x.disclosed.Delay, x.shared, lockstep.Tick(header.Settings.CheckEvery))
+	x.keyframes.Put(now, &syncing.State{
+		Header: r.header, Tick: sim.Tick(), Hash: sim.Hash(), Last: r.dec.AppendLast(nil), Bytes: sim.AppendState(nil),
+		Roster: x.roster(r.position), Position: r.position,
+	})
+	x.barrier.Begin(x.disclosed.Delay, sim.Tick(), x.keyframes.Begin(now, sim.Tick(), x.disclosed.Delay > 0))
 	x.seatsChanged = true
 	x.wakeAt(now)
 	if err := x.writeOn(r.end); err != nil {
@@ -259,7 +260,7 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 func (h *Host) writeOn(end []byte) error {
 	if end != nil {
 		err := h.ring.Append(end)
-		h.barrier.persisted = h.ring.Next()
+		h.barrier.Durable(h.ring.Next())
 		return err
 	}
 	t := h.c.Now()

@@ -69,7 +69,7 @@ func lie(h *Host, seconds int, ids []PeerID) {
 		t := h.Now()
 		for i, id := range ids {
 			p := h.find(id)
-			p.heard = h.now // it answers pings
+			p.link.Heard(h.now) // it answers pings
 			h.Receive(h.now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindAck, Position: p.high, Tick: t}))
 			if t == before || t%20 != 0 {
 				continue

@@ -57,8 +57,6 @@ type hostSeat struct {
 
 	substitution substitution // of a player whose seat is taken over
 
-	asked int // relay mode: the number of the last request for a state for joiners
-
 	account budget.ID // pays for the match time that the seat costs; 0 if its player is unknown
 }
 
@@ -75,7 +73,7 @@ func (h *Host) leaveSeat(p *peer) {
 		return // replaced, or left already
 	}
 	h.lobby.Leave(p.seat)
-	if s.peer = nil; h.over {
+	if s.peer = nil; h.ending.Over() {
 		return
 	}
 	if p.reason != leftUntold {
@@ -108,6 +106,7 @@ func (h *Host) vacate(p lockstep.Player) {
 	h.giveBack(p)
 	h.idle.Reset(p)
 	h.pace.Bill(p, 0)
+	h.donors.Leave(p)
 	*s = hostSeat{
 		shown: s.shown, told: s.told, sealing: s.sealing, leaves: s.leaves || s.told != vacant, why: s.why, reserved: s.reserved, substitution: s.substitution,
 	}

@@ -88,9 +88,9 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 	if h.c.Broken() {
 		last = h.visible(p) // no other record will be persisted
 	}
-	if h.over && p.cursor == last && len(dst) <= limit {
+	if h.ending.Over() && p.cursor == last && len(dst) <= limit {
 		p.sentEnd = true
-		h.close(p, h.endCode(), h.endReason())
+		h.closeEnded(p)
 		dst = p.takePrivate(dst)
 	}
 	return dst
@@ -98,7 +98,7 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 
 // holds reports whether the records up to end may wait for the stream, because datagrams carry them.
 func (h *Host) holds(p *peer, end protocol.Position) bool {
-	return p.state == Live && !h.over && p.datagrams.Holds(h.now, p.rtt, p.cursor, end)
+	return p.state == Live && !h.ending.Over() && p.datagrams.Holds(h.now, p.link.RTT(), p.cursor, end)
 }
 
 // hold makes what a peer has to get wait for the stream.

@@ -2,7 +2,6 @@ package host
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -66,7 +65,7 @@ func (c *Counter) UnmarshalText(text []byte) error {
 func (h *Host) Stats() Stats {
 	s := h.stats
 	s.Tick, s.InputDelay, s.StateBytes = h.c.Now(), h.c.InputDelay(), h.c.StateBytes()
-	s.Resimulated = h.c.Resimulated()
+	s.Resimulated, s.SyncKeyframes = h.c.Resimulated(), h.keyframes.Made()
 	s.Players, s.Spectators = h.players(), h.spectators()
 	s.RingRecords = int(h.ring.Next() - h.ring.First())
 	s.Memory = h.Memory()
@@ -88,7 +87,7 @@ func (h *Host) Peers() []PeerInfo {
 	for i, p := range h.peers {
 		all[i] = PeerInfo{
 			ID: p.id, State: p.state, Role: p.role, Seat: p.seat, Name: p.name, Build: p.build, Platform: p.platform,
-			Lag: h.lag(p), RTT: p.rtt, Jitter: p.jitter,
+			Lag: h.lag(p), RTT: p.link.RTT(), Jitter: p.link.Jitter(),
 		}
 	}
 	return all
@@ -171,19 +170,14 @@ func (h *Host) Memory() int {
 // MemoryParts says for what the host holds Memory.
 func (h *Host) MemoryParts() MemoryParts {
 	m := MemoryParts{
-		Ring: h.ring.Memory() + len(h.headerRecord), Queues: cap(h.made.bytes) + cap(h.given.bytes), Keyframes: len(h.shared.bytes),
+		Ring: h.ring.Memory() + len(h.headerRecord), Queues: cap(h.made.bytes) + cap(h.given.bytes), Keyframes: h.keyframes.Memory(),
 		Views: h.views.memory(), Evidence: h.evidence.Memory(), Accounts: h.budget.Memory() + h.bansMemory(),
-	}
-	for _, k := range h.barrier.snapshots {
-		if k != h.shared {
-			m.Keyframes += len(k.bytes)
-		}
 	}
 	for i, p := range h.peers {
 		m.Queues += peerMemory + cap(p.out) + p.datagramMemory()
 		m.Views += p.view.memory()
-		if p.sync != nil && p.sync != h.shared && !slices.Contains(h.barrier.snapshots, p.sync) && !h.sentToEarlier(i) {
-			m.Keyframes += len(p.sync.bytes)
+		if p.sync != nil && !h.keyframes.Keeps(p.sync) && !h.sentToEarlier(i) {
+			m.Keyframes += len(p.sync.Bytes)
 		}
 	}
 	return m
@@ -255,7 +249,7 @@ func (h *Host) CheckBounds(stateBytes int) error {
 		if p := s.peer; p != nil && (p.seat != lockstep.Player(i) || p.state == Closed || p.state == Connecting || s.want != here) {
 			return fmt.Errorf("lockstep: host: seat %d is owned by peer %d, %s, of seat %d", i, p.id, p.state, p.seat)
 		}
-		if s.peer == nil && s.want == here && !h.isBot(lockstep.Player(i)) && !h.over {
+		if s.peer == nil && s.want == here && !h.isBot(lockstep.Player(i)) && !h.ending.Over() {
 			return fmt.Errorf("lockstep: host: seat %d is present without an owner", i)
 		}
 	}

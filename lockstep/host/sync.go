@@ -1,39 +1,14 @@
 package host
 
 import (
-	"slices"
-
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/syncing"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
-
-// A keyframe is a state in the form that a joiner gets: the header record, a keyframe record, and the notes and events of the roster.
-// It is encoded once, and shared by all peers that join until the next one.
-type keyframe struct {
-	bytes    []byte
-	tick     lockstep.Tick
-	position protocol.Position // of the first record after it
-	made     lockstep.Time
-}
-
-// joins holds the state of making keyframes.
-type joins struct {
-	enc   record.Encoder
-	state []byte
-	last  []record.LastSequence
-
-	// Relay mode: requests for a state.
-	asked int           // requests so far
-	askAt lockstep.Time // when other clients are asked, too
-}
-
-// encode returns the keyframe of a state.
-func (j *joins) encode(header []byte, t lockstep.Tick, hash uint64, last []record.LastSequence, state, roster []byte) []byte {
-	j.enc.BeginKeyframe()
-	return slices.Concat(header, j.enc.Keyframe(t, hash, last, state), roster)
-}
 
 // roster returns notes and events that tell a joiner what the log has told the others: who has the seats, and what was said last
 // before a position.
@@ -57,31 +32,65 @@ func (h *Host) roster(before protocol.Position) (notes []byte) {
 	return notes
 }
 
-// keyframe returns a keyframe to join with, or nil if there is none yet. It returns the latest one while that is young
-// enough. Otherwise it makes a new one, at most one per interval; in relay mode it asks a client for one.
-func (h *Host) keyframe() *keyframe {
-	k := h.shared
-	young := h.now < k.made+h.options.KeyframeInterval
-	switch {
-	case h.ring.Has(k.position) && (h.options.Relay || young):
-		return k
-	case h.options.Relay:
+// keyframe returns the latest keyframe if it is young enough, or else makes one, at most one per interval, and returns nil if there is none yet. In
+// relay mode it asks a client for one.
+func (h *Host) keyframe() *syncing.Keyframe {
+	k, due := h.keyframes.Latest(h.now, h.ring.First())
+	if k == nil && h.options.Relay {
 		h.seekState()
-		return nil
-	case young && h.stats.SyncKeyframes > 0:
-		return nil
 	}
-	sim := h.c.Referee().Simulation()
-	j := &h.joins
-	j.state = sim.AppendState(j.state[:0])
-	j.last = h.c.AppendLast(j.last[:0])
+	if !due {
+		return k
+	}
 	at := h.afterTick()
-	h.shared = &keyframe{
-		bytes: j.encode(h.headerRecord, sim.Tick(), sim.Hash(), j.last, j.state, h.roster(at)),
-		tick:  sim.Tick(), position: at, made: h.now,
+	h.last = h.c.AppendLast(h.last[:0])
+	return h.keyframes.Make(h.now, h.c.Referee().Simulation(), &syncing.State{Header: h.headerRecord, Last: h.last, Roster: h.roster(at), Position: at})
+}
+
+// keyframeFor returns the latest keyframe that a peer may see, or nil.
+func (h *Host) keyframeFor(p *peer) *syncing.Keyframe {
+	return h.keyframes.For(h.keyframe(), h.shown(p), h.visible(p), h.ring.First())
+}
+
+// seekState asks clients for the latest state that can be verified, as many as may be asked now.
+func (h *Host) seekState() {
+	for more := h.donors.Wants(h.now, h.evidence.Asked()); more > 0 && h.askState(); more-- {
 	}
-	h.stats.SyncKeyframes++
-	return h.shared
+}
+
+// askState asks one more client for a state, if there is a live player who reported the agreed checksum of a check and is not
+// being asked.
+func (h *Host) askState() bool {
+	for _, t := range h.donors.Moments(h.c.Now(), h.ring.First()) {
+		k, ok := h.c.Check(t)
+		if !ok || k.Status != coordinator.CheckAgreed {
+			continue
+		}
+		var able []lockstep.Player
+		for i := range h.seats {
+			if p := h.seats[i].peer; p == nil || p.witness.Busy() || p.state != Live {
+				continue
+			}
+			if hash, ok := h.c.Reported(t, lockstep.Player(i)); ok && hash == k.Hash {
+				able = append(able, lockstep.Player(i))
+			}
+		}
+		if player, ok := h.donors.Ask(h.now, able); ok {
+			h.evidence.Ask(h.now, &h.seats[player].peer.witness, t)
+			h.settle()
+			return true
+		}
+	}
+	return false
+}
+
+// awaitState tells the coordinator that a player lacks a state, or has one again. In relay mode no check waits for a
+// player without a state.
+func (h *Host) awaitState(p *peer, awaits bool) {
+	if h.options.Relay && p.seat != lockstep.System {
+		_ = h.c.AwaitState(p.seat, awaits) // an error ends the match; Advance handles that
+		h.takeDesyncs()
+	}
 }
 
 // afterTick returns the position of the next record, or of the end that the rules have decided: a joiner gets it, too.
@@ -116,9 +125,9 @@ func (h *Host) startSync(p *peer, why string) {
 }
 
 // give begins to send a keyframe to a waiting peer. With nil the peer keeps waiting.
-func (h *Host) give(p *peer, k *keyframe) {
+func (h *Host) give(p *peer, k *syncing.Keyframe) {
 	if p.sync = k; k != nil {
-		p.deadline += lockstep.Second * lockstep.Time(len(k.bytes)>>20)
+		p.deadline += lockstep.Second * lockstep.Time(len(k.Bytes)>>20)
 		h.mark(p)
 	}
 }
@@ -152,24 +161,24 @@ func (h *Host) syncRequest(p *peer) {
 // appendSync appends the next chunks of a keyframe.
 func (h *Host) appendSync(p *peer, dst []byte, limit int) []byte {
 	k := p.sync
-	for p.syncAt < len(k.bytes) {
-		n := min(protocol.MaxChunk, len(k.bytes)-p.syncAt, p.syncRoom, h.budget.KeyframeRoom(h.now, &p.tab, len(k.bytes)))
+	for p.syncAt < len(k.Bytes) {
+		n := min(protocol.MaxChunk, len(k.Bytes)-p.syncAt, p.syncRoom, h.budget.KeyframeRoom(h.now, &p.tab, len(k.Bytes)))
 		if n <= 0 || len(dst)+n+chunkOverhead > limit {
 			return dst
 		}
 		h.message = protocol.Message{
-			Kind: protocol.KindStateSync, Position: k.position, Tick: k.tick,
-			Offset: uint32(p.syncAt), Total: uint32(len(k.bytes)), Bytes: k.bytes[p.syncAt : p.syncAt+n],
+			Kind: protocol.KindStateSync, Position: k.Position, Tick: k.Tick,
+			Offset: uint32(p.syncAt), Total: uint32(len(k.Bytes)), Bytes: k.Bytes[p.syncAt : p.syncAt+n],
 		}
 		dst = h.writer.Append(dst, &h.message)
 		p.syncAt += n
 		h.stats.SyncBytes += uint64(n)
 		p.syncRoom -= n
-		h.budget.TakeKeyframe(h.now, &p.tab, n, len(k.bytes))
+		h.budget.TakeKeyframe(h.now, &p.tab, n, len(k.Bytes))
 	}
 	p.sync, p.state = nil, CatchingUp
-	p.cursor, p.acked, p.tick, p.began = k.position, k.position, k.tick, k.tick
-	p.high = max(p.high, k.position)
+	p.cursor, p.acked, p.tick, p.began = k.Position, k.Position, k.Tick, k.Tick
+	p.high = max(p.high, k.Position)
 	return dst
 }
 
@@ -205,7 +214,7 @@ func (h *Host) lagTime(p *peer) {
 		h.strike(p)
 	case p.sync == nil && p.state == Syncing:
 		h.close(p, protocol.CloseTimeout, "no keyframe available")
-	case p.sync != nil && h.budget.KeyframeRoom(h.now, &p.tab, len(p.sync.bytes)) < protocol.MaxChunk:
+	case p.sync != nil && h.budget.KeyframeRoom(h.now, &p.tab, len(p.sync.Bytes)) < protocol.MaxChunk:
 		h.close(p, protocol.CloseBusy, "too many keyframes were sent")
 	default:
 		h.close(p, protocol.CloseSlow, "the keyframe was not read in time")
@@ -244,7 +253,7 @@ func (h *Host) syncSize(p *peer) int {
 	if p.sync == nil {
 		return 0
 	}
-	return len(p.sync.bytes)
+	return len(p.sync.Bytes)
 }
 
 // ack takes a client's progress.
@@ -256,7 +265,7 @@ func (h *Host) ack(p *peer, m *protocol.Message) {
 	if p.state == Syncing || m.Position < p.acked {
 		return // from before a keyframe
 	}
-	if g := p.datagrams; g != nil && g.Ahead(m.Position) && g.Flows(h.now, p.rtt) {
+	if g := p.datagrams; g != nil && g.Ahead(m.Position) && g.Flows(h.now, p.link.RTT()) {
 		return // a datagram has said more
 	}
 	p.acked = min(m.Position, p.cursor)
@@ -268,7 +277,7 @@ func (h *Host) ack(p *peer, m *protocol.Message) {
 		}
 		if h.lag(p) <= h.near() {
 			p.state = Live
-			p.pinged = p.pinged && p.measurements > 0 // its answer says how busy the client was
+			p.link.Live()
 			h.awaitState(p, false)
 			h.event(Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
 		}
@@ -280,3 +289,30 @@ func (h *Host) ack(p *peer, m *protocol.Message) {
 
 // near returns how many ticks a live peer may be behind the last one.
 func (h *Host) near() lockstep.Tick { return max(2*h.options.AckEvery, h.options.Lag/4) }
+
+// visible returns the position of the first record that a peer may not see.
+func (h *Host) visible(p *peer) protocol.Position {
+	return h.barrier.Visible(h.disclosed.Late(p.reader(), h.LogEnded()), h.ring.Next())
+}
+
+// shown returns the position of the first record that a peer may not see even if it is persisted.
+func (h *Host) shown(p *peer) protocol.Position {
+	return h.barrier.Shown(h.disclosed.Late(p.reader(), h.LogEnded()), h.ring.Next())
+}
+
+// LogEnded reports whether the log has its last record. A log that failed, or that a shutdown left, has none: the match
+// may continue from it, and hides what its [disclosure.Policy] hides.
+func (h *Host) LogEnded() bool { return h.c.Err() != nil && !h.c.Broken() }
+
+// present returns the last sealed tick that a peer may know of.
+func (h *Host) present(p *peer) lockstep.Tick {
+	return h.disclosed.Shown(p.reader(), h.Now(), h.LogEnded())
+}
+
+// reader returns for whom a peer reads the match.
+func (p *peer) reader() disclosure.Reader {
+	if p.seat == lockstep.System {
+		return disclosure.Spectator
+	}
+	return disclosure.Player
+}

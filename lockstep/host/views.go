@@ -124,7 +124,7 @@ func (h *Host) awaitViews() {
 	v := &h.views
 	switch {
 	case v.plan == nil:
-	case h.over || !slices.ContainsFunc(h.peers, func(p *peer) bool { return p.view == nil && p.seat != lockstep.System && p.state == Live }):
+	case h.ending.Over() || !slices.ContainsFunc(h.peers, func(p *peer) bool { return p.view == nil && p.seat != lockstep.System && p.state == Live }):
 		h.makeViews(false)
 	case v.due == 0:
 		v.due = h.now + h.pace.Period()/2
@@ -145,11 +145,11 @@ func (h *Host) viewTime() {
 // makeViews makes the views that are due, once all of the match's records are durable.
 func (h *Host) makeViews(now bool) {
 	v := &h.views
-	if v.plan == nil || h.barrier.persisted < h.ring.Next() || h.c.Broken() {
+	if v.plan == nil || h.barrier.Persisted() < h.ring.Next() || h.c.Broken() {
 		return
 	}
 	tick := h.c.Now()
-	if !now && !h.over && tick < v.made+h.options.Views.Every {
+	if !now && !h.ending.Over() && tick < v.made+h.options.Views.Every {
 		return
 	}
 	viewed := false

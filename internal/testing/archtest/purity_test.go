@@ -18,8 +18,11 @@ var pure = slices.Concat(machines, []string{
 // machines are the parts of a match that one package composes.
 var machines = []string{
 	"lockstep/host/internal/budget",
+	"lockstep/host/internal/ending",
 	"lockstep/host/internal/evidence",
+	"lockstep/host/internal/syncing",
 	"lockstep/host/internal/idle",
+	"lockstep/host/internal/link",
 	"lockstep/host/internal/lobby",
 	"lockstep/host/internal/pace",
 	"lockstep/host/internal/talk",

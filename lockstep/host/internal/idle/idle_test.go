@@ -11,7 +11,7 @@ import (
 const second = lockstep.Second
 
 // play counts ticks for seat 0 of a match with 20 ticks a second, while the steps happen, and returns what the ticks say.
-// A step is a number of seconds, or a call.
+// A step is a number of seconds, or of ticks, or a call.
 func play(p Policy, guest bool, steps ...any) string {
 	s := lockstep.DefaultSettings(2)
 	x := New(s, p)
@@ -22,7 +22,11 @@ func play(p Policy, guest bool, steps ...any) string {
 			f(x)
 			continue
 		}
-		for range step.(int) * int(s.TickRate()) {
+		n, ok := step.(lockstep.Tick)
+		if !ok {
+			n = lockstep.Tick(step.(int)) * lockstep.Tick(s.TickRate())
+		}
+		for range n {
 			at++
 			v := x.Tick(0, guest)
 			if v.Warn {
@@ -60,6 +64,7 @@ func TestSeats(t *testing.T) {
 		{"commands, and is silent again", Policy{After: 100 * second, Then: Remove}, false, []any{90, command, 71}, "70.00 warned: 30 s left, 160.00 warned: 30 s left"},
 		{"is back", Policy{After: 100 * second, Then: Remove}, false, []any{80, back, 90}, "70.00 warned: 30 s left, 80.05 warned: 20 s left, 100.00 lost after 100 s: 2"},
 		{"is back late", Policy{After: 100 * second, Then: Remove}, false, []any{99, back, 9}, "70.00 warned: 30 s left, 99.05 warned: 5 s left, 104.05 lost after 100 s: 2"},
+		{"is back at the last tick", Policy{After: 100 * second, Then: Remove}, false, []any{lockstep.Tick(1999), back, 9}, "70.00 warned: 30 s left, 100.00 warned: 5 s left, 105.00 lost after 100 s: 2"},
 		{"a guest", Policy{After: 100 * second, Then: TakeOver, Guests: 60 * second}, true, []any{90}, "30.00 warned: 30 s left, 60.00 lost after 60 s: 2"},
 		{"not a guest", Policy{After: 100 * second, Then: TakeOver, Guests: 60 * second}, false, []any{60}, ""},
 		{"a guest where others are reported", Policy{After: 20 * second, Guests: 60 * second}, true, []any{90}, "30.00 warned: 30 s left, 60.00 lost after 60 s: 2"},
