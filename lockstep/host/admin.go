@@ -3,7 +3,6 @@ package host
 import (
 	"fmt"
 
-	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -96,9 +95,9 @@ func (h *Host) End(now lockstep.Time, reason string) error {
 	h.at(now)
 	err := h.c.End(reason)
 	if err == nil {
-		h.ending = pack.Clip(reason, record.MaxNote)
+		h.ending.End(reason)
 	}
-	if !h.over {
+	if !h.ending.Over() {
 		h.finish()
 	}
 	return err
@@ -118,13 +117,12 @@ func (h *Host) Move(now lockstep.Time, retry lockstep.Time) {
 // suspend suspends the match. why is what everybody is told.
 func (h *Host) suspend(now, retry lockstep.Time, why string) {
 	h.at(now)
-	h.parting = why
-	h.shutdown = uint32(min(max(retry.Milliseconds(), 1), 1<<31))
-	if !h.over {
+	h.ending.Suspend(retry, why)
+	if !h.ending.Over() {
 		_ = h.c.Event(lockstep.System, record.EventSuspended, fmt.Sprintf("after tick %d", h.c.Now())) // after an error the match is over
 		h.finish()
 	}
 	for _, p := range h.peers {
-		h.close(p, protocol.CloseShutdown, h.endReason())
+		h.closeEnded(p)
 	}
 }

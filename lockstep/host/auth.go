@@ -97,7 +97,7 @@ func (h *Host) own(p *peer, seat lockstep.Player, g *Grant) {
 	if s.owner != g.Subject {
 		s.since = h.now
 	}
-	h.peopled = true
+	h.ending.Peopled()
 	s.owner, s.role, s.guest, s.token = g.Subject, g.Role, g.Guest, g.ID
 	if p.name != "" || s.want == vacant || another {
 		s.name = p.name

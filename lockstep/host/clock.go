@@ -1,13 +1,8 @@
 package host
 
 import (
-	"cmp"
-
-	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
-	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // never is a time later than all others.
@@ -15,7 +10,7 @@ const never lockstep.Time = 1<<63 - 1
 
 // due returns when Advance is due next.
 func (h *Host) due() lockstep.Time {
-	if h.over {
+	if h.ending.Over() {
 		return h.wake
 	}
 	if !h.pace.Running() {
@@ -38,17 +33,20 @@ func (h *Host) Advance(now lockstep.Time) {
 		h.forgive(late)
 	}
 	for range h.options.MaxCatchUp {
-		if h.over || h.c.Err() != nil || h.pace.Due() > h.now || !h.ready() {
+		if h.ending.Over() || h.c.Err() != nil || h.pace.Due() > h.now || !h.ready() {
 			break
 		}
 		h.tick()
 	}
-	if !h.over && h.c.Err() == nil && h.pace.Due() <= h.now {
-		h.skip()
+	if !h.ending.Over() && h.c.Err() == nil && h.pace.Due() <= h.now {
+		if late := h.pace.Skip(h.now); late > 0 {
+			h.stats.Skipped += uint64(late)
+			h.event(Event{Kind: TicksSkipped, Player: lockstep.System, Number: late})
+		}
 	}
 	h.logSeats()
 	h.tellSeats()
-	if h.c.Err() != nil && !h.over {
+	if h.c.Err() != nil && !h.ending.Over() {
 		h.finish()
 	}
 	h.keepTime()
@@ -69,7 +67,7 @@ func (h *Host) forgive(late lockstep.Time) {
 		h.seats[i].lostAt = min(h.seats[i].lostAt+late, h.now)
 	}
 	h.pace.Forgive(h.now, late)
-	h.overAt = min(h.overAt+late, h.now)
+	h.ending.Forgive(h.now, late)
 	h.lobby.Forgive(h.now, late)
 	h.evidence.Forgive(late)
 }
@@ -113,88 +111,51 @@ func (h *Host) sealed(t lockstep.Tick) {
 	}
 }
 
-// skip leaves out the ticks that a stall made late.
-func (h *Host) skip() {
-	late := h.pace.Skip(h.now)
-	if late == 0 {
-		return
-	}
-	h.stats.Skipped += uint64(late)
-	h.event(Event{Kind: TicksSkipped, Player: lockstep.System, Number: late})
-}
-
 // finish handles the end of the match. Peers that are behind may read on until closesAt.
 func (h *Host) finish() {
-	h.over, h.overAt = true, h.now
+	result, byRules := h.c.Result()
+	h.ending.Finish(h.now, byRules)
 	h.evidence.Finish()
 	h.settle()
 	h.crashed()
-	result, byRules := h.c.Result()
-	h.event(Event{Kind: MatchOver, Player: lockstep.System, Text: h.whyOver(), ByRules: byRules, Result: h.header.ResultJSON(result)})
+	h.event(Event{Kind: MatchOver, Player: lockstep.System, Text: h.ending.Reason(h.c.Err(), byRules), ByRules: byRules, Result: h.header.ResultJSON(result)})
 	for _, p := range h.peers {
 		h.mark(p)
 		if p.state == Connecting && !h.Lingers() {
-			h.close(p, h.endCode(), h.endReason())
+			h.closeEnded(p)
 		}
 	}
 	h.wakeAt(h.closesAt())
 }
 
-// closesAt returns the time at which the connections of a match that is over are closed.
-func (h *Host) closesAt() lockstep.Time {
-	linger := h.options.Linger
-	if _, byRules := h.c.Result(); byRules {
-		linger = min(linger, h.options.EndLinger)
-		if !h.allSawEnd() {
-			linger = h.options.EndLinger
+// closeEnded ends a connection because the match is over.
+func (h *Host) closeEnded(p *peer) {
+	code, text := h.ending.Closing(h.c.Err())
+	h.close(p, code, text)
+}
+
+// people returns how many people have seats, and how many of them have not seen the end of the match.
+func (h *Host) people() (seated, unseen int) {
+	for i := range h.seats {
+		if s := &h.seats[i]; s.want != vacant && !h.isBot(lockstep.Player(i)) {
+			if seated++; !s.sawEnd {
+				unseen++
+			}
 		}
 	}
-	return h.overAt + linger
+	return seated, unseen
+}
+
+// closesAt returns the time at which the connections of a match that is over are closed.
+func (h *Host) closesAt() lockstep.Time {
+	_, unseen := h.people()
+	return h.ending.ClosesAt(unseen == 0)
 }
 
 // Lingers reports whether the rules have ended the match and players may still connect to see its end.
 func (h *Host) Lingers() bool {
-	_, byRules := h.c.Result()
-	return h.over && byRules && h.shutdown == 0 && h.now < h.closesAt()
-}
-
-// allSawEnd reports whether all players have seen the end of the match.
-func (h *Host) allSawEnd() bool {
-	for i := range h.seats {
-		if s := &h.seats[i]; s.want != vacant && !s.sawEnd && !h.isBot(lockstep.Player(i)) {
-			return false
-		}
-	}
-	return true
-}
-
-const allLeft = "all players have left"
-
-// abandoned ends a match that all its players have left for good.
-func (h *Host) abandoned() {
-	left := h.options.Abandoned > 0 && h.peopled
-	for i := range h.seats {
-		left = left && (h.seats[i].want == vacant || h.isBot(lockstep.Player(i)))
-	}
-	switch {
-	case !left:
-		h.leftAt = 0
-		return
-	case h.leftAt == 0:
-		h.leftAt = h.now
-	}
-	if end := h.leftAt + h.options.Abandoned; h.now < end {
-		h.wakeAt(end)
-	} else {
-		_ = h.End(h.now, allLeft) // the match goes on, so it can end
-	}
-}
-
-func (h *Host) endCode() protocol.CloseCode {
-	if h.shutdown > 0 {
-		return protocol.CloseShutdown
-	}
-	return protocol.CloseEnded
+	_, unseen := h.people()
+	return h.ending.Lingers(h.now, unseen == 0)
 }
 
 // EndReason returns why the match has ended, and "" while it goes on.
@@ -202,27 +163,11 @@ func (h *Host) EndReason() string {
 	if h.c.Err() == nil {
 		return ""
 	}
-	return h.whyOver()
+	_, byRules := h.c.Result()
+	return h.ending.Reason(h.c.Err(), byRules)
 }
 
-// whyOver returns why no tick follows.
-func (h *Host) whyOver() string {
-	if _, byRules := h.c.Result(); byRules {
-		return coordinator.EndedByRules
-	}
-	return cmp.Or(h.ending, h.endReason())
-}
-
-// endReason returns what the peers are told, besides the record of the end.
-func (h *Host) endReason() string {
-	if err := h.c.Err(); err != nil && err != coordinator.ErrEnded {
-		return pack.Clip(err.Error(), record.MaxNote)
-	}
-	if h.shutdown > 0 {
-		return h.parting
-	}
-	return "the match has ended"
-}
+const allLeft = "all players have left"
 
 // keepTime runs every timer, and finds the earliest of the remaining ones.
 func (h *Host) keepTime() {
@@ -232,7 +177,7 @@ func (h *Host) keepTime() {
 			h.peerTime(p)
 		}
 	}
-	if !h.over {
+	if !h.ending.Over() {
 		for i := range h.seats {
 			h.seatTime(lockstep.Player(i))
 		}
@@ -241,7 +186,12 @@ func (h *Host) keepTime() {
 		h.settle()
 		h.waitingTime()
 		h.paceTime()
-		h.abandoned()
+		seated, _ := h.people()
+		if ends, at := h.ending.Abandoned(h.now, seated == 0); ends {
+			_ = h.End(h.now, allLeft) // the match goes on, so it can end
+		} else {
+			h.wakeAt(at)
+		}
 		h.viewTime()
 	} else if h.Lingers() {
 		h.waitingTime()
@@ -251,8 +201,8 @@ func (h *Host) keepTime() {
 
 // peerTime runs the timers of one peer.
 func (h *Host) peerTime(p *peer) {
-	if h.over && h.now >= h.closesAt() {
-		h.close(p, h.endCode(), h.endReason())
+	if h.ending.Over() && h.now >= h.closesAt() {
+		h.closeEnded(p)
 		return
 	}
 	if p.state == Connecting {
@@ -274,7 +224,7 @@ func (h *Host) peerTime(p *peer) {
 	h.wakeAt(p.link.Next(h.options.IdleTimeout))
 	h.datagramTime(p)
 	h.syncTime(p)
-	if h.over {
+	if h.ending.Over() {
 		h.wakeAt(h.closesAt())
 	}
 }

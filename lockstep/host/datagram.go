@@ -96,7 +96,7 @@ func (h *Host) datagramCommand(p *peer, c *datagram.Command) bool {
 // datagrams carry wait for the stream. A caller without a path of datagrams never calls it.
 func (h *Host) SendDatagram(id PeerID, dst []byte) []byte {
 	p := h.find(id)
-	if p == nil || p.datagrams == nil || p.state == Connecting || p.state == Closed || h.over {
+	if p == nil || p.datagrams == nil || p.state == Connecting || p.state == Closed || h.ending.Over() {
 		return dst
 	}
 	s := datagram.Supply{Records: h.datagrams.records[:0], Period: h.pace.Period(), Redundancy: h.options.Redundancy}

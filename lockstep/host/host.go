@@ -11,6 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/ending"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/idle"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/link"
@@ -75,14 +76,8 @@ type Host struct {
 
 	seatsChanged bool // a seat's change is not in the log yet
 	untold       bool // the peers do not know a seat's change
-	over         bool // finish was called
-	overAt       lockstep.Time
-	peopled      bool          // a player has had a seat
-	leftAt       lockstep.Time // since when all players have left; 0 while one is there
-	ending       string        // the reason of End; "" after other ends
+	ending       *ending.Ending
 	lost         lockstep.Tick // ticks that were sealed but not in the log when it failed
-	shutdown     uint32        // milliseconds after which clients may come back; 0: not shut down
-	parting      string        // why they are gone until then
 
 	made    *output // since the last Ready
 	given   *output // the last Ready
@@ -159,6 +154,7 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		keyframes: syncing.NewKeyframes(o.KeyframeInterval, o.Relay),
 		donors:    syncing.NewDonors(h.Settings),
 		syncing:   syncing.Policy{BytesPerTick: o.SyncBytesPerTick, Timeout: o.SyncTimeout, Lag: o.Lag, AckEvery: o.AckEvery, Strikes: o.MaxStrikes},
+		ending:    ending.New(ending.Policy{Linger: o.Linger, EndLinger: o.EndLinger, Abandoned: o.Abandoned}),
 	}, nil
 }
 
@@ -235,8 +231,8 @@ func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
 	h.peers = append(h.peers, p)
 	h.byID[p.id] = p
 	h.wakeAt(p.stream.Deadline())
-	if h.over && !h.Lingers() {
-		h.close(p, h.endCode(), h.endReason())
+	if h.ending.Over() && !h.Lingers() {
+		h.closeEnded(p)
 	}
 	return p.id, true
 }
@@ -312,7 +308,7 @@ func (h *Host) close(p *peer, code protocol.CloseCode, reason string) {
 	var retry uint32
 	switch code {
 	case protocol.CloseSlow, protocol.CloseTimeout, protocol.CloseShutdown, protocol.CloseBusy:
-		retry = cmp.Or(h.shutdown, 1000)
+		retry = cmp.Or(h.ending.Retry(), 1000)
 	}
 	h.closeFor(p, code, reason, retry)
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A StartPolicy says when a match leaves its lobby, in which no tick is sealed and everybody is shown the first state.
+// A StartPolicy says when a match leaves its lobby. In the lobby no tick is sealed, and everybody sees the first state.
 type StartPolicy = lobby.Policy
 
 // ErrBegun is the error of [Host.Start] for a match that has left its lobby.
 var ErrBegun = errors.New("lockstep: host: the match has begun")
 
 // InLobby reports whether the match waits for its players to begin.
-func (h *Host) InLobby() bool { return h.lobby.Open() && !h.over }
+func (h *Host) InLobby() bool { return h.lobby.Open() && !h.ending.Over() }
 
 // Start ends the lobby at once.
 func (h *Host) Start(now lockstep.Time) error {
@@ -36,20 +36,7 @@ func (h *Host) leaveLobby() {
 	h.tellWait()
 }
 
-// gathers reports whether the match must stay in its lobby.
-func (h *Host) gathers() bool {
-	if !h.lobby.Open() {
-		return false
-	}
-	over, wake := h.lobby.Time(h.now, h.lobbySeats())
-	h.wakeAt(wake)
-	if over {
-		h.leaveLobby()
-	}
-	return !over
-}
-
-// lobbySeats returns who has the seats now.
+// lobbySeats returns the present occupants of the seats.
 func (h *Host) lobbySeats() []lobby.Seat {
 	seats := make([]lobby.Seat, len(h.seats))
 	for i := range h.seats {
@@ -59,7 +46,7 @@ func (h *Host) lobbySeats() []lobby.Seat {
 	return seats
 }
 
-// setReady takes a player's word that it is ready, or no longer. After the lobby it means nothing.
+// setReady records that a player is ready, or no longer.
 func (h *Host) setReady(p *peer, m *protocol.Message) {
 	switch {
 	case p.seat == lockstep.System:
@@ -71,7 +58,7 @@ func (h *Host) setReady(p *peer, m *protocol.Message) {
 	}
 }
 
-// noteReady writes what a player in the lobby says into the log. Beyond the limits it is written later, like a name.
+// noteReady writes the readiness of a player to the log, or later if a limit is exceeded.
 func (h *Host) noteReady(p lockstep.Player) {
 	says, unwritten := h.lobby.Unwritten(p)
 	if !unwritten || h.seats[p].peer == nil {

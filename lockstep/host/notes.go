@@ -8,10 +8,10 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// purse returns what pays for the notes of a peer.
+// purse returns the purse of a peer.
 func (h *Host) purse(p *peer) budget.Purse { return h.budget.Purse(h.now, &p.tab) }
 
-// chat writes a line into the log, which all peers read. It may be a vote.
+// chat writes a chat line to the log, which all peers receive, and counts it if it is a vote.
 func (h *Host) chat(p *peer, m *protocol.Message) {
 	switch h.talk.Say(h.purse(p), p.seat, m.Text, h.ring.Next()) {
 	case talk.Forbidden:
@@ -30,14 +30,14 @@ func (h *Host) chat(p *peer, m *protocol.Message) {
 	h.vote(p, m.Text)
 }
 
-// announce writes an event about a player into the log, if there is room for it.
+// announce writes an event about a player to the log, within the limit for announcements.
 func (h *Host) announce(about lockstep.Player, name, text string) {
 	if h.talk.Announce(text) {
 		_ = h.c.Event(about, name, text) // an error ends the match; Advance handles that
 	}
 }
 
-// noteName writes a player's name into the log if the log has another one.
+// noteName writes the name of a player to the log if the log has another one, or later if a limit is exceeded.
 func (h *Host) noteName(seat lockstep.Player) {
 	s := &h.seats[seat]
 	if s.peer != nil && h.talk.Name(h.purse(s.peer), seat, s.name) {
@@ -45,7 +45,7 @@ func (h *Host) noteName(seat lockstep.Player) {
 	}
 }
 
-// noteTime writes the names and the readiness that were beyond the limits.
+// noteTime offers the names and the readiness again that exceeded a limit.
 func (h *Host) noteTime() {
 	if !h.talk.Retry() {
 		return

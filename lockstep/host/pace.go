@@ -9,7 +9,14 @@ import (
 
 // ready reports whether the next tick may be sealed.
 func (h *Host) ready() bool {
-	gathers := h.Held() == "" && h.gathers()
+	gathers := h.Held() == "" && h.lobby.Open()
+	if gathers {
+		over, wake := h.lobby.Time(h.now, h.lobbySeats())
+		h.wakeAt(wake)
+		if gathers = !over; over {
+			h.leaveLobby()
+		}
+	}
 	ready := h.pace.Await(h.now, gathers, h.c.Now() > 0, h.paceSeats())
 	h.tellCosts()
 	return ready

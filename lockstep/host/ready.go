@@ -113,7 +113,7 @@ func (h *Host) Fail(now lockstep.Time, err error) {
 		h.lost = h.c.Now() - h.persistedTick()
 	}
 	_ = h.c.BreakOff(h.Now(), err)
-	if !h.over {
+	if !h.ending.Over() {
 		h.finish()
 	}
 	h.scanned = 0

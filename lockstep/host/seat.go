@@ -73,7 +73,7 @@ func (h *Host) leaveSeat(p *peer) {
 		return // replaced, or left already
 	}
 	h.lobby.Leave(p.seat)
-	if s.peer = nil; h.over {
+	if s.peer = nil; h.ending.Over() {
 		return
 	}
 	if p.reason != leftUntold {

@@ -87,9 +87,9 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 	if h.c.Broken() {
 		last = h.visible(p) // no other record will be persisted
 	}
-	if h.over && at == last && len(dst) <= limit {
+	if h.ending.Over() && at == last && len(dst) <= limit {
 		p.sentEnd = true
-		h.close(p, h.endCode(), h.endReason())
+		h.closeEnded(p)
 		dst = p.takePrivate(dst)
 	}
 	return dst
@@ -97,7 +97,7 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 
 // holds reports whether the records up to end may wait for the stream, because datagrams carry them.
 func (h *Host) holds(p *peer, end protocol.Position) bool {
-	return p.state == Live && !h.over && p.datagrams.Holds(h.now, p.link.RTT(), p.stream.Cursor(), end)
+	return p.state == Live && !h.ending.Over() && p.datagrams.Holds(h.now, p.link.RTT(), p.stream.Cursor(), end)
 }
 
 // hold makes what a peer has to get wait for the stream.

@@ -240,7 +240,7 @@ func (h *Host) CheckBounds(stateBytes int) error {
 		if p := s.peer; p != nil && (p.seat != lockstep.Player(i) || p.state == Closed || p.state == Connecting || s.want != here) {
 			return fmt.Errorf("lockstep: host: seat %d is owned by peer %d, %s, of seat %d", i, p.id, p.state, p.seat)
 		}
-		if s.peer == nil && s.want == here && !h.isBot(lockstep.Player(i)) && !h.over {
+		if s.peer == nil && s.want == here && !h.isBot(lockstep.Player(i)) && !h.ending.Over() {
 			return fmt.Errorf("lockstep: host: seat %d is present without an owner", i)
 		}
 	}

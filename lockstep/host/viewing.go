@@ -89,9 +89,9 @@ func (h *Host) appendViews(p *peer, dst []byte, begin, limit int) []byte {
 	if v.at == len(v.delta) && cap(v.delta) > protocol.MaxServerMessage {
 		v.at, v.delta = 0, nil // a first view is large, and most that follow are small
 	}
-	if h.over && h.viewed(p) && len(dst) <= limit {
+	if h.ending.Over() && h.viewed(p) && len(dst) <= limit {
 		p.sentEnd = true
-		h.close(p, h.endCode(), h.endReason())
+		h.closeEnded(p)
 		dst = p.takePrivate(dst)
 	}
 	return dst

@@ -125,7 +125,7 @@ func (h *Host) awaitViews() {
 	v := &h.views
 	switch {
 	case v.plan == nil:
-	case h.over || !slices.ContainsFunc(h.peers, func(p *peer) bool { return p.view == nil && p.seat != lockstep.System && p.state == Live }):
+	case h.ending.Over() || !slices.ContainsFunc(h.peers, func(p *peer) bool { return p.view == nil && p.seat != lockstep.System && p.state == Live }):
 		h.makeViews(false)
 	case v.due == 0:
 		v.due = h.now + h.pace.Period()/2
@@ -150,7 +150,7 @@ func (h *Host) makeViews(now bool) {
 		return
 	}
 	tick := h.c.Now()
-	if !now && !h.over && tick < v.made+h.options.Views.Every {
+	if !now && !h.ending.Over() && tick < v.made+h.options.Views.Every {
 		return
 	}
 	viewed := false

@@ -24,7 +24,7 @@ func (h *Host) Hold(now lockstep.Time, w Wait) {
 	h.at(now)
 	w.Reason = pack.Clip(w.Reason, record.MaxNote)
 	before := h.Held()
-	if h.over || !h.pace.Hold(h.now, w) {
+	if h.ending.Over() || !h.pace.Hold(h.now, w) {
 		return
 	}
 	if w.Reason != before {
@@ -46,7 +46,7 @@ func (h *Host) Wait() Wait { return h.pace.Told() }
 
 // tellWait tells the peers what the match waits for, if that has changed.
 func (h *Host) tellWait() {
-	now := pace.Situation{Over: h.over, Paused: h.c.Paused()}
+	now := pace.Situation{Over: h.ending.Over(), Paused: h.c.Paused()}
 	if h.lobby.Open() && !now.Over && !now.Paused && h.Held() == "" {
 		w := h.lobby.Wait(h.now, h.lobbySeats())
 		now.Lobby = Wait{Reason: w.Reason, Players: w.Players, Until: w.Until}

@@ -6,6 +6,13 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/datagram"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/answers"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/commands"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/follow"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/predict"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/quiet"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/views"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -44,20 +51,16 @@ type Client struct {
 	clock   lockstep.Time // our own: without jumps
 	gap     lockstep.Time // since the call before
 	dialAt  lockstep.Time
-	heard   lockstep.Time // when a message last came
-	quiet   lockstep.Time // the same, or later: see noticeStall
+	line    quiet.Line
 	greeted lockstep.Time // when the connection was opened
 	since   lockstep.Time // of the welcome
 	after   lockstep.Time // the server's wait before the next attempt
 	backoff backoff
 	started bool
 
-	held       Held // as the server says
-	stalled    bool // nothing comes, and the last Held says so
-	wantReady  bool
-	roster     roster
-	mismatches mismatches
-	checks     checks
+	held      Held // as the server says
+	wantReady bool
+	roster    roster
 
 	// From the welcome message.
 	welcomed   bool // once
@@ -70,15 +73,16 @@ type Client struct {
 
 	in         streamIn
 	datagrams  *datagram.PlayerEnd // or nil
-	run        runner
-	out        outgoing
-	own        outstanding
+	run        follow.Run
+	out        outbox.Box
+	own        commands.Own
 	payloads   *record.Payloads
-	predict    prediction
+	predict    predict.Prediction
 	smooth     smoothness
-	again      *resimulation // or nil
+	answers    answers.Answers
 	pace       pacer
-	look       *look // of a client of views, or nil
+	look       *views.Views       // of a client of views, or nil
+	seen       []lockstep.Command // own ones of the last Sight
 	catchingUp bool
 	progressed lockstep.Tick // of the last progress event
 	events     []any         // that Ready has not returned
@@ -89,24 +93,24 @@ type Client struct {
 // New returns a Client of a match of game g.
 func New(g *lockstep.Game, o Options) *Client {
 	o.defaults()
-	c := &Client{game: g, options: o, seat: lockstep.System, payloads: g.NewPayloads()}
+	c := &Client{game: g, options: o, seat: lockstep.System, own: commands.New(), payloads: g.NewPayloads()}
 	if o.Views {
-		c.look = &look{}
+		c.look = views.New(g)
 	}
+	c.run = follow.New(follow.Options{Game: g, States: o.KeepStates, Hashes: o.HashTicks, Tape: o.MaxBacklog / 4, Previous: o.Interpolate})
 	c.roster.tell = c.tell
 	c.backoff.random = o.Seed
-	c.own.next = 1
 	c.pace = pacer{options: o.Pacing, noBase: true, pace: pacePlain}
-	c.predict.most = max(o.Predict, o.Predict+o.PredictLate) // the sum may overflow
+	c.predict = predict.New(predict.Options{Ahead: o.Predict, Late: o.PredictLate})
 	return c
 }
 
 // awaits reports whether the client has nothing of the match yet on this connection.
 func (c *Client) awaits() bool {
 	if c.look != nil {
-		return !c.look.looks()
+		return !c.look.Looks()
 	}
-	return c.run.follower == nil || c.in.from() == 0
+	return c.run.Follower() == nil || c.in.from() == 0
 }
 
 // Err returns why the client has given up, or nil if it has not.
@@ -114,18 +118,18 @@ func (c *Client) Err() error { return c.fatal }
 
 // Simulation returns the confirmed state, for reading, or nil before the first state has arrived.
 func (c *Client) Simulation() *lockstep.Simulation {
-	if c.run.follower == nil {
-		return nil
+	if f := c.run.Follower(); f != nil {
+		return f.Simulation()
 	}
-	return c.run.follower.Simulation()
+	return nil
 }
 
 // Header returns the match's header, or nil before the first state has arrived.
 func (c *Client) Header() *lockstep.Header {
-	if c.run.follower == nil {
-		return nil
+	if f := c.run.Follower(); f != nil {
+		return f.Header()
 	}
-	return c.run.follower.Header()
+	return nil
 }
 
 // maxGap bounds how far the client's clock moves at a time. It is longer than the time between two calls (see Ready),
@@ -160,13 +164,12 @@ func (c *Client) Connected(now lockstep.Time) {
 	if c.link != linkDialing {
 		return
 	}
-	c.link, c.heard, c.greeted = linkGreeting, c.clock, c.clock
-	c.quiet = c.clock
-	c.held, c.stalled = Held{}, false
+	c.link, c.greeted = linkGreeting, c.clock
+	c.line, c.held = quiet.Begin(c.clock, c.options.Silence), Held{}
 	c.measure.repeats += c.datagrams.Repeats()
 	c.datagrams = nil
-	c.out.begin()
-	c.out.auth = true
+	c.out.Begin()
+	c.out.Want(outbox.Auth)
 	c.tell(Connected{})
 }
 
@@ -188,18 +191,19 @@ func (c *Client) Disconnected(now lockstep.Time, err error) {
 	c.reason = nil
 	c.in.assembly.drop()
 	if c.look != nil {
-		c.look.drop()
+		c.look.Drop()
 	}
-	c.own.unsent()
-	c.out.begin()
-	c.again = nil
+	c.own.Unsent()
+	c.out.Begin()
+	c.answers.Reset()
 	if c.fatal != nil || c.leaving || c.over {
 		c.finish()
 		return
 	}
 	c.link = linkWaiting
 	if had {
-		c.tellMismatch()
+		c.run.CloseCheck()
+		c.events = c.run.Events(c.events)
 		c.tell(ConnectionLost{err})
 	} else {
 		c.tell(ConnectFailed{err})
@@ -254,7 +258,9 @@ func (c *Client) fail(err error) {
 	}
 	c.fatal = err
 	if c.link == linkUp && c.look == nil {
-		errors.As(err, &c.out.panic) // before the connection ends, the server is told
+		if p := (*lockstep.PanicError)(nil); errors.As(err, &p) {
+			c.out.Panic(p) // before the connection ends, the server is told
+		}
 	}
 	if c.link == linkGreeting || c.link == linkUp {
 		c.hangUp(err)
@@ -288,7 +294,7 @@ func (c *Client) timers() {
 			c.tell(Dialing{c.backoff.attempt})
 		}
 	case linkGreeting, linkUp:
-		if c.clock >= c.silentAt() {
+		if c.clock >= c.line.SilentAt() {
 			c.hangUp(ErrSilent)
 			return
 		}
@@ -296,10 +302,12 @@ func (c *Client) timers() {
 			c.hangUp(ErrNoSync)
 			return
 		}
-		c.noticeStall()
+		if !c.over && c.line.Notice(c.clock, c.gap, c.patience()) {
+			c.tell(c.Held())
+		}
 		if c.link == linkUp && c.clock >= c.measure.pingAt {
 			c.measure.pingAt = c.clock + c.options.PingEvery
-			c.out.ping = true
+			c.out.Want(outbox.Ping)
 		}
 	}
 }

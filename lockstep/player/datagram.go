@@ -27,7 +27,7 @@ func (c *Client) SendDatagram(dst []byte) []byte {
 		c.datagrams = datagram.NewPlayerEnd(c.in.position)
 	}
 	before := len(dst)
-	dst = c.datagrams.Send(dst, c.clock, &datagram.Demand{Position: c.in.from(), Tick: c.Tick(), Commands: c.own.pending()})
+	dst = c.datagrams.Send(dst, c.clock, &datagram.Demand{Position: c.in.from(), Tick: c.Tick(), Commands: c.own.Pending()})
 	c.measure.bytesOut += uint64(len(dst) - before)
 	return dst
 }
@@ -54,7 +54,9 @@ func (c *Client) receiveDatagram(b []byte) error {
 	if err != nil {
 		return err
 	}
-	c.notQuiet()
+	if c.line.Datagram(c.clock) {
+		c.tell(c.held)
+	}
 	for _, r := range d.Receipts {
 		c.in.message = protocol.Message{Kind: protocol.KindCommandAccepted, Sequence: r.Sequence, Tick: r.Tick}
 		c.answered(&c.in.message)

@@ -5,6 +5,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/predict"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -19,11 +21,16 @@ func (c *Client) Submit(value any) (lockstep.Sequence, error) {
 	if err != nil {
 		return 0, err
 	}
-	seq, ok := c.own.add(c.clock, kind, payload)
+	seq, ok := c.own.Submit(c.clock, kind, payload)
 	if !ok {
 		return 0, fmt.Errorf("%w: %d commands", ErrUnanswered, record.CommandWindow)
 	}
-	c.assume()
+	var path *predict.Path
+	if c.expects() {
+		p := c.path()
+		path = &p
+	}
+	c.predict.Assume(&c.own, path, uint32(c.pace.fraction()))
 	return seq, nil
 }
 
@@ -32,10 +39,9 @@ func (c *Client) Chat(text string) error {
 	if c.link != linkUp {
 		return ErrNotPlaying
 	}
-	if len(c.out.chat) == maxChat {
-		return fmt.Errorf("%w: %d lines", ErrUnanswered, maxChat)
+	if !c.out.Chat(pack.Clip(text, record.MaxNote)) {
+		return fmt.Errorf("%w: %d lines", ErrUnanswered, outbox.MaxChat)
 	}
-	c.out.chat = append(c.out.chat, pack.Clip(text, record.MaxNote))
 	return nil
 }
 
@@ -43,14 +49,15 @@ func (c *Client) Chat(text string) error {
 // record.MaxNote bytes, and may be "". After the match's end Leave drops the ticks that have not been run.
 func (c *Client) Leave(reason string) {
 	if c.over {
-		c.run.discard()
+		c.run.Discard()
 	}
 	if c.leaving || c.link == linkOver {
 		return
 	}
-	c.leaving, c.out.reason = true, pack.Clip(reason, record.MaxNote)
+	c.leaving = true
+	c.out.Reason(pack.Clip(reason, record.MaxNote))
 	if c.link == linkUp {
-		c.out.leave = true
+		c.out.Want(outbox.Leave)
 		c.hangUp(nil)
 		return
 	}
@@ -77,6 +84,6 @@ func (c *Client) Corrupt(path string) error {
 	if !v.Flip() {
 		return fmt.Errorf("lockstep: client: corrupt: got the path %q, want that of a number, a bool or a text that is not empty", path)
 	}
-	c.predict.fault = correction
-	return c.run.follower.Restore(b)
+	c.predict.Refuse()
+	return c.run.Follower().Restore(b)
 }

@@ -40,14 +40,16 @@ func (c *Client) due() lockstep.Time {
 	case linkWaiting:
 		at = min(at, c.dialAt)
 	case linkGreeting, linkUp:
-		at = min(at, c.silentAt(), c.stallAt())
+		at = min(at, c.line.SilentAt(), c.line.Due(c.patience()))
 		if c.link == linkUp {
-			at = min(at, c.measure.pingAt, c.datagrams.Wake(c.clock, c.own.pending()))
+			at = min(at, c.measure.pingAt, c.datagrams.Wake(c.clock, c.own.Pending()))
 		}
 	}
-	at = min(at, c.againDue())
-	level := int64(c.level())
-	if waiting := c.run.full || c.run.untimed(); c.fatal == nil && (level > 0 || waiting || c.pace.owed < c.mostOwed()) {
+	if c.link == linkUp && !c.catchingUp {
+		at = min(at, c.answers.Due())
+	}
+	level := int64(c.run.Level(c.in.dec.Tick()))
+	if waiting := c.run.Untimed(); c.fatal == nil && (level > 0 || waiting || c.pace.owed < c.mostOwed()) {
 		if c.catchingUp || waiting {
 			return c.now
 		}

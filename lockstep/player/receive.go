@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/answers"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -47,7 +49,9 @@ func (c *Client) Receive(now lockstep.Time, b []byte) error {
 	if c.link != linkGreeting && c.link != linkUp {
 		return nil
 	}
-	c.hear()
+	if c.line.Stream(c.clock) {
+		c.tell(c.held)
+	}
 	c.measure.bytesIn += uint64(len(b))
 	before := c.in.dec.Tick()
 	err := c.receive(b)
@@ -127,7 +131,7 @@ func (c *Client) take(b []byte) (rest []byte, err error) {
 	}
 	c.in.position++
 	c.serverTick = max(c.serverTick, c.in.dec.Tick())
-	c.out.arrived = true
+	c.out.Arrived()
 	if r.Ticks() > 0 {
 		c.expect(&r.Frame)
 	}
@@ -135,7 +139,7 @@ func (c *Client) take(b []byte) (rest []byte, err error) {
 	if c.in.dropping {
 		return rest, nil
 	}
-	if c.run.backlog.len() > 2*c.options.MaxBacklog {
+	if c.run.Waiting() > 2*c.options.MaxBacklog {
 		c.overflow(fmt.Errorf("lockstep: client: more than %d bytes behind", 2*c.options.MaxBacklog))
 		return rest, nil
 	}
@@ -143,7 +147,7 @@ func (c *Client) take(b []byte) (rest []byte, err error) {
 		c.overflow(fmt.Errorf("lockstep: client: more than %d ticks behind", maxWaiting))
 		return rest, nil
 	}
-	c.run.backlog.push(b[:len(b)-len(rest)])
+	c.run.Push(b[:len(b)-len(rest)])
 	return rest, nil
 }
 
@@ -187,10 +191,8 @@ func (c *Client) dispatch(m *protocol.Message) error {
 	}
 	if c.look != nil {
 		switch m.Kind {
-		case protocol.KindViewSync:
-			return c.viewSync(m)
-		case protocol.KindViewDelta:
-			return c.viewDelta(m)
+		case protocol.KindViewSync, protocol.KindViewDelta:
+			return c.viewed(m)
 		case protocol.KindStateSync, protocol.KindStateRequest, protocol.KindResimulate, protocol.KindDesyncReport:
 			return fmt.Errorf("lockstep: client: %w: message %d to a viewer", record.ErrOutOfPlace, m.Kind)
 		}
@@ -203,13 +205,26 @@ func (c *Client) dispatch(m *protocol.Message) error {
 	case protocol.KindCommandAccepted, protocol.KindCommandRejected:
 		c.answered(m)
 	case protocol.KindStateRequest:
-		c.stateAsked(m.Tick)
+		if f := c.run.Follower(); f != nil {
+			var b []byte
+			if m := f.Moment(m.Tick); m != nil {
+				b = m.State
+			}
+			c.answers.State(m.Tick, b)
+		}
 	case protocol.KindResimulate:
-		c.resimulateAsked(m)
+		if !c.answers.Busy() {
+			var material *answers.Material
+			if !c.answers.Keeps(m.From, m.Tick) {
+				material = c.material(m.From, m.Tick)
+			}
+			c.answers.Ask(c.clock, m.From, m.Tick, m.State, material)
+		}
 	case protocol.KindDesyncReport:
-		c.differs(Desynced{Tick: m.Tick, Agreed: m.Agreed, Section: m.Field})
+		c.run.Differs(Desynced{Tick: m.Tick, Agreed: m.Agreed, Section: m.Field})
+		c.events = c.run.Events(c.events)
 	case protocol.KindPing:
-		c.out.pong, c.out.nonce = true, m.Nonce
+		c.out.Pong(m.Nonce)
 	case protocol.KindPong:
 		c.serverTick = max(c.serverTick, m.Tick)
 		if !c.catchingUp {
@@ -242,20 +257,22 @@ func (c *Client) welcome(w *protocol.Welcome) error {
 	c.ackEvery = lockstep.Tick(w.AckEvery)
 	c.serverTick = w.Tick // less than before if a crash took ticks back
 	c.inputDelay = lockstep.Tick(w.InputDelay)
-	renumbered := c.own.known(w.LastSequence, w.Tick)
+	renumbered := c.own.Known(w.LastSequence, w.Tick)
 	c.pace.noBase = true
 	c.pace.arriving = int64(w.SpeedPercent)
 	c.measure.begin(c.clock)
 	c.catchingUp, c.progressed = !w.Resumed, 0
 	c.in.streaming, c.in.paused = w.Resumed, false
 	c.in.await(c.clock)
-	c.out.ready = c.wantReady
+	if c.out.Take(outbox.Ready); c.wantReady {
+		c.out.Want(outbox.Ready)
+	}
 	c.tell(Welcomed{w.Seat, w.Role})
 	for _, e := range renumbered {
-		c.tell(e)
+		c.tell(Renumbered(e))
 	}
 	if w.Resumed {
-		c.out.arrived, c.out.adopted = true, true // acknowledged even if nothing follows, as in a paused match
+		c.out.AckSoon()
 		c.tell(StreamResumed{c.Tick()})
 	}
 	return nil
@@ -273,28 +290,21 @@ func (c *Client) checkSeat(seat lockstep.Player, h *lockstep.Header) error {
 // ran here, and an answer may be about the ticks that replace them.
 func (c *Client) forgetRun() {
 	if c.in.from() > 0 {
-		c.own.forget(c.Tick())
+		c.own.Forget(c.Tick())
 	}
 }
 
-// answered takes the receipt of a command.
+// answered takes the receipt of a command, unless it answers a repeat.
 func (c *Client) answered(m *protocol.Message) {
-	i := c.own.find(m.Sequence)
-	if i < 0 || c.own.list[i].answered {
-		return // an answer to a repeat
+	if !c.own.Awaits(m.Sequence) {
+		return
 	}
-	s := &c.own.list[i]
 	receipt := lockstep.Receipt{Sequence: m.Sequence, Tick: m.Tick, Reason: m.Reason, Wait: m.Wait(), Detail: m.Text}
-	if receipt.Reason.Final() {
-		c.own.decided(m.Sequence)
-	}
-	if m.Kind == protocol.KindCommandAccepted {
-		s.answered, s.tick = true, m.Tick
-		c.predict.answered(&c.own, i, c.pace.duration(1, c.pace.playing))
+	accepted := m.Kind == protocol.KindCommandAccepted
+	a := c.own.Answer(&receipt, accepted, c.predict.Shown())
+	c.predict.Answered(a, c.pace.duration(1, c.pace.playing))
+	if accepted {
 		c.forgetRun()
-	} else {
-		c.predict.fault = max(c.predict.fault, surprise)
-		c.own.remove(i)
 	}
 	c.tell(receipt)
 }

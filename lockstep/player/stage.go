@@ -44,7 +44,7 @@ func (c *Client) Stage() Stage {
 	case linkClosing:
 		return StageClosing
 	case linkOver:
-		if c.over && c.fatal == nil && (c.level() > 0 || c.run.backlog.len() > 0) {
+		if c.over && c.fatal == nil && (c.run.Level(c.in.dec.Tick()) > 0 || c.run.Waiting() > 0) {
 			return StageDraining
 		}
 		return StageDone

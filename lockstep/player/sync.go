@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -21,7 +22,7 @@ const (
 // overflow drops a backlog that has become too long, and asks for a state, which is shorter.
 func (c *Client) overflow(err error) {
 	c.in.dropping = true
-	c.run.discard()
+	c.run.Discard()
 	c.ask(err)
 }
 
@@ -31,7 +32,7 @@ func (c *Client) ask(err error) {
 		c.fail(fmt.Errorf("%w: %w", ErrNoSync, err))
 		return
 	}
-	c.out.sync = true
+	c.out.Want(outbox.Sync)
 	c.in.await(c.clock)
 }
 
@@ -93,17 +94,18 @@ func (c *Client) adopt(a *assembly) error {
 	if err := c.roster.adopt(&dec, rest, f.Header()); err != nil {
 		return err
 	}
-	c.keepDiffering(f.Tick())
+	if n, differs := c.run.Lag(f.Tick(), c.run.Level(c.in.dec.Tick())); differs && (n < 0 || c.runTicks(n) == nil) {
+		c.run.KeepWrong() // otherwise the game fails on such a state
+	}
 	c.in.streaming, c.in.dropping, c.in.position = true, false, a.position
 	c.datagrams.Begin(a.position)
 	c.in.dec = dec.Clone() // without the memory of the state
-	c.run.begin(f, &dec)
-	c.explain()
+	c.run.Begin(f, &dec)
+	c.events = c.run.Events(c.events)
 	c.pace.begin(&f.Header().Settings, c.pace.arriving)
-	c.predict.fault = correction
-	c.own.forget(f.Tick())
-	c.out.arrived, c.out.adopted, c.out.acked = true, true, f.Tick()
-	c.out.reports = c.out.reports[:0] // of the stream before
+	c.predict.Refuse()
+	c.own.Forget(f.Tick())
+	c.out.Adopted(f.Tick())
 	c.catchingUp, c.progressed = true, 0
 	return nil
 }

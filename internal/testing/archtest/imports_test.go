@@ -80,6 +80,7 @@ var imports = []importRow{
 	{pattern: "lockstep/feed", own: []string{"state"}, tests: []string{"fixed"}},
 	// No machine of a host imports the host; of the others, only the IDs of accounts.
 	{pattern: "lockstep/host/internal/budget", own: []string{"lockstep"}},
+	{pattern: "lockstep/host/internal/ending", own: []string{"internal/pack", "lockstep/record", "lockstep", "lockstep/coordinator", "lockstep/protocol"}},
 	{pattern: "lockstep/host/internal/evidence", own: []string{"state", "checksum", "lockstep/record", "lockstep", "lockstep/coordinator", "lockstep/protocol"}, tests: live},
 	{pattern: "lockstep/host/internal/idle", own: []string{"lockstep"}},
 	{pattern: "lockstep/host/internal/link", own: []string{"lockstep"}},
@@ -89,7 +90,14 @@ var imports = []importRow{
 	{pattern: "lockstep/host/internal/talk", own: []string{"lockstep", "lockstep/host/internal/budget", "lockstep/protocol"}},
 	{pattern: "lockstep/host/internal/syncing", own: []string{"lockstep/record", "lockstep", "lockstep/coordinator", "lockstep/protocol"}},
 	{pattern: "lockstep/host", own: slices.Concat(core, []string{"lockstep/host/internal/...", "lockstep/disclosure", "lockstep/feed", "lockstep/protocol", "lockstep/datagram", "internal/ring"}), tests: live},
-	{pattern: "lockstep/player", own: []string{"state", "checksum", "internal/pack", "lockstep/feed", "lockstep/record", "lockstep", "lockstep/protocol", "lockstep/datagram"}, modules: []string{xxhash}, tests: live},
+	{pattern: "lockstep/player", own: []string{"state", "checksum", "internal/pack", "lockstep/feed", "lockstep/record", "lockstep", "lockstep/protocol", "lockstep/datagram", "lockstep/player/internal/..."}, tests: live},
+	{pattern: "lockstep/player/internal/answers", own: []string{"checksum", "lockstep", "lockstep/protocol", "lockstep/record"}},
+	{pattern: "lockstep/player/internal/commands", own: []string{"lockstep", "lockstep/datagram", "lockstep/record"}},
+	{pattern: "lockstep/player/internal/follow", own: []string{"internal/pack", "lockstep", "lockstep/record", "state"}},
+	{pattern: "lockstep/player/internal/predict", own: []string{"lockstep", "lockstep/player/internal/commands"}},
+	{pattern: "lockstep/player/internal/outbox", own: []string{"lockstep", "lockstep/datagram", "lockstep/protocol", "lockstep/record"}},
+	{pattern: "lockstep/player/internal/quiet", own: []string{"lockstep"}},
+	{pattern: "lockstep/player/internal/views", own: []string{"lockstep", "lockstep/feed", "lockstep/protocol", "lockstep/record"}, tests: []string{"state"}},
 	{pattern: "replay", own: slices.Concat(live, []string{"internal/files", "internal/matchlog", "internal/words"}), modules: []string{xxhash, zstd, xsys}, tests: games},
 	// Only the standard library: a game on another engine links nothing else of ours.
 	{pattern: "recorder"},

@@ -18,6 +18,7 @@ var pure = slices.Concat(machines, []string{
 // machines are the parts of a match that one package composes.
 var machines = []string{
 	"lockstep/host/internal/budget",
+	"lockstep/host/internal/ending",
 	"lockstep/host/internal/evidence",
 	"lockstep/host/internal/syncing",
 	"lockstep/host/internal/idle",
@@ -26,6 +27,13 @@ var machines = []string{
 	"lockstep/host/internal/pace",
 	"lockstep/host/internal/talk",
 	"lockstep/host/internal/vote",
+	"lockstep/player/internal/answers",
+	"lockstep/player/internal/commands",
+	"lockstep/player/internal/follow",
+	"lockstep/player/internal/outbox",
+	"lockstep/player/internal/predict",
+	"lockstep/player/internal/quiet",
+	"lockstep/player/internal/views",
 }
 
 // pureImports is what pure packages may import of the standard library. What is

@@ -4,35 +4,35 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// An ID names an account while the match lives. It is never used again. The zero ID is the account of unknown players.
+// An ID identifies an account. IDs are not reused. The zero ID is the account of unknown players.
 type ID uint64
 
-// An account counts how much of the rates a person or an address has used.
+// An account counts the use of a person, or of all people who share it.
 type account struct {
 	id     ID
 	key    string
-	shared bool // the rates are those of a crowd
-	users  int  // tabs and seats that use it
+	shared bool // several people may share it
+	users  int  // tabs and seats that refer to it
 	used   [Kinds]Bucket
 
-	spent   bool          // the pace is used up, until half of its burst is back
+	spent   bool          // Pace is used up, and less than half of its burst has refilled
 	spentAt lockstep.Time // when spent was last true
 
-	waited               lockstep.Time // how long the match waited for it in the minute that began at waitedFrom
+	waited               lockstep.Time // how long the match has waited for it in the minute from waitedFrom on
 	waitedFrom, waitedAt lockstep.Time
 
-	lobbyWaited lockstep.Time // for which a lobby has waited
-	lobbyAt     lockstep.Time // up to which that is counted
+	lobbyWaited lockstep.Time // how long the lobby has waited for it
+	lobbyAt     lockstep.Time // when that was last counted
 }
 
 const (
 	// crowd multiplies the rates of shared accounts.
 	crowd = 8
 
-	// minute is the period in which [Ledger.Wait] counts.
+	// minute is the window of [Ledger.Wait].
 	minute = 60 * lockstep.Second
 
-	// keepAwaited is for how long an account remembers what [Ledger.Await] has counted.
+	// keepAwaited is how long an account keeps the time counted by [Ledger.Await].
 	keepAwaited = 10 * minute
 
 	// accountMemory is the size of an account without its key, in bytes.
@@ -42,7 +42,7 @@ const (
 	never lockstep.Time = 1<<63 - 1
 )
 
-// limit returns an account's rate of a kind.
+// limit returns the rate of a kind for an account.
 func (a *account) limit(r *Limits, k Kind) Rate {
 	if a.shared && !k.forOne() {
 		return r.Of[k].times(crowd)
@@ -50,7 +50,7 @@ func (a *account) limit(r *Limits, k Kind) Rate {
 	return r.Of[k]
 }
 
-// debt returns an upper bound of the time until the account may be forgotten.
+// debt returns an upper bound of the time until the account can be removed.
 func (a *account) debt(now lockstep.Time, rates *Limits) (most lockstep.Time) {
 	for k := range a.used {
 		r := a.limit(rates, Kind(k))
@@ -69,7 +69,7 @@ func (a *account) debt(now lockstep.Time, rates *Limits) (most lockstep.Time) {
 	return most
 }
 
-// grant takes match time for an interval, and returns the granted part.
+// grant charges match time for an interval, and returns the granted part.
 func (a *account) grant(now lockstep.Time, r Rate, ask, interval lockstep.Time) lockstep.Time {
 	room := lockstep.Time(a.used[Pace].Room(now, r))
 	if a.spent && room >= lockstep.Time(r.Burst)/2 {

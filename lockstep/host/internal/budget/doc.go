@@ -1,50 +1,54 @@
-// Package budget decides what the people of one match may still use: it counts messages, bytes, commands, keyframes, re-simulated
-// ticks and match time, and says whether one more is allowed. It is one of the machines of lockstep/host.
+// Package budget enforces the rate limits of one match. It counts messages, bytes, commands, keyframes, re-simulated ticks and
+// match time per person, and decides whether the next one is allowed. It is one of the machines that lockstep/host composes.
 //
 // # Accounts
 //
-// A [Ledger] has accounts. An account belongs to a person, not to a connection, so that reconnecting does not refill it. Its key is
+// A [Ledger] holds the accounts of a match. An account belongs to a person, not to a connection, so reconnecting does not refill it.
+// Its key depends on how much the server knows about the person:
 //
 //	p + subject   a player with a verified token
-//	s + subject   the spectators of one token together
-//	a + address   all guests of one address together: each of them could make up any subject
+//	s + subject   all spectators that use the same token
+//	a + address   all guests of the same address, because a guest can make up any subject
 //
-// The last two are shared: their rates are those of a crowd, eight times one person's, but for what costs the referee or the
-// other players time. A [Tab] is what one connection is charged for. It begins with an account of its own, which nobody else has, and
-// which is forgotten with the connection. [Ledger.Welcome] opens the accounts of a person on it, and [Ledger.Leave] releases them:
+// The last two are shared accounts. Their limits are eight times those of one person, except for kinds that cost the referee's
+// time, the match's time or the lobby's time.
 //
-//	             its own messages (messages, bytes, commands, chat, offences)   its cost to others (all other kinds)
-//	connecting   the connection                                                 the connection
-//	player       p + subject                                                    p + subject
-//	guest        p + subject                                                    a + address
-//	spectator    the connection                                                 s + subject, or a + address of a guest
-//	left         the connection                                                 the connection
+// A [Tab] says which accounts a connection is charged to. Before the welcome it has an account of its own, which is
+// discarded with the connection. [Ledger.Welcome] attaches the accounts of the person, and [Ledger.Leave] detaches them:
 //
-// The match time that a seat costs is charged to the account of its player, also while the player is away. Its seat therefore
-// holds the account by its [ID], with [Ledger.Bill]. The zero ID is the account of players who are not known since a recovery.
+//	              messages, bytes, commands, chat, offences   all other kinds
+//	connecting    its own account                             its own account
+//	player        p + subject                                 p + subject
+//	guest         p + subject                                 a + address
+//	spectator     its own account                             s + subject, or a + address for a guest
+//	closed        its own account                             its own account
+//
+// A seat costs match time even while its player is away, so the seat refers to the account by [ID] and keeps it in use with
+// [Ledger.Bill]. The zero ID stands for players who are unknown because the match was recovered.
 //
 // # Kinds
 //
-// A [Kind] of use has a [Rate], counted by a [Bucket]. Some kinds are also bounded for all people of the match together:
+// Each [Kind] of use has a [Rate] and is counted by a [Bucket]. Some kinds also have a limit for the whole match:
 //
-//	Notes          by a rate of its own, of whose burst shared accounts leave half to the others
-//	Keyframes      bytes, for shared accounts together: 32 times one person's rate, which grows with the size of the state
-//	Resimulations  ticks: twice one person's rate; Comparisons is the same again
-//	Pace           match time in microseconds: twice one person's rate
+//	Notes          a rate of its own; shared accounts may use only half of its burst
+//	Keyframes      bytes to shared accounts: 32 times the rate of one person, which grows with the size of the state
+//	Resimulations  ticks: twice the rate of one person
+//	Comparisons    the same again
+//	Pace           match time in microseconds: twice the rate of one person
 //
-// [Ledger.Take] takes from both or, if one of them has too little left, from neither. (An account pays for a note also if the match
-// has no room for it.) Pace is taken by [Ledger.Grant] and then, for the longest of the grants, [Ledger.GrantAll].
+// [Ledger.Take] charges the account and the match, or neither if either would exceed its limit. The exception is Notes: the account is
+// charged even if the match is at its limit. Pace is charged with [Ledger.Grant] per account and [Ledger.GrantAll] for the match.
 //
-// An account's share of the pace is spent once it asks for more than it has. Until half of its burst is back it is then granted no
-// more than what an interval refills, so that one short slowdown does not follow another.
+// When an account asks for more match time than it has left, its share is spent. Until half of the burst has refilled, it is granted
+// only what refills in the meantime. This prevents one short slowdown after another.
 //
 // # Memory
 //
-// The table has two accounts for each connection that may be welcomed, and 256 more. It forgets an account that nobody uses once all
-// of its buckets are full and what [Ledger.Wait] and [Ledger.Await] have counted no longer matters; earlier only if the table is
-// full, and then the one that will be full first.
+// The table has room for two accounts per welcomed connection and 256 more. An unused account is removed once all of its buckets are
+// full and the times counted by [Ledger.Wait] and [Ledger.Await] have expired. If the table is full, the unused account that would
+// be removed first makes room.
 //
-// All methods take the time as an argument. A Ledger belongs to one goroutine.
+// Every method takes the current time as an argument. A Ledger belongs to one goroutine.
 //
 //samestep:deterministic
 package budget

@@ -5,7 +5,8 @@ import "fmt"
 // A Kind is a kind of use.
 type Kind uint8
 
-// The kinds of use. Up to Chat, and for Offences, they are of a connection's own messages; the others cost the match or other people.
+// The kinds of use. Kinds up to Chat, and Offences, concern the messages of a connection; the others are costs to the match or to
+// other people.
 const (
 	Messages Kind = iota
 	Bytes
@@ -30,13 +31,14 @@ var kindNames = [Kinds]string{
 
 func (k Kind) String() string { return kindNames[k] }
 
-// ofFlow reports whether a kind counts for a connection's own messages, and not for its cost to others.
+// ofFlow reports whether a kind concerns the messages of a connection, and not its cost to others.
 func (k Kind) ofFlow() bool { return k <= Chat || k == Offences }
 
-// forOne reports whether a shared account has a single person's rate: of the referee's time, of the match's and of the lobby's.
+// forOne reports whether a shared account has the rate of one person, because the kind costs the time of the referee, the match or
+// the lobby.
 func (k Kind) forOne() bool { return k == Resimulations || k == Comparisons || k == Ready || k == Pace }
 
-// Limits are the rates of one person, by kind, and that of the notes of all people of a match together.
+// Limits are the rates of one person by kind, and the rate of notes of the whole match.
 type Limits struct {
 	Of    [Kinds]Rate
 	Notes Rate

@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// spareAccounts is the number of accounts kept beyond those that connections can use.
+	// spareAccounts is the number of accounts beyond those that connections can use.
 	spareAccounts = 256
 
 	// MaxKey bounds the key of an account, in bytes: a letter and the longest token, which is the subject if the grant names none.
 	MaxKey = 2049
 
-	// sweepEvery is the period of the removal of empty accounts.
+	// sweepEvery is the interval between removals of unused accounts.
 	sweepEvery = 60 * lockstep.Second
 )
 
-// A Ledger has the accounts of a match, in a table of bounded size, and what its people have used together.
+// A Ledger holds the accounts of a match, in a table of bounded size, and the use of the whole match.
 type Ledger struct {
 	rates   Limits
 	all     []*account      // by key
@@ -33,12 +33,12 @@ type Ledger struct {
 	used    [Kinds]Bucket // of the kinds with a rate for the match
 }
 
-// New returns the Ledger of a match, of which so many connections may be welcomed at once.
+// New returns the Ledger of a match with at most the given number of welcomed connections.
 func New(r Limits, connections int) *Ledger {
 	return &Ledger{rates: r, byID: make(map[ID]*account), most: 2*connections + spareAccounts}
 }
 
-// Resize changes how many connections may be welcomed at once. Accounts in use stay.
+// Resize changes the largest number of welcomed connections. Accounts in use stay.
 func (l *Ledger) Resize(now lockstep.Time, connections int) {
 	l.most = 2*connections + spareAccounts
 	for len(l.all) > l.most {
@@ -71,7 +71,7 @@ func (l *Ledger) find(key string) (int, bool) {
 	return slices.BinarySearchFunc(l.all, key, func(a *account, key string) int { return cmp.Compare(a.key, key) })
 }
 
-// sweep forgets the unused accounts without a debt.
+// sweep removes the unused accounts without a debt.
 func (l *Ledger) sweep(now lockstep.Time) {
 	l.sweptAt = now
 	l.all = slices.DeleteFunc(l.all, func(a *account) bool {
@@ -83,7 +83,7 @@ func (l *Ledger) sweep(now lockstep.Time) {
 	})
 }
 
-// evict forgets the unused account with the smallest debt. There is one: the table has more places than there are users.
+// evict removes the unused account with the smallest debt. There is one, because the table has more room than there are users.
 func (l *Ledger) evict(now lockstep.Time) {
 	found, least := -1, never
 	for i, a := range l.all {
@@ -95,7 +95,7 @@ func (l *Ledger) evict(now lockstep.Time) {
 	l.all = slices.Delete(l.all, found, found+1)
 }
 
-// of returns the account with an ID, which is in use.
+// of returns the account with an ID. It is in use, so it is in the table.
 func (l *Ledger) of(id ID) *account {
 	if id == 0 {
 		return &l.unknown
@@ -103,7 +103,7 @@ func (l *Ledger) of(id ID) *account {
 	return l.byID[id]
 }
 
-// Memory returns the bytes that the table holds.
+// Memory returns the size of the table in bytes.
 func (l *Ledger) Memory() int {
 	sum := 0
 	for _, a := range l.all {

@@ -2,20 +2,20 @@ package budget
 
 import "github.com/seed-49bee653/samestep/lockstep"
 
-// A Tab is what a connection is charged for. The zero Tab is that of a connection without a welcome.
+// A Tab refers to the accounts that a connection is charged to. The zero Tab is that of a connection before its welcome.
 type Tab struct {
 	own  account
-	flow *account // counts its messages; nil for own
-	cost *account // pays for its cost to others; nil for own
+	flow *account // for its own messages; nil: own
+	cost *account // for its cost to others; nil: own
 }
 
-// A Holder is the person behind a connection, as its grant says.
+// A Holder is the person behind a connection, according to its grant.
 type Holder struct {
 	Subject, Address string
 	Guest, Spectator bool
 }
 
-// account returns the account that counts a kind.
+// account returns the account that a kind is charged to.
 func (t *Tab) account(k Kind) *account {
 	a := t.cost
 	if k.ofFlow() {
@@ -27,10 +27,10 @@ func (t *Tab) account(k Kind) *account {
 	return a
 }
 
-// Payer returns the account that pays for the connection's cost to others; 0 without a welcome.
+// Payer returns the account that is charged for the connection's cost to others, or 0 before the welcome.
 func (t *Tab) Payer() ID { return t.account(Pace).id }
 
-// Uses returns how many accounts of the table the tab uses.
+// Uses returns the number of references to accounts in the table.
 func (t *Tab) Uses() (n int) {
 	for _, a := range []*account{t.flow, t.cost} {
 		if a != nil {
@@ -40,9 +40,9 @@ func (t *Tab) Uses() (n int) {
 	return n
 }
 
-// Welcome charges a connection to the accounts of its holder from now on. A player's own messages count for its subject. A
-// spectator's count for its connection, because many spectators may show one token. Costs to the match or to other people count for
-// the subject, or for the address if the subject is unverified.
+// Welcome attaches the accounts of a person to a connection. A player's own messages are charged to its subject. Those of a
+// spectator are charged to the connection, because many spectators may use one token. Costs to the match or to other people are
+// charged to the subject, or to the address if the subject is unverified.
 func (l *Ledger) Welcome(now lockstep.Time, t *Tab, who Holder) {
 	if !who.Spectator {
 		t.flow = l.open(now, "p"+who.Subject, false)
@@ -57,7 +57,7 @@ func (l *Ledger) Welcome(now lockstep.Time, t *Tab, who Holder) {
 	}
 }
 
-// Leave releases the accounts of a connection that is no longer read.
+// Leave detaches the accounts of a connection that is no longer read.
 func (l *Ledger) Leave(t *Tab) {
 	for _, a := range []*account{t.flow, t.cost} {
 		if a != nil {
@@ -67,7 +67,7 @@ func (l *Ledger) Leave(t *Tab) {
 	t.flow, t.cost = nil, nil
 }
 
-// together returns the rate of a kind for all people of the match that an account counts for, and false for none.
+// together returns the rate of a kind for the whole match, as it applies to an account, and false if there is none.
 func (l *Ledger) together(a *account, k Kind) (r Rate, ok bool) {
 	switch k {
 	case Notes:
@@ -85,8 +85,8 @@ func (l *Ledger) together(a *account, k Kind) (r Rate, ok bool) {
 // matchResimulations multiplies the rate of re-simulated ticks for a match.
 const matchResimulations = 2
 
-// Take takes n of a kind, but Keyframes and Pace. It returns false, and takes nothing, if less is left. A note is charged to the
-// account also if the match has no room for it.
+// Take charges n of a kind other than Keyframes and Pace. It returns false, and charges nothing, if that exceeds a limit. A note is
+// charged to the account even if the match is at its limit.
 func (l *Ledger) Take(now lockstep.Time, t *Tab, k Kind, n int) bool {
 	a := t.account(k)
 	all, bounded := l.together(a, k)
@@ -96,7 +96,7 @@ func (l *Ledger) Take(now lockstep.Time, t *Tab, k Kind, n int) bool {
 	return a.used[k].Take(now, a.limit(&l.rates, k), n) && (!bounded || l.used[k].Take(now, all, n))
 }
 
-// Room returns how much of a kind, but Keyframes and Pace, may be taken now.
+// Room returns the largest n for which Take succeeds now.
 func (l *Ledger) Room(now lockstep.Time, t *Tab, k Kind) int {
 	a := t.account(k)
 	room := a.used[k].Room(now, a.limit(&l.rates, k))
@@ -109,8 +109,8 @@ func (l *Ledger) Room(now lockstep.Time, t *Tab, k Kind) int {
 // MatchCrowd multiplies the rate of keyframes for all spectators and guests of a match together.
 const MatchCrowd = 32
 
-// keyframeRates returns the rates, in bytes, of keyframes of some size: an account's own, and that of all shared accounts of the
-// match together. A state of any size can be sent four times at once, and four times a minute.
+// keyframeRates returns the rates, in bytes, for keyframes of a size: that of an account, and that of all shared accounts together.
+// A state of any size can be sent four times at once, and four times a minute.
 func (l *Ledger) keyframeRates(a *account, size int) (own, all Rate) {
 	r := l.rates.Of[Keyframes]
 	r.N = min(max(r.N, int(lockstep.Time(size)*r.Per/(15*lockstep.Second))), maxRate)
@@ -121,7 +121,7 @@ func (l *Ledger) keyframeRates(a *account, size int) (own, all Rate) {
 	return r, r
 }
 
-// KeyframeRoom returns how many bytes of a keyframe of some size a connection may be sent now.
+// KeyframeRoom returns how many bytes of a keyframe of a size can be sent to a connection now.
 func (l *Ledger) KeyframeRoom(now lockstep.Time, t *Tab, size int) int {
 	a := t.account(Keyframes)
 	own, all := l.keyframeRates(a, size)
@@ -132,7 +132,7 @@ func (l *Ledger) KeyframeRoom(now lockstep.Time, t *Tab, size int) int {
 	return room
 }
 
-// TakeKeyframe takes n bytes of a keyframe of some size, at most KeyframeRoom.
+// TakeKeyframe charges n bytes of a keyframe of a size. n is at most KeyframeRoom.
 func (l *Ledger) TakeKeyframe(now lockstep.Time, t *Tab, n, size int) {
 	a := t.account(Keyframes)
 	own, all := l.keyframeRates(a, size)
@@ -142,7 +142,7 @@ func (l *Ledger) TakeKeyframe(now lockstep.Time, t *Tab, n, size int) {
 	}
 }
 
-// Spent returns how much is used of each kind, in percent of what is allowed at once.
+// Spent returns the use of each kind in percent of its burst.
 func (l *Ledger) Spent(now lockstep.Time, t *Tab) map[string]int {
 	spent := make(map[string]int, Kinds)
 	for k := range Kinds {
@@ -152,7 +152,7 @@ func (l *Ledger) Spent(now lockstep.Time, t *Tab) map[string]int {
 	return spent
 }
 
-// A Purse takes from the accounts of one connection at one time.
+// A Purse charges one connection at one time.
 type Purse struct {
 	ledger *Ledger
 	tab    *Tab

@@ -5,7 +5,7 @@ import "github.com/seed-49bee653/samestep/lockstep"
 // matchPace multiplies the pace of a player for a match.
 const matchPace = 2
 
-// Bill lets a seat pay with another account than before. The zero ID is that of nobody, or of an unknown player.
+// Bill moves the reference of a seat from one account to another. The zero ID is nobody, or an unknown player.
 func (l *Ledger) Bill(before, now ID) {
 	if before != 0 {
 		l.of(before).users--
@@ -15,9 +15,8 @@ func (l *Ledger) Bill(before, now ID) {
 	}
 }
 
-// Grant charges match time for an interval to an account, and returns the granted part. Once the account cannot pay, it is granted
-// at most the refill of the interval until half of the burst is back. This avoids one short slowdown after another. Grant also
-// returns how much the account has used and not refilled, and whether its share is spent.
+// Grant charges match time for an interval to an account, and returns the granted part, the use that has not refilled yet, and whether
+// the share of the account is spent. While it is spent, at most the refill of the interval is granted.
 func (l *Ledger) Grant(now lockstep.Time, id ID, ask, interval lockstep.Time) (granted, used lockstep.Time, spent bool) {
 	a, rate := l.of(id), l.rates.Of[Pace]
 	granted = a.grant(now, rate, ask, interval)
@@ -29,7 +28,7 @@ func (l *Ledger) GrantAll(now, ask, interval lockstep.Time) lockstep.Time {
 	return l.match.grant(now, l.rates.Of[Pace].times(matchPace), ask, interval)
 }
 
-// patience returns how much match time an account and all players together have left; 0 while the account's is spent.
+// patience returns how much match time an account and all players together have left, or 0 while the share of the account is spent.
 func (l *Ledger) patience(now lockstep.Time, a *account) lockstep.Time {
 	rate := l.rates.Of[Pace]
 	if a.spent {
@@ -38,14 +37,14 @@ func (l *Ledger) patience(now lockstep.Time, a *account) lockstep.Time {
 	return lockstep.Time(min(a.used[Pace].Room(now, rate), l.match.used[Pace].Room(now, rate.times(matchPace))))
 }
 
-// SpentLately reports whether the account's share of the match time was spent in the last minute.
+// SpentLately reports whether the share of an account was spent in the last minute.
 func (l *Ledger) SpentLately(now lockstep.Time, id ID) bool {
 	a := l.of(id)
 	return a.spentAt != 0 && now-a.spentAt <= minute
 }
 
-// Wait counts that the match has waited for an account for another dt, once at each time. It returns for how long it has waited in
-// the present minute of the account, and how much longer the account and all players together can pay for it.
+// Wait adds dt to the time that the match has waited for an account, once for each now. It returns the sum in the present minute of
+// the account, and how much longer the account and all players together can pay for waiting.
 func (l *Ledger) Wait(now lockstep.Time, id ID, dt lockstep.Time) (waited, patience lockstep.Time) {
 	a := l.of(id)
 	if now-a.waitedFrom >= minute {
@@ -57,8 +56,8 @@ func (l *Ledger) Wait(now lockstep.Time, id ID, dt lockstep.Time) (waited, patie
 	return a.waited, l.patience(now, a)
 }
 
-// Await counts that a lobby has waited for an account for another dt, once at each time: guests of one address are charged once.
-// It returns the sum.
+// Await adds dt to the time that the lobby has waited for an account, and returns the sum. It adds only once for each now, because
+// guests of one address share an account.
 func (l *Ledger) Await(now lockstep.Time, id ID, dt lockstep.Time) lockstep.Time {
 	a := l.of(id)
 	if a.lobbyAt != now {
@@ -68,5 +67,5 @@ func (l *Ledger) Await(now lockstep.Time, id ID, dt lockstep.Time) lockstep.Time
 	return a.lobbyWaited
 }
 
-// Awaited returns for how long a lobby has waited for an account.
+// Awaited returns how long the lobby has waited for an account.
 func (l *Ledger) Awaited(id ID) lockstep.Time { return l.of(id).lobbyWaited }

@@ -1,38 +1,41 @@
-// Package lobby decides when a match begins: who is ready, whom it waits for, and for how long. It is one of the machines of
-// lockstep/host.
+// Package lobby decides when a match begins: which players are ready, whom the lobby waits for, and for how long. It is one of the
+// machines that lockstep/host composes.
 //
 // # States
 //
-//	        ┌── enough players are there, and ready if they must be ──┐
-//	        │                                                         ▼
-//	closed  waiting                                                   counting down ──Countdown──► closed
-//	        ▲                                                         │
-//	        └── somebody leaves, or is no longer ready ───────────────┘
+//	   ┌── enough players are present, and ready if required ──┐
+//	   │                                                       ▼
+//	waiting                                              counting down ──Countdown──► closed
+//	   ▲                                                       │
+//	   └── a player leaves, or is no longer ready ─────────────┘
 //
-// A Lobby with the zero [Policy] is closed from the start. [Lobby.Close] closes it at once. A closed one never opens again, and then
-// the readiness of players means nothing.
+// With the zero [Policy] a Lobby starts closed. [Lobby.Close] closes it at once. A closed Lobby never opens again, and ignores
+// what players say about being ready.
 //
-// # Who is there
+// # Input
 //
-// The lobby knows no connections. The host says with each call who has the seats now ([Seat]), and gives the time. A bot is in no
-// count. Readiness belongs to the lobby: [Lobby.Say] takes a player's word, and [Lobby.Unwritten] says if the log has another one. The
-// log counts, because everybody sees it: a player is ready once the host has written it ([Lobby.Written]). [Lobby.Leave] forgets it.
+// A Lobby knows no connections. With each call the host passes the occupants of the seats ([Seat]) and the time. Bots are not counted.
 //
-// A player may say that it is ready at any time. Taking it back costs, so that nobody can begin the countdown again and again.
+// A Lobby does track readiness. [Lobby.Say] records what a player says, and [Lobby.Unwritten] reports whether the log still lacks it.
+// A player counts as ready once the host has written that to the log and called [Lobby.Written], because only then does everybody
+// know. [Lobby.Leave] resets a seat. Saying "ready" is free; taking it back is rate limited, so that a player cannot
+// restart the countdown over and over.
 //
-// # How long
+// # Patience
 //
-// With Policy.Ready, the lobby waits for a player who is away, and for one who is there and not ready. Time counts while at least half of
-// those who are there are ready, and the server does not hold the match ([Lobby.Hold]):
+// With Policy.Ready, the lobby waits for players who are away, and for players who are present but not ready. The clock runs while at
+// least half of the present players are ready and the server does not hold the match ([Lobby.Hold]):
 //
-//   - for each account that is waited for. After a fifth of Deadline the lobby is out of patience with it, and treats its players as
-//     there and ready. The accounts remember, so that coming and going does not help, nor do more guests at one address;
-//   - for everybody together, from the first moment at which enough players were there. After Deadline the match begins with those
-//     who are there.
+//   - per account: after a fifth of Policy.Deadline the lobby treats the account's players as present and ready. The accounts keep
+//     this time, so leaving and joining again does not reset it, and guests of one address share it;
+//   - overall: it starts when enough players are present for the first time. After Policy.Deadline the match begins without
+//     the others.
 //
-// # Who calls what
+// # Calls
 //
-// The host asks [Lobby.Time] before it seals a tick: true ends the lobby. [Lobby.Wait] says what to tell the players.
+// The host calls [Lobby.Time] before it seals a tick, and ends the lobby if the result is true. It calls [Lobby.Wait] for the
+// reason that players are shown, [Lobby.Hold] when an admin or the server holds the match, and [Lobby.Forgive] after a stall. [Lobby.Awaits]
+// tells which players can be voted out.
 //
 //samestep:deterministic
 package lobby

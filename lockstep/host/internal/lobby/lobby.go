@@ -6,18 +6,18 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// A Policy says when a match leaves its lobby, in which no tick is sealed and everybody is shown the first state.
-// In the lobby players take and leave seats, say that they are ready, and chat. An admin can end it at any time. A match
-// that has left its lobby never comes back to it. The zero policy has no lobby.
+// A Policy says when a match leaves its lobby. In the lobby no tick is sealed, everybody sees the first state, and players take and
+// leave seats, say that they are ready, and chat. An admin can end it at any time. A match never returns to its lobby. The zero
+// Policy has no lobby.
 type Policy struct {
-	Players   int           // who must be there, bots not counted; 0 with Ready: one for each seat without a bot
-	Ready     bool          // all who are there must have said that they are ready, see [protocol.KindReady]
-	Countdown lockstep.Time // from then on until the first tick; it begins again when somebody leaves or is no longer ready
+	Players   int           // number of players required, not counting bots; 0 with Ready: one for each seat without a bot
+	Ready     bool          // every present player must be ready, see [protocol.KindReady]
+	Countdown lockstep.Time // from then until the first tick; restarts when a player leaves or is no longer ready
 
-	// Deadline bounds with Ready how long some players can keep the others in the lobby. Time counts while at least half of those who
-	// are there are ready, and the server does not hold the match. A fifth of it is what the lobby waits for one player, or for the
-	// guests of one address: then it treats the player as ready. When it is over since the first moment at which enough players were
-	// there, the match begins with those who are there. 5 minutes; negative: never.
+	// Deadline limits, with Ready, how long some players can keep the others in the lobby. The clock runs while at least half of the
+	// present players are ready and the server does not hold the match. After a fifth of it the lobby treats one player, or the guests
+	// of one address, as ready. After all of it, counted from the first time that enough players were present, the match begins with
+	// the present players. Default 5 minutes; negative: no limit.
 	Deadline lockstep.Time
 }
 
@@ -30,44 +30,44 @@ const patienceShare = 5
 // never is a time later than all others.
 const never lockstep.Time = 1<<63 - 1
 
-// A Seat is who has a seat now.
+// A Seat describes the present occupant of a seat.
 type Seat struct {
 	Bot     bool
-	Here    bool // its player is connected
-	Away    bool // its player may come back
+	Here    bool // the player is connected
+	Away    bool // the player is disconnected and may come back
 	Account budget.ID
 }
 
-// Accounts know for how long lobbies have waited for each account.
+// Accounts count how long a lobby has waited for each account.
 type Accounts interface {
 	Await(now lockstep.Time, id budget.ID, dt lockstep.Time) lockstep.Time
 	Awaited(id budget.ID) lockstep.Time
 }
 
-// A Purse pays for a change of mind.
+// A Purse charges a player for taking back that it is ready.
 type Purse interface {
 	Take(k budget.Kind, n int) bool
 }
 
-// A Lobby is the time of a match before its first tick.
+// A Lobby is the state of a match before its first tick.
 type Lobby struct {
 	policy   Policy
 	accounts Accounts
 	open     bool
 	begins   lockstep.Time // when the countdown ends; 0 without one
-	full     bool          // as many players as the policy wants have been there at once
-	waited   lockstep.Time // since then, for anybody
-	at       lockstep.Time // up to which the times are counted
+	full     bool          // enough players have been present at the same time
+	waited   lockstep.Time // since then, for any player
+	at       lockstep.Time // when the times were last counted
 	words    []word        // by seat
 }
 
-// A word is what a player says about being ready.
+// A word is the readiness of a player.
 type word struct {
-	says    bool // the last one
-	written bool // according to the log
+	says    bool // what the player said last
+	written bool // what the log says
 }
 
-// New returns the Lobby of a match with so many seats.
+// New returns the Lobby of a match with the given number of seats.
 func New(p Policy, seats int, a Accounts) *Lobby {
 	return &Lobby{policy: p, accounts: a, open: p != (Policy{}), words: make([]word, seats)}
 }
@@ -78,8 +78,7 @@ func (l *Lobby) Open() bool { return l.open }
 // Close ends the lobby.
 func (l *Lobby) Close() { l.open = false }
 
-// Say takes a player's word that it is ready, or no longer. It returns false if the player has changed its mind too often, and stays
-// ready.
+// Say records that a player is ready, or no longer. It returns false if the player has taken it back too often and stays ready.
 func (l *Lobby) Say(p Purse, seat lockstep.Player, ready bool) bool {
 	w := &l.words[seat]
 	if !l.open {
@@ -92,19 +91,19 @@ func (l *Lobby) Say(p Purse, seat lockstep.Player, ready bool) bool {
 	return true
 }
 
-// Unwritten reports whether the log does not have what a player has said last.
+// Unwritten reports whether the log still lacks what a player said last.
 func (l *Lobby) Unwritten(seat lockstep.Player) (ready, unwritten bool) {
 	w := l.words[seat]
 	return w.says, l.open && w.says != w.written
 }
 
-// Written says that the log has what a player has said last.
+// Written records that the log has what a player said last.
 func (l *Lobby) Written(seat lockstep.Player) { l.words[seat].written = l.words[seat].says }
 
 // Ready reports whether a player is ready, according to the log.
 func (l *Lobby) Ready(seat lockstep.Player) bool { return l.open && l.words[seat].written }
 
-// Leave forgets what the player of a seat has said.
+// Leave resets the readiness of a seat.
 func (l *Lobby) Leave(seat lockstep.Player) { l.words[seat] = word{} }
 
 // Awaits reports whether an open lobby waits for the player of a seat.
@@ -112,7 +111,7 @@ func (l *Lobby) Awaits(seat lockstep.Player, s Seat) bool {
 	return l.open && (s.Away || s.Here && !l.words[seat].written)
 }
 
-// gathered returns how many people are ready and how many are there, and how many seats are for people.
+// gathered returns the number of ready players, of present players, and of seats without a bot.
 func (l *Lobby) gathered(seats []Seat) (ready, came, people int) {
 	for i, s := range seats {
 		if s.Bot {
@@ -129,13 +128,13 @@ func (l *Lobby) gathered(seats []Seat) (ready, came, people int) {
 	return ready, came, people
 }
 
-// outOfPatience reports whether the lobby no longer waits for the player of a seat.
+// outOfPatience reports whether the lobby has waited long enough for the player of a seat.
 func (l *Lobby) outOfPatience(s Seat) bool {
 	d := l.policy.Deadline
 	return d > 0 && s.Account != 0 && l.accounts.Awaited(s.Account) >= d/patienceShare
 }
 
-// count charges the time since the last call to those for whom the lobby waits, and returns when one of them has had enough.
+// count charges the time since the last call to the awaited accounts. It returns when the patience with one of them ends.
 func (l *Lobby) count(now lockstep.Time, seats []Seat) (wake lockstep.Time) {
 	wake = never
 	if l.at == 0 {
@@ -162,8 +161,8 @@ func (l *Lobby) count(now lockstep.Time, seats []Seat) (wake lockstep.Time) {
 	return wake
 }
 
-// Hold ends the count when the server begins to hold the match, and goes on when it no longer does: no player is charged for the
-// server's time. held says whether it was held until now. Hold returns when to ask Time again at the latest.
+// Hold stops the clock when the server begins to hold the match, and restarts it when the hold ends, so that no player is charged
+// for the server's time. held says whether the match was held until now. The result is the latest time for the next call of Time.
 func (l *Lobby) Hold(now lockstep.Time, held bool, seats []Seat) (wake lockstep.Time) {
 	switch {
 	case !l.open:
@@ -175,24 +174,24 @@ func (l *Lobby) Hold(now lockstep.Time, held bool, seats []Seat) (wake lockstep.
 	return never
 }
 
-// Forgive adds a time in which the server did not run.
+// Forgive excludes a stall of the server from the clock.
 func (l *Lobby) Forgive(now, late lockstep.Time) { l.at = min(l.at+late, now) }
 
-// Time reports whether the lobby is over now. It returns when to ask again at the latest.
+// Time reports whether the lobby ends now, and the latest time for the next call.
 func (l *Lobby) Time(now lockstep.Time, seats []Seat) (over bool, wake lockstep.Time) {
 	wake = l.count(now, seats)
 	w := l.Wait(now, seats)
 	return w.Reason == protocol.LobbyBegins && now >= w.Until, wake
 }
 
-// A Wait says why an open lobby is open.
+// A Wait is the reason why a lobby is still open.
 type Wait struct {
 	Reason  string            // protocol.LobbyPlayers, LobbyReady or LobbyBegins
 	Players []lockstep.Player // of LobbyReady
 	Until   lockstep.Time     // of LobbyBegins: when the countdown ends
 }
 
-// Wait returns why the lobby is open. It follows the countdown.
+// Wait returns why the lobby is still open. It starts and resets the countdown.
 func (l *Lobby) Wait(now lockstep.Time, seats []Seat) Wait {
 	if w := l.awaited(seats); w.Reason != "" {
 		l.begins = 0
@@ -204,7 +203,7 @@ func (l *Lobby) Wait(now lockstep.Time, seats []Seat) Wait {
 	return Wait{Reason: protocol.LobbyBegins, Until: l.begins}
 }
 
-// awaited returns what the lobby waits for before the countdown, or no Wait.
+// awaited returns what prevents the countdown, or the zero Wait.
 func (l *Lobby) awaited(seats []Seat) Wait {
 	ready, here, people := l.gathered(seats)
 	came, unready := here, []lockstep.Player(nil)
@@ -213,7 +212,7 @@ func (l *Lobby) awaited(seats []Seat) Wait {
 		case s.Bot:
 		case l.outOfPatience(s):
 			if !s.Here {
-				came++ // as if it were there
+				came++ // counts as present
 			}
 		case s.Here && !l.words[i].written:
 			unready = append(unready, lockstep.Player(i))

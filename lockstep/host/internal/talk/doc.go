@@ -1,26 +1,36 @@
-// Package talk decides which lines of chat, names and announcements are written into the log of a match. It is one of the machines of
-// lockstep/host.
+// Package talk decides which chat lines, names and announcements are written to the log of a match. It is one of the machines that
+// lockstep/host composes.
 //
-// Every peer is sent all notes, and they stay in the file. So a [Talk] counts their bytes, and a [Purse] pays for those of people:
+// Every peer receives all notes, and they stay in the replay file. A [Talk] therefore limits the total size of notes, and a [Purse]
+// charges the person who causes one:
 //
-//	kind                       paid from                          most bytes of all notes before it
-//	a line of chat             chat, and then a note              15/16 of Policy.Bytes
-//	a name, a reason to leave  a note                             15/16
-//	who is ready in a lobby    a note                             all: chat must not keep a match in its lobby
-//	an announcement            nothing: the host makes it         a half: the rest is for names and chat
+//	note                       charged to its author   allowed while all notes use less than
+//	a chat line                Chat and Notes          15/16 of Policy.Bytes
+//	a name, a reason to leave  Notes                   15/16 of Policy.Bytes
+//	readiness in a lobby       Notes                   Policy.Bytes, so that chat cannot keep a match in its lobby
+//	an announcement            nobody                  1/2 of Policy.Bytes, so that names and chat keep the rest
 //
-// # Who calls what
+// # Chat
 //
-// The host calls [Talk.Say] for a line of chat, and does what the [Answer] says. It calls [Talk.Name] when a player takes a seat, and
-// writes the name into the log if the answer is true. A name that the log has already is not written again. A name, or a word of
-// readiness, that is refused is not lost: after [Talk.Retry] the host offers all names and the readiness of all players
-// again. So of several changes, the log has only the last. [Talk.Note] is for other notes of people,
-// [Talk.Announce] for those of the host.
+// [Talk.Say] takes a chat line and returns an [Answer]: write it to the log, refuse it as an offence, or drop it because the match
+// is at its limit, which may be the fault of others. A Talk remembers the latest lines for joiners ([Talk.Lines]): at most
+// Policy.History lines and 2 KiB of text, so that a flood of chat does not slow down joining.
 //
-// What a joiner is told comes from [Talk.Named], also of a vacant seat, and [Talk.Lines]: the latest lines of chat, at most
-// Policy.History and 2 KiB, because a flood of chat must not make joining slow.
+// # Names and readiness
 //
-// A recovery reads the log with [Talk.Read] and [Talk.Count], and gives the result to the host's Talk with [Talk.Recover].
+// The host calls [Talk.Name] when a player takes a seat, and writes the name if the result is true. A name that is in the log already
+// is not written again, even if the seat was vacant in between.
+//
+//	written ──Name(another)──► allowed: written
+//	                           refused: waiting ──Retry──► the host calls Name again for every seat
+//
+// [Talk.Ready] works the same way for a player's readiness. The host polls [Talk.Retry]; when it returns true, the host offers all
+// names and the readiness of all players again. If a value changes several times in between, only the last one reaches the log.
+//
+// # Recovery
+//
+// A recovery replays the log into a Talk with [Talk.Rename], [Talk.Read] and [Talk.Count]. [Talk.Recover] copies the result to the
+// Talk of the host that continues the match.
 //
 //samestep:deterministic
 package talk

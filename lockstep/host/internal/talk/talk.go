@@ -8,74 +8,74 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// A Policy is what may be said in a match.
+// A Policy limits notes.
 type Policy struct {
-	Bytes      int  // of all notes
-	History    int  // lines of chat that a joiner is told
-	Spectators bool // may chat
+	Bytes      int  // of all notes together
+	History    int  // chat lines that a joiner receives
+	Spectators bool // spectators may chat
 }
 
 // MaxHistory bounds Policy.History.
 const MaxHistory = 256
 
 const (
-	// maxHistoryBytes bounds the text of the lines that a joiner is told.
+	// maxHistoryBytes bounds the text of the chat lines that a joiner receives.
 	maxHistoryBytes = 2 << 10
 
-	// readyBytes is the part of Policy.Bytes that is for who is ready, alone.
+	// readyBytes is the fraction of Policy.Bytes reserved for readiness: a sixteenth.
 	readyBytes = 16
 )
 
-// A Purse pays for what a person says.
+// A Purse charges the author of a note.
 type Purse interface {
 	Take(k budget.Kind, n int) bool
 }
 
-// A Line is a line of chat in the log.
+// A Line is a chat line in the log.
 type Line struct {
 	Player   lockstep.Player
 	Text     string
 	Position protocol.Position // of its record; 0 for a line from before a recovery
 }
 
-// A Talk knows what has been said in a match.
+// A Talk tracks the notes of a match.
 type Talk struct {
 	policy  Policy
 	bytes   int
-	waiting bool     // a name, or who is ready, is not in the log yet
+	waiting bool     // a name or readiness was refused
 	names   []string // in the log, by seat
 	lines   []Line   // the latest
 }
 
-// New returns the Talk of a match with so many seats.
+// New returns the Talk of a match with the given number of seats.
 func New(seats int, p Policy) *Talk { return &Talk{policy: p, names: make([]string, seats)} }
 
-// size returns how many bytes of Policy.Bytes a note uses.
+// size returns the bytes of Policy.Bytes that a note uses.
 func size(text string) int { return 16 + len(text) }
 
-// take takes a note from the bytes of the match, of which there may be so many then, and from a purse.
-func (t *Talk) take(p Purse, text string, most int) bool {
+// take charges a note to the match, which may have limit bytes of notes, and to a purse.
+func (t *Talk) take(p Purse, text string, limit int) bool {
 	n := size(text)
-	if t.bytes+n > most || !p.Take(budget.Notes, 1) {
+	if t.bytes+n > limit || !p.Take(budget.Notes, 1) {
 		return false
 	}
 	t.bytes += n
 	return true
 }
 
-// Note reports whether a person may write a note.
+// Note charges a note of a person. It returns false if the note exceeds a limit.
 func (t *Talk) Note(p Purse, text string) bool {
 	return t.take(p, text, t.policy.Bytes-t.policy.Bytes/readyBytes)
 }
 
-// Ready reports whether a person may write that it is ready, or no longer. Otherwise that waits.
+// Ready charges a note about the readiness of a player. If it returns false, the readiness waits for [Talk.Retry].
 func (t *Talk) Ready(p Purse, text string) bool {
 	ok := t.take(p, text, t.policy.Bytes)
 	t.waiting = t.waiting || !ok
 	return ok
 }
 
-// Announce reports whether the host may write an event about a player.
+// Announce counts an event of the host about a player. It returns false if the event exceeds the limit.
 func (t *Talk) Announce(text string) bool {
 	if t.bytes+size(text) > t.policy.Bytes/2 {
 		return false
@@ -84,19 +84,19 @@ func (t *Talk) Announce(text string) bool {
 	return true
 }
 
-// An Answer is what becomes of a line of chat.
+// An Answer is the decision about a chat line.
 type Answer uint8
 
 // The answers.
 const (
-	Nothing   Answer = iota // it is empty
-	Said                    // it is to be written into the log
-	Forbidden               // spectators do not chat
-	TooMuch                 // from this person
-	Full                    // too much is in the log; others may have caused it
+	Nothing   Answer = iota // the line is empty
+	Said                    // write it to the log
+	Forbidden               // spectators must not chat
+	TooMuch                 // the author exceeds the rate of chat
+	Full                    // the author or the match exceeds the limits of notes
 )
 
-// Say takes a line of chat, whose record will have a position.
+// Say decides about a chat line. at is the position of its record.
 func (t *Talk) Say(p Purse, player lockstep.Player, text string, at protocol.Position) Answer {
 	switch {
 	case player == lockstep.System && !t.policy.Spectators:
@@ -112,7 +112,7 @@ func (t *Talk) Say(p Purse, player lockstep.Player, text string, at protocol.Pos
 	return Said
 }
 
-// keep keeps a line for joiners, and drops the oldest ones beyond History or maxHistoryBytes.
+// keep remembers a line for joiners, and drops the oldest lines beyond History or maxHistoryBytes.
 func (t *Talk) keep(line Line) {
 	if t.policy.History <= 0 {
 		return
@@ -128,7 +128,8 @@ func (t *Talk) keep(line Line) {
 	t.lines = slices.Delete(t.lines, 0, first)
 }
 
-// Name reports whether a player's name is to be written into the log, which has another one. Beyond the limits it waits.
+// Name reports whether to write a player's name to the log. If the log has another name and a limit is exceeded, the name waits for
+// [Talk.Retry].
 func (t *Talk) Name(p Purse, seat lockstep.Player, name string) bool {
 	if name == t.names[seat] {
 		return false
@@ -141,38 +142,38 @@ func (t *Talk) Name(p Purse, seat lockstep.Player, name string) bool {
 	return true
 }
 
-// Rename is Name for a name of the host's own, which costs nothing.
+// Rename is Name without charges, for the names of bots.
 func (t *Talk) Rename(seat lockstep.Player, name string) bool {
 	changed := name != t.names[seat]
 	t.names[seat] = name
 	return changed
 }
 
-// Waits reports whether a name, or who is ready, waits.
+// Waits reports whether a name or the readiness of a player waits.
 func (t *Talk) Waits() bool { return t.waiting }
 
-// Retry is Waits for a caller who now offers all names and the readiness of all players again.
+// Retry is Waits for a caller that then offers all names and the readiness of all players again.
 func (t *Talk) Retry() bool {
 	waited := t.waiting
 	t.waiting = false
 	return waited
 }
 
-// Named returns the name of a seat in the log, also of a vacant one.
+// Named returns the name that the log has for a seat, which may be vacant.
 func (t *Talk) Named(seat lockstep.Player) string { return t.names[seat] }
 
-// Lines returns the latest lines of chat before a position.
+// Lines returns the latest chat lines before a position.
 func (t *Talk) Lines(before protocol.Position) []Line {
 	return slices.DeleteFunc(slices.Clone(t.lines), func(l Line) bool { return l.Position >= before })
 }
 
-// Read takes a line of chat, which is in the log already.
+// Read takes a chat line from the log.
 func (t *Talk) Read(player lockstep.Player, text string) { t.keep(Line{Player: player, Text: text}) }
 
-// Count counts a note that is in the log already.
+// Count counts the bytes of a note in the log.
 func (t *Talk) Count(text string) { t.bytes += size(text) }
 
-// Recover takes over what another Talk has read from the log.
+// Recover copies the state of another Talk, which has read the log.
 func (t *Talk) Recover(read *Talk) {
 	t.bytes = read.bytes
 	copy(t.names, read.names)

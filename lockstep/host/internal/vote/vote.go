@@ -1,14 +1,3 @@
-// Package vote counts votes to kick a player. It is one of the machines of lockstep/host.
-//
-// A line of chat "/kick NAME" or "/kick SEAT" is a vote ([Parse], [Named]). A player votes against an account, not a seat, so that the
-// votes stay when the accused takes another seat. Accounts vote, too: the guests of one address have one vote. A voter has one vote at
-// a time, for a minute. More than half of the other accounts must agree, and at least two, so that in a match of two neither can remove
-// the other.
-//
-// The host decides who may be accused at all, calls [Votes.Cast] with everybody who could vote, and kicks the accused if it is true. It
-// calls [Votes.Drop] when a seat gets another account: a seat's next player does not inherit its vote.
-//
-//samestep:deterministic
 package vote
 
 import (
@@ -21,28 +10,28 @@ import (
 )
 
 const (
-	// prefix begins a line of chat that is a vote.
+	// prefix begins a chat line that is a vote.
 	prefix = "/kick "
 
-	// fewest is the least number of votes to kick a player.
+	// fewest is the minimum number of votes to kick a player.
 	fewest = 2
 
-	// lasts is for how long a vote counts.
+	// lasts is how long a vote is valid.
 	lasts = 60 * lockstep.Second
 )
 
-// Parse returns against whom a line of chat votes, if it is a vote.
+// Parse returns the accused that a chat line names, if the line is a vote.
 func Parse(line string) (whom string, ok bool) {
 	whom, ok = strings.CutPrefix(line, prefix)
 	return strings.TrimSpace(whom), ok
 }
 
-// A Seat is who has a seat.
+// A Seat describes the occupant of a seat.
 type Seat struct {
 	Taken   bool
 	Name    string
 	Account budget.ID
-	Votes   bool // it is a connected person
+	Votes   bool // the occupant is a connected person
 }
 
 // Named returns the player with a seat number, or with a name that is unique.
@@ -76,7 +65,8 @@ func New(seats int) *Votes { return &Votes{cast: make([]cast, seats)} }
 // Drop forgets the vote of a seat.
 func (v *Votes) Drop(seat lockstep.Player) { v.cast[seat] = cast{} }
 
-// Cast takes a vote of a seat against an account. It returns how many accounts agree, how many could, and whether that is enough.
+// Cast records a vote of a seat against an account. It returns how many accounts agree, the size of the electorate, and whether the
+// accused is kicked.
 func (v *Votes) Cast(now lockstep.Time, seat lockstep.Player, accused budget.ID, seats []Seat) (agree, all int, kicked bool) {
 	v.cast[seat] = cast{true, accused, now}
 	var may, did []budget.ID
@@ -93,7 +83,7 @@ func (v *Votes) Cast(now lockstep.Time, seat lockstep.Player, accused budget.ID,
 	return agree, all, agree >= fewest && 2*agree > all
 }
 
-// distinct returns how many accounts there are in a list, which it sorts.
+// distinct returns the number of different accounts in a list. It sorts the list.
 func distinct(accounts []budget.ID) int {
 	slices.Sort(accounts)
 	return len(slices.Compact(accounts))
