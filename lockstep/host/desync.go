@@ -113,7 +113,7 @@ func (h *Host) known(r *coordinator.DesyncReport, p *peer) *evidence.Desync {
 	d := &evidence.Desync{Report: r, Participants: h.participants(), Referee: h.c.Referee()}
 	d.Commands, d.From = (*hostFrames)(h).since(r.Agreed, r.Tick)
 	if p != nil {
-		d.Began = p.began
+		d.Began = p.stream.Began()
 	}
 	return d
 }
@@ -174,12 +174,8 @@ func (h *Host) distrust(t, right lockstep.Tick) {
 	h.checks.Correct()
 	h.keyframes.Distrust(h.now, right)
 	for _, p := range h.peers {
-		p.witness.Distrust(right) // a spectator may have agreed with the wrong state
-		if p.began > right {
-			p.began = 0 // the state that it was sent may be wrong
-		}
-		if p.sync != nil && p.sync.Tick > right {
-			p.sync, p.syncAt = nil, 0 // it gets the new one
+		p.witness.Distrust(right)     // a spectator may have agreed with the wrong state
+		if p.stream.Distrust(right) { // it gets the new one
 			h.wakeAt(h.now)
 		}
 	}

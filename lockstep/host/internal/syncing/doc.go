@@ -26,5 +26,25 @@
 // first), and [Donors.Ask] chooses the one that was asked least recently. An answer becomes a keyframe if it has that
 // checksum and is later than the latest one ([Donors.Take]). A liar cannot give a false state as long as most reports are right.
 //
+// # Streams
+//
+// A [Stream] is what one connection was sent, and how far it is. The host's PeerState has the states as others see them; the stream has what makes
+// them change:
+//
+//	NewStream          Begin           Give                     Finish                   Near
+//	   auth  ───────► waiting ───────► being sent a keyframe ───────► catching up ───────► live
+//	     │               ▲ ▲                                            ▲  │                │
+//	     └─── Resume ────┼─┼────────────────────────────────────────────┘  │                │
+//	                     │ └──────────── the ring has passed it by ────────┘                │
+//	                     └────────── too far behind (Behind), desynced, or asked ───────────┘
+//
+// The host sends chunks of the keyframe ([Stream.Next], [Stream.Take]), as many as the account of the connection and the time of a tick allow
+// ([Stream.More]), and then records: from [Stream.Cursor] to [Stream.Window], which an ack moves on. What datagrams carried is [Stream.Carried].
+// Until it is live, a connection has a [Stream.Deadline]: to authenticate, to acknowledge the keyframe, and from then on to reach the present. One that
+// has the keyframe and is too slow ([Stream.Confirmed]), or that is live and too far behind, is struck: it begins again with another
+// keyframe in less time ([Stream.Hurry]), and is closed when [Stream.Strike] says no.
+//
+// A viewer gets no keyframe and acknowledges no record: its stream only passes over the records ([Stream.Pass]).
+//
 //samestep:deterministic
 package syncing
