@@ -5,13 +5,14 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/datagram"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // SessionToken returns the secret with which the server knows whose datagrams arrive, and false while the client has none.
 func (c *Client) SessionToken() (protocol.SessionToken, bool) {
-	return c.session, c.link == linkUp && c.look == nil && c.session != protocol.SessionToken{}
+	return c.session, c.link.State() == dialing.Up && c.look == nil && c.session != protocol.SessionToken{}
 }
 
 // Shown returns the subprotocols that the next WebSocket should offer besides the server's own one, see [protocol.Shown].
@@ -20,7 +21,7 @@ func (c *Client) Shown() []string { return protocol.Shown(c.options.Token, c.ses
 // SendDatagram appends the next datagram for the server, or nothing. The caller sends each, before it calls Send: commands that
 // datagrams carry wait for the stream. A caller without a path of datagrams never calls it.
 func (c *Client) SendDatagram(dst []byte) []byte {
-	if c.link != linkUp || c.look != nil {
+	if c.link.State() != dialing.Up || c.look != nil {
 		return dst
 	}
 	if c.datagrams == nil {
@@ -36,7 +37,7 @@ func (c *Client) SendDatagram(dst []byte) []byte {
 // up because of it.
 func (c *Client) ReceiveDatagram(now lockstep.Time, b []byte) error {
 	c.tickClock(now)
-	if c.link != linkUp || c.datagrams == nil {
+	if c.link.State() != dialing.Up || c.datagrams == nil {
 		return nil
 	}
 	c.measure.bytesIn += uint64(len(b))

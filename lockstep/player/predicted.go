@@ -2,8 +2,8 @@ package player
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/predict"
-	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // path returns how long a command takes.
@@ -17,17 +17,7 @@ func (c *Client) path() predict.Path {
 
 // expects reports whether the tick of a command submitted now can be expected.
 func (c *Client) expects() bool {
-	return c.link == linkUp && c.runs() && !c.pace.noBase && !c.pace.waiting
-}
-
-// predictTicks brings the prediction up to what is due.
-func (c *Client) predictTicks() {
-	n := c.predict.Advance(c.clock, &c.own, &predict.Input{
-		Game: c.game, Confirmed: c.run.Follower().Simulation(), Owed: lockstep.Tick(c.pace.owed), Seat: c.seat,
-		Late: c.catchingUp, Watches: c.role == protocol.Spectator, Path: c.path(),
-	})
-	c.smooth.rollbacks += n.Rollbacks
-	c.smooth.corrections += n.Corrections
+	return c.link.State() == dialing.Up && c.runs() && !c.pace.noBase && !c.pace.waiting
 }
 
 // mostOwed returns over how many ticks that are late the prediction goes on.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/answers"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -46,7 +47,7 @@ func (s *streamIn) from() protocol.Position {
 // Receive takes one message of the connection. An error says why the client hangs up because of it.
 func (c *Client) Receive(now lockstep.Time, b []byte) error {
 	c.tickClock(now)
-	if c.link != linkGreeting && c.link != linkUp {
+	if !c.link.Open() {
 		return nil
 	}
 	if c.line.Stream(c.clock) {
@@ -88,7 +89,7 @@ func (c *Client) receive(b []byte) error {
 		if err != nil {
 			return err
 		}
-		if c.link != linkGreeting && c.link != linkUp {
+		if !c.link.Open() {
 			return nil // nothing after a farewell is read
 		}
 	}
@@ -97,7 +98,7 @@ func (c *Client) receive(b []byte) error {
 
 // record takes the record that b begins with.
 func (c *Client) record(b []byte) (rest []byte, err error) {
-	if c.link != linkUp || !c.in.streaming {
+	if c.link.State() != dialing.Up || !c.in.streaming {
 		return b, fmt.Errorf("lockstep: client: %w: a record before the state", record.ErrOutOfPlace)
 	}
 	if c.datagrams.Early() {
@@ -139,12 +140,16 @@ func (c *Client) take(b []byte) (rest []byte, err error) {
 	if c.in.dropping {
 		return rest, nil
 	}
+	var late error // a state is shorter
 	if c.run.Waiting() > 2*c.options.MaxBacklog {
-		c.overflow(fmt.Errorf("lockstep: client: more than %d bytes behind", 2*c.options.MaxBacklog))
-		return rest, nil
+		late = fmt.Errorf("lockstep: client: more than %d bytes behind", 2*c.options.MaxBacklog)
+	} else if c.in.dec.Tick() > c.Tick() && c.in.dec.Tick()-c.Tick() > maxWaiting {
+		late = fmt.Errorf("lockstep: client: more than %d ticks behind", maxWaiting)
 	}
-	if c.in.dec.Tick() > c.Tick() && c.in.dec.Tick()-c.Tick() > maxWaiting {
-		c.overflow(fmt.Errorf("lockstep: client: more than %d ticks behind", maxWaiting))
+	if late != nil {
+		c.in.dropping = true
+		c.run.Discard()
+		c.ask(late)
 		return rest, nil
 	}
 	c.run.Push(b[:len(b)-len(rest)])
@@ -158,7 +163,7 @@ func (c *Client) expect(f *lockstep.Frame) {
 		if f.Commands[i].Player != lockstep.System {
 			continue
 		}
-		switch v := c.systemCommand(&f.Commands[i]).(type) {
+		switch v := systemCommand(c.payloads, &f.Commands[i]).(type) {
 		case *lockstep.SpeedSet:
 			c.pace.arriving = int64(v.Percent)
 		case *lockstep.Paused:
@@ -172,17 +177,17 @@ func (c *Client) expect(f *lockstep.Frame) {
 }
 
 // systemCommand returns the value of a command of System, or nil.
-func (c *Client) systemCommand(cmd *lockstep.Command) any {
+func systemCommand(p *record.Payloads, cmd *lockstep.Command) any {
 	own := *cmd
-	c.payloads.Reset()
-	if c.payloads.Decode(&own) != nil {
+	p.Reset()
+	if p.Decode(&own) != nil {
 		return nil // the simulation will say so
 	}
 	return own.Value
 }
 
 func (c *Client) dispatch(m *protocol.Message) error {
-	if c.link == linkGreeting {
+	if c.link.State() == dialing.Greeting {
 		switch m.Kind {
 		case protocol.KindWelcome, protocol.KindError, protocol.KindClosing, protocol.KindPing:
 		default:
@@ -216,7 +221,7 @@ func (c *Client) dispatch(m *protocol.Message) error {
 		if !c.answers.Busy() {
 			var material *answers.Material
 			if !c.answers.Keeps(m.From, m.Tick) {
-				material = c.material(m.From, m.Tick)
+				material = materialOf(c.game, &c.run, m.From, m.Tick)
 			}
 			c.answers.Ask(c.clock, m.From, m.Tick, m.State, material)
 		}
@@ -233,7 +238,8 @@ func (c *Client) dispatch(m *protocol.Message) error {
 	case protocol.KindError:
 		c.serverError(m)
 	case protocol.KindHeld:
-		c.takeHeld(m)
+		c.held, c.in.resumes = heldOf(m, c.now), m.Text == ""
+		c.tell(c.held)
 	case protocol.KindClosing:
 		c.closing(m)
 	default:
@@ -243,16 +249,17 @@ func (c *Client) dispatch(m *protocol.Message) error {
 }
 
 func (c *Client) welcome(w *protocol.Welcome) error {
-	if c.link != linkGreeting {
+	if c.link.State() != dialing.Greeting {
 		return fmt.Errorf("lockstep: client: %w: a second welcome", record.ErrOutOfPlace)
 	}
 	if w.Resumed && (!c.in.streaming || w.Position != c.in.position) {
 		return fmt.Errorf("lockstep: client: %w: resumed at record %d, want %d", record.ErrOutOfPlace, w.Position, c.in.position)
 	}
-	if err := c.checkSeat(w.Seat, c.Header()); err != nil {
+	if err := checkSeat(w.Seat, c.Header()); err != nil {
 		return err
 	}
-	c.link, c.since, c.welcomed = linkUp, c.clock, true
+	c.link.Welcomed(c.clock)
+	c.welcomed = true
 	c.seat, c.role, c.session = w.Seat, w.Role, w.Session
 	c.ackEvery = lockstep.Tick(w.AckEvery)
 	c.serverTick = w.Tick // less than before if a crash took ticks back
@@ -279,19 +286,11 @@ func (c *Client) welcome(w *protocol.Welcome) error {
 }
 
 // checkSeat checks that the match with header h, if that is known, has the seat: programs use it as an index.
-func (c *Client) checkSeat(seat lockstep.Player, h *lockstep.Header) error {
+func checkSeat(seat lockstep.Player, h *lockstep.Header) error {
 	if h == nil || seat == lockstep.System || seat < lockstep.Player(h.Settings.Players) {
 		return nil
 	}
 	return fmt.Errorf("lockstep: client: %w: got seat %d in a match of %d seats", record.ErrContent, seat, h.Settings.Players)
-}
-
-// forgetRun forgets the commands that have run, unless a state sync is under way: a crash may have undone ticks that
-// ran here, and an answer may be about the ticks that replace them.
-func (c *Client) forgetRun() {
-	if c.in.from() > 0 {
-		c.own.Forget(c.Tick())
-	}
 }
 
 // answered takes the receipt of a command, unless it answers a repeat.
@@ -303,8 +302,10 @@ func (c *Client) answered(m *protocol.Message) {
 	accepted := m.Kind == protocol.KindCommandAccepted
 	a := c.own.Answer(&receipt, accepted, c.predict.Shown())
 	c.predict.Answered(a, c.pace.duration(1, c.pace.playing))
-	if accepted {
-		c.forgetRun()
+	// While a state sync is under way, a crash may have undone ticks that ran here, and an answer may be about the ticks that replace
+	// them.
+	if accepted && c.in.from() > 0 {
+		c.own.Forget(c.Tick())
 	}
 	c.tell(receipt)
 }
@@ -318,7 +319,7 @@ func (c *Client) serverError(m *protocol.Message) {
 	}
 	switch e.Code {
 	case protocol.ErrorRefused:
-		if c.session != (protocol.SessionToken{}) && c.link == linkGreeting {
+		if c.session != (protocol.SessionToken{}) && c.link.State() == dialing.Greeting {
 			c.session = protocol.SessionToken{} // it was used up; the token may still be good
 			c.hangUp(err)
 			return
@@ -334,14 +335,14 @@ func (c *Client) closing(m *protocol.Message) {
 	c.tell(e)
 	err := fmt.Errorf("%w: %v: %s", ErrClosed, e.Code, m.Text)
 	switch {
-	case c.leaving || c.over || e.Code == protocol.CloseLeft:
-		c.leaving = true
+	case c.link.Leaving() || c.over || e.Code == protocol.CloseLeft:
+		c.link.Left()
 	case e.Code == protocol.CloseEnded:
 		c.over = true // the record that says so did not come
 		c.tell(Ended{Reason: m.Text})
 	case e.RetryAfter == 0 || e.RetryAfter > maxRetryAfter:
 		c.fail(err)
 	}
-	c.after = e.RetryAfter
+	c.link.Delay(e.RetryAfter)
 	c.hangUp(err)
 }

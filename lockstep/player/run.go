@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/predict"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -19,15 +21,16 @@ func (c *Client) Tick() lockstep.Tick {
 	return 0
 }
 
-// play runs the ticks that are due.
+// play runs the ticks that are due, and shows what follows from them.
 func (c *Client) play() {
-	if c.run.Follower() == nil || c.fatal != nil {
+	f := c.run.Follower()
+	if f == nil || c.link.Err() != nil {
 		return
 	}
 	level := int64(c.run.Level(c.in.dec.Tick()))
 	due := min(level, int64(c.options.Pacing.Budget))
-	if c.lateTicks() {
-		c.catchingUp = true
+	if !c.options.Pacing.AsTheyCome && c.pace.duration(level, c.pace.playing) > c.options.Pacing.FarBehind {
+		c.catchingUp = true // so late that all ticks that are here run at once
 	}
 	elapsed := min(c.clock-c.pace.passed, maxStep)
 	if c.catchingUp {
@@ -35,47 +38,41 @@ func (c *Client) play() {
 	} else {
 		due = min(c.pace.pass(c.clock, level), due)
 	}
-	before := c.Tick()
+	before := f.Tick()
 	err := c.runTicks(due)
-	still := c.pace.ran(int64(c.Tick()-before), c.mostOwed())
+	ran := f.Tick() - before
+	still := c.pace.ran(int64(ran), c.mostOwed()) // the next tick was not here
 	if err != nil {
 		c.fail(err)
 		return
 	}
 	c.report()
-	c.predictTicks()
-	c.watch(elapsed, still, c.Tick()-before)
-}
-
-// lateTicks reports whether the client is so late that it runs all ticks that it has at once.
-func (c *Client) lateTicks() bool {
-	return !c.options.Pacing.AsTheyCome && c.pace.duration(int64(c.run.Level(c.in.dec.Tick())), c.pace.playing) > c.options.Pacing.FarBehind
+	n := c.predict.Advance(c.clock, &c.own, &predict.Input{
+		Game: c.game, Confirmed: f.Simulation(), Owed: lockstep.Tick(c.pace.owed), Seat: c.seat,
+		Late: c.catchingUp, Watches: c.role == protocol.Spectator, Path: c.path(),
+	})
+	c.smooth.rollbacks += n.Rollbacks
+	c.smooth.corrections += n.Corrections
+	switch {
+	case c.options.Pacing.AsTheyCome:
+	case !c.runs():
+		c.smooth.stood = 0
+	case c.catchingUp && ran == 0 || !c.catchingUp && c.predict.Stands():
+		c.smooth.pass(elapsed, elapsed)
+	default:
+		c.smooth.pass(elapsed, still)
+	}
 }
 
 // runs reports whether ticks are sealed, as far as the client knows.
 func (c *Client) runs() bool {
 	held := c.held.Reason != "" && c.held.Reason != protocol.HeldSlower
-	return !held && !c.in.paused && !c.over && c.fatal == nil
-}
-
-// watch counts the time that has passed since the call before, in which a number of ticks ran. The view could not move for a
-// part of it, because the next tick was not here.
-func (c *Client) watch(elapsed, still lockstep.Time, ran lockstep.Tick) {
-	switch {
-	case c.options.Pacing.AsTheyCome:
-		return
-	case !c.runs():
-		c.smooth.stood = 0
-		return
-	case c.catchingUp && ran == 0 || !c.catchingUp && c.predict.Stands():
-		still = elapsed
-	}
-	c.smooth.pass(elapsed, still)
+	return !held && !c.in.paused && !c.over && c.link.Err() == nil
 }
 
 // report makes the events of catching up.
 func (c *Client) report() {
-	if !c.catchingUp || c.in.from() == 0 || c.link != linkUp {
+	if !c.catchingUp || c.in.from() == 0 || c.link.State() != dialing.Up {
 		return
 	}
 	t := c.Tick()
@@ -143,7 +140,7 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 	c.events = c.run.Events(c.events)
 	for i := range f.Commands {
 		if f.Commands[i].Player == lockstep.System {
-			switch v := c.systemCommand(&f.Commands[i]).(type) {
+			switch v := systemCommand(c.payloads, &f.Commands[i]).(type) {
 			case *lockstep.SpeedSet:
 				c.pace.playing = int64(v.Percent)
 			default:
@@ -155,7 +152,9 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 	if c.predict.Confirm(c.Simulation(), c.own.Confirm(f, c.seat, c.predict.Due())) {
 		c.smooth.corrections++
 	}
-	c.forgetRun()
+	if c.in.from() > 0 { // see answered
+		c.own.Forget(f.Tick)
+	}
 	if c.run.Ticked(f) {
 		c.out.Report(f.Tick)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep/datagram"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -12,11 +13,19 @@ import (
 func (c *Client) Send(dst []byte) []byte {
 	n := len(dst)
 	switch {
-	case c.link == linkGreeting && c.out.Take(outbox.Auth):
-		dst = c.out.Append(dst, &protocol.Message{Kind: protocol.KindAuth, Auth: c.auth()})
-	case c.link == linkClosing && c.out.Panicked():
+	case c.link.State() == dialing.Greeting && c.out.Take(outbox.Auth):
+		var a *protocol.Auth
+		if c.look != nil {
+			a = protocol.NewViewerAuth(c.game)
+		} else {
+			a = protocol.NewAuth(c.game)
+			a.Capabilities, a.Position = []string{protocol.Resimulate}, c.in.from()
+		}
+		a.Token, a.Session = c.options.Token, c.session
+		dst = c.out.Append(dst, &protocol.Message{Kind: protocol.KindAuth, Auth: a})
+	case c.link.State() == dialing.Closing && c.out.Panicked():
 		dst = c.out.Last(dst, false)
-	case c.link == linkUp, c.link == linkClosing && c.out.Wants(outbox.Leave):
+	case c.link.State() == dialing.Up, c.link.State() == dialing.Closing && c.out.Wants(outbox.Leave):
 		dst = c.send(dst)
 	}
 	c.measure.bytesOut += uint64(len(dst) - n)
@@ -41,7 +50,7 @@ func (c *Client) send(dst []byte) []byte {
 		dst = c.out.Reports(dst, n, f, c.serverTick)
 	}
 	pending := c.own.Pending()
-	if c.link == linkUp {
+	if c.link.State() == dialing.Up {
 		pending = c.datagrams.Unheld(c.clock, c.measure.roundTrip, pending)
 	}
 	dst = c.out.Commands(dst, n, pending)
@@ -52,16 +61,4 @@ func (c *Client) send(dst []byte) []byte {
 		dst = c.out.Append(dst, m)
 	}
 	return c.out.Last(dst, slices.ContainsFunc(c.own.Pending(), func(s *datagram.Pending) bool { return !s.Streamed }))
-}
-
-func (c *Client) auth() *protocol.Auth {
-	if c.look != nil {
-		a := protocol.NewViewerAuth(c.game)
-		a.Token, a.Session = c.options.Token, c.session
-		return a
-	}
-	a := protocol.NewAuth(c.game)
-	a.Capabilities = []string{protocol.Resimulate}
-	a.Token, a.Session, a.Position = c.options.Token, c.session, c.in.from()
-	return a
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/follow"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -60,7 +61,7 @@ func (c *Client) Status() Status {
 		s.Predicted = p.Tick()
 	}
 	if g := c.datagrams; g != nil {
-		s.Datagrams = c.link == linkUp && g.Alive(c.clock)
+		s.Datagrams = c.link.State() == dialing.Up && g.Alive(c.clock)
 		s.LossIn, s.LossOut = g.LossIn(), g.Loss()
 	}
 	return s

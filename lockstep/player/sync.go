@@ -19,13 +19,6 @@ const (
 	maxWaiting = 2 * record.MaxEmptyRun
 )
 
-// overflow drops a backlog that has become too long, and asks for a state, which is shorter.
-func (c *Client) overflow(err error) {
-	c.in.dropping = true
-	c.run.Discard()
-	c.ask(err)
-}
-
 // ask asks for a state because of err, unless that has failed too often.
 func (c *Client) ask(err error) {
 	if c.in.asks++; c.in.asks > maxAsks {
@@ -78,7 +71,7 @@ func (c *Client) adopt(a *assembly) error {
 	if err := f.Apply(r); err != nil {
 		return err
 	}
-	if err := c.checkSeat(c.seat, f.Header()); err != nil {
+	if err := checkSeat(c.seat, f.Header()); err != nil {
 		return err
 	}
 	r, rest, err = dec.Decode(rest)
