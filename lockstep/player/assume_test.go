@@ -14,7 +14,6 @@ func TestExpected(t *testing.T) {
 		want bool
 	}{
 		{"the match runs", func(*Client) {}, true},
-		{"it is paused", func(c *Client) { c.in.paused = true }, false},
 		{"it is held", func(c *Client) { c.held.Reason = "a player is slow" }, false},
 		{"the connection is lost", func(c *Client) { c.link.HangUp(0, false, nil) }, false},
 		{"arrivals are not known", func(c *Client) { c.pace.noBase = true }, false},
@@ -28,8 +27,9 @@ func TestExpected(t *testing.T) {
 			c.link.Welcomed(0)
 			c.pace.begin(&header.Settings, 100)
 			c.pace.noBase = false
-			if row.set(c); c.expects() != row.want {
-				t.Errorf("got %t", !row.want)
+			row.set(c)
+			if _, expects := c.path(); expects != row.want {
+				t.Errorf("got %t", expects)
 			}
 		})
 	}

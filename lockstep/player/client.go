@@ -12,43 +12,23 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/predict"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/quiet"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/stream"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/views"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A Client is a player's or spectator's side of a live match. It owns no socket and no clock. Its owner gives it the
-// time and the bytes that arrive, sends its bytes, and dials when it wants a connection:
-//
-//	for c.Stage() != StageDone {
-//		c.Advance(now)
-//		if c.Stage() == StageDialing { dial; c.Connected(now) or c.Disconnected(now, err) }
-//		out := c.Send(nil)       // send it, until there is nothing
-//		if c.Stage() == StageClosing { close; c.Disconnected(now, nil) }
-//		r := c.Ready()           // act on r.Events, until there are none
-//		wait until r.Next, or for a message: c.Receive(now, message)
-//	}
-//
-// The stages, and what leads from one to another:
-//
-//	Waiting ──(due)──> Dialing ──Connected──> Greeting ──welcome──> Syncing ──state_sync──> CatchingUp ──> Live
-//	   ^                  |                      |                     |        <──(far behind)──┘          |
-//	   └───(attempts left)┴────Disconnected──────┴─────────────────────┴──────(any of them)─────────────────┘
-//	                  └──(none left, or told not to come back)──> Done        Closing: the client hangs up
-//	a welcome that resumes leads to Live at once; the match's end to Draining, and from there to Done
-//
-// It belongs to one goroutine.
+// A Client is a player's or spectator's side of a live match. It owns no socket and no clock: its owner gives it the
+// time and the bytes that arrive, sends its bytes, and dials when it wants a connection, as the package's page says. It belongs to one
+// goroutine.
 type Client struct {
 	game    *lockstep.Game
 	options Options
 	link    dialing.Link
 	over    bool // the match's end has arrived
 
-	now     lockstep.Time // the caller's
-	clock   lockstep.Time // our own: without jumps
-	gap     lockstep.Time // since the call before
-	line    quiet.Line
-	started bool
+	ticker
+	line quiet.Line
 
 	held      Held // as the server says
 	wantReady bool
@@ -61,9 +41,10 @@ type Client struct {
 	session    protocol.SessionToken
 	ackEvery   lockstep.Tick
 	serverTick lockstep.Tick // the last that is known to be sealed
-	inputDelay lockstep.Tick
 
-	in         streamIn
+	in         stream.Stream
+	reader     protocol.Reader
+	message    protocol.Message    // scratch
 	datagrams  *datagram.PlayerEnd // or nil
 	run        follow.Run
 	out        outbox.Box
@@ -85,7 +66,7 @@ type Client struct {
 // New returns a Client of a match of game g.
 func New(g *lockstep.Game, o Options) *Client {
 	o.defaults()
-	c := &Client{game: g, options: o, seat: lockstep.System, own: commands.New(), payloads: g.NewPayloads()}
+	c := &Client{game: g, options: o, seat: lockstep.System, own: commands.New(), payloads: g.NewPayloads(), in: stream.New(g)}
 	if o.Views {
 		c.look = views.New(g)
 	}
@@ -95,14 +76,6 @@ func New(g *lockstep.Game, o Options) *Client {
 	c.pace = pacer{options: o.Pacing, noBase: true, pace: pacePlain}
 	c.predict = predict.New(predict.Options{Ahead: o.Predict, Late: o.PredictLate})
 	return c
-}
-
-// awaits reports whether the client has nothing of the match yet on this connection.
-func (c *Client) awaits() bool {
-	if c.look != nil {
-		return !c.look.Looks()
-	}
-	return c.run.Follower() == nil || c.in.from() == 0
 }
 
 // Err returns why the client has given up, or nil if it has not.
@@ -124,31 +97,10 @@ func (c *Client) Header() *lockstep.Header {
 	return nil
 }
 
-// maxGap bounds how far the client's clock moves at a time. It is longer than the time between two calls (see Ready),
-// and shorter than the silence that ends a connection: a machine that slept first reads the bytes that have arrived.
-const maxGap = 2 * lockstep.Second
-
 const (
-	// syncPatience is how long a client waits for a welcome, or for the next part of a state, before it reconnects.
-	syncPatience = 30 * lockstep.Second
-
-	// minSyncRate is the least rate of a state's bytes after that, per second. Otherwise a server could send a byte now
-	// and then for ever.
-	minSyncRate = 1 << 10
-
 	// maxRetryAfter is the longest wait that a server can ask for. A client that is asked for more gives up.
 	maxRetryAfter = 3600 * lockstep.Second
 )
-
-// tickClock takes the caller's time.
-func (c *Client) tickClock(now lockstep.Time) {
-	if !c.started {
-		c.started, c.now = true, now
-	}
-	c.gap = now - c.now
-	c.clock += min(max(0, c.gap), maxGap)
-	c.now = now
-}
 
 // Connected says that a connection is open.
 func (c *Client) Connected(now lockstep.Time) {
@@ -172,7 +124,7 @@ func (c *Client) Disconnected(now lockstep.Time, err error) {
 	if !ok {
 		return
 	}
-	c.in.assembly.drop()
+	c.in.Lost()
 	if c.look != nil {
 		c.look.Drop()
 	}
@@ -244,7 +196,7 @@ func (c *Client) timers() {
 		return
 	}
 	up := c.link.State() == dialing.Up
-	if !up && c.clock-c.link.Opened() >= syncPatience || up && c.in.stalled(c.clock) && (c.look == nil || c.awaits()) {
+	if !up && c.clock-c.link.Opened() >= stream.Patience || up && c.in.Stalled(c.clock) && (c.look == nil || c.Stage() == StageSyncing) {
 		c.hangUp(ErrNoSync)
 		return
 	}

@@ -44,12 +44,13 @@ func (c *Client) Held() Held {
 
 // patience returns for how long the server may send nothing until a user is told.
 func (c *Client) patience() lockstep.Time {
+	paused, resumes := c.in.Paused()
 	switch {
 	case c.look != nil && c.link.State() == dialing.Up: // a server sends something at least every ackEvery ticks
 		return max(quiet.Time, 2*c.look.Period()*lockstep.Time(c.ackEvery))
 	case c.link.State() != dialing.Up || c.run.Follower() == nil:
 		return lockstep.Time(1 << 60)
-	case c.held.Reason != "" || c.in.paused && !c.in.resumes || c.in.from() == 0: // answers to pings come, at least
+	case c.held.Reason != "" || paused && !resumes || c.in.From() == 0: // answers to pings come, at least
 		return c.options.PingEvery + quiet.Time
 	}
 	return max(quiet.Time, 3*c.pace.duration(1, c.pace.arriving))

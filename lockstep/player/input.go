@@ -7,7 +7,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
-	"github.com/seed-49bee653/samestep/lockstep/player/internal/predict"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -26,12 +25,8 @@ func (c *Client) Submit(value any) (lockstep.Sequence, error) {
 	if !ok {
 		return 0, fmt.Errorf("%w: %d commands", ErrUnanswered, record.CommandWindow)
 	}
-	var path *predict.Path
-	if c.expects() {
-		p := c.path()
-		path = &p
-	}
-	c.predict.Assume(&c.own, path, uint32(c.pace.fraction()))
+	path, expects := c.path()
+	c.predict.Assume(&c.own, &path, expects, uint32(c.pace.fraction()))
 	return seq, nil
 }
 

@@ -30,14 +30,6 @@ func (c *Client) Ready() *Ready {
 	if r.Events, c.events = c.events, r.Events[:0]; cap(c.events) > maxEvents {
 		c.events = nil
 	}
-	r.Next = c.due()
-	return r
-}
-
-func (c *Client) tell(e any) { c.events = append(c.events, e) }
-
-// due returns when Advance is to be called next, if nothing happens before.
-func (c *Client) due() lockstep.Time {
 	at := c.clock + lockstep.Second
 	switch c.link.State() {
 	case dialing.Waiting:
@@ -51,12 +43,16 @@ func (c *Client) due() lockstep.Time {
 	if c.link.State() == dialing.Up && !c.catchingUp {
 		at = min(at, c.answers.Due())
 	}
-	level := int64(c.run.Level(c.in.dec.Tick()))
+	level := int64(c.run.Level(c.in.Tick()))
 	if waiting := c.run.Untimed(); c.link.Err() == nil && (level > 0 || waiting || c.pace.owed < c.mostOwed()) {
 		if c.catchingUp || waiting {
-			return c.now
+			r.Next = c.now
+			return r
 		}
 		at = min(at, c.pace.passed+c.pace.next(level))
 	}
-	return c.now + max(0, at-c.clock)
+	r.Next = c.now + max(0, at-c.clock)
+	return r
 }
+
+func (c *Client) tell(e any) { c.events = append(c.events, e) }

@@ -6,6 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/predict"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/stream"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -27,7 +28,7 @@ func (c *Client) play() {
 	if f == nil || c.link.Err() != nil {
 		return
 	}
-	level := int64(c.run.Level(c.in.dec.Tick()))
+	level := int64(c.run.Level(c.in.Tick()))
 	due := min(level, int64(c.options.Pacing.Budget))
 	if !c.options.Pacing.AsTheyCome && c.pace.duration(level, c.pace.playing) > c.options.Pacing.FarBehind {
 		c.catchingUp = true // so late that all ticks that are here run at once
@@ -47,9 +48,10 @@ func (c *Client) play() {
 		return
 	}
 	c.report()
+	path, _ := c.path()
 	n := c.predict.Advance(c.clock, &c.own, &predict.Input{
 		Game: c.game, Confirmed: f.Simulation(), Owed: lockstep.Tick(c.pace.owed), Seat: c.seat,
-		Late: c.catchingUp, Watches: c.role == protocol.Spectator, Path: c.path(),
+		Late: c.catchingUp, Watches: c.role == protocol.Spectator, Path: path,
 	})
 	c.smooth.rollbacks += n.Rollbacks
 	c.smooth.corrections += n.Corrections
@@ -67,12 +69,13 @@ func (c *Client) play() {
 // runs reports whether ticks are sealed, as far as the client knows.
 func (c *Client) runs() bool {
 	held := c.held.Reason != "" && c.held.Reason != protocol.HeldSlower
-	return !held && !c.in.paused && !c.over && c.link.Err() == nil
+	paused, _ := c.in.Paused()
+	return !held && !paused && !c.over && c.link.Err() == nil
 }
 
 // report makes the events of catching up.
 func (c *Client) report() {
-	if !c.catchingUp || c.in.from() == 0 || c.link.State() != dialing.Up {
+	if !c.catchingUp || c.in.From() == 0 || c.link.State() != dialing.Up {
 		return
 	}
 	t := c.Tick()
@@ -81,7 +84,8 @@ func (c *Client) report() {
 		ahead += lockstep.Tick(c.pace.delay() / tick)
 	}
 	if t >= c.serverTick || c.serverTick-t <= ahead {
-		c.catchingUp, c.in.asks = false, 0
+		c.catchingUp = false
+		c.in.Settled()
 		c.tell(Synced{t})
 	} else if t > c.progressed {
 		c.progressed = t
@@ -102,34 +106,29 @@ func (c *Client) runTicks(n int64) error {
 				return err
 			}
 		case rec != nil:
-			c.apply(rec)
+			c.run.Apply(rec)
+			c.events = c.run.Events(c.events)
+			switch rec.Kind {
+			case record.KindNote, record.KindEvent:
+				c.roster.take(rec)
+			case record.KindEnd:
+				c.over = true
+				c.tell(endOf(c.game, rec))
+				c.hangUp(nil)
+			}
 		default:
 			return nil
 		}
 	}
 }
 
-// apply takes a record that is about the ticks so far.
-func (c *Client) apply(rec *record.Record) {
-	c.run.Apply(rec)
-	c.events = c.run.Events(c.events)
-	switch rec.Kind {
-	case record.KindNote, record.KindEvent:
-		c.roster.take(rec)
-	case record.KindEnd:
-		c.end(rec)
-		c.hangUp(nil)
-	}
-}
-
-// end takes the match's end.
-func (c *Client) end(rec *record.Record) {
-	c.over = true
+// endOf returns what a record says of the match's end.
+func endOf(g *lockstep.Game, rec *record.Record) Ended {
 	e := Ended{Reason: rec.Text, ByRules: rec.ByRules}
-	if result, err := c.game.DecodeResult(rec.Result); err == nil {
+	if result, err := g.DecodeResult(rec.Result); err == nil {
 		e.Result = result
 	}
-	c.tell(e)
+	return e
 }
 
 // step runs one tick; last says that it is the last of this call.
@@ -140,7 +139,7 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 	c.events = c.run.Events(c.events)
 	for i := range f.Commands {
 		if f.Commands[i].Player == lockstep.System {
-			switch v := systemCommand(c.payloads, &f.Commands[i]).(type) {
+			switch v := stream.System(c.payloads, &f.Commands[i]).(type) {
 			case *lockstep.SpeedSet:
 				c.pace.playing = int64(v.Percent)
 			default:
@@ -152,7 +151,7 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 	if c.predict.Confirm(c.Simulation(), c.own.Confirm(f, c.seat, c.predict.Due())) {
 		c.smooth.corrections++
 	}
-	if c.in.from() > 0 { // see answered
+	if c.in.From() > 0 { // see answered
 		c.own.Forget(f.Tick)
 	}
 	if c.run.Ticked(f) {

@@ -34,13 +34,13 @@ func (c *Client) Stage() Stage {
 	case dialing.Closing:
 		return StageClosing
 	case dialing.Over:
-		if c.over && c.link.Err() == nil && (c.run.Level(c.in.dec.Tick()) > 0 || c.run.Waiting() > 0) {
+		if c.over && c.link.Err() == nil && (c.run.Level(c.in.Tick()) > 0 || c.run.Waiting() > 0) {
 			return StageDraining
 		}
 		return StageDone
 	}
 	switch {
-	case c.awaits():
+	case c.look != nil && !c.look.Looks(), c.look == nil && (c.run.Follower() == nil || c.in.From() == 0): // nothing of the match on this connection
 		return StageSyncing
 	case c.catchingUp:
 		return StageCatchingUp

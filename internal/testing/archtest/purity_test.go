@@ -34,6 +34,7 @@ var machines = []string{
 	"lockstep/player/internal/outbox",
 	"lockstep/player/internal/predict",
 	"lockstep/player/internal/quiet",
+	"lockstep/player/internal/stream",
 	"lockstep/player/internal/views",
 }
 
