@@ -12,13 +12,21 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// What a Host collects about a desync.
 type (
-	Evidence     = evidence.Evidence
-	Exhibit      = evidence.Exhibit
-	Participant  = evidence.Participant
+	// Evidence is the data that a Host collects about a desync, or a panic of the rules.
+	Evidence = evidence.Evidence
+
+	// An Exhibit is one tick's state of both sides, in canonical bytes.
+	Exhibit = evidence.Exhibit
+
+	// A Participant is a player or spectator of a match, as its client describes it.
+	Participant = evidence.Participant
+
+	// A Resimulation is what a player whose checksum differed has computed when it was asked to compute the ticks again.
 	Resimulation = evidence.Resimulation
-	PhaseSum     = evidence.PhaseSum
+
+	// A PhaseSum is a part of a tick, and the state hash at its beginning.
+	PhaseSum = evidence.PhaseSum
 )
 
 // differs is why a desynced player is removed.
@@ -225,7 +233,7 @@ func (h *Host) watcherReport(p *peer, t lockstep.Tick, sum *checksum.Sum) {
 	p.witness.Claim(t, sum.Hash)
 	first, verdict := t, evidence.Agrees
 	for at, ok := p.witness.Pending(); ok && verdict == evidence.Agrees; at, ok = p.witness.Pending() {
-		first, verdict = at, p.witness.Judge(h.checkSeen(at), h.c.Final(at) || h.players() == 0)
+		first, verdict = at, p.witness.Compare(h.checkSeen(at), h.c.Final(at) || h.players() == 0)
 	}
 	if verdict != evidence.Differs {
 		return
