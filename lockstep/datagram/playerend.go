@@ -199,14 +199,6 @@ func differs(at protocol.Position, got recordSum, by string, want recordSum, bef
 	return fmt.Errorf("lockstep: client: %w: record %d: got %v by %s, want %v, which came %s", record.ErrContent, at, got, by, want, before)
 }
 
-// Heard returns when a datagram came last. A nil PlayerEnd has heard nothing.
-func (e *PlayerEnd) Heard() lockstep.Time {
-	if e == nil {
-		return 0
-	}
-	return e.heard
-}
-
 // Repeats returns how many records came again in a datagram.
 func (e *PlayerEnd) Repeats() uint64 {
 	if e == nil {

@@ -292,8 +292,7 @@ func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position
 	h.stats.Resumes++
 	p.state = CatchingUp
 	h.awaitState(p, false)
-	p.cursor, p.high, p.acked = position, position, position
-	p.deadline = h.now + h.options.SyncTimeout
+	p.stream.Resume(h.now, position)
 	h.mark(p)
 }
 
@@ -305,7 +304,7 @@ func (h *Host) greet(p *peer, w *protocol.Welcome) {
 		w.Position = h.shown(p)
 	}
 	p.state = Syncing
-	p.tick = w.Tick
+	p.stream.Reach(w.Tick)
 	p.link.Begin(h.now)
 	h.message = protocol.Message{Kind: protocol.KindWelcome, Welcome: w}
 	h.private(p, &h.message)

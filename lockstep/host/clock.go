@@ -61,7 +61,7 @@ const stall = lockstep.Second / 2
 func (h *Host) forgive(late lockstep.Time) {
 	for _, p := range h.peers {
 		p.link.Forgive(h.now, late)
-		p.deadline += late
+		p.stream.Forgive(late)
 	}
 	for i := range h.seats {
 		h.seats[i].lostAt = min(h.seats[i].lostAt+late, h.now)
@@ -206,11 +206,11 @@ func (h *Host) peerTime(p *peer) {
 		return
 	}
 	if p.state == Connecting {
-		if h.now >= p.deadline {
+		if h.now >= p.stream.Deadline() {
 			h.close(p, protocol.CloseTimeout, "no auth in time")
 			return
 		}
-		h.wakeAt(p.deadline)
+		h.wakeAt(p.stream.Deadline())
 		return
 	}
 	if p.link.Silent(h.now, h.options.IdleTimeout) {
@@ -222,9 +222,8 @@ func (h *Host) peerTime(p *peer) {
 		h.private(p, &h.message)
 	}
 	h.wakeAt(p.link.Next(h.options.IdleTimeout))
-	h.syncTime(p)
 	h.datagramTime(p)
-	h.lagTime(p)
+	h.syncTime(p)
 	if h.ending.Over() {
 		h.wakeAt(h.closesAt())
 	}

@@ -41,7 +41,7 @@ func (h *Host) ReceiveDatagram(now lockstep.Time, id PeerID, b []byte) {
 		p.datagrams = &datagram.HostEnd{}
 	}
 	lost := p.datagrams.Lost()
-	newest, err := p.datagrams.Receive(h.now, d, p.high)
+	newest, err := p.datagrams.Receive(h.now, d, p.stream.High())
 	h.stats.DatagramsLost += uint64(p.datagrams.Lost() - lost)
 	if err != nil {
 		h.malformed(p, err.Error())
@@ -112,7 +112,7 @@ func (h *Host) SendDatagram(id PeerID, dst []byte) []byte {
 		h.mark(p)
 	}
 	if len(dst) > before {
-		p.high = max(p.high, sent.High)
+		p.stream.Carried(sent.High)
 		h.stats.Datagrams++
 		h.stats.BytesOut += uint64(len(dst) - before)
 		h.stats.RepeatBytes += uint64(sent.Repeated)

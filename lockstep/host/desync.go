@@ -12,13 +12,21 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// What a Host collects about a desync.
 type (
-	Evidence     = evidence.Evidence
-	Exhibit      = evidence.Exhibit
-	Participant  = evidence.Participant
+	// Evidence is the data that a Host collects about a desync, or a panic of the rules.
+	Evidence = evidence.Evidence
+
+	// An Exhibit is one tick's state of both sides, in canonical bytes.
+	Exhibit = evidence.Exhibit
+
+	// A Participant is a player or spectator of a match, as its client describes it.
+	Participant = evidence.Participant
+
+	// A Resimulation is what a player whose checksum differed has computed when it was asked to compute the ticks again.
 	Resimulation = evidence.Resimulation
-	PhaseSum     = evidence.PhaseSum
+
+	// A PhaseSum is a part of a tick, and the state hash at its beginning.
+	PhaseSum = evidence.PhaseSum
 )
 
 // differs is why a desynced player is removed.
@@ -113,7 +121,7 @@ func (h *Host) known(r *coordinator.DesyncReport, p *peer) *evidence.Desync {
 	d := &evidence.Desync{Report: r, Participants: h.participants(), Referee: h.c.Referee()}
 	d.Commands, d.From = (*hostFrames)(h).since(r.Agreed, r.Tick)
 	if p != nil {
-		d.Began = p.began
+		d.Began = p.stream.Began()
 	}
 	return d
 }
@@ -174,12 +182,8 @@ func (h *Host) distrust(t, right lockstep.Tick) {
 	h.checks.Correct()
 	h.keyframes.Distrust(h.now, right)
 	for _, p := range h.peers {
-		p.witness.Distrust(right) // a spectator may have agreed with the wrong state
-		if p.began > right {
-			p.began = 0 // the state that it was sent may be wrong
-		}
-		if p.sync != nil && p.sync.Tick > right {
-			p.sync, p.syncAt = nil, 0 // it gets the new one
+		p.witness.Distrust(right)     // a spectator may have agreed with the wrong state
+		if p.stream.Distrust(right) { // it gets the new one
 			h.wakeAt(h.now)
 		}
 	}
@@ -229,7 +233,7 @@ func (h *Host) watcherReport(p *peer, t lockstep.Tick, sum *checksum.Sum) {
 	p.witness.Claim(t, sum.Hash)
 	first, verdict := t, evidence.Agrees
 	for at, ok := p.witness.Pending(); ok && verdict == evidence.Agrees; at, ok = p.witness.Pending() {
-		first, verdict = at, p.witness.Judge(h.checkSeen(at), h.c.Final(at) || h.players() == 0)
+		first, verdict = at, p.witness.Compare(h.checkSeen(at), h.c.Final(at) || h.players() == 0)
 	}
 	if verdict != evidence.Differs {
 		return

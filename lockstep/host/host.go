@@ -51,6 +51,7 @@ type Host struct {
 
 	headerRecord []byte
 	keyframes    syncing.Keyframes
+	syncing      syncing.Policy
 	donors       syncing.Donors // relay mode
 	barrier      syncing.Barrier
 	checks       evidence.Checks
@@ -152,6 +153,7 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		checks:    evidence.NewChecks(o.Disclosure().Delay, lockstep.Tick(h.Settings.CheckEvery)),
 		keyframes: syncing.NewKeyframes(o.KeyframeInterval, o.Relay),
 		donors:    syncing.NewDonors(h.Settings),
+		syncing:   syncing.Policy{BytesPerTick: o.SyncBytesPerTick, Timeout: o.SyncTimeout, Lag: o.Lag, AckEvery: o.AckEvery, Strikes: o.MaxStrikes},
 		ending:    ending.New(ending.Policy{Linger: o.Linger, EndLinger: o.EndLinger, Abandoned: o.Abandoned}),
 	}, nil
 }
@@ -223,12 +225,12 @@ func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
 	}
 	h.lastID++
 	p := &peer{
-		id: h.lastID, from: pack.Clip(from, record.MaxName), seat: lockstep.System, deadline: h.now + h.options.AuthTimeout,
+		id: h.lastID, from: pack.Clip(from, record.MaxName), seat: lockstep.System, stream: syncing.NewStream(&h.syncing, h.now+h.options.AuthTimeout),
 		link: link.New(h.now), witness: evidence.Witness{ID: uint64(h.lastID)},
 	}
 	h.peers = append(h.peers, p)
 	h.byID[p.id] = p
-	h.wakeAt(p.deadline)
+	h.wakeAt(p.stream.Deadline())
 	if h.ending.Over() && !h.Lingers() {
 		h.closeEnded(p)
 	}
@@ -323,7 +325,8 @@ func (h *Host) closeFor(p *peer, code protocol.CloseCode, reason string, retry u
 	welcomed := p.state != Connecting
 	h.leaveSeat(p)
 	h.budget.Leave(&p.tab)
-	p.state, p.sync = Closed, nil
+	p.state = Closed
+	p.stream.Close()
 	p.witness.Leave()
 	h.mark(p)
 	if welcomed {

@@ -69,16 +69,9 @@ func TestCheckBoundsControl(t *testing.T) {
 		{"is owned by", func(h *Host, p *peer) { p.state = Closed }},
 		{"without an owner", func(h *Host, p *peer) { h.seats[0].peer = nil }},
 		{"bytes wait", func(h *Host, p *peer) { p.out = make([]byte, maxPrivate+1) }},
-		{"cursor", func(h *Host, p *peer) { p.cursor, p.high = 99, 99 }},
-		{"on their way", func(h *Host, p *peer) {
-			p.state, p.acked, p.cursor = Live, 0, h.ring.Next()
-			h.options.Lag = 0
-			p.cursor += 65
-			p.high = p.cursor
-			h.ring.Begin(h.ring.Next() + 65)
-		}},
+		{"cursor", func(h *Host, p *peer) { p.stream.Pass(99) }},
 		{"speaks for", func(h *Host, p *peer) { h.peers[1].seat, h.peers[1].state = 0, Live }},
-		{"has a keyframe", func(h *Host, p *peer) { p.state, p.sync = Live, h.keyframe() }},
+		{"has a keyframe", func(h *Host, p *peer) { p.state = Live; p.stream.Give(h.keyframe()) }},
 	} {
 		h := newQuietHost(t)
 		row.change(h, h.seats[0].peer)

@@ -17,7 +17,11 @@ func (h *Host) ready() bool {
 			h.leaveLobby()
 		}
 	}
-	ready := h.pace.Await(h.now, gathers, h.c.Now() > 0, h.paceSeats())
+	var seats []pace.Seat
+	if h.options.Wait.Bound > 0 {
+		seats = h.paceSeats()
+	}
+	ready := h.pace.Await(h.now, gathers, h.c.Now() > 0, seats)
 	h.tellCosts()
 	return ready
 }
@@ -31,7 +35,7 @@ func (h *Host) paceSeats() []pace.Seat {
 		if p := s.peer; p != nil {
 			x.Measured, x.Late = p.link.RTT() > 0, p.late(h.now)
 			if x.Live = p.state == Live; x.Live {
-				x.Lag = h.lag(p)
+				x.Lag = p.stream.Lag(h.present(p))
 			}
 		}
 		h.seen = append(h.seen, x)

@@ -52,22 +52,8 @@ type peer struct {
 	datagrams *datagram.HostEnd // nil: no datagram has come
 	refused   datagram.Refused  // or nil
 
-	sync      *syncing.Keyframe // being sent
-	syncAt    int               // bytes of it that were sent
-	syncRoom  int               // bytes of it that may still be sent before syncMore
-	syncMore  lockstep.Time
-	confirmed bool          // an ack has arrived since the keyframe was sent
-	deadline  lockstep.Time // of auth, of the first ack after a sync, of reaching the present
-	strikes   int           // keyframes sent because it was too far behind
-	struckAt  lockstep.Time
-
-	cursor protocol.Position // of the next record to send
-	high   protocol.Position // the highest cursor so far
-	acked  protocol.Position
-	tick   lockstep.Tick // the last simulated one, from its acks
-	began  lockstep.Tick // of the last keyframe that it was sent
-
-	link link.Link
+	stream syncing.Stream
+	link   link.Link
 
 	sentEnd bool // it was sent the end of the match
 

@@ -137,12 +137,12 @@ func (h *Host) markNew() {
 	}
 	h.scanned = h.barrier.Persisted()
 	for i := range h.seats {
-		if p := h.seats[i].peer; p != nil && p.streams() && p.cursor < h.window(p) {
+		if p := h.seats[i].peer; p != nil && p.streams() && p.stream.Cursor() < h.window(p) {
 			h.mark(p)
 		}
 	}
 	for _, p := range h.peers {
-		if p.streams() && p.cursor < h.window(p) {
+		if p.streams() && p.stream.Cursor() < h.window(p) {
 			h.mark(p)
 		}
 	}

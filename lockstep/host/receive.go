@@ -93,7 +93,13 @@ func (h *Host) handle(p *peer, m *protocol.Message, within bool) {
 	case protocol.KindPanicked:
 		h.panicked(p, m)
 	case protocol.KindStateSyncRequest:
-		h.syncRequest(p)
+		switch {
+		case p.state == Syncing: // one is being sent already
+		case h.budget.Take(h.now, &p.tab, budget.Syncs, 1):
+			h.startSync(p, "asked for")
+		default:
+			h.offend(p, protocol.ErrorLimit, "too many keyframes asked for")
+		}
 	case protocol.KindPing:
 		h.message = protocol.Message{Kind: protocol.KindPong, Nonce: m.Nonce, Tick: h.present(p)}
 		h.private(p, &h.message)

@@ -7,7 +7,7 @@ import (
 // window returns the position up to which records may be sent to a peer. It limits the number of records without an
 // ack.
 func (h *Host) window(p *peer) protocol.Position {
-	return min(h.visible(p), p.acked+protocol.Position(h.options.Lag/2)+64)
+	return min(h.visible(p), p.stream.Window())
 }
 
 // Send appends the next bytes for a peer, at most max: its private messages, then the chunks of a keyframe, then
@@ -25,7 +25,7 @@ func (h *Host) Send(id PeerID, dst []byte, max int) []byte {
 		dst = p.takePrivate(dst)
 	}
 	dst = h.appendWait(p, dst)
-	if p.sync != nil {
+	if p.stream.Keyframe() != nil {
 		dst = h.appendSync(p, dst, limit)
 	}
 	if calm && len(dst) > begin {
@@ -59,36 +59,35 @@ func clampSize(size int) int {
 
 // appendRecords appends the next records of a peer.
 func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
-	if !h.ring.Has(p.cursor) {
+	at := p.stream.Cursor()
+	if !h.ring.Has(at) {
 		h.strike(p)
 		return dst
 	}
 	end := h.window(p)
 	if g := p.datagrams; g != nil {
-		if len(dst) == begin && p.cursor < end && h.holds(p, end) {
+		if len(dst) == begin && at < end && h.holds(p, end) {
 			h.hold(p)
 			return dst
 		}
-		if len(dst) > begin || p.cursor < end {
+		if len(dst) > begin || at < end {
 			g.Release()
 		}
 	}
 	room := limit - len(dst)
 	if len(dst) == begin {
 		room = protocol.MaxServerMessage
-		if p.cursor < end && len(h.ring.Record(p.cursor)) <= limit-begin {
+		if at < end && len(h.ring.Record(at)) <= limit-begin {
 			room = limit - begin
 		}
 	}
-	dst, p.cursor = h.ring.AppendFrom(dst, p.cursor, end, room)
-	if p.cursor > p.high {
-		p.high = p.cursor
-	}
+	dst, at = h.ring.AppendFrom(dst, at, end, room)
+	p.stream.Sent(at)
 	last := h.ring.Next()
 	if h.c.Broken() {
 		last = h.visible(p) // no other record will be persisted
 	}
-	if h.ending.Over() && p.cursor == last && len(dst) <= limit {
+	if h.ending.Over() && at == last && len(dst) <= limit {
 		p.sentEnd = true
 		h.closeEnded(p)
 		dst = p.takePrivate(dst)
@@ -98,7 +97,7 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 
 // holds reports whether the records up to end may wait for the stream, because datagrams carry them.
 func (h *Host) holds(p *peer, end protocol.Position) bool {
-	return p.state == Live && !h.ending.Over() && p.datagrams.Holds(h.now, p.link.RTT(), p.cursor, end)
+	return p.state == Live && !h.ending.Over() && p.datagrams.Holds(h.now, p.link.RTT(), p.stream.Cursor(), end)
 }
 
 // hold makes what a peer has to get wait for the stream.

@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -72,7 +73,7 @@ func (h *Host) Stats() Stats {
 	for _, p := range h.peers {
 		s.Peers[p.state]++
 		if p.state == Live {
-			s.MaxLag = max(s.MaxLag, h.lag(p))
+			s.MaxLag = max(s.MaxLag, p.stream.Lag(h.present(p)))
 			if p.datagrams != nil && p.datagrams.Alive(h.now) {
 				s.ByDatagrams++
 			}
@@ -87,7 +88,7 @@ func (h *Host) Peers() []PeerInfo {
 	for i, p := range h.peers {
 		all[i] = PeerInfo{
 			ID: p.id, State: p.state, Role: p.role, Seat: p.seat, Name: p.name, Build: p.build, Platform: p.platform,
-			Lag: h.lag(p), RTT: p.link.RTT(), Jitter: p.link.Jitter(),
+			Lag: p.stream.Lag(h.present(p)), RTT: p.link.RTT(), Jitter: p.link.Jitter(),
 		}
 	}
 	return all
@@ -176,21 +177,11 @@ func (h *Host) MemoryParts() MemoryParts {
 	for i, p := range h.peers {
 		m.Queues += peerMemory + cap(p.out) + p.datagramMemory()
 		m.Views += p.view.memory()
-		if p.sync != nil && !h.keyframes.Keeps(p.sync) && !h.sentToEarlier(i) {
-			m.Keyframes += len(p.sync.Bytes)
+		if k := p.stream.Keyframe(); k != nil && !h.keyframes.Keeps(k) && !slices.ContainsFunc(h.peers[:i], func(q *peer) bool { return q.stream.Keyframe() == k }) {
+			m.Keyframes += len(k.Bytes)
 		}
 	}
 	return m
-}
-
-// sentToEarlier reports whether an earlier peer is sent the same keyframe as peer i.
-func (h *Host) sentToEarlier(i int) bool {
-	for _, p := range h.peers[:i] {
-		if p.sync == h.peers[i].sync {
-			return true
-		}
-	}
-	return false
 }
 
 // MemoryBound returns the limit that Memory never exceeds in a match whose states have at most stateBytes bytes:
@@ -276,14 +267,11 @@ func (h *Host) checkPeer(p *peer) error {
 	switch {
 	case len(p.out) > maxPrivate:
 		return fmt.Errorf("lockstep: host: peer %d: %d bytes wait, want at most %d", p.id, len(p.out), maxPrivate)
-	case p.cursor > h.ring.Next() || p.acked > p.high || p.cursor > p.high:
-		return fmt.Errorf("lockstep: host: peer %d: cursor %d, acked %d, highest %d, log %d", p.id, p.cursor, p.acked, p.high, h.ring.Next())
-	case p.streams() && p.cursor-min(p.acked, p.cursor) > protocol.Position(h.options.Lag/2)+64:
-		return fmt.Errorf("lockstep: host: peer %d: %d records on their way", p.id, p.cursor-p.acked)
 	case p.seat != lockstep.System && p.state != Closed && p.state != Connecting && !owner:
 		return fmt.Errorf("lockstep: host: peer %d, %s, speaks for seat %d, which it does not own", p.id, p.state, p.seat)
-	case p.state != Syncing && p.sync != nil:
-		return fmt.Errorf("lockstep: host: peer %d, %s, has a keyframe", p.id, p.state)
+	}
+	if err := p.stream.Check(h.ring.Next(), p.streams()); err != nil {
+		return fmt.Errorf("lockstep: host: peer %d, %s: %w", p.id, p.state, err)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
-	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/syncing"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -110,185 +109,119 @@ func (h *Host) startSync(p *peer, why string) {
 		h.startView(p)
 		return
 	}
-	p.state, p.syncAt, p.confirmed = Syncing, 0, false
+	p.state = Syncing
+	p.stream.Begin(h.now, h.pace.Period())
 	if p.datagrams != nil {
 		p.datagrams.Restart()
 	}
 	p.witness.Forget()
 	h.awaitState(p, true)
-	p.syncRoom, p.syncMore = h.options.SyncBytesPerTick, h.now+h.pace.Period()
-	p.deadline = h.now + h.options.SyncTimeout
-	h.give(p, h.keyframeFor(p))
-	h.wakeAt(p.deadline)
+	p.stream.Give(h.keyframeFor(p))
+	h.wakeAt(p.stream.Deadline())
 	h.mark(p)
 	h.event(Event{Kind: PeerSynced, Peer: p.id, Player: p.seat, Text: why})
-}
-
-// give begins to send a keyframe to a waiting peer. With nil the peer keeps waiting.
-func (h *Host) give(p *peer, k *syncing.Keyframe) {
-	if p.sync = k; k != nil {
-		p.deadline += lockstep.Second * lockstep.Time(len(k.Bytes)>>20)
-		h.mark(p)
-	}
 }
 
 // waitingTime gives a keyframe to the waiting peers.
 func (h *Host) waitingTime() {
 	for _, p := range h.peers {
-		if p.state != Syncing || p.sync != nil {
+		if !p.stream.Waits() {
 			continue
 		}
-		k := h.keyframeFor(p)
-		if k == nil {
+		if k := h.keyframeFor(p); k != nil {
+			p.stream.Give(k)
+			h.mark(p)
+		} else {
 			h.wakeAt(h.now + 100*lockstep.Millisecond)
 		}
-		h.give(p, k)
 	}
-}
-
-// syncRequest sends a peer a keyframe at its request.
-func (h *Host) syncRequest(p *peer) {
-	if p.state == Syncing {
-		return // one is being sent already
-	}
-	if !h.budget.Take(h.now, &p.tab, budget.Syncs, 1) {
-		h.offend(p, protocol.ErrorLimit, "too many keyframes asked for")
-		return
-	}
-	h.startSync(p, "asked for")
 }
 
 // appendSync appends the next chunks of a keyframe.
 func (h *Host) appendSync(p *peer, dst []byte, limit int) []byte {
-	k := p.sync
-	for p.syncAt < len(k.Bytes) {
-		n := min(protocol.MaxChunk, len(k.Bytes)-p.syncAt, p.syncRoom, h.budget.KeyframeRoom(h.now, &p.tab, len(k.Bytes)))
-		if n <= 0 || len(dst)+n+chunkOverhead > limit {
+	k := p.stream.Keyframe()
+	for !p.stream.Finish() {
+		n := p.stream.Next(min(protocol.MaxChunk, h.budget.KeyframeRoom(h.now, &p.tab, len(k.Bytes))))
+		if n == 0 || len(dst)+n+chunkOverhead > limit {
 			return dst
 		}
+		chunk, offset := p.stream.Take(n)
 		h.message = protocol.Message{
 			Kind: protocol.KindStateSync, Position: k.Position, Tick: k.Tick,
-			Offset: uint32(p.syncAt), Total: uint32(len(k.Bytes)), Bytes: k.Bytes[p.syncAt : p.syncAt+n],
+			Offset: uint32(offset), Total: uint32(len(k.Bytes)), Bytes: chunk,
 		}
 		dst = h.writer.Append(dst, &h.message)
-		p.syncAt += n
 		h.stats.SyncBytes += uint64(n)
-		p.syncRoom -= n
 		h.budget.TakeKeyframe(h.now, &p.tab, n, len(k.Bytes))
 	}
-	p.sync, p.state = nil, CatchingUp
-	p.cursor, p.acked, p.tick, p.began = k.Position, k.Position, k.Tick, k.Tick
-	p.high = max(p.high, k.Position)
+	p.state = CatchingUp
 	return dst
-}
-
-// syncTime allows a peer another SyncBytesPerTick of its keyframe once per tick period, even while no ticks are sealed.
-func (h *Host) syncTime(p *peer) {
-	if p.state != Syncing || p.sync == nil {
-		return
-	}
-	if h.now >= p.syncMore {
-		p.syncRoom, p.syncMore = h.options.SyncBytesPerTick, h.now+h.pace.Period()
-		h.mark(p)
-	}
-	h.wakeAt(p.syncMore)
 }
 
 // chunkOverhead bounds the size of a chunk's message without the chunk, in bytes.
 const chunkOverhead = 32
 
-// lagTime checks how far a peer is behind.
-func (h *Host) lagTime(p *peer) {
+// syncTime sends more of a peer's keyframe, and checks how far the peer is behind.
+func (h *Host) syncTime(p *peer) {
+	more, next := p.stream.More(h.now, h.pace.Period())
+	if more {
+		h.mark(p)
+	}
+	h.wakeAt(next)
 	if p.state == Live {
-		if h.lag(p) > h.allowed(p) {
+		if p.stream.Behind(h.present(p), p.seat == lockstep.System) {
 			h.strike(p)
 		}
 		return
 	}
-	if h.now < p.deadline {
-		h.wakeAt(p.deadline)
-		return
-	}
+	k := p.stream.Keyframe()
 	switch {
-	case p.state == CatchingUp && p.confirmed:
+	case h.now < p.stream.Deadline():
+		h.wakeAt(p.stream.Deadline())
+	case p.stream.Confirmed():
 		h.strike(p)
-	case p.sync == nil && p.state == Syncing:
+	case p.stream.Waits():
 		h.close(p, protocol.CloseTimeout, "no keyframe available")
-	case p.sync != nil && h.budget.KeyframeRoom(h.now, &p.tab, len(p.sync.Bytes)) < protocol.MaxChunk:
+	case k != nil && h.budget.KeyframeRoom(h.now, &p.tab, len(k.Bytes)) < protocol.MaxChunk:
 		h.close(p, protocol.CloseBusy, "too many keyframes were sent")
 	default:
 		h.close(p, protocol.CloseSlow, "the keyframe was not read in time")
 	}
 }
 
-// allowed returns how many ticks a peer may be behind.
-func (h *Host) allowed(p *peer) lockstep.Tick {
-	if p.seat == lockstep.System {
-		return h.options.Lag / 2
-	}
-	return h.options.Lag
-}
-
-// lag returns how many ticks a peer is behind.
-func (h *Host) lag(p *peer) lockstep.Tick { return h.present(p) - min(p.tick, h.present(p)) }
-
-// strike sends a keyframe to a peer that is too far behind, and closes one that has had MaxStrikes of them. Ten minutes
-// without a strike forgive one.
+// strike sends a keyframe to a peer that is too far behind, and closes one that has had MaxStrikes of them.
 func (h *Host) strike(p *peer) {
-	for p.strikes > 0 && h.now-p.struckAt > 600*lockstep.Second {
-		p.strikes--
-		p.struckAt += 600 * lockstep.Second
-	}
-	if p.strikes >= h.options.MaxStrikes {
+	if !p.stream.Strike(h.now) {
 		h.close(p, protocol.CloseSlow, "too far behind")
 		return
 	}
-	p.strikes++
-	p.struckAt = h.now
 	h.startSync(p, "too far behind")
-	p.deadline = min(p.deadline, h.now+lockstep.Time(h.options.Lag)*h.pace.Period()+lockstep.Second*lockstep.Time(1+h.syncSize(p)>>20))
-}
-
-func (h *Host) syncSize(p *peer) int {
-	if p.sync == nil {
-		return 0
-	}
-	return len(p.sync.Bytes)
+	p.stream.Hurry(h.now, h.pace.Period())
 }
 
 // ack takes a client's progress.
 func (h *Host) ack(p *peer, m *protocol.Message) {
-	if m.Position > p.high || m.Tick > h.c.Now() {
+	if m.Position > p.stream.High() || m.Tick > h.c.Now() {
 		h.malformed(p, "an ack of what was not sent")
 		return
 	}
-	if p.state == Syncing || m.Position < p.acked {
-		return // from before a keyframe
+	if p.stream.Outdated(m.Position) {
+		return
 	}
 	if g := p.datagrams; g != nil && g.Ahead(m.Position) && g.Flows(h.now, p.link.RTT()) {
 		return // a datagram has said more
 	}
-	p.acked = min(m.Position, p.cursor)
-	p.tick = m.Tick
-	if p.state == CatchingUp {
-		if !p.confirmed {
-			p.confirmed = true
-			p.deadline = h.now + h.options.SyncTimeout
-		}
-		if h.lag(p) <= h.near() {
-			p.state = Live
-			p.link.Live()
-			h.awaitState(p, false)
-			h.event(Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
-		}
+	p.stream.Ack(h.now, m.Position, m.Tick)
+	if p.state == CatchingUp && p.stream.Near(h.present(p)) {
+		p.state = Live
+		p.link.Live()
+		h.awaitState(p, false)
+		h.event(Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
 	}
-	if p.cursor < h.window(p) {
+	if p.stream.Cursor() < h.window(p) {
 		h.mark(p)
 	}
 }
-
-// near returns how many ticks a live peer may be behind the last one.
-func (h *Host) near() lockstep.Tick { return max(2*h.options.AckEvery, h.options.Lag/4) }
 
 // visible returns the position of the first record that a peer may not see.
 func (h *Host) visible(p *peer) protocol.Position {

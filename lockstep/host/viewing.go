@@ -103,17 +103,15 @@ func (h *Host) viewed(p *peer) bool {
 		return true // no view follows
 	}
 	v := p.view
-	return p.cursor == h.ring.Next() && v.at == len(v.delta) && v.series != nil && v.sent == v.series.sender.Number() && v.series.tick == h.c.Now()
+	return p.stream.Cursor() == h.ring.Next() && v.at == len(v.delta) && v.series != nil && v.sent == v.series.sender.Number() && v.series.tick == h.c.Now()
 }
 
 // appendNotes appends the records that a viewer gets: notes, events, and the end of the match.
 func (h *Host) appendNotes(p *peer, dst []byte, begin, limit int) []byte {
-	if !h.ring.Has(p.cursor) {
-		p.cursor = h.ring.First()
-	}
+	at := max(p.stream.Cursor(), h.ring.First())
 	dst = h.appendPresence(p.view, dst)
-	for end := h.visible(p); p.cursor < end; p.cursor++ {
-		raw := h.ring.Record(p.cursor)
+	for end := h.visible(p); at < end; at++ {
+		raw := h.ring.Record(at)
 		if kind := record.KindOf(raw); kind != record.KindNote && kind != record.KindEvent && kind != record.KindEnd {
 			continue
 		}
@@ -122,7 +120,7 @@ func (h *Host) appendNotes(p *peer, dst []byte, begin, limit int) []byte {
 		}
 		dst = append(dst, raw...)
 	}
-	p.acked, p.high = p.cursor, max(p.high, p.cursor)
+	p.stream.Pass(at)
 	return dst
 }
 
@@ -149,7 +147,7 @@ func (h *Host) viewAck(p *peer, m *protocol.Message) {
 		n++
 	}
 	v.unacked = slices.Delete(v.unacked, 0, n)
-	p.tick = max(p.tick, m.Tick)
+	p.stream.Reach(max(p.stream.Tick(), m.Tick))
 	if h.viewDue(p) {
 		h.mark(p)
 	}

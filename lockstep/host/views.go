@@ -108,10 +108,11 @@ func (h *Host) startView(p *peer) {
 		for i := range h.seats {
 			v.shown = append(v.shown, cmp.Or(h.seats[i].shown, record.PresenceVacant))
 		}
-		p.cursor, p.acked, p.high = at, at, at
+		p.stream.Pass(at)
 	}
 	v.begin(nil)
-	p.state, p.tick = Live, h.present(p)
+	p.state = Live
+	p.stream.Reach(h.present(p))
 	h.awaitState(p, false)
 	h.event(Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
 	h.makeViews(true)

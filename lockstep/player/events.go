@@ -2,6 +2,7 @@ package player
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/follow"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -52,27 +53,22 @@ type (
 	// LostForGood: the client gives up. It is the last event.
 	LostForGood struct{ Err error }
 
-	// Desynced: this client's state is not the match's. Only the first mismatch in a row makes an event. If the client
-	// finds it, by a checksum in the stream, Got and Want are set; if the server reports it, Agreed and Section are
-	// set. End says how the end of the match by its rules differs; it is "" for a state.
-	Desynced struct {
-		Tick      lockstep.Tick
-		Got, Want uint64
-		Agreed    lockstep.Tick // the last tick at which both agreed
-		Section   string        // the first one that differs; may be empty
-		End       string
-	}
+	// Desynced: this client's state is not the match's. Only the first mismatch in a row makes an event. If the client finds it, by a
+	// checksum in the stream, Got and Want are set; if the server reports it, Agreed and Section; End says how the end by the rules differs.
+	Desynced = follow.Desynced
 
-	// Mismatch: the log says that players, this one or others, computed another checksum of a tick than the match has. Only a
-	// player's first mismatch in a row makes an event. Groups are all that the log has of the check, first the agreed
-	// one; in relay mode none may be agreed.
-	Mismatch struct {
-		Tick   lockstep.Tick
-		Groups []Reporters
-	}
+	// Mismatch: the log says that players, this one or others, computed another checksum of a tick than the match has. Only a player's
+	// first mismatch in a row makes an event. Groups are all that the log has of the check, first the agreed one if there is one.
+	Mismatch = follow.Mismatch
+
+	// Reporters are the players with one checksum of a tick.
+	Reporters = follow.Reporters
 
 	// Healed: after a desync the client's state is the match's again.
-	Healed struct{ Tick lockstep.Tick }
+	Healed = follow.Healed
+
+	// Explained: after a desync this client has compared its state with the match's, which the server sent.
+	Explained = follow.Explained
 
 	// Note: what a player gives or says to people, such as a name or a line of chat; see [record.TopicChat].
 	Note struct {

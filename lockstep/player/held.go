@@ -2,6 +2,9 @@ package player
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/quiet"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -14,95 +17,50 @@ func (h Held) InLobby() bool {
 	return h.Reason == protocol.LobbyPlayers || h.Reason == protocol.LobbyReady || h.Reason == protocol.LobbyBegins
 }
 
-const (
-	stallTime = 3 * lockstep.Second / 4
-	stallGap  = 5 * lockstep.Second / 4 // a client that was not called for longer cannot blame the server, see Ready.Next
-)
-
-// takeHeld takes the server's word that the match stands, or goes on.
-func (c *Client) takeHeld(m *protocol.Message) {
+// heldOf returns the server's word that the match stands, or goes on, which comes now on the clock of the client's owner.
+func heldOf(m *protocol.Message, now lockstep.Time) Held {
 	h := Held{Reason: m.Text}
 	if m.Text != "" {
-		h.Since = c.now - lockstep.Time(m.SinceMS)*lockstep.Millisecond
+		h.Since = now - lockstep.Time(m.SinceMS)*lockstep.Millisecond
 		for _, seat := range m.Seats {
 			h.Players = append(h.Players, lockstep.Player(seat))
 		}
 		if m.UntilMS > 0 {
-			h.Until = c.now + lockstep.Time(m.UntilMS)*lockstep.Millisecond
+			h.Until = now + lockstep.Time(m.UntilMS)*lockstep.Millisecond
 		}
 	}
-	c.held, c.in.resumes = h, m.Text == ""
-	c.tell(h)
+	return h
 }
 
-// Held returns why the match stands still or runs slower, as the last event of this type said.
+// Held returns why the match stands still or runs slower, as the last event of this type said. That of a silent server ends at the
+// latest when the client hangs up.
 func (c *Client) Held() Held {
-	if c.stalled {
-		return c.stall()
+	if !c.line.Stalled() {
+		return c.held
 	}
-	return c.held
+	silent := c.clock - c.line.Last()
+	return Held{Reason: LinkStalled, Since: c.now - silent, Until: c.now + max(0, c.line.SilentAt()-c.clock)}
 }
 
-// stall returns the Held of a silent server. It ends at the latest when the client hangs up.
-func (c *Client) stall() Held {
-	silent := c.clock - c.lastHeard()
-	return Held{Reason: LinkStalled, Since: c.now - silent, Until: c.now + max(0, c.silentAt()-c.clock)}
-}
-
-// silentAt returns when the client hangs up because nothing comes. While datagrams come, the stream has three times as long: it may
-// only wait for lost packets.
-func (c *Client) silentAt() lockstep.Time {
-	return min(c.lastHeard(), c.heard+2*c.options.Silence) + c.options.Silence
-}
-
-// lastHeard returns when something came last, by the stream or by a datagram.
-func (c *Client) lastHeard() lockstep.Time { return max(c.heard, c.datagrams.Heard()) }
-
-// hear notes that a message has come.
-func (c *Client) hear() {
-	c.heard = c.clock
-	c.notQuiet()
-}
-
-// notQuiet notes that something has come, by the stream or by a datagram.
-func (c *Client) notQuiet() {
-	c.quiet = c.clock
-	if c.stalled {
-		c.stalled = false
-		c.tell(c.held)
-	}
-}
-
-// stallAt returns when the client notices that nothing comes.
-func (c *Client) stallAt() lockstep.Time {
+// patience returns for how long the server may send nothing until a user is told.
+func (c *Client) patience() lockstep.Time {
+	paused, resumes := c.in.Paused()
 	switch {
-	case c.look != nil && !c.stalled && c.link == linkUp: // a server sends something at least every ackEvery ticks
-		return c.quiet + max(stallTime, 2*c.look.period*lockstep.Time(c.ackEvery))
-	case c.stalled || c.link != linkUp || c.run.follower == nil:
-		return c.silentAt()
-	case c.held.Reason != "" || c.in.paused && !c.in.resumes || c.in.from() == 0: // answers to pings come, at least
-		return c.quiet + c.options.PingEvery + stallTime
+	case c.look != nil && c.link.State() == dialing.Up: // a server sends something at least every ackEvery ticks
+		return max(quiet.Time, 2*c.look.Period()*lockstep.Time(c.ackEvery))
+	case c.link.State() != dialing.Up || c.run.Follower() == nil:
+		return lockstep.Time(1 << 60)
+	case c.held.Reason != "" || paused && !resumes || c.in.From() == 0: // answers to pings come, at least
+		return c.options.PingEvery + quiet.Time
 	}
-	return c.quiet + max(stallTime, 3*c.pace.duration(1, c.pace.arriving))
-}
-
-// noticeStall tells that nothing comes, unless it was the client who was not called.
-func (c *Client) noticeStall() {
-	if c.stalled || c.over || c.clock < c.stallAt() || c.clock >= c.silentAt() {
-		return
-	}
-	if c.gap > stallGap {
-		c.quiet = c.clock // what has come meanwhile is not read yet
-		return
-	}
-	c.stalled = true
-	c.tell(c.stall())
+	return max(quiet.Time, 3*c.pace.duration(1, c.pace.arriving))
 }
 
 // SetReady says whether the player is ready to begin. It matters in the lobby of a match, where everybody sees it in
 // [Seat]; the client says it again after a reconnect. Spectators are not asked.
 func (c *Client) SetReady(ready bool) {
 	if c.wantReady != ready {
-		c.wantReady, c.out.ready = ready, true
+		c.wantReady = ready
+		c.out.Want(outbox.Ready)
 	}
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -12,30 +14,30 @@ import (
 // Submit queues a command, given as a pointer to its registered type, and returns its sequence. Its answer is a
 // [lockstep.Receipt] among the events. The client sends it on each new connection until it is answered; it runs once.
 func (c *Client) Submit(value any) (lockstep.Sequence, error) {
-	if !c.welcomed || c.role == protocol.Spectator || c.link == linkOver || c.fatal != nil || c.leaving || c.over {
+	if !c.welcomed || c.role == protocol.Spectator || c.link.State() == dialing.Over || c.link.Err() != nil || c.link.Leaving() || c.over {
 		return 0, ErrNotPlaying
 	}
 	kind, payload, err := c.payloads.Encode(value)
 	if err != nil {
 		return 0, err
 	}
-	seq, ok := c.own.add(c.clock, kind, payload)
+	seq, ok := c.own.Submit(c.clock, kind, payload)
 	if !ok {
 		return 0, fmt.Errorf("%w: %d commands", ErrUnanswered, record.CommandWindow)
 	}
-	c.assume()
+	path, expects := c.path()
+	c.predict.Assume(&c.own, &path, expects, uint32(c.pace.fraction()))
 	return seq, nil
 }
 
 // Chat queues a line of text for people, of at most [record.MaxNote] bytes.
 func (c *Client) Chat(text string) error {
-	if c.link != linkUp {
+	if c.link.State() != dialing.Up {
 		return ErrNotPlaying
 	}
-	if len(c.out.chat) == maxChat {
-		return fmt.Errorf("%w: %d lines", ErrUnanswered, maxChat)
+	if !c.out.Chat(pack.Clip(text, record.MaxNote)) {
+		return fmt.Errorf("%w: %d lines", ErrUnanswered, outbox.MaxChat)
 	}
-	c.out.chat = append(c.out.chat, pack.Clip(text, record.MaxNote))
 	return nil
 }
 
@@ -43,23 +45,14 @@ func (c *Client) Chat(text string) error {
 // record.MaxNote bytes, and may be "". After the match's end Leave drops the ticks that have not been run.
 func (c *Client) Leave(reason string) {
 	if c.over {
-		c.run.discard()
+		c.run.Discard()
 	}
-	if c.leaving || c.link == linkOver {
+	if c.link.Leaving() || c.link.State() == dialing.Over {
 		return
 	}
-	c.leaving, c.out.reason = true, pack.Clip(reason, record.MaxNote)
-	if c.link == linkUp {
-		c.out.leave = true
-		c.hangUp(nil)
-		return
-	}
-	if c.link == linkGreeting {
-		c.hangUp(nil)
-		return
-	}
-	if c.link != linkClosing {
-		c.finish()
+	c.out.Reason(pack.Clip(reason, record.MaxNote))
+	if c.link.Leave(c.clock, c.Stage() == StageLive) {
+		c.out.Want(outbox.Leave)
 	}
 }
 
@@ -77,6 +70,6 @@ func (c *Client) Corrupt(path string) error {
 	if !v.Flip() {
 		return fmt.Errorf("lockstep: client: corrupt: got the path %q, want that of a number, a bool or a text that is not empty", path)
 	}
-	c.predict.fault = correction
-	return c.run.follower.Restore(b)
+	c.predict.Refuse()
+	return c.run.Follower().Restore(b)
 }

@@ -4,6 +4,9 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/datagram"
 	"github.com/seed-49bee653/samestep/lockstep/feed"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/answers"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/follow"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -30,28 +33,16 @@ func (c *Client) MemoryBound(stateBytes int) int {
 	if c.look != nil {
 		views = 2 * ((feed.History+2)*feed.MaxViewBytes + feed.MaxDeltaBytes)
 	}
-	return views + 4*(2*o.MaxBacklog+protocol.MaxServerMessage) + 2*o.MaxState + 2*(o.KeepStates+maxStates+2)*stateBytes +
-		3*o.MaxBacklog + 16*maxHashes + 8*maxAgain +
-		2*record.CommandWindow*lockstep.MaxPayload + maxChat*record.MaxNote +
+	return views + 4*(2*o.MaxBacklog+protocol.MaxServerMessage) + 2*o.MaxState + 2*(o.KeepStates+answers.MaxStates+2)*stateBytes +
+		3*o.MaxBacklog + 16*follow.MaxHashes + 8*answers.MaxTicks +
+		2*record.CommandWindow*lockstep.MaxPayload + outbox.MaxChat*record.MaxNote +
 		2*datagram.Window*datagram.MaxSize + datagram.PlayerMemory +
 		3*eventBytes*(maxEvents+protocol.MaxServerMessage/minEventMessage)
 }
 
 // Memory returns how many of these bytes the client keeps now.
 func (c *Client) Memory() int {
-	n := cap(c.run.backlog.buf) + cap(c.in.assembly.bytes) + eventBytes*(cap(c.events)+cap(c.ready.Events))
-	if f := c.run.follower; f != nil {
-		n += f.Memory()
-	}
-	n += c.look.memory() + c.datagrams.Memory() + c.run.tape.memory() + c.again.memory() + 16*cap(c.run.hashes)
-	for i := range c.out.states {
-		n += cap(c.out.states[i].state)
-	}
-	for _, s := range c.own.list[:cap(c.own.list)] {
-		n += cap(s.Payload)
-	}
-	for _, text := range c.out.chat {
-		n += len(text)
-	}
+	n := c.run.Memory() + c.in.Memory() + eventBytes*(cap(c.events)+cap(c.ready.Events))
+	n += c.look.Memory() + c.datagrams.Memory() + c.answers.Memory() + c.own.Memory() + c.out.Memory()
 	return n
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/follow"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -46,19 +48,20 @@ type Status struct {
 func (c *Client) Status() Status {
 	s := Status{
 		Stage: c.Stage(), Seat: c.seat, Role: c.role,
-		Tick: c.Tick(), ServerTick: c.serverTick, InputDelay: c.inputDelay, Backlog: c.level(), Speed: c.pace.playing,
+		Tick: c.Tick(), ServerTick: c.serverTick, InputDelay: c.in.InputDelay(), Backlog: c.run.Level(c.in.Tick()), Speed: c.pace.playing,
 		RoundTrip: c.measure.roundTrip, Jitter: c.pace.jitter.mean, RenderDelay: c.pace.delay(),
-		Agreed: c.run.agreed, Differing: c.run.differing, Unanswered: len(c.own.list),
-		Watched: c.smooth.watched, Stalls: c.smooth.stalls, Corrections: c.smooth.corrections, Rollbacks: c.smooth.rollbacks,
+		Unanswered: c.own.Len(),
+		Watched:    c.smooth.watched, Stalls: c.smooth.stalls, Corrections: c.smooth.corrections, Rollbacks: c.smooth.rollbacks,
 		Repeats: c.measure.repeats + c.datagrams.Repeats(), LateFrames: c.measure.lateFrames,
 		BytesIn: c.measure.bytesIn, BytesOut: c.measure.bytesOut,
 		BytesInRate: c.measure.inRate, BytesOutRate: c.measure.outRate,
 	}
+	s.Agreed, s.Differing = c.run.Counts()
 	if p := c.Predicted(); p != nil {
 		s.Predicted = p.Tick()
 	}
 	if g := c.datagrams; g != nil {
-		s.Datagrams = c.link == linkUp && g.Alive(c.clock)
+		s.Datagrams = c.link.State() == dialing.Up && g.Alive(c.clock)
 		s.LossIn, s.LossOut = g.LossIn(), g.Loss()
 	}
 	return s
@@ -68,3 +71,13 @@ func (c *Client) Status() Status {
 func (c *Client) Seats() []Seat {
 	return slices.DeleteFunc(slices.Clone(c.roster.seats), func(s Seat) bool { return s.Presence == Vacant })
 }
+
+// A Check is what the client knows about the checksums of one checked tick.
+type Check = follow.Check
+
+// Differing is a player's checksum that is not the match's.
+type Differing = follow.Differing
+
+// Checks returns the latest checks, at most eight, oldest first. The log names only players that differ, so a player without a
+// checksum in a Check has agreed, or has not reported one.
+func (c *Client) Checks() []Check { return c.run.Checks() }

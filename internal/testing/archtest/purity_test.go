@@ -27,6 +27,15 @@ var machines = []string{
 	"lockstep/host/internal/pace",
 	"lockstep/host/internal/talk",
 	"lockstep/host/internal/vote",
+	"lockstep/player/internal/answers",
+	"lockstep/player/internal/commands",
+	"lockstep/player/internal/dialing",
+	"lockstep/player/internal/follow",
+	"lockstep/player/internal/outbox",
+	"lockstep/player/internal/predict",
+	"lockstep/player/internal/quiet",
+	"lockstep/player/internal/stream",
+	"lockstep/player/internal/views",
 }
 
 // pureImports is what pure packages may import of the standard library. What is

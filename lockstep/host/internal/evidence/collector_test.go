@@ -297,9 +297,9 @@ func TestClaim(t *testing.T) {
 		checks[t] = coordinator.Check{Tick: t, Status: coordinator.CheckAgreed, Hash: uint64(t)}
 	}
 	var w evidence.Witness
-	judge := func(confirmed bool) (said string) {
+	compare := func(confirmed bool) (said string) {
 		for at, ok := w.Pending(); ok; at, ok = w.Pending() {
-			v := w.Judge(checks[at], confirmed)
+			v := w.Compare(checks[at], confirmed)
 			if said += fmt.Sprintf("%d %d; ", at, v); v == evidence.Waits {
 				break
 			}
@@ -309,22 +309,22 @@ func TestClaim(t *testing.T) {
 	b := bench{t: t}
 	agree(20)
 	w.Claim(20, 20)
-	b.want(judge(false), "20 0; agreed at 20")
+	b.want(compare(false), "20 0; agreed at 20")
 	checks[40] = coordinator.Check{Tick: 40}
 	w.Claim(40, 1)
-	b.want(judge(true), "40 1; agreed at 20") // there is no verdict
+	b.want(compare(true), "40 1; agreed at 20") // there is no verdict
 	agree(40)
 	agree(60)
 	if w.Claimed(60) || !w.Claimed(40) {
 		t.Error("it has claimed another tick")
 	}
 	w.Claim(60, 60)
-	b.want(judge(false), "40 1; agreed at 20") // the verdict may change
-	b.want(judge(true), "40 2; agreed at 20")
+	b.want(compare(false), "40 1; agreed at 20") // the verdict may change
+	b.want(compare(true), "40 2; agreed at 20")
 	w.Claim(80, 1)
-	b.want(judge(true), "80 0; agreed at 20") // no such check
+	b.want(compare(true), "80 0; agreed at 20") // no such check
 	w.Distrust(10)
 	checks[100] = coordinator.Check{Tick: 100, Status: coordinator.CheckTied}
 	w.Claim(100, 1)
-	b.want(judge(true), "100 0; agreed at 10")
+	b.want(compare(true), "100 0; agreed at 10")
 }

@@ -12,14 +12,14 @@
 //
 // # An inquiry
 //
-//	Inquire ──► states ──► first run ──► second run ──► comparison ──► state and phases of the first tick that differs ──► closed
-//	Ask ──────► a state ─────────────────────────────────────────────────────────────────────────────────────────────────► closed
+//	Inquire ──► states ──► first run ──► second run ──► comparison ──► state of the first wrong tick ──► closed
+//	Ask ──────► a state ───────────────────────────────────────────────────────────────────────────────► closed
 //
 // The states of the last agreed tick and of the reported one, and the first run, are asked for at once, and the answers may come in any order. The
 // runs are asked for only if the referee has found itself right, if it has the state and the commands to compare them with, if the
 // client can compute again, and if the host lets the witness pay for it. When the second run is complete, the collector
 // computes the ticks itself, some at each [Collector.Advance], up to the first that differs from a run. It then asks for
-// the witness's state of that tick.
+// the witness's state of that tick, and its phases.
 //
 // Each of these closes an inquiry with what has arrived:
 //
@@ -31,6 +31,12 @@
 //
 // A witness's part of an Evidence is untrusted: what it says accuses or clears nobody but itself, and no answer delays
 // another witness or the match.
+//
+// # Claims of spectators
+//
+// A spectator who can reconnect without limit never causes a re-simulation, and is not asked for states. Its checksums wait
+// ([Witness.Claim]) until the check of their tick has a verdict that the referee can no longer take back ([Witness.Compare]).
+// Late spectators report on checks that the coordinator no longer keeps: [Checks] has them.
 //
 // # Who calls what
 //

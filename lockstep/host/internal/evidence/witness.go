@@ -120,9 +120,9 @@ const (
 	Differs                   // and the later claims, which differ because of it, are forgotten
 )
 
-// Judge compares the oldest claim with a check, which is one of another tick if that uses its slot. confirmed says that the
+// Compare compares the oldest claim with a check, which is one of another tick if that uses its slot. confirmed says that the
 // referee can no longer take back its verdict.
-func (w *Witness) Judge(k coordinator.Check, confirmed bool) Comparison {
+func (w *Witness) Compare(k coordinator.Check, confirmed bool) Comparison {
 	c := w.claims[0]
 	known := k.Tick == c.tick && k.Status != coordinator.CheckTied
 	switch {

@@ -86,7 +86,7 @@ func (x *Seats) Tick(player lockstep.Player, guest bool) (v Notice) {
 	if s.ticks++; limit == 0 {
 		return v
 	}
-	if s.ticks <= limit { // at the limit too: the player may just be back
+	if s.ticks >= limit-limit/2 && s.ticks <= limit { // not before half of the time; at the limit too: the player may just be back
 		v.Left, v.Warn = x.warn(s, limit, then)
 	}
 	if s.ticks == limit {

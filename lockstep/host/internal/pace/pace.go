@@ -95,7 +95,8 @@ func (p *Pace) Skip(now lockstep.Time) (late int64) {
 // Forgive adds the time of a stall to the timers: nobody pays for it.
 func (p *Pace) Forgive(now, late lockstep.Time) { p.waitingAt = min(p.waitingAt+late, now) }
 
-// Await reports whether the next tick may be sealed. gathers says that the match is in its lobby, and begun that it has a tick.
+// Await reports whether the next tick may be sealed. gathers says that the match is in its lobby, and begun that it has a tick. Only a
+// WaitPolicy looks at the seats.
 func (p *Pace) Await(now lockstep.Time, gathers, begun bool, seats []Seat) bool {
 	var dt lockstep.Time
 	if p.waiting {

@@ -70,6 +70,9 @@ func (p *Pace) slowed() (players []lockstep.Player) {
 // time, or Never.
 func (p *Pace) Tell(now lockstep.Time, s Situation) (changed bool, again lockstep.Time) {
 	w := p.wait(&s)
+	if w.Reason == "" && p.present.Reason == "" && p.told.Reason == "" {
+		return false, Never // as nearly always
+	}
 	w.Since = p.present.Since
 	if w.Reason != p.present.Reason {
 		w.Since = now

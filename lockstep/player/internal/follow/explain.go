@@ -1,4 +1,4 @@
-package player
+package follow
 
 import (
 	"strings"
@@ -15,37 +15,9 @@ const maxExplainTicks = 32
 // maxExplained is how many fields an [Explained] lists.
 const maxExplained = 16
 
-// keepDiffering keeps a state that is not the match's when the match's state of tick goal replaces it. It runs the
-// ticks up to goal that have arrived, so that both can be compared, unless they are too many for one call.
-func (c *Client) keepDiffering(goal lockstep.Tick) {
-	r := &c.run
-	if !r.diverged || r.follower == nil {
-		return
-	}
-	if t := c.Tick(); t < goal {
-		ticks := int64(min(goal-t, c.level()))
-		if ticks > maxExplainTicks {
-			return
-		}
-		if err := c.runTicks(ticks); err != nil {
-			return // the game fails on such a state
-		}
-	}
-	r.wrong = r.follower.Simulation()
-}
-
-// explain compares the kept state with the match's, as soon as that has the same tick.
-func (c *Client) explain() {
-	r := &c.run
-	if r.wrong == nil || r.wrong.Tick() > c.Tick() {
-		return
-	}
-	wrong := r.wrong
-	r.wrong = nil
-	if wrong.Tick() < c.Tick() {
-		return // it lacks ticks that never came
-	}
-	schema, a, b := c.game.StateSchema(), wrong.AppendState(nil), r.follower.Simulation().AppendState(nil)
+// explain compares two states of one tick, and returns false if they are the same.
+func explain(g *lockstep.Game, wrong, right *lockstep.Simulation) (Explained, bool) {
+	schema, a, b := g.StateSchema(), wrong.AppendState(nil), right.AppendState(nil)
 	found, err := schema.Diff(a, b, maxExplained)
 	if err != nil {
 		panic(err) // our own snapshots are canonical
@@ -55,9 +27,10 @@ func (c *Client) explain() {
 		d := &found.List[i] // a text in the state may be long
 		d.A, d.B = pack.Clip(d.A, record.MaxNote), pack.Clip(d.B, record.MaxNote)
 	}
-	if found.Total > 0 {
-		c.tell(Explained{Tick: wrong.Tick(), Section: sectionOf(found.List[0].Path), Fields: found})
+	if found.Total == 0 {
+		return Explained{}, false
 	}
+	return Explained{Tick: wrong.Tick(), Section: sectionOf(found.List[0].Path), Fields: found}, true
 }
 
 // sectionOf returns the section that a field's path begins with.

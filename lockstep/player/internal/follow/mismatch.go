@@ -1,4 +1,4 @@
-package player
+package follow
 
 import (
 	"fmt"
@@ -8,6 +8,14 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
+
+// Mismatch: the log says that players, this one or others, computed another checksum of a tick than the match has. Only a
+// player's first mismatch in a row makes an event. Groups are all that the log has of the check, first the agreed
+// one; in relay mode none may be agreed.
+type Mismatch struct {
+	Tick   lockstep.Tick
+	Groups []Reporters
+}
 
 // Reporters are the players with one checksum of a tick.
 type Reporters struct {

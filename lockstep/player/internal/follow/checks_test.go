@@ -1,4 +1,4 @@
-package player
+package follow
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 
 // The latest checks are kept by tick, with the first players that differ. An old one takes no place of a later one.
 func TestChecks(t *testing.T) {
-	var c Client
+	var c Run
 	const every = 5
 	for tick := lockstep.Tick(5); tick <= 100; tick += every {
 		c.checks.match(tick, every, uint64(tick))

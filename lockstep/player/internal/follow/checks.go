@@ -1,4 +1,4 @@
-package player
+package follow
 
 import (
 	"cmp"
@@ -24,12 +24,11 @@ type Differing struct {
 	Hash   uint64
 }
 
-// Checks returns the latest checks, at most eight, oldest first. The log names only players that differ, so a player without a
-// checksum in a Check has agreed, or has not reported one.
-func (c *Client) Checks() []Check {
+// list returns all, oldest first.
+func (c *checks) list() []Check {
 	var all []Check
-	for i := range c.checks {
-		if k := &c.checks[i]; k.Tick > 0 {
+	for i := range c {
+		if k := &c[i]; k.Tick > 0 {
 			all = append(all, Check{k.Tick, k.ours, k.match, slices.Clone(k.differing[:k.n])})
 		}
 	}

@@ -1,4 +1,4 @@
-package player
+package follow
 
 // A backlog is a queue of bytes: the records that have arrived and are yet to be run.
 type backlog struct {

@@ -1,4 +1,4 @@
-package player
+package commands
 
 import (
 	"slices"
@@ -29,30 +29,30 @@ func TestOutstandingAfterCrash(t *testing.T) {
 		{name: "the last sequences", decided: 1<<32 - 20, undecided: 10, known: 1<<32 - 20},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			o := outstanding{next: row.known + 1, high: row.known}
+			o := Own{next: row.known + 1, high: row.known}
 			if row.decided > row.known {
-				o = outstanding{next: row.decided + 1, high: row.decided}
+				o = Own{next: row.decided + 1, high: row.decided}
 			}
 			for range row.limited {
-				seq, ok := o.add(0, 1, nil)
+				seq, ok := o.Submit(0, 1, nil)
 				if !ok || o.full(seq) {
 					t.Fatalf("sequence %d is refused or too far ahead of %d", seq, o.high)
 				}
 				o.remove(o.find(seq)) // rejected as rate limited
 			}
 			for range row.undecided {
-				if _, ok := o.add(0, 1, nil); !ok {
+				if _, ok := o.Submit(0, 1, nil); !ok {
 					t.Fatal("a command is refused")
 				}
 			}
-			o.unsent()
+			o.Unsent()
 			far := row.undecided > 0 && uint64(o.list[len(o.list)-1].Sequence) > uint64(row.known)+record.CommandWindow
-			if got := o.known(row.known, 0); far != (len(got) > 0) || far && len(got) != int(row.undecided) {
+			if got := o.Known(row.known, 0); far != (len(got) > 0) || far && len(got) != int(row.undecided) {
 				t.Errorf("%d got new sequences, want %d: %t", len(got), row.undecided, far)
 			}
 			known := row.known // the highest sequence that the server has decided
 			for i := range 600 {
-				if _, ok := o.add(0, 1, nil); !ok && len(o.list) == 0 && i < 5 {
+				if _, ok := o.Submit(0, 1, nil); !ok && len(o.list) == 0 && i < 5 {
 					t.Fatalf("command %d is refused", i)
 				}
 				for _, c := range o.list {
@@ -62,7 +62,7 @@ func TestOutstandingAfterCrash(t *testing.T) {
 						t.Fatalf("sequence %d: stale: %t, too far ahead: %t, the server knows %d", c.Sequence, stale, far, known)
 					}
 					known = max(known, c.Sequence)
-					o.decided(c.Sequence)
+					o.high = max(o.high, c.Sequence)
 				}
 				for len(o.list) > 0 {
 					o.remove(0)
@@ -74,14 +74,14 @@ func TestOutstandingAfterCrash(t *testing.T) {
 
 // After a crash a substitute may have used the sequences of commands that the crash took back. Their ticks are too far ahead.
 func TestOutstandingTakenBack(t *testing.T) {
-	o := outstanding{next: 1}
+	o := Own{next: 1}
 	for i, tick := range []lockstep.Tick{750, 751, 0, 900} {
-		seq, _ := o.add(0, 1, []byte{byte(i)})
+		seq, _ := o.Submit(0, 1, []byte{byte(i)})
 		if c := &o.list[o.find(seq)]; tick > 0 {
 			c.answered, c.run, c.tick = true, true, tick
 		}
 	}
-	got := o.known(20, 500)
+	got := o.Known(20, 500)
 	if want := []Renumbered{{2, 21}, {4, 22}}; !slices.Equal(got, want) {
 		t.Errorf("got new sequences %v, want %v", got, want)
 	}

@@ -1,11 +1,11 @@
-package player
+package follow
 
 import "github.com/seed-49bee653/samestep/lockstep"
 
-// maxHashes is for how many ticks Options.HashTicks keeps the state hash at most.
-const maxHashes = 4096
+// MaxHashes is for how many ticks Options.Hashes keeps the state hash at most.
+const MaxHashes = 4096
 
-// hashes are the state hashes of the latest ticks, with Options.HashTicks: that of tick t at t % len.
+// hashes are the state hashes of the latest ticks, with Options.Hashes: that of tick t at t % len.
 type hashes []tickHash
 
 type tickHash struct {
@@ -16,7 +16,7 @@ type tickHash struct {
 // keep keeps the state hash of the present tick of f, for every tick that a state of its history reaches.
 func (h *hashes) keep(f *lockstep.Follower, states int) {
 	if *h == nil {
-		*h = make(hashes, min(maxHashes, lockstep.Tick(states)*lockstep.Tick(f.Header().Settings.CheckEvery)))
+		*h = make(hashes, min(MaxHashes, lockstep.Tick(states)*lockstep.Tick(f.Header().Settings.CheckEvery)))
 	}
 	t := f.Tick()
 	(*h)[t%lockstep.Tick(len(*h))] = tickHash{t, f.Simulation().Hash()}

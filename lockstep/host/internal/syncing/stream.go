@@ -1,0 +1,231 @@
+package syncing
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// A Policy limits how connections are brought to the present, and kept there.
+type Policy struct {
+	BytesPerTick int           // of a keyframe, in the time of a tick
+	Timeout      lockstep.Time // to read a keyframe, and a second for each MiB
+	Lag          lockstep.Tick // that a player may be behind
+	AckEvery     lockstep.Tick
+	Strikes      int // keyframes because a connection was too far behind
+}
+
+// inFlight returns the most records without an ack.
+func (p *Policy) inFlight() protocol.Position { return protocol.Position(p.Lag/2) + 64 }
+
+// A Stream is what one connection was sent of a match, and how far it is.
+type Stream struct {
+	policy *Policy
+
+	syncing   bool      // it has no state, and waits for a keyframe or is sent one
+	sync      *Keyframe // being sent
+	sent      int       // bytes of it that were sent
+	room      int       // bytes of it that may still be sent before more
+	more      lockstep.Time
+	confirmed bool          // an ack has arrived since the keyframe was sent
+	deadline  lockstep.Time // of auth, of the first ack after a sync, of reaching the present
+	strikes   int
+	struckAt  lockstep.Time
+
+	cursor protocol.Position // of the next record to send
+	high   protocol.Position // the highest cursor so far
+	acked  protocol.Position
+	tick   lockstep.Tick // the last simulated one, from its acks
+	began  lockstep.Tick // of the last keyframe that it was sent
+}
+
+// NewStream returns the Stream of a connection that has until a deadline to authenticate.
+func NewStream(p *Policy, deadline lockstep.Time) Stream {
+	return Stream{policy: p, deadline: deadline}
+}
+
+// Begin begins to send a keyframe in place of the records up to it.
+func (s *Stream) Begin(now, period lockstep.Time) {
+	s.syncing, s.sent, s.confirmed = true, 0, false
+	s.room, s.more = s.policy.BytesPerTick, now+period
+	s.deadline = now + s.policy.Timeout
+}
+
+// Give says which keyframe is sent. With nil the connection keeps waiting.
+func (s *Stream) Give(k *Keyframe) {
+	if s.sync = k; k != nil {
+		s.deadline += lockstep.Second * lockstep.Time(len(k.Bytes)>>20)
+	}
+}
+
+// Waits reports whether the connection waits for a keyframe.
+func (s *Stream) Waits() bool { return s.syncing && s.sync == nil }
+
+// Keyframe returns the keyframe that is being sent, or nil.
+func (s *Stream) Keyframe() *Keyframe { return s.sync }
+
+// Next returns the size of the next chunk of the keyframe, at most some bytes; 0 for none now.
+func (s *Stream) Next(most int) int { return max(min(most, len(s.sync.Bytes)-s.sent, s.room), 0) }
+
+// Take takes the next chunk, of n bytes, and its offset.
+func (s *Stream) Take(n int) (chunk []byte, offset int) {
+	offset, chunk = s.sent, s.sync.Bytes[s.sent:s.sent+n]
+	s.sent += n
+	s.room -= n
+	return chunk, offset
+}
+
+// Finish reports whether the whole keyframe was sent. Then the stream goes on with the records after it.
+func (s *Stream) Finish() bool {
+	k := s.sync
+	if s.sent < len(k.Bytes) {
+		return false
+	}
+	s.syncing, s.sync = false, nil
+	s.cursor, s.acked, s.tick, s.began = k.Position, k.Position, k.Tick, k.Tick
+	s.high = max(s.high, k.Position)
+	return true
+}
+
+// More allows more of the keyframe once in the time of a tick, even while no ticks are sealed. It reports whether it did, and when it does
+// next, or false and [Never] if nothing is being sent.
+func (s *Stream) More(now, period lockstep.Time) (more bool, next lockstep.Time) {
+	if s.sync == nil {
+		return false, Never
+	}
+	if more = now >= s.more; more {
+		s.room, s.more = s.policy.BytesPerTick, now+period
+	}
+	return more, s.more
+}
+
+// Never is a time later than all others.
+const Never lockstep.Time = 1<<63 - 1
+
+// Resume continues with the record at a position, which the connection says that it lacks.
+func (s *Stream) Resume(now lockstep.Time, at protocol.Position) {
+	s.cursor, s.high, s.acked = at, at, at
+	s.syncing, s.deadline = false, now+s.policy.Timeout
+}
+
+// Pass moves to a record without sending those before: a viewer gets only some of them, and acknowledges none.
+func (s *Stream) Pass(to protocol.Position) {
+	s.cursor, s.acked, s.high = to, to, max(s.high, to)
+}
+
+// Cursor returns the position of the next record to send.
+func (s *Stream) Cursor() protocol.Position { return s.cursor }
+
+// High returns the position of the first record that was never sent.
+func (s *Stream) High() protocol.Position { return s.high }
+
+// Window returns the position up to which records may be sent before the next ack.
+func (s *Stream) Window() protocol.Position { return s.acked + s.policy.inFlight() }
+
+// Sent says that the stream carried the records before a position.
+func (s *Stream) Sent(to protocol.Position) {
+	s.cursor = to
+	s.Carried(to)
+}
+
+// Carried says that a datagram carried the records before a position.
+func (s *Stream) Carried(to protocol.Position) { s.high = max(s.high, to) }
+
+// Outdated reports whether an ack is from before a keyframe.
+func (s *Stream) Outdated(at protocol.Position) bool { return s.syncing || at < s.acked }
+
+// Ack takes the progress of a client: its next record, and its last simulated tick.
+func (s *Stream) Ack(now lockstep.Time, at protocol.Position, t lockstep.Tick) {
+	s.acked, s.tick = min(at, s.cursor), t
+	if !s.confirmed {
+		s.confirmed, s.deadline = true, now+s.policy.Timeout
+	}
+}
+
+// Reach says which tick the connection knows, without an ack.
+func (s *Stream) Reach(t lockstep.Tick) { s.tick = t }
+
+// Tick returns the last tick that the connection knows.
+func (s *Stream) Tick() lockstep.Tick { return s.tick }
+
+// Began returns the tick of the last keyframe that the connection was sent; 0 if unknown.
+func (s *Stream) Began() lockstep.Tick { return s.began }
+
+// Lag returns how many ticks the connection is behind.
+func (s *Stream) Lag(present lockstep.Tick) lockstep.Tick { return present - min(s.tick, present) }
+
+// Near reports whether the connection is near enough to the present to be live.
+func (s *Stream) Near(present lockstep.Tick) bool {
+	return s.Lag(present) <= max(2*s.policy.AckEvery, s.policy.Lag/4)
+}
+
+// Behind reports whether a live connection is too far behind. A spectator may be behind by half as much as a player.
+func (s *Stream) Behind(present lockstep.Tick, spectator bool) bool {
+	if spectator {
+		return s.Lag(present) > s.policy.Lag/2
+	}
+	return s.Lag(present) > s.policy.Lag
+}
+
+// Deadline returns until when the connection must have authenticated, or reached the present. It is none of a live one.
+func (s *Stream) Deadline() lockstep.Time { return s.deadline }
+
+// Confirmed reports whether the client has the keyframe, and is only too slow to reach the present.
+func (s *Stream) Confirmed() bool { return !s.syncing && s.confirmed }
+
+// Strike counts that the connection was too far behind. It returns false if that was once too often. Ten minutes without a strike forgive
+// one.
+func (s *Stream) Strike(now lockstep.Time) bool {
+	for s.strikes > 0 && now-s.struckAt > 600*lockstep.Second {
+		s.strikes--
+		s.struckAt += 600 * lockstep.Second
+	}
+	if s.strikes >= s.policy.Strikes {
+		return false
+	}
+	s.strikes++
+	s.struckAt = now
+	return true
+}
+
+// Hurry gives a connection that was struck, and begins with a keyframe, less time.
+func (s *Stream) Hurry(now, period lockstep.Time) {
+	size := 0
+	if s.sync != nil {
+		size = len(s.sync.Bytes)
+	}
+	s.deadline = min(s.deadline, now+lockstep.Time(s.policy.Lag)*period+lockstep.Second*lockstep.Time(1+size>>20))
+}
+
+// Distrust forgets what the referee made after right, the last tick at which it was right. It reports whether the connection now waits for
+// another keyframe.
+func (s *Stream) Distrust(right lockstep.Tick) (waits bool) {
+	if s.began > right {
+		s.began = 0 // the state that it was sent may be wrong
+	}
+	if s.sync == nil || s.sync.Tick <= right {
+		return false
+	}
+	s.sync, s.sent = nil, 0
+	return true
+}
+
+// Forgive adds time to the deadline, in which the host did not run.
+func (s *Stream) Forgive(late lockstep.Time) { s.deadline += late }
+
+// Close ends the sending of a keyframe.
+func (s *Stream) Close() { s.syncing, s.sync = false, nil }
+
+// Check returns an error if the stream is inconsistent. next is the end of the log, and streams says that the connection is sent records.
+func (s *Stream) Check(next protocol.Position, streams bool) error {
+	switch {
+	case s.cursor > next || s.acked > s.high || s.cursor > s.high:
+		return fmt.Errorf("cursor %d, acked %d, highest %d, log %d", s.cursor, s.acked, s.high, next)
+	case streams && s.cursor-min(s.acked, s.cursor) > s.policy.inFlight():
+		return fmt.Errorf("%d records on their way", s.cursor-s.acked)
+	case streams && s.sync != nil:
+		return fmt.Errorf("it has a keyframe")
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+package syncing
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+var policy = Policy{BytesPerTick: 30, Timeout: 1000, Lag: 40, AckEvery: 3, Strikes: 2}
+
+func keyframeOf(size int) *Keyframe {
+	k := &Keyframe{Tick: 7, Position: 70}
+	for i := range size {
+		k.Bytes = append(k.Bytes, byte(i))
+	}
+	return k
+}
+
+// A keyframe comes in chunks, some bytes in the time of a tick, and records follow.
+func TestStreamOfAKeyframe(t *testing.T) {
+	s := NewStream(&policy, 5)
+	if s.Waits() || s.Deadline() != 5 {
+		t.Error("it waits before it has authenticated")
+	}
+	s.Begin(100, 10)
+	if !s.Waits() || s.Deadline() != 1100 {
+		t.Error("it does not wait")
+	}
+	k := keyframeOf(100)
+	s.Give(k)
+	var all []byte
+	now, ticks := lockstep.Time(100), 0
+	for !s.Finish() {
+		n := s.Next(20)
+		if n == 0 {
+			if more, next := s.More(now, 10); more || next != now+10 {
+				t.Fatalf("at %d: more %t, next at %d", now, more, next)
+			}
+			ticks++
+			if more, _ := s.More(now+10, 10); !more {
+				t.Fatalf("at %d: no more", now+10)
+			}
+			now += 10
+			continue
+		}
+		chunk, offset := s.Take(n)
+		if offset != len(all) {
+			t.Fatalf("a chunk at %d, want %d", offset, len(all))
+		}
+		all = append(all, chunk...)
+	}
+	if !bytes.Equal(all, k.Bytes) || ticks != 3 {
+		t.Errorf("got %d bytes in %d ticks, want 100 in 3 more", len(all), ticks)
+	}
+	if s.Cursor() != 70 || s.High() != 70 || s.Window() != 70+84 || s.Began() != 7 || s.Tick() != 7 || s.Waits() || s.Keyframe() != nil {
+		t.Errorf("it goes on at %d, to %d, after tick %d", s.Cursor(), s.Window(), s.Tick())
+	}
+	if more, next := s.More(now+100, 10); more || next != Never {
+		t.Error("nothing is sent, and there is more")
+	}
+	s.Begin(0, 10)
+	s.Give(keyframeOf(3 << 20))
+	if s.Deadline() != 1000+3*lockstep.Second {
+		t.Errorf("the time for 3 MiB is over at %d", s.Deadline())
+	}
+}
+
+// An ack moves the window on, and gives time to reach the present.
+func TestStreamAck(t *testing.T) {
+	s := NewStream(&policy, 0)
+	s.Resume(100, 50)
+	s.Sent(60)
+	s.Carried(65)
+	if s.High() != 65 || s.Confirmed() || s.Deadline() != 1100 {
+		t.Errorf("highest %d, deadline %d", s.High(), s.Deadline())
+	}
+	for _, row := range []struct {
+		at       protocol.Position
+		outdated bool
+	}{{49, true}, {50, false}, {64, false}} {
+		if got := s.Outdated(row.at); got != row.outdated {
+			t.Errorf("an ack of %d is outdated: %t", row.at, got)
+		}
+	}
+	s.Ack(200, 64, 30)
+	if s.Window() != 60+84 || s.Deadline() != 1200 || !s.Confirmed() {
+		t.Errorf("window %d, deadline %d", s.Window(), s.Deadline())
+	}
+	s.Ack(300, 60, 31)
+	if s.Deadline() != 1200 {
+		t.Error("a second ack gives more time")
+	}
+	for _, row := range []struct {
+		present                    lockstep.Tick
+		near, behind, behindToSeen bool
+	}{{20, true, false, false}, {41, true, false, false}, {42, false, false, false}, {51, false, false, false}, {52, false, false, true}, {71, false, false, true}, {72, false, true, true}} {
+		if s.Near(row.present) != row.near || s.Behind(row.present, false) != row.behind || s.Behind(row.present, true) != row.behindToSeen {
+			t.Errorf("%+v: lag %d", row, s.Lag(row.present))
+		}
+	}
+	s.Begin(400, 10)
+	if s.Confirmed() || !s.Outdated(64) {
+		t.Error("it has acknowledged what it does not have")
+	}
+}
+
+// The third strike is one too many, unless ten minutes have passed.
+func TestStreamStrikes(t *testing.T) {
+	s := NewStream(&policy, 0)
+	now := lockstep.Time(0)
+	for i, row := range []struct {
+		after lockstep.Time
+		want  bool
+	}{{0, true}, {1, true}, {1, false}, {600 * lockstep.Second, true}, {1, false}, {1 << 50, true}, {1, true}, {1, false}} {
+		now += row.after
+		if got := s.Strike(now); got != row.want {
+			t.Errorf("strike %d: got %t", i, got)
+		}
+	}
+	s.Begin(0, 10)
+	s.Hurry(0, 10)
+	if s.Deadline() != 1000 {
+		t.Errorf("got more time: %d", s.Deadline())
+	}
+	s.Forgive(1 << 40)
+	s.Hurry(0, 10)
+	if s.Deadline() != 400+lockstep.Second {
+		t.Errorf("deadline %d", s.Deadline())
+	}
+}
+
+// After the referee was wrong, no state that it made meanwhile is sent on.
+func TestStreamDistrust(t *testing.T) {
+	s := NewStream(&policy, 0)
+	s.Begin(0, 10)
+	s.Give(keyframeOf(40))
+	s.Take(20)
+	if s.Distrust(7) || s.Waits() {
+		t.Error("a right state is dropped")
+	}
+	if !s.Distrust(6) || !s.Waits() {
+		t.Error("a wrong state is sent")
+	}
+	s.Give(keyframeOf(20))
+	if _, offset := s.Take(10); offset != 0 {
+		t.Errorf("the next state begins at %d", offset)
+	}
+	s.Take(10)
+	s.Finish()
+	if s.Distrust(7); s.Began() != 7 {
+		t.Error("a right state is distrusted")
+	}
+	if s.Distrust(6); s.Began() != 0 {
+		t.Error("a wrong state is trusted")
+	}
+	s.Begin(0, 10)
+	if s.Close(); s.Waits() {
+		t.Error("a closed one waits")
+	}
+}
+
+// Check finds each kind of inconsistency.
+func TestStreamCheck(t *testing.T) {
+	for _, row := range []struct {
+		want   string
+		change func(s *Stream)
+	}{
+		{"<nil>", func(*Stream) {}},
+		{"cursor 99", func(s *Stream) { s.Pass(99) }},
+		{"highest 7", func(s *Stream) { s.high = 7 }},
+		{"85 records on their way", func(s *Stream) { s.Resume(0, 5); s.Sent(90) }},
+		{"it has a keyframe", func(s *Stream) { s.Give(keyframeOf(1)) }},
+	} {
+		s := NewStream(&policy, 0)
+		s.Resume(0, 80)
+		row.change(&s)
+		if got := fmt.Sprint(s.Check(90, true)); !strings.Contains(got, row.want) {
+			t.Errorf("got %s, want %s", got, row.want)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package commands
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/datagram"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// An Own has the commands of one player without a final result, by rising sequence. No sequence is further ahead of the highest
+// decided one than the window of sequences that a Coordinator takes.
+type Own struct {
+	list []command
+	open []*datagram.Pending // for Pending
+	next lockstep.Sequence   // of the next command
+	high lockstep.Sequence   // the highest that the server has decided, as far as it is known
+}
+
+type command struct {
+	datagram.Pending
+	answered bool          // and accepted
+	tick     lockstep.Tick // answered: when it runs
+	assumed  lockstep.Tick // the tick in which the prediction runs it; 0 for none
+	expected lockstep.Tick // the tick in which the server was expected to run it; 0 if nothing was
+	run      bool          // a frame that was run has it
+}
+
+// New returns an Own without commands.
+func New() Own { return Own{next: 1} }
+
+// Submit queues a command, and reports false if the window is full or no sequence is left. Sequences that were rejected
+// without a decision are reused once they fill the window and no other command is undecided.
+func (o *Own) Submit(now lockstep.Time, kind lockstep.Kind, payload []byte) (lockstep.Sequence, bool) {
+	n := len(o.list)
+	if o.full(o.next) && (n == 0 || o.list[n-1].Sequence <= o.high) {
+		o.next = o.high + 1
+	}
+	if n == record.CommandWindow || o.next == 0 || o.full(o.next) {
+		return 0, false
+	}
+	if n < cap(o.list) {
+		o.list = o.list[:n+1] // its payload's memory is used again
+	} else {
+		o.list = append(o.list, command{})
+	}
+	s := &o.list[n]
+	*s = command{Pending: datagram.Pending{Command: datagram.Command{Sequence: o.next, Kind: kind, Payload: append(s.Payload[:0], payload...)}, At: now}}
+	o.next++
+	return s.Sequence, true
+}
+
+// full reports whether the server would call a sequence too far ahead.
+func (o *Own) full(seq lockstep.Sequence) bool {
+	return uint64(seq) > uint64(o.high)+record.CommandWindow
+}
+
+// find returns the place of a sequence, or -1.
+func (o *Own) find(seq lockstep.Sequence) int {
+	for i := range o.list {
+		if o.list[i].Sequence == seq {
+			return i
+		}
+	}
+	return -1
+}
+
+// remove takes the command at place i out.
+func (o *Own) remove(i int) {
+	gone := o.list[i]
+	last := len(o.list) - 1
+	copy(o.list[i:], o.list[i+1:])
+	o.list[last] = gone
+	o.list = o.list[:last]
+}
+
+// Forget removes the accepted commands whose tick has been run.
+func (o *Own) Forget(t lockstep.Tick) {
+	for i := 0; i < len(o.list); {
+		if s := &o.list[i]; s.answered && s.tick <= t {
+			o.remove(i)
+			continue
+		}
+		i++
+	}
+}
+
+// A Renumbered says that the command with sequence From has sequence To from now on.
+type Renumbered struct{ From, To lockstep.Sequence }
+
+// Known takes the highest sequence that the server has decided, and its last sealed tick. A server that recovered from a
+// crash may have forgotten later ones; their answers are awaited again. If sequences are now too far ahead, the undecided
+// commands get new ones from last + 1 on, and Known returns these. So they do if a sequence is now that of a command of a
+// substitute: an accepted command runs in at most record.MaxInputDelay ticks.
+func (o *Own) Known(last lockstep.Sequence, now lockstep.Tick) (renumbered []Renumbered) {
+	o.high = last
+	n := len(o.list)
+	far := n > 0 && o.full(o.list[n-1].Sequence)
+	for i := range o.list {
+		far = far || o.list[i].takenBack(now)
+	}
+	if far {
+		o.next = last + 1
+	}
+	for i := range o.list {
+		s := &o.list[i]
+		if s.Sequence <= last && !s.takenBack(now) {
+			continue
+		}
+		s.answered, s.run = false, false
+		if far {
+			renumbered = append(renumbered, Renumbered{s.Sequence, o.next})
+			s.Sequence = o.next
+			o.next++
+		}
+	}
+	o.next = max(o.next, last+1)
+	slices.SortStableFunc(o.list, func(a, b command) int { return cmp.Compare(a.Sequence, b.Sequence) })
+	return renumbered
+}
+
+// takenBack reports whether the tick of an accepted command is so far ahead that a crash must have taken it back.
+func (s *command) takenBack(now lockstep.Tick) bool {
+	return s.answered && s.tick > now && s.tick-now > record.MaxInputDelay
+}
+
+// Unsent makes the player send all commands again.
+func (o *Own) Unsent() {
+	for i := range o.list {
+		o.list[i].Streamed, o.list[i].SentIn, o.list[i].expected = false, 0, 0
+	}
+}
+
+// Awaits reports whether a command has no answer yet: another answer is to a repeat.
+func (o *Own) Awaits(seq lockstep.Sequence) bool {
+	i := o.find(seq)
+	return i >= 0 && !o.list[i].answered
+}
+
+// An Answered says what the answer to a command, which is awaited, means for the assumptions.
+type Answered struct {
+	Expected bool // a tick was expected for it
+	Late     int  // then: the tick compared with that: -1 if it is earlier, 1 later
+	Error    Error
+}
+
+// Answer takes the answer to a command that is awaited, which was accepted or not. shown is the last tick that a prediction shows; 0 for none.
+func (o *Own) Answer(r *lockstep.Receipt, accepted bool, shown lockstep.Tick) (a Answered) {
+	i := o.find(r.Sequence)
+	s := &o.list[i]
+	if r.Reason.Final() {
+		o.high = max(o.high, r.Sequence)
+	}
+	if !accepted {
+		o.remove(i)
+		return Answered{Error: Surprise}
+	}
+	s.answered, s.tick = true, r.Tick
+	if s.expected > 0 {
+		a.Expected, a.Late = true, cmp.Compare(s.tick, s.expected)
+	}
+	shows := func(t lockstep.Tick) bool { return t != 0 && t <= shown }
+	if s.run || s.assumed == s.tick || shows(s.assumed) && !shows(s.tick) {
+		return a // what is shown does not vanish
+	}
+	if shows(s.tick) {
+		a.Error = Wrong
+	}
+	s.assumed = s.tick
+	for k := i + 1; k < len(o.list); k++ {
+		if later := &o.list[k]; later.assumed > 0 {
+			later.assumed = max(later.assumed, s.tick) // they keep their order
+		}
+	}
+	return a
+}
+
+// Pending returns the commands without an answer, by rising sequence. They are valid until the next call of another method.
+func (o *Own) Pending() []*datagram.Pending {
+	o.open = o.open[:0]
+	for i := range o.list {
+		if s := &o.list[i]; !s.answered {
+			o.open = append(o.open, &s.Pending)
+		}
+	}
+	return o.open
+}
+
+// Len returns how many commands there are, with those that are accepted and have not run.
+func (o *Own) Len() int { return len(o.list) }
+
+// Append appends all of them as the commands of a seat.
+func (o *Own) Append(dst []lockstep.Command, seat lockstep.Player) []lockstep.Command {
+	for i := range o.list {
+		s := &o.list[i]
+		dst = append(dst, lockstep.Command{Tick: s.tick, Player: seat, Sequence: s.Sequence, Kind: s.Kind, Payload: s.Payload})
+	}
+	return dst
+}
+
+// Memory returns how many bytes of payloads there are.
+func (o *Own) Memory() (n int) {
+	for _, s := range o.list[:cap(o.list)] {
+		n += cap(s.Payload)
+	}
+	return n
+}

@@ -1,0 +1,286 @@
+package follow
+
+import (
+	"errors"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// Options say what a Run keeps.
+type Options struct {
+	Game     *lockstep.Game
+	States   int  // checked states that the follower keeps
+	Hashes   bool // the state hash of every tick that they reach
+	Tape     int  // bytes of commands of these ticks
+	Previous bool // the state before the present one
+}
+
+// A Run runs the records that have arrived.
+type Run struct {
+	options  Options
+	follower *lockstep.Follower
+	dec      record.Decoder
+	backlog  backlog
+	ticks    *record.Record // the present frame or run of empty ticks, or nil
+	previous *lockstep.Simulation
+	tape     tape   // the commands of the ticks that the follower's kept states reach
+	hashes   hashes // or nil
+	full     bool   // records wait because the owner has too much to tell
+
+	agreed     int // checksums of the log that are ours
+	differing  int
+	counted    lockstep.Tick        // of the last checksum that is in agreed
+	diverged   bool                 // at the last one, or the server says so
+	parted     lockstep.Tick        // the check that was the first to differ
+	wrong      *lockstep.Simulation // the state that differed, until it is compared
+	mismatches mismatches
+	checks     checks
+	events     []any
+}
+
+// New returns a Run without a state.
+func New(o Options) Run { return Run{options: o} }
+
+// Begin goes on from the state of f, where a decoder stands in the stream.
+func (r *Run) Begin(f *lockstep.Follower, at *record.Decoder) {
+	r.follower, r.dec = f, at.Clone()
+	r.previous = nil
+	r.tape.begin(f.Tick())
+	r.Discard()
+	r.explain()
+}
+
+// Follower returns the follower, which only the Run advances, or nil before the first state.
+func (r *Run) Follower() *lockstep.Follower { return r.follower }
+
+// every returns the number of ticks between two checked ones.
+func (r *Run) every() lockstep.Tick { return lockstep.Tick(r.follower.Header().Settings.CheckEvery) }
+
+// Push queues a record.
+func (r *Run) Push(b []byte) { r.backlog.push(b) }
+
+// Waiting returns the bytes of the records that wait.
+func (r *Run) Waiting() int { return r.backlog.len() }
+
+// Discard forgets the records that have arrived.
+func (r *Run) Discard() {
+	r.full = false
+	r.backlog.clear()
+	r.ticks = nil
+}
+
+// Level returns how many ticks have arrived and not been run, where the stream has arrived up to a tick. A broken or dropped stream
+// gets no more.
+func (r *Run) Level(arrived lockstep.Tick) lockstep.Tick {
+	if r.follower == nil || r.backlog.len() == 0 && r.frame() == nil {
+		return 0
+	}
+	return max(arrived, r.dec.Tick()) - r.follower.Tick()
+}
+
+// Untimed reports whether records wait that wait for no tick: such as a line of chat, or those that came while the owner had too much to
+// tell.
+func (r *Run) Untimed() bool { return r.full || r.untimed() }
+
+func (r *Run) untimed() bool {
+	b := r.backlog.bytes()
+	return r.follower != nil && len(b) > 0 && r.frame() == nil && !record.KindOf(b).Advances()
+}
+
+// frame returns the frame of the next tick, if the record decoded last has it. A frame's memory is the backlog's, so it
+// is run before the next push; a run of empty ticks may wait.
+func (r *Run) frame() *lockstep.Frame {
+	if r.ticks == nil {
+		return nil
+	}
+	return r.ticks.FrameAfter(r.follower.Tick())
+}
+
+// Next returns the frame or the record that comes next, or neither. No frame may run if n is 0, and nothing more if the owner is full.
+func (r *Run) Next(n int64, full bool) (*lockstep.Frame, *record.Record, error) {
+	if f := r.frame(); f != nil {
+		if n == 0 {
+			return nil, nil, nil
+		}
+		return f, nil, nil
+	}
+	b := r.backlog.bytes()
+	r.full = len(b) > 0 && full
+	if len(b) == 0 || r.full || n == 0 && record.KindOf(b).Advances() {
+		return nil, nil, nil
+	}
+	rec, rest, err := r.dec.Decode(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.backlog.pop(len(b) - len(rest))
+	r.ticks = rec
+	return nil, rec, nil
+}
+
+// Step runs one tick; last says that it is the last before the state is looked at.
+func (r *Run) Step(f *lockstep.Frame, last bool) (err error) {
+	if r.options.Previous && last {
+		if r.previous == nil {
+			if r.previous, err = r.options.Game.AwaitState(r.follower.Header()); err != nil {
+				return err
+			}
+		}
+		if err := r.previous.CopyFrom(r.follower.Simulation()); err != nil {
+			return err
+		}
+	}
+	if err := r.follower.Advance(f); err != nil {
+		return err
+	}
+	if d := r.follower.Outrun(); d != nil {
+		r.Differs(Desynced{Tick: d.Tick, End: d.End})
+	}
+	return nil
+}
+
+// Previous returns the state before the present one, if it is kept.
+func (r *Run) Previous() *lockstep.Simulation { return r.previous }
+
+// Ticked keeps the past of a tick that has run, and reports whether it is a checked one.
+func (r *Run) Ticked(f *lockstep.Frame) (checked bool) {
+	r.explain()
+	r.tape.add(f, r.options.Tape)
+	if r.options.Hashes {
+		r.hashes.keep(r.follower, r.options.States)
+	}
+	if checked = f.Tick%r.every() == 0; checked {
+		r.tape.forget(r.follower.MomentFrom(0).Tick)
+	}
+	return checked
+}
+
+// Apply takes a record that is about the ticks so far.
+func (r *Run) Apply(rec *record.Record) {
+	if rec.Kind != record.KindMismatch || rec.Tick != r.mismatches.tick {
+		r.CloseCheck()
+	}
+	switch rec.Kind {
+	case record.KindChecksum:
+		r.mismatches.agree(rec.Tick, r.every(), rec.Hash)
+		r.checks.match(rec.Tick, r.every(), rec.Hash)
+		r.compare(rec)
+	case record.KindMismatch:
+		r.checks.differs(rec.Tick, r.every(), Differing{rec.Player, rec.Hash})
+		r.mismatches.add(rec.Tick, r.every(), rec.Player, rec.Hash)
+	case record.KindEnd:
+		if d := (*lockstep.DesyncError)(nil); errors.As(r.follower.Apply(rec), &d) {
+			r.differing++
+			r.Differs(Desynced{Tick: d.Tick, End: d.End})
+		}
+	}
+}
+
+// CloseCheck tells who differs, once no more checksums of the check follow.
+func (r *Run) CloseCheck() {
+	if e, news := r.mismatches.closed(); news {
+		r.events = append(r.events, e)
+	}
+}
+
+// compare compares a checksum of the stream with our own.
+func (r *Run) compare(rec *record.Record) {
+	t := rec.Tick
+	before := r.follower.Checked()
+	err := r.follower.Apply(rec)
+	if r.follower.Checked() == before {
+		return // not kept
+	}
+	if d := (*lockstep.DesyncError)(nil); errors.As(err, &d) {
+		r.differing++
+		r.checks.compared(t, r.every(), d.Got)
+		r.Differs(Desynced{Tick: t, Got: d.Got, Want: d.Want})
+		return
+	}
+	if t > r.counted { // after a state sync, a check may come again
+		r.agreed, r.counted = r.agreed+1, t
+	}
+	r.checks.compared(t, r.every(), rec.Hash)
+	if r.diverged && t >= r.parted { // not on an earlier tick
+		r.diverged = false
+		r.events = append(r.events, Healed{t})
+	}
+}
+
+// Differs makes an event of the first mismatch in a row.
+func (r *Run) Differs(d Desynced) {
+	if !r.diverged {
+		r.diverged, r.parted = true, d.Tick
+		r.events = append(r.events, d)
+	}
+}
+
+// Lag returns how many ticks, of some that have arrived, are to run before a state of tick goal replaces one that is not the match's, so
+// that both can be compared, -1 for nothing at all; and false if there is no such state, or they are too many for one call.
+func (r *Run) Lag(goal lockstep.Tick, level lockstep.Tick) (ticks int64, ok bool) {
+	if !r.diverged || r.follower == nil {
+		return 0, false
+	}
+	if t := r.follower.Tick(); t < goal {
+		ticks = int64(min(goal-t, level))
+		return ticks, ticks <= maxExplainTicks
+	}
+	return -1, true
+}
+
+// KeepWrong keeps the state that is not the match's.
+func (r *Run) KeepWrong() { r.wrong = r.follower.Simulation() }
+
+// explain compares the kept state with the match's, as soon as that has the same tick.
+func (r *Run) explain() {
+	if r.wrong == nil || r.wrong.Tick() > r.follower.Tick() {
+		return
+	}
+	wrong := r.wrong
+	r.wrong = nil
+	if wrong.Tick() < r.follower.Tick() {
+		return // it lacks ticks that never came
+	}
+	if e, differ := explain(r.options.Game, wrong, r.follower.Simulation()); differ {
+		r.events = append(r.events, e)
+	}
+}
+
+// Checks returns the latest checks, at most eight, oldest first.
+func (r *Run) Checks() []Check { return r.checks.list() }
+
+// Agreed returns the match's checksum of a tick, and false if the log has not said it lately.
+func (r *Run) Agreed(t lockstep.Tick) (uint64, bool) { return r.mismatches.agreedAt(t, r.every()) }
+
+// Counts returns how many checksums of the log were ours, and how many were not.
+func (r *Run) Counts() (agreed, differing int) { return r.agreed, r.differing }
+
+// Past returns the commands of the ticks from+1 to to, and of each of them the state hash that was computed first, 0 if it is not
+// kept. It returns false if some commands are forgotten.
+func (r *Run) Past(from, to lockstep.Tick) (commands []lockstep.Command, first []uint64, ok bool) {
+	if commands, ok = r.tape.since(from, to); !ok {
+		return nil, nil, false
+	}
+	for t := from + 1; t <= to; t++ {
+		first = append(first, r.hashes.of(r.follower, t))
+	}
+	return commands, first, true
+}
+
+// Events appends what is to be told since it was called last.
+func (r *Run) Events(dst []any) []any {
+	dst = append(dst, r.events...)
+	clear(r.events)
+	r.events = r.events[:0]
+	return dst
+}
+
+// Memory returns how many bytes the Run keeps, but for its simulations.
+func (r *Run) Memory() int {
+	n := cap(r.backlog.buf) + r.tape.memory() + 16*cap(r.hashes)
+	if r.follower != nil {
+		n += r.follower.Memory()
+	}
+	return n
+}
