@@ -14,20 +14,22 @@ func TestExpected(t *testing.T) {
 		want bool
 	}{
 		{"the match runs", func(*Client) {}, true},
-		{"it is paused", func(c *Client) { c.in.paused = true }, false},
 		{"it is held", func(c *Client) { c.held.Reason = "a player is slow" }, false},
-		{"the connection is lost", func(c *Client) { c.link = linkDialing }, false},
+		{"the connection is lost", func(c *Client) { c.link.HangUp(0, false, nil) }, false},
 		{"arrivals are not known", func(c *Client) { c.pace.noBase = true }, false},
 		{"the buffer fills", func(c *Client) { c.pace.waiting = true }, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			g, header := testgame.NewBankMatch(t, 2)
 			c := New(g, Options{Token: "token", Predict: 6})
-			c.link = linkUp
+			c.link.Advance(0)
+			c.link.Connected(0)
+			c.link.Welcomed(0)
 			c.pace.begin(&header.Settings, 100)
 			c.pace.noBase = false
-			if row.set(c); c.expects() != row.want {
-				t.Errorf("got %t", !row.want)
+			row.set(c)
+			if _, expects := c.path(); expects != row.want {
+				t.Errorf("got %t", expects)
 			}
 		})
 	}

@@ -2,61 +2,33 @@ package player
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/datagram"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/answers"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/commands"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/follow"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/predict"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/quiet"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/stream"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/views"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A Client is a player's or spectator's side of a live match. It owns no socket and no clock. Its owner gives it the
-// time and the bytes that arrive, sends its bytes, and dials when it wants a connection:
-//
-//	for c.Stage() != StageDone {
-//		c.Advance(now)
-//		if c.Stage() == StageDialing { dial; c.Connected(now) or c.Disconnected(now, err) }
-//		out := c.Send(nil)       // send it, until there is nothing
-//		if c.Stage() == StageClosing { close; c.Disconnected(now, nil) }
-//		r := c.Ready()           // act on r.Events, until there are none
-//		wait until r.Next, or for a message: c.Receive(now, message)
-//	}
-//
-// The stages, and what leads from one to another:
-//
-//	Waiting ──(due)──> Dialing ──Connected──> Greeting ──welcome──> Syncing ──state_sync──> CatchingUp ──> Live
-//	   ^                  |                      |                     |        <──(far behind)──┘          |
-//	   └───(attempts left)┴────Disconnected──────┴─────────────────────┴──────(any of them)─────────────────┘
-//	                  └──(none left, or told not to come back)──> Done        Closing: the client hangs up
-//	a welcome that resumes leads to Live at once; the match's end to Draining, and from there to Done
-//
-// It belongs to one goroutine.
+// A Client is a player's or spectator's side of a live match. It owns no socket and no clock: its owner gives it the
+// time and the bytes that arrive, sends its bytes, and dials when it wants a connection, as the package's page says. It belongs to one
+// goroutine.
 type Client struct {
 	game    *lockstep.Game
 	options Options
-	link    link
-	fatal   error // why the link is over, if not because of the match's end
-	reason  error // why the client hangs up
-	leaving bool
+	link    dialing.Link
 	over    bool // the match's end has arrived
 
-	now     lockstep.Time // the caller's
-	clock   lockstep.Time // our own: without jumps
-	gap     lockstep.Time // since the call before
-	dialAt  lockstep.Time
-	line    quiet.Line
-	greeted lockstep.Time // when the connection was opened
-	since   lockstep.Time // of the welcome
-	after   lockstep.Time // the server's wait before the next attempt
-	backoff backoff
-	started bool
+	ticker
+	line quiet.Line
 
 	held      Held // as the server says
 	wantReady bool
@@ -69,9 +41,10 @@ type Client struct {
 	session    protocol.SessionToken
 	ackEvery   lockstep.Tick
 	serverTick lockstep.Tick // the last that is known to be sealed
-	inputDelay lockstep.Tick
 
-	in         streamIn
+	in         stream.Stream
+	reader     protocol.Reader
+	message    protocol.Message    // scratch
 	datagrams  *datagram.PlayerEnd // or nil
 	run        follow.Run
 	out        outbox.Box
@@ -93,28 +66,20 @@ type Client struct {
 // New returns a Client of a match of game g.
 func New(g *lockstep.Game, o Options) *Client {
 	o.defaults()
-	c := &Client{game: g, options: o, seat: lockstep.System, own: commands.New(), payloads: g.NewPayloads()}
+	c := &Client{game: g, options: o, seat: lockstep.System, own: commands.New(), payloads: g.NewPayloads(), in: stream.New(g)}
 	if o.Views {
 		c.look = views.New(g)
 	}
 	c.run = follow.New(follow.Options{Game: g, States: o.KeepStates, Hashes: o.HashTicks, Tape: o.MaxBacklog / 4, Previous: o.Interpolate})
 	c.roster.tell = c.tell
-	c.backoff.random = o.Seed
+	c.link = dialing.New(dialing.Policy(o.Reconnect), o.Seed)
 	c.pace = pacer{options: o.Pacing, noBase: true, pace: pacePlain}
 	c.predict = predict.New(predict.Options{Ahead: o.Predict, Late: o.PredictLate})
 	return c
 }
 
-// awaits reports whether the client has nothing of the match yet on this connection.
-func (c *Client) awaits() bool {
-	if c.look != nil {
-		return !c.look.Looks()
-	}
-	return c.run.Follower() == nil || c.in.from() == 0
-}
-
 // Err returns why the client has given up, or nil if it has not.
-func (c *Client) Err() error { return c.fatal }
+func (c *Client) Err() error { return c.link.Err() }
 
 // Simulation returns the confirmed state, for reading, or nil before the first state has arrived.
 func (c *Client) Simulation() *lockstep.Simulation {
@@ -132,39 +97,17 @@ func (c *Client) Header() *lockstep.Header {
 	return nil
 }
 
-// maxGap bounds how far the client's clock moves at a time. It is longer than the time between two calls (see Ready),
-// and shorter than the silence that ends a connection: a machine that slept first reads the bytes that have arrived.
-const maxGap = 2 * lockstep.Second
-
 const (
-	// syncPatience is how long a client waits for a welcome, or for the next part of a state, before it reconnects.
-	syncPatience = 30 * lockstep.Second
-
-	// minSyncRate is the least rate of a state's bytes after that, per second. Otherwise a server could send a byte now
-	// and then for ever.
-	minSyncRate = 1 << 10
-
 	// maxRetryAfter is the longest wait that a server can ask for. A client that is asked for more gives up.
 	maxRetryAfter = 3600 * lockstep.Second
 )
 
-// tickClock takes the caller's time.
-func (c *Client) tickClock(now lockstep.Time) {
-	if !c.started {
-		c.started, c.now = true, now
-	}
-	c.gap = now - c.now
-	c.clock += min(max(0, c.gap), maxGap)
-	c.now = now
-}
-
 // Connected says that a connection is open.
 func (c *Client) Connected(now lockstep.Time) {
 	c.tickClock(now)
-	if c.link != linkDialing {
+	if !c.link.Connected(c.clock) {
 		return
 	}
-	c.link, c.greeted = linkGreeting, c.clock
 	c.line, c.held = quiet.Begin(c.clock, c.options.Silence), Held{}
 	c.measure.repeats += c.datagrams.Repeats()
 	c.datagrams = nil
@@ -177,137 +120,91 @@ func (c *Client) Connected(now lockstep.Time) {
 // closed.
 func (c *Client) Disconnected(now lockstep.Time, err error) {
 	c.tickClock(now)
-	if c.link == linkWaiting || c.link == linkOver {
+	l, ok := c.link.Lost(c.clock, c.Stage() == StageLive, c.over, err)
+	if !ok {
 		return
 	}
-	had := c.link != linkDialing
-	if c.reason != nil {
-		err = c.reason
-	}
-	if err == nil {
-		err = errors.New("lockstep: client: connection lost")
-	}
-	c.resetBackoff()
-	c.reason = nil
-	c.in.assembly.drop()
+	c.in.Lost()
 	if c.look != nil {
 		c.look.Drop()
 	}
 	c.own.Unsent()
 	c.out.Begin()
 	c.answers.Reset()
-	if c.fatal != nil || c.leaving || c.over {
-		c.finish()
-		return
-	}
-	c.link = linkWaiting
-	if had {
+	switch {
+	case l.Over:
+	case l.Had:
 		c.run.CloseCheck()
 		c.events = c.run.Events(c.events)
-		c.tell(ConnectionLost{err})
-	} else {
-		c.tell(ConnectFailed{err})
+		c.tell(ConnectionLost{l.Err})
+	default:
+		c.tell(ConnectFailed{l.Err})
 	}
-	c.retry(err)
-}
-
-// resetBackoff forgets failed attempts if the connection was live long enough. Otherwise a client would for ever dial a
-// server that ends each connection at once.
-func (c *Client) resetBackoff() {
-	if c.Stage() == StageLive && c.clock-c.since >= 5*c.options.Reconnect.First {
-		c.backoff.attempt = 0
+	if err := c.link.Err(); err != nil {
+		c.tell(LostForGood{err})
+	} else if !l.Over {
+		c.tell(Retrying{l.Attempt, c.now + l.At - c.clock})
 	}
-}
-
-// retry schedules the next attempt.
-func (c *Client) retry(err error) {
-	c.backoff.lost(c.clock)
-	at, ok := c.backoff.next(&c.options.Reconnect, c.clock, c.after)
-	c.after = 0
-	if !ok {
-		c.fatal = fmt.Errorf("%w after %d attempts: %w", ErrGaveUp, c.backoff.attempt, err)
-		c.finish()
-		return
-	}
-	c.link, c.dialAt = linkWaiting, at
-	c.tell(Retrying{c.backoff.attempt, c.now + at - c.clock})
 }
 
 // Retry makes the next attempt to connect due at once, as when the user asks for it or the network is back. The waits
 // begin anew after it. It does nothing while there is a connection, or none is wanted.
 func (c *Client) Retry() {
-	if c.link != linkWaiting {
-		return
-	}
-	c.backoff.attempt, c.backoff.since, c.dialAt = 1, c.clock, c.clock
-	c.tell(Retrying{c.backoff.attempt, c.now})
-}
-
-// finish ends the client.
-func (c *Client) finish() {
-	c.link = linkOver
-	if c.fatal != nil {
-		c.tell(LostForGood{c.fatal})
+	if attempt, ok := c.link.Retry(c.clock); ok {
+		c.tell(Retrying{attempt, c.now})
 	}
 }
 
 // fail gives up because of an err that another connection cannot mend.
 func (c *Client) fail(err error) {
-	if c.fatal != nil || c.link == linkOver {
-		return
+	p := (*lockstep.PanicError)(nil)
+	if c.link.State() == dialing.Up && c.look == nil && c.link.Err() == nil && errors.As(err, &p) {
+		c.out.Panic(p) // before the connection ends, the server is told
 	}
-	c.fatal = err
-	if c.link == linkUp && c.look == nil {
-		if p := (*lockstep.PanicError)(nil); errors.As(err, &p) {
-			c.out.Panic(p) // before the connection ends, the server is told
-		}
-	}
-	if c.link == linkGreeting || c.link == linkUp {
-		c.hangUp(err)
-	} else if c.link != linkClosing {
-		c.finish()
+	if c.link.Fail(c.clock, c.Stage() == StageLive, err) {
+		c.tell(LostForGood{err})
 	}
 }
 
 // hangUp asks the owner to close the connection because of err.
-func (c *Client) hangUp(err error) {
-	if c.link == linkGreeting || c.link == linkUp {
-		c.resetBackoff()
-		c.link, c.reason = linkClosing, err
-	}
-}
+func (c *Client) hangUp(err error) { c.link.HangUp(c.clock, c.Stage() == StageLive, err) }
 
 // Advance lets the time pass: it runs the ticks that are due.
 func (c *Client) Advance(now lockstep.Time) {
 	c.tickClock(now)
 	c.timers()
 	c.play()
-	c.resimulate()
+	if c.run.Follower() != nil { // a client that catches up has no time to compute ticks again
+		want, known := c.run.Agreed(c.answers.Last())
+		free := c.link.State() == dialing.Up && !c.catchingUp
+		if o, news := c.answers.Advance(c.clock, c.pace.duration(1, 100), free, want, known); news {
+			c.tell(Resimulated(o))
+		}
+	}
 	c.measure.advance(c.clock)
 }
 
 func (c *Client) timers() {
-	switch c.link {
-	case linkWaiting:
-		if c.clock >= c.dialAt {
-			c.link = linkDialing
-			c.tell(Dialing{c.backoff.attempt})
-		}
-	case linkGreeting, linkUp:
-		if c.clock >= c.line.SilentAt() {
-			c.hangUp(ErrSilent)
-			return
-		}
-		if c.link == linkGreeting && c.clock-c.greeted >= syncPatience || c.link == linkUp && c.in.stalled(c.clock) && (c.look == nil || c.awaits()) {
-			c.hangUp(ErrNoSync)
-			return
-		}
-		if !c.over && c.line.Notice(c.clock, c.gap, c.patience()) {
-			c.tell(c.Held())
-		}
-		if c.link == linkUp && c.clock >= c.measure.pingAt {
-			c.measure.pingAt = c.clock + c.options.PingEvery
-			c.out.Want(outbox.Ping)
-		}
+	if attempt, dials := c.link.Advance(c.clock); dials {
+		c.tell(Dialing{attempt})
+	}
+	if !c.link.Open() {
+		return
+	}
+	if c.clock >= c.line.SilentAt() {
+		c.hangUp(ErrSilent)
+		return
+	}
+	up := c.link.State() == dialing.Up
+	if !up && c.clock-c.link.Opened() >= stream.Patience || up && c.in.Stalled(c.clock) && (c.look == nil || c.Stage() == StageSyncing) {
+		c.hangUp(ErrNoSync)
+		return
+	}
+	if !c.over && c.line.Notice(c.clock, c.gap, c.patience()) {
+		c.tell(c.Held())
+	}
+	if up && c.clock >= c.measure.pingAt {
+		c.measure.pingAt = c.clock + c.options.PingEvery
+		c.out.Want(outbox.Ping)
 	}
 }

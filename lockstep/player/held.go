@@ -2,6 +2,7 @@ package player
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/quiet"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -16,20 +17,19 @@ func (h Held) InLobby() bool {
 	return h.Reason == protocol.LobbyPlayers || h.Reason == protocol.LobbyReady || h.Reason == protocol.LobbyBegins
 }
 
-// takeHeld takes the server's word that the match stands, or goes on.
-func (c *Client) takeHeld(m *protocol.Message) {
+// heldOf returns the server's word that the match stands, or goes on, which comes now on the clock of the client's owner.
+func heldOf(m *protocol.Message, now lockstep.Time) Held {
 	h := Held{Reason: m.Text}
 	if m.Text != "" {
-		h.Since = c.now - lockstep.Time(m.SinceMS)*lockstep.Millisecond
+		h.Since = now - lockstep.Time(m.SinceMS)*lockstep.Millisecond
 		for _, seat := range m.Seats {
 			h.Players = append(h.Players, lockstep.Player(seat))
 		}
 		if m.UntilMS > 0 {
-			h.Until = c.now + lockstep.Time(m.UntilMS)*lockstep.Millisecond
+			h.Until = now + lockstep.Time(m.UntilMS)*lockstep.Millisecond
 		}
 	}
-	c.held, c.in.resumes = h, m.Text == ""
-	c.tell(h)
+	return h
 }
 
 // Held returns why the match stands still or runs slower, as the last event of this type said. That of a silent server ends at the
@@ -44,12 +44,13 @@ func (c *Client) Held() Held {
 
 // patience returns for how long the server may send nothing until a user is told.
 func (c *Client) patience() lockstep.Time {
+	paused, resumes := c.in.Paused()
 	switch {
-	case c.look != nil && c.link == linkUp: // a server sends something at least every ackEvery ticks
+	case c.look != nil && c.link.State() == dialing.Up: // a server sends something at least every ackEvery ticks
 		return max(quiet.Time, 2*c.look.Period()*lockstep.Time(c.ackEvery))
-	case c.link != linkUp || c.run.Follower() == nil:
+	case c.link.State() != dialing.Up || c.run.Follower() == nil:
 		return lockstep.Time(1 << 60)
-	case c.held.Reason != "" || c.in.paused && !c.in.resumes || c.in.from() == 0: // answers to pings come, at least
+	case c.held.Reason != "" || paused && !resumes || c.in.From() == 0: // answers to pings come, at least
 		return c.options.PingEvery + quiet.Time
 	}
 	return max(quiet.Time, 3*c.pace.duration(1, c.pace.arriving))

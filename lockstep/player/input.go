@@ -5,8 +5,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
-	"github.com/seed-49bee653/samestep/lockstep/player/internal/predict"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -14,7 +14,7 @@ import (
 // Submit queues a command, given as a pointer to its registered type, and returns its sequence. Its answer is a
 // [lockstep.Receipt] among the events. The client sends it on each new connection until it is answered; it runs once.
 func (c *Client) Submit(value any) (lockstep.Sequence, error) {
-	if !c.welcomed || c.role == protocol.Spectator || c.link == linkOver || c.fatal != nil || c.leaving || c.over {
+	if !c.welcomed || c.role == protocol.Spectator || c.link.State() == dialing.Over || c.link.Err() != nil || c.link.Leaving() || c.over {
 		return 0, ErrNotPlaying
 	}
 	kind, payload, err := c.payloads.Encode(value)
@@ -25,18 +25,14 @@ func (c *Client) Submit(value any) (lockstep.Sequence, error) {
 	if !ok {
 		return 0, fmt.Errorf("%w: %d commands", ErrUnanswered, record.CommandWindow)
 	}
-	var path *predict.Path
-	if c.expects() {
-		p := c.path()
-		path = &p
-	}
-	c.predict.Assume(&c.own, path, uint32(c.pace.fraction()))
+	path, expects := c.path()
+	c.predict.Assume(&c.own, &path, expects, uint32(c.pace.fraction()))
 	return seq, nil
 }
 
 // Chat queues a line of text for people, of at most [record.MaxNote] bytes.
 func (c *Client) Chat(text string) error {
-	if c.link != linkUp {
+	if c.link.State() != dialing.Up {
 		return ErrNotPlaying
 	}
 	if !c.out.Chat(pack.Clip(text, record.MaxNote)) {
@@ -51,22 +47,12 @@ func (c *Client) Leave(reason string) {
 	if c.over {
 		c.run.Discard()
 	}
-	if c.leaving || c.link == linkOver {
+	if c.link.Leaving() || c.link.State() == dialing.Over {
 		return
 	}
-	c.leaving = true
 	c.out.Reason(pack.Clip(reason, record.MaxNote))
-	if c.link == linkUp {
+	if c.link.Leave(c.clock, c.Stage() == StageLive) {
 		c.out.Want(outbox.Leave)
-		c.hangUp(nil)
-		return
-	}
-	if c.link == linkGreeting {
-		c.hangUp(nil)
-		return
-	}
-	if c.link != linkClosing {
-		c.finish()
 	}
 }
 

@@ -60,7 +60,8 @@ func (c *Client) noted(b []byte) (rest []byte, err error) {
 	}
 	switch {
 	case r.Kind == record.KindEnd:
-		c.end(r)
+		c.over = true
+		c.tell(endOf(c.game, r))
 	case r.Kind != record.KindNote && r.Kind != record.KindEvent:
 		return b, fmt.Errorf("lockstep: client: %w: a record of kind %d for a viewer", record.ErrOutOfPlace, r.Kind)
 	case c.look.Blind():
@@ -95,7 +96,7 @@ func (c *Client) viewed(m *protocol.Message) error {
 		return err
 	}
 	if !whole {
-		c.in.await(c.clock)
+		c.in.Await(c.clock)
 		return nil
 	}
 	c.own.Forget(m.Tick)

@@ -42,7 +42,7 @@ func (c *Client) MemoryBound(stateBytes int) int {
 
 // Memory returns how many of these bytes the client keeps now.
 func (c *Client) Memory() int {
-	n := c.run.Memory() + cap(c.in.assembly.bytes) + eventBytes*(cap(c.events)+cap(c.ready.Events))
+	n := c.run.Memory() + c.in.Memory() + eventBytes*(cap(c.events)+cap(c.ready.Events))
 	n += c.look.Memory() + c.datagrams.Memory() + c.answers.Memory() + c.own.Memory() + c.out.Memory()
 	return n
 }

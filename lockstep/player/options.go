@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -20,7 +21,7 @@ var (
 	ErrSilent = errors.New("lockstep: client: the server is silent")
 
 	// ErrGaveUp: all attempts to connect have failed.
-	ErrGaveUp = errors.New("lockstep: client: gave up")
+	ErrGaveUp = dialing.ErrGaveUp
 
 	// ErrNoSync: the server sent no state that could be used.
 	ErrNoSync = errors.New("lockstep: client: no usable state")

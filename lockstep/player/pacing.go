@@ -2,6 +2,7 @@ package player
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/stream"
 )
 
 // PacingOptions say when a client runs the ticks that have arrived. Zero fields have the defaults in brackets.
@@ -83,6 +84,15 @@ func (p *pacer) duration(n, percent int64) lockstep.Time {
 
 // tickUnits returns the units of a tick.
 func (p *pacer) tickUnits() int64 { return p.each * 100 * pacePlain }
+
+// came counts the ticks that have come after a tick, and returns how many of them should have run before.
+func (p *pacer) came(now lockstep.Time, before lockstep.Tick, in *stream.Stream) (overdue int64) {
+	if in.Streaming() && in.Tick() > before {
+		overdue = p.arrived(now, int64(in.Tick()-before))
+		p.noBase, _ = in.Paused()
+	}
+	return overdue
+}
 
 // arrived counts n ticks that arrived together, and returns how many of them should have run before.
 func (p *pacer) arrived(now lockstep.Time, n int64) (overdue int64) {

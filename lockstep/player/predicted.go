@@ -2,38 +2,24 @@ package player
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/predict"
-	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// path returns how long a command takes.
-func (c *Client) path() predict.Path {
-	return predict.Path{
+// path returns how long a command takes that is submitted now, and whether its tick can be expected.
+func (c *Client) path() (w predict.Path, expects bool) {
+	w = predict.Path{
 		Tick:       c.pace.duration(1, c.pace.playing),
-		Ahead:      c.pace.behind(c.pace.passed, int64(c.run.Level(c.in.dec.Tick()))) + c.measure.roundTrip,
-		InputDelay: c.inputDelay,
+		Ahead:      c.pace.behind(c.pace.passed, int64(c.run.Level(c.in.Tick()))) + c.measure.roundTrip,
+		InputDelay: c.in.InputDelay(),
 	}
-}
-
-// expects reports whether the tick of a command submitted now can be expected.
-func (c *Client) expects() bool {
-	return c.link == linkUp && c.runs() && !c.pace.noBase && !c.pace.waiting
-}
-
-// predictTicks brings the prediction up to what is due.
-func (c *Client) predictTicks() {
-	n := c.predict.Advance(c.clock, &c.own, &predict.Input{
-		Game: c.game, Confirmed: c.run.Follower().Simulation(), Owed: lockstep.Tick(c.pace.owed), Seat: c.seat,
-		Late: c.catchingUp, Watches: c.role == protocol.Spectator, Path: c.path(),
-	})
-	c.smooth.rollbacks += n.Rollbacks
-	c.smooth.corrections += n.Corrections
+	return w, c.link.State() == dialing.Up && c.runs() && !c.pace.noBase && !c.pace.waiting
 }
 
 // mostOwed returns over how many ticks that are late the prediction goes on.
 func (c *Client) mostOwed() int64 {
 	switch {
-	case c.options.PredictLate == 0 || c.options.Pacing.AsTheyCome || c.catchingUp || c.run.Follower() == nil || c.predict.Failed() || c.run.Level(c.in.dec.Tick()) > 0:
+	case c.options.PredictLate == 0 || c.options.Pacing.AsTheyCome || c.catchingUp || c.run.Follower() == nil || c.predict.Failed() || c.run.Level(c.in.Tick()) > 0:
 		return 0
 	case !c.runs() || c.pace.noBase || c.pace.waiting:
 		return c.pace.owed // nobody knows when the next tick is due

@@ -1,6 +1,9 @@
 package player
 
-import "github.com/seed-49bee653/samestep/lockstep"
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
+)
 
 // A Ready is what a Client wants done. Its memory is used again by the next call of [Client.Ready].
 type Ready struct {
@@ -27,33 +30,29 @@ func (c *Client) Ready() *Ready {
 	if r.Events, c.events = c.events, r.Events[:0]; cap(c.events) > maxEvents {
 		c.events = nil
 	}
-	r.Next = c.due()
+	at := c.clock + lockstep.Second
+	switch c.link.State() {
+	case dialing.Waiting:
+		at = min(at, c.link.DialAt())
+	case dialing.Greeting, dialing.Up:
+		at = min(at, c.line.SilentAt(), c.line.Due(c.patience()))
+		if c.link.State() == dialing.Up {
+			at = min(at, c.measure.pingAt, c.datagrams.Wake(c.clock, c.own.Pending()))
+		}
+	}
+	if c.link.State() == dialing.Up && !c.catchingUp {
+		at = min(at, c.answers.Due())
+	}
+	level := int64(c.run.Level(c.in.Tick()))
+	if waiting := c.run.Untimed(); c.link.Err() == nil && (level > 0 || waiting || c.pace.owed < c.mostOwed()) {
+		if c.catchingUp || waiting {
+			r.Next = c.now
+			return r
+		}
+		at = min(at, c.pace.passed+c.pace.next(level))
+	}
+	r.Next = c.now + max(0, at-c.clock)
 	return r
 }
 
 func (c *Client) tell(e any) { c.events = append(c.events, e) }
-
-// due returns when Advance is to be called next, if nothing happens before.
-func (c *Client) due() lockstep.Time {
-	at := c.clock + lockstep.Second
-	switch c.link {
-	case linkWaiting:
-		at = min(at, c.dialAt)
-	case linkGreeting, linkUp:
-		at = min(at, c.line.SilentAt(), c.line.Due(c.patience()))
-		if c.link == linkUp {
-			at = min(at, c.measure.pingAt, c.datagrams.Wake(c.clock, c.own.Pending()))
-		}
-	}
-	if c.link == linkUp && !c.catchingUp {
-		at = min(at, c.answers.Due())
-	}
-	level := int64(c.run.Level(c.in.dec.Tick()))
-	if waiting := c.run.Untimed(); c.fatal == nil && (level > 0 || waiting || c.pace.owed < c.mostOwed()) {
-		if c.catchingUp || waiting {
-			return c.now
-		}
-		at = min(at, c.pace.passed+c.pace.next(level))
-	}
-	return c.now + max(0, at-c.clock)
-}

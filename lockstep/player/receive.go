@@ -5,71 +5,31 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/answers"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// streamIn is the part of the stream that has arrived.
-type streamIn struct {
-	streaming bool // the decoder stands in a stream
-	dec       record.Decoder
-	position  protocol.Position // of the next record
-	assembly  assembly
-	reader    protocol.Reader
-	message   protocol.Message
-	asks      int           // for a state, since the last one that was good
-	dropping  bool          // records are not kept, because a new state is awaited
-	paused    bool          // by the last tick
-	resumes   bool          // the server has said since then that the match goes on
-	waiting   lockstep.Time // since when a state has been awaited and nothing of it came
-	awaited   lockstep.Time // since when it has been awaited
-	most      int           // bytes of it that have come, at most: a server may begin again
-}
-
-// await begins to wait for a state.
-func (s *streamIn) await(now lockstep.Time) { s.waiting, s.awaited, s.most = now, now, 0 }
-
-// stalled reports whether a state is awaited, and comes too slowly or not at all.
-func (s *streamIn) stalled(now lockstep.Time) bool {
-	return s.from() == 0 && (now-s.waiting >= syncPatience || now-s.awaited >= syncPatience+lockstep.Time(s.most)*lockstep.Second/minSyncRate)
-}
-
-// from returns the position at which the stream can go on, or 0.
-func (s *streamIn) from() protocol.Position {
-	if !s.streaming || s.dropping {
-		return 0
-	}
-	return s.position
-}
-
 // Receive takes one message of the connection. An error says why the client hangs up because of it.
 func (c *Client) Receive(now lockstep.Time, b []byte) error {
 	c.tickClock(now)
-	if c.link != linkGreeting && c.link != linkUp {
+	if !c.link.Open() {
 		return nil
 	}
 	if c.line.Stream(c.clock) {
 		c.tell(c.held)
 	}
 	c.measure.bytesIn += uint64(len(b))
-	before := c.in.dec.Tick()
+	before := c.in.Tick()
 	err := c.receive(b)
-	c.arrived(before)
+	if late := c.pace.came(c.clock, before, &c.in); !c.catchingUp {
+		c.measure.lateFrames += uint64(late)
+	}
 	if err != nil {
 		c.hangUp(err)
 	}
 	return err
-}
-
-// arrived notes that the ticks after before have come.
-func (c *Client) arrived(before lockstep.Tick) {
-	if c.in.streaming && c.in.dec.Tick() > before {
-		if late := c.pace.arrived(c.clock, int64(c.in.dec.Tick()-before)); !c.catchingUp {
-			c.measure.lateFrames += uint64(late)
-		}
-		c.pace.noBase = c.in.paused
-	}
 }
 
 func (c *Client) receive(b []byte) error {
@@ -82,13 +42,13 @@ func (c *Client) receive(b []byte) error {
 			b, err = c.noted(b)
 		} else if protocol.IsRecord(b) {
 			b, err = c.record(b)
-		} else if b, err = c.in.reader.Read(&c.in.message, b); err == nil {
-			err = c.dispatch(&c.in.message)
+		} else if b, err = c.reader.Read(&c.message, b); err == nil {
+			err = c.dispatch(&c.message)
 		}
 		if err != nil {
 			return err
 		}
-		if c.link != linkGreeting && c.link != linkUp {
+		if !c.link.Open() {
 			return nil // nothing after a farewell is read
 		}
 	}
@@ -97,13 +57,13 @@ func (c *Client) receive(b []byte) error {
 
 // record takes the record that b begins with.
 func (c *Client) record(b []byte) (rest []byte, err error) {
-	if c.link != linkUp || !c.in.streaming {
+	if c.link.State() != dialing.Up || !c.in.Streaming() {
 		return b, fmt.Errorf("lockstep: client: %w: a record before the state", record.ErrOutOfPlace)
 	}
 	if c.datagrams.Early() {
-		size, err := c.datagrams.Repeated(c.in.position, b)
+		size, err := c.datagrams.Repeated(c.in.Position(), b)
 		if err != nil {
-			c.in.streaming = false // it cannot go on
+			c.in.Break() // it cannot go on
 			return b, err
 		}
 		rest = b[size:]
@@ -111,78 +71,47 @@ func (c *Client) record(b []byte) (rest []byte, err error) {
 		return rest, err
 	}
 	if c.datagrams != nil {
-		err = c.takeEarly(c.datagrams.Waiting(c.in.position))
+		err = c.takeEarly(c.datagrams.Waiting(c.in.Position()))
 	}
 	return rest, err
 }
 
 // take takes the next record of the stream, with which b begins.
 func (c *Client) take(b []byte) (rest []byte, err error) {
-	r, rest, err := c.in.dec.Decode(b)
-	if err == nil && r.Kind == record.KindKeyframe {
-		err = fmt.Errorf("lockstep: client: %w: a keyframe in the stream", record.ErrOutOfPlace)
-	}
+	at := c.in.Position()
+	r, rest, err := c.in.Take(b)
 	if err != nil {
-		c.in.streaming = false // it cannot go on
 		return b, err
 	}
+	raw := b[:len(b)-len(rest)]
 	if c.datagrams != nil {
-		c.datagrams.Took(c.in.position, b[:len(b)-len(rest)])
+		c.datagrams.Took(at, raw)
 	}
-	c.in.position++
-	c.serverTick = max(c.serverTick, c.in.dec.Tick())
+	c.serverTick = max(c.serverTick, c.in.Tick())
+	c.pace.arriving = c.in.Speed()
 	c.out.Arrived()
-	if r.Ticks() > 0 {
-		c.expect(&r.Frame)
-	}
 	c.over = c.over || r.Kind == record.KindEnd
-	if c.in.dropping {
+	if c.in.Dropping() {
 		return rest, nil
 	}
+	var late error // a state is shorter
 	if c.run.Waiting() > 2*c.options.MaxBacklog {
-		c.overflow(fmt.Errorf("lockstep: client: more than %d bytes behind", 2*c.options.MaxBacklog))
+		late = fmt.Errorf("lockstep: client: more than %d bytes behind", 2*c.options.MaxBacklog)
+	} else if c.in.Tick() > c.Tick() && c.in.Tick()-c.Tick() > maxWaiting {
+		late = fmt.Errorf("lockstep: client: more than %d ticks behind", maxWaiting)
+	}
+	if late != nil {
+		c.in.Drop()
+		c.run.Discard()
+		c.ask(late)
 		return rest, nil
 	}
-	if c.in.dec.Tick() > c.Tick() && c.in.dec.Tick()-c.Tick() > maxWaiting {
-		c.overflow(fmt.Errorf("lockstep: client: more than %d ticks behind", maxWaiting))
-		return rest, nil
-	}
-	c.run.Push(b[:len(b)-len(rest)])
+	c.run.Push(raw)
 	return rest, nil
 }
 
-// expect adjusts when later ticks are expected, after the commands of System in a frame.
-func (c *Client) expect(f *lockstep.Frame) {
-	c.in.paused = false
-	for i := range f.Commands {
-		if f.Commands[i].Player != lockstep.System {
-			continue
-		}
-		switch v := c.systemCommand(&f.Commands[i]).(type) {
-		case *lockstep.SpeedSet:
-			c.pace.arriving = int64(v.Percent)
-		case *lockstep.Paused:
-			c.in.paused, c.in.resumes = true, false
-		case *lockstep.Resumed:
-			c.in.paused = false
-		case *lockstep.InputDelaySet:
-			c.inputDelay = lockstep.Tick(v.Ticks)
-		}
-	}
-}
-
-// systemCommand returns the value of a command of System, or nil.
-func (c *Client) systemCommand(cmd *lockstep.Command) any {
-	own := *cmd
-	c.payloads.Reset()
-	if c.payloads.Decode(&own) != nil {
-		return nil // the simulation will say so
-	}
-	return own.Value
-}
-
 func (c *Client) dispatch(m *protocol.Message) error {
-	if c.link == linkGreeting {
+	if c.link.State() == dialing.Greeting {
 		switch m.Kind {
 		case protocol.KindWelcome, protocol.KindError, protocol.KindClosing, protocol.KindPing:
 		default:
@@ -216,7 +145,7 @@ func (c *Client) dispatch(m *protocol.Message) error {
 		if !c.answers.Busy() {
 			var material *answers.Material
 			if !c.answers.Keeps(m.From, m.Tick) {
-				material = c.material(m.From, m.Tick)
+				material = materialOf(c.game, &c.run, m.From, m.Tick)
 			}
 			c.answers.Ask(c.clock, m.From, m.Tick, m.State, material)
 		}
@@ -233,7 +162,9 @@ func (c *Client) dispatch(m *protocol.Message) error {
 	case protocol.KindError:
 		c.serverError(m)
 	case protocol.KindHeld:
-		c.takeHeld(m)
+		c.held = heldOf(m, c.now)
+		c.in.Held(m.Text == "")
+		c.tell(c.held)
 	case protocol.KindClosing:
 		c.closing(m)
 	default:
@@ -243,27 +174,26 @@ func (c *Client) dispatch(m *protocol.Message) error {
 }
 
 func (c *Client) welcome(w *protocol.Welcome) error {
-	if c.link != linkGreeting {
+	if c.link.State() != dialing.Greeting {
 		return fmt.Errorf("lockstep: client: %w: a second welcome", record.ErrOutOfPlace)
 	}
-	if w.Resumed && (!c.in.streaming || w.Position != c.in.position) {
-		return fmt.Errorf("lockstep: client: %w: resumed at record %d, want %d", record.ErrOutOfPlace, w.Position, c.in.position)
+	if ok, at := c.in.Resumes(w.Position); w.Resumed && !ok {
+		return fmt.Errorf("lockstep: client: %w: resumed at record %d, want %d", record.ErrOutOfPlace, w.Position, at)
 	}
-	if err := c.checkSeat(w.Seat, c.Header()); err != nil {
+	if err := checkSeat(w.Seat, c.Header()); err != nil {
 		return err
 	}
-	c.link, c.since, c.welcomed = linkUp, c.clock, true
+	c.link.Welcomed(c.clock)
+	c.welcomed = true
 	c.seat, c.role, c.session = w.Seat, w.Role, w.Session
 	c.ackEvery = lockstep.Tick(w.AckEvery)
 	c.serverTick = w.Tick // less than before if a crash took ticks back
-	c.inputDelay = lockstep.Tick(w.InputDelay)
 	renumbered := c.own.Known(w.LastSequence, w.Tick)
 	c.pace.noBase = true
-	c.pace.arriving = int64(w.SpeedPercent)
 	c.measure.begin(c.clock)
 	c.catchingUp, c.progressed = !w.Resumed, 0
-	c.in.streaming, c.in.paused = w.Resumed, false
-	c.in.await(c.clock)
+	c.in.Begin(c.clock, w)
+	c.pace.arriving = c.in.Speed()
 	if c.out.Take(outbox.Ready); c.wantReady {
 		c.out.Want(outbox.Ready)
 	}
@@ -279,19 +209,11 @@ func (c *Client) welcome(w *protocol.Welcome) error {
 }
 
 // checkSeat checks that the match with header h, if that is known, has the seat: programs use it as an index.
-func (c *Client) checkSeat(seat lockstep.Player, h *lockstep.Header) error {
+func checkSeat(seat lockstep.Player, h *lockstep.Header) error {
 	if h == nil || seat == lockstep.System || seat < lockstep.Player(h.Settings.Players) {
 		return nil
 	}
 	return fmt.Errorf("lockstep: client: %w: got seat %d in a match of %d seats", record.ErrContent, seat, h.Settings.Players)
-}
-
-// forgetRun forgets the commands that have run, unless a state sync is under way: a crash may have undone ticks that
-// ran here, and an answer may be about the ticks that replace them.
-func (c *Client) forgetRun() {
-	if c.in.from() > 0 {
-		c.own.Forget(c.Tick())
-	}
 }
 
 // answered takes the receipt of a command, unless it answers a repeat.
@@ -303,8 +225,10 @@ func (c *Client) answered(m *protocol.Message) {
 	accepted := m.Kind == protocol.KindCommandAccepted
 	a := c.own.Answer(&receipt, accepted, c.predict.Shown())
 	c.predict.Answered(a, c.pace.duration(1, c.pace.playing))
-	if accepted {
-		c.forgetRun()
+	// While a state sync is under way, a crash may have undone ticks that ran here, and an answer may be about the ticks that replace
+	// them.
+	if accepted && c.in.From() > 0 {
+		c.own.Forget(c.Tick())
 	}
 	c.tell(receipt)
 }
@@ -318,7 +242,7 @@ func (c *Client) serverError(m *protocol.Message) {
 	}
 	switch e.Code {
 	case protocol.ErrorRefused:
-		if c.session != (protocol.SessionToken{}) && c.link == linkGreeting {
+		if c.session != (protocol.SessionToken{}) && c.link.State() == dialing.Greeting {
 			c.session = protocol.SessionToken{} // it was used up; the token may still be good
 			c.hangUp(err)
 			return
@@ -334,14 +258,14 @@ func (c *Client) closing(m *protocol.Message) {
 	c.tell(e)
 	err := fmt.Errorf("%w: %v: %s", ErrClosed, e.Code, m.Text)
 	switch {
-	case c.leaving || c.over || e.Code == protocol.CloseLeft:
-		c.leaving = true
+	case c.link.Leaving() || c.over || e.Code == protocol.CloseLeft:
+		c.link.Left()
 	case e.Code == protocol.CloseEnded:
 		c.over = true // the record that says so did not come
 		c.tell(Ended{Reason: m.Text})
 	case e.RetryAfter == 0 || e.RetryAfter > maxRetryAfter:
 		c.fail(err)
 	}
-	c.after = e.RetryAfter
+	c.link.Delay(e.RetryAfter)
 	c.hangUp(err)
 }

@@ -3,6 +3,7 @@ package player
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/answers"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/follow"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -13,9 +14,9 @@ type Resimulated struct {
 	Outcome  protocol.Outcome
 }
 
-// material copies what is needed to compute the ticks from+1 to last again, and returns nil if it is not kept.
-func (c *Client) material(from, last lockstep.Tick) *answers.Material {
-	f := c.run.Follower()
+// materialOf copies what is needed to compute the ticks from+1 to last again, and returns nil if it is not kept.
+func materialOf(g *lockstep.Game, r *follow.Run, from, last lockstep.Tick) *answers.Material {
+	f := r.Follower()
 	if f == nil || f.Tick() < last || last-from > answers.MaxTicks {
 		return nil
 	}
@@ -23,22 +24,10 @@ func (c *Client) material(from, last lockstep.Tick) *answers.Material {
 	if m == nil || m.State == nil {
 		return nil
 	}
-	commands, first, kept := c.run.Past(from, last)
-	sim, err := c.game.AwaitState(f.Header())
+	commands, first, kept := r.Past(from, last)
+	sim, err := g.AwaitState(f.Header())
 	if !kept || err != nil {
 		return nil
 	}
 	return &answers.Material{From: from, Last: last, State: append([]byte(nil), m.State...), Hash: m.Sum.Hash, Commands: commands, First: first, Sim: sim}
-}
-
-// resimulate computes the ticks that are due again. A client that catches up has no time for it.
-func (c *Client) resimulate() {
-	if c.run.Follower() == nil {
-		return
-	}
-	want, known := c.run.Agreed(c.answers.Last())
-	free := c.link == linkUp && !c.catchingUp
-	if o, news := c.answers.Advance(c.clock, c.pace.duration(1, 100), free, want, known); news {
-		c.tell(Resimulated(o))
-	}
 }

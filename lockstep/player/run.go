@@ -4,6 +4,9 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/predict"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/stream"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -19,15 +22,16 @@ func (c *Client) Tick() lockstep.Tick {
 	return 0
 }
 
-// play runs the ticks that are due.
+// play runs the ticks that are due, and shows what follows from them.
 func (c *Client) play() {
-	if c.run.Follower() == nil || c.fatal != nil {
+	f := c.run.Follower()
+	if f == nil || c.link.Err() != nil {
 		return
 	}
-	level := int64(c.run.Level(c.in.dec.Tick()))
+	level := int64(c.run.Level(c.in.Tick()))
 	due := min(level, int64(c.options.Pacing.Budget))
-	if c.lateTicks() {
-		c.catchingUp = true
+	if !c.options.Pacing.AsTheyCome && c.pace.duration(level, c.pace.playing) > c.options.Pacing.FarBehind {
+		c.catchingUp = true // so late that all ticks that are here run at once
 	}
 	elapsed := min(c.clock-c.pace.passed, maxStep)
 	if c.catchingUp {
@@ -35,47 +39,43 @@ func (c *Client) play() {
 	} else {
 		due = min(c.pace.pass(c.clock, level), due)
 	}
-	before := c.Tick()
+	before := f.Tick()
 	err := c.runTicks(due)
-	still := c.pace.ran(int64(c.Tick()-before), c.mostOwed())
+	ran := f.Tick() - before
+	still := c.pace.ran(int64(ran), c.mostOwed()) // the next tick was not here
 	if err != nil {
 		c.fail(err)
 		return
 	}
 	c.report()
-	c.predictTicks()
-	c.watch(elapsed, still, c.Tick()-before)
-}
-
-// lateTicks reports whether the client is so late that it runs all ticks that it has at once.
-func (c *Client) lateTicks() bool {
-	return !c.options.Pacing.AsTheyCome && c.pace.duration(int64(c.run.Level(c.in.dec.Tick())), c.pace.playing) > c.options.Pacing.FarBehind
+	path, _ := c.path()
+	n := c.predict.Advance(c.clock, &c.own, &predict.Input{
+		Game: c.game, Confirmed: f.Simulation(), Owed: lockstep.Tick(c.pace.owed), Seat: c.seat,
+		Late: c.catchingUp, Watches: c.role == protocol.Spectator, Path: path,
+	})
+	c.smooth.rollbacks += n.Rollbacks
+	c.smooth.corrections += n.Corrections
+	switch {
+	case c.options.Pacing.AsTheyCome:
+	case !c.runs():
+		c.smooth.stood = 0
+	case c.catchingUp && ran == 0 || !c.catchingUp && c.predict.Stands():
+		c.smooth.pass(elapsed, elapsed)
+	default:
+		c.smooth.pass(elapsed, still)
+	}
 }
 
 // runs reports whether ticks are sealed, as far as the client knows.
 func (c *Client) runs() bool {
 	held := c.held.Reason != "" && c.held.Reason != protocol.HeldSlower
-	return !held && !c.in.paused && !c.over && c.fatal == nil
-}
-
-// watch counts the time that has passed since the call before, in which a number of ticks ran. The view could not move for a
-// part of it, because the next tick was not here.
-func (c *Client) watch(elapsed, still lockstep.Time, ran lockstep.Tick) {
-	switch {
-	case c.options.Pacing.AsTheyCome:
-		return
-	case !c.runs():
-		c.smooth.stood = 0
-		return
-	case c.catchingUp && ran == 0 || !c.catchingUp && c.predict.Stands():
-		still = elapsed
-	}
-	c.smooth.pass(elapsed, still)
+	paused, _ := c.in.Paused()
+	return !held && !paused && !c.over && c.link.Err() == nil
 }
 
 // report makes the events of catching up.
 func (c *Client) report() {
-	if !c.catchingUp || c.in.from() == 0 || c.link != linkUp {
+	if !c.catchingUp || c.in.From() == 0 || c.link.State() != dialing.Up {
 		return
 	}
 	t := c.Tick()
@@ -84,7 +84,8 @@ func (c *Client) report() {
 		ahead += lockstep.Tick(c.pace.delay() / tick)
 	}
 	if t >= c.serverTick || c.serverTick-t <= ahead {
-		c.catchingUp, c.in.asks = false, 0
+		c.catchingUp = false
+		c.in.Settled()
 		c.tell(Synced{t})
 	} else if t > c.progressed {
 		c.progressed = t
@@ -105,34 +106,29 @@ func (c *Client) runTicks(n int64) error {
 				return err
 			}
 		case rec != nil:
-			c.apply(rec)
+			c.run.Apply(rec)
+			c.events = c.run.Events(c.events)
+			switch rec.Kind {
+			case record.KindNote, record.KindEvent:
+				c.roster.take(rec)
+			case record.KindEnd:
+				c.over = true
+				c.tell(endOf(c.game, rec))
+				c.hangUp(nil)
+			}
 		default:
 			return nil
 		}
 	}
 }
 
-// apply takes a record that is about the ticks so far.
-func (c *Client) apply(rec *record.Record) {
-	c.run.Apply(rec)
-	c.events = c.run.Events(c.events)
-	switch rec.Kind {
-	case record.KindNote, record.KindEvent:
-		c.roster.take(rec)
-	case record.KindEnd:
-		c.end(rec)
-		c.hangUp(nil)
-	}
-}
-
-// end takes the match's end.
-func (c *Client) end(rec *record.Record) {
-	c.over = true
+// endOf returns what a record says of the match's end.
+func endOf(g *lockstep.Game, rec *record.Record) Ended {
 	e := Ended{Reason: rec.Text, ByRules: rec.ByRules}
-	if result, err := c.game.DecodeResult(rec.Result); err == nil {
+	if result, err := g.DecodeResult(rec.Result); err == nil {
 		e.Result = result
 	}
-	c.tell(e)
+	return e
 }
 
 // step runs one tick; last says that it is the last of this call.
@@ -143,7 +139,7 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 	c.events = c.run.Events(c.events)
 	for i := range f.Commands {
 		if f.Commands[i].Player == lockstep.System {
-			switch v := c.systemCommand(&f.Commands[i]).(type) {
+			switch v := stream.System(c.payloads, &f.Commands[i]).(type) {
 			case *lockstep.SpeedSet:
 				c.pace.playing = int64(v.Percent)
 			default:
@@ -155,7 +151,9 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 	if c.predict.Confirm(c.Simulation(), c.own.Confirm(f, c.seat, c.predict.Due())) {
 		c.smooth.corrections++
 	}
-	c.forgetRun()
+	if c.in.From() > 0 { // see answered
+		c.own.Forget(f.Tick)
+	}
 	if c.run.Ticked(f) {
 		c.out.Report(f.Tick)
 	}

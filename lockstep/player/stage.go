@@ -1,16 +1,6 @@
 package player
 
-// A link is how far a client's connection has come.
-type link uint8
-
-const (
-	linkWaiting link = iota
-	linkDialing
-	linkGreeting
-	linkUp
-	linkClosing
-	linkOver
-)
+import "github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
 
 // A Stage is the state of a client; see [Client].
 type Stage uint8
@@ -34,23 +24,23 @@ func (s Stage) String() string { return stageTexts[s] }
 
 // Stage returns the state of the client.
 func (c *Client) Stage() Stage {
-	switch c.link {
-	case linkWaiting:
+	switch c.link.State() {
+	case dialing.Waiting:
 		return StageWaiting
-	case linkDialing:
+	case dialing.Dialing:
 		return StageDialing
-	case linkGreeting:
+	case dialing.Greeting:
 		return StageGreeting
-	case linkClosing:
+	case dialing.Closing:
 		return StageClosing
-	case linkOver:
-		if c.over && c.fatal == nil && (c.run.Level(c.in.dec.Tick()) > 0 || c.run.Waiting() > 0) {
+	case dialing.Over:
+		if c.over && c.link.Err() == nil && (c.run.Level(c.in.Tick()) > 0 || c.run.Waiting() > 0) {
 			return StageDraining
 		}
 		return StageDone
 	}
 	switch {
-	case c.awaits():
+	case c.look != nil && !c.look.Looks(), c.look == nil && (c.run.Follower() == nil || c.in.From() == 0): // nothing of the match on this connection
 		return StageSyncing
 	case c.catchingUp:
 		return StageCatchingUp

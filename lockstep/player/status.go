@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/follow"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -47,7 +48,7 @@ type Status struct {
 func (c *Client) Status() Status {
 	s := Status{
 		Stage: c.Stage(), Seat: c.seat, Role: c.role,
-		Tick: c.Tick(), ServerTick: c.serverTick, InputDelay: c.inputDelay, Backlog: c.run.Level(c.in.dec.Tick()), Speed: c.pace.playing,
+		Tick: c.Tick(), ServerTick: c.serverTick, InputDelay: c.in.InputDelay(), Backlog: c.run.Level(c.in.Tick()), Speed: c.pace.playing,
 		RoundTrip: c.measure.roundTrip, Jitter: c.pace.jitter.mean, RenderDelay: c.pace.delay(),
 		Unanswered: c.own.Len(),
 		Watched:    c.smooth.watched, Stalls: c.smooth.stalls, Corrections: c.smooth.corrections, Rollbacks: c.smooth.rollbacks,
@@ -60,7 +61,7 @@ func (c *Client) Status() Status {
 		s.Predicted = p.Tick()
 	}
 	if g := c.datagrams; g != nil {
-		s.Datagrams = c.link == linkUp && g.Alive(c.clock)
+		s.Datagrams = c.link.State() == dialing.Up && g.Alive(c.clock)
 		s.LossIn, s.LossOut = g.LossIn(), g.Loss()
 	}
 	return s

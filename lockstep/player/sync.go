@@ -6,52 +6,39 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/stream"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 const (
-	// maxAsks is how often a client asks for another state after one was bad.
-	maxAsks = 2
-
 	// maxWaiting is how many ticks that have arrived wait to be run. A run of empty ones has only some bytes, but may
 	// be a day of them.
 	maxWaiting = 2 * record.MaxEmptyRun
 )
 
-// overflow drops a backlog that has become too long, and asks for a state, which is shorter.
-func (c *Client) overflow(err error) {
-	c.in.dropping = true
-	c.run.Discard()
-	c.ask(err)
-}
-
 // ask asks for a state because of err, unless that has failed too often.
 func (c *Client) ask(err error) {
-	if c.in.asks++; c.in.asks > maxAsks {
+	if !c.in.Ask(c.clock) {
 		c.fail(fmt.Errorf("%w: %w", ErrNoSync, err))
 		return
 	}
 	c.out.Want(outbox.Sync)
-	c.in.await(c.clock)
 }
 
 // chunk takes a part of a state sync.
 func (c *Client) chunk(m *protocol.Message) error {
-	a := &c.in.assembly
-	complete, err := a.add(m, c.options.MaxState)
+	a, whole, err := c.in.Chunk(c.clock, m, c.options.MaxState)
 	if err != nil {
-		a.drop()
-		return fmt.Errorf("lockstep: client: %w", err)
+		return err
 	}
-	c.in.waiting, c.in.most = c.clock, max(c.in.most, len(a.bytes))
-	c.tell(SyncProgress{Bytes: uint32(len(a.bytes)), TotalBytes: a.total, Tick: c.Tick(), Target: c.serverTick})
-	if !complete {
+	c.tell(SyncProgress{Bytes: uint32(len(a.Bytes)), TotalBytes: a.Total, Tick: c.Tick(), Target: c.serverTick})
+	if !whole {
 		return nil
 	}
-	c.serverTick = max(c.serverTick, a.tick)
+	c.serverTick = max(c.serverTick, a.Tick)
 	err = c.adopt(a)
-	a.drop()
+	c.in.Lost()
 	identity, asset := (*lockstep.IdentityError)(nil), (*record.AssetError)(nil)
 	if errors.As(err, &identity) || errors.As(err, &asset) { // another state needs the same assets
 		c.fail(err)
@@ -62,9 +49,9 @@ func (c *Client) chunk(m *protocol.Message) error {
 }
 
 // adopt begins the stream anew with a complete state sync.
-func (c *Client) adopt(a *assembly) error {
+func (c *Client) adopt(a *stream.Assembly) error {
 	var dec record.Decoder
-	r, rest, err := dec.Decode(a.bytes)
+	r, rest, err := dec.Decode(a.Bytes)
 	if err != nil {
 		return err
 	}
@@ -78,15 +65,15 @@ func (c *Client) adopt(a *assembly) error {
 	if err := f.Apply(r); err != nil {
 		return err
 	}
-	if err := c.checkSeat(c.seat, f.Header()); err != nil {
+	if err := checkSeat(c.seat, f.Header()); err != nil {
 		return err
 	}
 	r, rest, err = dec.Decode(rest)
 	if err != nil {
 		return err
 	}
-	if r.Tick != a.tick {
-		return fmt.Errorf("lockstep: client: %w: a state of tick %d, want tick %d", record.ErrMalformed, r.Tick, a.tick)
+	if r.Tick != a.Tick {
+		return fmt.Errorf("lockstep: client: %w: a state of tick %d, want tick %d", record.ErrMalformed, r.Tick, a.Tick)
 	}
 	if err := f.Apply(r); err != nil {
 		return err
@@ -94,12 +81,11 @@ func (c *Client) adopt(a *assembly) error {
 	if err := c.roster.adopt(&dec, rest, f.Header()); err != nil {
 		return err
 	}
-	if n, differs := c.run.Lag(f.Tick(), c.run.Level(c.in.dec.Tick())); differs && (n < 0 || c.runTicks(n) == nil) {
+	if n, differs := c.run.Lag(f.Tick(), c.run.Level(c.in.Tick())); differs && (n < 0 || c.runTicks(n) == nil) {
 		c.run.KeepWrong() // otherwise the game fails on such a state
 	}
-	c.in.streaming, c.in.dropping, c.in.position = true, false, a.position
-	c.datagrams.Begin(a.position)
-	c.in.dec = dec.Clone() // without the memory of the state
+	c.in.Adopt(a.Position, &dec)
+	c.datagrams.Begin(a.Position)
 	c.run.Begin(f, &dec)
 	c.events = c.run.Events(c.events)
 	c.pace.begin(&f.Header().Settings, c.pace.arriving)

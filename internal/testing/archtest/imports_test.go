@@ -95,8 +95,10 @@ var imports = []importRow{
 	{pattern: "lockstep/player/internal/commands", own: []string{"lockstep", "lockstep/datagram", "lockstep/record"}},
 	{pattern: "lockstep/player/internal/follow", own: []string{"internal/pack", "lockstep", "lockstep/record", "state"}},
 	{pattern: "lockstep/player/internal/predict", own: []string{"lockstep", "lockstep/player/internal/commands"}},
+	{pattern: "lockstep/player/internal/dialing", own: []string{"lockstep"}},
 	{pattern: "lockstep/player/internal/outbox", own: []string{"lockstep", "lockstep/datagram", "lockstep/protocol", "lockstep/record"}},
 	{pattern: "lockstep/player/internal/quiet", own: []string{"lockstep"}},
+	{pattern: "lockstep/player/internal/stream", own: []string{"lockstep", "lockstep/protocol", "lockstep/record"}},
 	{pattern: "lockstep/player/internal/views", own: []string{"lockstep", "lockstep/feed", "lockstep/protocol", "lockstep/record"}, tests: []string{"state"}},
 	{pattern: "replay", own: slices.Concat(live, []string{"internal/files", "internal/matchlog", "internal/words"}), modules: []string{xxhash, zstd, xsys}, tests: games},
 	// Only the standard library: a game on another engine links nothing else of ours.

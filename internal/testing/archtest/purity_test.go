@@ -29,10 +29,12 @@ var machines = []string{
 	"lockstep/host/internal/vote",
 	"lockstep/player/internal/answers",
 	"lockstep/player/internal/commands",
+	"lockstep/player/internal/dialing",
 	"lockstep/player/internal/follow",
 	"lockstep/player/internal/outbox",
 	"lockstep/player/internal/predict",
 	"lockstep/player/internal/quiet",
+	"lockstep/player/internal/stream",
 	"lockstep/player/internal/views",
 }
 

@@ -90,14 +90,14 @@ func (p *Prediction) Shown() lockstep.Tick {
 func (p *Prediction) Stands() bool { return p.stands }
 
 // Assume chooses the tick in which the newest command is predicted: the next one or that after it, whichever the server will run it in;
-// the next one if that is neither, so that the command shows at once. w is nil if the server's tick cannot be expected, as in a
-// paused match.
-func (p *Prediction) Assume(own *commands.Own, w *Path, passed uint32) {
+// the next one if that is neither, so that the command shows at once. expects says that the server's tick can be expected, unlike in
+// a paused match.
+func (p *Prediction) Assume(own *commands.Own, w *Path, expects bool, passed uint32) {
 	if p.Current() == nil || p.lead == 0 {
 		return
 	}
 	expected := lockstep.Tick(0)
-	if w != nil {
+	if expects {
 		expected = p.base + p.delay(w, passed)
 	}
 	own.Assume(p.sim.Tick()+1, expected)

@@ -38,13 +38,13 @@ func (s *table) advance() predict.Counts {
 }
 
 // earn submits a command.
-func (s *table) earn(coins uint16, w *predict.Path) lockstep.Command {
+func (s *table) earn(coins uint16, expects bool) lockstep.Command {
 	kind, payload := testgame.Encode(s.t, s.in.Game, &testgame.Earn{Coins: coins})
 	seq, ok := s.own.Submit(s.now, kind, payload)
 	if !ok {
 		s.t.Fatal("the command was not taken")
 	}
-	s.Assume(&s.own, w, 0)
+	s.Assume(&s.own, &s.in.Path, expects, 0)
 	return lockstep.Command{Sequence: seq, Kind: kind, Payload: payload}
 }
 
@@ -64,7 +64,7 @@ func (s *table) confirm(list ...lockstep.Command) (corrected bool) {
 func TestConfirmed(t *testing.T) {
 	s := newTable(t, predict.Options{Ahead: 6})
 	s.advance()
-	cmd := s.earn(3, &s.in.Path)
+	cmd := s.earn(3, true)
 	for tick := lockstep.Tick(1); tick < 4; tick++ {
 		if n := s.advance(); n != (predict.Counts{}) || s.Shown() != tick {
 			t.Errorf("got %+v at tick %d, want tick %d", n, s.Shown(), tick)
@@ -134,11 +134,7 @@ func TestTeaches(t *testing.T) {
 	}{{true, false, true}, {false, false, false}, {true, true, false}} {
 		s := newTable(t, predict.Options{Ahead: 6})
 		s.advance()
-		var w *predict.Path
-		if row.expected {
-			w = &s.in.Path
-		}
-		cmd := s.earn(1, w)
+		cmd := s.earn(1, row.expected)
 		if row.again {
 			s.own.Unsent()
 		}

@@ -1,0 +1,181 @@
+package stream
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+const (
+	// Patience is how long a client waits for a welcome, or for the next part of a state, before it reconnects.
+	Patience = 30 * lockstep.Second
+
+	// minRate is the least rate of a state's bytes after that, per second. Otherwise a server could send a byte now
+	// and then for ever.
+	minRate = 1 << 10
+
+	// maxAsks is how often a client asks for another state after one was bad.
+	maxAsks = 2
+)
+
+// A Stream is the part of the stream that has arrived.
+type Stream struct {
+	payloads  *record.Payloads
+	streaming bool // the decoder stands in a stream
+	dec       record.Decoder
+	position  protocol.Position // of the next record
+	assembly  Assembly
+	asks      int           // for a state, since the last one that was good
+	dropping  bool          // records are not kept, because a new state is awaited
+	paused    bool          // by the last tick
+	resumes   bool          // the server has said since then that the match goes on
+	speed     int64         // percent of the tick rate, after the last tick
+	delay     lockstep.Tick // of input
+	waiting   lockstep.Time // since when a state has been awaited and nothing of it came
+	awaited   lockstep.Time // since when it has been awaited
+	most      int           // bytes of it that have come, at most: a server may begin again
+}
+
+// New returns a Stream of a match of a game.
+func New(g *lockstep.Game) Stream { return Stream{payloads: g.NewPayloads()} }
+
+// Begin says that a connection is welcome, and that the stream is resumed or begins with a state.
+func (s *Stream) Begin(now lockstep.Time, w *protocol.Welcome) {
+	s.streaming, s.paused = w.Resumed, false
+	s.speed, s.delay = int64(w.SpeedPercent), lockstep.Tick(w.InputDelay)
+	s.Await(now)
+}
+
+// Await begins to wait for a state.
+func (s *Stream) Await(now lockstep.Time) { s.waiting, s.awaited, s.most = now, now, 0 }
+
+// Stalled reports whether a state is awaited, and comes too slowly or not at all.
+func (s *Stream) Stalled(now lockstep.Time) bool {
+	return s.From() == 0 && (now-s.waiting >= Patience || now-s.awaited >= Patience+lockstep.Time(s.most)*lockstep.Second/minRate)
+}
+
+// From returns the position at which the stream can go on, or 0.
+func (s *Stream) From() protocol.Position {
+	if !s.streaming || s.dropping {
+		return 0
+	}
+	return s.position
+}
+
+// Resumes reports whether a stream that is resumed at a position goes on, and where it stands.
+func (s *Stream) Resumes(at protocol.Position) (bool, protocol.Position) {
+	return s.streaming && at == s.position, s.position
+}
+
+// Streaming reports whether records are taken, even if they are not kept.
+func (s *Stream) Streaming() bool { return s.streaming }
+
+// Dropping reports whether records are not kept.
+func (s *Stream) Dropping() bool { return s.dropping }
+
+// Position returns the position of the next record.
+func (s *Stream) Position() protocol.Position { return s.position }
+
+// Tick returns the last tick that has arrived.
+func (s *Stream) Tick() lockstep.Tick { return s.dec.Tick() }
+
+// Paused reports whether the match stands after the last tick, and whether the server has said since then that it goes on.
+func (s *Stream) Paused() (paused, resumes bool) { return s.paused, s.resumes }
+
+// Held notes that the server has said that the match stands, or goes on.
+func (s *Stream) Held(goesOn bool) { s.resumes = goesOn }
+
+// Speed returns the speed after the last tick, in percent of the tick rate.
+func (s *Stream) Speed() int64 { return s.speed }
+
+// InputDelay returns the input delay after the last tick.
+func (s *Stream) InputDelay() lockstep.Tick { return s.delay }
+
+// Break ends the stream: it cannot go on.
+func (s *Stream) Break() { s.streaming = false }
+
+// Drop drops what comes until there is another state.
+func (s *Stream) Drop() { s.dropping = true }
+
+// Take takes the next record, with which b begins.
+func (s *Stream) Take(b []byte) (r *record.Record, rest []byte, err error) {
+	r, rest, err = s.dec.Decode(b)
+	if err == nil && r.Kind == record.KindKeyframe {
+		err = fmt.Errorf("lockstep: client: %w: a keyframe in the stream", record.ErrOutOfPlace)
+	}
+	if err != nil {
+		s.Break()
+		return nil, b, err
+	}
+	s.position++
+	if r.Ticks() > 0 {
+		s.expect(&r.Frame)
+	}
+	return r, rest, nil
+}
+
+// expect adjusts when later ticks are expected, after the commands of System in a frame.
+func (s *Stream) expect(f *lockstep.Frame) {
+	s.paused = false
+	for i := range f.Commands {
+		if f.Commands[i].Player != lockstep.System {
+			continue
+		}
+		switch v := System(s.payloads, &f.Commands[i]).(type) {
+		case *lockstep.SpeedSet:
+			s.speed = int64(v.Percent)
+		case *lockstep.Paused:
+			s.paused, s.resumes = true, false
+		case *lockstep.Resumed:
+			s.paused = false
+		case *lockstep.InputDelaySet:
+			s.delay = lockstep.Tick(v.Ticks)
+		}
+	}
+}
+
+// System returns the value of a command of System, or nil.
+func System(p *record.Payloads, cmd *lockstep.Command) any {
+	own := *cmd
+	p.Reset()
+	if p.Decode(&own) != nil {
+		return nil // the simulation will say so
+	}
+	return own.Value
+}
+
+// Ask begins to wait for another state, and reports false if that has failed too often.
+func (s *Stream) Ask(now lockstep.Time) bool {
+	if s.asks++; s.asks > maxAsks {
+		return false
+	}
+	s.Await(now)
+	return true
+}
+
+// Settled says that the last state was good.
+func (s *Stream) Settled() { s.asks = 0 }
+
+// Chunk takes a part of a state of at most limit bytes, and reports whether it is whole. It is valid until the next part.
+func (s *Stream) Chunk(now lockstep.Time, m *protocol.Message, limit int) (a *Assembly, whole bool, err error) {
+	if whole, err = s.assembly.add(m, limit); err != nil {
+		s.Lost()
+		return nil, false, fmt.Errorf("lockstep: client: %w", err)
+	}
+	s.waiting, s.most = now, max(s.most, len(s.assembly.Bytes))
+	return &s.assembly, whole, nil
+}
+
+// Adopt goes on after a state, where a decoder stands.
+func (s *Stream) Adopt(at protocol.Position, dec *record.Decoder) {
+	s.streaming, s.dropping, s.position = true, false, at
+	s.dec = dec.Clone() // without the memory of the state
+}
+
+// Lost forgets the parts of a state that have come.
+func (s *Stream) Lost() { s.assembly = Assembly{} }
+
+// Memory returns how many bytes have come of a state.
+func (s *Stream) Memory() int { return cap(s.assembly.Bytes) }
