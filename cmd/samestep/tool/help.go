@@ -89,11 +89,29 @@ func (p *helpPage) section(name, text string) {
 		return
 	}
 	fmt.Fprintf(&p.text, "\n%s:\n", name)
-	for _, line := range strings.Split(text, "\n") {
+	for _, line := range p.reflowed(strings.Split(text, "\n")) {
 		words := strings.TrimLeft(line, " ")
 		indent := 3 + len(line) - len(words)
 		p.wrap(strings.Repeat(" ", indent), indent+hang(words), words)
 	}
+}
+
+// reflowed returns lines in which a paragraph of the sources that is too wide for the page is one line. Lists and commands, which are
+// indented or have more than one space somewhere, stay.
+func (p *helpPage) reflowed(lines []string) (all []string) {
+	for len(lines) > 0 {
+		n := max(1, slices.IndexFunc(append(slices.Clone(lines), ""), func(line string) bool {
+			return line == "" || line[0] == ' ' || strings.Contains(line, "  ")
+		}))
+		wide := slices.ContainsFunc(lines[:n], func(line string) bool { return utf8.RuneCountInString(line)+3 > p.width })
+		if wide {
+			all = append(all, strings.Join(lines[:n], " "))
+		} else {
+			all = append(all, lines[:n]...)
+		}
+		lines = lines[n:]
+	}
+	return all
 }
 
 // tabled matches the name of a line such as "0  success".
