@@ -82,8 +82,8 @@ func TestFloorOfGame(t *testing.T) {
 	for args, want := range map[string]string{
 		"fuzz --matches 1":                  "want 100 %",
 		"golden --add --dir " + t.TempDir(): "want 100 %",
-		"simulate --game minimal --seeds 1 --minutes 0.2 --calm --once": "want 100 %",
-		"simulate --seeds 1 --minutes 0.2 --game drones --calm --once":  "",
+		"simulate --game minimal --seeds 1 --minutes 0.2 --only none --once": "want 100 %",
+		"simulate --seeds 1 --minutes 0.2 --game drones --only none --once":  "",
 	} {
 		list := gameList{New(minimal.Rules(), Bot(minimal.NewBot), Floor(0, 0, 100), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
 		var stdout, stderr strings.Builder

@@ -44,8 +44,7 @@ or a known mistake was not found.`,
 			&cli.BoolFlag{Name: "relay", Usage: "some matches have no referee: the rules must then handle commands that Validate refuses"},
 			&cli.DurationFlag{Name: "for", Usage: "start no more matches after this time"},
 			&cli.IntFlag{Name: "workers", Usage: "matches at the same time (default: one for each processor)"},
-			&cli.StringFlag{Name: "only", Usage: "only these kinds of faults, separated by commas"},
-			&cli.BoolFlag{Name: "calm", Usage: "no faults at all"},
+			&cli.StringFlag{Name: "only", Usage: "only these kinds of faults, separated by commas; none: no faults at all"},
 			&cli.BoolFlag{Name: "once", Usage: "play each seed only once"},
 			&cli.StringFlag{Name: "artifact", Usage: "play the failure in `FILE` again, and no seeds"},
 			&cli.StringFlag{Name: "dir", Value: ".", Usage: "`FOLDER` for failures"},
@@ -102,7 +101,7 @@ func runSimulate(c *cli.Context) error {
 	case story.Reached != nil:
 		err = enough(c, story.Reached)
 		if idle := campaign.Idle(r); err == nil && idle != nil && c.String("allow-thin") == "" {
-			err = fmt.Errorf("%w: try more --seeds, matches that last longer or other kinds with --only, ask for none with --calm, or say why that is enough (--allow-thin)", idle)
+			err = fmt.Errorf("%w: try more --seeds, matches that last longer or other kinds with --only, ask for none with --only none, or say why that is enough (--allow-thin)", idle)
 		}
 	}
 	return tell(c, story, func(w io.Writer) { story.print(w, c.Bool("report")) }, errors.Join(err, huntErr, story.Mutants.err()))
@@ -158,12 +157,12 @@ func (v *simulatedFail) keep(ctx context.Context, c *cli.Context, s *simulate.Su
 }
 
 func campaignOf(c *cli.Context) (*simulate.Campaign, error) {
-	length := c.Float64("minutes")
+	length, calm := c.Float64("minutes"), c.String("only") == "none"
 	switch {
 	case !(length > 0 && length <= 24*60):
 		return nil, usagef("--minutes: got %v, want up to a day", length)
-	case !c.Bool("calm") && length*60 < float64(simulate.Shortest/lockstep.Second):
-		return nil, usagef("--minutes: got %v, want at least 0.7, or --calm: the last half minute has no faults", length)
+	case !calm && length*60 < float64(simulate.Shortest/lockstep.Second):
+		return nil, usagef("--minutes: got %v, want at least 0.7, or --only none: the last half minute has no faults", length)
 	case c.Int("seeds") < 0 || c.Int("seeds") == 0 && c.Duration("for") <= 0:
 		return nil, usagef("--seeds: got %d, want at least 1, or --for", c.Int("seeds"))
 	}
@@ -178,14 +177,14 @@ func campaignOf(c *cli.Context) (*simulate.Campaign, error) {
 	campaign := &simulate.Campaign{
 		Options: simulate.Options{
 			Subject: subject, Clients: c.Int("clients"),
-			Length: lockstep.Time(length * 60 * float64(lockstep.Second)), Calm: c.Bool("calm"),
+			Length: lockstep.Time(length * 60 * float64(lockstep.Second)), Calm: calm,
 		},
 		First: c.Uint64("seed"), Seeds: c.Int("seeds"), Time: c.Duration("for"), Workers: c.Int("workers"), Once: c.Bool("once"),
 	}
-	if only := c.String("only"); only != "" {
+	if only := c.String("only"); only != "" && !calm {
 		for _, kind := range strings.Split(only, ",") {
 			if simulate.Group(kind) == "" {
-				return nil, usagef("--only: unknown kind %q, want %s", kind, strings.Join(simulate.Kinds(), ", "))
+				return nil, usagef("--only: unknown kind %q, want none, %s", kind, strings.Join(simulate.Kinds(), ", "))
 			}
 			campaign.Only = append(campaign.Only, kind)
 		}

@@ -47,10 +47,10 @@ func TestAgain(t *testing.T) {
 	plain, _ := parse([]string{"samestep", "simulate"}, seed)
 	for _, flags := range [][]string{
 		nil,
-		{"--minutes", "0.2", "--calm"},
+		{"--minutes", "0.2", "--only", "none"},
 		{"--minutes", "0.75"},
 		{"--minutes", "7", "--clients", "3"},
-		{"--calm"},
+		{"--only", "none"},
 		{"--only", "one-way up,power cut"},
 	} {
 		want, command := parse(append([]string{"samestep", "simulate"}, flags...), seed)
