@@ -14,6 +14,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -219,7 +220,7 @@ func showSubcommands(c *cli.Context) error {
 func usageErrorOf(c *cli.Context, err error, _ bool) error {
 	near := ""
 	if flag := mistypedFlag(err); flag != "" {
-		near = didYouMean(flag, flagWords(c.Command.Flags))
+		near = cmp.Or(didYouMean(flag, flagWords(c.Command.Flags)), keyMeant(flag, c.Command.Flags))
 	}
 	return usagef("%v; see %s --help%s", err, c.Command.HelpName, near)
 }

@@ -160,6 +160,8 @@ func TestKeysAreNoFlags(t *testing.T) {
 		"--substitutes --grace 7s":         `want --set substitutes=true, or`,
 		"--grace":                          `want --set grace=VALUE, or`,
 		"--players 2 -idle 5s":             `want --set idle=5s, or`,
+		"--max-matchs 5":                   `did you mean --set max-matches=VALUE?`,
+		"--playrs 5":                       `did you mean --players?`,
 		"--set grace":                      `--set: got "grace", want KEY=VALUE`,
 		"--set grase=5s":                   `--set: unknown setting "grase"; serve --print-settings has all; did you mean grace?`,
 		"--set settings=x":                 `--set: settings: got it in a settings file, want it on the command line`,

@@ -23,6 +23,19 @@ func didYouMean(got string, words []string) string {
 	return "; did you mean " + best + "?"
 }
 
+// keyMeant returns a question with the key of the settings file that is nearest to a mistyped flag, or nothing.
+func keyMeant(flag string, flags []cli.Flag) string {
+	var keys []string
+	for _, s := range settingsIn(flags) {
+		keys = append(keys, s.name())
+	}
+	key := strings.TrimSuffix(strings.TrimPrefix(didYouMean(strings.TrimPrefix(flag, "--"), keys), "; did you mean "), "?")
+	if key == "" {
+		return ""
+	}
+	return "; did you mean --" + setFlag.name + " " + key + "=VALUE?"
+}
+
 // commandNames returns the names of commands.
 func commandNames(commands []*cli.Command) (names []string) {
 	for _, c := range commands {
