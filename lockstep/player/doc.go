@@ -58,13 +58,14 @@
 //	internal/stream     where the stream stands, and the state with which a client joins
 //	lockstep/datagram   records and commands beside the stream
 //	internal/follow     runs what has arrived, compares checksums, keeps the past
+//	internal/playout    when a tick that has arrived runs
 //	internal/commands   the player's own commands until they have run
 //	internal/predict    runs them ahead
 //	internal/answers    what the referee asks for
 //	internal/views      views, for a client that does not simulate
 //	internal/outbox     what is to be sent
 //
-// The pace and the roster of seats are in this package: pacing.go and roster.go.
+// The roster of seats is in this package: roster.go.
 //
 //samestep:deterministic
 package player
