@@ -42,10 +42,7 @@ func (h *Host) takeDesyncs() {
 				continue
 			}
 			h.event(Event{Kind: ChecksTied, Tick: r.Tick, Player: lockstep.System, Text: r.String()})
-			if h.options.Evidence {
-				h.evidence.Tell(h.known(r, nil))
-				h.settle()
-			}
+			h.inquire(r, nil)
 		case r.Resimulation == coordinator.RefereeWrong:
 			if r.Player != lockstep.System {
 				h.inquire(r, h.seats[r.Player].peer)
@@ -77,11 +74,13 @@ func (h *Host) inquire(r *coordinator.DesyncReport, p *peer) {
 	if !h.options.Evidence {
 		return
 	}
+	d := &evidence.Desync{Report: r, Participants: h.participants(), Referee: h.c.Referee()}
+	d.Commands, d.From = (*hostFrames)(h).since(r.Agreed, r.Tick)
 	if p == nil {
-		h.evidence.Inquire(h.now, h.known(r, p), nil, 0)
+		h.evidence.Tell(d)
 	} else {
-		afford := h.budget.Room(h.now, &p.tab, budget.Comparisons)
-		h.budget.Take(h.now, &p.tab, budget.Comparisons, h.evidence.Inquire(h.now, h.known(r, p), &p.witness, afford))
+		d.Began, d.Afford = p.stream.Began(), h.budget.Room(h.now, &p.tab, budget.Comparisons)
+		h.budget.Take(h.now, &p.tab, budget.Comparisons, h.evidence.Inquire(h.now, d, &p.witness))
 	}
 	h.settle()
 }
@@ -101,8 +100,12 @@ func (h *Host) settle() {
 	}
 	h.made.Early = append(h.made.Early, o.Early...)
 	h.made.Evidence = append(h.made.Evidence, o.Evidence...)
-	for i := range o.States {
-		h.adopt(&o.States[i])
+	for _, e := range o.States { // for joiners, unless another client has answered first
+		k, ok := h.c.Check(e.Tick)
+		if x := h.donors.Take(h.now, e.Tick, e.Player, e.Hash, k, ok, h.ring.First()); x != nil && h.keyframes.After(x.Position) {
+			x.Header, x.Roster = h.headerRecord, h.roster(x.Position)
+			h.keyframes.Take(h.now, x)
+		}
 	}
 	h.wakeAt(h.evidence.Next())
 }
@@ -114,25 +117,6 @@ func (h *Host) participants() (all []Participant) {
 		}
 	}
 	return all
-}
-
-// known returns what is known of a report of a player whose connection is p, or nil.
-func (h *Host) known(r *coordinator.DesyncReport, p *peer) *evidence.Desync {
-	d := &evidence.Desync{Report: r, Participants: h.participants(), Referee: h.c.Referee()}
-	d.Commands, d.From = (*hostFrames)(h).since(r.Agreed, r.Tick)
-	if p != nil {
-		d.Began = p.stream.Began()
-	}
-	return d
-}
-
-// adopt makes a client's state the keyframe for joiners, if it has the agreed checksum and no other client has answered first.
-func (h *Host) adopt(e *evidence.Exhibit) {
-	k, ok := h.c.Check(e.Tick)
-	if x := h.donors.Take(h.now, e.Tick, e.Player, e.Hash, k, ok, h.ring.First()); x != nil && h.keyframes.After(x.Position) {
-		x.Header, x.Roster = h.headerRecord, h.roster(x.Position)
-		h.keyframes.Take(h.now, x)
-	}
 }
 
 // hostFrames is the Host as a [coordinator.FrameSource]: it reads the ring.

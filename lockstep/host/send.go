@@ -25,8 +25,13 @@ func (h *Host) Send(id PeerID, dst []byte, max int) []byte {
 		dst = p.takePrivate(dst)
 	}
 	dst = h.appendWait(p, dst)
-	if p.stream.Keyframe() != nil {
-		dst = h.appendSync(p, dst, limit)
+	if k := p.stream.Keyframe(); k != nil {
+		to, n, over := p.stream.AppendChunks(dst, &h.writer, limit, h.budget.KeyframeRoom(h.now, &p.tab, len(k.Bytes)))
+		h.budget.TakeKeyframe(h.now, &p.tab, n, len(k.Bytes))
+		h.stats.SyncBytes += uint64(n)
+		if dst = to; over {
+			p.state = CatchingUp
+		}
 	}
 	if calm && len(dst) > begin {
 		dst = p.takePrivate(dst)

@@ -51,36 +51,34 @@ func (h *Host) keyframeFor(p *peer) *syncing.Keyframe {
 	return h.keyframes.For(h.keyframe(), h.shown(p), h.visible(p), h.ring.First())
 }
 
-// seekState asks clients for the latest state that can be verified, as many as may be asked now.
+// seekState asks clients for the latest state that can be verified, as many as may be asked now: live players who reported the agreed checksum of
+// a check and are not being asked.
 func (h *Host) seekState() {
-	for more := h.donors.Wants(h.now, h.evidence.Asked()); more > 0 && h.askState(); more-- {
+	more := h.donors.Wants(h.now, h.evidence.Asked())
+	if more == 0 {
+		return
 	}
-}
-
-// askState asks one more client for a state, if there is a live player who reported the agreed checksum of a check and is not
-// being asked.
-func (h *Host) askState() bool {
+	var all []syncing.Offer
 	for _, t := range h.donors.Moments(h.c.Now(), h.ring.First()) {
 		k, ok := h.c.Check(t)
 		if !ok || k.Status != coordinator.CheckAgreed {
 			continue
 		}
-		var able []lockstep.Player
+		offer := syncing.Offer{Tick: t}
 		for i := range h.seats {
 			if p := h.seats[i].peer; p == nil || p.witness.Busy() || p.state != Live {
 				continue
 			}
 			if hash, ok := h.c.Reported(t, lockstep.Player(i)); ok && hash == k.Hash {
-				able = append(able, lockstep.Player(i))
+				offer.Players = append(offer.Players, lockstep.Player(i))
 			}
 		}
-		if player, ok := h.donors.Ask(h.now, able); ok {
-			h.evidence.Ask(h.now, &h.seats[player].peer.witness, t)
-			h.settle()
-			return true
-		}
+		all = append(all, offer)
 	}
-	return false
+	for _, q := range h.donors.Ask(h.now, more, all) {
+		h.evidence.Ask(h.now, &h.seats[q.Player].peer.witness, q.Tick)
+	}
+	h.settle()
 }
 
 // awaitState tells the coordinator that a player lacks a state, or has one again. In relay mode no check waits for a
@@ -136,30 +134,6 @@ func (h *Host) waitingTime() {
 		}
 	}
 }
-
-// appendSync appends the next chunks of a keyframe.
-func (h *Host) appendSync(p *peer, dst []byte, limit int) []byte {
-	k := p.stream.Keyframe()
-	for !p.stream.Finish() {
-		n := p.stream.Next(min(protocol.MaxChunk, h.budget.KeyframeRoom(h.now, &p.tab, len(k.Bytes))))
-		if n == 0 || len(dst)+n+chunkOverhead > limit {
-			return dst
-		}
-		chunk, offset := p.stream.Take(n)
-		h.message = protocol.Message{
-			Kind: protocol.KindStateSync, Position: k.Position, Tick: k.Tick,
-			Offset: uint32(offset), Total: uint32(len(k.Bytes)), Bytes: chunk,
-		}
-		dst = h.writer.Append(dst, &h.message)
-		h.stats.SyncBytes += uint64(n)
-		h.budget.TakeKeyframe(h.now, &p.tab, n, len(k.Bytes))
-	}
-	p.state = CatchingUp
-	return dst
-}
-
-// chunkOverhead bounds the size of a chunk's message without the chunk, in bytes.
-const chunkOverhead = 32
 
 // syncTime sends more of a peer's keyframe, and checks how far the peer is behind.
 func (h *Host) syncTime(p *peer) {

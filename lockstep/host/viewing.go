@@ -153,6 +153,9 @@ func (h *Host) viewAck(p *peer, m *protocol.Message) {
 	}
 }
 
+// chunkOverhead bounds the size of a chunk's message without the chunk, in bytes.
+const chunkOverhead = 32
+
 // ofState reports whether only a client that simulates the match has what a message tells.
 func ofState(k protocol.Kind) bool {
 	return k == protocol.KindChecksum || k == protocol.KindState || k == protocol.KindResimulated || k == protocol.KindPhases || k == protocol.KindAck || k == protocol.KindPanicked

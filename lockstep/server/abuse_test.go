@@ -243,7 +243,7 @@ func TestOriginAndSubprotocol(t *testing.T) {
 			}
 		}
 		for _, words := range [][]string{
-			{"reason=origin", "origin=https://evil.example ", `fix="--origin evil.example"`},
+			{"reason=origin", "origin=https://evil.example ", `fix="the setting origin: evil.example"`},
 			{"reason=origin", "origin=null ", `fix="serve the page by HTTP`},
 		} {
 			if got := s.lines(append(words, "turned away", "address=")...); len(got) != 1 {

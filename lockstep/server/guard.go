@@ -29,7 +29,7 @@ func (s *Server) guarded(w http.ResponseWriter, r *http.Request, next http.Handl
 	w = closeOnError{w}
 	if !s.hostAllowed(r) {
 		s.turnedAway("host", r.RemoteAddr)
-		fail(w, codeHost, "host not allowed; see serve --allowed-host")
+		fail(w, codeHost, "host not allowed; see serve --set allowed-host=NAME")
 		return
 	}
 	s.byClient(w, r, s.fromAllowedPage(next))

@@ -33,12 +33,12 @@ func (s *Server) fromAllowedPage(next http.HandlerFunc) http.HandlerFunc {
 		}
 		fix := "none: Origin names no host, as browsers do, such as http://play.example"
 		if u, err := url.Parse(origin); err == nil && u.Host != "" {
-			fix = "--origin " + wsmatch.Clip(u.Host)
+			fix = "the setting origin: " + wsmatch.Clip(u.Host)
 		} else if origin == "null" {
 			fix = "serve the page by HTTP: a browser names no host of a page from a file"
 		}
 		s.turnedAwayFrom(s.log, "origin", r.RemoteAddr, "origin", wsmatch.Clip(origin), "fix", fix)
-		fail(w, codeOrigin, "pages of this origin are not allowed; see serve --origin")
+		fail(w, codeOrigin, "pages of this origin are not allowed; see serve --set origin=HOST")
 	}
 }
 

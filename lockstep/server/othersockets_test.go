@@ -70,7 +70,7 @@ func TestHandleOtherSockets(t *testing.T) {
 	if _, status := dial("/", ""); status != http.StatusForbidden {
 		t.Errorf("a page of another host: got status %d, want 403", status)
 	}
-	if got := s.lines("turned away", "reason=origin", `fix="--origin localhost:5173"`); len(got) != 1 {
+	if got := s.lines("turned away", "reason=origin", `fix="the setting origin: localhost:5173"`); len(got) != 1 {
 		t.Errorf("a page of another host: the log says %q, want what lets it in", got)
 	}
 	r, err := http.Get("http://" + s.host + "/matches")

@@ -16,12 +16,12 @@ func checkAddress(log *slog.Logger, address, listens, nats string) {
 	switch {
 	case strings.HasPrefix(listens, "unix:") || isUnspecified(here):
 	case isExposed(at) != isExposed(here) || isIP(at) && isIP(here) && at != here:
-		log.Warn("the other servers are told an address at which this one does not listen: want a proxy that leads from --address to --listen, or another --listen", "address", address, "listens", listens)
+		log.Warn("the other servers are told an address at which this one does not listen: want a proxy that leads from address to listen, or another listen", "address", address, "listens", listens)
 		return
 	}
 	first, _, _ := strings.Cut(nats, ",")
 	if !isExposed(at) && isExposed(hostOf(first)) {
-		log.Warn("the other servers are told an address that only this machine reaches: want --address", "address", address)
+		log.Warn("the other servers are told an address that only this machine reaches: want another address", "address", address)
 	}
 }
 

@@ -108,7 +108,7 @@ func (w *watch) server(name, nats, more string) (url string, stop func()) {
 // serverWith is server with other games.
 func (w *watch) serverWith(name, nats, more string, games ...tool.Game) (url string, stop func()) {
 	w.t.Helper()
-	url, stop = stoppableWith(w.t, "listening on ", fmt.Sprintf("serve --durability replicated --nats %s --listen 127.0.0.1:0 --name %s --dir %s --tokens %s/tokens.txt --web=false --max-requests 5000 %s", nats, name, filepath.Join(w.dir, name), w.dir, more), games...)
+	url, stop = stoppableWith(w.t, "listening on ", fmt.Sprintf("serve --durability replicated --nats %s --listen 127.0.0.1:0 --name %s --dir %s --tokens %s/tokens.txt --set web=false --set max-requests=5000 %s", nats, name, filepath.Join(w.dir, name), w.dir, more), games...)
 	w.jobs[url] = "samestep"
 	return url, stop
 }
@@ -176,7 +176,7 @@ func TestClusterAlertsReadMetrics(t *testing.T) {
 	}
 	w := newWatch(t)
 	nats, _ := w.node("a", "")
-	server, _ := w.server("one", nats, "--game minimal --anonymous-spectators --archive nats:")
+	server, _ := w.server("one", nats, "--game minimal --set anonymous-spectators=true --set archive=nats:")
 	relay := strings.TrimSuffix(background(t, "relay at ", "relay --listen 127.0.0.1:0 --nats "+nats), "/")
 	w.jobs[relay] = "samestep-relay"
 	first := ""

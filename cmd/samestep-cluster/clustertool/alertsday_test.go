@@ -32,7 +32,7 @@ func TestUpgradeFiresNoAlert(t *testing.T) {
 		w.jobs[url] = "samestep-relay"
 		return url, stop
 	}
-	one, stopOne := w.server("one", nats, "--game minimal --start now --matches 2")
+	one, stopOne := w.server("one", nats, "--game minimal --set start=now --matches 2")
 	two, stopTwo := w.server("two", nats, "--game minimal --matches 0")
 	first, stopRelay := relay()
 	scrapes(wellScrapes)

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
 
-// storageArchive is the place of an archive in the cluster's storage, for serve --archive.
+// storageArchive is the place of an archive in the cluster's storage, for the archive of serve.
 const storageArchive = "nats:"
 
 // openStore opens an archive in the cluster's storage.
@@ -20,7 +20,7 @@ func openStore(c *cli.Context, place string) (archive.Store, error) {
 		return nil, nil
 	}
 	if c.String("nats") == "" { // only serve has no default
-		return nil, tool.Usagef("--archive %s needs --nats, the storage with the archive", storageArchive)
+		return nil, tool.Usagef("archive %s needs --nats, the storage with the archive", storageArchive)
 	}
 	log, err := tool.NewLog(c)
 	if err != nil { // replay index has no flags for it

@@ -15,10 +15,10 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/cluster/objects"
 )
 
-// With --archive nats: a replay moves to the cluster's storage when its match is over, and every server has it.
+// With an archive of nats: a replay moves to the cluster's storage when its match is over, and every server has it.
 func TestArchiveInStorage(t *testing.T) {
 	t.Parallel()
-	f, err := fleet.Start(t.Context(), fleet.Options{Program: program(t), Dir: t.TempDir(), Nodes: 1, Servers: 2, Game: "minimal", Flags: []string{"--archive", "nats:"}})
+	f, err := fleet.Start(t.Context(), fleet.Options{Program: program(t), Dir: t.TempDir(), Nodes: 1, Servers: 2, Game: "minimal", Flags: []string{"--set", "archive=nats:"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,12 +44,12 @@ func TestArchiveInStorage(t *testing.T) {
 		await(t, s.Name+" has the replay", func() bool { return strings.HasPrefix(get(t, s.URL+"/replays/"+name), "\x89SSR") })
 		await(t, s.Name+" lists it", func() bool { return strings.Contains(get(t, s.URL+"/replays?match=duel"), name) })
 		dir := filepath.Join(f.Dir(), s.Name)
-		out := command(t, 0, "replay index --dir "+dir+" --nats "+f.Conn.NATS.ConnectedUrl()+" nats:", "1 file in")
+		out := command(t, 0, "index --dir "+dir+" --nats "+f.Conn.NATS.ConnectedUrl()+" nats:", "1 file in")
 		if !strings.Contains(out, dir) {
 			t.Errorf("got %q", out)
 		}
 	}
-	command(t, 1, "replay index --nats nats://127.0.0.1:1 nats:", "no servers available")
+	command(t, 1, "index --nats nats://127.0.0.1:1 nats:", "no servers available")
 }
 
 // get returns the body of an answer 200, or "".

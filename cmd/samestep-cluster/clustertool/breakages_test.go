@@ -88,11 +88,11 @@ var clusterBreakages = []struct {
 	}},
 	{[]string{"SamestepStorageSlow"}, func(w *watch) func(int) {
 		nats, _ := w.node("a", "")
-		w.server("one", nats, "--game minimal --start now")
+		w.server("one", nats, "--game minimal --set start=now")
 		var slow string
 		return func(n int) {
 			if n == 0 {
-				slow, _ = w.server("two", slowly(w.t, nats), "--game minimal --start now --matches 2")
+				slow, _ = w.server("two", slowly(w.t, nats), "--game minimal --set start=now --matches 2")
 			}
 			before := w.value(slow, "samestep_cluster_append_seconds_count")
 			await(w.t, "it appends something", func() bool { return w.value(slow, "samestep_cluster_append_seconds_count") > before })
@@ -120,7 +120,7 @@ var clusterBreakages = []struct {
 	}},
 	{[]string{"SamestepTakeoverHung", "SamestepTakeoverFailed", "SamestepMatchFailed"}, func(w *watch) func(int) {
 		nats, _ := w.node("a", "")
-		one, stop := w.server("one", nats, "--game minimal --start now")
+		one, stop := w.server("one", nats, "--game minimal --set start=now")
 		end := make(chan struct{})
 		rules := minimal.Rules()
 		rules.Step = func(*minimal.World, *minimal.Config, *lockstep.Turn) { <-end }
@@ -173,7 +173,7 @@ var clusterBreakages = []struct {
 	{[]string{"SamestepStorageNotReady", "SamestepStorageNodeLost"}, func(w *watch) func(int) { return w.threeNodes(2) }},
 	{[]string{"SamestepRelayBehind"}, func(w *watch) func(int) {
 		nats, _ := w.node("a", "")
-		server, stop := w.server("one", nats, "--game minimal --start now --anonymous-spectators")
+		server, stop := w.server("one", nats, "--game minimal --set start=now --set anonymous-spectators=true")
 		conn, err := storage.Dial(nats, storage.DialOptions{Name: "the owner"})
 		if err != nil {
 			w.t.Fatal(err)
@@ -225,7 +225,7 @@ var clusterBreakages = []struct {
 	}},
 	{[]string{"SamestepRelayRefuses"}, func(w *watch) func(int) {
 		nats, _ := w.node("a", "")
-		server, _ := w.server("one", nats, "--game minimal --anonymous-spectators")
+		server, _ := w.server("one", nats, "--game minimal --set anonymous-spectators=true")
 		relay := strings.TrimSuffix(background(w.t, "relay at ", "relay --listen 127.0.0.1:0 --max-per-address 1 --upstream "+server), "/")
 		w.jobs = map[string]string{relay: "samestep-relay"}
 		play := strings.Replace(relay, "http", "ws", 1) + "/matches/match-1/play"

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,11 +62,21 @@ func TestCommandsOfMessages(t *testing.T) {
 	t.Parallel()
 	all := games.All()
 	book, err := commands.NewBook(func(program string, args []string, stdout, stderr io.Writer) int {
+		return tool.Run(t.Context(), append([]string{program}, args...), stdout, stderr, all...)
+	}, commands.Stock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster, err := commands.NewBook(func(program string, args []string, stdout, stderr io.Writer) int {
 		return Run(t.Context(), append([]string{program}, args...), stdout, stderr, all...)
 	}, commands.Cluster)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if verbs := cluster.Size(); verbs < 20 || verbs > 30 {
+		t.Errorf("samestep-cluster has %d verbs, want its own and a few more", verbs)
+	}
+	book.Join(cluster)
 	texts, err := commands.Texts("../../..")
 	if err != nil {
 		t.Fatal(err)
@@ -127,4 +139,56 @@ func TestCommandsOfMessages(t *testing.T) {
 		t.Errorf("got %d verbs, and %d verbs and flags in texts", book.Size(), looked)
 	}
 	t.Logf("%d verbs, %d texts, %d verbs and flags in them", book.Size(), len(texts), looked)
+}
+
+var (
+	// settingSpan matches a line of a settings file in a document.
+	settingSpan = regexp.MustCompile("`([a-z][a-z-]+: [^`]+)`")
+
+	// placeholder matches a word that stands for a value.
+	placeholder = regexp.MustCompile(`[A-Z]|…`)
+)
+
+// otherSettings are lines in documents that only look like those of a settings file.
+var otherSettings = []string{"hands: …", "storage: samestep", "compat: joined", "package: what", "package: what: got …, want …"}
+
+// Each line of a settings file that a document has is one that serve takes.
+func TestSettingsOfDocuments(t *testing.T) {
+	t.Parallel()
+	names, err := commands.Documents("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, file, lines := games.All(), filepath.Join(t.TempDir(), "serve.yaml"), 0
+	takes := func(line string) string {
+		if err := os.WriteFile(file, []byte(line+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var errs strings.Builder
+		if code := Run(t.Context(), []string{commands.Cluster, "serve", "--print-settings", "--settings", file}, io.Discard, &errs, list...); code == 0 {
+			return ""
+		}
+		return errs.String()
+	}
+	for _, name := range names {
+		page, err := os.ReadFile(filepath.Join("../../..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range settingSpan.FindAllStringSubmatch(string(page), -1) {
+			line, value, _ := strings.Cut(m[1], ": ")
+			if slices.Contains(otherSettings, m[1]) {
+				continue
+			}
+			if lines++; placeholder.MatchString(value) {
+				value = "1"
+			}
+			if wrong := takes(line + ": " + value); wrong != "" {
+				t.Errorf("%s: `%s`: %s", name, m[1], wrong)
+			}
+		}
+	}
+	if lines < 20 || takes("grase: 5s") == "" || takes("grace: 5") == "" {
+		t.Errorf("got %d lines in documents, and a wrong key or value that is taken", lines)
+	}
 }

@@ -26,59 +26,20 @@ func demoCommands() []*cli.Command {
 play matches through any of the servers, and spectators watch through the relays. Every
 20 seconds the server with most matches is killed, and comes back five seconds later. In
 the end all matches are ended, and their replays are verified and compared with what
-the players were told. It exits with 0 only if nothing is lost.
-
-With a flag of the demo of one machine, such as --web, --network or --seconds, it is
-that demo: a match of bots without a cluster.`,
-		Flags:  slices.Concat(sharedDemoFlags, ownDemoFlags, usualDemoFlags()),
-		Action: chooseDemo,
+the players were told. It exits with 0 only if nothing is lost.`,
+		Flags: []cli.Flag{
+			tool.GameFlag(),
+			&cli.StringFlag{Name: "dir", Usage: "`FOLDER` for all files; the default is a new one in the temporary folder"},
+			tool.JSONFlag(),
+			&cli.DurationFlag{Name: "time", Value: 70 * time.Second, Usage: "how long to play"},
+			&cli.DurationFlag{Name: "every", Value: 20 * time.Second, Usage: "`TIME` from one kill to the next"},
+			&cli.UintFlag{Name: "matches", Value: 6, Usage: "matches of two players"},
+			&cli.UintFlag{Name: "servers", Value: 3, Usage: "servers, 2 to 16"},
+			&cli.UintFlag{Name: "relays", Value: 2, Usage: "relays"},
+			&cli.UintFlag{Name: "nodes", Value: 1, Usage: "storage nodes, 1 or 3"},
+		},
+		Action: demo,
 	}}
-}
-
-// sharedDemoFlags are flags of both demos.
-var sharedDemoFlags = []cli.Flag{
-	tool.GameFlag(),
-	&cli.StringFlag{Name: "dir", Usage: "`FOLDER` for all files; the default is a new one in the temporary folder"},
-	tool.JSONFlag(),
-}
-
-// ownDemoFlags are flags of the demo of a cluster alone.
-var ownDemoFlags = []cli.Flag{
-	&cli.DurationFlag{Name: "time", Value: 70 * time.Second, Usage: "how long to play"},
-	&cli.DurationFlag{Name: "every", Value: 20 * time.Second, Usage: "`TIME` from one kill to the next"},
-	&cli.UintFlag{Name: "matches", Value: 6, Usage: "matches of two players"},
-	&cli.UintFlag{Name: "servers", Value: 3, Usage: "servers, 2 to 16"},
-	&cli.UintFlag{Name: "relays", Value: 2, Usage: "relays"},
-	&cli.UintFlag{Name: "nodes", Value: 1, Usage: "storage nodes, 1 or 3"},
-}
-
-// usualDemoFlags are flags of the usual demo alone.
-func usualDemoFlags() []cli.Flag {
-	return slices.DeleteFunc(tool.DemoCommand().Flags, func(f cli.Flag) bool {
-		return slices.ContainsFunc(sharedDemoFlags, func(other cli.Flag) bool { return other.Names()[0] == f.Names()[0] })
-	})
-}
-
-// chooseDemo runs the usual demo if a flag asks for it.
-func chooseDemo(c *cli.Context) error {
-	usual, own := setFlag(c, usualDemoFlags()), setFlag(c, ownDemoFlags)
-	switch {
-	case usual == "":
-		return demo(c)
-	case own != "":
-		return tool.Usagef("--%s: got it with --%s, which is of the demo without a cluster", own, usual)
-	}
-	return tool.DemoCommand().Action(c)
-}
-
-// setFlag returns the name of the first flag that is set, or "".
-func setFlag(c *cli.Context, flags []cli.Flag) string {
-	for _, f := range flags {
-		if name := f.Names()[0]; c.IsSet(name) {
-			return name
-		}
-	}
-	return ""
 }
 
 // A demonstration is a cluster under attack.

@@ -105,7 +105,7 @@ func (n *network) fleet(dir string) fleet.Options {
 		NodeFlags: flags("--node-users DIR/keys/users.txt --node-cert DIR/cert.pem --node-key DIR/key.pem --node-ca DIR/ca.pem"),
 		ConnFlags: flags("--nats-nkey DIR/keys/server.nk --nats-ca DIR/ca.pem"),
 		Dial:      storage.DialOptions{Name: "fleet", Seed: dir + "/keys/server.nk", Role: storage.ServerRole, TLS: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}},
-		Flags:     []string{"--trusted-proxy", n.net + ".0/24"},
+		Flags:     []string{"--set", "trusted-proxy=" + n.net + ".0/24"},
 	}
 }
 

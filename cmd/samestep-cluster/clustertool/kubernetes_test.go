@@ -247,5 +247,5 @@ func TestFleetFlags(t *testing.T) {
 	k := &kubelet{t: t, dir: dir, secrets: map[string]map[string]string{"samestep-server": {"tokens": dir + "/tokens.txt"}}}
 	pods := k.add(readManifests(t, manifestText(t, "agones.yaml")))
 	command(t, 0, k.line(pods[0])+" --check-config", "ok")
-	command(t, 2, strings.Replace(k.line(pods[0]), "--drain", "--drian", 1)+" --check-config", "drian")
+	command(t, 2, strings.Replace(k.line(pods[0]), "--set=drain", "--set=drian", 1)+" --check-config", "drian")
 }

@@ -1,7 +1,7 @@
 //go:build !js
 
-// Package clustertool is the engine's command line with the verbs for several machines, as a package: a program for its
-// own games calls Main as it would call tool.Main.
+// Package clustertool is the command line for several machines, as a package: serve as a member of a cluster, and the verbs for its
+// storage, relays and farms. A program for its own games calls Main, beside the one that calls tool.Main.
 //
 //	package main
 //
@@ -29,8 +29,12 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, games ...
 
 // extension is what package tool does not have.
 func extension() tool.Extension {
+	index := tool.IndexCommand()
+	index.Flags = append(index.Flags, connectionFlags(localStorage)...)
 	return tool.Extension{
-		Verbs:      append(demoCommands(), statusCommand(), storageCommand(), keysCommand(), permissionsCommand(), relayCommand(), farmCommand()),
-		ServeFlags: serveFlags(), CheckServe: checkServe, Serve: serve, OpenStore: openStore, StoreFlags: connectionFlags(localStorage),
+		Verbs: append(demoCommands(), statusCommand(), storageCommand(), keysCommand(), permissionsCommand(), relayCommand(), farmCommand(), index),
+		Keep:  []string{"serve", "healthcheck", "bench"},
+
+		ServeFlags: serveFlags(), ServeKeys: serveKeys(), CheckServe: checkServe, Serve: serve, OpenStore: openStore,
 	}
 }

@@ -342,7 +342,7 @@ func TestKustomization(t *testing.T) {
 	}
 }
 
-// closingTime is what a program needs to stop at most, besides its --drain.
+// closingTime is what a program needs to stop at most, besides its drain.
 var closingTime = map[string]time.Duration{"serve": 50 * time.Second, "storage": 10 * time.Second, "relay": 5 * time.Second}
 
 // The parts of the manifests fit together.
@@ -359,13 +359,13 @@ func TestManifestsFit(t *testing.T) {
 		t.Errorf("got %d files", n)
 	}
 	for _, x := range []struct{ file, good, bad, want string }{
-		{"agones.yaml", "--drain=2h", "--drain=3h", "terminationGracePeriodSeconds"},
+		{"agones.yaml", "--set=drain=2h", "--set=drain=3h", "terminationGracePeriodSeconds"},
 		{"server.yaml", "  selector: {app: samestep-server}", "  selector: {app: samestep}", "selects no pod"},
 		{"server.yaml", "targetPort: http", "targetPort: web", "no port web"},
 		{"server.yaml", "port: http}\n            periodSeconds: 2", "port: web}\n            periodSeconds: 2", "no port web"},
 		{"server.yaml", "mountPath: /etc/samestep/ca", "mountPath: /etc/ca", "is in no volume"},
 		{"server.yaml", "name: HOST_IP", "name: HOST", "$(HOST_IP)"},
-		{"server.yaml", "--keep-bytes=", "--keep-days=", "no --keep-bytes"},
+		{"server.yaml", "--set=keep-bytes=", "--set=keep-days=", "no keep-bytes"},
 		{"server.yaml", "          resources:\n            requests: {cpu", "          lifecycle: {preStop: {sleep: {seconds: 5}}}\n          resources:\n            requests: {cpu", "preStop"},
 		{"server.yaml", "{name: tmp, mountPath: /tmp}", "{name: temp, mountPath: /tmp}", "no volume temp"},
 		{"relay.yaml", "enableServiceLinks: false", "enableServiceLinks: true", "enableServiceLinks"},
@@ -382,7 +382,7 @@ func TestManifestsFit(t *testing.T) {
 
 var (
 	variable = regexp.MustCompile(`\$\((\w+)\)`)
-	filePath = regexp.MustCompile(`^--[\w-]+=(/.+)$`)
+	filePath = regexp.MustCompile(`^--(?:set=)?[\w-]+=(/.+)$`)
 )
 
 // misfits compares what the objects of a file say of each other.
@@ -459,8 +459,8 @@ func misfits(t *testing.T, text []byte) (faults []string) {
 			fault("preStop waits in vain: service %s has the address of a pod until that ends", m.Metadata.Name)
 		}
 	}
-	if slices.Contains(c.Args, "--archive=nats:") && !slices.ContainsFunc(c.Args, func(a string) bool { return strings.HasPrefix(a, "--keep-bytes=") }) {
-		fault("no --keep-bytes: replays fill the volumes of the storage")
+	if slices.Contains(c.Args, "--set=archive=nats:") && !slices.ContainsFunc(c.Args, func(a string) bool { return strings.HasPrefix(a, "--set=keep-bytes=") }) {
+		fault("no keep-bytes: replays fill the volumes of the storage")
 	}
 	env := make(map[string]bool)
 	for _, e := range c.Env {
@@ -476,7 +476,7 @@ func misfits(t *testing.T, text []byte) (faults []string) {
 		if path := filePath.FindStringSubmatch(arg); path != nil && !mounted(c, path[1]) {
 			fault("%s is in no volume", arg)
 		}
-		if d, ok := strings.CutPrefix(arg, "--drain="); ok {
+		if d, ok := strings.CutPrefix(arg, "--set=drain="); ok {
 			drain, err := time.ParseDuration(d)
 			if err != nil {
 				fault("%s: %v", arg, err)

@@ -18,15 +18,16 @@ import (
 // Flags of a cluster are refused without --durability replicated, since the server would play outside of it.
 func TestOutside(t *testing.T) {
 	dir := t.TempDir()
-	serve := "serve --check-config --game minimal --web=false --dir " + dir
+	serve := "serve --check-config --game minimal --set web=false --dir " + dir
 	const outside = "without it this server is in no cluster"
-	for _, flags := range []string{"--nats nats://127.0.0.1:1", "--name x", "--replicas 3", "--redirect", "--node-listen 127.0.0.1:0", "--archive nats: --nats nats://127.0.0.1:1 --name x"} {
+	for _, flags := range []string{"--nats nats://127.0.0.1:1", "--name x", "--set replicas=3", "--set redirect=true", "--set node-listen=127.0.0.1:0", "--set archive=nats: --nats nats://127.0.0.1:1 --name x"} {
 		command(t, 2, serve+" "+flags, outside)
 	}
-	command(t, 0, serve+" --archive nats: --nats nats://127.0.0.1:1", "ok")
-	command(t, 2, serve+" --durability both", "none, interval or frame, or replicated")
+	command(t, 0, serve+" --set archive=nats: --nats nats://127.0.0.1:1", "ok")
+	command(t, 2, serve+" --durability both", "none, interval, frame or replicated")
 	command(t, 2, serve+" --durability replicated --resume", "servers resume the matches of lost ones by themselves")
-	command(t, 0, "serve --help", "replicated makes this server one of a cluster", "nats: for the storage of --nats")
+	command(t, 0, "serve --help", "--nats URL", "--name NAME")
+	command(t, 0, "serve --print-settings", "\n#archive: \"\"\n", "\n#replicas: 1\n")
 }
 
 // A key of the wrong role is one line, at once.
@@ -43,7 +44,7 @@ func TestWrongRole(t *testing.T) {
 		{"farm submit --archive" + as("relay"), "operator"},
 		{"farm results" + as("relay"), "operator"},
 		{"relay --listen 127.0.0.1:0" + as("worker"), "relay"},
-		{"serve --durability replicated --listen 127.0.0.1:0 --game minimal --matches 0 --web=false --tokens " + dir + "/tokens.txt --dir " + dir + "/b" + as("operator"), "server"},
+		{"serve --durability replicated --listen 127.0.0.1:0 --game minimal --matches 0 --set web=false --tokens " + dir + "/tokens.txt --dir " + dir + "/b" + asKeys(as("operator")), "server"},
 	} {
 		var out bytes.Buffer
 		code := clustertool.Run(t.Context(), append([]string{"samestep-cluster"}, strings.Fields(row.line)...), &out, &out, games.All()...)
@@ -67,7 +68,7 @@ func TestOperator(t *testing.T) {
 	}
 	storage := background(t, "storage at ", "storage --settings "+settings)
 	os.Unsetenv("SAMESTEP_METRICS")
-	url := background(t, "listening on ", fmt.Sprintf("serve --durability replicated --nats %s --listen 127.0.0.1:0 --name one --dir %[2]s/one --tokens %[2]s/tokens.txt --game minimal --web=false --archive nats:", storage, dir))
+	url := background(t, "listening on ", fmt.Sprintf("serve --durability replicated --nats %s --listen 127.0.0.1:0 --name one --dir %[2]s/one --tokens %[2]s/tokens.txt --game minimal --set web=false --set archive=nats:", storage, dir))
 	relay := background(t, "relay at ", "relay --listen 127.0.0.1:0 --nats "+storage)
 	for of, names := range map[string][]string{
 		url: {"cluster_lease_age_seconds", "cluster_servers 1\n", `cluster_matches{state="playing"} 1` + "\n", `cluster_matches{state="waiting"} 0` + "\n",
@@ -106,10 +107,10 @@ func TestJoinRefused(t *testing.T) {
 	tokens(t, dir)
 	storage := background(t, "storage at ", "storage --name a --listen 127.0.0.1:0 --dir "+dir+"/a")
 	serve := func(name, more string) string {
-		return background(t, "listening on ", fmt.Sprintf("serve --durability replicated --nats %s --listen 127.0.0.1:0 --name %s --dir %s --tokens %s/tokens.txt --game minimal --web=false %s", storage, name, filepath.Join(dir, name), dir, more))
+		return background(t, "listening on ", fmt.Sprintf("serve --durability replicated --nats %s --listen 127.0.0.1:0 --name %s --dir %s --tokens %s/tokens.txt --game minimal --set web=false %s", storage, name, filepath.Join(dir, name), dir, more))
 	}
 	one := serve("one", "")
-	two := serve("two", "--matches 0 --redirect")
+	two := serve("two", "--matches 0 --set redirect=true")
 	const match, player = "/matches/match-1", " --token the-player-of-seat-0"
 	await(t, "the second server knows the match", func() bool { return get(t, two+match) != "" })
 	command(t, 1, "join --for 1s "+two+match+player, "the server never let this client in: ", "which would get the token: "+strings.TrimPrefix(one, "http://"))

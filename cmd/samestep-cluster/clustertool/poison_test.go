@@ -60,7 +60,7 @@ func TestCrashLoop(t *testing.T) {
 	address := freeAddress(t)
 	start := func() *fleet.Process {
 		p, err := fleet.Run(t.Context(), dir, "server", "listening on ", []string{
-			program(t), "serve", "--game", "minimal", "--resume", "--matches", "0", "--listen", address, "--dir", filepath.Join(dir, "data"), "--tokens", filepath.Join(dir, "tokens.txt"), "--web=false", "--await-players", "0s",
+			program(t), "serve", "--game", "minimal", "--resume", "--matches", "0", "--listen", address, "--dir", filepath.Join(dir, "data"), "--tokens", filepath.Join(dir, "tokens.txt"), "--set", "web=false", "--set", "await-players=0s",
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -149,7 +149,7 @@ func TestCrashLoop(t *testing.T) {
 func TestPoisonOfThree(t *testing.T) {
 	t.Parallel()
 	testenv.Long(t)
-	f, err := fleet.Start(t.Context(), fleet.Options{Dir: t.TempDir(), Nodes: 1, Servers: 3, Program: program(t), Game: "minimal", Flags: []string{"--await-players", "0s"}})
+	f, err := fleet.Start(t.Context(), fleet.Options{Dir: t.TempDir(), Nodes: 1, Servers: 3, Program: program(t), Game: "minimal", Flags: []string{"--set", "await-players=0s"}})
 	if err != nil {
 		t.Fatal(err)
 	}

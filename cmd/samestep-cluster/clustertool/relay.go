@@ -49,9 +49,6 @@ another relay (--upstream). A relay needs no game.`,
 			tool.SettingsFlag(),
 		}, tool.LogFlags()...)), connectionFlags("")...),
 		Action: func(c *cli.Context) error {
-			if err := tool.ReadSettings(c); err != nil {
-				return err
-			}
 			ctx, stop := tool.Interruptible(c)
 			defer stop()
 			o, closeSource, err := relayOptions(ctx, c)

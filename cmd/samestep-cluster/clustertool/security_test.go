@@ -33,25 +33,25 @@ func TestOpenNode(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	command(t, 0, "keys new --dir "+dir+"/keys", "server.nk", "operator.nk", "relay.nk", "worker.nk", "users.txt")
-	users := " --node-users " + dir + "/keys/users.txt"
+	users := " --set node-users=" + dir + "/keys/users.txt"
 	tokens(t, dir)
-	serve := "serve --durability replicated --game minimal --matches 0 --web=false --listen 127.0.0.1:0 --tokens " + dir + "/tokens.txt --dir " + dir
+	serve := "serve --durability replicated --game minimal --matches 0 --set web=false --listen 127.0.0.1:0 --tokens " + dir + "/tokens.txt --dir " + dir
 	for _, row := range []struct{ line, want string }{
 		{"storage --name a --dir " + dir + " --listen 0.0.0.0:0", "--listen: got 0.0.0.0:0, which other machines reach, without --node-users FILE"},
 		{"storage --name a --dir " + dir + " --listen :0", "--listen: got :0"},
 		{"storage --name a --dir " + dir + " --listen [::]:0", "--listen: got [::]:0"},
 		{"storage --name a --dir " + dir + " --listen game.example:4222", "--listen: got game.example:4222"},
-		{"storage --name a --dir " + dir + " --listen 10.0.0.1:4222 --cluster 10.0.0.1:6222" + users, "--cluster: got 10.0.0.1:6222, which other machines reach, without --node-cert, --node-key and --node-ca"},
+		{"storage --name a --dir " + dir + " --listen 10.0.0.1:4222 --cluster 10.0.0.1:6222 --node-users " + dir + "/keys/users.txt", "--cluster: got 10.0.0.1:6222, which other machines reach, without --node-cert, --node-key and --node-ca"},
 		{"storage --name a --dir " + dir + " --listen 127.0.0.1:0 --cluster-advertise 10.0.0.1:6222", "--cluster-advertise needs --cluster"},
 		{"storage --name a --dir " + dir + " --listen 127.0.0.1:0 --node-cert x", "--node-cert and --node-key: want both"},
 		{"storage --name a --dir " + dir + " --listen 127.0.0.1:0 --node-ca x", "--node-ca needs --node-cert and --node-key"},
-		{serve + " --node-listen 10.0.0.1:4222", "--node-listen: got 10.0.0.1:4222"},
-		{serve + " --node-cluster 10.0.0.1:6222", "--node-cluster: got 10.0.0.1:6222"},
-		{serve + users, "--node-users needs --nats-nkey FILE"},
-		{serve + users + " --nats nats://127.0.0.1:1", "--node-users and --node-cert are for an embedded node"},
+		{serve + " --set node-listen=10.0.0.1:4222", "node-listen: got 10.0.0.1:4222"},
+		{serve + " --set node-cluster=10.0.0.1:6222", "node-cluster: got 10.0.0.1:6222"},
+		{serve + users, "node-users needs nats-nkey"},
+		{serve + users + " --nats nats://127.0.0.1:1", "node-users and node-cert are for an embedded node"},
 		{"keys new --dir " + dir + "/more --role admin", `--role: got "admin"`},
 		{"permissions --role admin", `--role: got "admin"`},
-		{"permissions --role relay" + strings.Replace(users, "--node-users", "--users", 1), "--role and --users: want at most one"},
+		{"permissions --role relay --users " + dir + "/keys/users.txt", "--role and --users: want at most one"},
 	} {
 		command(t, 2, row.line, row.want)
 	}
@@ -109,9 +109,9 @@ func TestVerbsWithKeys(t *testing.T) {
 	as := func(role string) string {
 		return fmt.Sprintf(" --nats %s --nats-ca %s/ca.pem --nats-nkey %s/keys/%s.nk", url, dir, dir, role)
 	}
-	server := background(t, "listening on ", fmt.Sprintf("serve --durability replicated --listen 127.0.0.1:0 --dir %[1]s/a --tokens %[1]s/tokens.txt --game minimal --web=false --name a "+
-		"--nats-nkey %[1]s/keys/server.nk --node-listen %[2]s --node-users %[1]s/keys/users.txt --node-cert %[1]s/cert.pem --node-key %[1]s/key.pem --node-ca %[1]s/ca.pem", dir, l.Addr()))
-	background(t, "listening on ", fmt.Sprintf("serve --durability replicated --listen 127.0.0.1:0 --dir %[1]s/b --tokens %[1]s/tokens.txt --game minimal --web=false --name b --matches 0", dir)+as("server"))
+	server := background(t, "listening on ", fmt.Sprintf("serve --durability replicated --listen 127.0.0.1:0 --dir %[1]s/a --tokens %[1]s/tokens.txt --game minimal --set web=false --name a "+
+		"--set nats-nkey=%[1]s/keys/server.nk --set node-listen=%[2]s --set node-users=%[1]s/keys/users.txt --set node-cert=%[1]s/cert.pem --set node-key=%[1]s/key.pem --set node-ca=%[1]s/ca.pem", dir, l.Addr()))
+	background(t, "listening on ", fmt.Sprintf("serve --durability replicated --listen 127.0.0.1:0 --dir %[1]s/b --tokens %[1]s/tokens.txt --game minimal --set web=false --name b --matches 0", dir)+asKeys(as("server")))
 	relay := background(t, "relay at ", fmt.Sprintf("relay --listen 127.0.0.1:0 --nats-cert %[1]s/cert.pem --nats-key %[1]s/key.pem", dir)+as("relay"))
 	for url, flag := range map[string]string{server + "/": "node-cert", relay: "nats-cert"} {
 		if text := get(t, url+"metrics"); !strings.Contains(text, fmt.Sprintf("\nsamestep_certificate_seconds{flag=%q} ", flag)) {
@@ -135,7 +135,7 @@ func TestVerbsWithKeys(t *testing.T) {
 	command(t, 1, "farm forget --build x"+as("worker"))
 	command(t, 0, "farm forget --build x"+as("operator"), "removed 5 results and 0 jobs")
 	for _, role := range []string{"operator", "server"} {
-		command(t, 0, "replay index --dir "+dir+as(role)+" nats:", "0 files in")
+		command(t, 0, "index --dir "+dir+as(role)+" nats:", "0 files in")
 	}
 	// Others are refused.
 	command(t, 1, "status"+as("worker"))
@@ -258,4 +258,9 @@ func certificates(t *testing.T, dir string, addresses ...string) {
 	write("other.pem", "CERTIFICATE", other.Raw)
 	write("cert.pem", "CERTIFICATE", cert.Raw)
 	write("key.pem", "PRIVATE KEY", der)
+}
+
+// asKeys returns the flags of a connection as settings of serve.
+func asKeys(flags string) string {
+	return strings.NewReplacer("--nats-nkey ", "--set nats-nkey=", "--nats-ca ", "--set nats-ca=").Replace(flags)
 }

@@ -18,21 +18,27 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// serveFlags are the flags of serve that make a server a member of a cluster.
+// serveFlags are the flags of serve for a member of a cluster. The last ones mean something without a cluster, too.
 func serveFlags() []cli.Flag {
-	return slices.Concat(connectionFlags(""), nodeFlags(), tool.FromEnvironment([]cli.Flag{
+	return append(connectionFlags("")[:1],
 		&cli.StringFlag{Name: "name", Usage: "`NAME` of this server in the cluster; the default is that of the machine"},
+		&cli.StringFlag{Name: "durability", Value: "interval", Usage: "when replays are synced to the disk: none, interval (each second) or frame (before a tick is sent); replicated makes this server one of a cluster, whose storage has a tick before it is sent"},
+	)
+}
+
+// serveKeys are the keys of the settings file for a member of a cluster.
+func serveKeys() []cli.Flag {
+	return slices.Concat(connectionFlags("")[1:], nodeFlags(), []cli.Flag{
 		&cli.StringFlag{Name: "address", Usage: "`URL` at which the other servers reach this one; the default is where it listens"},
 		&cli.BoolFlag{Name: "redirect", Usage: "redirect requests for matches of other servers to them; otherwise this server passes them on"},
-		&cli.StringFlag{Name: "node-dir", Usage: "`FOLDER` of the embedded storage node; the default is storage in --dir"},
+		&cli.StringFlag{Name: "node-dir", Usage: "`FOLDER` of the embedded storage node; the default is storage in dir"},
 		&cli.StringFlag{Name: "node-listen", Usage: "`ADDRESS` at which the embedded node serves other servers, relays and workers; the default is a free port on loopback"},
 		&cli.StringFlag{Name: "node-cluster", Usage: "`ADDRESS` at which the embedded node serves other nodes"},
 		&cli.StringFlag{Name: "node-cluster-advertise", Usage: "`ADDRESS` at which the other nodes reach the embedded one, if that is not where it listens"},
-		&cli.StringSliceFlag{Name: "node-route", Usage: "`ADDRESS` of a node of the cluster; repeat the flag for each"},
+		&cli.StringSliceFlag{Name: "node-route", Usage: "`ADDRESS`es of the nodes of the cluster"},
 		&cli.UintFlag{Name: "replicas", Value: 1, Usage: "copies of everything that the cluster stores, 1, 3 or 5; the first server decides"},
-		&cli.StringFlag{Name: "durability", Value: "interval", Usage: "when replays are synced to the disk: none, interval (each second) or frame (before a tick is sent); replicated makes this server one of a cluster, whose storage has a tick before it is sent"},
-		&cli.StringFlag{Name: "archive", Usage: "move sealed replays and desync bundles to `PLACE`, a folder, s3://BUCKET/PREFIX, or nats: for the storage of --nats, where they can be searched"},
-	}))
+		&cli.StringFlag{Name: "archive", Usage: "move sealed replays and desync bundles to `PLACE`, a folder, s3://BUCKET/PREFIX, or nats: for the storage of nats, where they can be searched"},
+	})
 }
 
 // replicated is the --durability of a server in a cluster.
@@ -50,9 +56,9 @@ func checkOutside(c *cli.Context) error {
 			known = append(known, f.Names()[0])
 		}
 	}
-	for _, f := range serveFlags() {
+	for _, f := range append(serveFlags(), serveKeys()...) {
 		if name := f.Names()[0]; c.IsSet(name) && !slices.Contains(known, name) {
-			return tool.Usagef("--%s: got it with --durability %s, want --durability %s: without it this server is in no cluster", name, c.String("durability"), replicated)
+			return tool.Usagef("%s: got it with --durability %s, want --durability %s: without it this server is in no cluster", name, c.String("durability"), replicated)
 		}
 	}
 	return nil
@@ -92,11 +98,11 @@ func checkServe(c *cli.Context) error {
 	case c.Bool("resume"):
 		return tool.Usagef("--resume: got --durability replicated, with which servers resume the matches of lost ones by themselves")
 	case c.String("nats") != "" && (c.String("node-users") != "" || c.String("node-cert") != ""):
-		return tool.Usagef("--node-users and --node-cert are for an embedded node, got --nats %s", c.String("nats"))
+		return tool.Usagef("node-users and node-cert are for an embedded node, got --nats %s", c.String("nats"))
 	case c.String("node-users") != "" && c.String("nats-nkey") == "":
-		return tool.Usagef("--node-users needs --nats-nkey FILE, the key with which this server uses its own node")
+		return tool.Usagef("node-users needs nats-nkey, the key with which this server uses its own node")
 	case c.String("tokens") == "" && c.String("jwt-key") == "" && c.Uint("guests") == 0 && os.Getenv("SAMESTEP_TOKENS") == "":
-		return tool.Usagef("--durability replicated needs --tokens, --jwt-key or --guests: the other servers do not know drawn tokens")
+		return tool.Usagef("--durability replicated needs --tokens, jwt-key or --guests: the other servers do not know drawn tokens")
 	}
 	return nil
 }

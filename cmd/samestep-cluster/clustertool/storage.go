@@ -43,9 +43,6 @@ func storageFlags() []cli.Flag {
 
 // runStorage runs a node until it is interrupted.
 func runStorage(c *cli.Context) error {
-	if err := tool.ReadSettings(c); err != nil {
-		return err
-	}
 	if c.String("name") == "" {
 		return tool.Usagef("want --name, unique in the cluster")
 	}

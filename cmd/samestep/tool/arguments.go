@@ -74,9 +74,9 @@ func between[T int | uint | time.Duration](c *cli.Context, flag string, low, hig
 	case got >= low && (high == 0 || got <= high):
 		return nil
 	case high == 0:
-		return usagef("--%s: got %v, want at least %v", flag, got, low)
+		return usagef("%s: got %v, want at least %v", spelled(c, flag), got, low)
 	default:
-		return usagef("--%s: got %v, want %v to %v", flag, got, low, high)
+		return usagef("%s: got %v, want %v to %v", spelled(c, flag), got, low, high)
 	}
 }
 
@@ -108,10 +108,6 @@ func flagsFirst(app *cli.App, args []string) []string {
 				i++
 				first = append(first, args[i])
 			}
-			for takesWords(arg) && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
-				i++
-				first = append(first, arg, args[i])
-			}
 		}
 	}
 	if len(rest) > 0 {
@@ -120,9 +116,6 @@ func flagsFirst(app *cli.App, args []string) []string {
 	return slices.Concat(args[:at], first, rest)
 }
 
-// takesWords reports whether a flag takes all words up to the next flag, as --player-tokens a b does.
-func takesWords(arg string) bool { return strings.TrimLeft(arg, "-") == "player-tokens" }
-
 // takesValue reports whether the value of a flag is the next argument.
 func takesValue(flags []cli.Flag, arg string) bool {
 	name := strings.TrimLeft(arg, "-")
@@ -130,6 +123,5 @@ func takesValue(flags []cli.Flag, arg string) bool {
 	if i < 0 {
 		return false
 	}
-	_, isBool := flags[i].(*cli.BoolFlag)
-	return !isBool
+	return !isBool(flags[i])
 }

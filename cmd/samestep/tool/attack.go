@@ -258,7 +258,7 @@ func (x *attacker) serve(dir string, a *attack.Attack) (*attack.Server, *serverP
 		return nil, nil, err
 	}
 	flags := []string{"--game", x.game.Name(), "--dir", replays, "--tokens", tokens, "--players", strconv.Itoa(x.seats)}
-	flags = append(flags, x.game.unitFlags(attackUnits)...)
+	flags = append(flags, "--config", string(x.game.withUnits(nil, attackUnits)))
 	if a.Serve != nil {
 		more, err := a.Serve(dir)
 		if err != nil {

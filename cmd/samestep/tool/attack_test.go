@@ -22,7 +22,7 @@ func TestAttackControl(t *testing.T) {
 	if err := os.WriteFile(file, tokens, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := startServer("samestep", os.Stderr, []string{"--dir", "", "--players", "16", "--units", "100", "--tokens", file, "--allowed-host", "rebound.example"})
+	s, err := startServer("samestep", os.Stderr, []string{"--dir", "", "--players", "16", "--config", `{"Units":100}`, "--tokens", file, "--set", "allowed-host=rebound.example"})
 	if err != nil {
 		t.Fatal(err)
 	}

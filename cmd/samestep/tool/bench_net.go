@@ -40,7 +40,6 @@ packet of a WebSocket is a stall.`,
 			&cli.UintFlag{Name: "room", Value: 8, Usage: "players in a match"},
 			&cli.UintFlag{Name: "spectators", Usage: "spectators of the first match, 0 to 20000"},
 			&cli.UintFlag{Name: "viewers", Usage: "viewers of the first match, 0 to 20000, who come and go several times"},
-			&cli.UintFlag{Name: "units", Value: 200, Usage: "units on the map of each match"},
 			&cli.UintFlag{Name: "tick-rate", Value: 20, Usage: "ticks per second"},
 			&cli.DurationFlag{Name: "every", Value: time.Second, Usage: "time between two commands of a player"},
 			&cli.DurationFlag{Name: "time", Value: 10 * time.Second, Usage: "how long to measure"},
@@ -56,20 +55,20 @@ packet of a WebSocket is a stall.`,
 			}
 			b := &netBench{
 				game:    game,
-				clients: int(c.Uint("clients")), spectators: int(c.Uint("spectators")), viewers: int(c.Uint("viewers")), room: int(c.Uint("room")), units: int(c.Uint("units")), rate: int(c.Uint("tick-rate")),
+				clients: int(c.Uint("clients")), spectators: int(c.Uint("spectators")), viewers: int(c.Uint("viewers")), room: int(c.Uint("room")), rate: int(c.Uint("tick-rate")),
 				every: c.Duration("every"), time: c.Duration("time"), relay: c.Bool("relay"), durability: c.String("durability"), settle: 2 * time.Second,
 			}
 			if err := cmp.Or(between[uint](c, "clients", 1, 20000), between[uint](c, "spectators", 0, 20000), between[uint](c, "viewers", 0, 20000), between[uint](c, "room", 1, maxRoom),
-				between[uint](c, "units", 100, 10000), between[uint](c, "tick-rate", 1, 100), between(c, "every", 10*time.Millisecond, 0),
+				between[uint](c, "tick-rate", 1, 100), between(c, "every", 10*time.Millisecond, 0),
 				between(c, "time", shortestBench, time.Hour)); err != nil {
 				return err
 			}
 			if b.override, err = game.override(c); err != nil {
 				return err
 			}
-			b.config, b.assets = c.String(configFlag.Name), c.String(assetsFlag.Name)
+			b.override, b.assets = game.withUnits(b.override, 200), c.String(assetsFlag.Name)
 			if !c.IsSet("room") {
-				b.room = int(game.mostSeats(uint8(b.room), maxRoom, game.sizeOf(uint(b.units)), b.override))
+				b.room = int(game.mostSeats(uint8(b.room), maxRoom, 0, b.override))
 			}
 			if c.IsSet("wire") {
 				return b.compareWire(c)
@@ -89,15 +88,14 @@ type netBench struct {
 	game    *playable
 	program string // to start the server; "" for this one
 
-	clients, spectators, viewers, room, units, rate int
-	every, time                                     time.Duration
-	relay                                           bool
-	durability                                      string        // "" for no replays
-	settle                                          time.Duration // after connections were made, until all are live
+	clients, spectators, viewers, room, rate int
+	every, time                              time.Duration
+	relay                                    bool
+	durability                               string        // "" for no replays
+	settle                                   time.Duration // after connections were made, until all are live
 
-	config   string // the file of --config, or ""
 	assets   string // the folder of --assets, or ""
-	override []byte // its content
+	override []byte // the configuration of --config, or nothing
 }
 
 func (b *netBench) matches() int { return (b.clients + b.room - 1) / b.room }
@@ -222,27 +220,27 @@ func (b *netBench) startServer(dir string, w *wire.Wire) (*serverProcess, error)
 		}
 	}
 	args := []string{
-		"--tokens", filepath.Join(dir, "tokens"), "--max-per-address", "100000", "--max-unauthenticated", "100000", "--max-spectators", strconv.Itoa(b.spectators + b.viewers + 8),
+		"--tokens", filepath.Join(dir, "tokens"), "--set", "max-per-address=100000", "--set", "max-unauthenticated=100000", "--set", fmt.Sprintf("max-spectators=%d", b.spectators+b.viewers+8),
 		"--matches", strconv.Itoa(b.matches() + 1), "--players", strconv.Itoa(b.room), "--tick-rate", strconv.Itoa(b.rate), "--game", b.game.Name(),
 	}
-	if args = append(args, b.game.unitFlags(b.units)...); b.durability == "" {
+	if b.durability == "" {
 		args = append(args, "--dir", "")
 	} else {
 		args = append(args, "--dir", filepath.Join(dir, "matches"), "--durability", b.durability)
 	}
-	if b.config != "" {
-		args = append(args, "--config", b.config)
+	if len(b.override) > 0 {
+		args = append(args, "--config", string(b.override))
 	}
 	if b.assets != "" {
-		args = append(args, "--assets", b.assets)
+		args = append(args, "--set", "assets="+b.assets)
 	}
 	if b.relay {
-		args = append(args, "--relay")
+		args = append(args, "--set", "relay=true")
 	}
 	if w == nil {
 		return startServer(program, os.Stderr, args)
 	}
-	args = append(args, "--listen", w.Host+":0", "--datagrams-public", w.Public, "--tls-cert", filepath.Join(dir, wireCert), "--tls-key", filepath.Join(dir, wireKey))
+	args = append(args, "--listen", w.Host+":0", "--set", "datagrams-public="+w.Public, "--tls-cert", filepath.Join(dir, wireCert), "--tls-key", filepath.Join(dir, wireKey))
 	return startServerAs(append(w.Enter, program), os.Stderr, args)
 }
 

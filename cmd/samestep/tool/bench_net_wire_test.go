@@ -31,7 +31,7 @@ func TestWire(t *testing.T) {
 		t.Error(err)
 	}
 	dir := t.TempDir()
-	b := &netBench{game: ours[0].game, program: "samestep", clients: 8, room: 8, units: 100, rate: 20, every: time.Second, time: 8 * time.Second, durability: "interval"}
+	b := &netBench{game: ours[0].game, program: "samestep", clients: 8, room: 8, override: []byte(`{"Units":100}`), rate: 20, every: time.Second, time: 8 * time.Second, durability: "interval"}
 	r, err := b.runWire(t.Context(), link, dir)
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ var (
 	botFlag      = &cli.StringFlag{Name: "bot", Usage: "`NAME` of the bots of the game, such as their strength; the default is the usual one"}
 )
 
-// NamedBot is [Bot] for a game with several: a server's flag --bot, or the one who creates a match, chooses one by its name.
+// NamedBot is [Bot] for a game with several: a server's setting bot, or the one who creates a match, chooses one by its name.
 // The first is the usual one, unless [Bot] says otherwise.
 func NamedBot(name string, maker func(p lockstep.Player, seed uint64) lockstep.Bot) Option {
 	return func(p *playable) error {
@@ -34,7 +34,7 @@ func NamedBot(name string, maker func(p lockstep.Player, seed uint64) lockstep.B
 	}
 }
 
-// Scenario adds a configuration, such as a map or the size of the armies, that the flag --scenario or the one who creates a
+// Scenario adds a configuration, such as a map or the size of the armies, that the setting scenario or the one who creates a
 // match chooses by its name. seats is the largest number of players, or 0 if the game knows.
 func Scenario[C any](name string, seats int, config func(players int) C) Option {
 	return func(p *playable) error {
@@ -61,17 +61,24 @@ func checkChoice(list []choice, name string) error {
 
 // chosen returns the choice with a name.
 func (g *playable) chosen(what string, list []choice, name string) (*choice, error) {
-	var names []string
 	for i := range list {
 		if list[i].name == name {
 			return &list[i], nil
 		}
-		names = append(names, list[i].name)
 	}
+	names := choiceNames(list)
 	if len(names) == 0 {
 		return nil, fmt.Errorf("game %s has no %ss to choose, got %.64q", g.Name(), what, name)
 	}
 	return nil, fmt.Errorf("unknown %s %.64q of game %s, want %s", what, name, g.Name(), strings.Join(names, " or "))
+}
+
+// choiceNames returns the names of choices.
+func choiceNames(list []choice) (names []string) {
+	for _, c := range list {
+		names = append(names, c.name)
+	}
+	return names
 }
 
 // in returns the game with a scenario as its usual match. "" changes nothing.
@@ -108,12 +115,9 @@ var errBoth = errors.New("got units and a scenario, want one of them")
 // inScenario returns the game with the scenario of --scenario.
 func (g *playable) inScenario(c *cli.Context) (*playable, error) {
 	name := c.String(scenarioFlag.Name)
-	if name != "" && c.Uint(unitsFlag.Name) > 0 {
-		return nil, usagef("--scenario: %v", errBoth)
-	}
 	other, err := g.in(name)
 	if err != nil {
-		return nil, usagef("--scenario: %v", err)
+		return nil, usagef("%s: %v", spelled(c, scenarioFlag.Name), err)
 	}
 	return other, nil
 }
@@ -122,7 +126,7 @@ func (g *playable) inScenario(c *cli.Context) (*playable, error) {
 func (g *playable) againstBots(c *cli.Context) (*playable, error) {
 	other, err := g.against(c.String(botFlag.Name))
 	if err != nil {
-		return nil, usagef("--bot: %v", err)
+		return nil, usagef("%s: %v", spelled(c, botFlag.Name), err)
 	}
 	return other, nil
 }

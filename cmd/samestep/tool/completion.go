@@ -60,28 +60,41 @@ For all shells:  samestep completion bash > /etc/bash_completion.d/samestep
 	}
 }
 
-// complete prints the words that can stand in place of the last of args, one a line: verbs, or flags after a dash. It prints
-// nothing where a file or a value stands, which the shell completes itself.
+// complete prints the words that can stand in place of the last of args, one a line: verbs, flags after a dash, and the values of flags
+// that have few. It prints nothing where a file or another value stands, which the shell completes itself.
 func complete(w io.Writer, app *cli.App, args []string) error {
 	if len(args) == 0 {
 		args = []string{""}
 	}
 	before, last := args[:len(args)-1], args[len(args)-1]
-	commands, flags := app.Commands, app.Flags
+	verb := &cli.Command{Subcommands: app.Commands, Flags: app.Flags}
 	for _, word := range before {
-		i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(word) })
-		if i < 0 {
-			continue
+		if i := slices.IndexFunc(verb.Subcommands, func(c *cli.Command) bool { return c.HasName(word) }); i >= 0 {
+			verb = verb.Subcommands[i]
 		}
-		commands, flags = commands[i].Subcommands, commands[i].Flags
 	}
+	if last == "=" { // bash gives it as a word
+		before, last = args, ""
+	}
+	flag := ""
+	if n := len(before); n > 1 && before[n-1] == "=" {
+		flag = before[n-2]
+	} else if n > 0 {
+		flag = before[n-1]
+	}
+	key, _, pair := strings.Cut(last, "=")
 	var words []string
-	if strings.HasPrefix(last, "-") {
-		words = flagWords(flags)
-	} else if n := len(before); n == 0 || before[n-1] == "" || before[n-1][0] != '-' {
-		for _, c := range commands {
-			words = append(words, c.Name)
+	switch {
+	case pair && flag == "--"+setFlag.name:
+		for _, value := range valuesFor(app, verb, key, before) {
+			words = append(words, key+"="+value)
 		}
+	case strings.HasPrefix(last, "-"):
+		words = flagWords(verb.Flags)
+	case takesValue(verb.Flags, flag):
+		words = valuesFor(app, verb, strings.TrimLeft(flag, "-"), before)
+	case !strings.HasPrefix(flag, "-"):
+		words = commandNames(verb.Subcommands)
 	}
 	for _, word := range words {
 		if strings.HasPrefix(word, last) {
@@ -93,10 +106,52 @@ func complete(w io.Writer, app *cli.App, args []string) error {
 	return nil
 }
 
+// valuesFor returns the values of a flag or a key of a verb, if they are few. Those that depend on the game are of the one that the words
+// name, or else of the program's first.
+func valuesFor(app *cli.App, verb *cli.Command, name string, words []string) (values []string) {
+	list := app.Metadata[gamesKey].(gameList)
+	game, names := list[0], []string(nil)
+	for _, g := range list {
+		if names = append(names, g.Name()); slices.Contains(words, g.Name()) {
+			game = g
+		}
+	}
+	switch {
+	case name == gameFlag.Name:
+		return slices.Compact(names)
+	case name == botFlag.Name && verb.Name == "join":
+		return []string{"default", "none"}
+	case name == botFlag.Name:
+		return choiceNames(game.opponents)
+	case name == scenarioFlag.Name:
+		return choiceNames(game.scenarios)
+	case name == setFlag.name:
+		for _, s := range settingsIn(verb.Flags) {
+			if s.where != asCommand {
+				values = append(values, s.name()+"=")
+			}
+		}
+		return values
+	}
+	s := settingOf(serveFlags(Extension{}), name) // flags of other verbs, such as --durability, mean the same
+	if own := settingOf(verb.Flags, name); own != nil {
+		s = own
+	}
+	switch {
+	case s == nil:
+		return nil
+	case isBool(s):
+		return []string{"true", "false"}
+	}
+	return s.words
+}
+
 // flagWords returns the flags as they are written.
 func flagWords(flags []cli.Flag) (words []string) {
 	for _, f := range flags {
-		words = append(words, "--"+f.Names()[0])
+		if s, ok := f.(*setting); !ok || s.where != inFile {
+			words = append(words, "--"+f.Names()[0])
+		}
 	}
-	return append(words, "--help")
+	return append(words, "--help", "--"+versionFlag.Name)
 }

@@ -15,23 +15,29 @@ import (
 const maxConfigFile = 4 << 20
 
 // configFlag names a file with the configuration of a match.
-var configFlag = &cli.StringFlag{Name: "config", Usage: "JSON `FILE` with fields of the match's configuration; the others are as in a usual match"}
+var configFlag = &cli.StringFlag{Name: "config", Usage: "JSON `FILE`, or JSON itself, with fields of the match's configuration, such as '{\"Units\": 300}' for a game that has units; the others are as in a usual match"}
+
+// configText returns the JSON of --config, or nothing.
+func configText(c *cli.Context) ([]byte, error) {
+	name := c.String(configFlag.Name)
+	if name == "" || name[0] == '{' {
+		return []byte(name), nil
+	}
+	b, err := readAtMost(name, maxConfigFile)
+	if err == nil && len(b) > maxConfigFile {
+		err = fmt.Errorf("%s: got more than %d bytes", name, maxConfigFile)
+	}
+	return b, err
+}
 
 // override returns the JSON of --config, or nothing. The error of bad JSON names the file and the field.
 func (g *playable) override(c *cli.Context) ([]byte, error) {
-	name := c.String(configFlag.Name)
-	if name == "" {
-		return nil, nil
-	}
-	b, err := readAtMost(name, maxConfigFile)
-	if err != nil {
+	b, err := configText(c)
+	if err != nil || len(b) == 0 {
 		return nil, err
 	}
-	if len(b) > maxConfigFile {
-		return nil, fmt.Errorf("%s: got more than %d bytes", name, maxConfigFile)
-	}
 	if _, err := g.ReadConfig(b, nil); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", c.String(configFlag.Name), err)
 	}
 	return b, nil
 }

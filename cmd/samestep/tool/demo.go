@@ -31,7 +31,7 @@ desync explain). It exits with 0 only if everything worked.`,
 		Flags: []cli.Flag{
 			&cli.UintFlag{Name: "seconds", Value: 20, Usage: "length of the match, 2 to 36000: 20 ticks for each; the default is less for a game whose rules end it before"},
 			&cli.UintFlag{Name: "players", Value: 4, Usage: "bots that play, 2 to 16; the default is less for a game with fewer seats"},
-			gameFlag, assetsFlag, configFlag, unitsFlag, scenarioFlag, botFlag,
+			gameFlag, assetsFlag, configFlag, scenarioFlag, botFlag,
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the map, the match and the bots"},
 			&cli.StringFlag{Name: "dir", Usage: "`FOLDER` for the replay and the bundle; the default is a new private folder in the temporary folder"},
 			&cli.BoolFlag{Name: "network", Usage: "play in real time over real sockets and bad links, with a lost connection, a slow spectator and a late one"},
@@ -48,7 +48,7 @@ func demo(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(between[uint](c, "seconds", 2, 36000), between[uint](c, "players", 2, mostDemoPlayers), g.checkUnits(c, 100, 10000)); err != nil {
+	if err := cmp.Or(between[uint](c, "seconds", 2, 36000), between[uint](c, "players", 2, mostDemoPlayers)); err != nil {
 		return err
 	}
 	if g, err = g.inScenario(c); err != nil {
@@ -57,10 +57,11 @@ func demo(c *cli.Context) error {
 	if g, err = g.againstBots(c); err != nil {
 		return err
 	}
-	o := demoOptions{program: c.App.Name, game: g, rate: demoTickRate, length: lockstep.Tick(c.Uint("seconds") * demoTickRate), units: c.Uint("units"), seed: c.Uint64("seed"), dir: c.String("dir")}
+	o := demoOptions{program: c.App.Name, game: g, rate: demoTickRate, length: lockstep.Tick(c.Uint("seconds") * demoTickRate), seed: c.Uint64("seed"), dir: c.String("dir")}
 	if o.override, err = g.override(c); err != nil {
 		return err
 	}
+	o.units = uint(g.unitsIn(o.override))
 	if o.players, err = g.seats(c, o.units, o.override); err != nil {
 		return err
 	}

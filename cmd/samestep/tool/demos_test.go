@@ -71,7 +71,7 @@ func (d *demoFiles) remove() {
 func demoBundle(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := demos.copy(dir, "--seconds", "8", "--units", "120"); err != nil {
+	if err := demos.copy(dir, "--seconds", "8", "--config", `{"Units":120}`); err != nil {
 		t.Fatal(err)
 	}
 	return filepath.Join(dir, "skirmish-desync-140-player3.zip")

@@ -115,7 +115,7 @@ func handOver(e *desync.Explanation, f *replay.File, program, path, rules, sides
 	}
 	e.Steps = append(e.Steps, desync.NextStep{
 		Why: "Open it in the viewer, at http://127.0.0.1:8766/" + viewAt(e),
-		Command: fmt.Sprintf("mkdir -p replays && cp %s replays && %s replay seal %[1]s %[3]s && %[2]s serve --dir replays --bundles",
+		Command: fmt.Sprintf("mkdir -p replays && cp %s replays && %s replay seal %[1]s %[3]s && %[2]s serve --dir replays --set bundles=true",
 			file, program, words.ShellWord("replays/"+matchFile(path))),
 	})
 }

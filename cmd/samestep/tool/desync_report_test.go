@@ -36,7 +36,7 @@ func TestReportSteps(t *testing.T) {
 	for i, want := range []string{"desync explain " + bundle, "desync line " + bundle, "replay dump " + bundle, "replay seal " + bundle} {
 		command := e.Steps[i].Command
 		if all := strings.Split(command, " && "); len(all) > 1 { // in a shell
-			if len(all) != 4 || all[0] != "mkdir -p replays" || os.Mkdir("replays", 0o700) != nil || all[1] != "cp "+bundle+" replays" || all[3] != "samestep serve --dir replays --bundles" {
+			if len(all) != 4 || all[0] != "mkdir -p replays" || os.Mkdir("replays", 0o700) != nil || all[1] != "cp "+bundle+" replays" || all[3] != "samestep serve --dir replays --set bundles=true" {
 				t.Errorf("got %q", command)
 			}
 			command = all[2]

@@ -265,7 +265,7 @@ func (d *doctor) datagrams(ctx context.Context) bool {
 	defer cancel()
 	p, err := client.ProbeDatagrams(ctx, d.socket, client.Options{HTTP: &d.hc})
 	if err != nil && p.Address == "" {
-		return d.found("datagrams", "Its operator can give it datagrams, with serve --datagrams ADDRESS, and a firewall that lets UDP pass.",
+		return d.found("datagrams", "Its operator can give it datagrams, with serve --set datagrams=ADDRESS, and a firewall that lets UDP pass.",
 			fmt.Errorf("the server tells no address for them: %w", err), "")
 	}
 	f := &d.findings
@@ -274,11 +274,11 @@ func (d *doctor) datagrams(ctx context.Context) bool {
 	}
 	where := p.Address
 	if errors.As(err, new(*quic.TransportError)) || errors.As(err, new(*quic.ApplicationError)) {
-		return d.found("datagrams", "Behind a balancer each server needs a --datagrams-public of its own.",
+		return d.found("datagrams", "Behind a balancer each server needs a datagrams-public of its own.",
 			fmt.Errorf("UDP to %s passes, but another server answers there, or this one refuses: %w", where, err), "")
 	}
 	if err != nil {
-		return d.found("datagrams", "A firewall here, there or between drops UDP. Allow UDP to "+where+", or play on another network. The server may need --datagrams-public if it is behind another address.",
+		return d.found("datagrams", "A firewall here, there or between drops UDP. Allow UDP to "+where+", or play on another network. The server may need datagrams-public if it is behind another address.",
 			fmt.Errorf("no UDP to %s: %w", where, err), "")
 	}
 	f.UDPTripMS, f.Sent, f.Lost = milliseconds(p.RoundTrip), p.Sent, p.Lost

@@ -36,13 +36,13 @@ func TestDoctor(t *testing.T) {
 	}{
 		{name: "datagrams pass", path: "/matches/match-1", by: byDatagrams, want: "50 packets lost"},
 		{name: "the URL of a server", by: byDatagrams, want: "match-1: skirmish"},
-		{name: "a server without them", flags: []string{"--datagrams", "off"}, path: "/matches/match-1", by: byWebSocket, failed: "datagrams", want: "serve --datagrams"},
-		{name: "a firewall", time: "1s", flags: []string{"--datagrams-public", hole.LocalAddr().String()}, path: "/matches/match-1", by: byWebSocket, failed: "datagrams", want: "Allow UDP to " + hole.LocalAddr().String()},
+		{name: "a server without them", flags: []string{"--set", "datagrams=off"}, path: "/matches/match-1", by: byWebSocket, failed: "datagrams", want: "serve --set datagrams"},
+		{name: "a firewall", time: "1s", flags: []string{"--set", "datagrams-public=" + hole.LocalAddr().String()}, path: "/matches/match-1", by: byWebSocket, failed: "datagrams", want: "Allow UDP to " + hole.LocalAddr().String()},
 		{name: "another match", path: "/matches/other", code: exitError, by: byNothing, failed: "match", want: "404"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			s, err := startServer("samestep", os.Stderr, append(row.flags, "--dir", "", "--units", "100"))
+			s, err := startServer("samestep", os.Stderr, append(row.flags, "--dir", "", "--config", `{"Units":100}`))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,7 +3,6 @@
 package tool
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -38,7 +37,6 @@ lists it. Exits with 0 only if all tools were right.`,
 			jsonFlag,
 			gameFlag, assetsFlag, configFlag,
 			&cli.UintFlag{Name: "players", Value: 4, Usage: "seats of the match, 2 to 16"},
-			&cli.UintFlag{Name: "units", Value: 120, Usage: "units on the map at the start, up to 10000"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the match, and of the places of the faults"},
 		},
 		Action: runDrill,
@@ -73,19 +71,20 @@ func runDrill(c *cli.Context) error {
 
 // drillSubject returns the game with its bots.
 func drillSubject(c *cli.Context, g *playable) (*faultinjection.Subject, error) {
-	if err := cmp.Or(between[uint](c, "players", 2, 16), g.checkUnits(c, 0, 10000)); err != nil {
+	if err := between[uint](c, "players", 2, 16); err != nil {
 		return nil, err
 	}
 	override, err := g.override(c)
 	if err != nil {
 		return nil, err
 	}
-	players, err := g.seats(c, uint(g.units(c)), override)
+	override = g.withUnits(override, 120)
+	players, err := g.seats(c, 0, override)
 	if err != nil {
 		return nil, err
 	}
 	s := &faultinjection.Subject{Game: g.Game, Players: uint8(players), Faulty: g.faulty, Bot: g.bot}
-	if s.Config, err = g.configure(s.Players, g.units(c), override); err != nil {
+	if s.Config, err = g.configure(s.Players, 0, override); err != nil {
 		return nil, err
 	}
 	return s, g.accepts(s.Players, c.Uint64("seed"), s.Config)

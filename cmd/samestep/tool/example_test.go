@@ -31,13 +31,13 @@ func Example() {
 	// exit code 2
 }
 
-// A server of the game also takes clients of another engine, if it is started with --compat.
+// A server of the game also takes clients of another engine, if it is started with compat: true.
 func ExampleCompat() {
 	other := tool.Compat(compat.Settings(), func(s *server.Server, o tool.CompatOptions) http.Handler {
 		return compat.New(s, compat.Options{Match: o.Match, Strangers: o.Strangers, Origins: o.Origins, Log: o.Log})
 	})
 	game := tool.New(platforms.Rules(), tool.Config(platforms.Usual), other)
-	args := []string{"mygame", "serve", "--check-config", "--dir", "", "--compat", "--player-tokens", "a", "b"}
+	args := []string{"mygame", "serve", "--check-config", "--dir", "", "--set", "compat=true", "--set", "player-tokens=a b"}
 	code := tool.Run(context.Background(), args, os.Stdout, io.Discard, game)
 	fmt.Println("exit code", code)
 	// Output:

@@ -18,12 +18,15 @@ import (
 
 // An Extension is what a program has besides the verbs of this package.
 type Extension struct {
-	// Verbs are further commands. One with the name of a usual verb replaces it. Their errors become exit codes like
-	// those of all verbs, see [Usagef] and [ClassError].
+	// Verbs are further commands. Their errors become exit codes like those of all verbs, see [Usagef] and [ClassError].
 	Verbs []*cli.Command
 
-	// ServeFlags are further flags of serve. One with the name of a usual flag replaces it.
-	ServeFlags []cli.Flag
+	// Keep are the names of the usual verbs that the program has besides those about itself, such as version. Nil keeps all.
+	Keep []string
+
+	// ServeFlags are further flags of serve, and ServeKeys further keys of its settings file. One with the name of a usual flag or key
+	// replaces it.
+	ServeFlags, ServeKeys []cli.Flag
 
 	// CheckServe looks at the flags of serve before anything is opened, also with --check-config. Nil refuses none.
 	CheckServe func(c *cli.Context) error
@@ -35,9 +38,6 @@ type Extension struct {
 	// OpenStore opens the archive at a place such as that of serve --archive. It returns nil for a place that it does not know.
 	// A store with a method Close is closed by verbs that end before the program.
 	OpenStore func(c *cli.Context, place string) (archive.Store, error)
-
-	// StoreFlags are further flags of replay index, for OpenStore.
-	StoreFlags []cli.Flag
 }
 
 // GameOf returns the game of the match in a file, with the assets of --assets, if the program that runs a verb has it, or a module of
@@ -82,11 +82,9 @@ func LogFlags() []cli.Flag { return logFlags }
 // NewLog returns the log of a verb that runs until it is interrupted, as its flags want it.
 func NewLog(c *cli.Context) (*slog.Logger, error) { return newLog(c) }
 
-// SettingsFlag is the flag --settings, which [ReadSettings] looks at.
+// SettingsFlag is the flag --settings: before the action of a verb, the file sets the flags that the command line and the environment
+// leave out.
 func SettingsFlag() cli.Flag { return settingsFlag }
-
-// ReadSettings sets the flags in the file of --settings that the command line and the environment leave out.
-func ReadSettings(c *cli.Context) error { return readSettings(c) }
 
 // Tell prints v with --json, and otherwise calls print. It returns the error of printing, or else err.
 func Tell(c *cli.Context, v any, print func(io.Writer), err error) error {
@@ -107,8 +105,8 @@ func Interruptible(c *cli.Context) (context.Context, context.CancelFunc) { retur
 // GameFlag is the flag --game, which [ChosenGame] looks at.
 func GameFlag() cli.Flag { return gameFlag }
 
-// DemoCommand returns the usual verb demo, for an extension whose own demo leads to it.
-func DemoCommand() *cli.Command { return demoCommand() }
+// IndexCommand returns the verb replay index, for an extension whose OpenStore needs further flags.
+func IndexCommand() *cli.Command { return replayIndexCommand() }
 
 // ChosenGame returns the game of --game, or the program's first, and the maker of its bots.
 func ChosenGame(c *cli.Context) (g *lockstep.Game, bot func(p lockstep.Player, seed uint64) lockstep.Bot, err error) {
@@ -119,12 +117,7 @@ func ChosenGame(c *cli.Context) (g *lockstep.Game, bot func(p lockstep.Player, s
 	return p.Game, p.bot, nil
 }
 
-// replaces reports whether another command takes the place of c.
-func (x *Extension) replaces(c *cli.Command) bool {
-	return slices.ContainsFunc(x.Verbs, func(v *cli.Command) bool { return v.Name == c.Name && v != c })
-}
-
-// replacesFlag reports whether a flag of serve has the name of one of the extension's.
-func (x *Extension) replacesFlag(f cli.Flag) bool {
-	return slices.ContainsFunc(x.ServeFlags, func(own cli.Flag) bool { return own.Names()[0] == f.Names()[0] })
+// keeps reports whether the program has one of the usual verbs.
+func (x *Extension) keeps(c *cli.Command) bool {
+	return x.Keep == nil || c.Category == forProgram || slices.Contains(x.Keep, c.Name) || slices.Contains(x.Verbs, c)
 }

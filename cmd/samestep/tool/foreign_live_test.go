@@ -103,7 +103,7 @@ func (f *foreign) live(t *testing.T) {
 	}
 	flags := []string{
 		"--players", "2", "--tick-rate", "100", "--config", in("match.json"), "--dir", dir, "--tokens", in("tokens"),
-		"--anonymous-spectators", "--durability", "frame", "--resume",
+		"--set", "anonymous-spectators=true", "--durability", "frame", "--resume",
 	}
 	first := serveFrom(t, f.program, slices.Concat(flags, f.rules[0])...)
 	url := first.url + "/matches/match-1"

@@ -13,7 +13,7 @@ import (
 // page plays a match against a bot on the game's page, which has a form for each command and agrees with the server.
 func (f *foreign) page(t *testing.T) {
 	browser.Needs(t)
-	s := serveFrom(t, f.program, "--web", "--players", "2", "--bots", "1", "--dir", t.TempDir())
+	s := serveFrom(t, f.program, "--set", "web=true", "--players", "2", "--bots", "1", "--dir", t.TempDir())
 	status, index, _ := fetch(t, s.url+"/")
 	for strings.Contains(index, "being built") {
 		status, index, _ = fetch(t, s.url+"/")

@@ -35,7 +35,7 @@ func TestForeignPanic(t *testing.T) {
 	f.build()
 
 	dir := t.TempDir()
-	s := serveFrom(t, f.program, "--players", "2", "--tick-rate", "100", "--dir", dir, "--player-tokens", "a b")
+	s := serveFrom(t, f.program, "--players", "2", "--tick-rate", "100", "--dir", dir, "--set", "player-tokens=a b")
 	url := s.url + "/matches/match-1"
 	for _, g := range []*guest{f.join(url, "--token", "a"), f.join(url, "--token", "b")} {
 		if <-g.done; g.code != exitPanic {

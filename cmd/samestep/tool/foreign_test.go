@@ -155,7 +155,7 @@ func TestForeignGame(t *testing.T) {
 	f.run(exitOK, "simulate --seeds 1 --minutes 1", "violations 0")
 	f.run(exitOK, "drill --seed 1")
 	f.run(exitOK, "bench log --time 10ms")
-	f.run(exitUsage, "serve --units 3", "units")
+	f.run(exitError, "serve --config {\"Units\":3}", "Units")
 	f.run(exitError, "demo --config "+f.config(`{"Gold": 5, "Sped": 3}`), "match.json", `unknown field "Sped", want Gold, Speed`)
 	f.run(exitOK, "demo --dir short --config "+f.config(`{"Gold": 1}`), "41 ticks", "everything worked")
 

@@ -44,7 +44,6 @@ locksteptest.Fuzz as the target.`,
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the first match; each further match has the next one"},
 			gameFlag, assetsFlag, configFlag,
 			&cli.UintFlag{Name: "players", Value: 2, Usage: "seats of a match, 1 to 16"},
-			&cli.UintFlag{Name: "units", Value: 24, Usage: "units on the map at the start, up to 10000"},
 			&cli.UintFlag{Name: "ticks", Usage: "most ticks of a match, 1 to 100000; 0: as many as a match of bots has, or 200 without bots"},
 			&cli.IntFlag{Name: "workers", Value: 1, Usage: "matches played at the same time"},
 			&cli.StringFlag{Name: "dir", Value: ".", Usage: "`FOLDER` for the replay and the Go test of a failure"},
@@ -91,7 +90,7 @@ func fuzz(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(between[uint](c, "players", 1, 16), game.checkUnits(c, 0, 10000), between[uint](c, "ticks", 0, 100000),
+	if err := cmp.Or(between[uint](c, "players", 1, 16), between[uint](c, "ticks", 0, 100000),
 		between(c, "matches", 0, 0), between(c, "workers", 1, 0), isDirectory(c.String("dir"))); err != nil {
 		return err
 	}
@@ -102,12 +101,13 @@ func fuzz(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	seats, err := game.seats(c, uint(game.units(c)), override)
+	override = game.withUnits(override, 24)
+	seats, err := game.seats(c, 0, override)
 	if err != nil {
 		return err
 	}
 	players := uint8(seats)
-	config, err := game.configure(players, game.units(c), override)
+	config, err := game.configure(players, 0, override)
 	if err != nil {
 		return err
 	}

@@ -4,12 +4,14 @@ package tool
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path"
 	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
@@ -78,12 +80,15 @@ func Config[C any](usual func(players int) C) Option {
 	}
 }
 
-// Units lets the flag --units choose the size of a match: sized returns the configuration of a match with about as many
-// units. It is for games in which several fields of the configuration follow from one number.
+// Units lets the field Units of the configuration choose the size of a match, as --config does with {"Units": 300}: sized returns the
+// configuration of a match with about as many units. It is for games in which several fields follow from this one.
 func Units[C any](sized func(players, units int) C) Option {
 	return func(p *playable) error {
 		if err := p.wants(new(C)); err != nil {
 			return fmt.Errorf("tool.Units: %w", err)
+		}
+		if f, ok := reflect.TypeFor[C]().FieldByName(unitsField); !ok || f.Type.Kind() < reflect.Int || f.Type.Kind() > reflect.Uint64 {
+			return fmt.Errorf("tool.Units: got a configuration without a whole number %s, want one with it", unitsField)
 		}
 		p.sized = func(players uint8, units uint16) any {
 			c := sized(int(players), int(units))
@@ -181,13 +186,39 @@ func (g *playable) config(players uint8, units uint16) (config any, err error) {
 	return g.usual(players), nil
 }
 
-// configure returns a pointer to the configuration of a match with some units (0: as many as usual), in which the fields
+// unitsField is the field of a configuration that sizes the others, see [Units].
+const unitsField = "Units"
+
+// unitsIn returns the units in a configuration in JSON, or 0.
+func (g *playable) unitsIn(override []byte) uint16 {
+	var c struct{ Units uint16 }
+	if g.sized == nil || json.Unmarshal(override, &c) != nil { // ReadConfig tells what is wrong
+		return 0
+	}
+	return c.Units
+}
+
+// withUnits returns a configuration in JSON with a number of units, unless it says one or the game knows none.
+func (g *playable) withUnits(override []byte, units uint16) []byte {
+	fields := map[string]json.RawMessage{}
+	if g.sized == nil || len(override) > 0 && json.Unmarshal(override, &fields) != nil || fields[unitsField] != nil {
+		return override
+	}
+	fields[unitsField] = json.RawMessage(strconv.Itoa(int(units)))
+	b, err := json.Marshal(fields)
+	if err != nil {
+		panic(err) // it is a map of JSON
+	}
+	return b
+}
+
+// configure returns a pointer to the configuration of a match with some units (0: as many as override says, or usual), in which the fields
 // of override have its values. override is JSON, or empty.
 func (g *playable) configure(players uint8, units uint16, override []byte) (any, error) {
 	if units > 0 && g.sized == nil {
 		return nil, fmt.Errorf("game %s has no number of units: change its configuration instead", g.Name())
 	}
-	usual, err := g.config(players, units)
+	usual, err := g.config(players, cmp.Or(units, g.unitsIn(override)))
 	if err != nil || len(override) == 0 {
 		return usual, err
 	}

@@ -4,7 +4,6 @@ package tool
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -138,31 +137,6 @@ func playTurn(c *player.Client, bot lockstep.Bot) {
 
 // module is the import path of the engine.
 const module = "github.com/seed-49bee653/samestep"
-
-// unitsFlag chooses the size of a match.
-var unitsFlag = &cli.UintFlag{Name: "units", Usage: "units on the map at the start, for a game that scales with them; 0: as many as in a usual match"}
-
-// checkUnits returns a usage error unless the value of --units is in a range, or not given.
-func (g *playable) checkUnits(c *cli.Context, low, high uint) error {
-	if !c.IsSet(unitsFlag.Name) {
-		return nil
-	}
-	if g.sized == nil {
-		return usagef("--units: game %s has no number of units", g.Name())
-	}
-	return between(c, unitsFlag.Name, low, high)
-}
-
-// units returns the value of --units, and nothing for a game that does not scale with it.
-func (g *playable) units(c *cli.Context) uint16 { return g.sizeOf(c.Uint(unitsFlag.Name)) }
-
-// unitFlags returns the flag of serve for a number of units, if the game knows units.
-func (g *playable) unitFlags(units int) []string {
-	if g.sized == nil {
-		return nil
-	}
-	return []string{"--units", strconv.Itoa(units)}
-}
 
 // sizeOf returns units, or nothing for a game that does not scale with it.
 func (g *playable) sizeOf(units uint) uint16 {

@@ -22,7 +22,7 @@ func healthcheckCommand() *cli.Command {
 		ArgsUsage: "[URL]",
 		Description: `Prints the answer of /readyz, and fails if the server could not start another match and
 write its replay, or does not answer. Containers use it, and scripts that start servers.
-URL is that of the server, with its --base-path, or unix:PATH.`,
+URL is that of the server, with its base-path, or unix:PATH.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "live", Usage: "ask /healthz: whether the process answers"},
 			&cli.DurationFlag{Name: "timeout", Value: 5 * time.Second, Usage: "wait at most `TIME` for the answer"},

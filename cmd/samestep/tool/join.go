@@ -28,7 +28,7 @@ func joinCommand() *cli.Command {
 		ArgsUsage: "URL [URL...]",
 		Description: `Joins the match at a URL such as http://127.0.0.1:8766/matches/match-1. Further URLs are
 of the same match at other servers of a cluster, which are tried in turn; servers that
-redirect (serve --redirect) must all be among them. If the match's rules are in a module
+redirect (serve with redirect) must all be among them. If the match's rules are in a module
 that neither --rules nor the program nor the user's cache has, join fetches it from the
 server, and keeps it in the cache: modules reach no files and no network.
 

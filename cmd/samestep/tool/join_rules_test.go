@@ -90,7 +90,7 @@ func TestJoinFetchesRules(t *testing.T) {
 	if err := os.WriteFile(file, b, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	s := serveInTest(t, "--rules", file, "--game", "pebbles", "--players", "2", "--bots", "1", "--base-path", "/game/", "--dir", t.TempDir(), "--tick-rate", "100")
+	s := serveInTest(t, "--rules", file, "--game", "pebbles", "--players", "2", "--bots", "1", "--set", "base-path=/game/", "--dir", t.TempDir(), "--tick-rate", "100")
 	page := s.url + "matches/match-1"
 	view, err := viewOf(t.Context(), page, "")
 	if err != nil || view.Rules != sumOf(b) {

@@ -41,7 +41,7 @@ func TestJSONIsNotRounded(t *testing.T) {
 	dir := t.TempDir()
 	demo := []string{"demo", "--game", "minimal", "--seconds", "5", "--players", "2", "--dir", dir, "--json"}
 	if !testenv.Small(t) {
-		demo = []string{"demo", "--seconds", "5", "--units", "100", "--players", "2", "--dir", dir, "--json"}
+		demo = []string{"demo", "--seconds", "5", "--config", `{"Units":100}`, "--players", "2", "--dir", dir, "--json"}
 	}
 	checkJSON(t, demo...)
 	bundles, err := filepath.Glob(filepath.Join(dir, "*.zip"))

@@ -20,6 +20,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -110,12 +111,15 @@ func (l gameList) run(ctx context.Context, args []string, stdout, stderr io.Writ
 	out := words.NewCleaner(stdout)
 	stderr = words.NewCleaner(stderr)
 	app := l.newApp(programName(args), out, stderr, ext)
+	if asksVersion(args) {
+		args = []string{programName(args), "version"}
+	}
 	var err error
 	if len(args) > 1 && args[1] == completeWord {
 		err = complete(out, app, args[2:])
 	} else if len(args) == 2 && args[1] == apartVerb {
 		err = computeApart(l, os.Stdin, stdout)
-	} else {
+	} else if err = refuseKeys(app, args); err == nil {
 		err = app.RunContext(ctx, flagsFirst(app, args))
 	}
 	if err == nil {
@@ -138,9 +142,15 @@ func (l gameList) newApp(name string, stdout, stderr io.Writer, ext Extension) *
 		Writer:      stdout,
 		ErrWriter:   stderr,
 		HideVersion: true,
-		Commands: slices.Concat([]*cli.Command{
-			newCommand(), demoCommand(), serveCommand(), healthcheckCommand(), joinCommand(), doctorCommand(), saveCommand(), assetsCommand(), replayCommand(), desyncCommand(), auditCommand(), vetCommand(), packCommand(), simulateCommand(), fuzzCommand(), goldenCommand(), rulesCommand(), drillCommand(), attackCommand(), benchCommand(),
-		}, ext.Verbs, []*cli.Command{versionCommand(), completionCommand(), manCommand()}),
+		Flags:       []cli.Flag{versionFlag},
+		Commands: slices.Concat(
+			inCategory(forPlay, demoCommand(), serveCommand(), healthcheckCommand(), joinCommand(), doctorCommand(), saveCommand()),
+			inCategory(forFiles, replayCommand(), desyncCommand(), auditCommand()),
+			inCategory(forGames, newCommand(), vetCommand(), fuzzCommand(), goldenCommand(), rulesCommand(), assetsCommand(), packCommand()),
+			inCategory(forCluster, ext.Verbs...),
+			inCategory(forProgram, versionCommand(), completionCommand(), manCommand()),
+			inCategory(forEngine, simulateCommand(), drillCommand(), attackCommand(), benchCommand()),
+		),
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return usagef("unknown command %q; see %s --help%s", c.Args().First(), name, didYouMean(c.Args().First(), commandNames(c.App.Commands)))
@@ -150,28 +160,33 @@ func (l gameList) newApp(name string, stdout, stderr io.Writer, ext Extension) *
 		OnUsageError:   usageErrorOf,
 		ExitErrHandler: func(*cli.Context, error) {}, // run turns errors into exit codes
 	}
-	app.Commands = slices.DeleteFunc(app.Commands, func(c *cli.Command) bool { return ext.replaces(c) })
+	app.Commands = slices.DeleteFunc(app.Commands, func(c *cli.Command) bool { return !ext.keeps(c) })
+	verbs := commandNames(app.Commands)
 	for _, c := range app.Commands {
-		switch c.Name {
-		case "serve":
-			c.Flags = append(slices.DeleteFunc(c.Flags, ext.replacesFlag), ext.ServeFlags...)
-		case "replay":
-			index := c.Subcommands[slices.IndexFunc(c.Subcommands, func(sub *cli.Command) bool { return sub.Name == "index" })]
-			index.Flags = append(index.Flags, ext.StoreFlags...)
+		if c.Name == "serve" {
+			c.Flags = serveFlags(ext)
 		}
-		prepare(name, c)
+		prepare(name, verbs, c)
 	}
 	return app
 }
 
+// ownVerb matches the name of the stock program and a verb.
+var ownVerb = regexp.MustCompile(`\bsamestep [a-z]+`)
+
 // prepare adds what all commands do in the same way: turn errors of the flag parser into usage errors, count the
 // arguments, name the command in usage errors, and print the help of a command that only groups others. The help names the
 // program.
-func prepare(program string, c *cli.Command) {
+func prepare(program string, verbs []string, c *cli.Command) {
 	c.OnUsageError = usageErrorOf
-	c.Description = strings.ReplaceAll(c.Description, "samestep ", program+" ")
+	c.Description = ownVerb.ReplaceAllStringFunc(c.Description, func(words string) string {
+		if _, verb, _ := strings.Cut(words, " "); !slices.Contains(verbs, verb) {
+			return words // of the program beside this one, see Extension.Keep
+		}
+		return program + strings.TrimPrefix(words, "samestep")
+	})
 	for _, sub := range c.Subcommands {
-		prepare(program, sub)
+		prepare(program, verbs, sub)
 	}
 	if len(c.Subcommands) > 0 && c.Action == nil {
 		c.Action = showSubcommands
@@ -181,6 +196,9 @@ func prepare(program string, c *cli.Command) {
 	act := c.Action
 	c.Action = func(ctx *cli.Context) error {
 		err := checkArguments(ctx)
+		if err == nil {
+			err = takeSettings(ctx)
+		}
 		if err == nil {
 			err = prepareGames(ctx)
 		}

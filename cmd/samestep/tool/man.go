@@ -48,8 +48,8 @@ func manCommands(b *strings.Builder, parent string, commands []*cli.Command) {
 			fmt.Fprintf(b, ".PP\n.nf\n%s\n.fi\n", roff(c.Description))
 		}
 		for _, f := range c.VisibleFlags() {
-			flag, text, _ := strings.Cut(f.String(), "\t")
-			fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(flag), roff(strings.Join(strings.Fields(text), " ")))
+			flag, text := flagText(f)
+			fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(flag), roff(text))
 		}
 	}
 }

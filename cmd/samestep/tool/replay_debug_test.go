@@ -50,7 +50,7 @@ func TestReplayDebugPrints(t *testing.T) {
 	testenv.Long(t)
 	dir := t.TempDir()
 	var out bytes.Buffer
-	if code := run(t.Context(), strings.Fields("samestep demo --seconds 5 --units 100 --players 2 --dir "+dir), &out, &out); code != exitOK {
+	if code := run(t.Context(), strings.Fields("samestep demo --seconds 5 --config {\"Units\":100} --players 2 --dir "+dir), &out, &out); code != exitOK {
 		t.Fatalf("demo: exit code %d: %s", code, &out)
 	}
 	out.Reset()

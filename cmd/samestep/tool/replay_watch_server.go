@@ -53,7 +53,7 @@ func newServerSource(address, token string) (*serverSource, error) {
 	if err != nil || u.Host == "" {
 		return nil, usagef("%q is not a URL", address)
 	}
-	base, name, one := strings.Cut(strings.TrimSuffix(u.Path, "/")+"/", "/matches/") // the base is that of serve --base-path
+	base, name, one := strings.Cut(strings.TrimSuffix(u.Path, "/")+"/", "/matches/") // the base is that of base-path
 	known := one || u.Path == "" || strings.HasSuffix(u.Path, "/")
 	base, name = strings.TrimSuffix(base, "/"), strings.TrimSuffix(name, "/")
 	if one = name != ""; !known || strings.Contains(name, "/") {

@@ -61,7 +61,7 @@ func TestRollingRestart(t *testing.T) {
 	if err := os.WriteFile(tokens, []byte(list), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	flags := []string{"--matches", fmt.Sprint(matches), "--players", "2", "--units", "20", "--dir", dir, "--tokens", tokens, "--durability", "frame", "--resume", "--max-per-address", "1000"}
+	flags := []string{"--matches", fmt.Sprint(matches), "--players", "2", "--config", `{"Units":20}`, "--dir", dir, "--tokens", tokens, "--durability", "frame", "--resume", "--set", "max-per-address=1000"}
 	first := serveInTest(t, flags...)
 	g, err := games.named("skirmish")
 	if err != nil {

@@ -61,7 +61,7 @@ func TestResumesByNotedRules(t *testing.T) {
 	d.write("both/a.wasm", d.wrong)
 	d.write("both/z.wasm", d.right)
 	d.write("store/a.wasm", d.wrong)
-	check := "serve --check-config --resume --dir matches --web=false --game pebbles "
+	check := "serve --check-config --resume --dir matches --set web=false --game pebbles "
 	for args, ok := range map[string]bool{
 		"--rules right.wasm":                    true,
 		"--rules wrong.wasm --rules right.wasm": true,
@@ -80,7 +80,7 @@ func TestResumesByNotedRules(t *testing.T) {
 	old := d.noted("plain.ssr", "", true) // of a server that wrote no note
 	d.write("matches/live/cup-"+matchOf(t, log)+".ssr", old)
 	d.run(exitOK, check+"--rules wrong.wasm", "ok\n")
-	d.run(exitIdentity, "serve --check-config --resume --dir matches --web=false --rules both", "match cup cannot be resumed", "2 modules", "choose one with --rules FILE")
+	d.run(exitIdentity, "serve --check-config --resume --dir matches --set web=false --rules both", "match cup cannot be resumed", "2 modules", "choose one with --rules FILE")
 }
 
 // Every verb finds the rules of a file by what its log says, also of one that is open, and keeps it.
@@ -159,7 +159,7 @@ func TestDemoNamesRules(t *testing.T) {
 func TestBeginsFromNotedRules(t *testing.T) {
 	d := newRulesFolder(t)
 	d.write("noted.ssr", d.noted("plain.ssr", sumOf(d.right), false))
-	from := "serve --check-config --web=false --dir= --game pebbles --from "
+	from := "serve --check-config --set web=false --dir= --game pebbles --from "
 	for _, file := range []string{"right-named.ssr", "noted.ssr"} {
 		d.run(exitOK, from+file+"@300 --rules wrong.wasm --rules right.wasm", "ok\n")
 		d.run(exitIdentity, from+file+"@300 --rules wrong.wasm", sumOf(d.right), "--rules FILE")

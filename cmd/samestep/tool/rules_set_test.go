@@ -40,7 +40,7 @@ func TestSeveralModulesOfGame(t *testing.T) {
 		{"fuzz --matches 1 --ticks 20 --game pebbles --rules other --rules store", exitOK, nil},
 		{"serve --check-config --game pebbles --rules same", exitOK, []string{"ok\n"}},
 		{"serve --check-config --game pebbles --rules store --rules " + filepath.Join("store", "b.wasm"), exitOK, []string{"ok\n"}},
-		{"serve --dir= --web=false --listen 127.0.0.1:x --game pebbles --rules other", exitError, []string{"unknown port"}}, // after it has its game
+		{"serve --dir= --set web=false --listen 127.0.0.1:x --game pebbles --rules other", exitError, []string{"unknown port"}}, // after it has its game
 		{"serve --check-config --rules store", exitOK, []string{"ok\n"}},
 		{"serve --check-config --rules=", exitUsage, []string{"--rules: got an empty name, want that of a FILE or FOLDER"}},
 	} {

@@ -44,7 +44,7 @@ func budgetOf(app *cli.App, verb *cli.Command) string {
 	c := cli.NewContext(app, flag.NewFlagSet("", flag.ContinueOnError), nil)
 	c.Command = verb
 	switch b := newBudget(c); {
-	case b == nil && slices.ContainsFunc(verb.Flags, func(f cli.Flag) bool { s, ok := f.(*cli.StringSliceFlag); return ok && s.Name == rulesFlag.Name }):
+	case b == nil && settingOf(verb.Flags, rulesFlag.Name) != nil:
 		return budgetHost
 	case b == nil:
 		return ""

@@ -51,7 +51,7 @@ func TestServeTellsAgones(t *testing.T) {
 			t.Fatalf("not within a minute: %s", want)
 		}
 	}
-	s := serveInTest(t, "--dir", "", "--players", "1", "--start", "1", "--drain", "1m")
+	s := serveInTest(t, "--dir", "", "--players", "1", "--set", "start=1", "--set", "drain=1m")
 	<-health
 	hear("/ready")
 	if _, code := joinInTest(t, s, "player-0", "--for", "3s"); code != exitOK {
@@ -79,7 +79,7 @@ func TestServeTellsAgones(t *testing.T) {
 func TestServeWrongAgones(t *testing.T) {
 	t.Setenv(agones.PortVariable, "9358/tcp")
 	var log strings.Builder
-	code := process(t.Context(), os.Args[0], []string{"serve", "--dir", "", "--web=false", "--listen", "127.0.0.1:0"}, io.Discard, &log)
+	code := process(t.Context(), os.Args[0], []string{"serve", "--dir", "", "--set", "web=false", "--listen", "127.0.0.1:0"}, io.Discard, &log)
 	if code == exitOK || !strings.Contains(log.String(), agones.PortVariable) {
 		t.Errorf("got exit code %d and %q, want an error that names %s", code, log.String(), agones.PortVariable)
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// openStore opens the store of --archive, and says where its index is: in the folder itself, or in dir.
+// openStore opens the store of archive, and says where its index is: in the folder itself, or in dir.
 func openStore(c *cli.Context) (store archive.Store, index string, err error) {
 	place, dir := storePlace(c), c.String("dir")
 	if x, _ := c.App.Metadata[extensionKey].(Extension); x.OpenStore != nil {
@@ -44,10 +44,10 @@ func openStore(c *cli.Context) (store archive.Store, index string, err error) {
 	return store, filepath.Join(dir, "archive.db"), err
 }
 
-// storePlace returns the place of an archive: that of --archive, or the argument of a verb.
+// storePlace returns the place of an archive: that of archive, or the argument of a verb.
 func storePlace(c *cli.Context) string { return cmp.Or(c.String("archive"), c.Args().First()) }
 
-// addArchive adds the key of --sign-key and the archive of --archive to a server's options. The archive is nil if there
+// addArchive adds the key of sign-key and the archive of archive to a server's options. The archive is nil if there
 // is none.
 func addArchive(c *cli.Context, o *server.Options) (*archive.Archive, error) {
 	key, err := archiveKey(c)
@@ -66,11 +66,11 @@ func addArchive(c *cli.Context, o *server.Options) (*archive.Archive, error) {
 	return a, nil
 }
 
-// archiveKey checks the flags of the archive, and returns the key of --sign-key, or nil.
+// archiveKey checks the flags of the archive, and returns the key of sign-key, or nil.
 func archiveKey(c *cli.Context) (key ed25519.PrivateKey, err error) {
 	if path := c.String("sign-key"); path != "" {
 		if c.Bool("keep-open") {
-			return nil, usagef("--sign-key: got it with --keep-open, but only sealed replays are signed")
+			return nil, usagef("sign-key: got it with keep-open, but only sealed replays are signed")
 		}
 		if key, err = readKey[ed25519.PrivateKey](path, "PRIVATE KEY", x509.ParsePKCS8PrivateKey); err != nil {
 			return nil, err
@@ -78,21 +78,21 @@ func archiveKey(c *cli.Context) (key ed25519.PrivateKey, err error) {
 	}
 	switch place, dir := c.String("archive"), c.String("dir"); {
 	case place == "" && slices.ContainsFunc(keepFlags, c.IsSet):
-		return nil, usagef("--%s need --archive", strings.Join(keepFlags, ", --"))
+		return nil, usagef("%s need archive", strings.Join(keepFlags, ", "))
 	case place == "":
 	case dir == "":
-		return nil, usagef("--archive needs --dir, where replays are written first")
+		return nil, usagef("archive needs --dir, where replays are written first")
 	case filepath.Clean(place) == filepath.Clean(dir):
-		return nil, usagef("--archive: got the folder of --dir, want another one")
+		return nil, usagef("archive: got the folder of --dir, want another one")
 	}
 	return key, nil
 }
 
-// openArchive opens the archive of --archive.
+// openArchive opens the archive of archive.
 func openArchive(c *cli.Context, key ed25519.PrivateKey, log *slog.Logger) (*archive.Archive, error) {
 	store, index, err := openStore(c)
 	if err != nil {
-		return nil, fmt.Errorf("--archive: %w", err)
+		return nil, fmt.Errorf("archive: %w", err)
 	}
 	o := archive.Options{Store: store, Index: index, Log: log, Keep: keep(c)}
 	if !c.Bool("keep-open") {
@@ -124,7 +124,7 @@ func keep(c *cli.Context) archive.Keep {
 	return k
 }
 
-// maxKeepDays is the largest --keep-days, a century.
+// maxKeepDays is the largest keep-days, a century.
 const maxKeepDays = 36500
 
 // archiveGrace is how long a server that stops waits for its archive. What is left is archived after the next start.
@@ -146,7 +146,7 @@ func replayIndexCommand() *cli.Command {
 		Name:      "index",
 		Usage:     "make the index of a server's archive again",
 		ArgsUsage: "PLACE",
-		Description: `Reads the archive of serve --archive PLACE, a folder or s3://BUCKET/PREFIX, and makes
+		Description: `Reads the archive of a server, a folder or s3://BUCKET/PREFIX, and makes
 its index agree with it. A server does this by itself when its index is missing. Use it
 after files in a folder were added or removed by hand, or after files were replaced, also
 while the server runs.`,

@@ -70,7 +70,7 @@ func TestCheckTellsRetention(t *testing.T) {
 		t.Fatal(err)
 	}
 	for keep, want := range map[string]string{"1": "retention: would delete 3 files with ", "4": ""} {
-		code, out := checkServe(t, "", "--dir", t.TempDir(), "--archive", place, "--keep-replays", keep)
+		code, out := checkServe(t, "", "--dir", t.TempDir(), "--set", "archive="+place, "--set", "keep-replays="+keep)
 		if code != exitOK || !strings.Contains(out, want) || strings.Contains(out, "retention") != (want != "") {
 			t.Errorf("%s: got exit code %d and %s, want %q", keep, code, out, want)
 		}

@@ -39,7 +39,7 @@ func TestServeBadBots(t *testing.T) {
 		var errs bytes.Buffer
 		code := make(chan int, 1)
 		go func() {
-			args := []string{"mygame", "serve", "--listen", "127.0.0.1:0", "--players", "2", "--bots", "1", "--start", "now", "--web=false", "--dir", dir, "--tokens", tokens, "--config", config}
+			args := []string{"mygame", "serve", "--listen", "127.0.0.1:0", "--players", "2", "--bots", "1", "--set", "start=now", "--set", "web=false", "--dir", dir, "--tokens", tokens, "--config", config}
 			code <- Run(ctx, args, w, &errs, New(minimal.Rules(), Bot(maker)))
 			w.Close()
 		}()

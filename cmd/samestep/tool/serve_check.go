@@ -126,11 +126,11 @@ func checkArchive(c *cli.Context) error {
 	if place := c.String("archive"); strings.HasPrefix(place, "s3:") {
 		config, err := s3.FromEnvironment(place, os.Getenv)
 		if err != nil {
-			return fmt.Errorf("--archive: %w", err)
+			return fmt.Errorf("archive: %w", err)
 		}
 		store, err := s3.New(config) // connects with nothing
 		if err != nil {
-			return fmt.Errorf("--archive: %w", err)
+			return fmt.Errorf("archive: %w", err)
 		}
 		store.Close()
 	}

@@ -31,7 +31,7 @@ type CompatOptions struct {
 	Log           *slog.Logger // of the server
 }
 
-// Compat lets serve --compat also speak another wire, for clients that were not written for this engine: bridge makes the
+// Compat lets serve, with the key compat, also speak another wire, for clients that were not written for this engine: bridge makes the
 // handler of WebSockets that do not offer our subprotocol; see [server.Server.HandleOtherSockets]. Matches have the usual settings of that
 // wire: its tick rate, unless a flag says otherwise, and its intervals of checksums and keyframes.
 func Compat(usual lockstep.Settings, bridge func(*server.Server, CompatOptions) http.Handler) Option {
@@ -51,24 +51,19 @@ type otherWire struct {
 	bridge func(*server.Server, CompatOptions) http.Handler
 }
 
-var compatFlags = []cli.Flag{
-	&cli.BoolFlag{Name: "compat", Usage: "also speak the game's other wire, to clients that were not written for this engine; see docs/compat.md"},
-	&cli.StringSliceFlag{Name: "player-tokens", Usage: "the tokens of the seats in order, of any length, such as \"a b\", in place of drawn ones; only on a loopback address, because short ones can be guessed"},
-}
-
-// checkCompat checks --compat and --player-tokens, and gives a match as many seats as there are tokens by default.
+// checkCompat checks compat and player-tokens, and gives a match as many seats as there are tokens by default.
 func checkCompat(c *cli.Context, g *playable) error {
 	if c.Bool("compat") && g.compat == nil {
-		return usagef("--compat: game %s has no other wire; --game chooses another game", g.Name())
+		return usagef("compat: game %s has no other wire; --game chooses another game", g.Name())
 	}
 	if c.Bool("compat") && c.Bool("relay") {
-		return usagef("--compat: got --relay, want a referee, which refuses commands that stop other clients")
+		return usagef("compat: got relay, want a referee, which refuses commands that stop other clients")
 	}
 	if c.Bool("compat") && c.String("players-see") == "views" {
-		return usagef("--compat: got --players-see views, want all: clients of the other wire are sent every state")
+		return usagef("compat: got players-see views, want all: clients of the other wire are sent every state")
 	}
 	if c.Bool("compat") && c.Uint("guests") > 0 {
-		return usagef("--compat: got --guests, whose limits count addresses, and those of other clients are not told to the match")
+		return usagef("compat: got --guests, whose limits count addresses, and those of other clients are not told to the match")
 	}
 	if !c.IsSet("player-tokens") {
 		return nil
@@ -76,11 +71,11 @@ func checkCompat(c *cli.Context, g *playable) error {
 	tokens := playerTokens(c)
 	for i, token := range tokens {
 		if slices.Contains(tokens[:i], token) {
-			return usagef("--player-tokens: got the token of seat %d again for seat %d, want another for each", slices.Index(tokens, token), i)
+			return usagef("player-tokens: got the token of seat %d again for seat %d, want another for each", slices.Index(tokens, token), i)
 		}
 	}
 	if len(tokens) == 0 || len(tokens) > lockstep.MaxPlayers {
-		return usagef("--player-tokens: got %d, want 1 to %d", len(tokens), lockstep.MaxPlayers)
+		return usagef("player-tokens: got %d, want 1 to %d", len(tokens), lockstep.MaxPlayers)
 	}
 	if !c.IsSet("players") && c.String("from") == "" {
 		if err := c.Set("players", strconv.Itoa(len(tokens))); err != nil {
@@ -88,10 +83,10 @@ func checkCompat(c *cli.Context, g *playable) error {
 		}
 	}
 	if c.IsSet("players") && uint(len(tokens)) > c.Uint("players") {
-		return usagef("--player-tokens: got %d, want at most %d, the --players", len(tokens), c.Uint("players"))
+		return usagef("player-tokens: got %d, want at most %d, the --players", len(tokens), c.Uint("players"))
 	}
 	if !isLoopback(c.String("listen")) || len(c.StringSlice("trusted-proxy")) > 0 {
-		return usagef("--player-tokens: anybody could guess a short token: want --listen on a loopback address such as 127.0.0.1:8766, and no --trusted-proxy; otherwise use --tokens")
+		return usagef("player-tokens: anybody could guess a short token: want --listen on a loopback address such as 127.0.0.1:8766, and no trusted-proxy; otherwise use --tokens")
 	}
 	return nil
 }
@@ -109,7 +104,7 @@ func isLoopback(listen string) bool {
 	return name == "localhost" || err == nil && addr.Unmap().IsLoopback()
 }
 
-// playerTokens returns the tokens of --player-tokens.
+// playerTokens returns the tokens of player-tokens.
 func playerTokens(c *cli.Context) (all shortTokens) {
 	for _, words := range c.StringSlice("player-tokens") {
 		all = append(all, strings.Fields(words)...)
@@ -129,7 +124,7 @@ func (t shortTokens) Authorize(token, _ string) (host.Grant, error) {
 			return host.Grant{Role: protocol.Seated, Seat: lockstep.Player(seat), Subject: name, Name: name}, nil
 		}
 	}
-	return host.Grant{}, fmt.Errorf("%w: it is not among --player-tokens", server.ErrRefused)
+	return host.Grant{}, fmt.Errorf("%w: it is not among player-tokens", server.ErrRefused)
 }
 
 // watchedByAll reports whether everybody may watch. Where players see views only, a player who also watched could see more, so
@@ -144,7 +139,7 @@ func watchedByAll(c *cli.Context) bool {
 // addCompat adds the handler of the other wire to a server, and warns of short tokens.
 func addCompat(c *cli.Context, g *playable, s *server.Server, o *server.Options) {
 	if c.IsSet("player-tokens") {
-		o.Log.Warn("--player-tokens: every user of this machine can take a seat with a short token", "seats", len(playerTokens(c)))
+		o.Log.Warn("player-tokens: every user of this machine can take a seat with a short token", "seats", len(playerTokens(c)))
 	}
 	if !c.Bool("compat") {
 		return
@@ -159,7 +154,7 @@ func (g *playable) compatSettings(c *cli.Context, s *lockstep.Settings) {
 	if !c.Bool("compat") {
 		return
 	}
-	if !c.IsSet("tick-rate") && !c.IsSet("tick-ms") {
+	if !c.IsSet("tick-rate") {
 		s.TickMicros = g.compat.usual.TickMicros
 	}
 	s.CheckEvery, s.KeyframeEvery = g.compat.usual.CheckEvery, g.compat.usual.KeyframeEvery

@@ -19,7 +19,7 @@ func TestServeCompat(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	testenv.Or(t, "python3", err)
 	dir := t.TempDir()
-	s := serveInTest(t, "--game", "platforms", "--compat", "--player-tokens", "a b", "--players", "2", "--dir", dir)
+	s := serveInTest(t, "--game", "platforms", "--set", "compat=true", "--set", "player-tokens=a b", "--players", "2", "--dir", dir)
 	address := strings.TrimPrefix(s.url, "http://")
 	for _, row := range []struct{ token, want string }{
 		{"b", `"player": 7`}, {"a", `"player": 6`},
@@ -51,25 +51,25 @@ func TestServeCompat(t *testing.T) {
 	}
 }
 
-// What --compat and --player-tokens refuse.
+// What compat and player-tokens refuse.
 func TestCompatFlags(t *testing.T) {
 	for _, row := range []struct{ flags, want string }{
-		{"--compat", "game skirmish has no other wire"},
-		{"--game minimal --compat", "game minimal has no other wire"},
-		{"--game platforms --compat", "ok"},
-		{"--game platforms --compat --guests 1", "got --guests"},
-		{"--game platforms --compat --players-see views", "got --players-see views, want all"},
-		{"--game platforms --compat --relay", "got --relay, want a referee"},
-		{"--game platforms --compat --player-tokens a b", "ok"},
-		{"--game platforms --compat --player-tokens a --players 3", "ok"},
-		{"--game platforms --player-tokens a b c --players 2", "got 3, want at most 2"},
-		{"--game platforms --player-tokens a b a", "got the token of seat 0 again for seat 2"},
-		{"--game platforms --player-tokens a b --listen 0.0.0.0:8766", "want --listen on a loopback address"},
-		{"--game platforms --player-tokens a b --listen :8766", "want --listen on a loopback address"},
-		{"--game platforms --player-tokens a b --listen example.com:8766", "want --listen on a loopback address"},
-		{"--game platforms --player-tokens a b --trusted-proxy 127.0.0.1", "no --trusted-proxy"},
-		{"--game platforms --player-tokens a b --listen [::1]:8766", "ok"},
-		{"--game platforms --player-tokens a b --listen unix:here", "ok"},
+		{"--set compat=true", "game skirmish has no other wire"},
+		{"--game minimal --set compat=true", "game minimal has no other wire"},
+		{"--game platforms --set compat=true", "ok"},
+		{"--game platforms --set compat=true --guests 1", "got --guests"},
+		{"--game platforms --set compat=true --set players-see=views", "got players-see views, want all"},
+		{"--game platforms --set compat=true --set relay=true", "got relay, want a referee"},
+		{"--game platforms --set compat=true --set player-tokens=a,b", "ok"},
+		{"--game platforms --set compat=true --set player-tokens=a --players 3", "ok"},
+		{"--game platforms --set player-tokens=a,b,c --players 2", "got 3, want at most 2"},
+		{"--game platforms --set player-tokens=a,b,a", "got the token of seat 0 again for seat 2"},
+		{"--game platforms --set player-tokens=a,b --listen 0.0.0.0:8766", "want --listen on a loopback address"},
+		{"--game platforms --set player-tokens=a,b --listen :8766", "want --listen on a loopback address"},
+		{"--game platforms --set player-tokens=a,b --listen example.com:8766", "want --listen on a loopback address"},
+		{"--game platforms --set player-tokens=a,b --set trusted-proxy=127.0.0.1", "no trusted-proxy"},
+		{"--game platforms --set player-tokens=a,b --listen [::1]:8766", "ok"},
+		{"--game platforms --set player-tokens=a,b --listen unix:here", "ok"},
 	} {
 		var out, errs bytes.Buffer
 		args := append([]string{"samestep", "serve", "--check-config", "--dir", ""}, strings.Fields(row.flags)...)
@@ -80,13 +80,13 @@ func TestCompatFlags(t *testing.T) {
 	}
 }
 
-// A match of --compat has the settings of the other wire, and flags are stronger.
+// A match of compat has the settings of the other wire, and flags are stronger.
 func TestCompatSettings(t *testing.T) {
 	for flags, want := range map[string][3]uint32{
-		"--compat":                     {60, 100, 600},
-		"--compat --tick-rate 30":      {30, 100, 600},
-		"":                             {20, 20, 1200},
-		"--compat --player-tokens a b": {60, 100, 600},
+		"--set compat=true":                {60, 100, 600},
+		"--set compat=true --tick-rate 30": {30, 100, 600},
+		"":                                 {20, 20, 1200},
+		"--set compat=true --set player-tokens=a,b": {60, 100, 600},
 	} {
 		s := serveInTest(t, append([]string{"--game", "platforms", "--dir", ""}, strings.Fields(flags)...)...)
 		view, err := viewOf(t.Context(), s.url+"/matches/match-1", "")

@@ -38,7 +38,7 @@ func TestRulesWithoutExecutableMemory(t *testing.T) {
 	for _, deny := range []string{"", "1"} {
 		t.Setenv(noExecVariable, deny)
 		var out bytes.Buffer
-		code := process(t.Context(), os.Args[0], []string{"serve", "--rules", module, "--dir", "", "--web=false", "--check-config"}, &out, &out)
+		code := process(t.Context(), os.Args[0], []string{"serve", "--rules", module, "--dir", "", "--set", "web=false", "--check-config"}, &out, &out)
 		if strings.HasPrefix(out.String(), "no MDWE") {
 			t.Skip(out.String()) // before Linux 6.3
 		}

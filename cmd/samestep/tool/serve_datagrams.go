@@ -13,35 +13,27 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// datagramFlags say where a server has datagrams.
-func datagramFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "datagrams", Usage: "take datagrams (WebTransport) at the UDP `ADDRESS`, so that a lost packet holds no player up; off: none", DefaultText: "that of --listen; off with --trusted-proxy"},
-		&cli.StringFlag{Name: "datagrams-public", Usage: "`HOST:PORT` where players reach the address of --datagrams, if it is another one, such as that of a balancer"},
-	}
-}
-
 const datagramsOff = "off"
 
 // checkDatagrams checks the flags.
 func checkDatagrams(c *cli.Context) error {
 	address, public := c.String("datagrams"), c.String("datagrams-public")
 	if _, _, err := net.SplitHostPort(address); err != nil && address != "" && address != datagramsOff {
-		return usagef("--datagrams: got %q, want HOST:PORT or %s", address, datagramsOff)
+		return usagef("datagrams: got %q, want HOST:PORT or %s", address, datagramsOff)
 	}
 	if public == "" {
 		return nil
 	}
 	if _, _, err := net.SplitHostPort(public); err != nil {
-		return usagef("--datagrams-public: got %q, want HOST:PORT", public)
+		return usagef("datagrams-public: got %q, want HOST:PORT", public)
 	}
 	if datagramAddress(c) == datagramsOff {
-		return usagef("--datagrams-public needs --datagrams with an address")
+		return usagef("datagrams-public needs datagrams with an address")
 	}
 	return nil
 }
 
-// datagramAddress returns the address of --datagrams. Behind a proxy it is off by default: players know the address of the proxy.
+// datagramAddress returns the address of datagrams. Behind a proxy it is off by default: players know the address of the proxy.
 func datagramAddress(c *cli.Context) string {
 	if !c.IsSet("datagrams") && len(c.StringSlice("trusted-proxy")) > 0 {
 		return datagramsOff
@@ -83,7 +75,7 @@ func serveDatagrams(s *server.Server, l net.Listener, address, public string, lo
 		return none, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("--datagrams: %w", err)
+		return nil, fmt.Errorf("datagrams: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

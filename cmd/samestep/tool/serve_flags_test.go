@@ -22,28 +22,28 @@ func TestServeRefusesFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	for flags, want := range map[string]string{
-		"--players 2 --start 9":                           "--start: got 9 players, want at most 2, the seats without a bot",
-		"--players 2 --start ready:9":                     "--start: got 9 players, want at most 2",
-		"--players 4 --bots 3 --start 2":                  "--start: got 2 players, want at most 1",
-		"--countdown 5s":                                  "--countdown: got it without a start of ready, want it with ready or ready:N",
-		"--countdown 5s --start 2":                        "--countdown: got it without a start of ready",
-		"--start ready --countdown -1s":                   "--countdown: got -1s, want 0s to 10m0s",
-		"--start ready --countdown 11m":                   "--countdown: got 11m0s, want 0s to 10m0s",
-		"--inactive -5s":                                  "--inactive: got -5s, want 0s to 24h0m0s",
-		"--inactive 0s --inactive-then remove":            "--inactive-then: got remove with --inactive 0",
-		"--await-players -1s":                             "--await-players: got -1s, want at least 0s",
-		"--drain -1s":                                     "--drain: got -1s, want at least 0s",
-		"--idle -1s":                                      "--idle: got -1s, want at least 0s",
-		"--bundles --replays=false":                       "--bundles: got it with --replays=false, want it with --replays",
-		"--bundles":                                       "ok",
-		"--grace 0s":                                      "--grace: got 0s, want 1ms to 24h0m0s",
-		"--tokens " + empty:                               "--tokens: got no token in " + empty + ", want at least one",
-		"--matches 0 --countdown 5s":                      "ok",
-		"--start ready:2 --countdown 5s --players 2":      "ok",
-		"--players 2 --bots 2":                            "ok",
-		"--grace 5s --idle 0s --inactive-then remove":     "ok",
-		"--guests 2 --tokens " + empty:                    "ok",
-		"--inactive 0s --inactive-then report --drain 0s": "ok",
+		"--players 2 --set start=9":                                   "start: got 9 players, want at most 2, the seats without a bot",
+		"--players 2 --set start=ready:9":                             "start: got 9 players, want at most 2",
+		"--players 4 --bots 3 --set start=2":                          "start: got 2 players, want at most 1",
+		"--set countdown=5s":                                          "countdown: got it without a start of ready, want it with ready or ready:N",
+		"--set countdown=5s --set start=2":                            "countdown: got it without a start of ready",
+		"--set start=ready --set countdown=-1s":                       "countdown: got -1s, want 0s to 10m0s",
+		"--set start=ready --set countdown=11m":                       "countdown: got 11m0s, want 0s to 10m0s",
+		"--set inactive=-5s":                                          "inactive: got -5s, want 0s to 24h0m0s",
+		"--set inactive=0s --set inactive-then=remove":                "inactive-then: got remove with inactive 0",
+		"--set await-players=-1s":                                     "await-players: got -1s, want at least 0s",
+		"--set drain=-1s":                                             "drain: got -1s, want at least 0s",
+		"--set idle=-1s":                                              "idle: got -1s, want at least 0s",
+		"--set bundles=true --set replays=false":                      "bundles: got it with replays: false, want it with replays",
+		"--set bundles=true":                                          "ok",
+		"--set grace=0s":                                              "grace: got 0s, want 1ms to 24h0m0s",
+		"--tokens " + empty:                                           "--tokens: got no token in " + empty + ", want at least one",
+		"--matches 0 --set countdown=5s":                              "ok",
+		"--set start=ready:2 --set countdown=5s --players 2":          "ok",
+		"--players 2 --bots 2":                                        "ok",
+		"--set grace=5s --set idle=0s --set inactive-then=remove":     "ok",
+		"--guests 2 --tokens " + empty:                                "ok",
+		"--set inactive=0s --set inactive-then=report --set drain=0s": "ok",
 	} {
 		code, out := checkServe(t, "", strings.Fields(flags)...)
 		if ok := want == "ok"; ok != (code == exitOK) || !ok && code != exitUsage || !strings.Contains(out, want) {
@@ -57,7 +57,9 @@ func policyOf(t *testing.T, flags ...string) (p *matchPolicy) {
 	t.Helper()
 	serve := serveCommand()
 	serve.Action = func(c *cli.Context) (err error) {
-		p, err = newMatchPolicy(c, games[0])
+		if err = readSettings(c); err == nil {
+			p, err = newMatchPolicy(c, games[0])
+		}
 		return err
 	}
 	app := &cli.App{Commands: []*cli.Command{serve}}
@@ -70,7 +72,7 @@ func policyOf(t *testing.T, flags ...string) (p *matchPolicy) {
 // A request for a match has policies of its own, which the match keeps when another server resumes it.
 func TestPoliciesOfRequest(t *testing.T) {
 	const body = `{"name":"a","players":2,"start":"ready","countdown":"5s","substitutes":true}`
-	spec, err := requestedMatch(strings.NewReader(body), games, false, policyOf(t, "--grace", "7s"))
+	spec, err := requestedMatch(strings.NewReader(body), games, false, policyOf(t, "--set", "grace=7s"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +85,7 @@ func TestPoliciesOfRequest(t *testing.T) {
 			t.Errorf("got %+v, substitutes %t, by %s", o.Start, s.Substitute != nil, spec.Recorded)
 		}
 	}
-	without, err := requestedMatch(strings.NewReader(`{"name":"a","substitutes":false}`), games, false, policyOf(t, "--substitutes"))
+	without, err := requestedMatch(strings.NewReader(`{"name":"a","substitutes":false}`), games, false, policyOf(t, "--set", "substitutes=true"))
 	if err != nil || without.Substitute != nil || without.Host.Start.Countdown != 0 || without.Host.Grace != 30*lockstep.Second {
 		t.Errorf("got %+v, %v", without.Host, err)
 	}
@@ -99,21 +101,22 @@ func TestPoliciesOfRequest(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", body, err, want)
 		}
 	}
-	if _, err := requestedMatch(strings.NewReader(`{"substitutes":true}`), games, false, policyOf(t, "--relay")); err == nil || !strings.Contains(err.Error(), "want a referee") {
+	if _, err := requestedMatch(strings.NewReader(`{"substitutes":true}`), games, false, policyOf(t, "--set", "relay=true")); err == nil || !strings.Contains(err.Error(), "want a referee") {
 		t.Errorf("got %v", err)
 	}
 }
 
 // A match keeps no limits of its creation, so a resumed one has those of the server, which can change while it runs.
 func TestLimitsAreNoPolicies(t *testing.T) {
-	spec, err := requestedMatch(strings.NewReader(`{"name":"a"}`), games, false, policyOf(t, "--grace", "7s", "--max-spectators", "5", "--guest-seats", "3", "--guest-inactive", "1m"))
+	spec, err := requestedMatch(strings.NewReader(`{"name":"a"}`), games, false, policyOf(t, "--set", "grace=7s", "--set", "max-spectators=5", "--set", "guest-seats=3", "--set", "guest-inactive=1m"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if o := spec.Host; !strings.Contains(spec.Recorded, "--grace") || o.MaxSpectators != 0 || o.GuestSeats != 0 || o.Inactive.Guests != 0 {
 		t.Errorf("got the limits %+v in the match", o)
 	}
-	for _, name := range limitFlags {
+	for _, s := range limitSettings() {
+		name := s.name()
 		if strings.Contains(spec.Recorded, name) {
 			t.Errorf("%s is among the policies %q", name, spec.Recorded)
 		}
@@ -142,7 +145,7 @@ func TestFieldsOfRequestAreDescribed(t *testing.T) {
 // Where players see views only, nobody else watches unless the operator says so.
 func TestWhoWatchesViews(t *testing.T) {
 	for flags, want := range map[string]bool{
-		"--guests=4": true, "--guests=4 --players-see=views": false, "--players-see=views --anonymous-spectators": true,
+		"--guests=4": true, "--guests=4 --set players-see=views": false, "--set players-see=views --set anonymous-spectators=true": true,
 	} {
 		p := policyOf(t, strings.Fields(flags)...)
 		if got := p.host.AnonymousSpectators; got != want || p.host.Views.Only != strings.Contains(flags, "views") {

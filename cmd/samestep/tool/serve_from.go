@@ -112,7 +112,7 @@ func errFrom(name string, err error) error {
 func startingSpecs(c *cli.Context, games gameList) ([]server.MatchSpec, *playable, error) {
 	if c.String("from") == "" {
 		if c.IsSet("seat") {
-			return nil, nil, usagef("--seat: got it without --from, want it with --from")
+			return nil, nil, usagef("seat: got it without --from, want it with --from")
 		}
 		specs, err := matchSpecs(c, games[0])
 		return specs, games[0], err
@@ -157,17 +157,17 @@ func startingSpecs(c *cli.Context, games gameList) ([]server.MatchSpec, *playabl
 
 // flagsFrom returns a match that begins in a state. The flags must agree with the match that has that state.
 func flagsFrom(c *cli.Context, g *playable, from *replay.Origin) (spec server.MatchSpec, err error) {
-	r := matchRequest{Units: uint16(c.Uint("units")), Seed: c.Uint64("seed")}
+	r := matchRequest{Seed: c.Uint64("seed")}
 	if r.Config, err = g.override(c); err != nil {
 		return spec, err
 	}
-	if err := checkPeriod(c); err != nil {
+	if err := checkSettings(c); err != nil {
 		return spec, err
 	}
 	if c.IsSet("players") {
 		r.Players = uint8(min(c.Uint("players"), lockstep.MaxPlayers))
 	}
-	if c.IsSet("tick-rate") || c.IsSet("tick-ms") {
+	if c.IsSet("tick-rate") {
 		r.TickMicros = periodOf(c)
 	}
 	return specFrom(g, from, r)
@@ -210,22 +210,22 @@ func specFrom(g *playable, from *replay.Origin, r matchRequest) (server.MatchSpe
 	return spec, coordinator.CheckOrigin(h, from.Header)
 }
 
-// seatFlags returns the players of --seat, by seat.
+// seatFlags returns the players of seat, by seat.
 func seatFlags(c *cli.Context, from *replay.Origin) ([]string, error) {
 	seats := make(map[string]string)
 	for _, text := range c.StringSlice("seat") {
 		seat, who, ok := strings.Cut(text, "=")
 		if _, twice := seats[seat]; twice {
-			return nil, usagef("--seat: got seat %s twice, want each seat once", seat)
+			return nil, usagef("seat: got seat %s twice, want each seat once", seat)
 		}
 		if !ok {
-			return nil, usagef("--seat: got %q, want a seat and a player, such as 0=ann", text)
+			return nil, usagef("seat: got %q, want a seat and a player, such as 0=ann", text)
 		}
 		seats[seat] = who
 	}
 	players, err := seatsFrom(seats, from)
 	if err != nil {
-		return nil, usagef("--seat: %v", err)
+		return nil, usagef("seat: %v", err)
 	}
 	return players, nil
 }

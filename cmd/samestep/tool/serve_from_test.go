@@ -70,7 +70,7 @@ func TestSaveAndServeFrom(t *testing.T) {
 		s.tokens["ann"], s.tokens["ops"] = "ann-ann-ann-ann-ann", "ops-ops-ops-ops-ops-ops"
 		return s
 	}
-	flags := []string{"--players", "2", "--config", oneTeam(t), "--units", "60", "--tick-rate", "50", "--tokens", tokens, "--resume", "--await-players", "100ms"} // bob never comes
+	flags := []string{"--players", "2", "--config", oneTeam(t, 60), "--tick-rate", "50", "--tokens", tokens, "--resume", "--set", "await-players=100ms"} // bob never comes
 	first := named(serveInTest(t, append(flags, "--dir", home)...))
 	if sum := playInTest(t, first, 50); sum.Seat != 0 {
 		t.Fatalf("ann has seat %d", sum.Seat)
@@ -93,7 +93,7 @@ func TestSaveAndServeFrom(t *testing.T) {
 	runInTest(t, exitOK, "replay", "verify", save)
 
 	at := saved.Tick - 10
-	from := append(flags, "--dir", dir, "--from", fmt.Sprintf("%s@%d", save, at), "--seat", "1=ann")
+	from := append(flags, "--dir", dir, "--from", fmt.Sprintf("%s@%d", save, at), "--set", "seat=1=ann")
 	second := named(serveInTest(t, from...))
 	before := playInTest(t, second, saved.Tick)
 	if before.Seat != 1 || before.Differing > 0 {
@@ -162,7 +162,7 @@ func TestSaveAndServeFrom(t *testing.T) {
 // Flags that are not those of the save are refused with the name of the field.
 func TestServeFromRefuses(t *testing.T) {
 	dir := t.TempDir()
-	if err := demos.copy(dir, "--seconds", "5", "--units", "100", "--players", "2", "--seed", "3"); err != nil {
+	if err := demos.copy(dir, "--seconds", "5", "--config", `{"Units":100}`, "--players", "2", "--seed", "3"); err != nil {
 		t.Fatal(err)
 	}
 	save := filepath.Join(dir, "skirmish.ssr")
@@ -173,26 +173,26 @@ func TestServeFromRefuses(t *testing.T) {
 	}{
 		{[]string{"--players", "200"}, exitError, "setting players: got 200"},
 		{[]string{"--tick-rate", "77"}, exitError, "setting tick micros: got 12987"},
-		{[]string{"--seed", "77"}, exitError, "setting seed: got 77"},
-		{[]string{"--units", "77"}, exitError, "configuration Units"},
+		{[]string{"--set", "seed=77"}, exitError, "setting seed: got 77"},
+		{[]string{"--config", `{"Units":77}`}, exitError, "configuration Units"},
 		{[]string{"--game", "minimal"}, exitIdentity, "game"},
-		{[]string{"--seat", "0"}, exitUsage, `--seat: got "0", want a seat and a player, such as 0=ann`},
-		{[]string{"--seat", "0=bob", "--seat", "0=ann"}, exitUsage, "--seat: got seat 0 twice"},
-		{[]string{"--seat", "0=bob", "--seat", "00=ann"}, exitUsage, "--seat: got seat 0 twice"},
-		{[]string{"--seat", "0=nobody"}, exitOK, `msg="nobody can take a seat: no token has the name or the subject of --seat" match=match-1 seat=0 player=nobody`},
+		{[]string{"--set", "seat=0"}, exitUsage, `seat: got "0", want a seat and a player, such as 0=ann`},
+		{[]string{"--set", "seat=0=bob", "--set", "seat=0=ann"}, exitUsage, "seat: got seat 0 twice"},
+		{[]string{"--set", "seat=0=bob", "--set", "seat=00=ann"}, exitUsage, "seat: got seat 0 twice"},
+		{[]string{"--set", "seat=0=nobody"}, exitOK, `msg="nobody can take a seat: no token has the name or the subject of seat" match=match-1 seat=0 player=nobody`},
 		{[]string{"--from", save + "@abc"}, exitUsage, `--from: got "abc" after the @, want a tick such as 1200 or a time such as 20m`},
 		{[]string{"--from", save + "@"}, exitUsage, `--from: got "" after the @`},
-		{[]string{"--seat", "99=ann"}, exitUsage, `--seat: got seat "99", want 0 to`},
-		{[]string{"--seat", "0="}, exitUsage, "--seat: got no player for seat 0"},
+		{[]string{"--set", "seat=99=ann"}, exitUsage, `seat: got seat "99", want 0 to`},
+		{[]string{"--set", "seat=0="}, exitUsage, "seat: got no player for seat 0"},
 		{[]string{"--bots", "200"}, exitUsage, "--bots: got 200"},
 		{[]string{"--from", save + "@9999999"}, exitError, "tick 9999999: the replay has ticks 0 to"},
 		{[]string{"--from", "none.ssr"}, exitError, "no such file"},
-		{[]string{"--from", ""}, exitUsage, "--seat: got it without --from"},
+		{[]string{"--from", ""}, exitUsage, "seat: got it without --from"},
 		{[]string{}, exitOK, "ok"},
 	} {
 		args := append([]string{"serve", "--check-config", "--dir", "", "--from", save + "@60"}, row.flags...)
-		if row.want == "--seat: got it without --from" {
-			args = append(args, "--seat", "0=ann")
+		if row.want == "seat: got it without --from" {
+			args = append(args, "--set", "seat=0=ann")
 		}
 		if out, errs := runInTest(t, row.code, args...); !strings.Contains(out+errs, row.want) {
 			t.Errorf("%q: got %s%s, want %s", row.flags, out, errs, row.want)
@@ -204,7 +204,7 @@ func TestServeFromRefuses(t *testing.T) {
 func TestPostFrom(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := serveInTest(t, "--players", "2", "--units", "60", "--tick-rate", "50", "--dir", dir, "--matches", "1")
+	s := serveInTest(t, "--players", "2", "--config", `{"Units":60}`, "--tick-rate", "50", "--dir", dir, "--matches", "1")
 	s.tokens["ann"] = s.tokens["player-0"]
 	playInTest(t, s, 30)
 	s.end(t, s.tokens["admin"])

@@ -21,7 +21,7 @@ import (
 func TestServeGuests(t *testing.T) {
 	testenv.Long(t) // the tests of guests of package server have no processes
 	t.Parallel()
-	s := serveInTest(t, "--dir", t.TempDir(), "--guests", "2", "--players", "2", "--bots", "1", "--units", "40")
+	s := serveInTest(t, "--dir", t.TempDir(), "--guests", "2", "--players", "2", "--bots", "1", "--config", `{"Units":40}`)
 	const guest = "guest:eve:0123456789abcdef"
 	post := func(body string) int {
 		t.Helper()
@@ -90,7 +90,7 @@ func waitForPlayers(t *testing.T, page string, players int) {
 // no places of outside connections.
 func TestServeGuestLoad(t *testing.T) {
 	t.Parallel()
-	s := serveInTest(t, "--dir", "", "--guests", "8", "--matches", "1", "--players", "4", "--units", "40", "--max-per-address", "1")
+	s := serveInTest(t, "--dir", "", "--guests", "8", "--matches", "1", "--players", "4", "--config", `{"Units":40}`, "--set", "max-per-address=1")
 	statuses := map[int]int{}
 	for n := range 8 {
 		r, err := http.NewRequest("POST", s.url+"/matches", strings.NewReader(fmt.Sprintf(`{"name":"m%d","players":4,"units":40,"bots":3}`, n)))

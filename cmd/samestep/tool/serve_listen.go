@@ -24,7 +24,7 @@ type binding struct {
 	net.Listener
 	tls   *tls.Config // nil without a certificate
 	files reloader    // the certificate's
-	path  string      // of --base-path, with a slash at both ends
+	path  string      // of base-path, with a slash at both ends
 }
 
 // bind opens the listener of --listen.
@@ -40,7 +40,7 @@ func bind(c *cli.Context) (*binding, error) {
 func newBinding(c *cli.Context) (*binding, error) {
 	b := &binding{path: c.String("base-path")}
 	if b.path != "/" && (b.path[:min(len(b.path), 1)] != "/" || path.Clean(b.path)+"/" != b.path || b.path == "//") {
-		return nil, usagef("--base-path: got %q, want a path such as /game/", b.path)
+		return nil, usagef("base-path: got %q, want a path such as /game/", b.path)
 	}
 	cert, key := c.String("tls-cert"), c.String("tls-key")
 	if (cert == "") != (key == "") {

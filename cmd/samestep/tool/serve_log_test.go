@@ -11,12 +11,12 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// --log-level and --quiet say which lines the log has, and --log-format in which form.
+// log-level says which lines the log has, and log-format in which form.
 func TestServeLog(t *testing.T) {
 	for _, row := range []struct{ flags, want string }{
 		{"", "level=INFO msg=info\nlevel=WARN msg=warn\n"},
-		{"--quiet", "level=WARN msg=warn\n"},
-		{"--quiet --log-level error", ""},
+		{"--log-level warn", "level=WARN msg=warn\n"},
+		{"--log-level error", ""},
 		{"--log-level debug", "level=DEBUG msg=debug\nlevel=INFO msg=info\nlevel=WARN msg=warn\n"},
 		{"--log-level warn --log-format json", `"level":"WARN","msg":"warn"}` + "\n"},
 	} {

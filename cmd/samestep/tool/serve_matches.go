@@ -4,7 +4,6 @@ package tool
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -21,8 +21,7 @@ import (
 
 // matchSpecs returns the matches of --matches.
 func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
-	if err := cmp.Or(between[uint](c, "players", 1, lockstep.MaxPlayers), g.checkUnits(c, 0, 60000),
-		between[uint](c, "matches", 0, 100000), checkPeriod(c)); err != nil {
+	if err := checkSettings(c); err != nil {
 		return nil, err
 	}
 	override, err := g.override(c)
@@ -32,7 +31,7 @@ func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
 	if g, err = g.inScenario(c); err != nil {
 		return nil, err
 	}
-	players, err := g.seats(c, c.Uint("units"), override)
+	players, err := g.seats(c, 0, override)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +39,7 @@ func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
 	seed := c.Uint64("seed")
 	for i := range c.Uint("matches") {
 		spec, err := matchSpec(g, matchRequest{
-			Name: fmt.Sprintf("match-%d", i+1), Players: uint8(players), Units: uint16(c.Uint("units")),
+			Name: fmt.Sprintf("match-%d", i+1), Players: uint8(players),
 			TickMicros: periodOf(c), Seed: seed, Config: override,
 		})
 		if err != nil {
@@ -62,23 +61,25 @@ const (
 	maxTickMicros = 60_000_000
 )
 
-// checkPeriod checks --tick-rate and --tick-ms.
-func checkPeriod(c *cli.Context) error {
-	switch {
-	case !c.IsSet("tick-ms"):
-		return between[uint](c, "tick-rate", 1, maxTickRate)
-	case c.IsSet("tick-rate"):
-		return usagef("--tick-ms: got it with --tick-rate, want one of them")
+// checkPeriod checks --tick-rate.
+func checkPeriod(c *cli.Context, name string) error {
+	if periodOf(c) == 0 {
+		return usagef("%s: got %q, want 1 to %d ticks per second, or a time of %v to %v for each", spelled(c, name), c.String(name), maxTickRate,
+			minTickMicros*time.Microsecond, maxTickMicros*time.Microsecond)
 	}
-	return between[uint](c, "tick-ms", 1, maxTickMicros/1000)
+	return nil
 }
 
-// periodOf returns the period that --tick-rate or --tick-ms says.
+// periodOf returns the period that --tick-rate says, or 0.
 func periodOf(c *cli.Context) uint32 {
-	if ms := c.Uint("tick-ms"); ms > 0 {
-		return uint32(ms) * 1000
+	text := c.String("tick-rate")
+	if rate, err := strconv.ParseUint(text, 10, 16); err == nil && rate >= 1 && rate <= maxTickRate {
+		return lockstep.TickPeriod(uint16(rate))
 	}
-	return lockstep.TickPeriod(uint16(c.Uint("tick-rate")))
+	if d, err := time.ParseDuration(text); err == nil && d >= minTickMicros*time.Microsecond && d <= maxTickMicros*time.Microsecond && d%time.Microsecond == 0 {
+		return uint32(d.Microseconds())
+	}
+	return 0
 }
 
 // A matchRequest is the body of a request to create a match.

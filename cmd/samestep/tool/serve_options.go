@@ -3,13 +3,10 @@
 package tool
 
 import (
-	"cmp"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -23,10 +20,7 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 		return server.Options{}, nil, err
 	}
 	if c.Bool("bundles") && !c.Bool("replays") {
-		return server.Options{}, nil, usagef("--bundles: got it with --replays=false, want it with --replays")
-	}
-	if err := cmp.Or(between[time.Duration](c, "await-players", 0, 0), between[time.Duration](c, "drain", 0, 0), between[time.Duration](c, "idle", 0, 0)); err != nil {
-		return server.Options{}, nil, err
+		return server.Options{}, nil, usagef("bundles: got it with replays: false, want it with replays")
 	}
 	log, err := newLog(c)
 	if err != nil {
@@ -44,8 +38,8 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 	if c.Bool("explain") {
 		o.OnBundle = explainer(c, o.Log)
 	}
-	if o.Durability, err = parseDurability(c); err != nil {
-		return o, nil, usagef("--durability: %v", err)
+	if o.Durability, err = durabilityOf(c); err != nil {
+		return o, nil, err
 	}
 	if err := listed(c).sendRules(&o); err != nil {
 		return o, nil, err
@@ -94,16 +88,16 @@ func setProxies(c *cli.Context, o *server.Options) error {
 			p, err = a.Prefix(a.BitLen())
 		}
 		if err != nil || p.Bits() == 0 {
-			return usagef("--trusted-proxy: got %q, want an address, a network smaller than all addresses, or unix", text)
+			return usagef("trusted-proxy: got %q, want an address, a network smaller than all addresses, or unix", text)
 		}
 		o.TrustedProxies = append(o.TrustedProxies, p)
 	}
 	o.ProxyHeader, o.ProxyProtocol = http.CanonicalHeaderKey(c.String("proxy-header")), c.Bool("proxy-protocol")
 	if h := o.ProxyHeader; h != "X-Forwarded-For" && h != "Forwarded" {
-		return usagef("--proxy-header: got %q, want X-Forwarded-For or Forwarded", h)
+		return usagef("proxy-header: got %q, want X-Forwarded-For or Forwarded", h)
 	}
 	if o.ProxyProtocol && !o.TrustUnix && len(o.TrustedProxies) == 0 {
-		return usagef("--proxy-protocol needs --trusted-proxy")
+		return usagef("proxy-protocol needs trusted-proxy")
 	}
 	return checkDatagrams(c)
 }
@@ -119,16 +113,10 @@ func limit[N uint | uint64](n, most N) int64 {
 // replicated is the --durability with which an extension keeps the logs of matches on several machines.
 const replicated = "replicated"
 
-// parseDurability returns the durability of the files on this machine.
-func parseDurability(c *cli.Context) (replay.Durability, error) {
-	text := c.String("durability")
-	x, _ := c.App.Metadata[extensionKey].(Extension)
-	if text == replicated && x.Serve != nil {
+// durabilityOf returns the durability of the files on this machine.
+func durabilityOf(c *cli.Context) (replay.Durability, error) {
+	if c.String("durability") == replicated {
 		return replay.SyncInterval, nil
 	}
-	d, err := replay.ParseDurability(text)
-	if err != nil && x.Serve != nil {
-		err = fmt.Errorf("%w, or %s", err, replicated)
-	}
-	return d, err
+	return replay.ParseDurability(c.String("durability"))
 }

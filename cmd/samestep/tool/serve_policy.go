@@ -49,6 +49,9 @@ const defaultReadyDeadline = 5 * time.Minute
 const defaultAbandoned = 30 * time.Second
 
 func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
+	if err := checkSettings(c); err != nil {
+		return nil, err
+	}
 	g, err := g.againstBots(c)
 	if err != nil {
 		return nil, err
@@ -63,50 +66,40 @@ func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
 			Slow: host.SlowPolicy{Percent: uint16(min(c.Uint("slow"), 1<<15))},
 		},
 	}
-	if err := cmp.Or(between(c, "share", time.Millisecond, time.Minute), between(c, "countdown", 0, maxCountdown),
-		between(c, "inactive", 0, 24*time.Hour), between(c, "guest-inactive", 0, 24*time.Hour), between(c, "ready-deadline", 0, 24*time.Hour), between(c, "grace", time.Millisecond, 24*time.Hour),
-		between(c, "abandoned", 0, 24*time.Hour), between(c, "linger", time.Millisecond, time.Hour)); err != nil {
-		return nil, err
-	}
 	share := int(c.Duration("share").Microseconds())
 	p.host.Rates.Pace = host.Rate{N: share, Per: 60 * lockstep.Second, Burst: share}
 	if d := p.spectatorDelay; d < 0 || p.host.Relay && d > 0 || d > time.Hour {
-		return nil, usagef("--spectator-delay: got %v, want at most 1h, and 0 with --relay", d)
+		return nil, usagef("spectator-delay: got %v, want at most 1h, and 0 with relay", d)
 	}
 	if err := p.setInputDelay(c.String("input-delay")); err != nil {
 		return nil, err
 	}
 	policies := map[string]host.DesyncPolicy{"log": host.LogDesynced, "resync": host.ResyncDesynced, "remove": host.RemoveDesynced}
-	policy, ok := policies[c.String("desync")]
-	if !ok {
-		return nil, usagef("--desync: got %q, want log, resync or remove", c.String("desync"))
-	}
-	p.host.Desync = policy
+	p.host.Desync = policies[c.String("desync")]
 	switch sees := c.String("players-see"); {
 	case sees == "views" && g.ViewSchema() == nil:
-		return nil, usagef("--players-see: the rules of %s have no views (Rules.View)", g.Name())
+		return nil, usagef("players-see: the rules of %s have no views (Rules.View)", g.Name())
 	case sees == "views" && (p.host.Relay || p.spectatorDelay > 0):
-		return nil, usagef("--players-see views: want neither --relay nor --spectator-delay")
-	case sees != "views" && sees != "all":
-		return nil, usagef("--players-see: got %q, want all or views", sees)
+		return nil, usagef("players-see: got views, want neither relay nor spectator-delay")
 	default:
 		p.host.Views.Only = sees == "views"
 	}
 	if p.substitutes = c.Bool("substitutes"); p.substitutes && p.host.Relay {
-		return nil, usagef("--substitutes: %v", errSubstitutes)
+		return nil, usagef("substitutes: %v", errSubstitutes)
 	}
 	p.readyDeadline = c.Duration("ready-deadline")
 	if err := p.readStart(c.String("start"), c.Duration("countdown")); err != nil {
 		return nil, err
 	}
-	return p, p.setInactive(c)
+	p.setInactive(c)
+	return p, nil
 }
 
-// readStart reads --start and --countdown.
+// readStart reads start and countdown.
 func (p *matchPolicy) readStart(text string, countdown time.Duration) error {
 	start, err := parseStart(text)
 	if err != nil {
-		return usagef("--start: %v", err)
+		return usagef("start: %v", err)
 	}
 	p.setStart(text, start, countdown)
 	return nil
@@ -133,14 +126,14 @@ type requestedPolicy struct {
 func (p *matchPolicy) applyFlags(c *cli.Context, specs []server.MatchSpec) error {
 	bots := c.Uint("bots")
 	if c.Duration("inactive") == 0 && p.host.Inactive.Then != host.ReportInactive {
-		return usagef("--inactive-then: got %s with --inactive 0, which never happens", c.String("inactive-then"))
+		return usagef("inactive-then: got %s with inactive 0, which never happens", c.String("inactive-then"))
 	}
 	for i := range specs {
 		if most := mostStart(&specs[i], bots); c.IsSet("start") && p.host.Start.Players > most {
-			return usagef("--start: got %d players, want at most %d, the seats without a bot", p.host.Start.Players, most)
+			return usagef("start: got %d players, want at most %d, the seats without a bot", p.host.Start.Players, most)
 		}
 		if c.IsSet("countdown") && !p.host.Start.Ready {
-			return usagef("--countdown: %v", errCountdown)
+			return usagef("countdown: %v", errCountdown)
 		}
 		p.apply(&specs[i], bots)
 	}
@@ -187,18 +180,14 @@ func (p *matchPolicy) applyTo(spec *server.MatchSpec, r *requestedPolicy, bots u
 }
 
 // setInactive sets the policy for players who give no command.
-func (p *matchPolicy) setInactive(c *cli.Context) error {
+func (p *matchPolicy) setInactive(c *cli.Context) {
 	after := c.Duration("inactive")
 	actions := map[string]host.InactiveAction{"report": host.ReportInactive, "takeover": host.TakeOverInactive, "remove": host.RemoveInactive}
-	action, ok := actions[c.String("inactive-then")]
-	if !ok {
-		return usagef("--inactive-then: got %q, want report, takeover or remove", c.String("inactive-then"))
-	}
+	action := actions[c.String("inactive-then")]
 	if after == 0 {
 		after = -time.Second // for a Host 0 is the default
 	}
 	p.host.Inactive = host.InactivePolicy{After: lockstep.Time(after.Microseconds()), Then: action}
-	return nil
 }
 
 // of returns the same policy for the matches of another game, with its usual bots if it has none of that name.
@@ -218,7 +207,7 @@ func (p *matchPolicy) setInputDelay(text string) error {
 	}
 	n, err := strconv.ParseUint(text, 10, 8)
 	if err != nil || n < 1 || n > record.MaxInputDelay {
-		return usagef("--input-delay: got %q, want auto or 1 to %d", text, record.MaxInputDelay)
+		return usagef("input-delay: got %q, want auto or 1 to %d", text, record.MaxInputDelay)
 	}
 	p.host.InputDelay = lockstep.Tick(n)
 	return nil

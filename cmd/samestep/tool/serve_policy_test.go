@@ -18,7 +18,7 @@ func TestServeRestoresPolicies(t *testing.T) {
 	testenv.Long(t) // the tests of resumed matches of package server have the policies
 	t.Parallel()
 	dir := t.TempDir()
-	common := []string{"--players", "2", "--units", "20", "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--resume"}
+	common := []string{"--players", "2", "--config", `{"Units":20}`, "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--resume"}
 	after := func(s *served, tick uint32) *server.View {
 		for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 			v, err := viewOf(t.Context(), s.url+"/matches/match-1", "")
@@ -30,12 +30,12 @@ func TestServeRestoresPolicies(t *testing.T) {
 			}
 		}
 	}
-	first := serveInTest(t, append(common, "--bots", "1", "--input-delay", "7", "--start", "now")...)
+	first := serveInTest(t, append(common, "--bots", "1", "--set", "input-delay=7", "--set", "start=now")...)
 	v := after(first, 20)
 	for _, c := range []struct {
 		flags []string
 		delay uint64
-	}{{nil, 7}, {[]string{"--input-delay", "3"}, 3}} {
+	}{{nil, 7}, {[]string{"--set", "input-delay=3"}, 3}} {
 		first.kill()
 		first = serveInTest(t, append(common, c.flags...)...)
 		before := uint32(v.Tick)

@@ -79,7 +79,7 @@ func (all reloader) watch(s *server.Server, log *slog.Logger, every time.Duratio
 			case <-tick.C:
 			case <-hung:
 				if forced = true; len(all) == 0 {
-					log.Info("nothing to read again: the server has no --settings, --tokens, --jwt-key or --tls-cert")
+					log.Info("nothing to read again: the server has no --settings, --tokens, jwt-key or --tls-cert")
 				}
 			case <-done:
 				return

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -36,7 +37,7 @@ func TestServeResumes(t *testing.T) {
 	if err := errors.Join(os.Mkdir(live, 0o700), syscall.Mkfifo(filepath.Join(live, "pipe.ssr"), 0o666), os.Symlink("pipe.ssr", filepath.Join(live, "link.ssr"))); err != nil {
 		t.Fatal(err)
 	}
-	flags := []string{"--players", "2", "--config", oneTeam(t), "--units", "100", "--tick-rate", "50", "--web=false", "--dir", dir, "--tokens", tokens, "--durability", "frame", "--resume"}
+	flags := []string{"--players", "2", "--config", oneTeam(t, 100), "--tick-rate", "50", "--set", "web=false", "--dir", dir, "--tokens", tokens, "--durability", "frame", "--resume"}
 	first := serveInTest(t, flags...)
 	first.tokens["ann"] = "ann-ann-ann-ann-ann"
 	before := playInTest(t, first, 0)
@@ -92,10 +93,10 @@ func playInTest(t *testing.T, s *served, after lockstep.Tick) joinSummary {
 }
 
 // oneTeam returns the path of a configuration with one team, in which nobody wins when a player leaves.
-func oneTeam(t *testing.T) string {
+func oneTeam(t *testing.T, units int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.json")
-	if err := os.WriteFile(path, []byte(`{"Teams": 1}`), 0o600); err != nil {
+	if err := os.WriteFile(path, fmt.Appendf(nil, `{"Teams": 1, "Units": %d}`, units), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -142,7 +143,7 @@ func TestServeOtherBuild(t *testing.T) {
 	var errs bytes.Buffer
 	code := make(chan int, 1)
 	go func() {
-		args := []string{"mygame", "serve", "--listen", "127.0.0.1:0", "--players", "2", "--matches", "2", "--web=false", "--dir", dir, "--resume", "--config", config}
+		args := []string{"mygame", "serve", "--listen", "127.0.0.1:0", "--players", "2", "--matches", "2", "--set", "web=false", "--dir", dir, "--resume", "--config", config}
 		code <- Run(ctx, args, w, &errs, New(newerRules("2")))
 		w.Close()
 	}()
@@ -219,7 +220,7 @@ func TestCheckConfigResumes(t *testing.T) {
 			rules = newerRules(row.build)
 		}
 		var out bytes.Buffer
-		args := []string{"mygame", "serve", "--check-config", "--players", "2", "--web=false", "--dir", dir, "--resume", "--config", config}
+		args := []string{"mygame", "serve", "--check-config", "--players", "2", "--set", "web=false", "--dir", dir, "--resume", "--config", config}
 		code := Run(t.Context(), args, &out, &out, New(rules))
 		if (code == exitOK) != (row.want == "ok\n") || !strings.Contains(out.String(), row.want) {
 			t.Errorf("%s, build %s: got exit code %d and %q, want %q", row.name, row.build, code, out.String(), row.want)
@@ -246,7 +247,7 @@ func TestCheckConfigDenials(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		code := Run(t.Context(), []string{"mygame", "serve", "--check-config", "--web=false", "--matches", "0", "--dir", dir}, &out, &out, New(minimal.Rules()))
+		code := Run(t.Context(), []string{"mygame", "serve", "--check-config", "--set", "web=false", "--matches", "0", "--dir", dir}, &out, &out, New(minimal.Rules()))
 		if (code == exitOK) != (row.want == "ok\n") || !strings.Contains(out.String(), row.want) {
 			t.Errorf("%s: got exit code %d and %q, want %q", row.name, code, out.String(), row.want)
 		}
@@ -256,7 +257,7 @@ func TestCheckConfigDenials(t *testing.T) {
 	}
 }
 
-// With --drain an interrupted server is not ready and serves its matches until they are over.
+// With drain an interrupted server is not ready and serves its matches until they are over.
 func TestServeDrains(t *testing.T) {
 	t.Parallel()
 	tokens := filepath.Join(t.TempDir(), "tokens")
@@ -264,7 +265,7 @@ func TestServeDrains(t *testing.T) {
 	if err := os.WriteFile(tokens, []byte(list), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := serveInTest(t, "--players", "2", "--units", "100", "--dir", t.TempDir(), "--tokens", tokens, "--drain", "10m")
+	s := serveInTest(t, "--players", "2", "--config", `{"Units":100}`, "--dir", t.TempDir(), "--tokens", tokens, "--set", "drain=10m")
 	if status := pageStatus(t, s.url+"/readyz"); status != http.StatusOK { // it has begun to listen for signals
 		t.Fatalf("readyz: got %d", status)
 	}

@@ -19,10 +19,14 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// limitFlags are the flags of serve that can change while the server runs. All others need a restart.
-var limitFlags = []string{
-	"max-per-address", "max-unauthenticated", "max-requests", "max-wrong-tokens", "max-matches", "guests", "guest-matches-per-address", "guest-bots", "guest-state",
-	"guest-disk", "match-disk", "disk-reserve", "idle", "max-spectators", "guest-seats", "guest-inactive",
+// liveSettings returns the keys that can change while the server runs. All others need a restart.
+func liveSettings(c *cli.Context) (names []string) {
+	for _, s := range settingsIn(c.Command.Flags) {
+		if s.live {
+			names = append(names, s.name())
+		}
+	}
+	return names
 }
 
 // limitsOf returns the limits in the flags.
@@ -60,6 +64,24 @@ type settingsFile struct {
 	check   func(*cli.Context) error
 }
 
+// settingsKey names the file of --settings in a program's metadata.
+const settingsKey = "settings"
+
+// takeSettings reads the settings of a command that has some.
+func takeSettings(c *cli.Context) error {
+	if !hasFlag(c.Command, settingsFlag.Name) {
+		return nil
+	}
+	c.App.Metadata[settingsKey] = newSettingsFile(c)
+	return readSettings(c)
+}
+
+// settingsFileOf returns the file that takeSettings has read, or nil.
+func settingsFileOf(c *cli.Context) *settingsFile {
+	f, _ := c.App.Metadata[settingsKey].(*settingsFile)
+	return f
+}
+
 // newSettingsFile returns the file of --settings, which was not read yet, or nil without one.
 func newSettingsFile(c *cli.Context) *settingsFile {
 	if c.String(settingsFlag.Name) == "" {
@@ -84,8 +106,11 @@ func flagNames(c *cli.Context) (names []string) {
 
 // flagValues returns the values of a flag.
 func flagValues(c *cli.Context, name string) []string {
-	if list, ok := c.Value(name).(cli.StringSlice); ok {
-		return list.Value()
+	switch v := c.Value(name).(type) {
+	case cli.StringSlice:
+		return v.Value()
+	case pairs:
+		return v
 	}
 	return []string{fmt.Sprint(c.Value(name))}
 }
@@ -147,7 +172,7 @@ func (f *settingsFile) reload(s *server.Server, log *slog.Logger) error {
 func (f *settingsFile) change(c *cli.Context) (l server.Limits, changed, waiting []string, err error) {
 	differ, waiting := f.differ(c)
 	now := settingsOf(c)
-	for _, name := range limitFlags {
+	for _, name := range liveSettings(c) {
 		if err := c.Set(name, f.running[name][0]); err != nil {
 			return l, nil, nil, err
 		}
@@ -168,11 +193,12 @@ func (f *settingsFile) change(c *cli.Context) (l server.Limits, changed, waiting
 
 // differ returns the flags that are other than those by which the server goes: those that can change now, and those that cannot.
 func (f *settingsFile) differ(c *cli.Context) (changed, waiting []string) {
-	now := settingsOf(c)
+	now, live := settingsOf(c), liveSettings(c)
 	for _, name := range flagNames(c) {
 		switch {
+		case name == setFlag.name: // the keys that it sets count
 		case slices.Equal(now[name], f.running[name]):
-		case !slices.Contains(limitFlags, name), name == "guests" && (c.Uint("guests") == 0) != (f.running[name][0] == "0"): // tokens of guests are known or not
+		case !slices.Contains(live, name), name == "guests" && (c.Uint("guests") == 0) != (f.running[name][0] == "0"): // tokens of guests are known or not
 			waiting = append(waiting, name)
 		default:
 			changed = append(changed, name)

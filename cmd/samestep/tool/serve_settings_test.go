@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -49,36 +50,14 @@ func settingsInTest(t *testing.T, first string, flags ...string) (f *settingsFil
 	return f, write
 }
 
-// restartFlags are the flags of serve that need a restart. Each flag is one of them or one of limitFlags. A limit is here only if it cannot
-// change while the server runs: of the matches' policies, which are in their logs, or of the archive.
-var restartFlags = []string{
-	// Where the server listens, and who may come.
-	"listen", "base-path", "web", "admin-listen", "pprof", "tls-cert", "tls-key", "origin", "allowed-host", "trusted-proxy", "proxy-header", "proxy-protocol",
-	"datagrams", "datagrams-public", "tokens", "player-tokens", "print-tokens", "jwt-key", "jwt-algorithm", "jwt-audience", "jwt-issuer", "compat", "anonymous-spectators",
-	// What it plays.
-	"game", "assets", "matches", "from", "seat", "players", "config", "units", "scenario", "tick-rate", "tick-ms", "seed", "bots", "bot", "check-config",
-	// Where it writes.
-	"dir", "replays", "bundles", "durability", "resume", "drain", "archive", "keep-days", "keep-replays", "keep-bytes", "keep-bundles", "keep-bundles-bytes", "sign-key", "keep-open", "explain",
-	"log-format", "log-level", "quiet",
-	// The policies of matches.
-	"await-players", "spectator-delay", "start", "countdown", "ready-deadline", "grace", "abandoned", "linger", "substitutes", "inactive", "inactive-then", "relay", "input-delay", "wait", "slow",
-	"share", "vote-kick", "players-see", "view-bytes", "desync",
-}
-
 // No key of a settings file is ignored in silence: each one changes a limit of the running server, or is named as one that needs a
 // restart. The command line stays stronger.
 func TestEverySettingIsTold(t *testing.T) {
 	f, write := settingsInTest(t, "", "--players", "3")
-	b, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "operations.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, guide, _ := strings.Cut(string(b), "Limits change at once")
-	guide, _, _ = strings.Cut(guide, "\n\n")
 	told := 0
-	for _, flag := range f.c.Command.Flags {
-		name := flag.Names()[0]
-		if name == settingsFlag.Name || name == writeSettingsFlag.Name || name == "help" {
+	for _, key := range settingsIn(f.c.Command.Flags) {
+		name := key.name()
+		if key.where == asCommand {
 			continue
 		}
 		var other string
@@ -101,14 +80,10 @@ func TestEverySettingIsTold(t *testing.T) {
 			continue
 		}
 		changed, waiting := f.differ(c)
-		now, later := slices.Contains(limitFlags, name), slices.Contains(restartFlags, name)
-		if now == later {
-			t.Errorf("%s: got it in limitFlags: %t, and in restartFlags: %t, want it in one of them", name, now, later)
-		}
 		var want [2][]string
 		switch {
 		case name == "players": // the command line has it
-		case now && name != "guests": // which begins at 0
+		case key.live && name != "guests": // which begins at 0
 			want[0] = []string{name}
 		default:
 			want[1] = []string{name}
@@ -116,16 +91,95 @@ func TestEverySettingIsTold(t *testing.T) {
 		if !slices.Equal(changed, want[0]) || !slices.Equal(waiting, want[1]) {
 			t.Errorf("%s: %s: got %q changed and %q waiting, want %q", name, other, changed, waiting, want)
 		}
-		if before := limitsOf(f.c); reflect.DeepEqual(limitsOf(c), before) == now {
-			t.Errorf("%s: %s: got the same limits: %t, want them to differ: %t", name, other, !now, now)
-		}
-		if now && !strings.Contains(guide, "`"+name+"`") {
-			t.Errorf("%s: docs/operations.md does not say that it changes at once", name)
+		if before := limitsOf(f.c); reflect.DeepEqual(limitsOf(c), before) == key.live {
+			t.Errorf("%s: %s: got the same limits: %t, want them to differ: %t", name, other, !key.live, key.live)
 		}
 		told++
 	}
-	if told < 60 || told != len(limitFlags)+len(restartFlags) {
-		t.Errorf("told of %d keys, and there are %d that change and %d that need a restart", told, len(limitFlags), len(restartFlags))
+	if told < 80 {
+		t.Errorf("told of %d keys", told)
+	}
+}
+
+// serve has few flags. What it prints for --print-settings has each key once, with its meaning, and is a settings file whether its keys
+// are set or not; what is set on the command line and in the file is set there, too.
+func TestPrintSettings(t *testing.T) {
+	print := func(flags ...string) string {
+		t.Helper()
+		var out bytes.Buffer
+		if code := run(t.Context(), append([]string{"samestep", "serve", "--print-settings"}, flags...), &out, &out); code != exitOK {
+			t.Fatalf("got exit code %d, %s", code, &out)
+		}
+		return out.String()
+	}
+	text := print()
+	flags, keys := 0, 0
+	for _, s := range settingsIn(serveCommand().Flags) {
+		if s.where != inFile {
+			flags++
+		}
+		if s.where == asCommand {
+			continue
+		}
+		keys++
+		_, rest, found := strings.Cut(text, "\n#"+s.name()+": ")
+		comment := text[:max(0, len(text)-len(rest)-len(s.name())-4)]
+		comment = comment[strings.LastIndex(comment, "\n\n")+1:]
+		if !found || strings.Contains(rest, "\n#"+s.name()+": ") || strings.HasSuffix(comment, "; live\n") != s.live && strings.HasSuffix(strings.TrimSpace(comment), "live") != s.live {
+			t.Errorf("%s: got %q before it, want a comment and the key once, and whether it is live: %t", s.name(), comment, s.live)
+		}
+	}
+	if flags > 25 || keys < 80 || len(overflowing(text, maxHelp)) > 0 {
+		t.Errorf("got %d flags and %d keys, and the wide lines %q, want at most 25 flags", flags, keys, overflowing(text, maxHelp))
+	}
+	if code, out := checkServe(t, text, "--dir", ""); code != exitOK {
+		t.Errorf("with only comments: got exit code %d and %s", code, out)
+	}
+	_, write := settingsInTest(t, "")
+	write(regexp.MustCompile(`(?m)^#([a-z-]+: )`).ReplaceAllString(text, "$1")) // settingsInTest reads it
+	set := print("--players", "3", "--set", "max-matches=7", "--set", "origin=a", "--set", "origin=b,c")
+	for _, line := range []string{"players: 3", "max-matches: 7", "origin: [a, b, c]", "#bots: 0", "#grace: 30s", `#listen: 127.0.0.1:8766`} {
+		if !strings.Contains(set, "\n"+line+"\n") {
+			t.Errorf("got no line %q in\n%s", line, set)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "serve.yaml")
+	if err := os.WriteFile(path, []byte(set), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if again := print("--settings", path); again != set {
+		t.Errorf("printed again: got\n%s", again)
+	}
+}
+
+// A key is no flag, and the error says how it is set. What --set says is stronger than the file, and wrong keys and values are refused.
+func TestKeysAreNoFlags(t *testing.T) {
+	for line, want := range map[string]string{
+		"--grace 5s":                       `serve: --grace: it is a key of the settings file, want --set grace=5s, or a line "grace: 5s" in the file of --settings`,
+		"--web=false":                      `want --set web=false, or`,
+		"--substitutes --grace 7s":         `want --set substitutes=true, or`,
+		"--grace":                          `want --set grace=VALUE, or`,
+		"--players 2 -idle 5s":             `want --set idle=5s, or`,
+		"--set grace":                      `--set: got "grace", want KEY=VALUE`,
+		"--set grase=5s":                   `--set: unknown setting "grase"; serve --print-settings has all; did you mean grace?`,
+		"--set settings=x":                 `--set: settings: got it in a settings file, want it on the command line`,
+		"--set grace=5":                    `--set: grace: got "5", want a time such as 30s or 1m30s`,
+		"--set players=99":                 `players is 99`,
+		"--set desync=ignore":              `desync: got "ignore", want log, resync or remove`,
+		"--check-config --set seed=1":      "ok",
+		"--check-config --set players=2":   "ok", // the file has another number
+		"--check-config --tick-rate 250ms": `players is 99`,
+		"--tick-rate 1001":                 `--tick-rate: got "1001", want 1 to 1000 ticks per second, or a time of 1ms to 1m0s for each`,
+		"--tick-rate 61s":                  `--tick-rate: got "61s"`,
+		"--tick-rate 1.0000001s":           `--tick-rate: got "1.0000001s"`,
+	} {
+		code, out := checkServe(t, "players: 99\n", strings.Fields(line)...)
+		if line == "--check-config --set seed=1" {
+			code, out = checkServe(t, "players: 3\n", strings.Fields(line)...)
+		}
+		if !strings.Contains(out, want) || (code == exitOK) != (want == "ok") {
+			t.Errorf("%s: got exit code %d and %s, want %s", line, code, out, want)
+		}
 	}
 }
 
@@ -156,7 +210,7 @@ func TestReloadSettings(t *testing.T) {
 		{"max-matches: 2\ntick-rate: 30\nguests: 4\n", "two", true, `changed=[max-matches] "need a restart"="[tick-rate guests]"`},
 		{"max-matches: 2\n", "three", false, ""},
 		{"", "three", true, "changed=[max-matches]"},
-		{"max-spectators: 1\nguest-seats: 1\nguest-inactive: 1m\ngrace: 1m\n", "four", true, `changed="[guest-inactive guest-seats max-spectators]" "need a restart"=[grace]`},
+		{"max-spectators: 1\nguest-seats: 1\nguest-inactive: 1m\ngrace: 1m\n", "four", true, `changed="[max-spectators guest-inactive guest-seats]" "need a restart"=[grace]`},
 	} {
 		said.Reset()
 		write(x.text)
@@ -182,8 +236,8 @@ func TestReloadKeepsWhatWaits(t *testing.T) {
 	}{
 		{"guests: 0\nmax-requests: 20\nmax-matches: 2\n", 5, 20, 3, ""},
 		{"guests: 6\nmax-requests: 20\n", 6, 20, 1000, ""},
-		{"guests: 6\nmax-requests: 30\ntrusted-proxy: [nonsense]\n", 6, 20, 1000, "--trusted-proxy: got \"nonsense\""},
-		{"guests: 6\nmax-requests: 30\nbase-path: nonsense\n", 6, 20, 1000, "--base-path"},
+		{"guests: 6\nmax-requests: 30\ntrusted-proxy: [nonsense]\n", 6, 20, 1000, "trusted-proxy: got \"nonsense\""},
+		{"guests: 6\nmax-requests: 30\nbase-path: nonsense\n", 6, 20, 1000, "base-path"},
 	} {
 		write(row.text)
 		c, err := f.read()

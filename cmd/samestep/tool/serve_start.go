@@ -14,10 +14,10 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// defaultStart is the default of --start: a match in which nobody is there does not begin.
+// defaultStart is the default of start: a match in which nobody is there does not begin.
 const defaultStart = "1"
 
-// The default and the longest --countdown.
+// The default and the longest countdown.
 const (
 	defaultCountdown = 3 * time.Second
 	maxCountdown     = 10 * time.Minute
@@ -28,7 +28,7 @@ var (
 	errCountdown   = errors.New("got it without a start of ready, want it with ready or ready:N")
 )
 
-// parseStart reads when a match begins: the value of --start, or of the field start in a request.
+// parseStart reads when a match begins: the value of start, or of the field start in a request.
 func parseStart(text string) (start host.StartPolicy, err error) {
 	if text == "now" {
 		return start, nil

@@ -37,7 +37,7 @@ func TestServeStart(t *testing.T) {
 	testenv.Long(t) // the tests of lobbies of package server have no processes
 	t.Parallel()
 	dir := t.TempDir()
-	flags := []string{"--game", "minimal", "--players", "2", "--dir", dir, "--start", "ready", "--countdown", "100ms", "--durability", "frame", "--resume"}
+	flags := []string{"--game", "minimal", "--players", "2", "--dir", dir, "--set", "start=ready", "--set", "countdown=100ms", "--durability", "frame", "--resume"}
 	s := serveInTest(t, flags...)
 	until := func(what string, ok func(*server.View) bool) *server.View {
 		t.Helper()

@@ -88,7 +88,7 @@ func serveFrom(t *testing.T, file string, flags ...string) *served {
 	s := &served{tokens: make(map[string]string)}
 	exit := make(chan int, 1)
 	go func() {
-		args := append([]string{"serve", "--listen", "127.0.0.1:0", "--quiet", "--web=false", "--seed", "1", "--print-tokens"}, flags...)
+		args := append([]string{"serve", "--listen", "127.0.0.1:0", "--log-level", "warn", "--set", "web=false", "--set", "seed=1", "--set", "print-tokens=true"}, flags...)
 		code := process(ctx, file, args, w, &s.stderr)
 		w.Close()
 		exit <- code
@@ -152,7 +152,7 @@ func joinInTest(t *testing.T, s *served, name string, flags ...string) (joinSumm
 func TestServeAndJoin(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := serveInTest(t, "--players", "2", "--units", "100", "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--spectator-delay", "1s", "--explain")
+	s := serveInTest(t, "--players", "2", "--config", `{"Units":100}`, "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--set", "spectator-delay=1s", "--set", "explain=true")
 	var wait sync.WaitGroup
 	live, _ := filepath.Glob(filepath.Join(dir, "live", "*.ssr"))
 	if len(live) != 1 {
@@ -220,7 +220,7 @@ func TestServeAndJoin(t *testing.T) {
 // Without a referee and a majority, nobody knows whose state is right: both players hear of it once, and neither exits with 0.
 func TestRelayTie(t *testing.T) {
 	t.Parallel()
-	s := serveInTest(t, "--players", "2", "--units", "100", "--tick-rate", "50", "--dir", "", "--relay")
+	s := serveInTest(t, "--players", "2", "--config", `{"Units":100}`, "--tick-rate", "50", "--dir", "", "--set", "relay=true")
 	var players sync.WaitGroup
 	for seat, flags := range [][]string{nil, {"--corrupt", "10"}} {
 		players.Go(func() {
@@ -236,7 +236,7 @@ func TestRelayTie(t *testing.T) {
 // A copy that was corrupted, found by a majority and healed was still corrupted: its player does not exit with 0.
 func TestRelayHealed(t *testing.T) {
 	t.Parallel()
-	s := serveInTest(t, "--players", "3", "--units", "100", "--tick-rate", "50", "--dir", "", "--relay", "--start", "3")
+	s := serveInTest(t, "--players", "3", "--config", `{"Units":100}`, "--tick-rate", "50", "--dir", "", "--set", "relay=true", "--set", "start=3")
 	var players sync.WaitGroup
 	for seat, flags := range [][]string{nil, {"--corrupt", "60"}, nil} {
 		players.Go(func() {
@@ -255,7 +255,7 @@ func TestRelayHealed(t *testing.T) {
 // Clients behind a trusted proxy have limits of their own.
 func TestServeBehindProxy(t *testing.T) {
 	for _, proxy := range []string{"127.0.0.1", "127.0.0.0/8", "10.0.0.1"} {
-		s := serveInTest(t, "--matches", "0", "--dir", "", "--trusted-proxy", proxy)
+		s := serveInTest(t, "--matches", "0", "--dir", "", "--set", "trusted-proxy="+proxy)
 		status := make(map[string]int)
 		for i := range 31 {
 			client := "203.0.113.1"
@@ -280,13 +280,13 @@ func TestServeBehindProxy(t *testing.T) {
 			others = http.StatusTooManyRequests
 		}
 		if status["203.0.113.1"] != http.StatusTooManyRequests || status["203.0.113.2"] != others {
-			t.Errorf("--trusted-proxy %s: after 30 guesses of another client got %d, want %d", proxy, status["203.0.113.2"], others)
+			t.Errorf("trusted-proxy %s: after 30 guesses of another client got %d, want %d", proxy, status["203.0.113.2"], others)
 		}
 	}
 }
 
 func TestServeOverHTTP(t *testing.T) {
-	s := serveInTest(t, "--matches", "0", "--dir", "", "--allowed-host", "game.example")
+	s := serveInTest(t, "--matches", "0", "--dir", "", "--set", "allowed-host=game.example")
 	for host, want := range map[string]int{"": http.StatusOK, "localhost": http.StatusOK, "game.example": http.StatusOK, "evil.example": http.StatusForbidden} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/matches", nil)
 		if err != nil {
@@ -344,29 +344,28 @@ func TestServeAndJoinRefuse(t *testing.T) {
 	}{
 		{"serve --game chess", exitUsage},
 		{"serve --players 0", exitUsage},
-		{"serve --input-delay soon", exitUsage},
-		{"serve --tick-ms 0", exitUsage},
-		{"serve --tick-ms 60001", exitUsage},
-		{"serve --tick-ms 50 --tick-rate 20", exitUsage},
-		{"serve --share 2m", exitUsage},
-		{"serve --inactive 25h", exitUsage},
-		{"serve --inactive=-1s", exitUsage},
-		{"serve --inactive 5m --inactive-then sulk", exitUsage},
-		{"serve --substitutes --relay", exitUsage},
-		{"serve --trusted-proxy nginx", exitUsage},
-		{"serve --trusted-proxy 10.0.0.1 --trusted-proxy 0.0.0.0/0", exitUsage},
-		{"serve --desync ignore", exitUsage},
+		{"serve --set input-delay=soon", exitUsage},
+		{"serve --tick-rate 0", exitUsage},
+		{"serve --tick-rate 60001ms", exitUsage},
+		{"serve --set share=2m", exitUsage},
+		{"serve --set inactive=25h", exitUsage},
+		{"serve --set inactive=-1s", exitUsage},
+		{"serve --set inactive=5m --set inactive-then=sulk", exitUsage},
+		{"serve --set substitutes=true --set relay=true", exitUsage},
+		{"serve --set trusted-proxy=nginx", exitUsage},
+		{"serve --set trusted-proxy=10.0.0.1 --set trusted-proxy=0.0.0.0/0", exitUsage},
+		{"serve --set desync=ignore", exitUsage},
 		{"serve --tls-cert x", exitUsage},
 		{"serve --bots 3 --players 2 --guests 1", exitUsage},
-		{"serve --log-format xml", exitUsage},
+		{"serve --set log-format=xml", exitUsage},
 		{"serve --log-level loud", exitUsage},
 		{"serve --log-level info+1", exitUsage},
 		{"serve now", exitUsage},
 		{"serve --tokens /does/not/exist", exitError},
-		{"serve --jwt-key id_ed25519.pub", exitError},
-		{"serve --jwt-key id_ed25519.pub --jwt-algorithm HS256", exitError},
-		{"serve --jwt-key id_ed25519.pub --jwt-algorithm RS256", exitError},
-		{"serve --jwt-audience game", exitUsage},
+		{"serve --set jwt-key=id_ed25519.pub", exitError},
+		{"serve --set jwt-key=id_ed25519.pub --set jwt-algorithm=HS256", exitError},
+		{"serve --set jwt-key=id_ed25519.pub --set jwt-algorithm=RS256", exitError},
+		{"serve --set jwt-audience=game", exitUsage},
 		{"serve --listen nowhere:x --dir", exitUsage},
 		{"join", exitUsage},
 		{"join ftp://x/matches/y", exitUsage},

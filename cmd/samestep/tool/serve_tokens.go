@@ -24,15 +24,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-var tokenFlags = []cli.Flag{
-	&cli.StringFlag{Name: "tokens", Usage: "`FILE` with a list of tokens; clients whose tokens are gone from a new list are disconnected"},
-	&cli.BoolFlag{Name: "print-tokens", Usage: "print drawn tokens also where the output is no terminal"},
-	&cli.StringFlag{Name: "jwt-key", Usage: "`FILE` with the key that signs JWTs: an Ed25519 public key in PEM, a JWK Set, or with --jwt-algorithm HS256 a secret"},
-	&cli.StringFlag{Name: "jwt-algorithm", Usage: "EdDSA or HS256 (default: EdDSA); the keys of a JWK Set have their own"},
-	&cli.StringFlag{Name: "jwt-audience", Usage: "require `NAME` in the aud of JWTs; without it, JWTs with an aud are refused"},
-	&cli.StringFlag{Name: "jwt-issuer", Usage: "require `NAME` as the iss of JWTs; without it, any is accepted"},
-}
-
 // authorizer authorizes by the tokens of a file, the environment or a key, or else by tokens that it draws. It also returns the files.
 func authorizer(c *cli.Context, specs []server.MatchSpec, log *slog.Logger) (server.Authorizer, reloader, error) {
 	var all []server.Authorizer
@@ -44,7 +35,7 @@ func authorizer(c *cli.Context, specs []server.MatchSpec, log *slog.Logger) (ser
 		}
 		all, files = append(all, signed), append(files, file)
 	} else if jwtOptions(c) != (server.JWTOptions{}) {
-		return nil, nil, usagef("--jwt-algorithm, --jwt-audience and --jwt-issuer need --jwt-key")
+		return nil, nil, usagef("jwt-algorithm, jwt-audience and jwt-issuer need jwt-key")
 	}
 	draw := len(all) == 0
 	onlyListed := draw && c.Uint("guests") == 0 && !c.IsSet("player-tokens")
@@ -95,12 +86,12 @@ func hasLine(list string) bool {
 	return false
 }
 
-// warnSeats warns of the seats of --seat that nobody can take, unless a token is added.
+// warnSeats warns of the seats of seat that nobody can take, unless a token is added.
 func warnSeats(log *slog.Logger, tokens *server.Tokens, specs []server.MatchSpec) {
 	for i := range specs {
 		for seat, who := range specs[i].Players {
 			if who != "" && !tokens.HasPlayer(who, specs[i].Name) {
-				logged.Match(log, specs[i].Name, "").Warn("nobody can take a seat: no token has the name or the subject of --seat", "seat", seat, "player", who)
+				logged.Match(log, specs[i].Name, "").Warn("nobody can take a seat: no token has the name or the subject of seat", "seat", seat, "player", who)
 			}
 		}
 	}
@@ -111,7 +102,7 @@ func jwtOptions(c *cli.Context) server.JWTOptions {
 	return server.JWTOptions{Algorithm: c.String("jwt-algorithm"), Audience: c.String("jwt-audience"), Issuer: c.String("jwt-issuer")}
 }
 
-// signedTokens returns the authorizer with the keys of --jwt-key.
+// signedTokens returns the authorizer with the keys of jwt-key.
 func signedTokens(c *cli.Context) (*server.JWT, *reloadable, error) {
 	path := c.String("jwt-key")
 	keys, err := os.ReadFile(path)

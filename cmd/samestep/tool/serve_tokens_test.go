@@ -79,7 +79,7 @@ func TestDrawnTokens(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "matches")
 	start := func(flags ...string) *served {
-		return serveInTest(t, append([]string{"--players", "2", "--units", "100", "--dir", dir, "--resume"}, flags...)...)
+		return serveInTest(t, append([]string{"--players", "2", "--config", `{"Units":100}`, "--dir", dir, "--resume"}, flags...)...)
 	}
 	path := filepath.Join(dir, "tokens.txt")
 	read := func() string {
@@ -90,7 +90,7 @@ func TestDrawnTokens(t *testing.T) {
 		}
 		return string(b)
 	}
-	first := start("--print-tokens=false")
+	first := start("--set", "print-tokens=false")
 	if len(first.tokens) > 0 {
 		t.Errorf("it has printed the tokens of %d people", len(first.tokens))
 	}

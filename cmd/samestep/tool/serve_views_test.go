@@ -24,7 +24,7 @@ func TestServeViews(t *testing.T) {
 	if err := os.WriteFile(tokens, []byte(list), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := serveInTest(t, "--players", "2", "--units", "60", "--dir", dir, "--tokens", tokens, "--players-see", "views")
+	s := serveInTest(t, "--players", "2", "--config", `{"Units":60}`, "--dir", dir, "--tokens", tokens, "--set", "players-see=views")
 	feed := func(token string, flags ...string) (lines []feedLine, code int) {
 		var out, errs bytes.Buffer
 		code = program(append([]string{"join", s.url + "/matches/match-1", "--token", token, "--json"}, flags...), &out, &errs)

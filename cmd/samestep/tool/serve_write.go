@@ -67,7 +67,7 @@ func writeSettings(c *cli.Context) error {
 		err = c.Set(settingsFlag.Name, path)
 	}
 	if err == nil {
-		err = readSettings(c)
+		err = readFile(c, path)
 	}
 	if err == nil {
 		err = checkServeConfig(c)
@@ -98,9 +98,10 @@ func createWith(path, text string, mode os.FileMode) error {
 
 // settingsText returns the file of --write-settings. Flags replace the values of safeSettings.
 func settingsText(c *cli.Context, tokens string) (string, error) {
-	known := []string{writeSettingsFlag.Name, cli.HelpFlag.Names()[0]}
+	known := []string{writeSettingsFlag.Name, setFlag.name, cli.HelpFlag.Names()[0]}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Each key is a flag of %s serve, which has all of them with --help. A running server reads limits again.\n", c.App.Name)
+	b.WriteString("# ")
+	fmt.Fprintf(&b, "%s serve --%s prints all keys. A running server reads limits again.\n", c.App.Name, printSettingsFlag.Name)
 	for _, s := range safeSettings {
 		known = append(known, s.name)
 		var value any = yaml.Node{Kind: yaml.ScalarNode, Value: s.value}
@@ -115,7 +116,7 @@ func settingsText(c *cli.Context, tokens string) (string, error) {
 		case list && s.value != "":
 			value = []string{s.value}
 		case s.value == "":
-			return "", usagef("--%s needs --%s: %s", writeSettingsFlag.Name, s.name, s.why)
+			return "", usagef("--%s needs --%s %s=VALUE: %s", writeSettingsFlag.Name, setFlag.name, s.name, s.why)
 		}
 		line, err := yamlInLine(value)
 		if err != nil {
@@ -125,7 +126,7 @@ func settingsText(c *cli.Context, tokens string) (string, error) {
 	}
 	for _, name := range c.LocalFlagNames() {
 		if slices.Contains(flagNames(c), name) && !slices.Contains(known, name) {
-			return "", usagef("--%s: got it with --%s, which writes %d keys; add others to the file by hand", name, writeSettingsFlag.Name, len(safeSettings))
+			return "", usagef("%s: got it with --%s, which writes %d keys; add others to the file by hand", spelled(c, name), writeSettingsFlag.Name, len(safeSettings))
 		}
 	}
 	return b.String(), nil

@@ -25,7 +25,7 @@ func writeInTest(t *testing.T, path string, flags ...string) (code int, out stri
 func TestWriteSettings(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "etc")
 	path := filepath.Join(dir, "serve.yaml")
-	code, out := writeInTest(t, path, "--allowed-host", "play.example", "--dir", filepath.Join(dir, "matches"))
+	code, out := writeInTest(t, path, "--set", "allowed-host=play.example", "--dir", filepath.Join(dir, "matches"))
 	if code != exitOK || !strings.Contains(out, "ok\n") {
 		t.Fatalf("got exit code %d and %s", code, out)
 	}
@@ -49,7 +49,7 @@ func TestWriteSettings(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", name, got[name], want)
 		}
 	}
-	for _, open := range []string{"anonymous-spectators", "bundles", "pprof", "web", "relay"} {
+	for _, open := range []string{"anonymous-spectators", "bundles", "admin-listen", "web", "relay"} {
 		if got[open] != nil {
 			t.Errorf("the file has %s", open)
 		}
@@ -57,7 +57,7 @@ func TestWriteSettings(t *testing.T) {
 	if code, out := checkServe(t, "", "--settings", path); code != exitOK {
 		t.Errorf("check-config: got exit code %d and %s", code, out)
 	}
-	if code, out := writeInTest(t, path, "--allowed-host", "other.example"); code == exitOK || !strings.Contains(out, "exists") {
+	if code, out := writeInTest(t, path, "--set", "allowed-host=other.example"); code == exitOK || !strings.Contains(out, "exists") {
 		t.Errorf("again: got exit code %d and %s", code, out)
 	}
 	if again, err := os.ReadFile(path); err != nil || !bytes.Equal(text, again) {
@@ -70,12 +70,12 @@ func TestWriteNoBadSettings(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "serve.yaml")
 	for flags, want := range map[string]string{
-		"":                         "--write-settings needs --allowed-host",
-		"--allowed-host *.example": `allowed host: got "*.example"`,
-		"--allowed-host a.example --tick-rate 30":           "--tick-rate: got it with --write-settings",
-		"--allowed-host a.example --base-path game":         "--base-path: got",
-		"--allowed-host a.example --trusted-proxy 0::/0":    "--trusted-proxy: got",
-		"--allowed-host a.example --tokens " + dir + "/a/b": "no such file",
+		"":                             "--write-settings needs --set allowed-host=VALUE",
+		"--set allowed-host=*.example": `allowed host: got "*.example"`,
+		"--set allowed-host=a.example --tick-rate 30":            "--tick-rate: got it with --write-settings",
+		"--set allowed-host=a.example --set base-path=game":      "base-path: got",
+		"--set allowed-host=a.example --set trusted-proxy=0::/0": "trusted-proxy: got",
+		"--set allowed-host=a.example --tokens " + dir + "/a/b":  "no such file",
 	} {
 		if code, out := writeInTest(t, path, strings.Fields(flags)...); code == exitOK || !strings.Contains(out, want) {
 			t.Errorf("%s: got exit code %d and %s, want %q", flags, code, out, want)
@@ -86,13 +86,13 @@ func TestWriteNoBadSettings(t *testing.T) {
 	}
 }
 
-// Replays are for this machine, unless --replays opens them.
+// Replays are for this machine, unless replays opens them.
 func TestReplaysAreHere(t *testing.T) {
 	t.Parallel()
-	for flag, want := range map[string][2]int{"": {403, 200}, "--replays": {200, 200}, "--replays=false": {403, 403}} {
-		flags := []string{"--dir", t.TempDir(), "--players", "1", "--allowed-host", "play.example"}
+	for flag, want := range map[string][2]int{"": {403, 200}, "replays=true": {200, 200}, "replays=false": {403, 403}} {
+		flags := []string{"--dir", t.TempDir(), "--players", "1", "--set", "allowed-host=play.example"}
 		if flag != "" {
-			flags = append(flags, flag)
+			flags = append(flags, "--set", flag)
 		}
 		s := serveInTest(t, flags...)
 		for i, host := range []string{"play.example", "localhost"} {

@@ -29,7 +29,7 @@ func startServer(program string, log io.Writer, flags []string) (*serverProcess,
 
 // startServerAs is startServer with a program that begins the command.
 func startServerAs(command []string, log io.Writer, flags []string) (*serverProcess, error) {
-	args := slices.Concat(command, []string{"serve", "--listen", "127.0.0.1:0", "--quiet", "--web=false"}, flags)
+	args := slices.Concat(command, []string{"serve", "--listen", "127.0.0.1:0", "--log-level", "warn", "--set", "web=false"}, flags)
 	p := exec.Command(args[0], args[1:]...)
 	p.Stderr = log
 	out, err := p.StdoutPipe()

@@ -3,30 +3,47 @@
 package tool
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 	"go.yaml.in/yaml/v3"
 )
 
-// settingsFlag names a file that sets other flags of its verb.
-var settingsFlag = &cli.StringFlag{Name: "settings", Usage: "`FILE` in YAML that sets other flags, such as \"tick-rate: 30\"; the command line and the environment are stronger; a running server reads limits again when the file changes"}
+// settingsFlag names a file with the settings of its verb.
+var settingsFlag = &cli.StringFlag{Name: "settings", Usage: "`FILE` in YAML with lines such as \"tick-rate: 30\"; the command line and the environment are stronger; a running server reads limits again when the file changes"}
 
-var writeSettingsFlag = &cli.StringFlag{Name: "write-settings", Usage: "write `FILE` for --settings with the safe start of a server behind a proxy, and the token of an admin beside it; nothing is served; other flags change what it has"}
+var writeSettingsFlag = &cli.StringFlag{Name: "write-settings", Usage: "write `FILE` for --settings with the safe start of a server behind a proxy, and the token of an admin beside it; nothing is served; other flags and --set change what it has"}
 
 // maxSettings is the largest size of a settings file, in bytes.
 const maxSettings = 1 << 20
 
-// readSettings sets the flags in the file of --settings that the command line and the environment leave out.
+// readSettings sets what --set says, and what the file of --settings has and the command line and the environment leave out.
 func readSettings(c *cli.Context) error {
-	path := c.String(settingsFlag.Name)
-	if path == "" {
-		return nil
+	if hasFlag(c.Command, setFlag.name) {
+		for _, pair := range c.Value(setFlag.name).(pairs) {
+			name, value, ok := strings.Cut(pair, "=")
+			if !ok {
+				return usagef("--%s: got %q, want KEY=VALUE", setFlag.name, pair)
+			}
+			if err := cmp.Or(knownSetting(c, name), set(c, name, value)); err != nil {
+				return usagef("--%s: %v", setFlag.name, err)
+			}
+		}
 	}
+	if path := c.String(settingsFlag.Name); path != "" {
+		return readFile(c, path)
+	}
+	return nil
+}
+
+// readFile sets what a file has and is not set yet.
+func readFile(c *cli.Context, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -72,19 +89,41 @@ func applySettings(c *cli.Context, file []byte) error {
 	return nil
 }
 
-// applySetting sets a flag, unless it is set already.
-func applySetting(c *cli.Context, name string, value *yaml.Node) error {
-	if name == settingsFlag.Name || name == writeSettingsFlag.Name || name == cli.HelpFlag.Names()[0] {
-		return fmt.Errorf("%s: got it in a settings file, want it on the command line", name)
-	}
+// knownSetting returns an error unless a file can have the key.
+func knownSetting(c *cli.Context, name string) error {
 	var known []string
 	for _, f := range c.Command.Flags {
-		if f.Names()[0] != settingsFlag.Name {
-			known = append(known, f.Names()[0])
+		key := f.Names()[0]
+		if s, ok := f.(*setting); ok && s.where == asCommand || key == settingsFlag.Name || key == cli.HelpFlag.Names()[0] {
+			if key == name {
+				return fmt.Errorf("%s: got it in a settings file, want it on the command line", name)
+			}
+			continue
 		}
+		known = append(known, key)
 	}
 	if !slices.Contains(known, name) {
-		return fmt.Errorf("unknown setting %q; want a flag of %s without its dashes%s", name, c.Command.Name, didYouMean(name, known))
+		list := ""
+		if hasFlag(c.Command, printSettingsFlag.Name) {
+			list = "; " + c.Command.Name + " --" + printSettingsFlag.Name + " has all"
+		}
+		return fmt.Errorf("unknown setting %q%s%s", name, list, didYouMean(name, known))
+	}
+	return nil
+}
+
+// set sets a setting.
+func set(c *cli.Context, name, value string) error {
+	if c.Set(name, value) != nil { // its error is only "parse error"
+		return fmt.Errorf("%s: got %q, want %s", name, value, wantedValue(c.Value(name)))
+	}
+	return nil
+}
+
+// applySetting sets a flag, unless it is set already.
+func applySetting(c *cli.Context, name string, value *yaml.Node) error {
+	if err := knownSetting(c, name); err != nil {
+		return err
 	}
 	values := []*yaml.Node{value}
 	if value.Kind == yaml.SequenceNode {
@@ -100,8 +139,8 @@ func applySetting(c *cli.Context, name string, value *yaml.Node) error {
 		if v.Kind != yaml.ScalarNode || v.Tag == "!!null" {
 			return fmt.Errorf("%s: want a value", name)
 		}
-		if c.Set(name, v.Value) != nil { // its error is only "parse error"
-			return fmt.Errorf("%s: got %q, want %s", name, v.Value, wantedValue(c.Value(name)))
+		if err := set(c, name, v.Value); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -41,7 +41,6 @@ or a known mistake was not found.`,
 			&cli.IntFlag{Name: "clients", Value: 8, Usage: "players in each match"},
 			&cli.StringFlag{Name: "game", Usage: "`NAME` of the game; the default is the program's first, or drones for the engine's examples: drones is the engine's own, in which most of the time is spent in the engine"},
 			assetsFlag, configFlag,
-			&cli.IntFlag{Name: "units", Usage: "units in each match (default: as many as usual, and 256 drones)"},
 			&cli.BoolFlag{Name: "relay", Usage: "some matches have no referee: the rules must then handle commands that Validate refuses"},
 			&cli.DurationFlag{Name: "for", Usage: "start no more matches after this time"},
 			&cli.IntFlag{Name: "workers", Usage: "matches at the same time (default: one for each processor)"},
@@ -168,7 +167,7 @@ func campaignOf(c *cli.Context) (*simulate.Campaign, error) {
 	case c.Int("seeds") < 0 || c.Int("seeds") == 0 && c.Duration("for") <= 0:
 		return nil, usagef("--seeds: got %d, want at least 1, or --for", c.Int("seeds"))
 	}
-	if err := cmp.Or(between[time.Duration](c, "for", 0, 0), between(c, "clients", 1, 200), between(c, "units", 0, 1<<16-1), between(c, "shrink", 0, 0),
+	if err := cmp.Or(between[time.Duration](c, "for", 0, 0), between(c, "clients", 1, 200), between(c, "shrink", 0, 0),
 		between(c, "workers", 0, 0), isDirectory(c.String("dir"))); err != nil {
 		return nil, err
 	}
@@ -277,12 +276,12 @@ func newSimulated(c *cli.Context, r *simulate.Report) *simulated {
 }
 
 // notOfMatch are the flags of simulate that do not decide how a match goes, and those that again gives itself.
-var notOfMatch = []string{"seeds", "seed", "minutes", "clients", "game", "units", "for", "workers", "once", "artifact", "dir", "shrink", "mutants", "report", "json"}
+var notOfMatch = []string{"seeds", "seed", "minutes", "clients", "game", "for", "workers", "once", "artifact", "dir", "shrink", "mutants", "report", "json"}
 
 // again returns the command that plays a seed again.
 func again(c *cli.Context, seed uint64) string {
-	command := fmt.Sprintf("%s simulate --game %s --seeds 1 --seed %d --minutes %v --clients %d --units %d",
-		c.App.Name, words.ShellWord(simulatedName(c)), seed, c.Float64("minutes"), c.Int("clients"), c.Int("units"))
+	command := fmt.Sprintf("%s simulate --game %s --seeds 1 --seed %d --minutes %v --clients %d",
+		c.App.Name, words.ShellWord(simulatedName(c)), seed, c.Float64("minutes"), c.Int("clients"))
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
 		if !c.IsSet(name) || slices.Contains(notOfMatch, name) {

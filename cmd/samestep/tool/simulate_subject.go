@@ -3,7 +3,8 @@
 package tool
 
 import (
-	"cmp"
+	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 
@@ -35,36 +36,34 @@ func simulatedName(c *cli.Context) string {
 
 // simulateSubject returns the game of the simulation.
 func simulateSubject(c *cli.Context) (*simulate.Subject, error) {
-	units := uint16(c.Int("units"))
 	if simulatedName(c) == drones {
-		if units == 0 {
-			units = 256
+		config := struct{ Units uint16 }{256}
+		text, err := configText(c)
+		if err == nil && len(text) > 0 {
+			if err = json.Unmarshal(text, &config); err != nil {
+				err = fmt.Errorf("%s: %w", c.String(configFlag.Name), err)
+			}
 		}
-		return simulate.Drones(units), nil
+		return simulate.Drones(config.Units), err
 	}
 	g, err := listed(c).named(simulatedName(c))
 	if err != nil {
 		return nil, err
 	}
-	if units > 0 && g.sized == nil {
-		return nil, usagef("--units: game %s has no number of units", g.Name())
-	}
 	override, err := g.override(c)
 	if err != nil {
 		return nil, err
 	}
-	if g.sized != nil {
-		units = cmp.Or(units, simulatedUnits)
-	}
-	configure := func(seats uint8) (any, error) { return g.configure(seats, units, override) }
+	override = g.withUnits(override, simulatedUnits)
+	configure := func(seats uint8) (any, error) { return g.configure(seats, 0, override) }
 	kinds, err := weights(c)
 	if err != nil {
 		return nil, err
 	}
 	s := &simulate.Subject{Game: g.Game, Configure: configure, Play: g.simulated(kinds), Relay: c.Bool("relay")}
-	seats := g.mostSeats(uint8(min(c.Int("clients")+simulate.SpareSeats, lockstep.MaxPlayers)), lockstep.MaxPlayers, units, override)
+	seats := g.mostSeats(uint8(min(c.Int("clients")+simulate.SpareSeats, lockstep.MaxPlayers)), lockstep.MaxPlayers, 0, override)
 	for n := uint8(1); n < seats; n++ {
-		if g.seatsFit(n, units, override) {
+		if g.seatsFit(n, 0, override) {
 			s.Seats = append(s.Seats, n)
 		}
 	}

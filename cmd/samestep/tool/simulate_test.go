@@ -95,7 +95,7 @@ func TestAgainKeepsFlags(t *testing.T) {
 			continue
 		}
 		args = append(args, flag...)
-		if kept := []string{"seed", "minutes", "clients", "game", "units"}; slices.Contains(kept, name) || !slices.Contains(notOfMatch, name) {
+		if kept := []string{"seed", "minutes", "clients", "game"}; slices.Contains(kept, name) || !slices.Contains(notOfMatch, name) {
 			want = append(want, strings.Join(flag, " "))
 		}
 	}

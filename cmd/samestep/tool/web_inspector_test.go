@@ -29,7 +29,7 @@ func TestServeInspector(t *testing.T) {
 	testenv.Long(t)
 	_, err := exec.LookPath("go")
 	testenv.Or(t, "the go command", err)
-	s := serveInTest(t, "--web", "--game", "minimal", "--matches", "1", "--players", "2", "--dir", t.TempDir())
+	s := serveInTest(t, "--set", "web=true", "--game", "minimal", "--matches", "1", "--players", "2", "--dir", t.TempDir())
 	servesInspector(t, s.url)
 }
 

@@ -96,7 +96,7 @@ func TestReportLinkInPage(t *testing.T) {
 		`[...frame.words.subarray(frame.units.start, frame.units.end)].some((id, i, all) => i % 6 === 2 && id === 91 && all[i + 1] & 1 << 16) && ` +
 		`[...frame.words.subarray(frame.effects.start, frame.effects.end)].some((word, i) => i % 5 === 0 && (word & 255) === 14))`
 	for _, bundles := range []bool{true, false} {
-		s := servedPage(t, "serve", "--web", "--guests", "1", "--matches", "1", "--quiet", "--dir", dir, fmt.Sprintf("--bundles=%t", bundles))
+		s := servedPage(t, "serve", "--set", "web=true", "--guests", "1", "--matches", "1", "--log-level", "warn", "--dir", dir, "--set", fmt.Sprintf("bundles=%t", bundles))
 		allowed := []string{}
 		if !bundles {
 			allowed = append(allowed, "404")
@@ -121,9 +121,9 @@ func TestRematchFromPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, row := range []struct{ name, match, args string }{
-		{"demo", "demo", "demo --web --units 120 --bot hard"},
-		{"configuration", "match-1", "serve --web --guests 4 --matches 1 --players 2 --bots 1 --config " + config + " --bot hard --tick-rate 50 --seed 5 --quiet"},
-		{"guests", "match-1", "serve --web --guests 4 --matches 1 --players 2 --bots 1 --units 120 --bot hard --tick-rate 25 --seed 5 --quiet"},
+		{"demo", "demo", "demo --web --config {\"Units\":120} --bot hard"},
+		{"configuration", "match-1", "serve --set web=true --guests 4 --matches 1 --players 2 --bots 1 --config " + config + " --set bot=hard --tick-rate 50 --set seed=5 --log-level warn"},
+		{"guests", "match-1", "serve --set web=true --guests 4 --matches 1 --players 2 --bots 1 --config {\"Units\":120} --set bot=hard --tick-rate 25 --set seed=5 --log-level warn"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if row.name == "guests" { // the other two have a server, and visitors without tokens

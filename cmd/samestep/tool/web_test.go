@@ -46,7 +46,7 @@ func TestServePage(t *testing.T) {
 	}
 	_, err := exec.LookPath("go")
 	testenv.Or(t, "the go command", err)
-	s := serveInTest(t, "--web", "--matches", "1", "--dir", t.TempDir())
+	s := serveInTest(t, "--set", "web=true", "--matches", "1", "--dir", t.TempDir())
 	status, index, kind := fetch(t, s.url+"/")
 	for strings.Contains(index, "being built") {
 		status, index, kind = fetch(t, s.url+"/")
@@ -82,7 +82,7 @@ func TestWebDemo(t *testing.T) {
 	var stderr strings.Builder
 	exit := make(chan int, 1)
 	go func() {
-		code := process(ctx, os.Args[0], []string{"demo", "--web", "--listen", "127.0.0.1:0", "--players", "2", "--units", "100", "--dir", t.TempDir()}, w, &stderr)
+		code := process(ctx, os.Args[0], []string{"demo", "--web", "--listen", "127.0.0.1:0", "--players", "2", "--config", `{"Units":100}`, "--dir", t.TempDir()}, w, &stderr)
 		w.Close()
 		exit <- code
 	}()

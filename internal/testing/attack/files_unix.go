@@ -38,8 +38,8 @@ func (h *Attackers) plant(ctx context.Context, n int) error {
 	commands := [][]string{
 		{"replay", "info", pipe},
 		{"replay", "verify", pipe},
-		{"demo", "--seconds", "2", "--units", "100", "--players", "2"},
-		{"demo", "--seconds", "2", "--units", "100", "--players", "2", "--dir", root},
+		{"demo", "--seconds", "2", "--config", `{"Units":100}`, "--players", "2"},
+		{"demo", "--seconds", "2", "--config", `{"Units":100}`, "--players", "2", "--dir", root},
 	}
 	args := commands[n%len(commands)]
 	short, cancel := context.WithTimeout(ctx, 20*time.Second)

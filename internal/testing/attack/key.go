@@ -83,7 +83,7 @@ func serveJWT(dir string) ([]string, error) {
 		return nil, err
 	}
 	file := filepath.Join(dir, "jwt.pem")
-	return []string{"--jwt-key", file}, errors.Join(
+	return []string{"--set", "jwt-key=" + file}, errors.Join(
 		os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), 0o600),
 		os.WriteFile(filepath.Join(dir, "jwt.key"), private, 0o600))
 }
@@ -142,7 +142,7 @@ func (h *Attackers) startWithKeys(ctx context.Context, public ed25519.PublicKey)
 		}
 		for _, algorithm := range []string{"", "HS256"} {
 			short, cancel := context.WithTimeout(ctx, 10*time.Second)
-			p := exec.CommandContext(short, h.Program, "serve", "--listen", "127.0.0.1:0", "--dir", "", "--web=false", "--quiet", "--jwt-key", file, "--jwt-algorithm", algorithm)
+			p := exec.CommandContext(short, h.Program, "serve", "--listen", "127.0.0.1:0", "--dir", "", "--log-level", "warn", "--set", "web=false", "--set", "jwt-key="+file, "--set", "jwt-algorithm="+algorithm)
 			out, err := p.Output()
 			cancel()
 			if ctx.Err() != nil {

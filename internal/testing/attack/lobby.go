@@ -16,7 +16,7 @@ const lobbyWaits = 500 * time.Millisecond
 var _ = register(&Attack{
 	Row: 20, Name: "lobby", About: "one of four players in a lobby takes back that it is ready, again and again; guests of one address take seats and do not play",
 	Serve: func(string) ([]string, error) {
-		return []string{"--guests", "8", "--max-matches", "100", "--ready-deadline", lobbyWaits.String()}, nil
+		return []string{"--guests", "8", "--set", "max-matches=100", "--set", "ready-deadline=" + lobbyWaits.String()}, nil
 	},
 	Run: func(ctx context.Context, h *Attackers) error {
 		return h.repeat(ctx, 1, 4, func(ctx context.Context, n int) error {

@@ -24,7 +24,7 @@ const (
 var _ = register(&Attack{
 	Row: 13, Name: "pace", About: "a player answers pings late, and acknowledges a tick only when the match waits for it, on a server that waits, slows down and adapts the input delay",
 	Serve: func(string) ([]string, error) {
-		return []string{"--wait", "10s", "--slow", "50", "--input-delay", "auto", "--share", share.String()}, nil
+		return []string{"--set", "wait=10s", "--set", "slow=50", "--set", "input-delay=auto", "--set", "share=" + share.String()}, nil
 	},
 	Late: 2 * share, // the match waits, and its frames stay late until it has caught up
 	Run: func(ctx context.Context, h *Attackers) error {

@@ -23,7 +23,7 @@ var ordinary = strings.Fields("tick skipped desyncs resyncs referee_faults peers
 var _ = register(&Attack{
 	Row: 17, Name: "spies", About: "strangers, and spectators as relays are, watch a match that is delayed for them and one that is sent as views, and read their statistics and metrics",
 	Serve: func(string) ([]string, error) {
-		return []string{"--spectator-delay", "1h", "--anonymous-spectators"}, nil
+		return []string{"--set", "spectator-delay=1h", "--set", "anonymous-spectators=true"}, nil
 	},
 	Run: func(ctx context.Context, h *Attackers) error {
 		status, answer, err := h.ask(ctx, h.client, http.MethodGet, "/matches/"+h.Match, "", "")
@@ -130,8 +130,8 @@ func (h *Attackers) spyOnViews(ctx context.Context) error {
 	if h.game.ViewSchema() == nil {
 		return nil
 	}
-	p := exec.CommandContext(ctx, h.Program, "serve", "--game", h.Game, "--listen", "127.0.0.1:0", "--quiet", "--web=false", "--dir", "",
-		"--players", "2", "--bots", "2", "--players-see", "views")
+	p := exec.CommandContext(ctx, h.Program, "serve", "--game", h.Game, "--listen", "127.0.0.1:0", "--log-level", "warn", "--set", "web=false", "--dir", "",
+		"--players", "2", "--bots", "2", "--set", "players-see=views")
 	out, err := p.StdoutPipe()
 	if err == nil {
 		err = p.Start()

@@ -46,10 +46,12 @@ func (b *Book) advises(line string) bool {
 	return false
 }
 
-// helped reports whether a help has the line.
+// helped reports whether a help has the line, perhaps broken at other words.
 func (b *Book) helped(line string) bool {
+	words := strings.Join(strings.Fields(line), " ")
 	for _, help := range b.helps {
-		if strings.Contains(help, strings.ReplaceAll(line, "samestep ", b.program+" ")) || strings.Contains(help, strings.ReplaceAll(line, "`", "")) {
+		help = strings.Join(strings.Fields(help), " ")
+		if strings.Contains(help, strings.ReplaceAll(words, "samestep ", b.program+" ")) || strings.Contains(help, strings.ReplaceAll(words, "`", "")) {
 			return true
 		}
 	}

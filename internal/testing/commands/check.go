@@ -50,6 +50,14 @@ func (c Command) wrong(run Programs, program string, args []string) string {
 	if code := run(program, slices.Concat(verb, flags, []string{"--help"}), &out, &errs); code != 0 {
 		return strings.TrimSpace(errs.String())
 	}
+	for i, flag := range flags {
+		if flag != "--set" || i+1 == len(flags) {
+			continue
+		}
+		if code := run(program, slices.Concat(verb, flags[i:i+2], []string{"--print-settings"}), &out, &errs); code != 0 { // the help reads no keys
+			return strings.TrimSpace(errs.String())
+		}
+	}
 	if !takes(usage, given, c.Span) {
 		return fmt.Sprintf("got the arguments %q, want%s", given, usage)
 	}
@@ -103,11 +111,8 @@ func sort(help string, args []string) (flags, given []string) {
 		}
 		flag := args[i]
 		flags = append(flags, flag)
-		for n := 0; valued(help, flag) && i+1 < len(args) && (n == 0 || flag == "--player-tokens" && !strings.HasPrefix(args[i+1], "-")); n++ {
+		if valued(help, flag) && i+1 < len(args) {
 			i++
-			if n > 0 {
-				flags = append(flags, flag)
-			}
 			flags = append(flags, args[i])
 		}
 	}

@@ -14,7 +14,7 @@ func ours(program string, args []string, stdout, stderr io.Writer) int {
 		"":              " [global options] command [command options]\n\nCOMMANDS:\n   replay   work on files\n   serve    host\n   help, h  help\n\nOPTIONS:\n   --help  help\n",
 		"replay":        " [command options]\n\nCOMMANDS:\n   verify   compare\n",
 		"replay verify": " [command options] FILE... | A B\n\nOPTIONS:\n   --json          for programs\n   --jobs N        at once\n",
-		"serve":         " [command options]\n\nOPTIONS:\n   --listen ADDRESS, -l ADDRESS  where\n   --player-tokens A B           of seats\n",
+		"serve":         " [command options]\n\nOPTIONS:\n   --listen ADDRESS, -l ADDRESS  where\n   --matches N                   at once\n",
 	}
 	verb := ""
 	var flags []string
@@ -112,7 +112,6 @@ func TestCheckControl(t *testing.T) {
 	}{
 		{"samestep serve --listen :1", false, ""},
 		{"go run ./cmd/samestep replay verify --jobs N a b c --json", false, ""},
-		{"go run . serve --player-tokens a b c", false, ""},
 		{"samestep replay verify", true, ""},
 		{"samestep replay verify --jobs", true, ""},
 		{"samestep serve --help", false, ""},

@@ -77,11 +77,12 @@ type Book struct {
 	program string
 	helps   map[string]string   // by the verb, such as "replay verify"; "" is the program
 	flags   map[string][]string // in these helps
+	joined  []*Book
 }
 
 // NewBook reads all helps of a program.
 func NewBook(run Programs, program string) (*Book, error) {
-	b := &Book{program, map[string]string{}, map[string][]string{}}
+	b := &Book{program: program, helps: map[string]string{}, flags: map[string][]string{}}
 	return b, b.read(run, "")
 }
 
@@ -99,6 +100,13 @@ func (b *Book) read(run Programs, verb string) error {
 		return fmt.Errorf("commands: %s %s --help: %s", b.program, verb, &errs)
 	}
 	b.helps[verb] = out.String()
+	if strings.Contains(out.String(), " --print-settings ") { // which has the meaning of keys that are no flags
+		var keys bytes.Buffer
+		if code := run(b.program, append(strings.Fields(verb), "--print-settings"), &keys, &errs); code != 0 {
+			return fmt.Errorf("commands: %s %s --print-settings: %s", b.program, verb, &errs)
+		}
+		b.helps[verb] += strings.ReplaceAll(keys.String(), "# ", "")
+	}
 	for _, m := range listed.FindAllStringSubmatch(out.String(), -1) {
 		b.flags[verb] = append(b.flags[verb], m[1])
 	}
@@ -123,6 +131,31 @@ func (b *Book) Texts() []Text {
 	}
 	slices.SortFunc(all, func(x, y Text) int { return strings.Compare(x.File, y.File) })
 	return all
+}
+
+// Join adds the verbs and flags of another program. What names one of the programs is compared with that one.
+func (b *Book) Join(other *Book) {
+	b.joined = append(b.joined, other)
+	for verb, help := range other.helps {
+		if verb == "" {
+			continue
+		}
+		b.helps[verb] += help
+		b.flags[verb] = append(b.flags[verb], other.flags[verb]...)
+	}
+}
+
+// of returns the book of a program, and nil for one that has none.
+func (b *Book) of(program string) *Book {
+	for _, other := range b.joined {
+		if other.program == program {
+			return other
+		}
+	}
+	if program == Cluster && b.program != Cluster {
+		return nil
+	}
+	return b
 }
 
 // Size returns how many verbs there are.
@@ -154,15 +187,16 @@ func (b *Book) Wrong(t Text) (wrong []string, looked int) {
 	}
 	for _, m := range mention.FindAllStringSubmatch(t.Text, -1) {
 		words := strings.Fields(m[2])
-		if m[1] == Cluster != (b.program == Cluster) && b.program != Cluster || !word.MatchString(words[0]) || format.MatchString(m[1]+m[2]) {
+		of := b.of(m[1])
+		if of == nil || !word.MatchString(words[0]) || format.MatchString(m[1]+m[2]) {
 			continue
 		}
 		looked++
-		if verb := b.verb(words); verb == "" {
+		if verb := of.verb(words); verb == "" {
 			say("%s has no verb %q", m[1], words[0])
 		} else {
 			for _, w := range words[len(strings.Fields(verb)):] {
-				if option.FindString(w) == w && !b.has(verb, w) {
+				if option.FindString(w) == w && !of.has(verb, w) {
 					say("%s has no flag %s", verb, w)
 				}
 			}
@@ -195,9 +229,7 @@ func (b *Book) Fixed(t Text) (lines []string) {
 			continue
 		}
 		line = strings.TrimSpace(line)
-		if !slices.ContainsFunc(slices.Collect(maps.Values(b.helps)), func(help string) bool {
-			return strings.Contains(help, strings.ReplaceAll(line, "samestep ", b.program+" "))
-		}) {
+		if !b.helped(line) {
 			lines = append(lines, fmt.Sprintf("%s:%d: %q names the program", t.File, t.Line, line))
 		}
 	}

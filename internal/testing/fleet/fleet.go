@@ -218,15 +218,19 @@ func (f *Fleet) startServer(ctx context.Context, i int) (*Process, error) {
 	}
 	args := []string{
 		"serve", "--listen", f.listen[i], "--matches", "0",
-		"--dir", filepath.Join(f.o.Dir, name), "--tokens", f.tokens(), "--web=false", "--idle", "1h", "--trusted-proxy", "127.0.0.1", "--anonymous-spectators", "--max-unauthenticated", "1000", "--max-per-address", "5000", "--max-requests", "5000",
+		"--dir", filepath.Join(f.o.Dir, name), "--tokens", f.tokens(), "--set", "web=false", "--set", "idle=1h", "--set", "trusted-proxy=127.0.0.1", "--set", "anonymous-spectators=true",
+		"--set", "max-unauthenticated=1000", "--set", "max-per-address=5000", "--set", "max-requests=5000",
+	}
+	for i := 1; i < len(f.o.ConnFlags); i += 2 { // other verbs have flags for these
+		args = append(args, "--set", strings.TrimPrefix(f.o.ConnFlags[i-1], "--")+"="+f.o.ConnFlags[i])
 	}
 	if f.o.Nodes > 0 {
-		args = append(args, "--durability", "replicated", "--nats", strings.Join(nodes, ","), "--name", name, "--replicas", fmt.Sprint(f.o.Nodes))
+		args = append(args, "--durability", "replicated", "--nats", strings.Join(nodes, ","), "--name", name, "--set", fmt.Sprint("replicas=", f.o.Nodes))
 	}
 	if f.o.Game != "" {
 		args = append(args, "--game", f.o.Game)
 	}
-	return f.start(ctx, f.host(i), name, "listening on ", slices.Concat(args, f.o.ConnFlags, f.o.Flags))
+	return f.start(ctx, f.host(i), name, "listening on ", append(args, f.o.Flags...))
 }
 
 // Restart starts a server that has ended anew.

@@ -13,8 +13,8 @@
 //   - an admin ends it ([Ending.End]), or the host itself because all its players have left for good for Policy.Abandoned
 //     ([Ending.Abandoned], which counts from the first player on). The connections close after Policy.Linger;
 //   - its log has failed. The error is the reason;
-//   - it is suspended ([Ending.Suspend]). It has no end: another host continues it, and the clients are told when to come back. The host closes the
-//     connections at once.
+//   - it is suspended ([Ending.Suspend]). Its log has no end, because another host continues it. The host closes the connections at
+//     once, and tells the clients when to come back.
 //
 // # Reasons
 //

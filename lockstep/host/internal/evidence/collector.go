@@ -34,33 +34,22 @@ func (c *Collector) Take() Output {
 	return o
 }
 
-// Inquire collects evidence about a report. w is the witness of the player, or nil. While a witness is asked for states, further
-// reports about it are handed out without states. The player and the match can pay for some ticks that are computed again;
-// Inquire returns for how many they do.
-func (c *Collector) Inquire(now lockstep.Time, d *Desync, w *Witness, afford int) (cost int) {
-	r := d.Report
-	if w != nil && w.inquiry != nil && w.inquiry.evidence != nil && w.inquiry.evidence.Report.Tick == r.Tick {
-		return 0 // the referee differed there, too, and the player is being asked
-	}
-	e := d.evidence()
-	if w != nil && d.Began < r.Tick {
-		e.Began = d.Began
-	}
-	for _, t := range []lockstep.Tick{r.Agreed, r.Tick} {
-		if t > 0 {
-			e.Exhibits = append(e.Exhibits, Exhibit{Tick: t, Referee: d.state(t)})
-		}
-	}
-	if w == nil || w.inquiry != nil {
-		c.out.Evidence = append(c.out.Evidence, e)
+// Inquire collects evidence about a report of the player whose witness is w. While a witness is asked for states, further reports about
+// it are handed out without its states. Inquire returns how many ticks are computed again, for which the player and the match pay.
+func (c *Collector) Inquire(now lockstep.Time, d *Desync, w *Witness) (cost int) {
+	if w.inquiry != nil {
+		if w.inquiry.evidence == nil || w.inquiry.evidence.Report.Tick != d.Report.Tick {
+			c.Tell(d)
+		} // else the referee differed there, too, and the player is being asked
 		return 0
 	}
+	e := d.evidence()
 	early := *e
 	early.Exhibits = slices.Clone(e.Exhibits) // the answers go into the others
 	c.out.Early = append(c.out.Early, &early)
 	q := &inquiry{witness: w, exhibits: e.Exhibits, evidence: e}
 	if w.Resimulates {
-		q.again = d.again(c.game, lockstep.Tick(c.header.Settings.CheckEvery), max(r.Agreed, e.Began), c.most, afford)
+		q.again = d.again(c.game, lockstep.Tick(c.header.Settings.CheckEvery), max(d.Report.Agreed, e.Began), c.most)
 	}
 	if q.again != nil {
 		cost = len(q.again.frames)

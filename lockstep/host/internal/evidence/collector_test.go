@@ -74,7 +74,7 @@ func wrongAtTick(at lockstep.Tick) lockstep.Rules[drift.World, struct{}] {
 
 // report is the coordinator's report that player 1 differs at a tick, which began 20 ticks before.
 func (b *bench) report(t lockstep.Tick) *evidence.Desync {
-	return &evidence.Desync{Referee: b.referee, From: t - 20, Report: &coordinator.DesyncReport{
+	return &evidence.Desync{Referee: b.referee, From: t - 20, Afford: 100, Report: &coordinator.DesyncReport{
 		Tick: t, Player: 1, Agreed: t - 20, Resimulation: coordinator.RefereeRight,
 		Groups: []coordinator.Reporters{{Hash: b.right[t].Hash, Referee: true}, {Hash: b.wrong[t].Hash, Players: []lockstep.Player{1}}},
 	}}
@@ -147,7 +147,7 @@ func (b *bench) want(got, want string) {
 func TestInquiry(t *testing.T) {
 	b := newBench(t, 47)
 	w := &evidence.Witness{ID: 7, Resimulates: true}
-	b.c.Inquire(b.now, b.report(60), w, 100)
+	b.c.Inquire(b.now, b.report(60), w)
 	if !w.Busy() {
 		t.Error("nobody is asked")
 	}
@@ -166,21 +166,21 @@ func TestInquiryWithoutRuns(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		cost   int
-		change func(d *evidence.Desync, w *evidence.Witness, afford *int)
+		change func(d *evidence.Desync, w *evidence.Witness)
 	}{
-		{"it is asked", 20, func(*evidence.Desync, *evidence.Witness, *int) {}},
-		{"a client that cannot", 0, func(_ *evidence.Desync, w *evidence.Witness, _ *int) { w.Resimulates = false }},
-		{"no budget", 0, func(_ *evidence.Desync, _ *evidence.Witness, afford *int) { *afford = 19 }},
-		{"no referee", 0, func(d *evidence.Desync, _ *evidence.Witness, _ *int) { d.Referee = nil }},
-		{"no commands", 0, func(d *evidence.Desync, _ *evidence.Witness, _ *int) { d.From = 41 }},
-		{"a wrong referee", 0, func(d *evidence.Desync, _ *evidence.Witness, _ *int) {
+		{"it is asked", 20, func(*evidence.Desync, *evidence.Witness) {}},
+		{"a client that cannot", 0, func(_ *evidence.Desync, w *evidence.Witness) { w.Resimulates = false }},
+		{"no budget", 0, func(d *evidence.Desync, _ *evidence.Witness) { d.Afford = 19 }},
+		{"no referee", 0, func(d *evidence.Desync, _ *evidence.Witness) { d.Referee = nil }},
+		{"no commands", 0, func(d *evidence.Desync, _ *evidence.Witness) { d.From = 41 }},
+		{"a wrong referee", 0, func(d *evidence.Desync, _ *evidence.Witness) {
 			d.Report.Resimulation = coordinator.RefereeWrong
 		}},
 	} {
 		b := newBench(t, 47)
-		w, d, afford := &evidence.Witness{ID: 7, Resimulates: true}, b.report(60), 20
-		row.change(d, w, &afford)
-		if cost := b.c.Inquire(b.now, d, w, afford); cost != row.cost {
+		w, d := &evidence.Witness{ID: 7, Resimulates: true}, b.report(60)
+		row.change(d, w)
+		if cost := b.c.Inquire(b.now, d, w); cost != row.cost {
 			t.Errorf("%s: %d ticks are paid, want %d", row.name, cost, row.cost)
 		}
 		want := "early 60; 7: state_request 0 to 40; 7: state_request 0 to 60"
@@ -197,13 +197,13 @@ func TestInquiryWithoutRuns(t *testing.T) {
 func TestOneInquiry(t *testing.T) {
 	b := newBench(t, 47)
 	w := &evidence.Witness{ID: 7}
-	b.c.Inquire(b.now, b.report(60), w, 100)
+	b.c.Inquire(b.now, b.report(60), w)
 	b.take(w, false)
-	b.c.Inquire(b.now, b.report(60), w, 100)
+	b.c.Inquire(b.now, b.report(60), w)
 	b.want(b.take(w, false), "")
-	b.c.Inquire(b.now, b.report(80), w, 100)
+	b.c.Inquire(b.now, b.report(80), w)
 	b.want(b.take(w, false), "evidence 80")
-	b.c.Inquire(b.now, b.report(80), nil, 100)
+	b.c.Tell(b.report(80))
 	b.want(b.take(w, false), "evidence 80")
 }
 
@@ -241,7 +241,7 @@ func TestInquiryEnds(t *testing.T) {
 	} {
 		b := newBench(t, 47)
 		w := &evidence.Witness{ID: 7, Resimulates: true}
-		b.c.Inquire(b.now, b.report(60), w, 100)
+		b.c.Inquire(b.now, b.report(60), w)
 		b.take(w, false)
 		row.end(b, w)
 		if got := b.take(w, false); got != row.want {

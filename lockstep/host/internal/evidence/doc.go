@@ -40,10 +40,11 @@
 //
 // # Who calls what
 //
-// The host calls [Collector.Inquire] for each report about a participant, [Collector.Tie] for each one without a verdict,
-// [Collector.Panicked] for a panic of the rules, and [Collector.Ask] for a state with which somebody can join a match without a referee. It hands
-// answers to [Collector.Receive], and calls [Collector.Advance] at [Collector.Next]. After each of these it calls
-// [Collector.Take], and sends, delivers and removes what that says, in the order of the fields.
+// The host calls [Collector.Inquire] for a report about a player who can be asked, and [Collector.Tell] for any other, such as the
+// first of several ties ([Collector.Tie]). It calls [Collector.Panicked] for a panic of the rules, and [Collector.Ask] for a state with
+// which somebody can join a match without a referee. It hands answers to [Collector.Receive], and calls [Collector.Advance] at
+// [Collector.Next]. After each of these it calls [Collector.Take], and sends, removes and delivers what that says, in the order
+// of the fields.
 //
 //samestep:deterministic
 package evidence

@@ -21,15 +21,15 @@
 //
 // The host calls
 //
-//   - Tick after each sealed tick, for each seat whose player is live and in the simulation: who is away, joins or catches up
-//     could give no command, and is not counted;
+//   - Tick after each sealed tick, for each seat whose player is live and in the simulation. Players who are away, join or catch
+//     up can give no command, so their ticks do not count;
 //   - Reset when a player gives a command, and when the seat's player changes;
-//   - Connected when a connection takes the seat: it is warned again. If the limit is near, the warning gives it time for a
-//     command: the count goes back so that a few seconds are left;
+//   - Connected when a connection takes the seat, so that it is warned again. If the limit is near, the warning moves the count
+//     back so that a few seconds are left for a command;
 //   - SetGuests when an admin changes the limit for guests, and then Ease for each connected guest, so that a shorter limit
 //     removes nobody without a warning.
 //
-// The host also asks for the count ([Seats.Ticks]) when it looks for the guest who has been idle for longest.
+// When the host needs a seat for a newcomer, [Seats.Ticks] tells it which guest has been idle for longest.
 //
 //samestep:deterministic
 package idle

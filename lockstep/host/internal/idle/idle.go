@@ -83,10 +83,10 @@ func (x *Seats) Limit(guest bool) (ticks lockstep.Tick, then Action) {
 func (x *Seats) Tick(player lockstep.Player, guest bool) (v Notice) {
 	s := &x.seats[player]
 	limit, then := x.Limit(guest)
-	if s.ticks++; limit == 0 || s.ticks < limit-limit/2 { // no warning comes before half of the time
+	if s.ticks++; limit == 0 {
 		return v
 	}
-	if s.ticks <= limit { // at the limit too: the player may just be back
+	if s.ticks >= limit-limit/2 && s.ticks <= limit { // not before half of the time; at the limit too: the player may just be back
 		v.Left, v.Warn = x.warn(s, limit, then)
 	}
 	if s.ticks == limit {

@@ -7,8 +7,8 @@
 // # The clock
 //
 // After [Pace.Start] the n-th tick is due at start + n·100·period/percent ([Pace.Due]), in exact arithmetic, so that no error adds
-// up. [Pace.Tick] counts a sealed one. After a stall the host calls [Pace.Skip], which makes the next tick due a period
-// from now: the match stays late instead of hurrying. [Pace.Forgive] moves the other times on.
+// up. [Pace.Tick] counts each, also one that a pause leaves out. After a stall the host calls [Pace.Skip], which makes the next
+// tick due a period from now: the match stays late instead of hurrying. [Pace.Forgive] moves the other times on.
 //
 // # Waiting
 //
@@ -21,27 +21,27 @@
 //   - a [WaitPolicy] waits for a player who is away, or behind by Lead ticks: for at most Bound in a minute, and as long as the
 //     player's account pays.
 //
-// A pause is not the concern of Await, because the coordinator of a paused match seals no tick. The first tick after a wait comes a quarter of a period
-// later.
+// Await does not look at pauses, because the coordinator of a paused match seals no tick. The first tick after a wait is due a quarter
+// of a period later.
 //
 // # Measuring
 //
 // At the time of [Pace.Next] the host calls
 //
-//   - [Pace.Slow], every second with a [SlowPolicy]: a player who is behind by more than Lead ticks twice demands 10 % less
-//     speed, and 10 % more again after five times with half of that or less. A returned speed counts when [Pace.Slowed] says that it is in
-//     the log. [Pace.SetSpeed] is an admin's speed, of which that is a part;
-//   - [Pace.Delay], at each measurement of the round trips with a [DelayPolicy]: the delay follows the need of the slowest player.
+//   - [Pace.Slow], every second with a [SlowPolicy]. Two measurements of more than Lead ticks behind make a player demand 10 %
+//     less speed; five of at most half of that take 10 % back. The returned speed is in force once [Pace.Slowed] says that it is
+//     in the log; otherwise the next measurement tries again. It is a part of the speed that an admin sets with [Pace.SetSpeed];
+//   - [Pace.Delay], at each measurement of the round trips with a [DelayPolicy]. The delay follows the need of the slowest player.
 //
 // # Who pays
 //
 // A second of waiting costs a second, a second at 90 % of the speed a tenth of one, and so does a second with 100 ms more input delay
 // than more than half of the accounts need. All players lose this time together, so the match loses the largest of what the
-// accounts are granted ([Payers.Grant]), as far as the match as a whole may ([Payers.GrantAll]). An account that cannot pay is neither
-// waited for nor followed. Nobody pays where no other player is there.
+// accounts are granted ([Payers.Grant]), within what all players together are granted ([Payers.GrantAll]). The match neither waits for
+// nor follows the players of an account that cannot pay. A player who is alone pays nothing.
 //
-// [Pace.Costs] returns what the host tells everybody about players who cost time: not before it is a second, not the same twice in a
-// minute, and no other text within ten seconds, but at once that an account cannot pay any more.
+// [Pace.Costs] returns the players of whom the host tells everybody that they cost time: once it is a second, the same text at most
+// once in a minute, another text after ten seconds. That an account cannot pay any more is told at once.
 //
 // # Telling
 //

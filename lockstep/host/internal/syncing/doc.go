@@ -1,6 +1,6 @@
 // Package syncing brings connections to the present of a match, and keeps them there: which records and states a reader may
-// have, with which state somebody joins, and how far each connection is. It is one of the machines of lockstep/host. It holds
-// positions and states, and writes no message.
+// have, with which state somebody joins, and how far each connection is. It is one of the machines of lockstep/host, and holds
+// positions and states.
 //
 // # The barrier
 //
@@ -26,7 +26,7 @@
 // A match without a referee has no state of its own. [Donors] finds one among the players. It remembers where the records of
 // each checked tick end ([Donors.Remember]). When a joiner needs a state, [Donors.Wants] says how many players may be asked now:
 // one, and with each second one more than have not answered. The host finds the players who reported the agreed
-// checksum of a tick ([Donors.Moments], latest first), and [Donors.Ask] chooses the one that was asked least recently. An answer
+// checksum of a tick ([Donors.Moments], latest first), and [Donors.Ask] chooses those that were asked least recently. An answer
 // becomes a keyframe if it has that checksum ([Donors.Take]) and is later than the latest one ([Keyframes.After]). A liar cannot
 // give a false state as long as most reports are right.
 //
@@ -35,15 +35,15 @@
 // A [Stream] is what one connection was sent, and how far it is. The host keeps the state of the connection that others see
 // (PeerState); the stream has what changes it:
 //
-//	NewStream          Begin           Give                     Finish                   Near
+//	NewStream          Begin           Give                     AppendChunks             Near
 //	   auth  ───────► waiting ───────► being sent a keyframe ───────► catching up ───────► live
 //	     │               ▲ ▲                                            ▲  │                │
 //	     └─── Resume ────┼─┼────────────────────────────────────────────┘  │                │
 //	                     │ └──────────── the ring has passed it by ────────┘                │
 //	                     └────────── too far behind (Behind), desynced, or asked ───────────┘
 //
-// The host sends chunks of the keyframe ([Stream.Next], [Stream.Take]), as many as the account of the connection and the time of
-// a tick ([Stream.More]) allow. Then it sends records, from [Stream.Cursor] to [Stream.Window], which an ack moves on
+// The host sends chunks of the keyframe ([Stream.AppendChunks]), as many as the account of the connection and the time of a
+// tick ([Stream.More]) allow. Then it sends records, from [Stream.Cursor] to [Stream.Window], which an ack moves on
 // ([Stream.Ack]). Datagrams carry records beside it ([Stream.Carried]).
 //
 // Until it is live, a connection has a [Stream.Deadline]: to authenticate, to acknowledge the keyframe, and from then on to reach

@@ -1,6 +1,9 @@
 package syncing
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -66,20 +69,34 @@ func (d *Donors) Moments(now lockstep.Tick, first protocol.Position) (all []lock
 	return all
 }
 
-// Ask chooses the one of some players that was asked least recently, and returns false if there is none.
-func (d *Donors) Ask(now lockstep.Time, able []lockstep.Player) (p lockstep.Player, ok bool) {
-	if len(able) == 0 {
-		return 0, false
-	}
-	p = able[0]
-	for _, q := range able[1:] {
-		if d.asked[q] < d.asked[p] {
-			p = q
+// An Offer is a tick at which a joiner could begin, and the players who could give its state.
+type Offer struct {
+	Tick    lockstep.Tick
+	Players []lockstep.Player
+}
+
+// A Request asks a player for its state of a tick.
+type Request struct {
+	Player lockstep.Player
+	Tick   lockstep.Tick
+}
+
+// Ask chooses some players, each one for a state of the first offer that it is in. Of an offer it chooses those that were asked least recently.
+func (d *Donors) Ask(now lockstep.Time, most int, offers []Offer) (all []Request) {
+	for _, o := range offers {
+		slices.SortStableFunc(o.Players, func(a, b lockstep.Player) int { return cmp.Compare(d.asked[a], d.asked[b]) })
+		for _, p := range o.Players {
+			if len(all) == most || slices.ContainsFunc(all, func(r Request) bool { return r.Player == p }) {
+				continue
+			}
+			all = append(all, Request{p, o.Tick})
 		}
 	}
-	d.last++
-	d.asked[p], d.askAt = d.last, now+patience
-	return p, true
+	for _, r := range all {
+		d.last++
+		d.asked[r.Player], d.askAt = d.last, now+patience
+	}
+	return all
 }
 
 // Leave forgets that a seat's player was asked.

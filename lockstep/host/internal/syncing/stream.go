@@ -65,27 +65,31 @@ func (s *Stream) Waits() bool { return s.syncing && s.sync == nil }
 // Keyframe returns the keyframe that is being sent, or nil.
 func (s *Stream) Keyframe() *Keyframe { return s.sync }
 
-// Next returns the size of the next chunk of the keyframe, at most some bytes; 0 for none now.
-func (s *Stream) Next(most int) int { return max(min(most, len(s.sync.Bytes)-s.sent, s.room), 0) }
+// chunkOverhead bounds the size of a chunk's message without the chunk, in bytes.
+const chunkOverhead = 32
 
-// Take takes the next chunk, of n bytes, and its offset.
-func (s *Stream) Take(n int) (chunk []byte, offset int) {
-	offset, chunk = s.sent, s.sync.Bytes[s.sent:s.sent+n]
-	s.sent += n
-	s.room -= n
-	return chunk, offset
-}
-
-// Finish reports whether the whole keyframe was sent. Then the stream goes on with the records after it.
-func (s *Stream) Finish() bool {
+// AppendChunks appends messages with the next chunks of the keyframe to dst, as far as the limit of its length, and at most so many bytes of chunks
+// as the account of the connection has room for. It returns their sum, and whether the whole keyframe was sent: then the stream goes
+// on with the records after it.
+func (s *Stream) AppendChunks(dst []byte, w *protocol.Writer, limit, room int) (to []byte, n int, over bool) {
 	k := s.sync
-	if s.sent < len(k.Bytes) {
-		return false
+	for s.sent < len(k.Bytes) {
+		size := min(protocol.MaxChunk, len(k.Bytes)-s.sent, s.room, room-n)
+		if size <= 0 || len(dst)+size+chunkOverhead > limit {
+			return dst, n, false
+		}
+		dst = w.Append(dst, &protocol.Message{
+			Kind: protocol.KindStateSync, Position: k.Position, Tick: k.Tick,
+			Offset: uint32(s.sent), Total: uint32(len(k.Bytes)), Bytes: k.Bytes[s.sent : s.sent+size],
+		})
+		n += size
+		s.sent += size
+		s.room -= size
 	}
 	s.syncing, s.sync = false, nil
 	s.cursor, s.acked, s.tick, s.began = k.Position, k.Position, k.Tick, k.Tick
 	s.high = max(s.high, k.Position)
-	return true
+	return dst, n, true
 }
 
 // More allows more of the keyframe once in the time of a tick, even while no ticks are sealed. It reports whether it did, and when it does

@@ -34,9 +34,13 @@ func TestStreamOfAKeyframe(t *testing.T) {
 	s.Give(k)
 	var all []byte
 	now, ticks := lockstep.Time(100), 0
-	for !s.Finish() {
-		n := s.Next(20)
-		if n == 0 {
+	var w protocol.Writer
+	var r protocol.Reader
+	for over := false; !over; {
+		var b []byte
+		var n int
+		b, n, over = s.AppendChunks(nil, &w, 20+2*chunkOverhead, 20)
+		if n == 0 && !over {
 			if more, next := s.More(now, 10); more || next != now+10 {
 				t.Fatalf("at %d: more %t, next at %d", now, more, next)
 			}
@@ -47,11 +51,14 @@ func TestStreamOfAKeyframe(t *testing.T) {
 			now += 10
 			continue
 		}
-		chunk, offset := s.Take(n)
-		if offset != len(all) {
-			t.Fatalf("a chunk at %d, want %d", offset, len(all))
+		for len(b) > 0 {
+			var m protocol.Message
+			rest, err := r.Read(&m, b)
+			if err != nil || m.Offset != uint32(len(all)) || m.Total != 100 || m.Position != 70 || m.Tick != 7 {
+				t.Fatalf("got %+v, %v", m, err)
+			}
+			all, b = append(all, m.Bytes...), rest
 		}
-		all = append(all, chunk...)
 	}
 	if !bytes.Equal(all, k.Bytes) || ticks != 3 {
 		t.Errorf("got %d bytes in %d ticks, want 100 in 3 more", len(all), ticks)
@@ -138,19 +145,18 @@ func TestStreamDistrust(t *testing.T) {
 	s := NewStream(&policy, 0)
 	s.Begin(0, 10)
 	s.Give(keyframeOf(40))
-	s.Take(20)
+	var w protocol.Writer
+	s.AppendChunks(nil, &w, 1000, 20)
 	if s.Distrust(7) || s.Waits() {
 		t.Error("a right state is dropped")
 	}
 	if !s.Distrust(6) || !s.Waits() {
 		t.Error("a wrong state is sent")
 	}
-	s.Give(keyframeOf(20))
-	if _, offset := s.Take(10); offset != 0 {
-		t.Errorf("the next state begins at %d", offset)
+	s.Give(keyframeOf(10))
+	if _, n, over := s.AppendChunks(nil, &w, 1000, 100); n != 10 || !over {
+		t.Errorf("the next state has %d bytes", n)
 	}
-	s.Take(10)
-	s.Finish()
 	if s.Distrust(7); s.Began() != 7 {
 		t.Error("a right state is distrusted")
 	}

@@ -141,18 +141,17 @@ func TestDonors(t *testing.T) {
 	if got := d.Moments(65, 41); !slices.Equal(got, []lockstep.Tick{60}) {
 		t.Errorf("got %d of those that the ring has", got)
 	}
-	if _, ok := d.Ask(0, nil); ok || d.Wants(0, 0) != 1 {
+	if d.Ask(0, 1, nil) != nil || d.Wants(0, 0) != 1 {
 		t.Error("nobody is there, and is asked")
 	}
-	var order []lockstep.Player
+	var asked []Request
 	for range 4 {
-		p, _ := d.Ask(0, []lockstep.Player{0, 1, 2})
-		order = append(order, p)
+		asked = append(asked, d.Ask(0, 1, []Offer{{60, nil}, {40, []lockstep.Player{0, 1, 2}}})...)
 	}
 	d.Leave(2)
-	p, _ := d.Ask(0, []lockstep.Player{0, 1, 2})
-	if order = append(order, p); !slices.Equal(order, []lockstep.Player{0, 1, 2, 0, 2}) {
-		t.Errorf("got %d", order)
+	asked = append(asked, d.Ask(0, 2, []Offer{{60, []lockstep.Player{1}}, {40, []lockstep.Player{0, 1, 2}}})...)
+	if want := []Request{{0, 40}, {1, 40}, {2, 40}, {0, 40}, {1, 60}, {2, 40}}; !slices.Equal(asked, want) {
+		t.Errorf("got %d, want %d", asked, want)
 	}
 	if d.Wants(patience-1, 1) != 0 || d.Wants(patience, 1) != 2 {
 		t.Error("the next one is asked too soon or too late")

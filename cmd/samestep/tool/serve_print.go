@@ -1,0 +1,73 @@
+//go:build !js
+
+package tool
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// printSettings prints a settings file with each key. Those at their defaults are comments.
+func printSettings(c *cli.Context) error {
+	var b strings.Builder
+	comment := func(text string) {
+		fmt.Fprintf(&b, "# %s\n", strings.Join(wrapped("", 0, text, maxHelp-2), "\n# "))
+	}
+	comment("The settings of serve. A key without # is set. Variables of the environment set keys, too: SAMESTEP_MAX_MATCHES is max-matches.")
+	comment("A running server reads its file again when it changes, and at a SIGHUP. Keys that are \"live\" change then, and the others at the next start.")
+	group := ""
+	for _, s := range settingsIn(c.Command.Flags) {
+		if s.where == asCommand {
+			continue
+		}
+		if s.group != group {
+			group = s.group
+			fmt.Fprintf(&b, "\n# ---- %s ----\n", group)
+		}
+		b.WriteString("\n")
+		comment(s.meaning())
+		line, err := s.line(c)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(&b, line)
+	}
+	_, err := io.WriteString(c.App.Writer, b.String())
+	return err
+}
+
+// meaning returns what a setting is.
+func (s *setting) meaning() string {
+	text := strings.ReplaceAll(s.Flag.(cli.DocGenerationFlag).GetUsage(), "`", "")
+	if _, list := s.Flag.(*cli.StringSliceFlag); list {
+		text += "; a list"
+	}
+	if words := reflect.ValueOf(s.Flag).Elem().FieldByName("DefaultText").String(); words != "" { // each flag of the library has it
+		text += "; default: " + words
+	}
+	if s.live {
+		text += "; live"
+	}
+	return text
+}
+
+// line returns the line of a setting in a file, which is a comment unless it is set.
+func (s *setting) line(c *cli.Context) (string, error) {
+	value, mark := c.Value(s.name()), "#"
+	switch v := value.(type) {
+	case cli.StringSlice:
+		value = append([]string{}, v.Value()...)
+	case time.Duration:
+		value = v.String()
+	}
+	if c.IsSet(s.name()) {
+		mark = ""
+	}
+	text, err := yamlInLine(value)
+	return mark + s.name() + ": " + text, err
+}
