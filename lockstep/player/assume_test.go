@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // The tick of a command is expected only if it is sent at once to a match that runs.
@@ -16,8 +17,8 @@ func TestExpected(t *testing.T) {
 		{"the match runs", func(*Client) {}, true},
 		{"it is held", func(c *Client) { c.held.Reason = "a player is slow" }, false},
 		{"the connection is lost", func(c *Client) { c.link.HangUp(0, false, nil) }, false},
-		{"arrivals are not known", func(c *Client) { c.pace.noBase = true }, false},
-		{"the buffer fills", func(c *Client) { c.pace.waiting = true }, false},
+		{"arrivals are not known", func(c *Client) { c.pace.Interrupted() }, false},
+		{"the buffer fills", func(c *Client) { c.pace.Interrupted(); c.pace.Came(0, 1, false) }, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			g, header := testgame.NewBankMatch(t, 2)
@@ -25,8 +26,10 @@ func TestExpected(t *testing.T) {
 			c.link.Advance(0)
 			c.link.Connected(0)
 			c.link.Welcomed(0)
-			c.pace.begin(&header.Settings, 100)
-			c.pace.noBase = false
+			c.pace.Arriving(100)
+			c.pace.Begin(&header.Settings)
+			c.pace.Came(0, 1, false)
+			c.pace.Pass(lockstep.Second, 100) // the buffer is full
 			row.set(c)
 			if _, expects := c.path(); expects != row.want {
 				t.Errorf("got %t", expects)

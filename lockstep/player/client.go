@@ -10,6 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/follow"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/playout"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/predict"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/quiet"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/stream"
@@ -53,7 +54,7 @@ type Client struct {
 	predict    predict.Prediction
 	smooth     smoothness
 	answers    answers.Answers
-	pace       pacer
+	pace       playout.Playout
 	look       *views.Views       // of a client of views, or nil
 	seen       []lockstep.Command // own ones of the last Sight
 	catchingUp bool
@@ -73,7 +74,7 @@ func New(g *lockstep.Game, o Options) *Client {
 	c.run = follow.New(follow.Options{Game: g, States: o.KeepStates, Hashes: o.HashTicks, Tape: o.MaxBacklog / 4, Previous: o.Interpolate})
 	c.roster.tell = c.tell
 	c.link = dialing.New(dialing.Policy(o.Reconnect), o.Seed)
-	c.pace = pacer{options: o.Pacing, noBase: true, pace: pacePlain}
+	c.pace = playout.New(playout.Options(o.Pacing))
 	c.predict = predict.New(predict.Options{Ahead: o.Predict, Late: o.PredictLate})
 	return c
 }
@@ -177,7 +178,7 @@ func (c *Client) Advance(now lockstep.Time) {
 	if c.run.Follower() != nil { // a client that catches up has no time to compute ticks again
 		want, known := c.run.Agreed(c.answers.Last())
 		free := c.link.State() == dialing.Up && !c.catchingUp
-		if o, news := c.answers.Advance(c.clock, c.pace.duration(1, 100), free, want, known); news {
+		if o, news := c.answers.Advance(c.clock, c.pace.Full(), free, want, known); news {
 			c.tell(Resimulated(o))
 		}
 	}

@@ -43,9 +43,7 @@ func (c *Client) ReceiveDatagram(now lockstep.Time, b []byte) error {
 	c.measure.bytesIn += uint64(len(b))
 	before := c.in.Tick()
 	err := c.receiveDatagram(b)
-	if late := c.pace.came(c.clock, before, &c.in); !c.catchingUp {
-		c.measure.lateFrames += uint64(late)
-	}
+	c.measure.came(c.clock, before, &c.in, &c.pace, c.catchingUp)
 	if err != nil {
 		c.hangUp(err)
 	}

@@ -53,18 +53,19 @@
 //
 // A Client only composes. Each of these has a state of its own, takes values and gives values, and its page says how it works:
 //
-//	internal/dialing    when to dial, to hang up and to give up
-//	internal/quiet      that nothing comes
-//	internal/stream     where the stream stands, and the state with which a client joins
+//	internal/dialing    when to dial, hang up and give up
+//	internal/quiet      detects a silent server
+//	internal/stream     the position in the stream, and the state to join with
 //	lockstep/datagram   records and commands beside the stream
 //	internal/follow     runs what has arrived, compares checksums, keeps the past
-//	internal/commands   the player's own commands until they have run
+//	internal/playout    when a tick that has arrived is run
+//	internal/commands   the player's own commands, until they have run
 //	internal/predict    runs them ahead
-//	internal/answers    what the referee asks for
+//	internal/answers    states and ticks that the referee asks for
 //	internal/views      views, for a client that does not simulate
-//	internal/outbox     what is to be sent
+//	internal/outbox     messages to send
 //
-// The pace and the roster of seats are in this package: pacing.go and roster.go.
+// The roster of seats is in this package: roster.go.
 //
 //samestep:deterministic
 package player

@@ -53,7 +53,7 @@ func (c *Client) patience() lockstep.Time {
 	case c.held.Reason != "" || paused && !resumes || c.in.From() == 0: // answers to pings come, at least
 		return c.options.PingEvery + quiet.Time
 	}
-	return max(quiet.Time, 3*c.pace.duration(1, c.pace.arriving))
+	return max(quiet.Time, 3*c.pace.Arrival())
 }
 
 // SetReady says whether the player is ready to begin. It matters in the lobby of a match, where everybody sees it in

@@ -26,7 +26,7 @@ func (c *Client) Submit(value any) (lockstep.Sequence, error) {
 		return 0, fmt.Errorf("%w: %d commands", ErrUnanswered, record.CommandWindow)
 	}
 	path, expects := c.path()
-	c.predict.Assume(&c.own, &path, expects, uint32(c.pace.fraction()))
+	c.predict.Assume(&c.own, &path, expects, c.pace.Fraction())
 	return seq, nil
 }
 

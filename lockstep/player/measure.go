@@ -1,6 +1,10 @@
 package player
 
-import "github.com/seed-49bee653/samestep/lockstep"
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/playout"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/stream"
+)
 
 // measure measures a connection.
 type measure struct {
@@ -56,4 +60,15 @@ func (m *measure) advance(now lockstep.Time) {
 	m.inRate = (m.bytesIn - m.inAt) * uint64(lockstep.Second) / elapsed
 	m.outRate = (m.bytesOut - m.outAt) * uint64(lockstep.Second) / elapsed
 	m.secondAt, m.inAt, m.outAt = now, m.bytesIn, m.bytesOut
+}
+
+// came tells the pace of the ticks that have come after a tick, and counts the late ones, unless the client catches up.
+func (m *measure) came(now lockstep.Time, before lockstep.Tick, in *stream.Stream, pace *playout.Playout, catchingUp bool) {
+	if !in.Streaming() || in.Tick() <= before {
+		return
+	}
+	paused, _ := in.Paused()
+	if late := pace.Came(now, int64(in.Tick()-before), paused); !catchingUp {
+		m.lateFrames += uint64(late)
+	}
 }

@@ -9,11 +9,11 @@ import (
 // path returns how long a command takes that is submitted now, and whether its tick can be expected.
 func (c *Client) path() (w predict.Path, expects bool) {
 	w = predict.Path{
-		Tick:       c.pace.duration(1, c.pace.playing),
-		Ahead:      c.pace.behind(c.pace.passed, int64(c.run.Level(c.in.Tick()))) + c.measure.roundTrip,
+		Tick:       c.pace.Tick(),
+		Ahead:      c.pace.Behind(int64(c.run.Level(c.in.Tick()))) + c.measure.roundTrip,
 		InputDelay: c.in.InputDelay(),
 	}
-	return w, c.link.State() == dialing.Up && c.runs() && !c.pace.noBase && !c.pace.waiting
+	return w, c.link.State() == dialing.Up && c.runs() && c.pace.Steady()
 }
 
 // mostOwed returns over how many ticks that are late the prediction goes on.
@@ -21,8 +21,8 @@ func (c *Client) mostOwed() int64 {
 	switch {
 	case c.options.PredictLate == 0 || c.options.Pacing.AsTheyCome || c.catchingUp || c.run.Follower() == nil || c.predict.Failed() || c.run.Level(c.in.Tick()) > 0:
 		return 0
-	case !c.runs() || c.pace.noBase || c.pace.waiting:
-		return c.pace.owed // nobody knows when the next tick is due
+	case !c.runs() || !c.pace.Steady():
+		return c.pace.Owed() // nobody knows when the next tick is due
 	}
 	return int64(c.predict.MostOwed())
 }

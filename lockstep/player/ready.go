@@ -44,12 +44,12 @@ func (c *Client) Ready() *Ready {
 		at = min(at, c.answers.Due())
 	}
 	level := int64(c.run.Level(c.in.Tick()))
-	if waiting := c.run.Untimed(); c.link.Err() == nil && (level > 0 || waiting || c.pace.owed < c.mostOwed()) {
+	if waiting := c.run.Untimed(); c.link.Err() == nil && (level > 0 || waiting || c.pace.Owed() < c.mostOwed()) {
 		if c.catchingUp || waiting {
 			r.Next = c.now
 			return r
 		}
-		at = min(at, c.pace.passed+c.pace.next(level))
+		at = min(at, c.pace.Next(level))
 	}
 	r.Next = c.now + max(0, at-c.clock)
 	return r

@@ -23,9 +23,7 @@ func (c *Client) Receive(now lockstep.Time, b []byte) error {
 	c.measure.bytesIn += uint64(len(b))
 	before := c.in.Tick()
 	err := c.receive(b)
-	if late := c.pace.came(c.clock, before, &c.in); !c.catchingUp {
-		c.measure.lateFrames += uint64(late)
-	}
+	c.measure.came(c.clock, before, &c.in, &c.pace, c.catchingUp)
 	if err != nil {
 		c.hangUp(err)
 	}
@@ -88,7 +86,7 @@ func (c *Client) take(b []byte) (rest []byte, err error) {
 		c.datagrams.Took(at, raw)
 	}
 	c.serverTick = max(c.serverTick, c.in.Tick())
-	c.pace.arriving = c.in.Speed()
+	c.pace.Arriving(c.in.Speed())
 	c.out.Arrived()
 	c.over = c.over || r.Kind == record.KindEnd
 	if c.in.Dropping() {
@@ -189,11 +187,11 @@ func (c *Client) welcome(w *protocol.Welcome) error {
 	c.ackEvery = lockstep.Tick(w.AckEvery)
 	c.serverTick = w.Tick // less than before if a crash took ticks back
 	renumbered := c.own.Known(w.LastSequence, w.Tick)
-	c.pace.noBase = true
+	c.pace.Interrupted()
 	c.measure.begin(c.clock)
 	c.catchingUp, c.progressed = !w.Resumed, 0
 	c.in.Begin(c.clock, w)
-	c.pace.arriving = c.in.Speed()
+	c.pace.Arriving(c.in.Speed())
 	if c.out.Take(outbox.Ready); c.wantReady {
 		c.out.Want(outbox.Ready)
 	}
@@ -224,7 +222,7 @@ func (c *Client) answered(m *protocol.Message) {
 	receipt := lockstep.Receipt{Sequence: m.Sequence, Tick: m.Tick, Reason: m.Reason, Wait: m.Wait(), Detail: m.Text}
 	accepted := m.Kind == protocol.KindCommandAccepted
 	a := c.own.Answer(&receipt, accepted, c.predict.Shown())
-	c.predict.Answered(a, c.pace.duration(1, c.pace.playing))
+	c.predict.Answered(a, c.pace.Tick())
 	// While a state sync is under way, a crash may have undone ticks that ran here, and an answer may be about the ticks that replace
 	// them.
 	if accepted && c.in.From() > 0 {

@@ -30,19 +30,19 @@ func (c *Client) play() {
 	}
 	level := int64(c.run.Level(c.in.Tick()))
 	due := min(level, int64(c.options.Pacing.Budget))
-	if !c.options.Pacing.AsTheyCome && c.pace.duration(level, c.pace.playing) > c.options.Pacing.FarBehind {
+	if c.pace.FarBehind(level) {
 		c.catchingUp = true // so late that all ticks that are here run at once
 	}
-	elapsed := min(c.clock-c.pace.passed, maxStep)
+	elapsed := c.pace.Elapsed(c.clock)
 	if c.catchingUp {
-		c.pace.passed = c.clock
+		c.pace.Skip(c.clock)
 	} else {
-		due = min(c.pace.pass(c.clock, level), due)
+		due = min(c.pace.Pass(c.clock, level), due)
 	}
 	before := f.Tick()
 	err := c.runTicks(due)
 	ran := f.Tick() - before
-	still := c.pace.ran(int64(ran), c.mostOwed()) // the next tick was not here
+	still := c.pace.Ran(int64(ran), c.mostOwed()) // the next tick was not here
 	if err != nil {
 		c.fail(err)
 		return
@@ -50,7 +50,7 @@ func (c *Client) play() {
 	c.report()
 	path, _ := c.path()
 	n := c.predict.Advance(c.clock, &c.own, &predict.Input{
-		Game: c.game, Confirmed: f.Simulation(), Owed: lockstep.Tick(c.pace.owed), Seat: c.seat,
+		Game: c.game, Confirmed: f.Simulation(), Owed: lockstep.Tick(c.pace.Owed()), Seat: c.seat,
 		Late: c.catchingUp, Watches: c.role == protocol.Spectator, Path: path,
 	})
 	c.smooth.rollbacks += n.Rollbacks
@@ -80,8 +80,8 @@ func (c *Client) report() {
 	}
 	t := c.Tick()
 	ahead := lockstep.Tick(1)
-	if tick := c.pace.duration(1, c.pace.playing); tick > 0 {
-		ahead += lockstep.Tick(c.pace.delay() / tick)
+	if tick := c.pace.Tick(); tick > 0 {
+		ahead += lockstep.Tick(c.pace.Delay() / tick)
 	}
 	if t >= c.serverTick || c.serverTick-t <= ahead {
 		c.catchingUp = false
@@ -141,7 +141,7 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 		if f.Commands[i].Player == lockstep.System {
 			switch v := stream.System(c.payloads, &f.Commands[i]).(type) {
 			case *lockstep.SpeedSet:
-				c.pace.playing = int64(v.Percent)
+				c.pace.Playing(int64(v.Percent))
 			default:
 				c.roster.command(v)
 			}
@@ -167,7 +167,7 @@ func (c *Client) View() (View, bool) {
 	if f == nil {
 		return View{}, false
 	}
-	v := View{Previous: c.run.Previous(), Current: f.Simulation(), Fraction: c.pace.fraction()}
+	v := View{Previous: c.run.Previous(), Current: f.Simulation(), Fraction: Fraction(c.pace.Fraction())}
 	if s := c.predict.Current(); s != nil {
 		v.Previous, v.Current, v.Predicted = c.predict.Previous(), s, true
 	}

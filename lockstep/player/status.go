@@ -48,8 +48,8 @@ type Status struct {
 func (c *Client) Status() Status {
 	s := Status{
 		Stage: c.Stage(), Seat: c.seat, Role: c.role,
-		Tick: c.Tick(), ServerTick: c.serverTick, InputDelay: c.in.InputDelay(), Backlog: c.run.Level(c.in.Tick()), Speed: c.pace.playing,
-		RoundTrip: c.measure.roundTrip, Jitter: c.pace.jitter.mean, RenderDelay: c.pace.delay(),
+		Tick: c.Tick(), ServerTick: c.serverTick, InputDelay: c.in.InputDelay(), Backlog: c.run.Level(c.in.Tick()), Speed: c.pace.Speed(),
+		RoundTrip: c.measure.roundTrip, Jitter: c.pace.Jitter(), RenderDelay: c.pace.Delay(),
 		Unanswered: c.own.Len(),
 		Watched:    c.smooth.watched, Stalls: c.smooth.stalls, Corrections: c.smooth.corrections, Rollbacks: c.smooth.rollbacks,
 		Repeats: c.measure.repeats + c.datagrams.Repeats(), LateFrames: c.measure.lateFrames,

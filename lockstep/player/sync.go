@@ -88,7 +88,7 @@ func (c *Client) adopt(a *stream.Assembly) error {
 	c.datagrams.Begin(a.Position)
 	c.run.Begin(f, &dec)
 	c.events = c.run.Events(c.events)
-	c.pace.begin(&f.Header().Settings, c.pace.arriving)
+	c.pace.Begin(&f.Header().Settings)
 	c.predict.Refuse()
 	c.own.Forget(f.Tick())
 	c.out.Adopted(f.Tick())

@@ -94,6 +94,7 @@ var imports = []importRow{
 	{pattern: "lockstep/player/internal/answers", own: []string{"checksum", "lockstep", "lockstep/protocol", "lockstep/record"}},
 	{pattern: "lockstep/player/internal/commands", own: []string{"lockstep", "lockstep/datagram", "lockstep/record"}},
 	{pattern: "lockstep/player/internal/follow", own: []string{"internal/pack", "lockstep", "lockstep/record", "state"}},
+	{pattern: "lockstep/player/internal/playout", own: []string{"lockstep"}},
 	{pattern: "lockstep/player/internal/predict", own: []string{"lockstep", "lockstep/player/internal/commands"}},
 	{pattern: "lockstep/player/internal/dialing", own: []string{"lockstep"}},
 	{pattern: "lockstep/player/internal/outbox", own: []string{"lockstep", "lockstep/datagram", "lockstep/protocol", "lockstep/record"}},

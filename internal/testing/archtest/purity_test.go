@@ -32,6 +32,7 @@ var machines = []string{
 	"lockstep/player/internal/dialing",
 	"lockstep/player/internal/follow",
 	"lockstep/player/internal/outbox",
+	"lockstep/player/internal/playout",
 	"lockstep/player/internal/predict",
 	"lockstep/player/internal/quiet",
 	"lockstep/player/internal/stream",

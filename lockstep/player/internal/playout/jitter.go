@@ -1,4 +1,4 @@
-package player
+package playout
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
