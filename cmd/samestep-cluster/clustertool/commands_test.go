@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/seed-49bee653/samestep/cmd/internal/games"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
@@ -75,6 +76,17 @@ func TestCommandsOfMessages(t *testing.T) {
 	}
 	if verbs := cluster.Size(); verbs < 20 || verbs > 30 {
 		t.Errorf("samestep-cluster has %d verbs, want its own and a few more", verbs)
+	}
+	for _, help := range cluster.Texts() {
+		for line := range strings.Lines(help.Text) {
+			if utf8.RuneCountInString(line) > 101 {
+				t.Errorf("%s: a line is wider than 100 columns: %s", help.File, line)
+			}
+		}
+	}
+	var flags strings.Builder
+	if Run(t.Context(), []string{commands.Cluster, "__complete", "serve", "--"}, &flags, &flags, all...); strings.Count(flags.String(), "\n") > 25+2 {
+		t.Errorf("serve has more than 25 flags, besides --help and --version:\n%s", &flags)
 	}
 	book.Join(cluster)
 	texts, err := commands.Texts("../../..")
