@@ -51,6 +51,14 @@ func manCommands(b *strings.Builder, parent string, commands []*cli.Command) {
 			flag, text := flagText(f)
 			fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(flag), roff(text))
 		}
+		if keys := settingsIn(c.Flags); len(keys) > 0 {
+			fmt.Fprintf(b, ".PP\nKeys of the file of %s alone:\n", roff("--"+settingsFlag.Name))
+			for _, s := range keys {
+				if s.where == inFile {
+					fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(s.name()), roff(s.meaning()))
+				}
+			}
+		}
 	}
 }
 
