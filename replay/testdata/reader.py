@@ -1,4 +1,4 @@
-"""Reads replays by docs/replay-format.md alone, with nothing but Python's own
+"""Reads replays by docs/spec/replay.md and docs/spec/state.md alone, with nothing but Python's own
 library and the command zstd.
 
     reader.py FILE           prints the last tick, the number of commands and the
