@@ -104,6 +104,8 @@ func brokenRecords() []Built {
 		bad("bad-frame-player", "corrupt", "A player is 250.", recordBytes(3, 250, 1, kindAdd, payload), "F-player"),
 		bad("bad-frame-player-range", "corrupt", "A player is 256.", recordBytes(3, 256, 1, kindAdd, payload), "F-player"),
 		bad("bad-frame-order", "corrupt", "Commands of two players stand in the wrong order.", recordBytes(3, 1, 1, kindAdd, payload, 0, 1, kindAdd, payload), "F-frame-order"),
+		bad("first-form", "corrupt", "A command is of a player without a seat, and the next one stands in the wrong order.", recordBytes(3, 2, 1, kindAdd, payload, 0, 1, kindAdd, payload), "F-first"),
+		bad("first-order", "invalid", "A second header has too few values.", recordBytes(1, 1, "samestep/1"), "F-first"),
 		bad("bad-frame-kind", "corrupt", "A kind of command exceeds 16 bits.", recordBytes(3, 0, 1, 65536, payload), "F-frame"),
 		bad("bad-frame-payload", "limit", "A payload has more than 16 KiB.", recordBytes(3, 0, 1, kindAdd, make([]byte, 16<<10+1)), "F-limits"),
 		bad("bad-empty-zero", "corrupt", "A run of empty ticks has none.", recordBytes(4, 0), "F-empty"),
