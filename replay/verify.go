@@ -64,7 +64,7 @@ type Verification struct {
 	Commands   int              `json:"commands"`        // applied, those of the system included
 	Checked    int              `json:"checked"`         // checksums and keyframes compared
 	Differed   int              `json:"differed"`        // of these, how many differ from the simulation
-	Mismatches int              `json:"dissents"`        // checksums of players that did not match the agreed one in the match
+	Mismatches int              `json:"mismatches"`      // checksums of players that did not match the agreed one in the match
 	Ended      bool             `json:"ended"`           // the end record was reached
 	Reason     string           `json:"reason"`          // what it says
 

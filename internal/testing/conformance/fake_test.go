@@ -60,7 +60,7 @@ func chunk(m *match, position, from, to int) []byte {
 
 // joinBytes returns the header and a keyframe of the current state.
 func (m *match) joinBytes() []byte {
-	return append(slices.Clone(m.records[0]), keyframe(m.tick, m.root(), m.lasts(), m.state())...)
+	return append(slices.Clone(m.records[0]), keyframe(m.tick, m.hash(), m.lasts(), m.state())...)
 }
 
 // refuse ends the connection without a message.

@@ -50,15 +50,15 @@ func messageFacts(m *protocol.Message) map[string]any {
 	case protocol.KindCommand:
 		facts["sequence"], facts["kind"], facts["payload"] = m.Sequence, m.Command, hex.EncodeToString(m.Bytes)
 	case protocol.KindChecksum:
-		facts["tick"], facts["root"], facts["sections"] = m.Tick, checksum.FormatHash(m.Hash), rootTexts(m.Sections)
+		facts["tick"], facts["state_hash"], facts["sections"] = m.Tick, checksum.FormatHash(m.Hash), sumTexts(m.Sections)
 	case protocol.KindResimulated:
-		facts["tick"], facts["first"], facts["root"], facts["sections"] = m.Tick, checksum.FormatHash(m.First), checksum.FormatHash(m.Hash), rootTexts(m.Sections)
+		facts["tick"], facts["first"], facts["state_hash"], facts["sections"] = m.Tick, checksum.FormatHash(m.First), checksum.FormatHash(m.Hash), sumTexts(m.Sections)
 	case protocol.KindPhases:
 		names := []any{}
 		for _, name := range m.Names {
 			names = append(names, name)
 		}
-		facts["tick"], facts["names"], facts["roots"] = m.Tick, names, rootTexts(m.Sections)
+		facts["tick"], facts["names"], facts["state_hashes"] = m.Tick, names, sumTexts(m.Sections)
 	case protocol.KindPanicked:
 		facts["tick"], facts["where"], facts["text"], facts["stack"] = m.Tick, m.Field, m.Text, m.Stack
 	case protocol.KindStateSync:
@@ -117,11 +117,11 @@ func authFacts(facts map[string]any, a *protocol.Auth) {
 	facts["capabilities"] = a.Capabilities
 	facts["state_schema"], facts["command_schema"] = checksum.FormatHash(a.StateSchema), checksum.FormatHash(a.CommandSchema)
 	t := a.SelfTest
-	facts["self_test"] = rootTexts([]uint64{t.Integers, t.Layout, t.Checksums, t.Records, t.Game})
+	facts["self_test"] = sumTexts([]uint64{t.Integers, t.Layout, t.Checksums, t.Records, t.Game})
 	facts["platform"], facts["token"], facts["session"], facts["position"] = a.Platform, a.Token, sessionText(a.Session), decimal(uint64(a.Position))
 }
 
-func rootTexts(sums []uint64) []any {
+func sumTexts(sums []uint64) []any {
 	texts := []any{}
 	for _, s := range sums {
 		texts = append(texts, checksum.FormatHash(s))

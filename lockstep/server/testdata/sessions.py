@@ -1,4 +1,4 @@
-"""A client of samestep.v1 that plays the conformance game, written from docs/protocol.md, docs/replay-format.md and docs/conformance.md alone.
+"""A client of samestep.v1 that plays the conformance game, written from docs/protocol.md, docs/spec/replay.md and docs/conformance.md alone.
 
     python3 sessions.py INDEX
 
@@ -15,7 +15,7 @@ from samestep import Bad, Unpacker, describe, pack, self_test, signed, state_has
 
 AUTH, COMMAND, CHECKSUM_REPORT, STATE, STATE_SYNC_REQUEST, PING, CHAT, LEAVE, ACK, READY = 32, 33, 34, 35, 36, 37, 38, 39, 40, 42
 WELCOME, STATE_SYNC, ACCEPTED, REJECTED, STATE_REQUEST, DESYNC_REPORT, PONG, ERROR, CLOSING, HELD = 48, 49, 50, 51, 52, 53, 54, 56, 57, 58
-HEADER, KEYFRAME, FRAME, EMPTY, CHECKSUM, DISSENT, END, NOTE, EVENT = 1, 2, 3, 4, 5, 6, 7, 64, 67
+HEADER, KEYFRAME, FRAME, EMPTY, CHECKSUM, MISMATCH, END, NOTE, EVENT = 1, 2, 3, 4, 5, 6, 7, 64, 67
 REFUSED, SYSTEM, ADD, SAY = 3, 255, 1, 2
 
 STATE_SCHEMA = describe(("struct", 4, ""), ("uint32", 0, "Ticks"), ("slice", 0, "Coins"), ("int32", 0, ""), ("uint16", 0, "System"), ("string", 0, "Last"))
