@@ -112,7 +112,7 @@ func documents(t *testing.T) map[string]string {
 		t.Fatalf("got no specifications: %v", err)
 	}
 	pages := map[string]string{}
-	for _, name := range append(names, "../../../docs/replay-format.md", "../../../docs/protocol.md") {
+	for _, name := range append(names, "../../../docs/replay-format.md") {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -13,7 +13,7 @@ type Transcript struct {
 	About  string   `json:"about"`
 	Plays  []string `json:"plays"` // the sides that it checks: "server", "client"
 	Match  Setting  `json:"match"`
-	Host   Policy   `json:"host"`             // differences from the defaults of docs/protocol.md
+	Host   Policy   `json:"host"`             // differences from the defaults of docs/limits.md
 	Tokens []Token  `json:"tokens,omitempty"` // of the server
 	Client *Player  `json:"client,omitempty"` // the checked client
 	EndsMS int64    `json:"ends_ms"`          // both sides are watched until then

@@ -122,6 +122,20 @@ func matchSessions() []Built {
 				g.add(1)
 				p.operator("resume", 0, "")
 			})},
+		{id: "pause-seats", rules: "P-presence P-back P-system", about: "In a pause a player is lost and comes back: events tell it at once, and the first frame after the pause has both commands before the resume.",
+			run: func(p *play) {
+				g := p.join(auth{token: ada})
+				p.join(auth{token: eve})
+				p.wait(450)
+				p.operator("pause", 0, "")
+				p.wait(200)
+				g.cut()
+				p.wait(200)
+				p.resume(g)
+				p.wait(200)
+				p.operator("resume", 0, "")
+				p.wait(300)
+			}},
 		{id: "pause-cancelled", rules: "P-system", about: "A pause that is taken back before its tick is sealed: both commands stand in one frame, and the match goes on.",
 			run: two(func(p *play, g *guest) {
 				p.operator("pause", 0, "")

@@ -1,4 +1,4 @@
-"""A client of samestep.v1 that plays the conformance game, written from docs/protocol.md, docs/replay-format.md and docs/conformance.md alone.
+"""A client of samestep.v1 that plays the conformance game, written from docs/spec/live.md, docs/replay-format.md and docs/conformance.md alone.
 
     python3 sessions.py INDEX
 
