@@ -58,6 +58,7 @@ type Policy struct {
 	InactiveMS          int64  `json:"inactive_ms,omitempty"`     // then the seat is taken over
 	BytesRate           int    `json:"bytes_rate,omitempty"`      // a second
 	BytesBurst          int    `json:"bytes_burst,omitempty"`     // with BytesRate
+	Views               string `json:"views,omitempty"`           // the game with views; "asked" or "only"
 }
 
 // A Token is a token that the server accepts. Tokens of guests need not be listed.
