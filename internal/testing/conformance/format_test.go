@@ -75,6 +75,7 @@ type Player struct {
 	Conns []int  `json:"conns"` // its connections; all others are guests'
 
 	Resimulates bool `json:"resimulates,omitempty"` // it says so in its auth
+	Datagrams   bool `json:"datagrams,omitempty"`   // each of its connections has a path of datagrams
 }
 
 // A Step is one event. Steps are in the order of the events, also within one millisecond.
@@ -88,7 +89,7 @@ type Step struct {
 	Says []any  `json:"says,omitempty"`
 
 	// Do is an event that is no message: a connection is opened, cut (without a message),
-	// refused or closed, or the operator or player does something, with a number, a text
+	// refused or closed, Hex is a datagram, or the operator or player does something, with a number, a text
 	// or a payload.
 	Do      string `json:"do,omitempty"`
 	Number  int64  `json:"number,omitempty"`

@@ -204,6 +204,10 @@ func (s *stage) input(step *Step) error {
 		return fmt.Errorf("conformance: connection %d was not opened", step.Conn)
 	case s.conns[step.Conn-1] == 0:
 		return nil // closed by the server meanwhile
+	case step.Do == "datagram":
+		b, err := hex.DecodeString(step.Hex)
+		s.host.ReceiveDatagram(s.time(), s.conns[step.Conn-1], b)
+		return err
 	case step.Do != "":
 		s.host.Disconnect(s.time(), s.conns[step.Conn-1])
 		s.conns[step.Conn-1] = 0
