@@ -31,7 +31,12 @@ func datagramSessions() []Built {
 		{id: "datagram-malformed", rules: "D-malformed P-malformed", about: "A malformed datagram ends the connection as a malformed message does.",
 			run: func(p *play) { g := p.join(auth{token: ada}); p.wait(300); g.datagram(2, 1); p.wait(200) }},
 		{id: "datagram-ack-wrong", rules: "D-malformed P-malformed", about: "A datagram has a record that was not sent.",
-			run: func(p *play) { g := p.join(auth{token: ada}); p.wait(300); g.datagram(2, 1, 0, 0, 99, 0, 1); p.wait(200) }},
+			run: func(p *play) {
+				g := p.join(auth{token: ada})
+				p.wait(300)
+				g.datagram(2, 1, 0, 0, 99, 0, 1)
+				p.wait(200)
+			}},
 		{id: "datagram-seen-wrong", rules: "D-malformed P-malformed", about: "A datagram acknowledges one that was not sent.",
 			run: func(p *play) {
 				g := p.join(auth{token: ada})
