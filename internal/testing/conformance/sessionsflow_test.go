@@ -265,6 +265,22 @@ func matchSessions() []Built {
 				p.operator("start", 0, "")
 				p.wait(300)
 			}},
+		{id: "lobby-away", rules: "P-presence", about: "An operator begins a match while one of its players is away, and one has left: the first frame tells the seats as they are.",
+			setup: func(t *Transcript) { t.Host.StartPlayers, t.Match.Players, t.Tokens = 3, 3, nil },
+			run: func(p *play) {
+				p.join(auth{token: guestAnn})
+				b := p.join(auth{token: "guest:Bob:fedcba9876543210"})
+				c := p.join(auth{token: "guest:Cid:00112233445566778899"})
+				p.operator("hold", 0, "wait")
+				p.wait(100)
+				b.cut()
+				c.say(39, "")
+				p.deliver()
+				p.wait(100)
+				p.operator("start", 0, "")
+				p.operator("hold", 0, "")
+				p.wait(300)
+			}},
 		{id: "lobby-flood", rules: "P-ready", about: "A player that changes its mind again and again is heard later, what it says last. A spectator that is ready gets an error.",
 			setup: func(t *Transcript) { t.Host.StartReady = true },
 			run: func(p *play) {
