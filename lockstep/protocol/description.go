@@ -16,7 +16,7 @@ const (
 )
 
 // A description describes one kind of message: its sender and its values. Reader, Writer, [Kind.String] and the tables
-// of docs/protocol.md come from it.
+// of docs/spec/live.md come from it.
 type description struct {
 	name   string
 	sender side
@@ -205,7 +205,7 @@ func describe(k Kind) *description {
 	return nil
 }
 
-// String returns the kind's name as in docs/protocol.md.
+// String returns the kind's name as in docs/spec/live.md.
 func (k Kind) String() string {
 	if d := describe(k); d != nil {
 		return d.name

@@ -70,7 +70,7 @@ type Position uint64
 type SessionToken [16]byte
 
 // A Message is one message that is not a record, decoded. Its Kind says which of the other fields are set; see the
-// tables of docs/protocol.md.
+// tables of docs/spec/live.md.
 type Message struct {
 	Kind Kind
 

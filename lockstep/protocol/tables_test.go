@@ -15,11 +15,11 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the tables of docs/protocol.md")
+var rewrite = flag.Bool("rewrite", false, "write the tables of docs/spec/live.md")
 
-const page = "../../docs/protocol.md"
+const page = "../../docs/spec/live.md"
 
-// The tables of messages in docs/protocol.md are what the descriptions say.
+// The tables of messages in docs/spec/live.md are what the descriptions say.
 func TestTablesOnPage(t *testing.T) {
 	b, err := os.ReadFile(page)
 	if err != nil {
@@ -34,7 +34,7 @@ func TestTablesOnPage(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("docs/protocol.md differs from the descriptions; -rewrite writes it (-want +got):\n%s", diff)
+		t.Errorf("docs/spec/live.md differs from the descriptions; -rewrite writes it (-want +got):\n%s", diff)
 	}
 	if other := strings.Replace(got, "nonce (u64)", "nonce (u32)", 1); withTables(t, other) != want {
 		t.Error("control: a wrong row is not corrected")

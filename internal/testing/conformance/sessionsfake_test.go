@@ -57,7 +57,7 @@ func fakeSessions() []Built {
 			f.server(welcome(true, 1, 0, 1))
 			empty(f, m, 1)
 		})),
-		fakes("unknown-system", "P-unknown-system", "A command of the system of kind 9: a client that simulates cannot go on with this stream.", joined(func(f *fake, m *match) {
+		fakes("unknown-system", "F-system-kind P-client-malformed", "A command of the system of kind 9 is malformed.", joined(func(f *fake, m *match) {
 			f.server(recordBytes(3, 255, 1, 9, recordBytes(1)))
 		})),
 		fakes("greeting", "P-greeting P-ping P-client-malformed", "A ping may come before the welcome, a state_sync may not.", func(f *fake) {

@@ -1,4 +1,4 @@
-"""A client of samestep.v1, written from docs/protocol.md and docs/spec/replay.md alone.
+"""A client of samestep.v1, written from docs/spec/live.md and docs/spec/replay.md alone.
 
     python3 client.py HOST:PORT MATCH TOKEN SECONDS
 
