@@ -72,11 +72,16 @@ func (p *Payloads) decode(c *Command) error {
 	var err error
 	q := p.pool(e)
 	if c.Value, err = q.decode(c.Payload); err != nil {
-		return fmt.Errorf("%s: %w: %w", e.Name, ErrMalformed, err)
+		return fmt.Errorf("%s: %w", e.Name, malformed{err})
 	}
 	p.used = append(p.used, q)
 	return nil
 }
+
+// malformed is an [ErrMalformed] whose text says so already: a [state.DecodeError].
+type malformed struct{ error }
+
+func (m malformed) Unwrap() []error { return []error{ErrMalformed, m.error} }
 
 // Encode returns the kind and the canonical payload of a command given as a pointer to its registered type. The bytes
 // are valid until the next call.
