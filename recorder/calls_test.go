@@ -223,7 +223,6 @@ var refusals = []refusal{
 	{"sums of sections", "header x61 60 2 0 x x x x" + numbered(64) + "\n" + manySums(5<<13+1), "sum at tick 40960: want at most 2621440 sums of sections"},
 	{"topic", header(2) + "note 9 0 x x\n", "note at tick 9: got a topic of 0 bytes, want 1 to 128 bytes of UTF-8"},
 	{"text", header(2) + "note 9 0 x61 *1025\n", "note at tick 9: got a text of 1025 bytes, want 0 to 1024 bytes of UTF-8"},
-	{"reserved topic", header(2) + "note 9 0 " + word("reports") + " x\n", "note at tick 9: the topics reports and tick_rate are reserved"},
 	{"state without schema", "header x61 60 2 0 x x x x\nstate 9 0 x\n", "state at tick 9: the header has no schema"},
 	{"second state", header(2) + "values 9\nvalues 9\n", "state at tick 9: want at least tick 10"},
 	{"states", typed("struct { X uint32 }") + manyStates(1<<16+1), "state at tick 65536: want at most 65536 states"},

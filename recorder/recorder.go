@@ -171,9 +171,6 @@ func (r *Recorder) Note(tick uint32, player int, topic, text string) {
 	case !valid(topic, 1, maxTopic):
 		r.lines.fail("note at tick %d: got a topic of %d bytes, want 1 to %d bytes of UTF-8", tick, len(topic), maxTopic)
 		return
-	case topic == "reports" || topic == "tick_rate":
-		r.lines.fail("note at tick %d: the topics reports and tick_rate are reserved", tick)
-		return
 	case !valid(text, 0, maxText):
 		r.lines.fail("note at tick %d: got a text of %d bytes, want 0 to %d bytes of UTF-8", tick, len(text), maxText)
 		return

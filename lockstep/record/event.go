@@ -21,7 +21,6 @@ const (
 	EventClaim      = "claim"
 	EventInvitation = "invitation"
 	EventReserved   = "reserved"
-	EventTickRate   = "tick_rate"
 	EventReports    = "reports"
 )
 
@@ -56,7 +55,6 @@ var eventTypes = []EventType{
 	{EventClaim, true, "server", true, false, "whose seat it is: the first half, in hexadecimal, of the SHA-256 hash of the match id and the subject of the player's token, which names no seat"},
 	{EventInvitation, true, "server", true, false, "the SHA-256 hash, in hexadecimal, of a token that the server has drawn for the seat"},
 	{EventReserved, true, "host", true, false, "the only player who may take it: a hash as in `claim`, of the player's subject or name"},
-	{EventTickRate, false, "import", true, false, "ticks a second that are no whole number: see [recordings.md](spec/recordings.md#in-a-replay)"},
 	{EventReports, true, "import", true, false, "`yes` or `no`: from the next check on the player reports checksums, or none"},
 }
 

@@ -78,11 +78,6 @@ func (p *Payloads) decode(c *Command) error {
 	return nil
 }
 
-// malformed is an [ErrMalformed] whose text says so already: a [state.DecodeError].
-type malformed struct{ error }
-
-func (m malformed) Unwrap() []error { return []error{ErrMalformed, m.error} }
-
 // Encode returns the kind and the canonical payload of a command given as a pointer to its registered type. The bytes
 // are valid until the next call.
 func (p *Payloads) Encode(value any) (CommandKind, []byte, error) {

@@ -705,9 +705,6 @@ int samestep_record_note(samestep_recorder *r, uint32_t tick, int player, const 
     if (!samestep_valid(topic, 1, 128)) {
         return samestep_fail(r, "note at tick %lu: got a topic of %lu bytes, want 1 to %d bytes of UTF-8", t, (unsigned long)strlen(topic), 128);
     }
-    if (strcmp(topic, "reports") == 0 || strcmp(topic, "tick_rate") == 0) {
-        return samestep_fail(r, "note at tick %lu: the topics reports and tick_rate are reserved", t);
-    }
     if (!samestep_valid(text, 0, 1024)) {
         return samestep_fail(r, "note at tick %lu: got a text of %lu bytes, want 0 to %d bytes of UTF-8", t, (unsigned long)strlen(text), 1024);
     }

@@ -209,8 +209,6 @@ class Recorder:
         size = _size(topic)
         if not 1 <= size <= 128:
             return self._fail("note at tick %d: got a topic of %d bytes, want 1 to %d bytes of UTF-8", tick, abs(size), 128)
-        if topic in ("reports", "tick_rate"):
-            return self._fail("note at tick %d: the topics reports and tick_rate are reserved", tick)
         size = _size(text)
         if not 0 <= size <= 1024:
             return self._fail("note at tick %d: got a text of %d bytes, want 0 to %d bytes of UTF-8", tick, abs(size), 1024)

@@ -185,8 +185,6 @@ func brokenRecordings() []Built {
 		of("recording-note-no-topic", "A note with an empty topic.", `{"t":1,"p":0,"note":"","text":""}`, "R-note"),
 		of("recording-note-long", "A note of 1,025 bytes.", `{"t":1,"p":0,"note":"chat","text":"`+strings.Repeat("n", 1025)+`"}`, "R-note"),
 		of("recording-note-system", "A note of player 255.", `{"t":1,"p":255,"note":"chat","text":""}`, "R-note"),
-		of("recording-note-reports", "A topic of a reader.", `{"t":1,"p":0,"note":"reports","text":"no"}`, "R-topics"),
-		of("recording-note-rate", "Another topic of a reader.", `{"t":1,"note":"tick_rate","text":"7.5"}`, "R-topics"),
 		of("recording-gap-player", "A gap of a player.", `{"t":1,"p":0,"gap":2}`, "R-gap"),
 		of("recording-gap-back", "A gap that ends before it begins.", `{"t":2,"gap":1}`, "R-gap"),
 		bad("recording-gap-last", "A gap up to the last tick that there can be.", recordingHeader+`{"t":2,"gap":2147483647}`+"\n"+`{"t":2147483647,"end":true}`+"\n", "R-gap"),

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strconv"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -93,7 +92,6 @@ func (r *recording) take(e *matchlog.Entry) bool {
 		r.orders = append(r.orders, map[string]any{"tick": e.Tick, "sum": checksum.FormatHash(e.Hash)})
 	default:
 		r.counts[3]++
-		return e.Topic != "reports" && e.Topic != "tick_rate"
 	}
 	return true
 }
@@ -128,11 +126,8 @@ func (r *recording) facts(last uint32) map[string]any {
 		}
 	}
 	facts := map[string]any{
-		"players": r.header.Players, "tick_rate": strconv.Itoa(int(r.header.TickRate)), "first": first, "last": last, "gaps": r.gaps, "orders": r.orders,
+		"players": r.header.Players, "tick_micros": r.header.TickMicros, "first": first, "last": last, "gaps": r.gaps, "orders": r.orders,
 		"commands": r.counts[0], "checksums": r.counts[1], "states": r.counts[2], "notes": r.counts[3],
-	}
-	if r.header.Rate != "" {
-		facts["tick_rate"] = r.header.Rate
 	}
 	if len(r.long) > 0 {
 		facts["long"] = r.long
