@@ -352,7 +352,7 @@ def check(nodes, b):
 
 COMMAND = "struct { Tick uint32; Player uint8; Kind uint16; Sequence uint32; Payload []uint8 }"
 MESSAGES = {
-    "match": "struct { Settings struct { Seed uint64; Players uint8; TickMicros uint32; CheckEvery uint16; KeyframeEvery uint32; Relay bool }; Config []uint8 }",
+    "match": "struct { Seed uint64; Players uint8; TickMicros uint32; Config []uint8 }",
     "assets": "struct { Assets []struct { Name, SHA256 string; Size uint32 } }",
     "contents": "struct { Contents []struct { Bytes []uint8 } }",
     "state": "struct { Tick uint32; Canonical []uint8 }",
