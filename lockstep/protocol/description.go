@@ -135,6 +135,9 @@ var descriptions = [256]description{
 	}},
 }
 
+// needs has the capability that a client has who gets or sends a kind, if not all do.
+var needs = map[Kind]string{KindResimulate: Resimulate, KindViewSync: Views, KindViewDelta: Views, KindViewAck: Views}
+
 // Fields of several kinds of messages.
 var (
 	offset = field{name: "offset", at: func(m *Message) any { return &m.Offset }}

@@ -1,7 +1,7 @@
 package protocol
 
 import (
-	"flag"
+	"cmp"
 	"fmt"
 	"math/bits"
 	"os"
@@ -9,13 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/seed-49bee653/samestep/internal/testing/script"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write the tables of docs/spec/live.md")
 
 const page = "../../docs/spec/live.md"
 
@@ -27,13 +26,13 @@ func TestTablesOnPage(t *testing.T) {
 	}
 	got := string(b)
 	want := withTables(t, got)
-	if *rewrite {
+	if script.Rewrite() {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("docs/spec/live.md differs from the descriptions; -rewrite writes it (-want +got):\n%s", diff)
 	}
 	if other := strings.Replace(got, "nonce (u64)", "nonce (u32)", 1); withTables(t, other) != want {
@@ -61,17 +60,23 @@ func table(sender side) string {
 		if d.sender&sender == 0 {
 			continue
 		}
-		values := []string{}
-		for i := range d.fields {
-			f := &d.fields[i]
-			values = append(values, fmt.Sprintf("%s (%s%s)", f.name, form(f), f.note))
-		}
-		if len(values) == 0 {
-			values = []string{"(none)"}
-		}
-		fmt.Fprintf(&b, "| %d | `%s` | %s |\n", k, d.name, strings.Join(values, ", "))
+		fmt.Fprintf(&b, "| %d | `%s` | %s |\n", k, d.name, values(d, true))
 	}
 	return b.String()
+}
+
+// values returns the values of a kind, with or without the notes for people.
+func values(d *description, notes bool) string {
+	all := []string{}
+	for i := range d.fields {
+		f := &d.fields[i]
+		note := f.note
+		if !notes {
+			note = ""
+		}
+		all = append(all, fmt.Sprintf("%s (%s%s)", f.name, form(f), note))
+	}
+	return cmp.Or(strings.Join(all, ", "), "(none)")
 }
 
 // form returns the type and the limits of a field.

@@ -21,7 +21,6 @@ const (
 	EventClaim      = "claim"
 	EventInvitation = "invitation"
 	EventReserved   = "reserved"
-	EventTickRate   = "tick_rate"
 	EventReports    = "reports"
 )
 
@@ -56,7 +55,6 @@ var eventTypes = []EventType{
 	{EventClaim, true, "server", true, false, "whose seat it is: the first half of the SHA-256 of the match id and the subject of the player's token"},
 	{EventInvitation, true, "server", true, false, "the SHA-256 of a token that the server has drawn for the seat"},
 	{EventReserved, true, "host", true, false, "who alone may take it: a hash as in `claim`, of the subject or name"},
-	{EventTickRate, false, "import", true, false, "ticks a second that are no whole number: see [recordings.md](recordings.md#in-a-replay)"},
 	{EventReports, true, "import", true, false, "`yes` or `no`: from the next check on the player reports checksums, or none"},
 }
 

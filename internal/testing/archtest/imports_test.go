@@ -56,7 +56,7 @@ var (
 	shell = slices.Concat(log, live, []string{"lockstep/server", "lockstep/client", "lockstep/locksteptest", "lockstep/netsim"})
 
 	// anyTest is what every test may import.
-	anyTest = []string{"internal/testing/testgame", "internal/testing/loglines", "internal/testing/testenv", "internal/testing/alerting", "internal/testing/script", "internal/nullgame", "internal/testing/dots", "internal/testing/drift", "internal/matchlog", goCmp, goleak, goScript}
+	anyTest = []string{"internal/testing/testgame", "internal/testing/loglines", "internal/testing/testenv", "internal/testing/alerting", "internal/testing/script", "internal/testing/frozen", "internal/nullgame", "internal/testing/dots", "internal/testing/drift", "internal/matchlog", goCmp, goleak, goScript}
 
 	// games are test subjects for what stands above the core.
 	games = []string{"examples/...", "fixed", "fixed/grid", "fixed/ids"}
@@ -147,6 +147,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/alerting"},
 	{pattern: "internal/testing/wire", own: []string{"lockstep/netsim"}, modules: []string{xsys}},
 	{pattern: "internal/testing/script", modules: []string{dataTests}},
+	{pattern: "internal/testing/frozen", own: []string{"internal/testing/script"}},
 	{pattern: "internal/matchlog", own: []string{"state"}, tests: []string{"recorder"}},
 	{pattern: "internal/nullgame", own: []string{"lockstep"}},
 	{pattern: "internal/testing/dots", own: slices.Concat(live, []string{"replay", "fixed"})},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strconv"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -127,11 +126,8 @@ func (r *recording) facts(last uint32) map[string]any {
 		}
 	}
 	facts := map[string]any{
-		"players": r.header.Players, "tick_rate": strconv.Itoa(int(r.header.TickRate)), "first": first, "last": last, "gaps": r.gaps, "orders": r.orders,
+		"players": r.header.Players, "tick_micros": r.header.TickMicros, "first": first, "last": last, "gaps": r.gaps, "orders": r.orders,
 		"commands": r.counts[0], "checksums": r.counts[1], "states": r.counts[2], "notes": r.counts[3],
-	}
-	if r.header.Rate != "" {
-		facts["tick_rate"] = r.header.Rate
 	}
 	if len(r.long) > 0 {
 		facts["long"] = r.long
