@@ -135,8 +135,10 @@ var descriptions = [256]description{
 	}},
 }
 
-// needs has the capability that a client has who gets or sends a kind, if not all do.
-var needs = map[Kind]string{KindResimulate: Resimulate, KindViewSync: Views, KindViewDelta: Views, KindViewAck: Views}
+// needs has the capability that a client has who gets a kind or answers with it, if not all do.
+var needs = map[Kind]string{
+	KindResimulate: Resimulate, KindResimulated: Resimulate, KindPhases: Resimulate, KindViewSync: Views, KindViewDelta: Views, KindViewAck: Views,
+}
 
 // Fields of several kinds of messages.
 var (

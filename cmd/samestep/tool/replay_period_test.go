@@ -12,8 +12,8 @@ import (
 func TestPeriod(t *testing.T) {
 	const file = "../../../testdata/conformance/replay/period.ssr" // one tick
 	for want, args := range map[string][]string{
-		"1 tick, 0.6 s":                      {"info"},
-		"tick 1  0.6 s  ":                    {"watch", "--once"},
+		"1 tick, 0.6 s":            {"info"},
+		"tick 1  0.6 s  ":          {"watch", "--once"},
 		`"tick_rate_hz":1.666667,`: {"export"},
 	} {
 		if got := samestep(t, exitOK, append(append([]string{"replay"}, args...), file)...); !strings.Contains(got, want) {

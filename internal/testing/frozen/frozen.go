@@ -34,9 +34,9 @@ var growth = map[string]func(name, value string, rows []string) bool{
 	"reason":     always,
 	"capability": always,
 	"case":       always,
-	"message": func(_, value string, rows []string) bool {
+	"message": func(name, value string, rows []string) bool {
 		needs := regexp.MustCompile(`\bneeds ([a-z_]+):`).FindStringSubmatch(value)
-		return needs != nil && slices.ContainsFunc(rows, func(r string) bool { return strings.HasPrefix(r, "capability "+needs[1]+": ") })
+		return between(name, 32, 63) && needs != nil && slices.ContainsFunc(rows, func(r string) bool { return strings.HasPrefix(r, "capability "+needs[1]+": ") })
 	},
 }
 

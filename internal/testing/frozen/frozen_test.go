@@ -35,7 +35,7 @@ func TestCompare(t *testing.T) {
 		"event audience: the match": true, "topic map: of a player": true, "error 9: new": true, "closing 14: new": true, "reason 12: new": true,
 		"capability audiences: Audiences": true, "case b: record ok 01": true,
 		"message 62: evidence, server, needs views: tick (u32)": true, "message 62: evidence, server, needs nothing: tick (u32)": false,
-		"message 62: evidence, server: tick (u32)": false, "system 9: moved": false, "header 20: more, string": false, "version replay file: 2": false,
+		"message 64: evidence, server, needs views: tick (u32)": false, "message 62: evidence, server: tick (u32)": false, "system 9: moved": false, "header 20: more, string": false, "version replay file: 2": false,
 		"engine other: samestep/2": false, "function 13: More": false, "abi more: struct{}": false, "other 1: new": false, "no row": false,
 	} {
 		wrong, grown := compare(frozen, append(slices.Clone(frozen), r))
