@@ -131,7 +131,7 @@ func classOf(err error) replay.Class {
 	case errors.Is(err, matchlog.ErrMalformed) && !errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &reports):
 		return replay.ClassInvalid
 	case err == nil, errors.As(err, &file), errors.As(err, &damage), errors.As(err, &differs), errors.As(err, &identity),
-		isAny(err, replay.ErrLimit, replay.ErrSignature, replay.ErrBundle):
+		isAny(err, replay.ErrLimit, replay.ErrSignature, replay.ErrBundle, replay.ErrUnsupported):
 		return replay.ClassOf(err)
 	}
 	return ""
