@@ -126,6 +126,8 @@ func classOf(err error) replay.Class {
 		return replay.ClassPanic
 	case errors.Is(err, wasm.ErrLimit), fault != nil && fault.Limit:
 		return replay.ClassLimit
+	case isAny(err, matchlog.ErrUnsupported, abi.ErrUnsupported):
+		return replay.ClassUnsupported
 	case isAny(err, wasm.ErrMalformed, wasm.ErrImports), fault != nil:
 		return replay.ClassInvalid
 	case errors.Is(err, matchlog.ErrMalformed) && !errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &reports):
