@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"encoding/pem"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // newer returns files that a newer program could have written: each needs a reader that knows more.
@@ -133,6 +136,17 @@ func TestUnknownBundles(t *testing.T) {
 		samestep(t, exitUnsupported, strings.Fields(strings.NewReplacer("FILE", path, "OUT", out).Replace(verb))...)
 		if os.Remove(out) == nil {
 			t.Errorf("%s: wrote a file", verb)
+		}
+	}
+}
+
+// Recover names the class of the fault at which a file ends.
+func TestRecoveryText(t *testing.T) {
+	for err, want := range map[error]string{
+		io.ErrUnexpectedEOF: "torn at byte 9: 5 ticks are left", replay.ErrInvalid: "invalid at byte 9: 5 ticks are left", replay.ErrCorrupt: "corrupt at byte 9: 5 ticks are left",
+	} {
+		if got := recoveryText(&replay.Recovery{Ticks: 5, Damage: &replay.DamageError{Offset: 9, Err: err}}); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
