@@ -48,11 +48,17 @@ func ParseHeader(line []byte) (Header, error) {
 		Sections *[]string       `json:"sections"`
 		Type     *string         `json:"state"`
 	}
+	var version struct {
+		Log *int `json:"log"`
+	}
+	if json.Unmarshal(line, &version) == nil && version.Log != nil && *version.Log != 1 { // another version may have other fields
+		return Header{}, fmt.Errorf("%w: got version %d, want 1", ErrUnsupported, *version.Log)
+	}
 	if err := decode(line, &l); err != nil {
 		return Header{}, err
 	}
 	if l.Log != 1 {
-		return Header{}, fmt.Errorf("got version %d, want 1", l.Log)
+		return Header{}, fmt.Errorf("got no version, want 1")
 	}
 	if l.Players < 1 || l.Players > maxSeats {
 		return Header{}, fmt.Errorf("got %d players, want 1 to %d", l.Players, maxSeats)

@@ -31,7 +31,7 @@ func TestFrozen(t *testing.T) {
 	for _, c := range frozen.Constants(t, "record.go", "Kind") {
 		bytes := written[Kind(c.Number)]
 		if bytes == nil {
-			t.Errorf("%s is not written here", c.Name)
+			t.Fatalf("%s is not written here", c.Name)
 		}
 		rows = append(rows, fmt.Sprintf("record %d: %s %v", c.Number, c.Name, bytes))
 	}

@@ -536,10 +536,11 @@ class File:
         magic = b"\x89SSR\r\n\x1a\n"
         if self.b[:8] != magic[:len(self.b)]:
             raise Fault("corrupt")
+        for at, want in (8, 1), (12, 0):
+            if len(self.b) >= at + 4 and struct.unpack_from("<I", self.b, at)[0] != want:
+                raise Fault("unsupported")
         if len(self.b) < 32:
             raise Fault("torn")
-        if self.b[8:16] != struct.pack("<II", 1, 0):
-            raise Fault("unsupported")
         self.chain, self.at = xxh64(self.b[:32]), 32
 
     def head(self, at, chain):

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/testing/frozen"
 )
 
 // A limit is two cells of a table: the name of a constant, or of an option with a
@@ -80,6 +82,24 @@ func (t *tree) limitFindings(pages map[string]string) []finding {
 		}
 	}
 	return found
+}
+
+// formatLimits returns the limits that specifications name, which are part of version 1, as rows of [frozen.Check]. Those of a host are a
+// server's choice.
+func (t *tree) formatLimits(pages map[string]string) []string {
+	rows := map[string]bool{}
+	for page, text := range pages {
+		if path.Dir(page) != "docs/spec" {
+			continue
+		}
+		for _, m := range limitName.FindAllStringSubmatch(text, -1) {
+			pkg, name, _ := strings.Cut(m[1], ".")
+			if value, ok := t.constant(pkg, name); ok && pkg != "host" {
+				rows["limit "+m[1]+": "+value] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(rows))
 }
 
 // limit returns the value of a constant of a package, or the default of an option:
@@ -273,6 +293,7 @@ func TestLimits(t *testing.T) {
 		pages["docs/spec/"+filepath.Base(name)] = string(page)
 	}
 	report(t, tr.limitFindings(pages))
+	frozen.Check(t, "../../../testdata/frozen/limits.txt", tr.formatLimits(pages))
 }
 
 func TestLimitsControl(t *testing.T) {
@@ -291,6 +312,10 @@ func (o *Options) complete(r *Rates) {
 }
 `,
 	})
+	named := map[string]string{"docs/spec/a.md": "`b.Max`, `c.Second` | 1 and `a.gone`", "a.md": "`a.right`"}
+	if got, want := tr.formatLimits(named), []string{"limit b.Max: 3003", "limit c.Second: 1000000"}; !slices.Equal(got, want) {
+		t.Errorf("limits of specifications: got %q, want %q", got, want)
+	}
 	expect(t, tr.limitFindings(map[string]string{
 		"a.md":           "| `a.right` | 8 MiB | x | y |\n| `a.wrong` | 8 MiB | x | y |\n| `a.gone` | 1 | x | y |\n| `b.Max` | 3,003 | x | y |\n| `a.twice` | 5 | x | y |\n",
 		"docs/spec/c.md": "at most `a.right`, `b.Max`, `c.Second`, `a.maxGone` and `a.other`\n| `a.specified` | 4 | x |\n| `a.twice` | 6 | x |\n| `a.field` | text | x |\n",

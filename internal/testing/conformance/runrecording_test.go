@@ -16,6 +16,9 @@ import (
 // runRecording reads a recording of another engine.
 func runRecording(file []byte) Result {
 	m, err := matchlog.NewReader(bytes.NewReader(file))
+	if errors.Is(err, matchlog.ErrUnsupported) {
+		return Result{Verdict: "unsupported"}
+	}
 	if err != nil {
 		return Result{Verdict: "invalid"}
 	}

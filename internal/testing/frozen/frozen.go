@@ -25,7 +25,7 @@ var row = regexp.MustCompile(`^([a-z-]+) (.+?): (.*)$`)
 
 // growth says of each sort of rows by which names and values version 1 grows. It has no others: a reader of version 1 counts them.
 var growth = map[string]func(name, value string, rows []string) bool{
-	"record":     func(name, _ string, _ []string) bool { return between(name, 64, 255) },
+	"record":     func(name, _ string, _ []string) bool { return between(name, 64, 127) },
 	"block":      func(name, _ string, _ []string) bool { return between(name, 64, 127) },
 	"event":      always,
 	"topic":      always,
