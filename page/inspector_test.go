@@ -279,7 +279,7 @@ func TestInspectRecording(t *testing.T) {
 	b.Until(`document.querySelector("#viewer .missing").hidden && document.querySelectorAll("#viewer .row").length > 0`)
 	b.Click(`#viewer [role="tab"]:nth-child(3)`)
 	b.Shown("#viewer .commands", "kind 1")
-	if got := browser.Value[int](b, `viewer.timeline.data.dissents[0].tick`); got != 151 {
+	if got := browser.Value[int](b, `viewer.timeline.data.mismatches[0].tick`); got != 151 {
 		t.Errorf("the first mismatch: got tick %d, want 151", got)
 	}
 }

@@ -43,7 +43,7 @@
 //	POST   /matches/NAME/unban    ?subject=S and ?address=A (admin)
 //	GET    /matches/NAME/bans     the active bans, including those of kicks (admin)
 //	POST   /revocations           ?subject=S or ?token=ID (a JWT's jti); &for=TIME, &reason=TEXT (admin); DELETE removes one, GET lists them
-//	GET    /matches/NAME/play     the WebSocket of docs/protocol.md
+//	GET    /matches/NAME/play     the WebSocket of docs/spec/live.md
 //	GET    /matches/NAME/datagrams  where its datagrams go, with [Server.ServeDatagrams]
 //	GET    /replays               the replays of finished matches, in pages like /matches, if Options.Replays or for admins; with
 //	                              Options.Archive also a search, and players see what they have played

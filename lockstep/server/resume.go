@@ -182,6 +182,8 @@ func (m *Match) copyLog(x *recovery, r *replay.Reader, phase time.Duration) erro
 	case found.Damage == nil && (r.Finished() || m.server.options.KeepOpen):
 		return ErrNotInterrupted
 	case found.Damage == nil: // the host says whether the rules have ended it
+	case errors.Is(found.Damage, replay.ErrUnsupported):
+		return found.Damage
 	case found.Damage.Next > 0 || !errors.Is(found.Damage, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%w: %w", ErrDamaged, found.Damage)
 	}

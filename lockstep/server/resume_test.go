@@ -3,6 +3,7 @@
 package server_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -107,6 +110,9 @@ func TestResumeRefused(t *testing.T) {
 		}
 		damaged := append([]byte{}, whole...)
 		damaged[len(damaged)-20] ^= 1
+		unknown := append(append([]byte{}, whole...), 1, 3, 0x92, 8, 7) // a batch with a record of a newer program
+		sum := xxhash.Sum64(unknown[len(whole)-8:])
+		unknown = binary.LittleEndian.AppendUint64(unknown, sum)
 		for _, row := range []struct {
 			name, path string
 			want       error
@@ -115,10 +121,11 @@ func TestResumeRefused(t *testing.T) {
 			{"a match of the same name", crashed, server.ErrExists},
 			{"another name", file("duel.ssr", whole), server.ErrName},
 			{"damage", file("x"+filepath.Base(crashed), damaged), server.ErrDamaged},
+			{"a newer program", file("y"+filepath.Base(crashed), unknown), replay.ErrUnsupported},
 			{"no replay", file("text.ssr", []byte("text")), replay.ErrFormat},
 			{"nothing", filepath.Join(dir, "none.ssr"), fs.ErrNotExist},
 		} {
-			if _, err := s.server.Resume(row.path, spec); !errors.Is(err, row.want) {
+			if _, err := s.server.Resume(row.path, spec); !errors.Is(err, row.want) || errors.Is(err, server.ErrDamaged) != (row.want == server.ErrDamaged) {
 				t.Errorf("%s: got %v, want %v", row.name, err, row.want)
 			}
 		}

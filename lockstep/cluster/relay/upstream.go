@@ -25,7 +25,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// An Upstream is a Source: a server, or another relay, which is watched over the protocol of docs/protocol.md.
+// An Upstream is a Source: a server, or another relay, which is watched over the protocol of docs/spec/live.md.
 type Upstream struct {
 	// URL is its address, such as "http://game.example". With the path of a match, such as "/matches/duel", the relay has only that
 	// one.

@@ -1,4 +1,4 @@
-"""A client of samestep.v1, written from docs/protocol.md and docs/replay-format.md alone.
+"""A client of samestep.v1, written from docs/spec/live.md and docs/spec/replay.md alone.
 
     python3 client.py HOST:PORT MATCH TOKEN SECONDS
 
@@ -21,7 +21,7 @@ from samestep import Bad, Unpacker, pack, self_test
 
 AUTH, COMMAND, STATE, STATE_SYNC_REQUEST, PING, LEAVE, ACK = 32, 33, 35, 36, 37, 39, 40
 WELCOME, STATE_SYNC, ACCEPTED, REJECTED, STATE_REQUEST, PONG, ERROR, CLOSING, HELD = 48, 49, 50, 51, 52, 54, 56, 57, 58
-HEADER, KEYFRAME, FRAME, EMPTY, CHECKSUM, DISSENT, END, NOTE, EVENT = 1, 2, 3, 4, 5, 6, 7, 64, 67
+HEADER, KEYFRAME, FRAME, EMPTY, CHECKSUM, MISMATCH, END, NOTE, EVENT = 1, 2, 3, 4, 5, 6, 7, 64, 67
 SYSTEM = 255
 
 
@@ -135,7 +135,7 @@ class Client:
             if not isinstance(values, list) or not values:
                 raise Bad("not an array")
             kind = values.pop(0)
-            if kind in (FRAME, EMPTY, CHECKSUM, DISSENT, END) or kind >= 64:
+            if kind in (FRAME, EMPTY, CHECKSUM, MISMATCH, END) or kind >= 64:
                 self.record(kind, values)
             else:
                 self.receive(kind, values)

@@ -1,4 +1,4 @@
-"""The common parts of clients of samestep.v1, written from docs/protocol.md and docs/replay-format.md alone.
+"""The common parts of clients of samestep.v1, written from docs/spec/live.md and docs/spec/replay.md alone.
 
 MessagePack in its one form, xxHash64, canonical bytes, state hashes, and the self-test. It needs the standard library only.
 """

@@ -1,4 +1,5 @@
-"""A client of samestep.v1 that plays the conformance game, written from docs/protocol.md, docs/replay-format.md and docs/conformance.md alone.
+"""A client of samestep.v1 that plays the conformance game, written from docs/spec/live.md, docs/spec/datagrams.md, docs/spec/replay.md
+and docs/conformance.md alone.
 
     python3 sessions.py INDEX
 
@@ -15,7 +16,7 @@ from samestep import Bad, Unpacker, describe, pack, self_test, signed, state_has
 
 AUTH, COMMAND, CHECKSUM_REPORT, STATE, STATE_SYNC_REQUEST, PING, CHAT, LEAVE, ACK, READY = 32, 33, 34, 35, 36, 37, 38, 39, 40, 42
 WELCOME, STATE_SYNC, ACCEPTED, REJECTED, STATE_REQUEST, DESYNC_REPORT, PONG, ERROR, CLOSING, HELD = 48, 49, 50, 51, 52, 53, 54, 56, 57, 58
-HEADER, KEYFRAME, FRAME, EMPTY, CHECKSUM, DISSENT, END, NOTE, EVENT = 1, 2, 3, 4, 5, 6, 7, 64, 67
+HEADER, KEYFRAME, FRAME, EMPTY, CHECKSUM, MISMATCH, END, NOTE, EVENT = 1, 2, 3, 4, 5, 6, 7, 64, 67
 REFUSED, SYSTEM, ADD, SAY = 3, 255, 1, 2
 
 STATE_SCHEMA = describe(("struct", 4, ""), ("uint32", 0, "Ticks"), ("slice", 0, "Coins"), ("int32", 0, ""), ("uint16", 0, "System"), ("string", 0, "Last"))
@@ -73,6 +74,7 @@ class Client:
         self.refused = 0  # bad states in a row
         self.ready = False  # in the lobby
         self.agreed = {}  # checksums of the stream
+        self.stream, self.taken = 0, {}  # position of the next record of the stream; records by position, some of datagrams
 
     def say(self, *values):
         self.said[self.conn].append(list(values))
@@ -108,15 +110,64 @@ class Client:
                 raise Bad("a message of %d bytes" % len(message))
             u = Unpacker(message)
             while u.more() and self.conn:
-                values = u.value()
+                begin, values = u.at, u.value()
                 if not isinstance(values, list) or not values or not isinstance(values[0], int):
                     raise Bad("not a message")
                 if values[0] < 32 or values[0] >= 64:
-                    self.record(*values)
+                    self.streamed(message[begin : u.at], values)
                 else:
                     self.message(*values)
         except Bad as e:
             self.close(isinstance(e, Final))
+
+    def streamed(self, b, values):
+        """Takes a record of the stream, which datagrams may have brought."""
+        at, self.stream = self.stream, self.stream + 1
+        if at in self.taken and self.sending:
+            self.same(at, b)
+        else:
+            self.taken[at] = b
+            self.record(*values)
+        self.catch_up()
+
+    def same(self, at, b):
+        if self.taken[at] != b:
+            self.position = 0  # one of the two is wrong
+            raise Bad("two records at %d" % at)
+
+    def catch_up(self):
+        while self.position in self.taken:
+            self.record(*Unpacker(self.taken[self.position]).value())
+
+    def datagram(self, b):
+        """Handles a datagram, and takes its records."""
+        try:
+            u = Unpacker(b)
+            kind, number, seen, count, receipts, position = [u.value() for _ in range(6)]
+            if kind != 1 or number < 1 or count > seen or len(receipts) % 2:
+                raise Bad("not a datagram of a host")
+            for sequence, tick in zip(receipts[0::2], receipts[1::2]):
+                self.message(ACCEPTED, sequence, tick)
+            while u.more():
+                begin, item = u.at, u.value()
+                if isinstance(item, list):
+                    records = [b[begin : u.at]]
+                elif 1 <= item <= 64:
+                    records = [pack([EMPTY, 1])] * item
+                elif 128 <= item <= 190:
+                    position += item - 127
+                    continue
+                else:
+                    raise Bad("an item %d" % item)
+                for record in records:
+                    if position in self.taken:
+                        self.same(position, record)
+                    elif position >= self.stream:
+                        self.taken[position] = record
+                    position += 1
+            self.catch_up()
+        except Bad:
+            self.close()
 
     def message(self, kind, *v):
         if not self.up and kind not in (WELCOME, ERROR, CLOSING, PING):
@@ -151,6 +202,7 @@ class Client:
             raise Bad("a speed of %d, an ack every %d ticks, a seat of %d" % (speed, every, seat))
         self.up, self.session, self.seat, self.every = True, session, seat, every
         self.sending = resumed  # a stream to continue
+        self.stream = position if resumed else 0
         undecided = sorted(sequence for sequence in self.waiting if sequence > last)
         far = undecided and undecided[-1] > last + 256
         if far:
@@ -211,6 +263,7 @@ class Client:
         if kind != KEYFRAME or at != tick or state_hash(world.sections())[0] != want:
             raise Bad("a state that is not the match's")
         self.match, self.world, self.tick, self.position, self.sending = header[5], world, tick, position, True
+        self.stream, self.taken = position, {}
         self.check_every = header[7][3]
         self.last = dict(zip(last[0::2], last[1::2]))
         self.states = {}
@@ -348,7 +401,10 @@ def play(t):
                 want[conn] += spoken([bytes.fromhex(s["hex"])])
         elif c.conn == conn:
             heard = s["at_ms"]
-            c.lost() if do else c.take(bytes.fromhex(s["hex"]))
+            if do == "datagram":
+                c.datagram(bytes.fromhex(s["hex"]))
+            else:
+                c.lost() if do else c.take(bytes.fromhex(s["hex"]))
     return compare(c, want)
 
 

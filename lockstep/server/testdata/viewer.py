@@ -1,4 +1,4 @@
-"""A viewer of a match, written from docs/spec/views.md, docs/spec/state.md, docs/protocol.md and docs/replay-format.md alone.
+"""A viewer of a match, written from docs/spec/views.md, docs/spec/state.md, docs/spec/live.md and docs/spec/replay.md alone.
 
     python3 viewer.py HOST:PORT MATCH TOKEN SECONDS
 
