@@ -31,7 +31,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/alerting"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/archive"
+	"github.com/seed-49bee653/samestep/server/archive"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"

@@ -19,7 +19,7 @@ var (
 	ErrQuery = errors.New("server: bad search")
 )
 
-// An Archive keeps the replays and the desync bundles of matches that are over; the package lockstep/archive has one.
+// An Archive keeps the replays and the desync bundles of matches that are over; the package server/archive has one.
 // It must be safe for concurrent use.
 type Archive interface {
 	// Played remembers the subjects of the seats of a match, by the path of its replay. They may read it. It is called

@@ -15,8 +15,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/lockstep/archive"
-	"github.com/seed-49bee653/samestep/lockstep/archive/s3"
+	"github.com/seed-49bee653/samestep/server/archive"
+	"github.com/seed-49bee653/samestep/server/archive/s3"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 

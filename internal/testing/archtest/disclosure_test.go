@@ -31,7 +31,7 @@ var logReaders = []logReader{
 	{"lockstep/server", "replays.open", "asks Policy.Files, by the lock of the file", "lockstep/server.TestReplaysOverHTTP"},
 	{"lockstep/server", "replays.openFile", "the same; a bundle as the replay that it belongs to", "lockstep/server.TestPublicBundles"},
 	{"lockstep/server", "Archive.Open", "files of matches that are over, as the operator says who reads them", "lockstep/server.TestArchiveAccess"},
-	{"lockstep/archive", "store.Open", "a store has only files of matches that are over", "lockstep/archive.TestScripts"},
+	{"server/archive", "store.Open", "a store has only files of matches that are over", "server/archive.TestScripts"},
 	{"lockstep/cluster/farm", "store.Fetch", "a worker gets what is in the store, and tells only verdicts", "lockstep/cluster/storage.TestWorkerWorks"},
 	{"replay", "host.NewRecovery", "begins a match of the operator in a state of another one, with a policy of its own", "replay.TestReadOrigin"},
 }

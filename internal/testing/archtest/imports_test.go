@@ -114,10 +114,10 @@ var imports = []importRow{
 	{pattern: "internal/line", own: slices.Concat(log, []string{"desync", "desync/probe", "desync/probe/program", "internal/weave", "internal/words", "lockstep/abi", "lockstep/module"}), modules: []string{xsync}, tests: slices.Concat(games, live, []string{"internal/testing/hostile", "internal/testing/planted/workshop", "lockstep/local"})},
 	// Apart, so that no test of a game links what reads and builds sources.
 	{pattern: "internal/line/checkline", own: []string{"desync/probe/program", "internal/line"}},
-	{pattern: "lockstep/server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files", "internal/logged", "internal/measure", "internal/tries", "internal/wsmatch"}), modules: []string{websocket, quic, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"lockstep/archive", "lockstep/assets", openAPI, xxhash})},
-	{pattern: "lockstep/archive", own: []string{"lockstep", "lockstep/server", "replay", "internal/files"}, modules: []string{metrics, bbolt}, tests: []string{"lockstep/host", "lockstep/record", "lockstep/archive/s3", gofakes3}},
+	{pattern: "lockstep/server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files", "internal/logged", "internal/measure", "internal/tries", "internal/wsmatch"}), modules: []string{websocket, quic, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"server/archive", "lockstep/assets", openAPI, xxhash})},
+	{pattern: "server/archive", own: []string{"lockstep", "lockstep/server", "replay", "internal/files"}, modules: []string{metrics, bbolt}, tests: []string{"lockstep/host", "lockstep/record", "server/archive/s3", gofakes3}},
 	// Apart, so that only a program with object storage links its client.
-	{pattern: "lockstep/archive/s3", own: []string{"lockstep/archive"}, modules: []string{minio}, tests: []string{"lockstep", "lockstep/server", gofakes3}},
+	{pattern: "server/archive/s3", own: []string{"server/archive"}, modules: []string{minio}, tests: []string{"lockstep", "lockstep/server", gofakes3}},
 	// Apart, so that only a program for a cluster links its storage.
 	{pattern: "lockstep/cluster/ownership", own: []string{"lockstep", "internal/tries"}, modules: []string{xxhash}},
 	{pattern: "lockstep/cluster", own: slices.Concat(log, live, []string{"internal/logged", "internal/measure", "internal/tries", "lockstep/server", "lockstep/cluster/ownership", "lockstep/cluster/storage"}), modules: []string{nats, metrics}, tests: slices.Concat(games, shell)},
@@ -125,8 +125,8 @@ var imports = []importRow{
 	{pattern: "lockstep/cluster/storage", own: []string{"lockstep", "internal/files", "internal/measure"}, modules: []string{nats, natsNode, nkeys, metrics}},
 	{pattern: "lockstep/cluster/audience", own: slices.Concat(live, []string{"internal/ring"}), tests: games},
 	{pattern: "lockstep/cluster/relay", own: slices.Concat(live, []string{"internal/buffer", "internal/logged", "internal/wsmatch", "lockstep/server", "lockstep/cluster/..."}), modules: []string{websocket, metrics, nats}, tests: slices.Concat(games, shell)},
-	{pattern: "lockstep/cluster/objects", own: []string{"lockstep/archive", "lockstep/cluster/storage"}, modules: []string{nats}, tests: []string{"lockstep", "lockstep/server"}},
-	{pattern: "lockstep/cluster/farm", own: []string{"lockstep", "replay", "desync", "lockstep/archive", "lockstep/cluster/storage", "lockstep/cluster/objects"}, modules: []string{nats, xsync}, tests: slices.Concat(games, []string{"lockstep/record"})},
+	{pattern: "lockstep/cluster/objects", own: []string{"server/archive", "lockstep/cluster/storage"}, modules: []string{nats}, tests: []string{"lockstep", "lockstep/server"}},
+	{pattern: "lockstep/cluster/farm", own: []string{"lockstep", "replay", "desync", "server/archive", "lockstep/cluster/storage", "lockstep/cluster/objects"}, modules: []string{nats, xsync}, tests: slices.Concat(games, []string{"lockstep/record"})},
 	{pattern: "lockstep/client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, quic, xtime}, tests: slices.Concat(games, shell, []string{"lockstep/assets"})},
 	{pattern: "lockstep/locksteptest", own: slices.Concat(log, live, []string{"desync/probe/program", "internal/elsewhere", "internal/testing/reach", "internal/testing/simulate", "internal/testing/prober", "internal/words"}), tests: games},
 	{pattern: "lockstep/local", own: []string{"lockstep", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player"}, tests: slices.Concat(games, []string{"replay"})},

@@ -96,7 +96,7 @@ func (m *Member) f(e *cluster.Match) { m.options.Log.Warn("x") }
 func (s *Server) g() { s.log.Log(ctx, level, "match", "tick", 1) }
 `,
 		"lockstep/server/a_test.go": "package server\nfunc (m *Match) a() { m.server.log.Info(\"x\", \"match\", 1) }",
-		"lockstep/archive/a.go":     "package archive\nfunc (m *Match) a() { m.server.log.Info(\"x\", \"match\", 1) }",
+		"server/archive/a.go":     "package archive\nfunc (m *Match) a() { m.server.log.Info(\"x\", \"match\", 1) }",
 	}))
 	expect(t, found,
 		`lockstep/server/a.go:2: logged: a function with a Match logs without it: use its own logger`,

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/archive"
+	"github.com/seed-49bee653/samestep/server/archive"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"

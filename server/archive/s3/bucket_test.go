@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/lockstep/archive/s3"
+	"github.com/seed-49bee653/samestep/server/archive/s3"
 )
 
 // A name that no bucket has is an error at the start, not one of a store that is away.

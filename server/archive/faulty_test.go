@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep/archive"
+	"github.com/seed-49bee653/samestep/server/archive"
 )
 
 // A memory is a store in memory.

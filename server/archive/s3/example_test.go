@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/seed-49bee653/samestep/lockstep/archive/s3"
+	"github.com/seed-49bee653/samestep/server/archive/s3"
 )
 
 // The address names the bucket, and the environment has the keys.

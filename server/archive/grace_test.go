@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep/archive"
+	"github.com/seed-49bee653/samestep/server/archive"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 

@@ -23,7 +23,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/archive"
+	"github.com/seed-49bee653/samestep/server/archive"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
 )

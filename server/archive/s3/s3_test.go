@@ -24,8 +24,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/archive"
-	"github.com/seed-49bee653/samestep/lockstep/archive/s3"
+	"github.com/seed-49bee653/samestep/server/archive"
+	"github.com/seed-49bee653/samestep/server/archive/s3"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
