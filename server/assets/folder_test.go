@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep/assets"
+	"github.com/seed-49bee653/samestep/server/assets"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
