@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/server/archive"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // A server hands its finished replays to an archive, which keeps the last thousand.

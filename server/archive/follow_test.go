@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/server/archive"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // other returns an archive with the same store and an index of its own.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/server/archive"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // lower restarts an archive with limits at a time. It does nothing by itself.

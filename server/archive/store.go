@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // A Store keeps files by their names. Each method is safe for concurrent use. A file that does not exist is

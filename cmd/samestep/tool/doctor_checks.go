@@ -20,7 +20,7 @@ import (
 	"github.com/quic-go/quic-go"
 
 	"github.com/seed-49bee653/samestep/lockstep/client"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // The ways in which a player gets frames.

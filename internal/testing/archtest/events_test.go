@@ -14,7 +14,7 @@ var eventWriters = map[string]string{
 	"lockstep/host":             "host",
 	"lockstep/coordinator":      "host",
 	"lockstep/cluster/audience": "host", // what the host has told before, for spectators
-	"lockstep/server":           "server",
+	"server":           "server",
 	"lockstep/disclosure":       "server",
 	"cmd/samestep/tool":         "import",
 }
@@ -71,12 +71,12 @@ func TestEvents(t *testing.T) {
 func TestEventsControl(t *testing.T) {
 	tr := treeOf(t, map[string]string{
 		"lockstep/host/a.go":   "package p\nfunc a() { h.announce(p, record.EventPace, text) }",
-		"lockstep/server/a.go": "package p\nfunc a() { m.remember(p, record.EventPace, text) }",
+		"server/a.go": "package p\nfunc a() { m.remember(p, record.EventPace, text) }",
 		"lockstep/player/a.go": "package p\nfunc a() { c.Event(p, record.EventReports, text) }",
 	})
 	registry := "\t{EventPace, true, \"host\", x},\n\t{EventReports, false, \"import\", x},\n\t{EventVote, true, \"host\", x},\n"
 	expect(t, eventFindings(tr, registry),
 		"lockstep/player/a.go:2: events: EventReports is written here, and the registry says by import",
-		"lockstep/server/a.go:2: events: EventPace is written here, and the registry says by host",
+		"server/a.go:2: events: EventPace is written here, and the registry says by host",
 		"EventVote is written by nobody")
 }

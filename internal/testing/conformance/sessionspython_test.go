@@ -55,6 +55,6 @@ func playInPython(t *testing.T, folder string) (string, error) {
 	t.Helper()
 	python, err := exec.LookPath("python3")
 	testenv.Or(t, "python3", err)
-	out, err := exec.CommandContext(t.Context(), python, "-B", "../../../lockstep/server/testdata/sessions.py", filepath.Join(folder, "index.json")).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), python, "-B", "../../../server/testdata/sessions.py", filepath.Join(folder, "index.json")).CombinedOutput()
 	return string(out), err
 }
