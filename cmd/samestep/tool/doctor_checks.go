@@ -19,7 +19,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/quic-go/quic-go"
 
-	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/client"
 	"github.com/seed-49bee653/samestep/server"
 )
 

@@ -53,7 +53,7 @@ var (
 	core  = []string{"state", "checksum", "lockstep", "lockstep/record", "lockstep/abi", "lockstep/coordinator", "internal/pack"}
 	live  = slices.Concat(core, []string{"lockstep/disclosure", "lockstep/feed", "lockstep/protocol", "lockstep/datagram", "lockstep/host", "lockstep/player", "internal/ring"})
 	log   = slices.Concat(core, []string{"replay", "internal/decimal"})
-	shell = slices.Concat(log, live, []string{"server", "lockstep/client", "lockstep/locksteptest", "lockstep/netsim"})
+	shell = slices.Concat(log, live, []string{"server", "client", "lockstep/locksteptest", "lockstep/netsim"})
 
 	// anyTest is what every test may import.
 	anyTest = []string{"internal/testing/testgame", "internal/testing/loglines", "internal/testing/testenv", "internal/testing/alerting", "internal/testing/script", "internal/testing/frozen", "internal/nullgame", "internal/testing/dots", "internal/testing/drift", "internal/matchlog", goCmp, goleak, goScript}
@@ -121,13 +121,13 @@ var imports = []importRow{
 	// Apart, so that only a program for a cluster links its storage.
 	{pattern: "lockstep/cluster/ownership", own: []string{"lockstep", "internal/tries"}, modules: []string{xxhash}},
 	{pattern: "lockstep/cluster", own: slices.Concat(log, live, []string{"internal/logged", "internal/measure", "internal/tries", "server", "lockstep/cluster/ownership", "lockstep/cluster/storage"}), modules: []string{nats, metrics}, tests: slices.Concat(games, shell)},
-	{pattern: "internal/testing/fleet", own: slices.Concat(live, []string{"replay", "lockstep/client", "lockstep/cluster", "lockstep/cluster/storage"}), modules: []string{nats}, tests: games},
+	{pattern: "internal/testing/fleet", own: slices.Concat(live, []string{"replay", "client", "lockstep/cluster", "lockstep/cluster/storage"}), modules: []string{nats}, tests: games},
 	{pattern: "lockstep/cluster/storage", own: []string{"lockstep", "internal/files", "internal/measure"}, modules: []string{nats, natsNode, nkeys, metrics}},
 	{pattern: "lockstep/cluster/audience", own: slices.Concat(live, []string{"internal/ring"}), tests: games},
 	{pattern: "lockstep/cluster/relay", own: slices.Concat(live, []string{"internal/buffer", "internal/logged", "internal/wsmatch", "server", "lockstep/cluster/..."}), modules: []string{websocket, metrics, nats}, tests: slices.Concat(games, shell)},
 	{pattern: "lockstep/cluster/objects", own: []string{"server/archive", "lockstep/cluster/storage"}, modules: []string{nats}, tests: []string{"lockstep", "server"}},
 	{pattern: "lockstep/cluster/farm", own: []string{"lockstep", "replay", "desync", "server/archive", "lockstep/cluster/storage", "lockstep/cluster/objects"}, modules: []string{nats, xsync}, tests: slices.Concat(games, []string{"lockstep/record"})},
-	{pattern: "lockstep/client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, quic, xtime}, tests: slices.Concat(games, shell, []string{"server/assets"})},
+	{pattern: "client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, quic, xtime}, tests: slices.Concat(games, shell, []string{"server/assets"})},
 	{pattern: "lockstep/locksteptest", own: slices.Concat(log, live, []string{"desync/probe/program", "internal/elsewhere", "internal/testing/reach", "internal/testing/simulate", "internal/testing/prober", "internal/words"}), tests: games},
 	{pattern: "lockstep/local", own: []string{"lockstep", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player"}, tests: slices.Concat(games, []string{"replay"})},
 	// The two sides of a module apart, so that a module does not link what runs it.
@@ -138,7 +138,7 @@ var imports = []importRow{
 	{pattern: "lockstep/determinism", modules: []string{xtools}},
 
 	{pattern: "page/canvas", own: []string{"fixed"}},
-	{pattern: "page/...", own: slices.Concat(log, live, []string{"lockstep/client", "lockstep/local", "lockstep/module", "page/..."}), tests: slices.Concat(games, shell, []string{"internal/site", "internal/testing/browser", "lockstep/module/guest", chromedp})},
+	{pattern: "page/...", own: slices.Concat(log, live, []string{"client", "lockstep/local", "lockstep/module", "page/..."}), tests: slices.Concat(games, shell, []string{"internal/site", "internal/testing/browser", "lockstep/module/guest", chromedp})},
 
 	{pattern: "internal/testing/prober", own: []string{"lockstep", "lockstep/record", "state"}},
 	{pattern: "internal/testing/attack", own: slices.Concat(live, []string{"internal/testing/hostile", "internal/testing/prober", "state"}), modules: []string{websocket, quic}, tests: slices.Concat(games, []string{"lockstep/module/guest"})},

@@ -6,7 +6,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/client"
 )
 
 // A program asks whether datagrams pass before its player joins. Here is no server.
