@@ -86,7 +86,7 @@ const countBytes = 4 // before the elements of a slice
 // idOf returns the ID of an element.
 func (l *list) idOf(element []byte) uint64 {
 	n, _ := l.id.Size()
-	return number(element[l.at : l.at+n])
+	return l.id.Unscaled(element[l.at : l.at+n])
 }
 
 // has reports whether a state has an element.
@@ -206,12 +206,14 @@ func (a *alignment) permuted(l *list, places, order []int, ids []uint64) {
 	at := fmt.Sprintf("%s[%d]", l.name, places[first])
 	a.orders = append(a.orders, state.Place{
 		Path: l.name, Element: at, Order: true, Fields: 1, Elements: n, Total: 1,
-		First: state.Difference{Path: at + "." + l.id.Name(), A: strconv.FormatUint(ids[places[first]], 10), B: strconv.FormatUint(ids[there], 10)},
+		First: state.Difference{Path: at + "." + l.id.Name(), A: l.id.UnscaledText(ids[places[first]]), B: l.id.UnscaledText(ids[there])},
 	})
 }
 
 // element names an element by its ID.
-func (l *list) element(id uint64) string { return fmt.Sprintf("%s[%s=%d]", l.name, l.id.Name(), id) }
+func (l *list) element(id uint64) string {
+	return l.name + "[" + l.id.Name() + "=" + l.id.UnscaledText(id) + "]"
+}
 
 // path translates a path of the aligned right state to the whole right state.
 func (a *alignment) path(path string) string {

@@ -150,24 +150,20 @@ func (s *search) elements(lists []list, missing []state.Place) error {
 	schema := s.again.game.StateSchema()
 	for _, m := range missing {
 		i := slices.IndexFunc(lists, func(l list) bool { return l.name == m.Path })
-		var id uint64
-		if _, err := fmt.Sscanf(m.Element[len(m.Path):], "["+lists[i].id.Name()+"=%d]", &id); err != nil {
-			continue
-		}
-		if err := s.element(schema, lists[i], id, m.Element); err != nil {
+		if err := s.element(schema, lists[i], m.Element); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// element tries to lose one element.
-func (s *search) element(schema *state.Schema, l list, id uint64, name string) error {
+// element tries to lose the element of a name.
+func (s *search) element(schema *state.Schema, l list, name string) error {
 	var found *Cause
 	for t := s.bad; ; t-- {
 		if v, err := schema.Lookup(s.again.state(t), l.name); err == nil {
 			for e := range v.Elements() {
-				if l.idOf(e.Bytes) != id {
+				if l.element(l.idOf(e.Bytes)) != name {
 					continue
 				}
 				changed := slices.Clone(s.again.state(t))

@@ -101,12 +101,12 @@ func (e *Explanation) unfix(p *Parting, runs int) {
 		e.Again.means = ""
 	}
 	for i := range e.Who {
-		e.Who[i].Differs = !e.Tie && e.dissents(e.Who[i].Player)
+		e.Who[i].Differs = !e.Tie && e.mismatches(e.Who[i].Player)
 	}
 }
 
-// dissents reports whether a player has not the agreed checksum, that of the first group. On a tie there is none.
-func (e *Explanation) dissents(p lockstep.Player) bool {
+// mismatches reports whether a player has not the agreed checksum, that of the first group. On a tie there is none.
+func (e *Explanation) mismatches(p lockstep.Player) bool {
 	i := slices.IndexFunc(e.Groups, func(g Group) bool { return slices.Contains(g.Players, p) })
 	return i > 0 || i == 0 && e.Tie
 }

@@ -23,7 +23,7 @@ type Participant struct {
 	Joined     lockstep.Tick   `json:"joined"`            // the tick of the latest join before the desync; 0 if none is known
 	Lost       int             `json:"lost"`              // lost connections before the desync
 	Commands   int             `json:"commands"`          // in the whole log
-	Mismatches int             `json:"dissents"`          // checks in the whole log at which it differed
+	Mismatches int             `json:"mismatches"`        // checks in the whole log at which it differed
 	Differs    bool            `json:"differs"`           // at the tick of the desync
 	Cells      []Cell          `json:"cells"`             // by Column
 }
@@ -37,7 +37,7 @@ type Column struct {
 // A Cell has the counts of one participant in a Column.
 type Cell struct {
 	Commands   int `json:"commands"`
-	Mismatches int `json:"dissents"`
+	Mismatches int `json:"mismatches"`
 }
 
 // A matchLog is the content of a replay, without a simulation.

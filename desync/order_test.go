@@ -15,6 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // idleWorkers makes workers idle that are on their way.
@@ -217,5 +218,28 @@ func TestDiffStates(t *testing.T) {
 	}
 	if _, _, err := desync.DiffStates(x.game.StateSchema(), a, bytes.Clone(a[1:]), ""); err == nil || !strings.Contains(err.Error(), "second: ") {
 		t.Errorf("an invalid state: error %v", err)
+	}
+}
+
+// A negative ID is named as the number that it is, in elements that one side lacks and in another order.
+func TestNegativeIDs(t *testing.T) {
+	type goat struct {
+		ID   int16
+		Milk uint8
+	}
+	c, err := state.Compile[struct{ Goats []goat }]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	herd := func(goats ...goat) []byte { return c.Append(nil, &struct{ Goats []goat }{goats}) }
+	for want, wrong := range map[string][]byte{
+		"Goats[ID=-1] present → absent":                                herd(goat{ID: 2}, goat{ID: -300}),
+		"the order of Goats differs from index 0 (Goats[0].ID -1 → 2)": herd(goat{ID: 2}, goat{ID: -1}, goat{ID: -300}),
+		"Goats[ID=-1].Milk 0 → 7":                                      herd(goat{-1, 7}, goat{ID: 2}, goat{ID: -300}),
+	} {
+		_, p, err := desync.DiffStates(c.Schema(), herd(goat{ID: -1}, goat{ID: 2}, goat{ID: -300}), wrong, "")
+		if got := strings.Join(p.Lines(9), "\n"); err != nil || got != want {
+			t.Errorf("got %s, %v, want %s", got, err, want)
+		}
 	}
 }

@@ -28,7 +28,7 @@ func (w *work) programs() []Program {
 	all := []Program{{Who: programRecorder, Build: h.Build, Sources: record.ParseSources(h.Sources)}}
 	for i := range w.e.Who {
 		p := &w.e.Who[i]
-		if w.e.dissents(p.Player) && (w.e.Tie || p.Player == w.e.Player || p.Differs || w.e.Verdict.undecided()) {
+		if w.e.mismatches(p.Player) && (w.e.Tie || p.Player == w.e.Player || p.Differs || w.e.Verdict.undecided()) {
 			all = append(all, Program{programPlayer, p.Player, p.Build, record.ParseSources(p.Sources)})
 		}
 	}

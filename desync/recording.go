@@ -232,7 +232,7 @@ func (p *recordingReader) record(rec *record.Record) error {
 		}
 		p.header = rec.Header
 		f.Game, f.Build, f.Platform = p.header.Game, p.header.Build, p.header.Platform
-		f.seats, f.rate = p.header.Settings.Players, fmt.Sprint(p.header.Settings.TickRate())
+		f.seats, f.rate = p.header.Settings.Players, matchlog.Rate(p.header.Settings.TickMicros)
 	case record.KindForeign:
 		return p.foreign(rec)
 	case record.KindNote, record.KindEvent:
@@ -266,7 +266,6 @@ func (p *recordingReader) foreign(rec *record.Record) error {
 	case e == nil: // the header
 		h := p.lines.Header
 		f.Match, f.Sections, f.Type, f.schema = h.Match, h.Sections, h.Type, h.Schema
-		f.rate = cmp.Or(h.Rate, f.rate)
 		if h.By != matchlog.Nobody {
 			by := lockstep.Player(h.By)
 			f.Player = &by

@@ -43,7 +43,7 @@ func watch(s *state.Schema, b []byte, path string) (*watcher, bool) {
 		return w, true
 	}
 	if id, err := s.Lookup(b, path[:end]+"."+l.id.Name()); err == nil {
-		w.list, w.field, w.id = l, path[end:], number(id.Bytes)
+		w.list, w.field, w.id = l, path[end:], l.id.Unscaled(id.Bytes)
 	}
 	return w, true
 }

@@ -56,9 +56,7 @@ func (w *distantWorld) refusal(f abi.Function, in []byte) error {
 
 func (w *distantWorld) configure(s Settings, config []byte) error {
 	w.config = config
-	return w.refusal(abi.Configure, abi.Matches.Append(nil, &abi.Match{Config: config, Settings: abi.Settings{
-		Seed: s.Seed, Players: s.Players, TickMicros: s.TickMicros, CheckEvery: s.CheckEvery, KeyframeEvery: s.KeyframeEvery, Relay: s.Relay,
-	}}))
+	return w.refusal(abi.Configure, abi.Matches.Append(nil, &abi.Match{Seed: s.Seed, Players: s.Players, TickMicros: s.TickMicros, Config: config}))
 }
 
 func (w *distantWorld) load(contents [][]byte) error {

@@ -224,3 +224,48 @@ func TestNewHeaderRefuses(t *testing.T) {
 		t.Errorf("got %v, want a panic in New", err)
 	}
 }
+
+// Only the seed, the players and the period of a tick reach the simulation: how a match is checked and played live changes no state.
+func TestSettingsThatReachTheSimulation(t *testing.T) {
+	type world struct{ Seen []uint64 }
+	type none struct{}
+	g := lockstep.MustGame(lockstep.Rules[world, none]{
+		Name: "seen", Build: "1", Step: func(*world, *none, *lockstep.Turn) {},
+		New: func(w *world, s *lockstep.Settings, _ *none) error {
+			w.Seen = []uint64{s.Seed, uint64(s.Players), uint64(s.TickMicros), uint64(s.CheckEvery), uint64(s.KeyframeEvery)}
+			if s.Relay {
+				w.Seen = nil
+			}
+			return nil
+		},
+	})
+	hash := func(change func(*lockstep.Settings)) uint64 {
+		s := lockstep.DefaultSettings(2)
+		change(&s)
+		h, err := g.NewHeader(lockstep.MatchID{}, s, &none{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sim, err := g.NewSimulation(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sim.Hash()
+	}
+	usual := hash(func(*lockstep.Settings) {})
+	for name, row := range map[string]struct {
+		change  func(*lockstep.Settings)
+		reaches bool
+	}{
+		"seed":           {func(s *lockstep.Settings) { s.Seed++ }, true},
+		"players":        {func(s *lockstep.Settings) { s.Players++ }, true},
+		"tick micros":    {func(s *lockstep.Settings) { s.TickMicros++ }, true},
+		"check every":    {func(s *lockstep.Settings) { s.CheckEvery++ }, false},
+		"keyframe every": {func(s *lockstep.Settings) { s.KeyframeEvery++ }, false},
+		"relay":          {func(s *lockstep.Settings) { s.Relay = true }, false},
+	} {
+		if got := hash(row.change) != usual; got != row.reaches {
+			t.Errorf("%s: changes the state: %v, want %v", name, got, row.reaches)
+		}
+	}
+}

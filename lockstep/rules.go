@@ -23,7 +23,8 @@ type Rules[S, C any] struct {
 	// unchanged. An error rejects the configuration. A list that is empty needs no Load, so the fields stay zero. Want with Assets.
 	Load func(config *C, contents [][]byte) error
 
-	// New initializes *world, which is zero, to the state at tick 0. An error rejects the configuration.
+	// New initializes *world, which is zero, to the state at tick 0. An error rejects the configuration. Of settings only the seed, the
+	// players and the period of a tick reach the simulation: the others are 0.
 	New func(world *S, settings *Settings, config *C) error
 
 	// Step advances world by exactly one tick. It must handle any sequence of well-formed commands, because the world

@@ -50,10 +50,15 @@ func (g *Game) created(h *Header) (*Simulation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.guard("New", func() error { return s.world.create(h.Settings) }); err != nil {
+	if err := s.guard("New", func() error { return s.world.create(reaching(&h.Settings)) }); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// reaching returns the settings that reach the simulation, and zeros for how the match is checked and played live.
+func reaching(s *Settings) Settings {
+	return Settings{Seed: s.Seed, Players: s.Players, TickMicros: s.TickMicros}
 }
 
 // derive rebuilds the derived fields.

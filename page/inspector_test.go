@@ -20,7 +20,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/page"
 	"github.com/seed-49bee653/samestep/page/program"
 	"github.com/seed-49bee653/samestep/page/watch"
@@ -279,7 +279,7 @@ func TestInspectRecording(t *testing.T) {
 	b.Until(`document.querySelector("#viewer .missing").hidden && document.querySelectorAll("#viewer .row").length > 0`)
 	b.Click(`#viewer [role="tab"]:nth-child(3)`)
 	b.Shown("#viewer .commands", "kind 1")
-	if got := browser.Value[int](b, `viewer.timeline.data.dissents[0].tick`); got != 151 {
+	if got := browser.Value[int](b, `viewer.timeline.data.mismatches[0].tick`); got != 151 {
 		t.Errorf("the first mismatch: got tick %d, want 151", got)
 	}
 }

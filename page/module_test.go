@@ -28,7 +28,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/module"
 	"github.com/seed-49bee653/samestep/lockstep/player"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/page"
 	"github.com/seed-49bee653/samestep/page/program"
 	"github.com/seed-49bee653/samestep/page/watch"

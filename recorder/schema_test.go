@@ -23,7 +23,7 @@ type body struct {
 
 type kind int16
 
-// The schema of a type is its text, and its values have the bytes that docs/replay-format.md defines.
+// The schema of a type is its text, and its values have the bytes that docs/spec/state.md defines.
 func TestSchema(t *testing.T) {
 	s, err := recorder.SchemaOf(&body{})
 	if err != nil {

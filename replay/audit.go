@@ -11,7 +11,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/feed"
 	"github.com/seed-49bee653/samestep/lockstep/record"
-	"github.com/seed-49bee653/samestep/state"
 )
 
 // An Audit says how often the commands of a player refer to what the player has never seen, as those of a player who sees what the
@@ -214,12 +213,14 @@ func (a *auditor) reference(p *audited, c *lockstep.Command, list string, id uin
 	if err != nil {
 		return fmt.Errorf("replay: the tag feed:\"of=%s\" of a command: %w", list, err)
 	}
+	field, at, ok := v.Node.IDField()
+	if !ok {
+		return fmt.Errorf("replay: the tag feed:\"of=%s\" of a command: the elements of the state's list have no ID", list)
+	}
+	size, _ := field.Size()
 	exists, unseen, all := false, 0, int(binary.LittleEndian.Uint32(v.Bytes))
 	for e := range v.Elements() {
-		other, ok := idOf(e)
-		if !ok {
-			return fmt.Errorf("replay: the tag feed:\"of=%s\" of a command: the elements of the state's list have no ID", list)
-		}
+		other := field.Unscaled(e.Bytes[at : at+size])
 		exists = exists || other == id
 		if !p.seen[element{list, other}] {
 			unseen++
@@ -234,27 +235,4 @@ func (a *auditor) reference(p *audited, c *lockstep.Command, list string, id uin
 		p.Unseen = append(p.Unseen, UnseenReference{c.Tick, c.Sequence, a.words.Describe(c), list, id, unseen, all})
 	}
 	return nil
-}
-
-// idOf returns the id of an element of the state.
-func idOf(e state.Value) (uint64, bool) {
-	at := 0
-	for i := range e.Node.NumFields() {
-		f := e.Node.Field(i)
-		size, fixed := f.Size()
-		if !fixed {
-			return 0, false
-		}
-		if strings.EqualFold(f.Name(), "id") && f.Kind().Integer() {
-			var b [8]byte
-			copy(b[:], e.Bytes[at:at+size])
-			v := binary.LittleEndian.Uint64(b[:])
-			if up := 64 - 8*size; f.Kind().Signed() {
-				v = uint64(int64(v<<up) >> up)
-			}
-			return v, true
-		}
-		at += size
-	}
-	return 0, false
 }

@@ -250,7 +250,7 @@ func hashTexts(hashes []uint64) []string {
 	return texts
 }
 
-// ErrBundle is wrapped by the errors of [OpenBundle].
+// ErrBundle is wrapped by the errors of [OpenBundle], but for those of another format, which wrap [ErrUnsupported].
 var ErrBundle = errors.New("replay: not a bundle")
 
 // A Bundle is an opened bundle.
@@ -274,11 +274,12 @@ func OpenBundle(r io.ReaderAt, size int64) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
+	var version struct{ Format int } // read first: another format may have other fields
+	if json.Unmarshal(text, &version) == nil && version.Format != bundleFormat {
+		return nil, fmt.Errorf("%w: a bundle of format %d, want %d", ErrUnsupported, version.Format, bundleFormat)
+	}
 	if err := json.Unmarshal(text, &b.Manifest); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrBundle, manifestName, err)
-	}
-	if b.Manifest.Format != bundleFormat {
-		return nil, fmt.Errorf("%w: got format %d, want %d", ErrBundle, b.Manifest.Format, bundleFormat)
 	}
 	return b, nil
 }

@@ -225,6 +225,18 @@ func TestBundleRefusesWhatIsNone(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
+	var newer bytes.Buffer
+	z := zip.NewWriter(&newer)
+	w, err := z.Create("manifest.json")
+	if err == nil {
+		_, err = w.Write([]byte(`{"format":2,"game":{"name":"tag"}}`)) // a field has another type
+	}
+	if err := errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := replay.OpenBundle(bytes.NewReader(newer.Bytes()), int64(newer.Len())); replay.ClassOf(err) != replay.ClassUnsupported {
+		t.Errorf("another format: got %v", err)
+	}
 	b, err := replay.OpenBundle(bytes.NewReader(whole), int64(len(whole)))
 	if err != nil {
 		t.Fatal(err)

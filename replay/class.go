@@ -23,7 +23,7 @@ const (
 	ClassSuspended   Class = "suspended"   // the file ends where a server that stopped suspended the match; it is whole so far
 	ClassCorrupt     Class = "corrupt"     // a check, a sum or the form of the bytes is wrong
 	ClassInvalid     Class = "invalid"     // the checks are right, but the content breaks a rule of the format
-	ClassLimit       Class = "limit"       // the file exceeds a limit of docs/limits.md
+	ClassLimit       Class = "limit"       // the file exceeds a limit of the format
 	ClassUnsupported Class = "unsupported" // a version, flag or kind that this reader does not know and must not skip
 	ClassIdentity    Class = "identity"    // the file is of another game, build or schema
 )

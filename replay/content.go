@@ -12,18 +12,8 @@ import (
 )
 
 // A ContentHash is the SHA-256 of a match's content. It depends neither on the recorder nor on the file's compression,
-// blocks and keyframes:
-//
-//	1  u32 size, header record with an empty platform
-//	2  u32 tick, u64 hash, u32 count, then u8 player and u32 sequence of each, u32 size, state: the first keyframe
-//	3  u32 tick, u32 count, then of each command u8 player, u32 sequence, u16 kind, u32 size, payload: a tick with commands
-//	5  u32 tick, u64 hash: an agreed checksum
-//	6  u32 tick, u8 player, u64 hash: a player's own
-//	7  u32 size, reason: the end
-//	0  u32 tick: the last tick, always at the end
-//
-// in the order of the log, all integers little-endian. Ticks without commands, later keyframes, notes and events do not count.
-// If the match has not ended, nor do the records after the last tick, since a torn file may lack them.
+// blocks and keyframes: docs/spec/replay.md lists what it has. Ticks without commands, later keyframes, notes and events do not
+// count. If the match has not ended, nor do the records after the last tick, since a torn file may lack them.
 type ContentHash [sha256.Size]byte
 
 // String returns the hash in hexadecimal digits.

@@ -16,7 +16,7 @@ type Info struct {
 	Frames     int                        `json:"frames"`   // ticks with commands
 	Commands   int                        `json:"commands"` // of players and of the system
 	Checksums  int                        `json:"checksums"`
-	Mismatches int                        `json:"dissents"`
+	Mismatches int                        `json:"mismatches"`
 	Keyframes  []Keyframe                 `json:"keyframes"`
 	Players    []PlayerInfo               `json:"players"` // who took a seat, by number, the system included
 	Names      map[lockstep.Player]string `json:"names"`

@@ -7,7 +7,7 @@ import (
 )
 
 // The limits of a replay file and of a reader's work. A reader refuses a file that exceeds one, with [ErrLimit].
-// docs/limits.md lists them with their reasons, and a test compares it with this file.
+// docs/spec/replay.md lists those of the format, docs/limits.md the others; a test compares them with this file.
 const (
 	// maxBlock is the size of a block's body in bytes, and of the records in it. The state of a keyframe in it does not
 	// count.

@@ -305,11 +305,11 @@ func VerifyLive(ctx context.Context, l *LiveReader, g *lockstep.Game, o VerifyOp
 			v.Header, v.Checked, v.Began, v.Ticks = f.Header(), f.Checked(), l.base, f.Tick()
 		}
 		if err != nil {
-			return v, err
+			return v, v.found(err)
 		}
 		if o.Progress != nil {
 			o.Progress(v.Ticks, v.Ticks)
 		}
 	}
-	return v, v.found()
+	return v, v.found(nil)
 }

@@ -19,16 +19,16 @@ type fault struct {
 
 func faultOf(err error) fault {
 	f := fault{class: replay.ClassOf(err)}
-	if d := (*replay.DamageError)(nil); errors.As(err, &d) {
-		f.offset, f.tick = d.Offset, d.Tick
-	} else if d := (*lockstep.DesyncError)(nil); errors.As(err, &d) {
+	if d := (*lockstep.DesyncError)(nil); errors.As(err, &d) {
 		f.tick = d.Tick
+	} else if d := (*replay.DamageError)(nil); errors.As(err, &d) {
+		f.offset, f.tick = d.Offset, d.Tick
 	}
 	return f
 }
 
-// firstFaults returns what Verify, with one worker and with three, and ReadInfo say of a file.
-func firstFaults(file []byte, g *lockstep.Game) [3]fault {
+// firstFaults returns what Verify says of a file, with one worker, with three, and going on after a difference, and what ReadInfo says.
+func firstFaults(file []byte, g *lockstep.Game) [4]fault {
 	read := func(f func(r *replay.Reader) error) fault {
 		r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
 		if err == nil {
@@ -36,13 +36,13 @@ func firstFaults(file []byte, g *lockstep.Game) [3]fault {
 		}
 		return faultOf(err)
 	}
-	verify := func(workers int) fault {
+	verify := func(o replay.VerifyOptions) fault {
 		return read(func(r *replay.Reader) error {
-			_, err := replay.Verify(r, g, replay.VerifyOptions{Workers: workers})
+			_, err := replay.Verify(r, g, o)
 			return err
 		})
 	}
-	return [3]fault{verify(1), verify(3), read(func(r *replay.Reader) error { _, err := replay.ReadInfo(r); return err })}
+	return [4]fault{verify(replay.VerifyOptions{Workers: 1}), verify(replay.VerifyOptions{Workers: 3}), verify(replay.VerifyOptions{Workers: 1, KeepGoing: true}), read(func(r *replay.Reader) error { _, err := replay.ReadInfo(r); return err })}
 }
 
 // The block of a flipped byte is the first fault, and the first block for the match's id, with which the chain of checks begins.

@@ -96,13 +96,20 @@ func (v *Verification) panicked(f *lockstep.Follower, rec *record.Record, err er
 	return err
 }
 
-// found returns the error of a file that was read to its end.
-func (v *Verification) found() error {
+// found returns the error of a file whose reading ended with err: the first fault in its order, and then err.
+func (v *Verification) found(err error) error {
+	var first error
 	switch {
 	case v.First != nil:
-		return v.First
+		first = v.First
 	case v.Panic != nil:
-		return v.Panic
+		first = v.Panic
 	}
-	return nil
+	switch {
+	case first == nil || errors.Is(err, first):
+		return err
+	case err == nil || errors.Is(first, err): // a panic is what ended it
+		return first
+	}
+	return fmt.Errorf("%w; then %w", first, err)
 }

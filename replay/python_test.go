@@ -16,7 +16,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A reader in another language, written from docs/replay-format.md, reads the same contents: the format can be read
+// A reader in another language, written from docs/spec/replay.md, reads the same contents: the format can be read
 // without our code.
 func TestPythonReader(t *testing.T) {
 	if testing.Short() {

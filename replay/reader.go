@@ -58,20 +58,21 @@ type Reader struct {
 // replay file.
 func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 	d := &Reader{r: r, size: size, block: make([]byte, prefixSize)}
-	if size < prefixSize {
-		return nil, d.short()
-	}
-	if err := d.readAt(d.block, 0); err != nil {
+	b := d.block[:min(size, prefixSize)] // a crash may have left less than a prefix, and another version may have less
+	if err := d.readAt(b, 0); err != nil {
 		return nil, err
 	}
-	if string(d.block[:len(magic)]) != magic {
-		return nil, d.damage(fmt.Errorf("%w: magic %x, want %x", ErrFormat, d.block[:len(magic)], magic))
+	if n := min(len(b), len(magic)); string(b[:n]) != magic[:n] {
+		return nil, d.damage(fmt.Errorf("%w: magic %x, want %x", ErrFormat, b[:n], magic))
 	}
-	if v := binary.LittleEndian.Uint32(d.block[8:]); v != version {
+	if v := binary.LittleEndian.Uint32(d.block[8:]); v != version && len(b) >= 12 {
 		return nil, d.damage(fmt.Errorf("%w: format version %d, want %d", ErrUnsupported, v, version))
 	}
-	if f := binary.LittleEndian.Uint32(d.block[12:]); f != 0 {
+	if f := binary.LittleEndian.Uint32(d.block[12:]); f != 0 && len(b) >= 16 {
 		return nil, d.damage(fmt.Errorf("%w: flags %#x, want 0", ErrUnsupported, f))
+	}
+	if len(b) < prefixSize {
+		return nil, d.damage(fmt.Errorf("%w: %d bytes, want at least %d: %w", ErrFormat, size, prefixSize, io.ErrUnexpectedEOF))
 	}
 	copy(d.match[:], d.block[16:])
 	d.chain = xxhash.Sum64(d.block)
@@ -81,19 +82,6 @@ func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 
 // Reopen returns a new Reader of the same bytes, at their beginning.
 func (r *Reader) Reopen() (*Reader, error) { return NewReader(r.r, r.size) }
-
-// short returns the error of a file that is shorter than the prefix. If its bytes are the first ones of a replay, a
-// crash may have left it.
-func (r *Reader) short() error {
-	b := r.block[:r.size]
-	if err := r.readAt(b, 0); err != nil {
-		return err
-	}
-	if n := min(len(b), len(magic)); string(b[:n]) != magic[:n] {
-		return r.damage(fmt.Errorf("%w: magic %x, want %x", ErrFormat, b[:n], magic))
-	}
-	return r.damage(fmt.Errorf("%w: %d bytes, want at least %d: %w", ErrFormat, r.size, prefixSize, io.ErrUnexpectedEOF))
-}
 
 // readAt fills p from the offset at, which lies inside the file.
 func (r *Reader) readAt(p []byte, at int64) error {

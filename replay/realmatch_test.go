@@ -44,7 +44,7 @@ func loadRealMatch(tb testing.TB) *realMatch {
 	}
 	g := nullgame.New()
 	s := lockstep.DefaultSettings(in.Header.Players)
-	s.TickMicros, s.CheckEvery, s.KeyframeEvery = lockstep.TickPeriod(in.Header.TickRate), 50, 0
+	s.TickMicros, s.CheckEvery, s.KeyframeEvery = in.Header.TickMicros, 50, 0
 	h, err := g.NewHeader(lockstep.MatchID{9}, s, &nullgame.Config{})
 	if err != nil {
 		tb.Fatal(err)

@@ -143,6 +143,9 @@ func TestNotAReplay(t *testing.T) {
 		{"text", bytes.Repeat([]byte("text "), 10), replay.ErrFormat},
 		{"newer", newer, replay.ErrUnsupported},
 		{"flags", flags, replay.ErrUnsupported},
+		{"newer and short", newer[:12], replay.ErrUnsupported},
+		{"flags and short", flags[:16], replay.ErrUnsupported},
+		{"short", file[:12], replay.ErrFormat},
 	} {
 		_, err := replay.NewReader(bytes.NewReader(c.file), int64(len(c.file)))
 		if !errors.Is(err, c.want) {

@@ -202,14 +202,14 @@ func (p *verifier) inOrder(from mark, v *Verification) (*Verification, error) {
 		v.Header, v.Checked = f.Header(), again+f.Checked()
 		v.Ticks = f.Tick()
 		if err != nil {
-			return v, err
+			return v, v.found(err)
 		}
 		if v.Ticks >= reported+progressTicks {
 			p.progress(v.Ticks - reported)
 			reported = v.Ticks
 		}
 	}
-	return v, v.found()
+	return v, v.found(nil)
 }
 
 // apply applies a record and counts the result. A checksum that differs is an error, unless the verification keeps

@@ -64,7 +64,7 @@ type Verification struct {
 	Commands   int              `json:"commands"`        // applied, those of the system included
 	Checked    int              `json:"checked"`         // checksums and keyframes compared
 	Differed   int              `json:"differed"`        // of these, how many differ from the simulation
-	Mismatches int              `json:"dissents"`        // checksums of players that did not match the agreed one in the match
+	Mismatches int              `json:"mismatches"`      // checksums of players that did not match the agreed one in the match
 	Ended      bool             `json:"ended"`           // the end record was reached
 	Reason     string           `json:"reason"`          // what it says
 
@@ -83,8 +83,8 @@ type Verification struct {
 }
 
 // Verify simulates a replay from its beginning and compares every checksum and keyframe in it. With an error, the
-// [Verification] counts the part before it. The error is the first one that ended the verification, or else, if
-// checksums differ, its First, or if the file has a panic of the rules, its Panic. Verify does not move the Reader.
+// [Verification] counts the part before it. The error is the first fault in the order of the file: if checksums differ,
+// its First, if the file has a panic of the rules, its Panic; and what ended the verification. Verify does not move the Reader.
 //
 // If the file has several keyframes, workers verify the stretches between them concurrently; each stretch ends by
 // comparing the keyframe of the next one. If anything is wrong, Verify repeats the rest in order, so the result is

@@ -167,6 +167,15 @@ func ExampleNode() {
 	// Units[].Alive bool 1
 }
 
+// Elements of a list are named by their IDs.
+func ExampleNode_Unscaled() {
+	id, at, _ := codec.Schema().Root().Field(1).IDField()
+	element := []byte{34, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1}
+	n := id.Unscaled(element[at : at+4])
+	fmt.Println(n, id.UnscaledText(n))
+	// Output: 34 34
+}
+
 func ExampleKind() {
 	fmt.Println(state.Uint32, state.Uint32.Integer(), state.Int8.Signed())
 	// Output: uint32 true true

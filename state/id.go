@@ -27,7 +27,8 @@ func (n Node) IDField() (id Node, offset int, ok bool) {
 	return Node{}, 0, false
 }
 
-// IDs returns the IDs of the elements of a slice, as unscaled numbers, in order. It returns nil if they have none, or two have the same.
+// IDs returns the IDs of the elements of a slice, as unscaled numbers, in order; negative ones as two's complement of 64 bits. It returns
+// nil if they have none, or two have the same.
 func (v Value) IDs() []uint64 {
 	f, at, ok := v.Node.IDField()
 	if !ok {
@@ -36,7 +37,7 @@ func (v Value) IDs() []uint64 {
 	size, _ := f.Size()
 	all := []uint64{}
 	for e := range v.Elements() {
-		all = append(all, loadUint(e.Bytes[at:at+size]))
+		all = append(all, f.Unscaled(e.Bytes[at:at+size]))
 	}
 	sorted := slices.Clone(all)
 	slices.Sort(sorted)
@@ -60,7 +61,25 @@ func (n Node) Step(i int, ids []uint64) string {
 		return indexStep(i)
 	}
 	f, _, _ := n.IDField()
-	return "[" + f.Name() + "=" + strconv.FormatUint(ids[i], 10) + "]"
+	return "[" + f.Name() + "=" + f.UnscaledText(ids[i]) + "]"
+}
+
+// Unscaled returns the number in the canonical bytes of an integer; a negative one as two's complement of 64 bits.
+func (n Node) Unscaled(b []byte) uint64 {
+	x := loadUint(b)
+	if n.Kind().Signed() {
+		shift := 64 - 8*len(b)
+		return uint64(int64(x<<shift) >> shift)
+	}
+	return x
+}
+
+// UnscaledText returns a number of [Node.Unscaled] as text.
+func (n Node) UnscaledText(x uint64) string {
+	if n.Kind().Signed() {
+		return strconv.FormatInt(int64(x), 10)
+	}
+	return strconv.FormatUint(x, 10)
 }
 
 // Names returns a function that names elements in paths with indexes: Units[ID=34].Health for Units[33].Health, if the element has

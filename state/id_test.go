@@ -35,6 +35,8 @@ func TestNames(t *testing.T) {
 	wrong := c.Append(nil, w)
 	w.Units[1].ID = 7
 	twice := c.Append(nil, w)
+	w.Units[0].ID = -1
+	negative := c.Append(nil, w)
 	for _, row := range []struct {
 		states [][]byte
 		path   string
@@ -52,6 +54,7 @@ func TestNames(t *testing.T) {
 		{[][]byte{right, wrong}, "Units[0].Health", "Units[ID=7].Health"},
 		{[][]byte{right, wrong}, "Units[1].Health", "Units[1].Health"},
 		{[][]byte{twice}, "Units[0].Health", "Units[0].Health"},
+		{[][]byte{negative}, "Units[0].Health", "Units[ID=-1].Health"},
 	} {
 		if got := c.Schema().Names(row.states...)(row.path); got != row.want {
 			t.Errorf("%s in %d states: got %s, want %s", row.path, len(row.states), got, row.want)

@@ -15,10 +15,9 @@ const Nobody = 255
 
 // A Header is the first line.
 type Header struct {
-	Title    string
-	TickRate uint16 // ticks per second, rounded, at least 1
-	Rate     string // the text of a rate that is not a whole number; else ""
-	Players  uint8
+	Title      string
+	TickMicros uint32 // the period of a tick in microseconds, 1,000 to 60,000,000
+	Players    uint8
 
 	// What a recording has in addition; empty where the line has no such field.
 	Match           string // recordings with the same text are of one match
@@ -49,11 +48,17 @@ func ParseHeader(line []byte) (Header, error) {
 		Sections *[]string       `json:"sections"`
 		Type     *string         `json:"state"`
 	}
+	var version struct {
+		Log *int `json:"log"`
+	}
+	if json.Unmarshal(line, &version) == nil && version.Log != nil && *version.Log != 1 { // another version may have other fields
+		return Header{}, fmt.Errorf("%w: got version %d, want 1", ErrUnsupported, *version.Log)
+	}
 	if err := decode(line, &l); err != nil {
 		return Header{}, err
 	}
 	if l.Log != 1 {
-		return Header{}, fmt.Errorf("got version %d, want 1", l.Log)
+		return Header{}, fmt.Errorf("got no version, want 1")
 	}
 	if l.Players < 1 || l.Players > maxSeats {
 		return Header{}, fmt.Errorf("got %d players, want 1 to %d", l.Players, maxSeats)
@@ -113,15 +118,24 @@ func checkSections(names []string) error {
 	return nil
 }
 
-// setRate sets the tick rate and reports whether it is valid.
+// setRate sets the period of a tick and reports whether the rate is valid.
 func (h *Header) setRate(text string) bool {
 	rate, err := strconv.ParseFloat(text, 64)
 	if err != nil || len(text) > maxNumber || !(rate > 0 && rate <= maxRate) {
 		return false
 	}
-	h.TickRate = uint16(max(math.Round(rate), 1))
-	if rate != float64(h.TickRate) {
-		h.Rate = text
-	}
+	h.TickMicros = period(rate)
 	return true
+}
+
+func period(rate float64) uint32 { return uint32(min(math.Round(1e6/rate), maxPeriod)) }
+
+// Rate returns the text of the ticks a second of a period in microseconds: as few decimals as give that period again.
+func Rate(micros uint32) string {
+	for decimals := 0; ; decimals++ {
+		text := strconv.FormatFloat(1e6/float64(micros), 'f', decimals, 64)
+		if rate, _ := strconv.ParseFloat(text, 64); rate > 0 && period(rate) == micros || decimals == 12 {
+			return text
+		}
+	}
 }

@@ -12,13 +12,16 @@ import (
 	"math"
 )
 
-// ErrMalformed is wrapped by every error about the content of a line. The error of a file
+// ErrMalformed is wrapped by every error about the content of a line, but for [ErrUnsupported]. The error of a file
 // without a whole header also wraps io.ErrUnexpectedEOF. An error of reading the file does
 // not wrap it.
 var ErrMalformed = errors.New("malformed match")
 
 // Mark is the byte order mark, with which some programs begin a text.
 const Mark = "\xef\xbb\xbf"
+
+// ErrUnsupported is wrapped by the error of a header of another version.
+var ErrUnsupported = errors.New("this recording needs a newer samestep")
 
 // A Reader reads one match. Its first error stays.
 type Reader struct {
@@ -193,8 +196,11 @@ func (m *Reader) malformed(err error) error { return MalformedAt(m.line, err) }
 
 // MalformedAt adds a line to an error about it. It returns nil for nil.
 func MalformedAt(line int, err error) error {
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
+	case errors.Is(err, ErrUnsupported):
+		return fmt.Errorf("matchlog: line %d: %w", line, err)
 	}
 	return fmt.Errorf("matchlog: line %d: %w: %w", line, ErrMalformed, err)
 }

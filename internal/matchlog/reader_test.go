@@ -52,7 +52,7 @@ func TestRead(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if err != io.EOF || r.Ticks() != 9 || !cmp.Equal(r.Header, matchlog.Header{Title: "small", TickRate: 10, Players: 2, By: matchlog.Nobody}) || r.Torn() {
+		if err != io.EOF || r.Ticks() != 9 || !cmp.Equal(r.Header, matchlog.Header{Title: "small", TickMicros: 100000, Players: 2, By: matchlog.Nobody}) || r.Torn() {
 			t.Errorf("%s: got %v, header %+v", name, err, r)
 		}
 		if _, again := r.Next(); again != io.EOF {
@@ -78,11 +78,11 @@ func TestNotes(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if err != io.EOF || r.Header.TickRate != 8 || r.Header.Rate != "7.50" {
+	if err != io.EOF || r.Header.TickMicros != 133333 {
 		t.Errorf("got %v, header %+v", err, r.Header)
 	}
 	for rate, want := range map[string]matchlog.Header{
-		"20": {TickRate: 20}, "0.25": {TickRate: 1, Rate: "0.25"}, "1e1": {TickRate: 10}, "1000": {TickRate: 1000}, "29.97": {TickRate: 30, Rate: "29.97"},
+		"20": {TickMicros: 50000}, "0.25": {TickMicros: 4000000}, "1e1": {TickMicros: 100000}, "1000": {TickMicros: 1000}, "128": {TickMicros: 7813}, "59.94005994005994": {TickMicros: 16683}, "1e-9": {TickMicros: 60000000},
 	} {
 		want.Players, want.By = 1, matchlog.Nobody
 		if r, err := matchlog.NewReader(strings.NewReader(`{"log":1,"tick_rate_hz":` + rate + `,"players":1}`)); err != nil || !cmp.Equal(r.Header, want) {
@@ -117,7 +117,9 @@ func TestMalformed(t *testing.T) {
 		"no topic":           {line(3, `{"t":3,"note":"","text":"gg"}`), matchlog.ErrMalformed},
 		"a long text":        {line(3, `{"t":3,"note":"chat","text":"`+strings.Repeat("x", 1025)+`"}`), matchlog.ErrMalformed},
 		"a note at the end":  {line(4, `{"t":9,"end":true,"note":"chat","text":"gg"}`), matchlog.ErrMalformed},
-		"version":            {line(1, `{"log":2,"tick_rate_hz":10,"players":2}`), matchlog.ErrMalformed},
+		"version":            {line(1, `{"log":2,"tick_rate_hz":10,"players":2}`), matchlog.ErrUnsupported},
+		"version and fields": {line(1, `{"log":2,"players":{"n":2}}`), matchlog.ErrUnsupported},
+		"no version":         {line(1, `{"tick_rate_hz":10,"players":2}`), matchlog.ErrMalformed},
 		"players":            {line(1, `{"log":1,"tick_rate_hz":10,"players":251}`), matchlog.ErrMalformed},
 		"no JSON":            {line(2, `t 0`), matchlog.ErrMalformed},
 		"unknown field":      {line(2, `{"t":0,"p":0,"sum":"c126f8bd03a9a491","x":1}`), matchlog.ErrMalformed},
@@ -329,4 +331,20 @@ func BenchmarkParseEntry(b *testing.B) {
 		thorough += time.Since(half)
 	}
 	b.ReportMetric(float64(thorough)/float64(quick), "times")
+}
+
+// The text of a period gives that period again.
+func TestRate(t *testing.T) {
+	for micros, want := range map[uint32]string{50000: "20", 133333: "7.5", 16683: "59.94", 16667: "60", 7813: "128", 1000: "1000", 600000: "1.666667", 60_000_000: "0.0166666667"} {
+		if got := matchlog.Rate(micros); got != want {
+			t.Errorf("%d µs: got %s, want %s", micros, got, want)
+		}
+	}
+	for micros := uint32(1000); micros <= 60_000_000; micros += 1 + micros/997 {
+		text := matchlog.Rate(micros)
+		h, err := matchlog.ParseHeader([]byte(`{"log":1,"title":"x","tick_rate_hz":` + text + `,"players":1}`))
+		if err != nil || h.TickMicros != micros {
+			t.Errorf("%d µs: got %s, which is %d µs, %v", micros, text, h.TickMicros, err)
+		}
+	}
 }

@@ -36,7 +36,7 @@ func TestRecorder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h := m.Header; h.Title != "Pong \"2\"" || h.Rate != "7.5" || h.Players != 2 || m.Ticks != 9 {
+	if h := m.Header; h.Title != "Pong \"2\"" || h.TickMicros != 133333 || h.Players != 2 || m.Ticks != 9 {
 		t.Errorf("got header %+v and %d ticks", h, m.Ticks)
 	}
 	want := []matchlog.Entry{

@@ -12,6 +12,9 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
+// ErrUnsupported is wrapped by the error of rules with another version of the ABI.
+var ErrUnsupported = errors.New("these rules need a newer samestep")
+
 // MaxDescription is the largest description of rules, in bytes.
 const MaxDescription = 1 << 20
 
@@ -81,20 +84,24 @@ func (d *Description) Schemas() (all []*state.Schema) {
 	return all
 }
 
-// ParseDescription reads the answer of [Describe]. It returns an error for a key that this version does not have.
+// ParseDescription reads the answer of [Describe]. It returns an error for a key that this version does not have, and [ErrUnsupported] for
+// another version.
 func ParseDescription(text []byte) (*Description, error) {
 	if len(text) > MaxDescription {
 		return nil, fmt.Errorf("got a description of %d bytes, want at most %d", len(text), MaxDescription)
 	}
 	var version struct {
-		ABI int `json:"abi"`
+		ABI *int `json:"abi"`
 	}
 	d := new(Description)
 	if err := json.Unmarshal(text, &version); err != nil {
 		return nil, fmt.Errorf("description: %w", err)
 	}
-	if version.ABI != Version {
-		return nil, fmt.Errorf("got rules with version %d of docs/spec/abi.md, want %d", version.ABI, Version)
+	if version.ABI == nil {
+		return nil, fmt.Errorf("description: got no version, want %d", Version)
+	}
+	if *version.ABI != Version {
+		return nil, fmt.Errorf("%w: got version %d of docs/spec/abi.md, want %d", ErrUnsupported, *version.ABI, Version)
 	}
 	strict := json.NewDecoder(bytes.NewReader(text))
 	strict.DisallowUnknownFields()

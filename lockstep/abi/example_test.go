@@ -37,6 +37,6 @@ func ExampleDescription() {
 	fmt.Println(err)
 	// Output:
 	// tally add 1 true
-	// got rules with version 2 of docs/spec/abi.md, want 1
+	// these rules need a newer samestep: got version 2 of docs/spec/abi.md, want 1
 	// description: json: unknown field "comands"
 }

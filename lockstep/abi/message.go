@@ -5,20 +5,12 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A Match says which match an instance runs.
+// A Match says which match an instance runs: of its settings, those that reach the simulation.
 type Match struct {
-	Settings Settings
-	Config   []byte // canonical bytes
-}
-
-// Settings are those of the match, see [record.Settings].
-type Settings struct {
-	Seed          uint64
-	Players       uint8
-	TickMicros    uint32
-	CheckEvery    uint16
-	KeyframeEvery uint32
-	Relay         bool
+	Seed       uint64
+	Players    uint8
+	TickMicros uint32
+	Config     []byte // canonical bytes
 }
 
 // AssetList is the list of the assets of a match, see [record.Asset].

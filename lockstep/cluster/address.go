@@ -17,5 +17,5 @@ func parseAddress(address string) (*url.URL, error) {
 	return u, nil
 }
 
-// maxCreation is the largest body of a request to create a match, in bytes; lockstep/server has the same limit.
+// maxCreation is the largest body of a request to create a match, in bytes; server has the same limit.
 const maxCreation = 64 << 10

@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"sync"
 
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // Views asks servers, such as those of [Read], for the matches that they run, and returns what they say by the ids of the matches. A

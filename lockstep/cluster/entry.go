@@ -26,7 +26,7 @@ type Match struct {
 // keyOf returns the key of a match of a name in the directory. A key must not end with a dot, as names may.
 func keyOf(name string) string { return strings.ReplaceAll(name, ".", "=") }
 
-// matchName is the form of the names of matches, as lockstep/server has it. A name becomes part of the names of files.
+// matchName is the form of the names of matches, as server has it. A name becomes part of the names of files.
 var matchName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`)
 
 // parseMatch reads an entry of the directory.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // failed returns the entry of a match that no server could continue, or nil.

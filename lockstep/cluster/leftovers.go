@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/replay"
 )
 

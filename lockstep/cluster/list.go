@@ -75,7 +75,7 @@ func (m *Member) list(w http.ResponseWriter, r *http.Request, h http.Handler) {
 	_ = json.NewEncoder(w).Encode(views)
 }
 
-// mostListed is how many matches an answer has; lockstep/server has the same limit.
+// mostListed is how many matches an answer has; server has the same limit.
 const mostListed = 100
 
 // A page is the list of one server.

@@ -11,7 +11,7 @@ func refuseFor(w http.ResponseWriter, code, message string) {
 	refuse(w, http.StatusServiceUnavailable, code, message)
 }
 
-// refuse answers with an error of the form that lockstep/server has.
+// refuse answers with an error of the form that server has.
 func refuse(w http.ResponseWriter, status int, code, message string) {
 	type failure struct {
 		Code    string `json:"code"`

@@ -31,7 +31,7 @@ func ExampleCoordinator_Submit() {
 	// Output:
 	// rejected: refused: there are four lamps
 	// rejected: unknown kind: got 77
-	// rejected: malformed payload: press: malformed: state: malformed Lamp at byte 0: unexpected EOF: 0 bytes, want 1
+	// rejected: malformed payload: press: state: malformed Lamp at byte 0: unexpected EOF: 0 bytes, want 1
 	// true true lockstep: command 1 rejected: the player has no seat
 }
 

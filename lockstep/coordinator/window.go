@@ -56,7 +56,7 @@ func (s *seat) used(limits []limit, kind lockstep.Kind, t lockstep.Tick) {
 }
 
 // wait returns for how many ticks no command of a kind in the tick t is within its limit, and the detail of the
-// rejection, which docs/protocol.md describes. It returns 0 if the command is within the limit.
+// rejection, which docs/spec/live.md describes. It returns 0 if the command is within the limit.
 func (s *seat) wait(limits []limit, kind lockstep.Kind, t lockstep.Tick) (lockstep.Tick, string) {
 	i := limitOf(limits, kind)
 	if i < 0 || s.windows == nil {

@@ -43,7 +43,7 @@ func newNullMatch(tb testing.TB, m *matchlog.Match, checkEvery uint16, log locks
 	tb.Helper()
 	g := nullgame.New()
 	s := lockstep.DefaultSettings(m.Header.Players)
-	s.TickMicros, s.CheckEvery = lockstep.TickPeriod(m.Header.TickRate), checkEvery
+	s.TickMicros, s.CheckEvery = m.Header.TickMicros, checkEvery
 	h, err := g.NewHeader(lockstep.MatchID{}, s, &nullgame.Config{})
 	if err != nil {
 		tb.Fatal(err)

@@ -221,7 +221,7 @@ func TestLies(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"no JSON", "{", "description"},
 		{"nothing", "", "description"},
-		{"version", `{"abi":7}`, "got rules with version 7"},
+		{"version", `{"abi":7}`, "got version 7"},
 		{"no types", `{"abi":1,"game":"a","build":"1"}`, "want the types of state and config"},
 		{"no name", `{"abi":1,"build":"1","state":"struct { A uint8 }","config":"struct {}","commands":[]}`, "name"},
 		{"floats", `{"abi":1,"game":"a","build":"1","state":"struct { A float64 }","config":"struct {}","commands":[]}`, "float"},

@@ -1,5 +1,5 @@
 // Package player is the player's side of one live match. A [Client] keeps a connection, follows the match, paces what
-// it shows, predicts the player's own commands, and asks for a state when it differs. [lockstep/client] gives it a socket and a clock.
+// it shows, predicts the player's own commands, and asks for a state when it differs. [client] gives it a socket and a clock.
 //
 // A Client is pure: time is an argument, bytes go in and out, and what happened comes back as events of a [Ready]. Two Clients with the same
 // [Options] that get the same calls do the same. It belongs to one goroutine.

@@ -54,7 +54,7 @@ func codeText(texts []string, code uint8) string {
 	return texts[code]
 }
 
-// Reasons of a [KindHeld]: in the lobby of a match, and while it runs. docs/protocol.md has the others.
+// Reasons of a [KindHeld]: in the lobby of a match, and while it runs.
 const (
 	LobbyPlayers = "more players are awaited"
 	LobbyReady   = "not all players are ready"

@@ -11,7 +11,7 @@ import (
 
 // The codes and reasons of the page are those of the code.
 func TestCodesOnPage(t *testing.T) {
-	b, err := os.ReadFile("../../docs/protocol.md")
+	b, err := os.ReadFile("../../docs/spec/live.md")
 	if err != nil {
 		t.Fatal(err)
 	}

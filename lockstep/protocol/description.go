@@ -16,7 +16,7 @@ const (
 )
 
 // A description describes one kind of message: its sender and its values. Reader, Writer, [Kind.String] and the tables
-// of docs/protocol.md come from it.
+// of docs/spec/live.md come from it.
 type description struct {
 	name   string
 	sender side
@@ -135,6 +135,11 @@ var descriptions = [256]description{
 	}},
 }
 
+// needs has the capability that a client has who gets a kind or answers with it, if not all do.
+var needs = map[Kind]string{
+	KindResimulate: Resimulate, KindResimulated: Resimulate, KindPhases: Resimulate, KindViewSync: Views, KindViewDelta: Views, KindViewAck: Views,
+}
+
 // Fields of several kinds of messages.
 var (
 	offset = field{name: "offset", at: func(m *Message) any { return &m.Offset }}
@@ -205,7 +210,7 @@ func describe(k Kind) *description {
 	return nil
 }
 
-// String returns the kind's name as in docs/protocol.md.
+// String returns the kind's name as in docs/spec/live.md.
 func (k Kind) String() string {
 	if d := describe(k); d != nil {
 		return d.name

@@ -16,7 +16,7 @@ type field struct {
 	low, high uint64               // limits of a number, or of the length of anything else; high 0: of its type
 	clip      bool                 // the writer cuts a text to the limit
 	check     func(*Message) error // a rule beyond the limits, or nil
-	note      string               // for docs/protocol.md, after the type and the limits
+	note      string               // for docs/spec/live.md, after the type and the limits
 }
 
 // read reads the field's value into m.

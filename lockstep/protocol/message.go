@@ -27,7 +27,7 @@ const (
 	KindReady            Kind = 42
 	KindResimulated      Kind = 43
 	KindPhases           Kind = 44
-	KindViewAck          Kind = 45 // only of a client of protocol [Views]
+	KindViewAck          Kind = 45
 	KindPanicked         Kind = 46
 
 	KindWelcome         Kind = 48
@@ -40,9 +40,9 @@ const (
 	KindError           Kind = 56
 	KindClosing         Kind = 57
 	KindHeld            Kind = 58
-	KindResimulate      Kind = 59 // only to a client with the capability [Resimulate]
-	KindViewSync        Kind = 60 // only to a client of protocol [Views]
-	KindViewDelta       Kind = 61 // the same
+	KindResimulate      Kind = 59
+	KindViewSync        Kind = 60
+	KindViewDelta       Kind = 61
 )
 
 // Limits on messages. A WebSocket message can hold many messages one after the other.
@@ -70,7 +70,7 @@ type Position uint64
 type SessionToken [16]byte
 
 // A Message is one message that is not a record, decoded. Its Kind says which of the other fields are set; see the
-// tables of docs/protocol.md.
+// tables of docs/spec/live.md.
 type Message struct {
 	Kind Kind
 

@@ -1,7 +1,7 @@
 package protocol
 
 import (
-	"flag"
+	"cmp"
 	"fmt"
 	"math/bits"
 	"os"
@@ -9,17 +9,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/seed-49bee653/samestep/internal/testing/script"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the tables of docs/protocol.md")
+const page = "../../docs/spec/live.md"
 
-const page = "../../docs/protocol.md"
-
-// The tables of messages in docs/protocol.md are what the descriptions say.
+// The tables of messages in docs/spec/live.md are what the descriptions say.
 func TestTablesOnPage(t *testing.T) {
 	b, err := os.ReadFile(page)
 	if err != nil {
@@ -27,14 +26,14 @@ func TestTablesOnPage(t *testing.T) {
 	}
 	got := string(b)
 	want := withTables(t, got)
-	if *rewrite {
+	if script.Rewrite() {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("docs/protocol.md differs from the descriptions; -rewrite writes it (-want +got):\n%s", diff)
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("docs/spec/live.md differs from the descriptions; -rewrite writes it (-want +got):\n%s", diff)
 	}
 	if other := strings.Replace(got, "nonce (u64)", "nonce (u32)", 1); withTables(t, other) != want {
 		t.Error("control: a wrong row is not corrected")
@@ -61,17 +60,23 @@ func table(sender side) string {
 		if d.sender&sender == 0 {
 			continue
 		}
-		values := []string{}
-		for i := range d.fields {
-			f := &d.fields[i]
-			values = append(values, fmt.Sprintf("%s (%s%s)", f.name, form(f), f.note))
-		}
-		if len(values) == 0 {
-			values = []string{"(none)"}
-		}
-		fmt.Fprintf(&b, "| %d | `%s` | %s |\n", k, d.name, strings.Join(values, ", "))
+		fmt.Fprintf(&b, "| %d | `%s` | %s |\n", k, d.name, values(d, true))
 	}
 	return b.String()
+}
+
+// values returns the values of a kind, with or without the notes for people.
+func values(d *description, notes bool) string {
+	all := []string{}
+	for i := range d.fields {
+		f := &d.fields[i]
+		note := f.note
+		if !notes {
+			note = ""
+		}
+		all = append(all, fmt.Sprintf("%s (%s%s)", f.name, form(f), note))
+	}
+	return cmp.Or(strings.Join(all, ", "), "(none)")
 }
 
 // form returns the type and the limits of a field.

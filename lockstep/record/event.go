@@ -21,7 +21,6 @@ const (
 	EventClaim      = "claim"
 	EventInvitation = "invitation"
 	EventReserved   = "reserved"
-	EventTickRate   = "tick_rate"
 	EventReports    = "reports"
 )
 
@@ -32,31 +31,30 @@ type EventType struct {
 	By      string // who writes it: "host", the "server" around it, or "import"
 	LogOnly bool   // only the log has it, and no peer gets it
 	Plain   bool   // its text is never of people
-	Meaning string // of the text, for docs/replay-format.md
+	Meaning string // of the text, for docs/spec/replay.md
 }
 
 // EventTypes returns the registry of events. A name without a dot belongs to it, and readers skip those that they do not know.
 func EventTypes() []EventType { return slices.Clone(eventTypes) }
 
 var eventTypes = []EventType{
-	{EventPresence, true, "host", false, true, "`bot`: a bot of the server has the seat. While no tick is sealed, and in a `state_sync`, also `vacant`, `here`, `away` and `taken over`"},
-	{EventReason, true, "host", false, false, "why the presence of the seat's player changes in the next tick: a kick, a lost connection, a time that is over. Without it, a player has left, or the connection was cut"},
-	{EventInactive, true, "host", false, true, "the player has given no command for a long time, by the policy of the match"},
-	{EventPace, true, "host", false, false, "because of this player the match waits, is slower, or has a longer input delay; or it does not wait for this player for a while"},
+	{EventPresence, true, "host", false, true, "`bot`: a bot of the server has the seat. While no tick is sealed, and in a `state_sync`, also `vacant`, `here`, `away`, `taken over`"},
+	{EventReason, true, "host", false, false, "why the player's presence changes in the next tick, such as a kick"},
+	{EventInactive, true, "host", false, true, "the player has given no command for a long time"},
+	{EventPace, true, "host", false, false, "how the match waits or is slower because of the player"},
 	{EventVote, true, "host", false, false, "how many players want to kick this one"},
-	{EventSubstitute, true, "host", false, false, "`from command N`: the commands of the seat from the sequence N on are those of a bot, or of the server's program, because the seat is taken over. `to command N`: the player is back, and N is the last of them"},
-	{EventReferee, false, "host", false, true, "the server's own state was wrong, and was re-simulated: checksums and keyframes before the event, since the last check on which all agreed, may be wrong. Nothing replaces them; the mismatches before the event have the players' state hashes"},
+	{EventSubstitute, true, "host", false, false, "`from command N`: from sequence N on a bot or the server's program gives the seat's commands. `to command N`: the player is back, and N was the last of them"},
+	{EventReferee, false, "host", false, true, "the server's state was wrong: checksums and keyframes since the last check on which all agreed may be wrong. Mismatches are the players'"},
 	{EventResumed, false, "host", false, true, "the match was interrupted and recovered here: later ticks that somebody had seen are lost"},
 	{EventSuspended, false, "host", false, true, "a server that stopped suspended the match here: no tick is lost"},
-	{EventLineage, false, "host", false, false, "stands before the first tick: the match began in a state of another one. JSON with `match` (its id, 32 hexadecimal digits), `name`, `tick`, and `content_hash`, its content hash up to that tick (64 hexadecimal digits)"},
-	{EventDisclosure, false, "server", true, false, "who may see what of the match while it runs: `players=all delay=0`. `views` means that players and spectators get views, and nobody but the operator a state, a record or the seed; spectators are so many ticks late. It stands after the first state, and holds for the whole match. A relay passes on no more of a running match, and nothing of a log without it"},
-	{EventRules, false, "server", true, false, "the SHA-256, in hexadecimal, of the module with the rules of the match. It stands in the first 100 ticks, and the first one counts. Rules in a block count more"},
-	{EventOptions, false, "server", true, false, "how the match was created, in the words of its creator"},
-	{EventPaused, false, "server", true, false, "whether an admin has paused the match: `yes` or `no`. No tick has this pause"},
-	{EventClaim, true, "server", true, false, "whose seat it is: the first half, in hexadecimal, of the SHA-256 hash of the match id and the subject of the player's token, which names no seat"},
-	{EventInvitation, true, "server", true, false, "the SHA-256 hash, in hexadecimal, of a token that the server has drawn for the seat"},
-	{EventReserved, true, "host", true, false, "the only player who may take it: a hash as in `claim`, of the player's subject or name"},
-	{EventTickRate, false, "import", true, false, "ticks a second that are no whole number: see [recordings.md](spec/recordings.md#in-a-replay)"},
+	{EventLineage, false, "host", false, false, "before the first tick: JSON with `match` (32 digits), `name`, `tick`, and `content_hash` up to it (64 digits), of the match in whose state this one began"},
+	{EventDisclosure, false, "server", true, false, "after the first state: who may see what while the match runs, as `players=all delay=0`. `players=views`: only the operator gets a state, a record or the seed; spectators are so many ticks late. A relay passes on no more, and nothing of a log without it"},
+	{EventRules, false, "server", true, false, "the SHA-256 of the module with the rules. The first one counts, in the first 100 ticks, unless there are rules in a block"},
+	{EventOptions, false, "server", true, false, "how the match was created, in its creator's words"},
+	{EventPaused, false, "server", true, false, "`yes` or `no`: an admin has paused the match. No tick has this pause"},
+	{EventClaim, true, "server", true, false, "whose seat it is: the first half of the SHA-256 of the match id and the subject of the player's token"},
+	{EventInvitation, true, "server", true, false, "the SHA-256 of a token that the server has drawn for the seat"},
+	{EventReserved, true, "host", true, false, "who alone may take it: a hash as in `claim`, of the subject or name"},
 	{EventReports, true, "import", true, false, "`yes` or `no`: from the next check on the player reports checksums, or none"},
 }
 

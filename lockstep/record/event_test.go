@@ -13,9 +13,9 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// The table of events in docs/replay-format.md is the registry.
+// The table of events in docs/spec/replay.md is the registry.
 func TestEventsOnPage(t *testing.T) {
-	const page = "../../docs/replay-format.md"
+	const page = "../../docs/spec/replay.md"
 	b, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -23,12 +23,12 @@ func TestEventsOnPage(t *testing.T) {
 	rows := regexp.MustCompile(`(?m)(^\| event \| about \| .*\n\|-.*\n)(?:\|.*\n)*`)
 	var table strings.Builder
 	for _, e := range record.EventTypes() {
-		about, readers := "the match", "all"
+		about, readers := "match", "all"
 		if e.Seat {
-			about = "a seat"
+			about = "seat"
 		}
 		if e.LogOnly {
-			readers = "the log"
+			readers = "log"
 		}
 		fmt.Fprintf(&table, "| `%s` | %s | %s | %s | %s |\n", e.Name, about, e.By, readers, e.Meaning)
 	}
@@ -37,7 +37,7 @@ func TestEventsOnPage(t *testing.T) {
 	if script.Rewrite() {
 		err = os.WriteFile(page, []byte(want), 0o644)
 	} else if diff := cmp.Diff(want, got); diff != "" || !strings.Contains(got, table.String()) {
-		t.Errorf("docs/replay-format.md differs from the registry; -rewrite writes it (-want +got):\n%s", diff)
+		t.Errorf("docs/spec/replay.md differs from the registry; -rewrite writes it (-want +got):\n%s", diff)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -143,7 +143,7 @@ func ExamplePayloads() {
 	fmt.Println(errors.Is(err, record.ErrMalformed), err)
 	// Output:
 	// 1: 03 <nil>
-	// true lockstep: press: malformed: state: malformed at byte 1: bytes after the end of the value: 1 of them
+	// true lockstep: press: state: malformed at byte 1: bytes after the end of the value: 1 of them
 }
 
 // A log that is cut ends with io.ErrUnexpectedEOF.

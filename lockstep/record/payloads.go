@@ -72,7 +72,7 @@ func (p *Payloads) decode(c *Command) error {
 	var err error
 	q := p.pool(e)
 	if c.Value, err = q.decode(c.Payload); err != nil {
-		return fmt.Errorf("%s: %w: %w", e.Name, ErrMalformed, err)
+		return fmt.Errorf("%s: %w", e.Name, malformed{err})
 	}
 	p.used = append(p.used, q)
 	return nil

@@ -105,8 +105,8 @@ func TestPayloadErrors(t *testing.T) {
 		"unknown kind of System": {record.Command{Player: record.System, Kind: 99}, record.ErrUnknownKind, "lockstep: unknown command kind 99 of player 255"},
 		"too large":              {record.Command{Kind: 3, Payload: make([]byte, record.MaxPayload+1)}, record.ErrMalformed, ""},
 		"too large by one":       {record.Command{Kind: 6, Payload: append([]byte("\xfd\x3f\x00\x00"), make([]byte, record.MaxPayload-3)...)}, record.ErrMalformed, "blob: malformed: got 16385 bytes, want at most 16384"},
-		"cut in Deep":            {record.Command{Kind: 3, Payload: everyBytes[:len(everyBytes)-1]}, record.ErrMalformed, "lockstep: every: malformed: state: malformed Deep[1] at byte 80: unexpected EOF"},
-		"left over":              {record.Command{Kind: 4, Payload: []byte{0}}, record.ErrMalformed, "lockstep: nothing: malformed: state: malformed at byte 0"},
+		"cut in Deep":            {record.Command{Kind: 3, Payload: everyBytes[:len(everyBytes)-1]}, record.ErrMalformed, "lockstep: every: state: malformed Deep[1] at byte 80: unexpected EOF"},
+		"left over":              {record.Command{Kind: 4, Payload: []byte{0}}, record.ErrMalformed, "lockstep: nothing: state: malformed at byte 0"},
 		"a bool of 2":            {record.Command{Kind: 3, Payload: append([]byte{2}, everyBytes[1:]...)}, record.ErrMalformed, "malformed Yes at byte 0"},
 		"a huge slice":           {record.Command{Kind: 6, Payload: []byte("\xff\xff\xff\xff")}, record.ErrMalformed, "malformed Data at byte 0"},
 	} {

@@ -208,7 +208,7 @@ func TestOutOfPlace(t *testing.T) {
 		"half a pair":                 {append(header[:len(header):len(header)], 0x95, 2, 0, 1, 0x91, 0, 0xc4, 0), record.ErrMalformed},
 		"commands not in order":       {append(start[:len(start):len(start)], 0x99, 3, 1, 1, 1, 0xc4, 0, 0, 1, 1, 0xc4, 0), record.ErrMalformed},
 		"a command of sequence 0":     {append(start[:len(start):len(start)], 0x95, 3, 1, 0, 1, 0xc4, 0), record.ErrMalformed},
-		"a dissent of System":         {append(start[:len(start):len(start)], 0x94, 6, 0, 0xcc, 255, 1), record.ErrMalformed},
+		"a mismatch of System":        {append(start[:len(start):len(start)], 0x94, 6, 0, 0xcc, 255, 1), record.ErrMalformed},
 		"other sequences":             {append(start[:len(start):len(start)], 0x95, 2, 0, 1, 0x92, 0, 1, 0xc4, 0), record.ErrOutOfPlace},
 	} {
 		_, err := checkMalleable(t, c.b)

@@ -24,6 +24,11 @@ var (
 	ErrUnknownKind = errors.New("unknown command kind")
 )
 
+// malformed is an [ErrMalformed] whose text says so already: a [state.DecodeError].
+type malformed struct{ error }
+
+func (m malformed) Unwrap() []error { return []error{ErrMalformed, m.error} }
+
 // A stream is the common knowledge of both ends of a log at a place in it: the ticks and sequences that records are
 // relative to. Encoder and Decoder advance it by the same methods, so they cannot diverge.
 type stream struct {

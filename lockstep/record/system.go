@@ -66,7 +66,7 @@ func SystemValue(c *Command) (any, error) {
 	//samestep:allow unseen one of Type in this package
 	v, err := e.newPool().decode(c.Payload)
 	if err != nil {
-		return nil, fmt.Errorf("lockstep: %s: %w: %w", e.Name, ErrMalformed, err)
+		return nil, fmt.Errorf("lockstep: %s: %w", e.Name, malformed{err})
 	}
 	return v, nil
 }

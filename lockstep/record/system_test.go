@@ -15,7 +15,7 @@ var systemRow = regexp.MustCompile(`(?m)^\| (\d+ \| [a-z ]+) \| \[?\w+ u(\d+)\]?
 
 // The page of the format has the commands of the system.
 func TestSystemCommandsOnPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/replay-format.md")
+	page, err := os.ReadFile("../../docs/spec/replay.md")
 	if err != nil {
 		t.Fatal(err)
 	}

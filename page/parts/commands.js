@@ -27,7 +27,7 @@ export class Commands {
       ...row(t("size"), [`${(about.size / 1024).toFixed(0)} KiB`, commands === 1 ? t("1 command") : t("{commands} commands", { commands }), checks === 1 ? t("1 checksum") : t("{checks} checksums", { checks })].join(", ")),
       ...row(t("states"), recorded && t("{states} recorded", { states: recorded.states })), ...row(t("type"), recorded?.type),
       ...row(t("ended"), told(about.ended)), ...row(t("damage"), told(about.damage), true));
-    for (const { tick, player } of JSON.parse(samestep.watchTimeline(1)).dissents.slice(0, 50)) {
+    for (const { tick, player } of JSON.parse(samestep.watchTimeline(1)).mismatches.slice(0, 50)) {
       const name = playerName(about.players, player);
       const at = el("button", { onclick: () => this.go(tick) }, t("tick {tick}", { tick }));
       this.facts.append(el("dt", {}, t("desync")), el("dd", { class: "bad" }, ...fill(t("{tick} of {name} during the match"), { name, tick: at })));

@@ -586,7 +586,7 @@ export const german = {
   "{rate} ticks a second": "{rate} Ticks je Sekunde",
   "{reason}; attempt {attempt} in {next} s": "{reason}; Versuch {attempt} in {next} s",
   "{rows} rows": "{rows} Zeilen",
-  "{root} was reported": "{root} wurde gemeldet",
+  "{hash} was reported": "{hash} wurde gemeldet",
   "the states of tick {tick} differ: {who}": "Die Zustände von Tick {tick} weichen ab: {who}",
   "{states} recorded": "{states} aufgenommen",
   "{taken} of {seats} seats taken": "{taken} von {seats} Plätzen besetzt",

@@ -397,13 +397,13 @@ export class Viewer {
   look() {
     const { about } = this;
     const state = (this.state = JSON.parse(samestep.watchState()));
-    const { tick, left, root, agreed, differing } = state, time = clock(tick, about.tick_micros), end = clock(about.last, about.tick_micros);
+    const { tick, left, state_hash: hash, agreed, differing } = state, time = clock(tick, about.tick_micros), end = clock(about.last, about.tick_micros);
     const place = t("{time} / {end} · tick {tick}", { time, end, tick }), way = left === 1 ? t("1 tick to go") : t("{left} ticks to go", { left });
     text(this.now, this.seeking && left > 0 ? `${place} · ${way}` : place);
-    const recorded = root ? t("{root} was reported", { root }) : t("no checksum was reported"); // of another engine
+    const recorded = hash ? t("{hash} was reported", { hash }) : t("no checksum was reported"); // of another engine
     const differ = differing === 1 ? t("1 checksum differs") : t("{differing} checksums differ", { differing });
     const agree = agreed === 1 ? t("1 checksum agrees") : t("{agreed} checksums agree", { agreed });
-    const compared = differing ? differ : `${root} · ${agree}`;
+    const compared = differing ? differ : `${hash} · ${agree}`;
     const who = state.differ?.groups.map((g) => g.players.map((player) => playerName(about.players, player)).join(", ")).join(" | ");
     const apart = who && t("the states of tick {tick} differ: {who}", { tick: state.differ.tick, who });
     text(this.sum, about.recorded ? apart ?? recorded : compared);

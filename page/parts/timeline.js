@@ -66,7 +66,7 @@ export class Timeline {
 
   // faults returns the ticks whose checksums differed, ascending: in the log and in this viewer.
   faults() {
-    return [...new Set([...(this.data?.dissents ?? []), ...this.marks].map(({ tick }) => tick))].sort((a, b) => a - b);
+    return [...new Set([...(this.data?.mismatches ?? []), ...this.marks].map(({ tick }) => tick))].sort((a, b) => a - b);
   }
 
   // #runs returns the first and the last tick of each lasting desync.

@@ -127,7 +127,7 @@ func (f Functions) Watch(viewer func() *watch.Viewer, open func(file []byte) (an
 type WatchState struct {
 	Tick      lockstep.Tick  `json:"tick"`
 	Left      lockstep.Tick  `json:"left"`
-	Hash      string         `json:"root"`
+	Hash      string         `json:"state_hash"`
 	Agreed    int            `json:"agreed"`
 	Differing int            `json:"differing"`
 	Desyncs   []watch.Desync `json:"desyncs"` // the first of them

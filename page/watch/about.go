@@ -62,11 +62,11 @@ func (v *Viewer) About() About {
 // A Timeline summarizes the match in columns of equal length, from the first tick to the last.
 type Timeline struct {
 	Columns    int             `json:"columns"`
-	Keyframes  []lockstep.Tick `json:"keyframes"` // or of recorded states; at most one for each column
-	Checked    []int           `json:"checked"`   // columns with a checksum of the log
-	Activity   [][]float32     `json:"activity"`  // by player and column: commands per second
-	Most       float32         `json:"most"`      // the largest Activity
-	Mismatches []Mismatch      `json:"dissents"`  // the first thousand
+	Keyframes  []lockstep.Tick `json:"keyframes"`  // or of recorded states; at most one for each column
+	Checked    []int           `json:"checked"`    // columns with a checksum of the log
+	Activity   [][]float32     `json:"activity"`   // by player and column: commands per second
+	Most       float32         `json:"most"`       // the largest Activity
+	Mismatches []Mismatch      `json:"mismatches"` // the first thousand
 }
 
 // Limits of a timeline.

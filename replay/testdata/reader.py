@@ -1,4 +1,4 @@
-"""Reads replays by docs/replay-format.md alone, with nothing but Python's own
+"""Reads replays by docs/spec/replay.md and docs/spec/state.md alone, with nothing but Python's own
 library and the command zstd.
 
     reader.py FILE           prints the last tick, the number of commands and the
@@ -295,7 +295,7 @@ def value(n, b, at, path, leaves):
 
 
 def whole(n, b):
-    """Checks that bytes are a value, and returns its sections, root and leaves."""
+    """Checks that bytes are a value, and returns its sections, state hash and leaves."""
     at, leaves, sections, text = 0, [], [], b"samestep root 1\n"
     for f in n.inner:
         end = value(f, b, at, f.name, leaves)
@@ -308,7 +308,7 @@ def whole(n, b):
 
 # --- records and the log -----------------------------------------------------
 
-HEADER, KEYFRAME, FRAME, EMPTY, CHECKSUM, DISSENT, END, NOTE, PANIC, EVENT = 1, 2, 3, 4, 5, 6, 7, 64, 66, 67
+HEADER, KEYFRAME, FRAME, EMPTY, CHECKSUM, MISMATCH, END, NOTE, PANIC, EVENT = 1, 2, 3, 4, 5, 6, 7, 64, 66, 67
 SYSTEM, U16, U32, U64 = 255, (1 << 16) - 1, (1 << 32) - 1, M
 SCHEMAS = 512 << 10  # bytes of all together
 
@@ -337,11 +337,11 @@ class Log:
         r = {"kind": kind, "tick": self.tick}
         if kind == HEADER:
             r["protocol"] = protocol
-        counts = {HEADER: (13,), KEYFRAME: (5,), EMPTY: (2,), CHECKSUM: (3,), DISSENT: (4,), END: (2, 3)}
+        counts = {HEADER: (13,), KEYFRAME: (5,), EMPTY: (2,), CHECKSUM: (3,), MISMATCH: (4,), END: (2, 3)}
         if kind == FRAME and (n % 4 != 1 or n < 2) or kind != FRAME and n not in counts.get(kind, (2,)):
             raise Fault("corrupt")
         read = {HEADER: self.read_header, KEYFRAME: self.read_keyframe, FRAME: self.read_frame, EMPTY: self.read_empty,
-                CHECKSUM: self.read_checksum, DISSENT: self.read_dissent, END: self.read_end}.get(kind, self.read_optional)
+                CHECKSUM: self.read_checksum, MISMATCH: self.read_mismatch, END: self.read_end}.get(kind, self.read_optional)
         read(p, r, n)
         r["raw"] = bytes(b[at:p.at])
         return r, p.at
@@ -379,7 +379,7 @@ class Log:
         self.header, self.stage = r, "keyframe"
 
     def read_keyframe(self, p, r, n):
-        r["tick"], r["root"], r["last"], before = p.uint(U32), p.uint(U64), [], -1
+        r["tick"], r["state_hash"], r["last"], before = p.uint(U32), p.uint(U64), [], -1
         count = p.array(0, U32)
         if count % 2:
             raise Fault("corrupt")
@@ -397,9 +397,9 @@ class Log:
             bad(r["tick"] > tick or r["tick"] == tick and dict(r["last"]) != last)
         for player, _ in r["last"]:
             self.seat(player)
-        root = self.fits(self.state, r["state"])
+        hash_ = self.fits(self.state, r["state"])
         self.tick, self.last, self.stage = tick, last, "log"
-        if root != r["root"]:
+        if hash_ != r["state_hash"]:
             raise Fault("corrupt")
 
     def read_frame(self, p, r, n):
@@ -445,10 +445,10 @@ class Log:
         r["tick"] = self.tick
 
     def read_checksum(self, p, r, n):
-        r["tick"], r["root"] = self.tick - p.uint(self.tick), p.uint(U64)
+        r["tick"], r["state_hash"] = self.tick - p.uint(self.tick), p.uint(U64)
 
-    def read_dissent(self, p, r, n):
-        r["tick"], r["player"], r["root"] = self.tick - p.uint(self.tick), p.uint(249), p.uint(U64)
+    def read_mismatch(self, p, r, n):
+        r["tick"], r["player"], r["state_hash"] = self.tick - p.uint(self.tick), p.uint(249), p.uint(U64)
         self.seat(r["player"])
 
     def read_end(self, p, r, n):
@@ -497,7 +497,7 @@ class Log:
         return n
 
     def fits(self, node, b):
-        """Checks a value, and returns its root."""
+        """Checks a value, and returns its state hash."""
         try:
             return whole(node, b)[1]
         except Fault:
@@ -536,10 +536,11 @@ class File:
         magic = b"\x89SSR\r\n\x1a\n"
         if self.b[:8] != magic[:len(self.b)]:
             raise Fault("corrupt")
+        for at, want in (8, 1), (12, 0):
+            if len(self.b) >= at + 4 and struct.unpack_from("<I", self.b, at)[0] != want:
+                raise Fault("unsupported")
         if len(self.b) < 32:
             raise Fault("torn")
-        if self.b[8:16] != struct.pack("<II", 1, 0):
-            raise Fault("unsupported")
         self.chain, self.at = xxh64(self.b[:32]), 32
 
     def head(self, at, chain):
@@ -743,16 +744,16 @@ def content(records, upto=None):
             h.update(b"\1" + sized(r["bare"]))
         elif kind == KEYFRAME and not began:
             began, tick = True, r["tick"]
-            h.update(struct.pack("<BIQI", 2, r["tick"], r["root"], len(r["last"])))
+            h.update(struct.pack("<BIQI", 2, r["tick"], r["state_hash"], len(r["last"])))
             h.update(b"".join(struct.pack("<BI", *pair) for pair in r["last"]) + sized(r["state"]))
         elif kind == FRAME:
             h.update(struct.pack("<BII", 3, r["tick"], len(r["commands"])))
             for c in r["commands"]:
                 h.update(struct.pack("<BIH", c["player"], c["sequence"], c["kind"]) + sized(c["payload"]))
         elif kind == CHECKSUM:
-            late += struct.pack("<BIQ", 5, r["tick"], r["root"])
-        elif kind == DISSENT:
-            late += struct.pack("<BIBQ", 6, r["tick"], r["player"], r["root"])
+            late += struct.pack("<BIQ", 5, r["tick"], r["state_hash"])
+        elif kind == MISMATCH:
+            late += struct.pack("<BIBQ", 6, r["tick"], r["player"], r["state_hash"])
         elif kind == END:
             h.update(b"\7" + sized(r["text"].encode()))
             if "result" in r:
@@ -810,14 +811,14 @@ class Game:
                 return struct.pack("<Bi", seat, coins)
         return b"" if self.last == b"draw" else None
 
-    def root(self):
+    def hash(self):
         b = struct.pack("<II", self.ticks, len(self.coins)) + b"".join(struct.pack("<i", c) for c in self.coins)
         return whole(self.node, b + struct.pack("<H", self.system) + sized(self.last))[1]
 
 
 def simulate(file):
-    """Simulates a match of the conformance game, and returns its last root."""
-    game, roots, ended = None, {}, None
+    """Simulates a match of the conformance game, and returns its last state hash."""
+    game, hashes, ended = None, {}, None
     decides = file.r[0].get("result_schema") and not file.r[0]["relay"]
     start = struct.unpack("<i", file.r[0]["config"])[0]
     tick = 0
@@ -826,19 +827,19 @@ def simulate(file):
             raise Fault("desync", tick=tick)
         if r["kind"] == KEYFRAME and game is None:
             game = Game(file.log.state, r["state"])
-            roots[r["tick"]] = game.root()
+            hashes[r["tick"]] = game.hash()
         elif r["kind"] in (FRAME, EMPTY):
             for left in reversed(range(r.get("empty", 1))):
                 game.step(r.get("commands", ()))
                 tick = r["tick"] - left
-                roots[tick] = game.root()
+                hashes[tick] = game.hash()
                 if decides:
                     if ended is not None:
                         raise Fault("desync", tick=tick - 1)
                     ended = game.end(start)
-        elif r["kind"] in (CHECKSUM, KEYFRAME) and roots.get(r["tick"], r["root"]) != r["root"]:
-            raise Fault("desync", tick=r["tick"], got="%016x" % roots[r["tick"]], want="%016x" % r["root"])
-    return game.root()
+        elif r["kind"] in (CHECKSUM, KEYFRAME) and hashes.get(r["tick"], r["state_hash"]) != r["state_hash"]:
+            raise Fault("desync", tick=r["tick"], got="%016x" % hashes[r["tick"]], want="%016x" % r["state_hash"])
+    return game.hash()
 
 
 # --- the suite ---------------------------------------------------------------
@@ -851,15 +852,15 @@ def run_replay(b):
     if file.marks:
         if file.tick - file.began() > min(262144 + 64 * len(b), 1 << 24):
             raise Fault("limit")
-        root = simulate(file)
+        hash_ = simulate(file)
     if file.fault:
         raise file.fault
     count = lambda kind: sum(r["kind"] == kind for r in file.r)
     facts = {
-        "ticks": file.tick, "frames": count(FRAME), "checksums": count(CHECKSUM), "dissents": count(DISSENT),
+        "ticks": file.tick, "frames": count(FRAME), "checksums": count(CHECKSUM), "mismatches": count(MISMATCH),
         "commands": sum(len(r["commands"]) for r in file.r if r["kind"] == FRAME), "end": file.r[-1].get("text", ""),
         "keyframes": [r["tick"] for r in file.r if r["kind"] == KEYFRAME], "seekable": [m[0] for m in file.marks],
-        "content": content(file.r)[0], "root": "%016x" % root,
+        "content": content(file.r)[0], "state_hash": "%016x" % hash_,
     }
     if "result" in file.r[-1]:
         result = file.r[-1]["result"]
@@ -897,8 +898,8 @@ def run_record(text):
     if r["kind"] == HEADER:
         del r["tick"]
         r["seed"] = str(r["seed"])
-    if "root" in r:
-        r["root"] = "%016x" % r["root"]
+    if "state_hash" in r:
+        r["state_hash"] = "%016x" % r["state_hash"]
     if "last" in r:
         r["last"] = [{"player": p, "sequence": s} for p, s in r["last"]]
     for c in r.get("commands", ()):
@@ -924,8 +925,8 @@ def run_schema(text):
     facts = {"fingerprint": "%016x" % xxh64(lines[0][1]), "sections": node.count}
     try:
         for label, b in lines[1:]:
-            facts["sections"], root, facts["leaves"] = whole(node, b)
-            facts["root"] = "%016x" % root
+            facts["sections"], hash_, facts["leaves"] = whole(node, b)
+            facts["state_hash"] = "%016x" % hash_
     except Fault as f:
         raise Fault(f.verdict, **dict(facts, **f.where))
     return facts

@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
 	"github.com/seed-49bee653/samestep/examples/platforms/compat"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // compatible lets serve --compat speak the other wire of the game platforms.

@@ -22,7 +22,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
 	"github.com/seed-49bee653/samestep/internal/testing/alerting"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
-	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/client"
 )
 
 const operations = "../../../docs/operations"

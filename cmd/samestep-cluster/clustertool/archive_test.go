@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/testing/fleet"
-	"github.com/seed-49bee653/samestep/lockstep/archive"
+	"github.com/seed-49bee653/samestep/server/archive"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/objects"
 )
 

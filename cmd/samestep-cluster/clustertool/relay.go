@@ -19,7 +19,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/cluster/audience"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/relay"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // relayStop is how long a relay that is interrupted waits for its spectators.

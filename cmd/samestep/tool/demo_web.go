@@ -13,7 +13,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // The limits of what the visitors of a web demo may begin: rematches, and matches of the lobby. Everybody who reaches its address

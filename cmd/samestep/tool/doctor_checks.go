@@ -19,8 +19,8 @@ import (
 	"github.com/coder/websocket"
 	"github.com/quic-go/quic-go"
 
-	"github.com/seed-49bee653/samestep/lockstep/client"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/client"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // The ways in which a player gets frames.

@@ -126,12 +126,14 @@ func classOf(err error) replay.Class {
 		return replay.ClassPanic
 	case errors.Is(err, wasm.ErrLimit), fault != nil && fault.Limit:
 		return replay.ClassLimit
+	case isAny(err, matchlog.ErrUnsupported, abi.ErrUnsupported):
+		return replay.ClassUnsupported
 	case isAny(err, wasm.ErrMalformed, wasm.ErrImports), fault != nil:
 		return replay.ClassInvalid
 	case errors.Is(err, matchlog.ErrMalformed) && !errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &reports):
 		return replay.ClassInvalid
 	case err == nil, errors.As(err, &file), errors.As(err, &damage), errors.As(err, &differs), errors.As(err, &identity),
-		isAny(err, replay.ErrLimit, replay.ErrSignature, replay.ErrBundle):
+		isAny(err, replay.ErrLimit, replay.ErrSignature, replay.ErrBundle, replay.ErrUnsupported):
 		return replay.ClassOf(err)
 	}
 	return ""

@@ -48,6 +48,8 @@ func TestExitCode(t *testing.T) {
 		{"a payload of a file", file(record.ErrMalformed), exitCorrupt},
 		{"damage", &replay.DamageError{Err: replay.ErrCorrupt}, exitCorrupt},
 		{"a newer version", &replay.DamageError{Err: replay.ErrUnsupported}, exitUnsupported},
+		{"a newer recording", file(matchlog.ErrUnsupported), exitUnsupported},
+		{"newer rules", file(abi.ErrUnsupported), exitUnsupported},
 		{"a limit", file(replay.ErrLimit), exitCorrupt},
 		{"another server", &lockstep.IdentityError{}, exitIdentity},
 		{"another file", file(&lockstep.IdentityError{}), exitIdentity},

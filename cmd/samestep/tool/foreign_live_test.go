@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -142,7 +142,7 @@ func (f *foreign) live(t *testing.T) {
 	f.run(exitOK, "replay verify "+files[0])
 	f.run(exitOK, fmt.Sprintf("replay seek %s %d", files[0], crash+10), "agrees with the file")
 	f.run(exitDesync, "desync explain "+bundles[0], "THE PLAYER", "Diggers[")
-	f.run(exitOK, "replay dump "+bundles[0], "dissent")
+	f.run(exitOK, "replay dump "+bundles[0], "mismatch")
 }
 
 // answered reports whether a bundle has the player's states: a server writes it before, too.

@@ -177,7 +177,7 @@ func (f *forger) record(r *record.Record) error {
 			}
 			f.done = true
 		}
-	case "dissent":
+	case "mismatch":
 		if r.Kind == record.KindChecksum && int(r.Tick) == f.n {
 			f.done = true
 			if err := f.out.Append(f.enc.Record(r)); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/platforms/compat"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // ours are the games of the program samestep.

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/hostile"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // What a verb may take for a hostile module, with the program of the tests.

@@ -15,7 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/client"
 	wasm "github.com/seed-49bee653/samestep/lockstep/module"
 	"github.com/seed-49bee653/samestep/lockstep/netsim"
 	"github.com/seed-49bee653/samestep/lockstep/player"

@@ -22,7 +22,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	wasm "github.com/seed-49bee653/samestep/lockstep/module"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/replay"
 
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // matchURLs returns the URLs of a match and of its WebSocket.

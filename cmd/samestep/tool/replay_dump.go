@@ -182,7 +182,7 @@ func (d *recordDumper) line(t lockstep.Tick, name, text string) error {
 }
 
 func recordName(k record.Kind) string {
-	names := [...]string{"", "header", "keyframe", "frame", "empty", "checksum", "dissent", "end"}
+	names := [...]string{"", "header", "keyframe", "frame", "empty", "checksum", "mismatch", "end"}
 	switch {
 	case int(k) < len(names):
 		return names[k]

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"strconv"
 
 	"github.com/urfave/cli/v2"
 
@@ -122,7 +121,6 @@ func dropsPanic(c *cli.Context, name string, r *replay.Reader) error {
 type exporter struct {
 	w          *bufio.Writer
 	header     *lockstep.Header
-	rate       json.Number      // ticks a second
 	reports    [256]bool        // players that report checksums
 	mismatches mismatches       // of the whole match
 	recording  *matchlog.Header // of a recording, or nil
@@ -144,8 +142,6 @@ func (x *exporter) findPlayers(f *replay.File) error {
 			for p := range rec.Header.Settings.Players {
 				x.reports[p] = true
 			}
-		case rec.Event == record.EventTickRate && isNumber(rec.Text):
-			x.rate = json.Number(rec.Text)
 		case rec.Kind == record.KindForeign && x.recording == nil:
 			h, err := matchlog.ParseHeader(rec.Line)
 			if err != nil {
@@ -167,13 +163,7 @@ func (x *exporter) record(rec *record.Record) error {
 	case record.KindHeader:
 		x.header = rec.Header
 		s := &rec.Header.Settings
-		if x.rate == "" {
-			x.rate = json.Number(strconv.FormatFloat(1e6/float64(s.TickMicros), 'f', -1, 64))
-			if whole := s.TickRate(); lockstep.TickPeriod(whole) == s.TickMicros {
-				x.rate = json.Number(fmt.Sprint(whole))
-			}
-		}
-		line := headerLine{Log: 1, Title: rec.Header.Game, TickRate: x.rate, Players: s.Players}
+		line := headerLine{Log: 1, Title: rec.Header.Game, TickRate: json.Number(matchlog.Rate(s.TickMicros)), Players: s.Players}
 		if rec.Header.Engine == replay.ForeignEngine {
 			line.recorded(rec.Header, x.recording)
 		}
@@ -248,12 +238,6 @@ func (x *exporter) lineOf(t lockstep.Tick, p lockstep.Player) *matchlog.Entry {
 		}
 	}
 	return &matchlog.Entry{}
-}
-
-// isNumber reports whether a text is a JSON number.
-func isNumber(text string) bool {
-	_, err := strconv.ParseFloat(text, 64)
-	return err == nil && json.Valid([]byte(text))
 }
 
 // note prints a note.

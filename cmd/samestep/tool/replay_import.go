@@ -178,7 +178,7 @@ func (i *importer) header() error {
 	}
 	i.payloads = g.NewPayloads()
 	s := lockstep.DefaultSettings(i.match.Players)
-	s.TickMicros, s.KeyframeEvery = lockstep.TickPeriod(i.match.TickRate), 0
+	s.TickMicros, s.KeyframeEvery = i.match.TickMicros, 0
 	s.Seed, s.CheckEvery = 0, i.every() // the seed is unknown
 	h, err := g.NewHeader(i.id, s, &nullgame.Config{})
 	if err != nil {
@@ -192,9 +192,6 @@ func (i *importer) header() error {
 	h.Build, h.Platform = cmp.Or(i.match.Build, replay.ForeignBuild), cmp.Or(i.match.Platform, replay.ForeignPlatform)
 	i.append(i.enc.Header(h))
 	i.append(i.enc.Keyframe(lockstep.Tick(i.first), sim.Hash(), nil, sim.AppendState(nil)))
-	if i.match.Rate != "" {
-		i.append(i.enc.Event(lockstep.System, record.EventTickRate, i.match.Rate))
-	}
 	if i.recording() {
 		return i.line(newHeaderLine(&i.match))
 	}

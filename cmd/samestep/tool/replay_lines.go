@@ -67,11 +67,8 @@ const statePart = 512 << 10
 // newHeaderLine returns the line of a header, with the whole title.
 func newHeaderLine(h *matchlog.Header) headerLine {
 	l := headerLine{
-		Log: 1, Title: h.Title, TickRate: json.Number(h.Rate), Players: h.Players,
+		Log: 1, Title: h.Title, TickRate: json.Number(matchlog.Rate(h.TickMicros)), Players: h.Players,
 		Match: h.Match, Build: h.Build, Platform: h.Platform, Sections: h.Sections, Type: h.Type,
-	}
-	if h.Rate == "" {
-		l.TickRate = json.Number(fmt.Sprint(h.TickRate))
 	}
 	if h.By != matchlog.Nobody {
 		l.By = &h.By
@@ -82,9 +79,7 @@ func newHeaderLine(h *matchlog.Header) headerLine {
 // recorded adds what a header of an imported match has in addition. Of a recording, own is its own header.
 func (l *headerLine) recorded(h *lockstep.Header, own *matchlog.Header) {
 	if own != nil {
-		rate := l.TickRate
 		*l = newHeaderLine(own)
-		l.TickRate = rate
 	}
 	if h.Build != replay.ForeignBuild {
 		l.Build = h.Build

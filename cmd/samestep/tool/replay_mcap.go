@@ -51,9 +51,9 @@ var mcapChannels = [...]mcapChannel{
 	onRates: {"/rates", "samestep.Rates", `"tick":{"type":"integer"},"commands":{"type":"integer","description":"in the second that ends here"},` +
 		`"frames":{"type":"integer","description":"ticks with commands"},"size_bytes":{"type":"integer","description":"of payloads"},` +
 		`"players":{"type":"array","description":"commands by seat","items":{"type":"integer"}}`},
-	onChecksums: {"/checksums", "samestep.Checksum", `"tick":{"type":"integer"},"root":{"type":"string"},"agreed":{"type":"integer","description":"1 if nobody differed"},` +
-		`"dissents":{"type":"integer","description":"players who differed"},"values":{"type":"integer","description":"different checksums"}`},
-	onMismatches: {"/dissents", "samestep.Dissent", `"tick":{"type":"integer"},"player":{"type":"integer"},"root":{"type":"string"}`},
+	onChecksums: {"/checksums", "samestep.Checksum", `"tick":{"type":"integer"},"state_hash":{"type":"string"},"agreed":{"type":"integer","description":"1 if nobody differed"},` +
+		`"mismatches":{"type":"integer","description":"players who differed"},"values":{"type":"integer","description":"different checksums"}`},
+	onMismatches: {"/mismatches", "samestep.Mismatch", `"tick":{"type":"integer"},"player":{"type":"integer"},"state_hash":{"type":"string"}`},
 	onLog: {"/log", "foxglove.Log", `"timestamp":{"type":"object","title":"time","properties":{"sec":{"type":"integer"},"nsec":{"type":"integer"}}},` +
 		`"level":{"type":"integer"},"message":{"type":"string"},"name":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}`},
 }
@@ -77,15 +77,15 @@ type (
 	}
 	mcapSum struct {
 		Tick       lockstep.Tick `json:"tick"`
-		Hash       string        `json:"root"`
+		Hash       string        `json:"state_hash"`
 		Agreed     int           `json:"agreed"`
-		Mismatches int           `json:"dissents"`
+		Mismatches int           `json:"mismatches"`
 		Values     int           `json:"values"`
 	}
 	mcapMismatch struct {
 		Tick   lockstep.Tick   `json:"tick"`
 		Player lockstep.Player `json:"player"`
-		Hash   string          `json:"root"`
+		Hash   string          `json:"state_hash"`
 	}
 	mcapTime struct {
 		Seconds     uint64 `json:"sec"`

@@ -42,7 +42,7 @@ func TestExportMCAP(t *testing.T) {
 			t.Fatalf("%s: %v", path, err)
 		}
 		read := readMCAP(t, out.Bytes(), info.Header.Settings.TickMicros)
-		got := fmt.Sprint(read.counts["/commands"], read.inRates, read.counts["/checksums"], read.counts["/dissents"])
+		got := fmt.Sprint(read.counts["/commands"], read.inRates, read.counts["/checksums"], read.counts["/mismatches"])
 		if want := fmt.Sprint(info.Commands, info.Commands, info.Checksums, info.Mismatches); got != want {
 			t.Errorf("%s: got commands, in rates, checksums and mismatches %s, want %s", path, got, want)
 		}
@@ -55,7 +55,7 @@ func TestExportMCAP(t *testing.T) {
 		if read.match["match"] != info.Header.Match.String() || read.match["ticks"] != fmt.Sprint(info.Ticks) {
 			t.Errorf("%s: the match is %v", path, read.match)
 		}
-		mismatches += read.counts["/dissents"]
+		mismatches += read.counts["/mismatches"]
 		notes += read.counts["/log"]
 	}
 	if mismatches == 0 || notes < 20 {
@@ -127,7 +127,7 @@ func readMCAP(t *testing.T, b []byte, micros uint32) *mcapRead {
 			}
 		}
 		tick, ok := value["tick"].(float64)
-		if want := uint64(tick) * 1000 * uint64(micros); ok && channel.Topic != "/dissents" && m.LogTime != want || m.LogTime < last {
+		if want := uint64(tick) * 1000 * uint64(micros); ok && channel.Topic != "/mismatches" && m.LogTime != want || m.LogTime < last {
 			t.Fatalf("%s: got time %d after %d for %s", channel.Topic, m.LogTime, last, m.Data)
 		}
 		last = m.LogTime
@@ -139,7 +139,7 @@ func readMCAP(t *testing.T, b []byte, micros uint32) *mcapRead {
 			read.inRates += int(value["commands"].(float64))
 		}
 		if channel.Topic == "/checksums" {
-			read.inChecks += int(value["dissents"].(float64))
+			read.inChecks += int(value["mismatches"].(float64))
 		}
 	}
 	info, err := r.Info()

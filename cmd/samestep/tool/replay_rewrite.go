@@ -321,7 +321,7 @@ func recoveryText(found *replay.Recovery) string {
 	case d == nil:
 		return fmt.Sprintf("whole: all %s are there", ticks)
 	case d.Next == 0:
-		return fmt.Sprintf("torn at byte %d: %s are left", d.Offset, ticks)
+		return fmt.Sprintf("%s at byte %d: %s are left", replay.ClassOf(d), d.Offset, ticks)
 	case d.NextTick == 0:
 		return fmt.Sprintf("damaged at byte %d: %s are left; ticks from %d on are lost, though there is more from byte %d on", d.Offset, ticks, found.Ticks+1, d.Next)
 	}

@@ -43,7 +43,7 @@ type fileSource struct {
 type watchTotals struct {
 	Commands   int `json:"commands"`
 	Checks     int `json:"checks"`
-	Mismatches int `json:"dissents"`
+	Mismatches int `json:"mismatches"`
 	Keyframes  int `json:"keyframes"`
 	SizeBytes  int `json:"size_bytes"` // of records
 }
@@ -52,7 +52,7 @@ type watchSeat struct {
 	Player     lockstep.Player `json:"player"`
 	Name       string          `json:"name"`
 	Commands   int             `json:"commands"`
-	Mismatches int             `json:"dissents"`
+	Mismatches int             `json:"mismatches"`
 	last       lockstep.Tick   // with a command
 	differed   lockstep.Tick   // the first mismatch; 0 for none
 	rate       trend           // commands by second

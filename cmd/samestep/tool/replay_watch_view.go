@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep/host"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // A watchedView is a match as a server tells it.

@@ -17,7 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/internal/files"
-	"github.com/seed-49bee653/samestep/lockstep/assets"
+	"github.com/seed-49bee653/samestep/server/assets"
 	wasm "github.com/seed-49bee653/samestep/lockstep/module"
 	"github.com/seed-49bee653/samestep/replay"
 )

@@ -19,8 +19,8 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/lockstep/server"
-	"github.com/seed-49bee653/samestep/lockstep/server/agones"
+	"github.com/seed-49bee653/samestep/server"
+	"github.com/seed-49bee653/samestep/server/agones"
 )
 
 func serveCommand() *cli.Command {

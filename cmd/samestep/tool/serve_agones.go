@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep/server"
-	"github.com/seed-49bee653/samestep/lockstep/server/agones"
+	"github.com/seed-49bee653/samestep/server"
+	"github.com/seed-49bee653/samestep/server/agones"
 )
 
 // tellAgones tells the sidecar of Agones how the server is, until stop is called. It does nothing outside of Agones.

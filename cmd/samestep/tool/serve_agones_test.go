@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep/server/agones"
+	"github.com/seed-49bee653/samestep/server/agones"
 )
 
 // Agones hears four things: the server is ready, somebody plays, the match is over, and the server ends. It hears nothing when everybody

@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // A flag without an effect is a mistake, and so is a value out of its range. The error says what was got and what is wanted.
@@ -125,7 +125,7 @@ func TestLimitsAreNoPolicies(t *testing.T) {
 
 // The fields that a request may have are listed in its description.
 func TestFieldsOfRequestAreDescribed(t *testing.T) {
-	openAPI, err := os.ReadFile("../../../lockstep/server/openapi.json")
+	openAPI, err := os.ReadFile("../../../server/openapi.json")
 	if err != nil {
 		t.Fatal(err)
 	}

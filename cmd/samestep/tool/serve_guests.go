@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // fill gives the last seats of a match to bots, so that people get the first ones.

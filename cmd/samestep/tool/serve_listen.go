@@ -16,7 +16,7 @@ import (
 	"github.com/coreos/go-systemd/v22/activation"
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // A binding is an open listener that the server does not serve yet.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/measure"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // reloadEvery is how often a server looks whether its files have changed.

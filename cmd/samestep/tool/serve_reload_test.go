@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )

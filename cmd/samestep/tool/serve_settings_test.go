@@ -19,7 +19,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // settingsInTest returns the settings of a server that was started with flags, and a function that writes the file.

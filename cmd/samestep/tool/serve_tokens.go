@@ -21,7 +21,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/lockstep/host"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // authorizer authorizes by the tokens of a file, the environment or a key, or else by tokens that it draws. It also returns the files.

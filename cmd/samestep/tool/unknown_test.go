@@ -3,11 +3,14 @@
 package tool
 
 import (
+	"archive/zip"
 	"bytes"
 	"crypto/ed25519"
 	"crypto/x509"
 	"encoding/binary"
 	"encoding/pem"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // newer returns files that a newer program could have written: each needs a reader that knows more.
@@ -62,6 +67,7 @@ func newer(t *testing.T, file []byte) map[string][]byte {
 		"record-large":    with(func(b []byte) []byte { return append(append(b, 0xdd, 0, 1, 0, 0, 63), make([]byte, 1<<16-1)...) }),
 	}
 	files["version"][8], files["flags"][12] = 2, 1
+	files["version-alone"], files["flags-alone"] = files["version"][:12], files["flags"][:16]
 	for name, first := range map[string]byte{"two": 0x92, "twelve": 0x9c, "thirteen": 0x9d, "fourteen": 0x9e} {
 		files["header-of-"+name] = with(func(b []byte) []byte { return set(0, first)(set(2, 3)(b)) })
 	}
@@ -106,6 +112,41 @@ func TestUnknownVersions(t *testing.T) {
 			if os.Remove(out) == nil {
 				t.Errorf("%s %s: wrote a file", verb, name)
 			}
+		}
+	}
+}
+
+// So does every verb with a bundle of another format.
+func TestUnknownBundles(t *testing.T) {
+	dir := t.TempDir()
+	path, out := filepath.Join(dir, "bundle.zip"), filepath.Join(dir, "out.zip")
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	w, err := z.Create("manifest.json")
+	if err == nil {
+		_, err = w.Write([]byte(`{"format":2}`))
+	}
+	if err := errors.Join(err, z.Close(), os.WriteFile(path, b.Bytes(), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{
+		"desync explain FILE", "desync explain --json FILE", "desync redact FILE OUT", "desync triage FILE", "replay info FILE", "replay verify FILE", "replay dump FILE", "replay diff FILE",
+		"replay seal FILE OUT", "replay recover FILE OUT",
+	} {
+		samestep(t, exitUnsupported, strings.Fields(strings.NewReplacer("FILE", path, "OUT", out).Replace(verb))...)
+		if os.Remove(out) == nil {
+			t.Errorf("%s: wrote a file", verb)
+		}
+	}
+}
+
+// Recover names the class of the fault at which a file ends.
+func TestRecoveryText(t *testing.T) {
+	for err, want := range map[error]string{
+		io.ErrUnexpectedEOF: "torn at byte 9: 5 ticks are left", replay.ErrInvalid: "invalid at byte 9: 5 ticks are left", replay.ErrCorrupt: "corrupt at byte 9: 5 ticks are left",
+	} {
+		if got := recoveryText(&replay.Recovery{Ticks: 5, Damage: &replay.DamageError{Offset: 9, Err: err}}); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -6,7 +6,7 @@
 //	go run ./examples/minimal/online join press-only-watches
 //
 // The tokens are in this file to keep the example short. A real server reads them from a file, or accepts signed
-// tokens: see package lockstep/server.
+// tokens: see package server.
 package main
 
 import (
@@ -23,9 +23,9 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/client"
 	"github.com/seed-49bee653/samestep/lockstep/player"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 const (

@@ -46,7 +46,7 @@ static enum rules_status describe(void) {
 static enum rules_status configure(struct rules_reader in) {
 	seed = rules_u64(&in);
 	players = rules_u8(&in);
-	rules_read(&in, 11); /* tick period, checks, keyframes, relay */
+	rules_read(&in, 4); /* tick period */
 	struct rules_reader c = rules_bytes(&in);
 	config.piles = rules_u8(&c);
 	config.pebbles = rules_u16(&c);

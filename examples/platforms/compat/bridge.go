@@ -14,7 +14,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/platforms"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // A Bridge is the http.Handler of the WebSockets of another engine's clients.

@@ -49,7 +49,7 @@ func TestReplaysInPage(t *testing.T) {
 		if name == "roster" { // in which a player's checksum differed
 			browser.Value[bool](b, `document.querySelector(".inspector details").open = true`)
 			b.Click(`.facts button`)
-			b.Until(browser.There + ` && viewer.timeline.data.dissents[0].tick === viewer.state.tick`)
+			b.Until(browser.There + ` && viewer.timeline.data.mismatches[0].tick === viewer.state.tick`)
 			b.Shot("roster")
 			continue
 		}

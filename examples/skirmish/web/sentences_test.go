@@ -25,10 +25,10 @@ var speakers = []struct {
 	{"page/live", "*", false}, {"page/program", "*", true}, {"page/watch", "*", true},
 	{"examples/skirmish/web/live", "*", true}, {"examples/skirmish/web/play", "*", true},
 	{"examples/skirmish", "describe diplomacy errors refuse", true}, {"examples/minimal", "minimal", false},
-	{"lockstep/client", "socket_js", true}, {"lockstep/player", "client held mismatch options roster", true},
+	{"client", "socket_js", true}, {"lockstep/player", "client held mismatch options roster", true},
 	{"lockstep/protocol", "code outcome", false}, {"lockstep/coordinator", "conclude coordinator resimulation window", false},
 	{"lockstep/host", "admin again auth ban bots clock desync host inactive inquiry lobby notes offend pace panic receive recovery seat sync viewing views vote", false},
-	{"lockstep/server", "api conn connect disk guestmatches match stopping", false},
+	{"server", "api conn connect disk guestmatches match stopping", false},
 }
 
 // unsaid are texts in these files that no page shows.

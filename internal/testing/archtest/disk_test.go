@@ -7,7 +7,7 @@ import (
 )
 
 // diskServer is the package whose matches and metrics never wait for a disk.
-const diskServer = "lockstep/server"
+const diskServer = "server"
 
 // diskCalls are the functions, by package, that wait for a disk. A name that ends with * is a prefix.
 var diskCalls = map[string][]string{
@@ -108,9 +108,9 @@ func TestDisk(t *testing.T) { report(t, diskFindings(ours(t), diskUsers)) }
 
 func TestDiskControl(t *testing.T) {
 	tr := treeOf(t, map[string]string{
-		"lockstep/server/a.go": "package p\nfunc (m *Match) tick() { os.Lstat(m.path) }\nfunc save() { files.OpenNoFollow(p) }\nfunc id() { os.Getpid() }",
+		"server/a.go": "package p\nfunc (m *Match) tick() { os.Lstat(m.path) }\nfunc save() { files.OpenNoFollow(p) }\nfunc id() { os.Getpid() }",
 		"elsewhere/a.go":       "package p\nfunc a() { os.Lstat(p) }",
 	})
 	expect(t, diskFindings(tr, map[string]string{"save": "its caller", "gone": "nobody"}),
-		"lockstep/server/a.go:2: disk: Match.tick waits for the disk", "gone does not wait for the disk any more")
+		"server/a.go:2: disk: Match.tick waits for the disk", "gone does not wait for the disk any more")
 }

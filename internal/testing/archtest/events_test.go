@@ -14,7 +14,7 @@ var eventWriters = map[string]string{
 	"lockstep/host":             "host",
 	"lockstep/coordinator":      "host",
 	"lockstep/cluster/audience": "host", // what the host has told before, for spectators
-	"lockstep/server":           "server",
+	"server":           "server",
 	"lockstep/disclosure":       "server",
 	"cmd/samestep/tool":         "import",
 }
@@ -62,8 +62,8 @@ func TestEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(eventType.FindAll(registry, -1)); n < 19 {
-		t.Errorf("got %d events in the registry, want 19 at least", n)
+	if n := len(eventType.FindAll(registry, -1)); n < 18 {
+		t.Errorf("got %d events in the registry, want 18 at least", n)
 	}
 	report(t, eventFindings(tr, string(registry)))
 }
@@ -71,12 +71,12 @@ func TestEvents(t *testing.T) {
 func TestEventsControl(t *testing.T) {
 	tr := treeOf(t, map[string]string{
 		"lockstep/host/a.go":   "package p\nfunc a() { h.announce(p, record.EventPace, text) }",
-		"lockstep/server/a.go": "package p\nfunc a() { m.remember(p, record.EventPace, text) }",
-		"lockstep/player/a.go": "package p\nfunc a() { c.Event(p, record.EventTickRate, text) }",
+		"server/a.go": "package p\nfunc a() { m.remember(p, record.EventPace, text) }",
+		"lockstep/player/a.go": "package p\nfunc a() { c.Event(p, record.EventReports, text) }",
 	})
-	registry := "\t{EventPace, true, \"host\", x},\n\t{EventTickRate, false, \"import\", x},\n\t{EventVote, true, \"host\", x},\n"
+	registry := "\t{EventPace, true, \"host\", x},\n\t{EventReports, false, \"import\", x},\n\t{EventVote, true, \"host\", x},\n"
 	expect(t, eventFindings(tr, registry),
-		"lockstep/player/a.go:2: events: EventTickRate is written here, and the registry says by import",
-		"lockstep/server/a.go:2: events: EventPace is written here, and the registry says by host",
+		"lockstep/player/a.go:2: events: EventReports is written here, and the registry says by import",
+		"server/a.go:2: events: EventPace is written here, and the registry says by host",
 		"EventVote is written by nobody")
 }

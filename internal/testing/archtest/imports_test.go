@@ -53,10 +53,10 @@ var (
 	core  = []string{"state", "checksum", "lockstep", "lockstep/record", "lockstep/abi", "lockstep/coordinator", "internal/pack"}
 	live  = slices.Concat(core, []string{"lockstep/disclosure", "lockstep/feed", "lockstep/protocol", "lockstep/datagram", "lockstep/host", "lockstep/player", "internal/ring"})
 	log   = slices.Concat(core, []string{"replay", "internal/decimal"})
-	shell = slices.Concat(log, live, []string{"lockstep/server", "lockstep/client", "lockstep/locksteptest", "lockstep/netsim"})
+	shell = slices.Concat(log, live, []string{"server", "client", "lockstep/locksteptest", "lockstep/netsim"})
 
 	// anyTest is what every test may import.
-	anyTest = []string{"internal/testing/testgame", "internal/testing/loglines", "internal/testing/testenv", "internal/testing/alerting", "internal/testing/script", "internal/nullgame", "internal/testing/dots", "internal/testing/drift", "internal/matchlog", goCmp, goleak, goScript}
+	anyTest = []string{"internal/testing/testgame", "internal/testing/loglines", "internal/testing/testenv", "internal/testing/alerting", "internal/testing/script", "internal/testing/frozen", "internal/nullgame", "internal/testing/dots", "internal/testing/drift", "internal/matchlog", goCmp, goleak, goScript}
 
 	// games are test subjects for what stands above the core.
 	games = []string{"examples/...", "fixed", "fixed/grid", "fixed/ids"}
@@ -105,7 +105,7 @@ var imports = []importRow{
 	// Only the standard library: a game on another engine links nothing else of ours.
 	{pattern: "recorder"},
 	// Likewise: any server can use it.
-	{pattern: "lockstep/server/agones"},
+	{pattern: "server/agones"},
 	{pattern: "desync", own: slices.Concat(live, []string{"replay", "fixed", "internal/matchlog", "internal/words"}), modules: []string{xxhash, xsync}, tests: slices.Concat(games, []string{"internal/testing/planted"})},
 	// Only the standard library: the woven copy of any package imports it.
 	{pattern: "desync/probe"},
@@ -114,31 +114,31 @@ var imports = []importRow{
 	{pattern: "internal/line", own: slices.Concat(log, []string{"desync", "desync/probe", "desync/probe/program", "internal/weave", "internal/words", "lockstep/abi", "lockstep/module"}), modules: []string{xsync}, tests: slices.Concat(games, live, []string{"internal/testing/hostile", "internal/testing/planted/workshop", "lockstep/local"})},
 	// Apart, so that no test of a game links what reads and builds sources.
 	{pattern: "internal/line/checkline", own: []string{"desync/probe/program", "internal/line"}},
-	{pattern: "lockstep/server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files", "internal/logged", "internal/measure", "internal/tries", "internal/wsmatch"}), modules: []string{websocket, quic, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"lockstep/archive", "lockstep/assets", openAPI})},
-	{pattern: "lockstep/archive", own: []string{"lockstep", "lockstep/server", "replay", "internal/files"}, modules: []string{metrics, bbolt}, tests: []string{"lockstep/host", "lockstep/record", "lockstep/archive/s3", gofakes3}},
+	{pattern: "server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files", "internal/logged", "internal/measure", "internal/tries", "internal/wsmatch"}), modules: []string{websocket, quic, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"server/archive", "server/assets", openAPI, xxhash})},
+	{pattern: "server/archive", own: []string{"lockstep", "server", "replay", "internal/files"}, modules: []string{metrics, bbolt}, tests: []string{"lockstep/host", "lockstep/record", "server/archive/s3", gofakes3}},
 	// Apart, so that only a program with object storage links its client.
-	{pattern: "lockstep/archive/s3", own: []string{"lockstep/archive"}, modules: []string{minio}, tests: []string{"lockstep", "lockstep/server", gofakes3}},
+	{pattern: "server/archive/s3", own: []string{"server/archive"}, modules: []string{minio}, tests: []string{"lockstep", "server", gofakes3}},
 	// Apart, so that only a program for a cluster links its storage.
 	{pattern: "lockstep/cluster/ownership", own: []string{"lockstep", "internal/tries"}, modules: []string{xxhash}},
-	{pattern: "lockstep/cluster", own: slices.Concat(log, live, []string{"internal/logged", "internal/measure", "internal/tries", "lockstep/server", "lockstep/cluster/ownership", "lockstep/cluster/storage"}), modules: []string{nats, metrics}, tests: slices.Concat(games, shell)},
-	{pattern: "internal/testing/fleet", own: slices.Concat(live, []string{"replay", "lockstep/client", "lockstep/cluster", "lockstep/cluster/storage"}), modules: []string{nats}, tests: games},
+	{pattern: "lockstep/cluster", own: slices.Concat(log, live, []string{"internal/logged", "internal/measure", "internal/tries", "server", "lockstep/cluster/ownership", "lockstep/cluster/storage"}), modules: []string{nats, metrics}, tests: slices.Concat(games, shell)},
+	{pattern: "internal/testing/fleet", own: slices.Concat(live, []string{"replay", "client", "lockstep/cluster", "lockstep/cluster/storage"}), modules: []string{nats}, tests: games},
 	{pattern: "lockstep/cluster/storage", own: []string{"lockstep", "internal/files", "internal/measure"}, modules: []string{nats, natsNode, nkeys, metrics}},
 	{pattern: "lockstep/cluster/audience", own: slices.Concat(live, []string{"internal/ring"}), tests: games},
-	{pattern: "lockstep/cluster/relay", own: slices.Concat(live, []string{"internal/buffer", "internal/logged", "internal/wsmatch", "lockstep/server", "lockstep/cluster/..."}), modules: []string{websocket, metrics, nats}, tests: slices.Concat(games, shell)},
-	{pattern: "lockstep/cluster/objects", own: []string{"lockstep/archive", "lockstep/cluster/storage"}, modules: []string{nats}, tests: []string{"lockstep", "lockstep/server"}},
-	{pattern: "lockstep/cluster/farm", own: []string{"lockstep", "replay", "desync", "lockstep/archive", "lockstep/cluster/storage", "lockstep/cluster/objects"}, modules: []string{nats, xsync}, tests: slices.Concat(games, []string{"lockstep/record"})},
-	{pattern: "lockstep/client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, quic, xtime}, tests: slices.Concat(games, shell, []string{"lockstep/assets"})},
+	{pattern: "lockstep/cluster/relay", own: slices.Concat(live, []string{"internal/buffer", "internal/logged", "internal/wsmatch", "server", "lockstep/cluster/..."}), modules: []string{websocket, metrics, nats}, tests: slices.Concat(games, shell)},
+	{pattern: "lockstep/cluster/objects", own: []string{"server/archive", "lockstep/cluster/storage"}, modules: []string{nats}, tests: []string{"lockstep", "server"}},
+	{pattern: "lockstep/cluster/farm", own: []string{"lockstep", "replay", "desync", "server/archive", "lockstep/cluster/storage", "lockstep/cluster/objects"}, modules: []string{nats, xsync}, tests: slices.Concat(games, []string{"lockstep/record"})},
+	{pattern: "client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, quic, xtime}, tests: slices.Concat(games, shell, []string{"server/assets"})},
 	{pattern: "lockstep/locksteptest", own: slices.Concat(log, live, []string{"desync/probe/program", "internal/elsewhere", "internal/testing/reach", "internal/testing/simulate", "internal/testing/prober", "internal/words"}), tests: games},
 	{pattern: "lockstep/local", own: []string{"lockstep", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player"}, tests: slices.Concat(games, []string{"replay"})},
 	// The two sides of a module apart, so that a module does not link what runs it.
 	{pattern: "lockstep/module", own: []string{"lockstep/abi", "internal/files"}, modules: []string{wazero, xsys}, tests: slices.Concat(games, shell)},
 	{pattern: "lockstep/module/guest", own: core, tests: slices.Concat(games, shell)},
-	{pattern: "lockstep/assets", own: []string{"lockstep/record", "internal/files"}},
+	{pattern: "server/assets", own: []string{"lockstep/record", "internal/files"}},
 	{pattern: "lockstep/netsim", modules: []string{humanize}},
 	{pattern: "lockstep/determinism", modules: []string{xtools}},
 
 	{pattern: "page/canvas", own: []string{"fixed"}},
-	{pattern: "page/...", own: slices.Concat(log, live, []string{"lockstep/client", "lockstep/local", "lockstep/module", "page/..."}), tests: slices.Concat(games, shell, []string{"internal/site", "internal/testing/browser", "lockstep/module/guest", chromedp})},
+	{pattern: "page/...", own: slices.Concat(log, live, []string{"client", "lockstep/local", "lockstep/module", "page/..."}), tests: slices.Concat(games, shell, []string{"internal/site", "internal/testing/browser", "lockstep/module/guest", chromedp})},
 
 	{pattern: "internal/testing/prober", own: []string{"lockstep", "lockstep/record", "state"}},
 	{pattern: "internal/testing/attack", own: slices.Concat(live, []string{"internal/testing/hostile", "internal/testing/prober", "state"}), modules: []string{websocket, quic}, tests: slices.Concat(games, []string{"lockstep/module/guest"})},
@@ -168,6 +168,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/alerting"},
 	{pattern: "internal/testing/wire", own: []string{"lockstep/netsim"}, modules: []string{xsys}},
 	{pattern: "internal/testing/script", modules: []string{dataTests}},
+	{pattern: "internal/testing/frozen", own: []string{"internal/testing/script"}},
 	{pattern: "internal/matchlog", own: []string{"state"}, tests: []string{"recorder"}},
 	{pattern: "internal/nullgame", own: []string{"lockstep"}},
 	{pattern: "internal/testing/dots", own: slices.Concat(live, []string{"replay", "fixed"})},
@@ -270,7 +271,7 @@ func TestImportsControl(t *testing.T) {
 	tr := treeOf(t, map[string]string{
 		"lockstep/a.go":        "package lockstep\nimport (\n\"fmt\"\n\"example.test/m/state\"\n\"example.test/m/fixed\"\n)",
 		"lockstep/a_test.go":   "package lockstep_test\nimport (\n\"example.test/m/lockstep\"\n\"example.test/m/examples/skirmish\"\n\"go.uber.org/goleak\"\n)",
-		"lockstep/server/a.go": "package server\nimport \"example.test/m/examples/skirmish\"",
+		"server/a.go": "package server\nimport \"example.test/m/examples/skirmish\"",
 		"fixed/a.go":           "package fixed\nimport (\n\"example.test/m/internal/decimal\"\n\"example.test/m/state\"\n\"go.uber.org/goleak\"\n)",
 		"replay/a.go":          "package replay\nimport (\n\"github.com/klauspost/compress/zstd\"\n\"github.com/klauspost/compressed\"\n\"example.test/m/lockstep/server\"\n)",
 		"surprise/a.go":        "package surprise",
@@ -281,9 +282,9 @@ func TestImportsControl(t *testing.T) {
 		"fixed/a.go:5: imports: fixed must not import go.uber.org/goleak",
 		"lockstep/a.go:5: imports: lockstep must not import fixed",
 		"lockstep/a_test.go:4: imports: lockstep must not import examples/skirmish",
-		"lockstep/server/a.go:2: imports: lockstep/server must not import examples/skirmish",
+		"server/a.go:2: imports: server must not import examples/skirmish",
 		"replay/a.go:4: imports: replay must not import github.com/klauspost/compressed",
-		"replay/a.go:5: imports: replay must not import lockstep/server",
+		"replay/a.go:5: imports: replay must not import server",
 		"surprise/a.go:1: imports: package surprise has no row",
 	)
 }

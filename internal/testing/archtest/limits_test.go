@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/testing/frozen"
 )
 
 // A limit is two cells of a table: the name of a constant, or of an option with a
@@ -27,19 +29,24 @@ var limitName = regexp.MustCompile("`([a-z]+\\.[A-Za-z]\\w*)`")
 var limitPages = []string{"docs/limits.md", "docs/threat-model.md"}
 
 // limitFindings compares the rows of pages with the code. The constants of every
-// file limits.go, and the rates of every Rates, need a row.
+// file limits.go, and the rates of every Rates, need a row. A limit in a table of
+// a specification stands in no other.
 func (t *tree) limitFindings(pages map[string]string) []finding {
 	var found []finding
-	told := map[string]bool{}
+	told := map[string]string{}
+	spec := func(page string) bool { return path.Dir(page) == "docs/spec" }
 	for _, page := range slices.Sorted(maps.Keys(pages)) {
-		if path.Dir(page) == "docs/spec" {
-			continue
-		}
 		for _, m := range limitRow.FindAllStringSubmatch(pages[page], -1) {
 			name := m[1] + "." + m[2]
-			told[name] = true
-			got, ok := t.limit(m[1], m[2])
 			words := !strings.ContainsAny(m[3][:1], "0123456789")
+			if spec(page) && words {
+				continue // a field of the page
+			}
+			if other, ok := told[name]; ok && (spec(page) || spec(other)) {
+				found = append(found, finding{page, 0, "limits", name + " stands in " + other + ", too"})
+			}
+			told[name] = page
+			got, ok := t.limit(m[1], m[2])
 			switch {
 			case !ok && words && strings.Contains(m[2], "."):
 			case !ok:
@@ -52,7 +59,7 @@ func (t *tree) limitFindings(pages map[string]string) []finding {
 	for _, page := range slices.Sorted(maps.Keys(pages)) {
 		for _, m := range limitName.FindAllStringSubmatch(pages[page], -1) {
 			pkg, name, _ := strings.Cut(m[1], ".")
-			if _, ok := t.constant(pkg, name); (ok || strings.Contains(strings.ToLower(name), "max")) && path.Dir(page) == "docs/spec" && !told[m[1]] {
+			if _, ok := t.constant(pkg, name); (ok || strings.Contains(strings.ToLower(name), "max")) && spec(page) && told[m[1]] == "" {
 				found = append(found, finding{page, 0, "limits", m[1] + " is in no table of limits"})
 			}
 		}
@@ -63,18 +70,36 @@ func (t *tree) limitFindings(pages map[string]string) []finding {
 				continue
 			}
 			for _, s := range constants(f.ast) {
-				if name := f.ast.Name.Name + "." + s.Names[0].Name; !told[name] {
-					found = append(found, finding{f.name, t.line(s.Pos()), "limits", name + " is not in docs/limits.md"})
+				if name := f.ast.Name.Name + "." + s.Names[0].Name; told[name] == "" {
+					found = append(found, finding{f.name, t.line(s.Pos()), "limits", name + " is in no table of limits"})
 				}
 			}
 		}
 		for _, name := range t.fields(p, "Rates") {
-			if name := path.Base(p.path) + ".Rates." + name; !told[name] {
+			if name := path.Base(p.path) + ".Rates." + name; told[name] == "" {
 				found = append(found, finding{p.path, 0, "limits", name + " is in no table of budgets"})
 			}
 		}
 	}
 	return found
+}
+
+// formatLimits returns the limits that specifications name, which are part of version 1, as rows of [frozen.Check]. Those of a host are a
+// server's choice.
+func (t *tree) formatLimits(pages map[string]string) []string {
+	rows := map[string]bool{}
+	for page, text := range pages {
+		if path.Dir(page) != "docs/spec" {
+			continue
+		}
+		for _, m := range limitName.FindAllStringSubmatch(text, -1) {
+			pkg, name, _ := strings.Cut(m[1], ".")
+			if value, ok := t.constant(pkg, name); ok && pkg != "host" {
+				rows["limit "+m[1]+": "+value] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(rows))
 }
 
 // limit returns the value of a constant of a package, or the default of an option:
@@ -275,11 +300,12 @@ func TestLimits(t *testing.T) {
 		pages["docs/spec/"+filepath.Base(name)] = string(page)
 	}
 	report(t, tr.limitFindings(pages))
+	frozen.Check(t, "../../../testdata/frozen/limits.txt", tr.formatLimits(pages))
 }
 
 func TestLimitsControl(t *testing.T) {
 	tr := treeOf(t, map[string]string{
-		"a/limits.go": "package a\nconst (\n\tright = 8 << 20\n\twrong = right - 1<<20\n\tuntold = 3\n)\n",
+		"a/limits.go": "package a\nconst (\n\tright = 8 << 20\n\twrong = right - 1<<20\n\tuntold = 3\n\tspecified = 4\n\ttwice = 5\n)\n",
 		"b/b.go":      "package b\nconst Max = 3 * (1000 + 1)\n",
 		"c/c.go": `package c
 const Second = 1000 * 1000
@@ -293,9 +319,13 @@ func (o *Options) complete(r *Rates) {
 }
 `,
 	})
+	named := map[string]string{"docs/spec/a.md": "`b.Max`, `c.Second` | 1 and `a.gone`", "a.md": "`a.right`"}
+	if got, want := tr.formatLimits(named), []string{"limit b.Max: 3003", "limit c.Second: 1000000"}; !slices.Equal(got, want) {
+		t.Errorf("limits of specifications: got %q, want %q", got, want)
+	}
 	expect(t, tr.limitFindings(map[string]string{
-		"a.md":           "| `a.right` | 8 MiB | x | y |\n| `a.wrong` | 8 MiB | x | y |\n| `a.gone` | 1 | x | y |\n| `b.Max` | 3,003 | x | y |\n",
-		"docs/spec/c.md": "at most `a.right`, `b.Max`, `c.Second`, `a.maxGone` and `a.other`",
+		"a.md":           "| `a.right` | 8 MiB | x | y |\n| `a.wrong` | 8 MiB | x | y |\n| `a.gone` | 1 | x | y |\n| `b.Max` | 3,003 | x | y |\n| `a.twice` | 5 | x | y |\n",
+		"docs/spec/c.md": "at most `a.right`, `b.Max`, `c.Second`, `a.maxGone` and `a.other`\n| `a.specified` | 4 | x |\n| `a.twice` | 6 | x |\n| `a.field` | text | x |\n",
 		"b.md": "| size | `c.Options.Size` | 2 KiB | x |\n| free | `c.Options.Free` | 1 | x |\n| size | `c.Options.Free` | as Size | x |\n| words | `c.Options.Size` | some | x |\n| gone | `c.Options.Chat` | 5 | x |\n" +
 			"| chat | `c.Rates.Chat` | 5 a second, 7 at once | x |\n| pings | `c.Rates.Pings` | 64 KiB a second, 128 KiB at once | x |\n",
 	}),
@@ -306,9 +336,11 @@ func (o *Options) complete(r *Rates) {
 		"b.md:0: limits: c.Options.Size: got some, the code has 1024",
 		"b.md:0: limits: c.Options.Chat is no constant, and no option with a default",
 		"b.md:0: limits: c.Rates.Chat: got 5 a second, 7 at once, the code has 5/60000000/7",
+		"docs/spec/c.md:0: limits: a.twice stands in a.md, too",
+		"docs/spec/c.md:0: limits: a.twice: got 6, the code has 5",
 		"docs/spec/c.md:0: limits: c.Second is in no table of limits",
 		"docs/spec/c.md:0: limits: a.maxGone is in no table of limits",
-		"a/limits.go:5: limits: a.untold is not in docs/limits.md",
+		"a/limits.go:5: limits: a.untold is in no table of limits",
 		"c:0: limits: c.Rates.Untold is in no table of budgets",
 	)
 }

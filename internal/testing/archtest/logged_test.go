@@ -9,7 +9,7 @@ import (
 )
 
 // loggers are the packages whose lines are about matches and connections.
-var loggers = []string{"lockstep/server", "lockstep/cluster", "lockstep/cluster/relay", "cmd/samestep/tool"}
+var loggers = []string{"server", "lockstep/cluster", "lockstep/cluster/relay", "cmd/samestep/tool"}
 
 // aboutOne are the types of a match, of a connection, or of what serves one of them.
 var aboutOne = []string{"Match", "conn", "recovery", "claimedLog", "matchLog", "clusterFeed", "upstreamFeed"}
@@ -86,7 +86,7 @@ func TestLogged(t *testing.T) {
 
 func TestLoggedControl(t *testing.T) {
 	found, _ := loggedFindings(treeOf(t, map[string]string{
-		"lockstep/server/a.go": `package server
+		"server/a.go": `package server
 func (m *Match) a() { m.server.log.Info("x", "path", 1) }
 func (m *Match) b() { m.logger.Info("match", "path", 1) }
 func (s *Server) c(c *conn) { s.log.Warn("x") }
@@ -95,14 +95,14 @@ func (s *Server) e(name string) { s.log.With("session", name).Warn("match") }
 func (m *Member) f(e *cluster.Match) { m.options.Log.Warn("x") }
 func (s *Server) g() { s.log.Log(ctx, level, "match", "tick", 1) }
 `,
-		"lockstep/server/a_test.go": "package server\nfunc (m *Match) a() { m.server.log.Info(\"x\", \"match\", 1) }",
-		"lockstep/archive/a.go":     "package archive\nfunc (m *Match) a() { m.server.log.Info(\"x\", \"match\", 1) }",
+		"server/a_test.go": "package server\nfunc (m *Match) a() { m.server.log.Info(\"x\", \"match\", 1) }",
+		"server/archive/a.go":     "package archive\nfunc (m *Match) a() { m.server.log.Info(\"x\", \"match\", 1) }",
 	}))
 	expect(t, found,
-		`lockstep/server/a.go:2: logged: a function with a Match logs without it: use its own logger`,
-		`lockstep/server/a.go:4: logged: a function with a conn logs without it: use its own logger`,
-		`lockstep/server/a.go:5: logged: the key "match" is for package internal/logged: ask it for a logger`,
-		`lockstep/server/a.go:6: logged: the key "session" is for package internal/logged: ask it for a logger`,
-		`lockstep/server/a.go:7: logged: a function with a Match logs without it: use its own logger`,
+		`server/a.go:2: logged: a function with a Match logs without it: use its own logger`,
+		`server/a.go:4: logged: a function with a conn logs without it: use its own logger`,
+		`server/a.go:5: logged: the key "match" is for package internal/logged: ask it for a logger`,
+		`server/a.go:6: logged: the key "session" is for package internal/logged: ask it for a logger`,
+		`server/a.go:7: logged: a function with a Match logs without it: use its own logger`,
 	)
 }

@@ -1,7 +1,6 @@
 package archtest
 
 import (
-	"flag"
 	"fmt"
 	"go/ast"
 	"os"
@@ -9,9 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-)
 
-var rewrite = flag.Bool("rewrite", false, "write the table of long tests in docs/engine-tests.md")
+	"github.com/seed-49bee653/samestep/internal/testing/script"
+)
 
 // The table of long tests stands between these lines.
 const (
@@ -83,7 +82,7 @@ func TestLongTests(t *testing.T) {
 		t.Fatalf("%s has no lines %q and %q", name, longBegin, longEnd)
 	}
 	want := before + longBegin + longTests(tr) + longEnd + after
-	if *rewrite {
+	if script.Rewrite() {
 		err = os.WriteFile(name, []byte(want), 0o644)
 	} else if want != string(page) {
 		t.Error("docs/engine-tests.md does not list the long tests as they are; -rewrite does")

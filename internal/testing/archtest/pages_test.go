@@ -165,7 +165,9 @@ var specWords = map[string]int{
 	"docs/spec/abi.md":        1200,
 	"docs/spec/datagrams.md":  900,
 	"docs/spec/http.md":       math.MaxInt, // written from openapi.json
+	"docs/spec/live.md":       5000,
 	"docs/spec/recordings.md": 1500,
+	"docs/spec/replay.md":     5000,
 	"docs/spec/state.md":      900,
 	"docs/spec/views.md":      900,
 }

@@ -110,7 +110,7 @@ func TestPromises(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		report(t, tr.promiseFindings(name, string(page), "lockstep/server", all))
+		report(t, tr.promiseFindings(name, string(page), "server", all))
 	}
 }
 

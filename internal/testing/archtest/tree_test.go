@@ -45,7 +45,7 @@ type tree struct {
 
 // A pkg is the Go files of one folder.
 type pkg struct {
-	path  string // from the root of the module: "lockstep/server"
+	path  string // from the root of the module: "server"
 	files []*file
 }
 

@@ -110,5 +110,5 @@ func ReadTokens(r io.Reader) (t Tokens, match string, err error) {
 	return t, match, lines.Err()
 }
 
-// subprotocol is the WebSocket subprotocol that a client offers; see docs/protocol.md.
+// subprotocol is the WebSocket subprotocol that a client offers; see docs/spec/live.md.
 const subprotocol = "samestep.v1"

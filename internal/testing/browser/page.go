@@ -34,7 +34,7 @@ func (b *Tab) NeverDiffered() {
 func (b *Tab) At(tick int) (hash string) {
 	b.T.Helper()
 	b.Until(fmt.Sprintf(`%s && viewer.state.tick === %d`, There, tick))
-	return Value[string](b, "viewer.state.root")
+	return Value[string](b, "viewer.state.state_hash")
 }
 
 // Visit changes the part of the address that the page reads.

@@ -22,10 +22,10 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/site"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/client"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // A Stage is a server with a page and one match, "arena". The tokens "token-of-player-0" and so on take its seats,

@@ -29,7 +29,7 @@ func TestTally(t *testing.T) {
 		{"each end", lines("state TestA pass", "state TestA/row pass", "state TestB fail", "state TestC skip", "state - fail"), "2 passed, 1 failed, 1 skipped"},
 		{"no package fails twice", lines("state TestB fail", "state - fail"), "0 passed, 1 failed, 0 skipped"},
 		{"a package that does not build", lines("state - fail"), "0 passed, 1 failed, 0 skipped"},
-		{"a second try with clocks", lines("lockstep/server TestA fail", "lockstep/server - fail", "lockstep/server TestA pass", "lockstep/server - pass"), "1 passed, 0 failed, 0 skipped"},
+		{"a second try with clocks", lines("server TestA fail", "server - fail", "server TestA pass", "server - pass"), "1 passed, 0 failed, 0 skipped"},
 		{"a second try without clocks", lines("state TestA fail", "state - fail", "state TestA pass", "state - pass"), "0 passed, 1 failed, 0 skipped"},
 		{"the long form of a test that was skipped", lines("state TestA skip", "state TestA pass"), "1 passed, 0 failed, 0 skipped"},
 		{"the long form fails", lines("state TestA pass", "state TestA fail"), "0 passed, 1 failed, 0 skipped"},

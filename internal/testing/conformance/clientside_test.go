@@ -51,6 +51,9 @@ func (s *clientSide) flush() {
 			s.emit(Step{Conn: s.conn, Do: "open"})
 			s.c.Connected(s.time())
 		}
+		if s.says.Datagrams {
+			s.c.SendDatagram(nil) // when it says something so is its own
+		}
 		if b := s.c.Send(nil); len(b) > 0 {
 			b = neutral(b, s.says.Resimulates)
 			s.emit(Step{Conn: s.conn, Hex: hex.EncodeToString(b), Says: contents(b)})
@@ -88,13 +91,17 @@ func (s *clientSide) receive(steps []Step) error {
 		if step.Conn != s.conn {
 			continue // the client has closed that one
 		}
-		if step.Do != "" {
+		b, err := hex.DecodeString(step.Hex)
+		if step.Do == "datagram" {
+			s.c.ReceiveDatagram(s.time(), b) // an error is a wish to close
+		} else if step.Do != "" {
 			s.conn = 0
 			s.c.Disconnected(s.time(), errors.New("closed by the server"))
-		} else if b, err := hex.DecodeString(step.Hex); err != nil {
-			return err
 		} else {
 			s.c.Receive(s.time(), b) // an error is a wish to close
+		}
+		if err != nil {
+			return err
 		}
 		s.settle()
 	}

@@ -24,6 +24,8 @@ func brokenContainers() []Built {
 		replayCase("prefix-empty", "torn", "The file is empty.", nil, "F-torn"),
 		replayCase("prefix-version", "unsupported", "The version is 2.", fileOf("\x89SSR\r\n\x1a\n", 2, 0).batch(standard().records...).b, "F-version"),
 		replayCase("prefix-flags", "unsupported", "A flag is set.", fileOf("\x89SSR\r\n\x1a\n", 1, 1).batch(standard().records...).b, "F-flags"),
+		replayCase("prefix-version-short", "unsupported", "A file of 12 bytes has the version 2.", fileOf("\x89SSR\r\n\x1a\n", 2, 0).b[:12], "F-version"),
+		replayCase("prefix-flags-short", "unsupported", "A file of 16 bytes has a flag.", fileOf("\x89SSR\r\n\x1a\n", 1, 1).b[:16], "F-flags"),
 		replayCase("prefix-match", "invalid", "The header record has another match's id.",
 			newFile().batch(newMatch(setup{id: "another match id"}).end().records...).b, "F-match"),
 		replayCase("no-blocks", "torn", "There is nothing but the prefix.", newFile().b, "F-torn"),

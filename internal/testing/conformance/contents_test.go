@@ -7,7 +7,7 @@ import (
 
 var recordNames = map[record.Kind]string{
 	record.KindHeader: "header", record.KindKeyframe: "keyframe", record.KindFrame: "frame", record.KindEmpty: "empty",
-	record.KindChecksum: "checksum record", record.KindMismatch: "dissent", record.KindEnd: "end", record.KindNote: "note", record.KindEvent: "event",
+	record.KindChecksum: "checksum record", record.KindMismatch: "mismatch", record.KindEnd: "end", record.KindNote: "note", record.KindEvent: "event",
 }
 
 // maxContents limits the described messages of one WebSocket message.

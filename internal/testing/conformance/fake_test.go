@@ -44,6 +44,12 @@ func (f *fake) server(messages ...[]byte) {
 	f.give(Step{Conn: f.cs.conn, Hex: hex.EncodeToString(b), Says: contents(b)})
 }
 
+// datagram sends a datagram of records from a position on.
+func (f *fake) datagram(number, position int, items ...[]byte) {
+	b := slices.Concat(append([][]byte{values(1, number, 0, 0, array{}, position)}, items...)...)
+	f.give(Step{Conn: f.cs.conn, Do: "datagram", Hex: hex.EncodeToString(b)})
+}
+
 // welcome returns a welcome of seat 0.
 func welcome(resumed bool, position, tick, last int) []byte {
 	return recordBytes(48, 0, 1, sessionOne, tick, position, resumed, last, 5, 1, 100)
@@ -60,7 +66,7 @@ func chunk(m *match, position, from, to int) []byte {
 
 // joinBytes returns the header and a keyframe of the current state.
 func (m *match) joinBytes() []byte {
-	return append(slices.Clone(m.records[0]), keyframe(m.tick, m.root(), m.lasts(), m.state())...)
+	return append(slices.Clone(m.records[0]), keyframe(m.tick, m.hash(), m.lasts(), m.state())...)
 }
 
 // refuse ends the connection without a message.

@@ -13,7 +13,7 @@ type Transcript struct {
 	About  string   `json:"about"`
 	Plays  []string `json:"plays"` // the sides that it checks: "server", "client"
 	Match  Setting  `json:"match"`
-	Host   Policy   `json:"host"`             // differences from the defaults of docs/protocol.md
+	Host   Policy   `json:"host"`             // differences from the defaults of docs/limits.md
 	Tokens []Token  `json:"tokens,omitempty"` // of the server
 	Client *Player  `json:"client,omitempty"` // the checked client
 	EndsMS int64    `json:"ends_ms"`          // both sides are watched until then
@@ -58,6 +58,7 @@ type Policy struct {
 	InactiveMS          int64  `json:"inactive_ms,omitempty"`     // then the seat is taken over
 	BytesRate           int    `json:"bytes_rate,omitempty"`      // a second
 	BytesBurst          int    `json:"bytes_burst,omitempty"`     // with BytesRate
+	Views               string `json:"views,omitempty"`           // the game with views; "asked" or "only"
 }
 
 // A Token is a token that the server accepts. Tokens of guests need not be listed.
@@ -74,6 +75,7 @@ type Player struct {
 	Conns []int  `json:"conns"` // its connections; all others are guests'
 
 	Resimulates bool `json:"resimulates,omitempty"` // it says so in its auth
+	Datagrams   bool `json:"datagrams,omitempty"`   // each of its connections has a path of datagrams
 }
 
 // A Step is one event. Steps are in the order of the events, also within one millisecond.
@@ -87,7 +89,7 @@ type Step struct {
 	Says []any  `json:"says,omitempty"`
 
 	// Do is an event that is no message: a connection is opened, cut (without a message),
-	// refused or closed, or the operator or player does something, with a number, a text
+	// refused or closed, Hex is a datagram, or the operator or player does something, with a number, a text
 	// or a payload.
 	Do      string `json:"do,omitempty"`
 	Number  int64  `json:"number,omitempty"`

@@ -38,13 +38,8 @@ func Rules() lockstep.Rules[world, config] {
 			}
 			return nil
 		},
-		Validate: func(w *world, _ *config, c *lockstep.Command) error {
-			if v, ok := c.Value.(*add); ok && v.Coins == 0 {
-				return errors.New("nothing to add")
-			}
-			return nil
-		},
-		Step: step,
+		Validate: func(_ *world, _ *config, c *lockstep.Command) error { return nothingToAdd(c) },
+		Step:     step,
 	}
 }
 
@@ -69,6 +64,33 @@ func GoalRules() lockstep.Rules[world, config] {
 		}
 	}
 	return rules
+}
+
+// A sight is the view of the conformance game with views.
+type sight struct {
+	Ticks uint32 // at most 10
+	Coins int32  // of the viewer's own seat; 0 for spectators
+}
+
+// ViewRules returns the rules of the conformance game with views.
+func ViewRules() lockstep.Rules[world, config] {
+	rules := Rules()
+	rules.Build, rules.Validate = "views", nil
+	rules.View = lockstep.View(func(w *world, _ *config, by lockstep.Viewer, v *sight) error {
+		v.Ticks = min(w.Ticks, 10)
+		if by.As == lockstep.AsPlayer && int(by.Number) < len(w.Coins) {
+			v.Coins = w.Coins[by.Number]
+		}
+		return nil
+	}, func(_ *sight, c *lockstep.Command) error { return nothingToAdd(c) })
+	return rules
+}
+
+func nothingToAdd(c *lockstep.Command) error {
+	if v, ok := c.Value.(*add); ok && v.Coins == 0 {
+		return errors.New("nothing to add")
+	}
+	return nil
 }
 
 func step(w *world, _ *config, t *lockstep.Turn) {

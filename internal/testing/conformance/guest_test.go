@@ -26,6 +26,7 @@ type guest struct {
 	forgets  bool // cannot compute ticks again
 	quiet    bool // sends nothing by itself
 	lost     bool // receives nothing
+	viewer   bool // gets views
 
 	welcome  protocol.Welcome
 	session  []byte
@@ -132,6 +133,10 @@ func (g *guest) message(m *protocol.Message) error {
 		if !g.quiet {
 			g.answer(m.Tick)
 		}
+	case protocol.KindViewDelta:
+		if !g.mute && int(m.Offset)+len(m.Bytes) == int(m.Total) {
+			g.say(45, m.View, uint64(m.Tick))
+		}
 	case protocol.KindResimulate:
 		g.again(m)
 	}
@@ -182,7 +187,7 @@ func (g *guest) again(m *protocol.Message) {
 
 // begin restarts with a complete sync.
 func (g *guest) begin(m *protocol.Message) error {
-	g.follower = game().NewFollower(lockstep.FollowerOptions{})
+	g.follower = g.p.game().NewFollower(lockstep.FollowerOptions{})
 	for b := g.sync; len(b) > 0; {
 		n, ok := valueSize(b)
 		if !ok {
@@ -202,6 +207,9 @@ func (g *guest) begin(m *protocol.Message) error {
 }
 
 func (g *guest) recordBytes(b []byte) error {
+	if g.viewer {
+		return nil
+	}
 	g.position++
 	err := g.follower.Append(b)
 	if differs := (*lockstep.DesyncError)(nil); errors.As(err, &differs) {

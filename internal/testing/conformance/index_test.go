@@ -59,7 +59,7 @@ var builders = []func() []Built{
 	goodRecords, brokenRecords, payloads,
 	goodSchemas, brokenSchemas, brokenValues,
 	goodMessages, brokenMessages,
-	identitySessions, greetingSessions, seatSessions, commandSessions, limitSessions, checkSessions, flowSessions, matchSessions,
+	identitySessions, greetingSessions, seatSessions, commandSessions, limitSessions, checkSessions, flowSessions, matchSessions, viewSessions, datagramSessions, fakeDatagramSessions,
 	clientSessions, fakeSessions, fakeSyncSessions,
 	resultRecords, resultReplays,
 	modules, descriptions, moduleMessages,

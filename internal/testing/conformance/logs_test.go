@@ -21,7 +21,7 @@ func brokenLogs() []Built {
 		broken("record-kind-8-alone", "unsupported", "A record of the kind 8 has no other value.", begun().add(recordBytes(8)), "F-record-kind"),
 		broken("record-kind-63", "unsupported", "A record has an unknown kind below 64.", begun().add(recordBytes(63, []byte{})), "F-record-kind"),
 		broken("keyframe-ahead", "invalid", "A keyframe is of a tick that did not happen yet.",
-			begun().add(keyframe(2, other.root(), array{255, 2}, other.state())), "F-keyframe-later"),
+			begun().add(keyframe(2, other.hash(), array{255, 2}, other.state())), "F-keyframe-later"),
 		broken("keyframe-sequences", "invalid", "A keyframe has other sequences than the frames.",
 			begun().add(begun().altered(array{0, 1, 255, 2})), "F-keyframe-sequences"),
 		broken("keyframe-no-sequences", "invalid", "A keyframe lacks the sequences of the frames.",
@@ -37,7 +37,7 @@ func brokenLogs() []Built {
 }
 
 // altered returns a keyframe of the current state with other sequences.
-func (m *match) altered(lasts array) []byte { return keyframe(m.tick, m.root(), lasts, m.state()) }
+func (m *match) altered(lasts array) []byte { return keyframe(m.tick, m.hash(), lasts, m.state()) }
 
 // lastTick returns a match that begins one tick before the largest tick.
 func lastTick() *match {
@@ -62,7 +62,7 @@ func brokenContents() []Built {
 	bad := func(state []byte) *match {
 		m := newMatch(setup{})
 		m.records = m.records[:1]
-		return m.add(keyframe(0, m.root(), array{}, state)).empty(1)
+		return m.add(keyframe(0, m.hash(), array{}, state)).empty(1)
 	}
 	zero := newMatch(setup{}).state()
 	return []Built{
@@ -73,7 +73,7 @@ func brokenContents() []Built {
 		broken("seat-taken-over", "invalid", "The system says that a bot plays for a player who has no seat.", begun().frame(systems(takenOver, 2)), "F-system-seat"),
 		broken("seat-paused", "invalid", "The system says that it paused the match itself.", begun().frame(systems(paused, system)), "F-system-seat"),
 		broken("seat-keyframe", "invalid", "A keyframe has a sequence of a player who has no seat.", keyframeOf(array{2, 1}), "F-keyframe-seat"),
-		broken("seat-dissent", "invalid", "A dissent is of a player who has no seat.", begun().add(recordBytes(6, 0, 2, uint64(1))), "F-dissent"),
+		broken("seat-mismatch", "invalid", "A mismatch is of a player who has no seat.", begun().add(recordBytes(6, 0, 2, uint64(1))), "F-mismatch"),
 		broken("speed-zero", "invalid", "The speed is 0 percent.", begun().frame(systems(speedSet, 0)), "F-system-range"),
 		broken("speed-low", "invalid", "The speed is 9 percent.", begun().frame(systems(speedSet, 9)), "F-system-range"),
 		broken("speed-high", "invalid", "The speed is 1,001 percent.", begun().frame(systems(speedSet, 1001)), "F-system-range"),
@@ -90,15 +90,15 @@ func brokenContents() []Built {
 		broken("keyframe-state-short", "invalid", "The state of the first keyframe is too short for its schema.", bad(zero[:len(zero)-1]), "F-keyframe-state"),
 		broken("keyframe-state-long", "invalid", "The state of the first keyframe has a byte too many.", bad(append(bytes.Clone(zero), 0)), "F-keyframe-state"),
 		broken("keyframe-state-later", "invalid", "The state of a later keyframe is too short for its schema.",
-			begun().add(keyframe(1, short.root(), array{255, 2}, state[:5])), "F-keyframe-state"),
-		broken("keyframe-root-first", "corrupt", "The root of the first keyframe is not that of its state.",
-			newMatchOf(zero, 1), "F-keyframe-root"),
-		broken("keyframe-root-later", "corrupt", "The state of a later keyframe is not that of its root, which is right.",
-			begun().add(keyframe(1, short.root(), array{255, 2}, wrong)), "F-keyframe-root"),
-		broken("keyframe-root-earlier", "corrupt", "The root of a keyframe of an earlier tick is not that of its state.",
-			begun().frame(adds(0, 1)).add(keyframe(1, 1, array{255, 2}, state)), "F-keyframe-root"),
+			begun().add(keyframe(1, short.hash(), array{255, 2}, state[:5])), "F-keyframe-state"),
+		broken("keyframe-hash-first", "corrupt", "The state hash of the first keyframe is not that of its state.",
+			newMatchOf(zero, 1), "F-keyframe-hash"),
+		broken("keyframe-hash-later", "corrupt", "The state of a later keyframe is not that of its state hash, which is right.",
+			begun().add(keyframe(1, short.hash(), array{255, 2}, wrong)), "F-keyframe-hash"),
+		broken("keyframe-hash-earlier", "corrupt", "The state hash of a keyframe of an earlier tick is not that of its state.",
+			begun().frame(adds(0, 1)).add(keyframe(1, 1, array{255, 2}, state)), "F-keyframe-hash"),
 		broken("desync-checksum", "desync", "A checksum is not that of the simulation.", begun().add(recordBytes(5, 0, uint64(1))), "F-checksum-true"),
-		replayCase("first-keyframe", "corrupt", "The root of a keyframe is not that of its state, and an index without an entry follows.",
+		replayCase("first-keyframe", "corrupt", "The state hash of a keyframe is not that of its state, and an index without an entry follows.",
 			newFile().batch(newMatchOf(zero, 1).end().records...).block(64, nil).b, "F-first"),
 		replayCase("first-checksum", "desync", "A checksum is not that of the simulation, and rules beyond a limit follow.",
 			newFile().batch(begun().add(recordBytes(5, 0, uint64(1))).end().records...).block(66, append(bytes.Clone(rules(true)[:33]), 0x81, 0x80, 0x80, 0x10, 1)).b, "F-first"),
@@ -125,11 +125,11 @@ func keyframeOf(lasts array) *match {
 	return m.add(m.altered(lasts))
 }
 
-// newMatchOf returns a match whose first keyframe has a state and another root.
-func newMatchOf(state []byte, root uint64) *match {
+// newMatchOf returns a match whose first keyframe has a state and another state hash.
+func newMatchOf(state []byte, hash uint64) *match {
 	m := newMatch(setup{})
 	m.records = m.records[:1]
-	return m.add(keyframe(0, root, array{}, state)).empty(1)
+	return m.add(keyframe(0, hash, array{}, state)).empty(1)
 }
 
 // otherKeyframe returns a keyframe of tick 1 with a right checksum and a state that is not
@@ -137,5 +137,5 @@ func newMatchOf(state []byte, root uint64) *match {
 func otherKeyframe() []byte {
 	m := begun()
 	m.coins[0]++
-	return keyframe(1, m.root(), m.lasts(), m.state())
+	return keyframe(1, m.hash(), m.lasts(), m.state())
 }

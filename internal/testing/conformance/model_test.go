@@ -62,13 +62,13 @@ func (m *model) sections() [][]byte {
 
 func (m *model) state() []byte { return join(m.sections()) }
 
-func (m *model) root() uint64 {
-	root := []byte("samestep root 1\n")
+func (m *model) hash() uint64 {
+	b := []byte("samestep root 1\n")
 	for _, s := range m.sections() {
-		root = binary.LittleEndian.AppendUint64(root, uint64(len(s)))
-		root = binary.LittleEndian.AppendUint64(root, xxhash.Sum64(s))
+		b = binary.LittleEndian.AppendUint64(b, uint64(len(s)))
+		b = binary.LittleEndian.AppendUint64(b, xxhash.Sum64(s))
 	}
-	return xxhash.Sum64(root)
+	return xxhash.Sum64(b)
 }
 
 // A command is one command of a frame: its kind, payload and effect.
@@ -182,10 +182,10 @@ func newMatch(s setup) *match {
 func (m *match) add(records ...[]byte) *match { m.records = append(m.records, records...); return m }
 
 // keyframe appends a keyframe of the current state.
-func (m *match) keyframe() *match { return m.add(keyframe(m.tick, m.root(), m.lasts(), m.state())) }
+func (m *match) keyframe() *match { return m.add(keyframe(m.tick, m.hash(), m.lasts(), m.state())) }
 
-func keyframe(tick int64, root uint64, lasts array, state []byte) []byte {
-	return recordBytes(2, tick, root, lasts, state)
+func keyframe(tick int64, hash uint64, lasts array, state []byte) []byte {
+	return recordBytes(2, tick, hash, lasts, state)
 }
 
 // lasts returns the last sequences in the form of a keyframe.
@@ -223,7 +223,7 @@ func (m *match) empty(n int) *match {
 }
 
 // checksum appends the checksum of the current state.
-func (m *match) checksum() *match { return m.add(recordBytes(5, 0, m.root())) }
+func (m *match) checksum() *match { return m.add(recordBytes(5, 0, m.hash())) }
 
 // note appends a note.
 func (m *match) note(player int, topic, text string) *match {

@@ -178,7 +178,9 @@ func descriptions() []Built {
 		c("description-schema", "ok", "A type as a schema, with fraction bits.", of(schema, "]"), "A-type"),
 		c("description-text", "ok", "A type as text, with line ends.", of("struct {\n\tA, B uint8\n\tC [2]bool\n}\n", "]"), "A-type"),
 		c("description-no-json", "description", "The answer is no JSON.", "rules", "A-description"),
-		c("description-version", "description", "Version 2.", `{"abi":2,"game":"conform","build":"1","state":"struct{}","config":"struct{}","commands":[]}`, "A-description"),
+		c("description-version", "unsupported", "Version 2.", `{"abi":2,"game":"conform","build":"1","state":"struct{}","config":"struct{}","commands":[]}`, "A-version"),
+		c("description-version-keys", "unsupported", "Version 2 with keys of its own.", `{"abi":2,"game":{"name":"conform"}}`, "A-version"),
+		c("description-no-version", "description", "The version is missing.", `{"game":"conform","build":"1","state":"struct{}","config":"struct{}","commands":[]}`, "A-description"),
 		c("description-unknown-key", "description", "A key that this version does not have.", of(state, `],"colour":"red"`), "A-description"),
 		c("description-no-state", "description", "The type of the state is missing.", `{"abi":1,"game":"conform","build":"1","config":"struct{}","commands":[]}`, "A-description"),
 		c("description-no-payload", "description", "A command without the type of its payload.", of(state, `{"kind":1,"name":"add"}]`), "A-description"),
@@ -202,7 +204,7 @@ func moduleMessages() []Built {
 	const take = "05000000" + "01" + "0100" + "09000000" + "02000000" + "0302"
 	const phase = "05000000" + "6669676874" + "0800000000000000" + "01000000" + "0900000000000000"
 	return []Built{
-		c("abi-match", "ok", "The match that an instance runs.", "match", "0100000000000000"+"02"+"50c30000"+"0300"+"58020000"+"01"+"03000000041400", "A-message"),
+		c("abi-match", "ok", "The match that an instance runs.", "match", "0100000000000000"+"02"+"50c30000"+"03000000041400", "A-message"),
 		c("abi-assets", "ok", "The list of one asset.", "assets", "01000000"+"0100000061"+"40000000"+fmt.Sprintf("%x", "3a6eb0790f39ac87c94f3856b2dd2c5d110e6811602261a9a923d3bb23adc8b7")+"07000000", "A-message"),
 		c("abi-contents", "ok", "The content of one asset.", "contents", "01000000"+"020000006869", "A-message"),
 		c("abi-state", "ok", "A world of tick 5.", "state", "05000000"+"020000000102", "A-message"),

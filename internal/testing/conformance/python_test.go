@@ -13,7 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
-// Readers in Python that were written from docs/replay-format.md and docs/spec get the same
+// Readers in Python that were written from docs/spec get the same
 // result for every file: the formats can be implemented without our code.
 func TestPythonRunsSuite(t *testing.T) {
 	for reader, kinds := range map[string][]string{

@@ -120,8 +120,8 @@ func goodReplays() []Built {
 	late.tick, late.last, late.records = 5, [256]int64{0: 3, 255: 2}, late.records[:1]
 	late.keyframe().frame(adds(0, 1)).end()
 	return []Built{
-		ok("annotated", "The file that docs/conformance.md annotates byte by byte.", annotated().file(), "F-prefix", "F-block", "F-batch", "F-root", "F-content"),
-		ok("standard", "One batch with every kind of record but a dissent.", standard().file(), "F-order", "F-empty", "F-checksum", "F-content"),
+		ok("annotated", "The file that docs/conformance.md annotates byte by byte.", annotated().file(), "F-prefix", "F-block", "F-batch", "F-state-hash", "F-content"),
+		ok("standard", "One batch with every kind of record but a mismatch.", standard().file(), "F-order", "F-empty", "F-checksum", "F-content"),
 		ok("batches", "Each record stands in a batch of its own.", batches(standard()).b, "F-batch", "F-chain"),
 		ok("sealed", "Two segments and an index.", sealed().indexed().b, "F-segment", "F-index"),
 		ok("sealed-without-index", "An index is optional.", sealed().b, "F-index"),
@@ -147,8 +147,8 @@ func goodReplays() []Built {
 		ok("record-passed-over", "Records of unknown kinds from 64 on are passed over.",
 			begun().add(recordBytes(65, []byte{1})).add(recordBytes(127, []byte{})).add(recordBytes(128, []byte("xyz"))).add(recordBytes(255, []byte{0})).end().file(), "F-optional"),
 		ok("late-start", "The first keyframe says at which tick a log begins, and with which sequences.", late.file(), "F-keyframe-first", "F-frame-step"),
-		ok("dissent", "A player's checksum that differs from the agreed one is no fault of the file.",
-			begun().checksum().add(recordBytes(6, 0, 1, uint64(0x1122334455667788))).end().file(), "F-dissent"),
+		ok("mismatch", "A player's checksum that differs from the agreed one is no fault of the file.",
+			begun().checksum().add(recordBytes(6, 0, 1, uint64(0x1122334455667788))).end().file(), "F-mismatch"),
 		ok("checksum-ago", "Checksums may be of earlier ticks.", agoMatch().file(), "F-checksum"),
 		ok("keyframe-twice", "A keyframe may stand twice.", begun().keyframe().keyframe().end().file(), "F-keyframe-later"),
 		ok("keyframe-earlier", "A keyframe may be of an earlier tick.", earlierKeyframe().file(), "F-keyframe-later"),
@@ -211,15 +211,15 @@ func mixed() *file {
 // agoMatch returns a match with checksums of the ticks before.
 func agoMatch() *match {
 	m := begun()
-	first := m.root()
+	first := m.hash()
 	m.frame(adds(1, 9))
-	second := m.root()
+	second := m.hash()
 	return m.empty(3).add(recordBytes(5, 4, first)).add(recordBytes(5, 3, second)).end()
 }
 
 // earlierKeyframe returns a match with a keyframe that stands after a later tick.
 func earlierKeyframe() *match {
 	m := begun()
-	k := keyframe(m.tick, m.root(), m.lasts(), m.state())
+	k := keyframe(m.tick, m.hash(), m.lasts(), m.state())
 	return m.frame(adds(0, 1)).add(k).end()
 }

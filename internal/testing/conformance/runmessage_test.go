@@ -50,15 +50,15 @@ func messageFacts(m *protocol.Message) map[string]any {
 	case protocol.KindCommand:
 		facts["sequence"], facts["kind"], facts["payload"] = m.Sequence, m.Command, hex.EncodeToString(m.Bytes)
 	case protocol.KindChecksum:
-		facts["tick"], facts["root"], facts["sections"] = m.Tick, checksum.FormatHash(m.Hash), rootTexts(m.Sections)
+		facts["tick"], facts["state_hash"], facts["sections"] = m.Tick, checksum.FormatHash(m.Hash), sumTexts(m.Sections)
 	case protocol.KindResimulated:
-		facts["tick"], facts["first"], facts["root"], facts["sections"] = m.Tick, checksum.FormatHash(m.First), checksum.FormatHash(m.Hash), rootTexts(m.Sections)
+		facts["tick"], facts["first_hash"], facts["state_hash"], facts["sections"] = m.Tick, checksum.FormatHash(m.First), checksum.FormatHash(m.Hash), sumTexts(m.Sections)
 	case protocol.KindPhases:
 		names := []any{}
 		for _, name := range m.Names {
 			names = append(names, name)
 		}
-		facts["tick"], facts["names"], facts["roots"] = m.Tick, names, rootTexts(m.Sections)
+		facts["tick"], facts["names"], facts["state_hashes"] = m.Tick, names, sumTexts(m.Sections)
 	case protocol.KindPanicked:
 		facts["tick"], facts["where"], facts["text"], facts["stack"] = m.Tick, m.Field, m.Text, m.Stack
 	case protocol.KindStateSync:
@@ -70,8 +70,10 @@ func messageFacts(m *protocol.Message) map[string]any {
 		facts["nonce"] = decimal(m.Nonce)
 	case protocol.KindPong:
 		facts["nonce"], facts["tick"] = decimal(m.Nonce), m.Tick
-	case protocol.KindChat, protocol.KindLeave:
+	case protocol.KindChat:
 		facts["text"] = m.Text
+	case protocol.KindLeave:
+		facts["reason"] = m.Text
 	case protocol.KindAck:
 		facts["position"], facts["tick"] = decimal(uint64(m.Position)), m.Tick
 	default:
@@ -96,7 +98,7 @@ func serverFacts(facts map[string]any, m *protocol.Message) {
 	case protocol.KindResimulate:
 		facts["from"], facts["to"], facts["state"] = m.From, m.Tick, m.State
 	case protocol.KindDesyncReport:
-		facts["tick"], facts["player"], facts["agreed"], facts["section"] = m.Tick, m.Player, m.Agreed, m.Field
+		facts["tick"], facts["player"], facts["last_agreed_tick"], facts["section"] = m.Tick, m.Player, m.Agreed, m.Field
 	case protocol.KindError:
 		facts["code"], facts["text"], facts["field"] = m.Code, m.Text, m.Field
 	case protocol.KindReady:
@@ -106,9 +108,9 @@ func serverFacts(facts map[string]any, m *protocol.Message) {
 		for _, seat := range m.Seats {
 			seats = append(seats, int(seat))
 		}
-		facts["reason"], facts["seats"], facts["since_ms"], facts["until_ms"] = m.Text, seats, m.SinceMS, m.UntilMS
+		facts["reason"], facts["seats"], facts["since"], facts["until"] = m.Text, seats, m.SinceMS, m.UntilMS
 	case protocol.KindClosing:
-		facts["code"], facts["text"], facts["retry_after_ms"] = m.Code, m.Text, m.RetryMS
+		facts["code"], facts["text"], facts["retry_after"] = m.Code, m.Text, m.RetryMS
 	}
 }
 
@@ -117,11 +119,11 @@ func authFacts(facts map[string]any, a *protocol.Auth) {
 	facts["capabilities"] = a.Capabilities
 	facts["state_schema"], facts["command_schema"] = checksum.FormatHash(a.StateSchema), checksum.FormatHash(a.CommandSchema)
 	t := a.SelfTest
-	facts["self_test"] = rootTexts([]uint64{t.Integers, t.Layout, t.Checksums, t.Records, t.Game})
+	facts["self_test"] = sumTexts([]uint64{t.Integers, t.Layout, t.Checksums, t.Records, t.Game})
 	facts["platform"], facts["token"], facts["session"], facts["position"] = a.Platform, a.Token, sessionText(a.Session), decimal(uint64(a.Position))
 }
 
-func rootTexts(sums []uint64) []any {
+func sumTexts(sums []uint64) []any {
 	texts := []any{}
 	for _, s := range sums {
 		texts = append(texts, checksum.FormatHash(s))

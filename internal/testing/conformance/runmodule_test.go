@@ -75,7 +75,9 @@ func (d described) Call(f abi.Function, _ []byte) ([]byte, error) {
 
 // runDescription reads a description of rules.
 func runDescription(text []byte) Result {
-	if _, err := lockstep.NewGameElsewhere(described(text)); err != nil {
+	if _, err := lockstep.NewGameElsewhere(described(text)); errors.Is(err, abi.ErrUnsupported) {
+		return Result{Verdict: "unsupported"}
+	} else if err != nil {
 		return Result{Verdict: "description"}
 	}
 	d, err := abi.ParseDescription(text)

@@ -69,7 +69,7 @@ func recordFacts(r *record.Record) map[string]any {
 		for _, l := range r.Keyframe.Last {
 			last = append(last, map[string]any{"player": l.Player, "sequence": l.Sequence})
 		}
-		facts["root"], facts["last"], facts["state"] = checksum.FormatHash(r.Keyframe.Hash), last, hex.EncodeToString(r.Keyframe.State)
+		facts["state_hash"], facts["last"], facts["state"] = checksum.FormatHash(r.Keyframe.Hash), last, hex.EncodeToString(r.Keyframe.State)
 	case record.KindFrame:
 		facts["commands"] = commandFacts(&r.Frame)
 	case record.KindPanic:
@@ -78,9 +78,9 @@ func recordFacts(r *record.Record) map[string]any {
 	case record.KindEmpty:
 		facts["empty"] = r.Empty
 	case record.KindChecksum:
-		facts["root"] = checksum.FormatHash(r.Hash)
+		facts["state_hash"] = checksum.FormatHash(r.Hash)
 	case record.KindMismatch:
-		facts["root"], facts["player"] = checksum.FormatHash(r.Hash), r.Player
+		facts["state_hash"], facts["player"] = checksum.FormatHash(r.Hash), r.Player
 	case record.KindEnd:
 		facts["text"] = r.Text
 		if r.ByRules {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strconv"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -17,6 +16,9 @@ import (
 // runRecording reads a recording of another engine.
 func runRecording(file []byte) Result {
 	m, err := matchlog.NewReader(bytes.NewReader(file))
+	if errors.Is(err, matchlog.ErrUnsupported) {
+		return Result{Verdict: "unsupported"}
+	}
 	if err != nil {
 		return Result{Verdict: "invalid"}
 	}
@@ -127,11 +129,8 @@ func (r *recording) facts(last uint32) map[string]any {
 		}
 	}
 	facts := map[string]any{
-		"players": r.header.Players, "tick_rate": strconv.Itoa(int(r.header.TickRate)), "first": first, "last": last, "gaps": r.gaps, "orders": r.orders,
+		"players": r.header.Players, "tick_micros": r.header.TickMicros, "first": first, "last": last, "gaps": r.gaps, "orders": r.orders,
 		"commands": r.counts[0], "checksums": r.counts[1], "states": r.counts[2], "notes": r.counts[3],
-	}
-	if r.header.Rate != "" {
-		facts["tick_rate"] = r.header.Rate
 	}
 	if len(r.long) > 0 {
 		facts["long"] = r.long

@@ -89,7 +89,7 @@ func readReplay(file []byte) map[string]any {
 	}
 	facts := map[string]any{
 		"ticks": info.Ticks, "frames": info.Frames, "commands": info.Commands,
-		"checksums": info.Checksums, "dissents": info.Mismatches, "end": info.Reason,
+		"checksums": info.Checksums, "mismatches": info.Mismatches, "end": info.Reason,
 		"content": info.ContentHash.String(),
 	}
 	if info.ByRules {
@@ -112,7 +112,7 @@ func readReplay(file []byte) map[string]any {
 	if info.Signer != "" {
 		facts["signed_by"] = signers(file)
 	}
-	facts["root"], facts["upto"] = lastRoot(file), contentUpTo(file, lockstep.Tick((uint64(info.Keyframes[0].Tick)+uint64(info.Ticks))/2))
+	facts["state_hash"], facts["upto"] = lastHash(file), contentUpTo(file, lockstep.Tick((uint64(info.Keyframes[0].Tick)+uint64(info.Ticks))/2))
 	return facts
 }
 
@@ -134,8 +134,8 @@ func signer(seed byte) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, ed25519.SeedSize))
 }
 
-// lastRoot returns the state hash of the last tick, computed by the simulation.
-func lastRoot(file []byte) string {
+// lastHash returns the state hash of the last tick, computed by the simulation.
+func lastHash(file []byte) string {
 	r, err := openFile(file)
 	f := gameOf(file).NewFollower(lockstep.FollowerOptions{})
 	if err == nil {

@@ -52,7 +52,7 @@ func valueFacts(facts map[string]any, s *state.Schema, b []byte) bool {
 	for i, p := range parts {
 		sums = append(sums, map[string]any{"name": s.SectionName(i), "size": len(p), "sum": checksum.FormatHash(sum.Sections[i])})
 	}
-	facts["sections"], facts["root"] = sums, checksum.FormatHash(sum.Hash)
+	facts["sections"], facts["state_hash"] = sums, checksum.FormatHash(sum.Hash)
 	leaves := []any{}
 	all, err := s.Leaves(b)
 	if err != nil {

@@ -68,11 +68,11 @@ func goodSchemas() []Built {
 	}
 	deep = append(deep, leaf(tBool, "Leaf"))
 	return []Built{
-		ok("leaves", "Every kind of leaf, at the end of its range.", all, []byte(value), "F-state", "F-schema", "F-root"),
-		ok("units", "A state with slices, arrays, structs and fixed-point numbers.", unitSchema, unitState, "F-state", "F-root"),
-		ok("conform", "The first state of the standard match.", stateSchema, newMatch(setup{}).state(), "F-state", "F-root"),
+		ok("leaves", "Every kind of leaf, at the end of its range.", all, []byte(value), "F-state", "F-schema", "F-state-hash"),
+		ok("units", "A state with slices, arrays, structs and fixed-point numbers.", unitSchema, unitState, "F-state", "F-state-hash"),
+		ok("conform", "The first state of the standard match.", stateSchema, newMatch(setup{}).state(), "F-state", "F-state-hash"),
 		ok("conform-config", "The configuration of the standard match.", configSchema, []byte{100, 0, 0, 0}, "F-state"),
-		ok("empty-struct", "A root without fields is a command without arguments.", describe(root(0)), []byte{}, "F-schema-struct", "F-root"),
+		ok("empty-struct", "A root without fields is a command without arguments.", describe(root(0)), []byte{}, "F-schema-struct", "F-state-hash"),
 		ok("empty-values", "Slices and strings may be empty.", describe(root(2), leaf(tSlice, "L"), leaf(tUint8, ""), leaf(tString, "T")), make([]byte, 8), "F-state"),
 		ok("string-bytes", "A string of a state may be any bytes.", describe(root(1), leaf(tString, "T")), []byte("\x03\x00\x00\x00\xff\x00a"), "F-state-string"),
 		ok("bytes", "A slice of bytes.", describe(root(1), leaf(tSlice, "Fog"), leaf(tUint8, "")), []byte("\x03\x00\x00\x00\x00\x01\x02"), "F-state"),
@@ -86,8 +86,8 @@ func goodSchemas() []Built {
 		ok("self-test-layout", "The state of the self-test.", selfTestSchema, selfTestState(), "F-state", "P-self-test"),
 		ok("largest", "A value of 2^30 bytes; a reader checks sizes without making a value.",
 			describe(root(1), node{tArray, 0, 1 << 30, "A"}, leaf(tUint8, "")), nil, "F-schema-size"),
-		ok("sections-swapped", "Two sections with exchanged values have another root.", describe(root(2), leaf(tUint8, "A"), leaf(tUint8, "B")), []byte{1, 2}, "F-root"),
-		ok("sections-swapped-back", "The same sections the other way round.", describe(root(2), leaf(tUint8, "A"), leaf(tUint8, "B")), []byte{2, 1}, "F-root"),
+		ok("sections-swapped", "Two sections with exchanged values have another state hash.", describe(root(2), leaf(tUint8, "A"), leaf(tUint8, "B")), []byte{1, 2}, "F-state-hash"),
+		ok("sections-swapped-back", "The same sections the other way round.", describe(root(2), leaf(tUint8, "A"), leaf(tUint8, "B")), []byte{2, 1}, "F-state-hash"),
 	}
 }
 

@@ -57,7 +57,7 @@ func fakeSessions() []Built {
 			f.server(welcome(true, 1, 0, 1))
 			empty(f, m, 1)
 		})),
-		fakes("unknown-system", "P-unknown-system", "A command of the system of kind 9: a client that simulates cannot go on with this stream.", joined(func(f *fake, m *match) {
+		fakes("unknown-system", "F-system-kind P-client-malformed", "A command of the system of kind 9 is malformed.", joined(func(f *fake, m *match) {
 			f.server(recordBytes(3, 255, 1, 9, recordBytes(1)))
 		})),
 		fakes("greeting", "P-greeting P-ping P-client-malformed", "A ping may come before the welcome, a state_sync may not.", func(f *fake) {
@@ -100,7 +100,7 @@ func fakeSessions() []Built {
 		})),
 		fakes("record-first", "P-stream P-client-malformed", "A record before the state.", func(f *fake) { f.server(welcome(false, 1, 0, 0), recordBytes(4, 1)); f.wait(500) }),
 		fakes("keyframe", "P-stream P-client-malformed", "A keyframe in the stream.", joined(func(f *fake, m *match) {
-			f.server(keyframe(0, m.root(), m.lasts(), m.state()))
+			f.server(keyframe(0, m.hash(), m.lasts(), m.state()))
 		})),
 		fakes("many", "P-many P-private", "Messages and records are divided among WebSocket messages in another way.", func(f *fake) {
 			m := newMatch(setup{})
@@ -142,8 +142,8 @@ func fakeSyncSessions() []Built {
 			f.wait(50)
 			ticks(f, 3)
 		}),
-		fakes("sync-root", "P-sync-bad", "A state that does not have the keyframe's checksum: the client asks for another one, and takes it.", func(f *fake, m *match) {
-			bad := append(m.records[0], keyframe(0, m.root()+1, m.lasts(), m.state())...)
+		fakes("sync-hash", "P-sync-bad", "A state that does not have the keyframe's checksum: the client asks for another one, and takes it.", func(f *fake, m *match) {
+			bad := append(m.records[0], keyframe(0, m.hash()+1, m.lasts(), m.state())...)
 			f.server(recordBytes(49, 1, 0, 0, len(bad), bad))
 			f.wait(100)
 			f.server(stateSync(m, 1))

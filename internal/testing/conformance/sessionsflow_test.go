@@ -122,6 +122,20 @@ func matchSessions() []Built {
 				g.add(1)
 				p.operator("resume", 0, "")
 			})},
+		{id: "pause-seats", rules: "P-presence P-back P-system", about: "In a pause a player is lost and comes back: events tell it at once, and the first frame after the pause has both commands before the resume.",
+			run: func(p *play) {
+				g := p.join(auth{token: ada})
+				p.join(auth{token: eve})
+				p.wait(450)
+				p.operator("pause", 0, "")
+				p.wait(200)
+				g.cut()
+				p.wait(200)
+				p.resume(g)
+				p.wait(200)
+				p.operator("resume", 0, "")
+				p.wait(300)
+			}},
 		{id: "pause-cancelled", rules: "P-system", about: "A pause that is taken back before its tick is sealed: both commands stand in one frame, and the match goes on.",
 			run: two(func(p *play, g *guest) {
 				p.operator("pause", 0, "")
@@ -249,6 +263,22 @@ func matchSessions() []Built {
 				p.join(auth{token: ada})
 				p.wait(100)
 				p.operator("start", 0, "")
+				p.wait(300)
+			}},
+		{id: "lobby-away", rules: "P-presence", about: "An operator begins a match while one of its players is away, and one has left: the first frame tells the seats as they are.",
+			setup: func(t *Transcript) { t.Host.StartPlayers, t.Match.Players, t.Tokens = 3, 3, nil },
+			run: func(p *play) {
+				p.join(auth{token: guestAnn})
+				b := p.join(auth{token: "guest:Bob:fedcba9876543210"})
+				c := p.join(auth{token: "guest:Cid:00112233445566778899"})
+				p.operator("hold", 0, "wait")
+				p.wait(100)
+				b.cut()
+				c.say(39, "")
+				p.deliver()
+				p.wait(100)
+				p.operator("start", 0, "")
+				p.operator("hold", 0, "")
 				p.wait(300)
 			}},
 		{id: "lobby-flood", rules: "P-ready", about: "A player that changes its mind again and again is heard later, what it says last. A spectator that is ready gets an error.",

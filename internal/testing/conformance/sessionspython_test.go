@@ -28,6 +28,7 @@ func TestSessionsInAnotherLanguageControl(t *testing.T) {
 		"another command":  {"session-client-play", "94210101c4020500", "94210101c4020600"},
 		"another build":    {"session-client-play", "a7636f6e666f726da131cf", "a7636f6e666f726da132cf"},
 		"a close too many": {"session-client-play", `"do":"close"`, `"do":""`},
+		"a true datagram":  {"session-fake-datagram-differs", "01010000900103", "01010000900101"},
 	} {
 		if testenv.Small(t) && name != "another command" && name != "a close too many" { // each is a process
 			continue
@@ -54,6 +55,6 @@ func playInPython(t *testing.T, folder string) (string, error) {
 	t.Helper()
 	python, err := exec.LookPath("python3")
 	testenv.Or(t, "python3", err)
-	out, err := exec.CommandContext(t.Context(), python, "-B", "../../../lockstep/server/testdata/sessions.py", filepath.Join(folder, "index.json")).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), python, "-B", "../../../server/testdata/sessions.py", filepath.Join(folder, "index.json")).CombinedOutput()
 	return string(out), err
 }

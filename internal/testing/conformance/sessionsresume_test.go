@@ -14,7 +14,7 @@ func seatSessions() []Built {
 				g.say(33, g.sequence, kindAdd, addPayload(7)) // had no answer
 				p.wait(600)
 			}},
-		{id: "resume-none-missed", rules: "P-resume", about: "A client that has all records resumes at the next to come.",
+		{id: "resume-none-missed", rules: "P-resume P-back", about: "A client that has all records resumes at the next to come.",
 			run: func(p *play) {
 				p.join(auth{token: bob})
 				g := p.join(auth{token: ada})
@@ -88,7 +88,7 @@ func seatSessions() []Built {
 				p.again(g, auth{session: first, position: position})
 				p.wait(300)
 			}},
-		{id: "replaced", rules: "P-replaced", about: "A second connection takes the seat; what the first still sends is not read.",
+		{id: "replaced", rules: "P-replaced P-replaced-seat", about: "A second connection takes the seat; what the first still sends is not read.",
 			run: func(p *play) {
 				g := p.join(auth{token: ada})
 				p.wait(300)
@@ -97,7 +97,7 @@ func seatSessions() []Built {
 				g.say(38, "too late")
 				p.wait(200)
 			}},
-		{id: "session-subject", rules: "P-session-subject P-replaced P-token", about: "A guest loses its seat to the holder of the seat's token, whose welcome is lost: the guest's session has ended.",
+		{id: "session-subject", rules: "P-session-subject P-replaced P-replaced-seat P-token", about: "A guest loses its seat to the holder of the seat's token, whose welcome is lost: the guest's session has ended.",
 			setup: func(t *Transcript) {
 				t.Tokens = append(t.Tokens, Token{"token-of-seat-000", "player", new(uint8), "Sol"})
 			},
@@ -136,7 +136,7 @@ func seatSessions() []Built {
 				slow.raw(auth{token: ada}.message())
 				p.wait(300)
 			}},
-		{id: "grace", rules: "P-session P-system", about: "After the grace time the player is taken over; the session is gone, and the token still takes the seat.",
+		{id: "grace", rules: "P-session P-system P-due", about: "After the grace time the player is taken over; the session is gone, and the token still takes the seat.",
 			setup: func(t *Transcript) { t.Host.GraceMS = 1000 },
 			run: func(p *play) {
 				p.join(auth{token: bob})
@@ -175,7 +175,7 @@ func seatSessions() []Built {
 				p.again(g, auth{token: ada})
 				p.wait(500)
 			}},
-		{id: "grace-leave", rules: "P-system P-leave", about: "Where the seat is given up after the grace time, the player has left.",
+		{id: "grace-leave", rules: "P-system P-leave P-due", about: "Where the seat is given up after the grace time, the player has left.",
 			setup: func(t *Transcript) { t.Host.GraceMS, t.Host.LeaveAfterGrace = 1000, true },
 			run: func(p *play) {
 				p.join(auth{token: bob})
@@ -197,7 +197,7 @@ func seatSessions() []Built {
 				p.again(g, auth{token: ada})
 				p.wait(300)
 			}},
-		{id: "seat-changes-hands", rules: "P-leave P-system P-token-guest", about: "A guest leaves and another one takes the seat before the next tick: the log says that one left, and then that one joined.",
+		{id: "seat-changes-hands", rules: "P-leave P-system P-back P-token-guest", about: "A guest leaves and another one takes the seat before the next tick: the log says that one left, and then that one joined.",
 			setup: func(t *Transcript) { t.Tokens, t.Match.Players = nil, 1 },
 			run: func(p *play) {
 				g := p.join(auth{token: guestAnn})

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // A stage is a Host in virtual time, and the transcript of what it gets and
@@ -47,6 +47,9 @@ func newStage(t *Transcript) (*stage, error) {
 
 // game returns the game, with the limit of the transcript.
 func (s *stage) game() *lockstep.Game {
+	if s.t.Host.Views != "" {
+		return lockstep.MustGame(ViewRules())
+	}
 	n := s.t.Host.AddsPerSecond
 	if n == 0 {
 		return game()
@@ -77,6 +80,7 @@ func (s *stage) options() host.Options {
 		MaxSpectators: p.MaxSpectators, MaxConnecting: p.MaxConnecting, MaxPerTick: p.MaxPerTick, Start: host.StartPolicy{Players: p.StartPlayers, Ready: p.StartReady, Countdown: lockstep.Time(p.StartCountdownMS) * lockstep.Millisecond},
 		SyncBytesPerTick: p.SyncBytesPerTick, Grace: ms(p.GraceMS), SyncTimeout: ms(p.SyncMS),
 		Wait: host.WaitPolicy{Bound: ms(p.WaitMS)}, Slow: host.SlowPolicy{Percent: p.SlowPercent},
+		Views:  host.ViewPolicy{Only: p.Views == "only"},
 		Desync: map[string]host.DesyncPolicy{"log": host.LogDesynced, "remove": host.RemoveDesynced}[p.Desync],
 	}
 	if p.BytesRate > 0 {
@@ -184,7 +188,7 @@ func (s *stage) pass(until int64) bool {
 }
 
 func ceilMS(t lockstep.Time) int64 {
-	return int64((t + lockstep.Millisecond - 1) / lockstep.Millisecond)
+	return int64(t/lockstep.Millisecond) + int64(min(1, max(0, t%lockstep.Millisecond))) // t may be the last time of all
 }
 
 // input gives the host one step of another side, which has been noted.
@@ -200,6 +204,10 @@ func (s *stage) input(step *Step) error {
 		return fmt.Errorf("conformance: connection %d was not opened", step.Conn)
 	case s.conns[step.Conn-1] == 0:
 		return nil // closed by the server meanwhile
+	case step.Do == "datagram":
+		b, err := hex.DecodeString(step.Hex)
+		s.host.ReceiveDatagram(s.time(), s.conns[step.Conn-1], b)
+		return err
 	case step.Do != "":
 		s.host.Disconnect(s.time(), s.conns[step.Conn-1])
 		s.conns[step.Conn-1] = 0

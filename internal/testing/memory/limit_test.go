@@ -36,7 +36,7 @@ func atLimits(t *testing.T, folder string) (open, sealed []string) {
 	add("contradicted", *header, contradicted(2*most))
 	crowd := *header
 	crowd.Settings.Players = 250
-	add("dissents", crowd, func(e *record.Encoder, put func([]byte)) {
+	add("mismatches", crowd, func(e *record.Encoder, put func([]byte)) {
 		for i := range lockstep.Tick(2000) {
 			put(e.Empty(1))
 			put(e.Checksum(i+1, 0))

@@ -6,7 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// Kinds of the commands of the system about seats; docs/protocol.md numbers them.
+// Kinds of the commands of the system about seats; docs/spec/live.md numbers them.
 const (
 	kindJoined = 1
 	kindLeft   = 2

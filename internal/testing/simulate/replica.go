@@ -10,7 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// The times of lockstep/cluster and lockstep/server, which the simulator repeats because their adapters have sockets.
+// The times of lockstep/cluster and server, which the simulator repeats because their adapters have sockets.
 const (
 	appendTime     = sec       // after which the result of an append counts as lost
 	askAgain       = 50 * ms   // pause after a lost read

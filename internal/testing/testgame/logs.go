@@ -90,7 +90,7 @@ func SampleLog(tb testing.TB) (*lockstep.Game, []NamedRecord) {
 	frame("empty")
 	frame("frame", lockstep.Command{Player: 0, Sequence: 300, Kind: 1, Payload: payload(&Earn{Coins: 1})})
 	add("checksum", enc.Checksum(5, sim.Hash()))
-	add("dissent", enc.Mismatch(5, 1, 0x1122334455667788))
+	add("mismatch", enc.Mismatch(5, 1, 0x1122334455667788))
 	add("keyframe", enc.Keyframe(5, sim.Hash(), enc.AppendLast(nil), sim.AppendState(nil)))
 	add("end", enc.End("player 0 has won"))
 	return g, log

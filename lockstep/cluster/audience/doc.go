@@ -1,7 +1,7 @@
 // Package audience serves the spectators of a match that runs elsewhere. It has no game, socket, clock or goroutine.
 //
 // An [Audience] takes the records of the match's log, from a [Log] or an [Upstream], and serves them to spectators over the
-// protocol of docs/protocol.md, with a delay of its own:
+// protocol of docs/spec/live.md, with a delay of its own:
 //
 //	Log ──────┐                        ┌── spectator
 //	          ├─► Sync, Append ─► Audience ─► Send

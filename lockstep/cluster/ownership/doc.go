@@ -22,7 +22,7 @@
 //	1       1     kind: 1 claim, 2 records, 3 part of records that the next message continues
 //	2       4     term of the owner, little endian
 //	6       8     check, little endian: xxHash64 of the check of the message before (0 for the first), the bytes 0 to 5, and the body
-//	14            body: the server's name in a claim; otherwise records as in docs/replay-format.md, one after the other
+//	14            body: the server's name in a claim; otherwise records as in docs/spec/replay.md, one after the other
 //
 // The check chains the messages, so a missing, repeated or altered message is noticed, and it identifies a message.
 //

@@ -27,7 +27,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/cluster/relay"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 var (

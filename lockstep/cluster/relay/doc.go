@@ -9,7 +9,7 @@
 // [audience.Audience], and each connection two. The matches come from an [Upstream], which is a server or another relay, or from
 // the replicated logs of a [Cluster].
 //
-//	GET /matches/NAME/play     WebSocket for spectators, as docs/protocol.md says
+//	GET /matches/NAME/play     WebSocket for spectators, as docs/spec/live.md says
 //	GET /matches/NAME          JSON: name, tick, spectators, delay, and the identity that a client without the game needs
 //	GET /matches/NAME/schemas  JSON: the schemas of the match
 //	GET /matches/NAME/assets   JSON: its assets, from an Upstream

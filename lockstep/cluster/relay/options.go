@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep/cluster/audience"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // Errors of a [Source] and of [Server.Follow].

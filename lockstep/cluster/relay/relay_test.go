@@ -21,7 +21,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/cluster/relay"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // Real clients watch a match at its server, at a relay, and at a relay of the relay with a delay, to its end.

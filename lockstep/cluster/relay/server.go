@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // A Server is a relay: an http.Handler, safe for concurrent use.

@@ -22,10 +22,10 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/cluster/audience"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 )
 
-// An Upstream is a Source: a server, or another relay, which is watched over the protocol of docs/protocol.md.
+// An Upstream is a Source: a server, or another relay, which is watched over the protocol of docs/spec/live.md.
 type Upstream struct {
 	// URL is its address, such as "http://game.example". With the path of a match, such as "/matches/duel", the relay has only that
 	// one.

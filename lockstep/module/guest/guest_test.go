@@ -243,7 +243,7 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	match := abi.Matches.Append(nil, &abi.Match{Settings: abi.Settings{Seed: 1, Players: 4, TickMicros: 50_000, CheckEvery: 1, KeyframeEvery: 100}, Config: slices.Clone(usual)})
+	match := abi.Matches.Append(nil, &abi.Match{Seed: 1, Players: 4, TickMicros: 50_000, Config: slices.Clone(usual)})
 	for _, row := range []struct {
 		f    abi.Function
 		in   []byte

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
-	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/server"
 	pagelive "github.com/seed-49bee653/samestep/page/live"
 )
 

@@ -1,0 +1,246 @@
+package server
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/testing/script"
+)
+
+const httpPage = "../../docs/spec/http.md"
+
+// docs/spec/http.md has what openapi.json says. With -rewrite it is written.
+func TestHTTPPage(t *testing.T) {
+	want := pageOf(t, openAPI)
+	if script.Rewrite() {
+		if err := os.WriteFile(httpPage, []byte(want), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(httpPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Error("docs/spec/http.md differs from openapi.json: run the test with -rewrite")
+	}
+	if other := strings.Replace(string(openAPI), "Create a match", "Make a match", 1); pageOf(t, []byte(other)) == want {
+		t.Error("control: another summary gives the same page")
+	}
+}
+
+// An ordered object keeps the order of its keys.
+type ordered []struct {
+	Key   string
+	Value json.RawMessage
+}
+
+func (o *ordered) UnmarshalJSON(b []byte) error {
+	d := json.NewDecoder(strings.NewReader(string(b)))
+	if _, err := d.Token(); err != nil {
+		return err
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		*o = append(*o, struct {
+			Key   string
+			Value json.RawMessage
+		}{key.(string), value})
+	}
+	return nil
+}
+
+// A node is a part of the document: an operation, a parameter, an answer or a type.
+type node struct {
+	Ref         string `json:"$ref"`
+	Name, In    string
+	Summary     string
+	Description string
+	Security    []map[string]any
+	Parameters  []node
+	RequestBody *node
+	Content     map[string]struct{ Schema node }
+	Responses   ordered
+	Headers     ordered
+	Schema      *node
+
+	Type       string
+	Format     string
+	Pattern    string
+	Enum       []string
+	Meanings   ordered `json:"x-enum-descriptions"`
+	Required   json.RawMessage
+	Properties ordered
+	Items      *node
+	AllOf      []node
+}
+
+// pageOf returns the page of a document.
+func pageOf(t *testing.T, document []byte) string {
+	t.Helper()
+	var doc struct {
+		Info       node
+		Paths      ordered
+		Components struct{ Schemas ordered }
+	}
+	if err := json.Unmarshal(document, &doc); err != nil {
+		t.Fatal(err)
+	}
+	var b, codes strings.Builder
+	fmt.Fprintf(&b, "# HTTP\n\nA test writes this page from `server/openapi.json`, which a server answers at `/openapi.json`.\n\n%s\n\n"+
+		"| method and path | what it does | token | values | answers |\n|---|---|---|---|---|\n", doc.Info.Description)
+	for _, p := range doc.Paths {
+		var methods ordered
+		decode(t, p.Value, &methods)
+		for _, m := range methods {
+			if m.Key != "parameters" {
+				fmt.Fprintf(&b, "| `%s %s` | %s |\n", strings.ToUpper(m.Key), p.Key, cellsOf(parse(t, m.Value)))
+			}
+		}
+	}
+	b.WriteString("\n## Objects\n\nFields in *italics* may be missing.\n")
+	for _, s := range doc.Components.Schemas {
+		n := parse(t, s.Value)
+		fmt.Fprintf(&b, "\n### %s\n\n", s.Key)
+		if n.Properties == nil {
+			fmt.Fprintf(&b, "%s\n", about(n))
+			continue
+		}
+		if n.Description != "" {
+			fmt.Fprintf(&b, "%s\n\n", n.Description)
+		}
+		b.WriteString("| field | type | meaning |\n|---|---|---|\n")
+		fields(t, &b, &codes, n, "")
+	}
+	fmt.Fprintf(&b, "\n## Codes of errors\n\n| code | status and meaning |\n|---|---|\n%s", &codes)
+	return b.String()
+}
+
+func decode(t *testing.T, b []byte, v any) {
+	t.Helper()
+	if err := json.Unmarshal(b, v); err != nil {
+		t.Fatalf("%.200s: %v", b, err)
+	}
+}
+
+func parse(t *testing.T, b []byte) (n node) {
+	t.Helper()
+	decode(t, b, &n)
+	return n
+}
+
+// cellsOf returns the cells of a row.
+func cellsOf(o node) string {
+	what := o.Summary
+	if o.Description != "" {
+		what += ". " + o.Description
+	}
+	token := "none"
+	for i, s := range o.Security {
+		_, with := s["token"]
+		switch {
+		case with && i == 0:
+			token = "needed"
+		case with:
+			token = "optional"
+		}
+	}
+	var values, answers []string
+	if o.RequestBody != nil {
+		values = append(values, "body: "+contents(*o.RequestBody))
+	}
+	for _, p := range o.Parameters {
+		if p.Ref == "" {
+			values = append(values, strings.TrimSuffix(fmt.Sprintf("%s `%s`: %s", p.In, p.Name, cmp.Or(p.Description, typeOf(*p.Schema))), ": "))
+		}
+	}
+	var failures []string
+	for _, r := range o.Responses {
+		var a node
+		if json.Unmarshal(r.Value, &a) != nil || a.Ref != "" {
+			failures = append(failures, r.Key)
+			continue
+		}
+		answers = append(answers, strings.TrimSuffix(fmt.Sprintf("%s: %s, %s", r.Key, a.Description, contents(a)), ", "))
+	}
+	if len(failures) > 0 {
+		answers = append(answers, "errors "+strings.Join(failures, ", "))
+	}
+	return strings.Join([]string{what, token, strings.Join(values, "; "), strings.Join(answers, "; ")}, " | ")
+}
+
+// contents returns what a body has.
+func contents(n node) string {
+	var all []string
+	for kind, c := range n.Content {
+		switch of := typeOf(c.Schema); {
+		case kind == "application/json":
+			all = append(all, of)
+		default:
+			all = append(all, kind)
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, " or ")
+}
+
+// fields writes the rows of an object, and of the objects in it.
+func fields(t *testing.T, b, codes *strings.Builder, n node, path string) {
+	t.Helper()
+	var required []string
+	if n.Required != nil {
+		decode(t, n.Required, &required)
+	}
+	for _, p := range n.Properties {
+		f := parse(t, p.Value)
+		name := "`" + path + p.Key + "`"
+		if !slices.Contains(required, p.Key) {
+			name = "*" + name + "*"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |\n", name, typeOf(f), f.Description)
+		for _, m := range f.Meanings {
+			var text string
+			decode(t, m.Value, &text)
+			fmt.Fprintf(codes, "| `%s` | %s |\n", m.Key, text)
+		}
+		fields(t, b, codes, f, path+p.Key+".")
+		if f.Items != nil {
+			fields(t, b, codes, *f.Items, path+p.Key+"[].")
+		}
+	}
+}
+
+// about returns the type and the description of a value that has no fields.
+func about(n node) string { return strings.TrimPrefix(typeOf(n)+": "+n.Description, ": ") }
+
+// typeOf returns the type of a value.
+func typeOf(n node) string {
+	switch {
+	case n.Ref != "":
+		name := n.Ref[strings.LastIndexByte(n.Ref, '/')+1:]
+		return fmt.Sprintf("[%s](#%s)", name, strings.ToLower(name))
+	case len(n.AllOf) == 1:
+		return typeOf(n.AllOf[0])
+	case n.Items != nil:
+		return "array of " + typeOf(*n.Items)
+	case n.Enum != nil && n.Meanings == nil:
+		return "`" + strings.Join(n.Enum, "`, `") + "`"
+	case n.Pattern != "":
+		return n.Type + " `" + strings.ReplaceAll(n.Pattern, "|", "\\|") + "`"
+	case n.Format != "":
+		return n.Type + ", " + n.Format
+	}
+	return n.Type
+}

@@ -1,0 +1,274 @@
+package server
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// Errors of [Server.Resume], besides those of [Server.Create] and [replay.ErrLocked].
+var (
+	// ErrNotInterrupted: the match of the file has ended.
+	ErrNotInterrupted = errors.New("server: the match has ended")
+
+	// ErrDamaged: the file is damaged before its end, so the match's last state cannot be read.
+	ErrDamaged = errors.New("server: the replay is damaged inside")
+
+	// ErrOtherRules: the log names a module of rules, and the game of the spec is that of another one, or of none.
+	ErrOtherRules = errors.New("server: the match was begun by other rules")
+)
+
+// A recovery is a match whose log is locked and whose name is reserved.
+type recovery struct {
+	match   *Match
+	log     *os.File
+	header  *lockstep.Header
+	phase   time.Duration
+	work    atomic.Uint64 // 0 until the replicated log is open; odd while the rules have a record, see counting
+	decided atomic.Bool   // whether it goes on, or attempt has given it up
+	kept    bool          // it goes on
+}
+
+// decide reports whether nobody has decided before.
+func (x *recovery) decide() bool { return x.decided.CompareAndSwap(false, true) }
+
+// recoverMatch continues a claimed match. After an error, also a panic, another server may continue it.
+func (s *Server) recoverMatch(x *recovery) (err error) {
+	m := x.match
+	err = errPanicked // unless it returns
+	dropped := false
+	defer func() {
+		if err != nil && !dropped && (x.decide() || x.kept) {
+			m.release(err)
+		}
+	}()
+	defer x.log.Close()
+	s.launching.Add(1) // before start says that it is done
+	defer s.launching.Done()
+	prepare := func(phase time.Duration) error {
+		if err := m.holdAssets(x.header); err != nil {
+			return err
+		}
+		if err := m.openReplicated(x.header); err != nil {
+			return err
+		}
+		x.work.Add(2)
+		s.replays.setLive(filepath.Base(m.path), true)
+		if err := m.recoverFrom(x, phase); err != nil {
+			s.replays.setLive(filepath.Base(m.path), false)
+			return fmt.Errorf("server: %s: %w", m.path, err)
+		}
+		return nil
+	}
+	// A replay that is closed without an end can be resumed again.
+	err = s.start(m, x.phase, prepare, func() { m.closeReplay() })
+	if errors.Is(err, ErrNotInterrupted) && s.archived(m.path) != m.path {
+		x.log.Close()
+		if moved := s.archive(m.logger, m.path); moved != nil {
+			err = errors.Join(err, moved)
+		} else if m.replicated != nil {
+			dropped = true
+			m.replicated.Drop()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if m.skipped > 0 {
+		s.launching.Go(func() { s.compareSkipped(m) })
+	}
+	m.notifyStart()
+	return nil
+}
+
+// openInterrupted opens and locks a replay that nobody writes, and reads its header.
+func openInterrupted(path string) (*os.File, *lockstep.Header, error) {
+	f, err := files.OpenNoFollow(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("server: %w", err)
+	}
+	h, err := lockInterrupted(f, path)
+	if err != nil {
+		f.Close() // this also releases the lock
+		return nil, nil, err
+	}
+	return f, h, nil
+}
+
+// lockInterrupted locks the file of a path, and reads its header.
+func lockInterrupted(f *os.File, path string) (*lockstep.Header, error) {
+	if err := replay.Lock(f); err != nil {
+		return nil, err
+	}
+	// Another server may have resumed the match, in a new file of this path, before the lock.
+	now, err := os.Lstat(path)
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	info, err := f.Stat() // after the lock, because its writer may have written until then
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	if !os.SameFile(now, info) {
+		return nil, fmt.Errorf("server: %s: %w", path, replay.ErrLocked)
+	}
+	r, err := replay.NewReader(f, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	rec, err := r.Next()
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, ErrNeverBegan
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rec.Header, nil
+}
+
+// recoverFrom creates the host of an interrupted match, and its new replay in the place of the old one.
+func (m *Match) recoverFrom(x *recovery, phase time.Duration) error {
+	size, err := x.log.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	r, err := replay.NewReader(x.log, size)
+	if err != nil {
+		return err
+	}
+	part := m.path + ".part"
+	os.Remove(part) // a crash can have left one
+	if err := m.openWriter(part); err != nil {
+		return err
+	}
+	err = m.copyLog(x, r, phase)
+	if x.kept = x.decide(); err == nil && !x.kept {
+		err = ErrHung
+	}
+	if err == nil {
+		err = replay.Replace(part, m.path)
+	}
+	if err != nil {
+		m.abandon(part)
+	}
+	return err
+}
+
+// copyLog copies the log of an interrupted match to its new replay, and creates the host.
+func (m *Match) copyLog(x *recovery, r *replay.Reader, phase time.Duration) error {
+	if err := m.checkRules(r); err != nil {
+		return err
+	}
+	recovery := host.NewRecovery(m.spec.Game)
+	if keyframes := r.Index(); len(keyframes) > 2 {
+		m.skipped = keyframes[len(keyframes)-2] // the last one is compared
+		recovery.SkipTo(m.skipped)
+	}
+	found, err := replay.Continue(m.writer, r, counting{recovery, &x.work})
+	switch {
+	case err != nil:
+		return err
+	case found.Damage == nil && (r.Finished() || m.server.options.KeepOpen):
+		return ErrNotInterrupted
+	case found.Damage == nil: // the host says whether the rules have ended it
+	case errors.Is(found.Damage, replay.ErrUnsupported):
+		return found.Damage
+	case found.Damage.Next > 0 || !errors.Is(found.Damage, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%w: %w", ErrDamaged, found.Damage)
+	}
+	if m.skipped > 0 && recovery.Check() != nil {
+		if recovery, err = wholeRecovery(m.spec.Game, r, &x.work); err != nil {
+			return err
+		}
+		m.skipped = 0
+	}
+	m.epoch = time.Now().Add(-phase)
+	if err := m.restore(recovery); err != nil {
+		return err
+	}
+	m.invited, m.paused = recovery.Invitations(), recovery.Paused()
+	x.work.Add(1) // it may ask the rules
+	m.host, err = recovery.Host(m.now(), m.hostOptions())
+	x.work.Add(1)
+	if errors.Is(err, coordinator.ErrEnded) {
+		return ErrNotInterrupted
+	} else if err != nil {
+		return err
+	}
+	if err := m.restoreBans(); err != nil {
+		return err
+	}
+	m.awaitUntil = time.Now().Add(m.server.options.AwaitPlayers)
+	m.hold() // before the first tick
+	_, concluded := m.host.Result()
+	if _, err := recovery.Disclosure(); err != nil && !concluded { // a crash came before the event
+		m.rememberDisclosure()
+	}
+	if m.process(); m.host.Err() != nil && !concluded {
+		return m.host.Err()
+	}
+	if err := m.writer.Flush(); err != nil {
+		return err
+	}
+	m.recovered = m.writer.Size()
+	if err := m.file.Sync(); err != nil {
+		return err
+	}
+	return m.writer.WriteBehind()
+}
+
+// checkRules refuses to continue a match by other rules than those of the module that its log names, even if they say that they are
+// the same build.
+func (m *Match) checkRules(log *replay.Reader) error {
+	rules, _ := log.Rules() // what is damaged says so when it is read
+	if got := m.rulesSum(); rules != nil && got != rules.Sum.String() {
+		return fmt.Errorf("%w: want the module with SHA-256 %s, which the log names, got %s", ErrOtherRules, rules.Sum, cmp.Or(got, "rules without a module"))
+	}
+	return nil
+}
+
+// wholeRecovery simulates the whole match of r.
+func wholeRecovery(g *lockstep.Game, r *replay.Reader, work *atomic.Uint64) (*host.Recovery, error) {
+	again, err := r.Reopen()
+	if err != nil {
+		return nil, err
+	}
+	whole := host.NewRecovery(g)
+	log := counting{whole, work}
+	for _, err := range again.All() {
+		if damage := (*replay.DamageError)(nil); errors.As(err, &damage) {
+			break // the end of the log
+		}
+		if err == nil {
+			err = log.Append(again.Record())
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return whole, nil
+}
+
+// A counting log counts when its records go to the rules, and when they come back. All else waits for a disk or a network.
+type counting struct {
+	lockstep.Log
+	work *atomic.Uint64
+}
+
+// Append implements [lockstep.Log].
+func (c counting) Append(raw []byte) error {
+	c.work.Add(1)
+	defer c.work.Add(1)
+	return c.Log.Append(raw)
+}
