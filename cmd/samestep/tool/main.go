@@ -30,7 +30,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep/determinism"
-	wasm "github.com/seed-49bee653/samestep/lockstep/module"
+	wasm "github.com/seed-49bee653/samestep/module"
 )
 
 // Main runs the command line of a program with these games, at least one, and exits. Several builds of one game may be

@@ -20,7 +20,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/internal/files"
-	wasm "github.com/seed-49bee653/samestep/lockstep/module"
+	wasm "github.com/seed-49bee653/samestep/module"
 )
 
 func rulesBuildCommand() *cli.Command {

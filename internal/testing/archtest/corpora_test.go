@@ -17,7 +17,7 @@ var parsers = strings.Fields(`
 	cluster/audience.FuzzReceive cluster/audience.FuzzSource
 	cluster/ownership.FuzzReader cluster/storage.FuzzSegment
 	lockstep/datagram.FuzzReader lockstep/disclosure.FuzzParse lockstep/feed.FuzzApply lockstep/feed.FuzzParsePlan
-	lockstep/host.FuzzHost lockstep/module.FuzzGuard lockstep/player.FuzzClient
+	lockstep/host.FuzzHost module.FuzzGuard lockstep/player.FuzzClient
 	lockstep/protocol.FuzzMessage lockstep/record.FuzzDecoder
 	replay.FuzzHeads replay.FuzzReader state.FuzzDecode state.FuzzParseSchema state.FuzzParseType`)
 

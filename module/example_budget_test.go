@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/module"
+	"github.com/seed-49bee653/samestep/module"
 	"github.com/seed-49bee653/samestep/replay"
 )
 

@@ -37,7 +37,7 @@ var (
 
 // engineNames returns how the names of functions in this module begin where Go writes them.
 func engineNames() string {
-	path := strings.TrimSuffix(reflect.TypeFor[Rules]().PkgPath(), "lockstep/module")
+	path := strings.TrimSuffix(reflect.TypeFor[Rules]().PkgPath(), "module")
 	return regexp.MustCompile(`[^\w.]`).ReplaceAllString(path, "_")
 }
 

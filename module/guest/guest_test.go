@@ -16,7 +16,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
-	"github.com/seed-49bee653/samestep/lockstep/module/guest"
+	"github.com/seed-49bee653/samestep/module/guest"
 )
 
 // A machine makes guests in this process, without WebAssembly.

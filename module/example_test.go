@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/module"
+	"github.com/seed-49bee653/samestep/module"
 )
 
 // Rules in a module become a game like any other.
