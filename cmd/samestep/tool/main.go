@@ -29,7 +29,7 @@ import (
 	"golang.org/x/tools/go/analysis/unitchecker"
 
 	"github.com/seed-49bee653/samestep/internal/words"
-	"github.com/seed-49bee653/samestep/lockstep/determinism"
+	"github.com/seed-49bee653/samestep/kit/determinism"
 	wasm "github.com/seed-49bee653/samestep/module"
 )
 

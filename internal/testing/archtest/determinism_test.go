@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/lockstep/determinism"
+	"github.com/seed-49bee653/samestep/kit/determinism"
 )
 
 // engine is what must come out the same on every machine whatever the game: the comment //samestep:deterministic in these

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/planted"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/determinism"
+	"github.com/seed-49bee653/samestep/kit/determinism"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
 

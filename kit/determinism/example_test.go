@@ -5,7 +5,7 @@ package determinism_test
 import (
 	"fmt"
 
-	"github.com/seed-49bee653/samestep/lockstep/determinism"
+	"github.com/seed-49bee653/samestep/kit/determinism"
 )
 
 func ExampleVet() {

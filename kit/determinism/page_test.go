@@ -10,13 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-49bee653/samestep/internal/testing/script"
-	"github.com/seed-49bee653/samestep/lockstep/determinism"
+	"github.com/seed-49bee653/samestep/kit/determinism"
 )
 
 const pageHead = `# What a simulation must not do
 
 Every machine of a match has to compute the same states, bit by bit. ` + "`samestep vet`" + ` reads the code of a game and finds constructs
-that may differ between machines. A test writes this page from the rules and from their examples (` + "`lockstep/determinism`" + `).
+that may differ between machines. A test writes this page from the rules and from their examples (` + "`kit/determinism`" + `).
 
     samestep vet ./...
     go vet -vettool=$(which samestep) ./...

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/lockstep/determinism"
+	"github.com/seed-49bee653/samestep/kit/determinism"
 )
 
 // A plant is a mistake in a correct simulation: new lines after an existing one. The marked line must be found.

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/tools/go/analysis/analysistest"
 
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
-	"github.com/seed-49bee653/samestep/lockstep/determinism"
+	"github.com/seed-49bee653/samestep/kit/determinism"
 )
 
 // needsGo skips a test on platforms that cannot start programs.
