@@ -37,7 +37,7 @@ applies to the declaration, and before the package clause to the file.
     //samestep:allow RULE reason
 
 In a package that is marked as a whole, the rule "memory" is for the functions of a game alone. The analyzer does not see excluded code, tests, assembly (the rule "unseen"), reflection, overflow of int on 32-bit machines, formats that are
-not constants, and aliased pointers. It reads code and proves nothing: the checks of ` + "`lockstep/locksteptest`" + ` run the game.
+not constants, and aliased pointers. It reads code and proves nothing: the checks of ` + "`kit/locksteptest`" + ` run the game.
 `
 
 var (

@@ -53,7 +53,7 @@ var (
 	core  = []string{"state", "checksum", "lockstep", "lockstep/record", "lockstep/abi", "lockstep/coordinator", "internal/pack"}
 	live  = slices.Concat(core, []string{"lockstep/disclosure", "lockstep/feed", "lockstep/protocol", "lockstep/datagram", "lockstep/host", "lockstep/player", "internal/ring"})
 	log   = slices.Concat(core, []string{"replay", "internal/decimal"})
-	shell = slices.Concat(log, live, []string{"server", "client", "lockstep/locksteptest", "lockstep/netsim"})
+	shell = slices.Concat(log, live, []string{"server", "client", "kit/locksteptest", "lockstep/netsim"})
 
 	// anyTest is what every test may import.
 	anyTest = []string{"internal/testing/testgame", "internal/testing/loglines", "internal/testing/testenv", "internal/testing/alerting", "internal/testing/script", "internal/testing/frozen", "internal/nullgame", "internal/testing/dots", "internal/testing/drift", "internal/matchlog", goCmp, goleak, goScript}
@@ -128,7 +128,7 @@ var imports = []importRow{
 	{pattern: "cluster/objects", own: []string{"server/archive", "cluster/storage"}, modules: []string{nats}, tests: []string{"lockstep", "server"}},
 	{pattern: "cluster/farm", own: []string{"lockstep", "replay", "desync", "server/archive", "cluster/storage", "cluster/objects"}, modules: []string{nats, xsync}, tests: slices.Concat(games, []string{"lockstep/record"})},
 	{pattern: "client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, quic, xtime}, tests: slices.Concat(games, shell, []string{"server/assets"})},
-	{pattern: "lockstep/locksteptest", own: slices.Concat(log, live, []string{"desync/probe/program", "internal/elsewhere", "internal/testing/reach", "internal/testing/simulate", "internal/testing/prober", "internal/words"}), tests: games},
+	{pattern: "kit/locksteptest", own: slices.Concat(log, live, []string{"desync/probe/program", "internal/elsewhere", "internal/testing/reach", "internal/testing/simulate", "internal/testing/prober", "internal/words"}), tests: games},
 	{pattern: "lockstep/local", own: []string{"lockstep", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player"}, tests: slices.Concat(games, []string{"replay"})},
 	// The two sides of a module apart, so that a module does not link what runs it.
 	{pattern: "module", own: []string{"lockstep/abi", "internal/files"}, modules: []string{wazero, xsys}, tests: slices.Concat(games, shell)},
@@ -175,7 +175,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/drift", own: slices.Concat(live, []string{"replay", "fixed"})},
 	{pattern: "internal/testing/testgame", own: live},
 	{pattern: "internal/testing/hostile", own: []string{"checksum", "lockstep", "lockstep/coordinator", "lockstep/host", "replay"}},
-	{pattern: "internal/testing/planted", own: []string{"lockstep", "examples/skirmish"}, tests: []string{"kit/determinism", "lockstep/locksteptest", "internal/testing/testenv"}},
+	{pattern: "internal/testing/planted", own: []string{"lockstep", "examples/skirmish"}, tests: []string{"kit/determinism", "kit/locksteptest", "internal/testing/testenv"}},
 	{pattern: "internal/testing/memory", modules: []string{xxhash}, tests: slices.Concat(log, live, []string{"internal/testing/testenv"})},
 	{pattern: "internal/testing/faultinjection", own: slices.Concat(log, live, []string{"desync", "fixed"}), tests: slices.Concat(games, shell, []string{"internal/testing/mutants", "internal/testing/testenv"})},
 	{pattern: "internal/testing/logbench", own: slices.Concat(log, live, games, []string{"internal/files"}), modules: []string{xsys, xxhash}, tests: shell},

@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	"github.com/seed-49bee653/samestep/kit/locksteptest"
 )
 
 // A seed and a player determine the commands of a random bot, and its rate their number.

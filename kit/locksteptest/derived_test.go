@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	"github.com/seed-49bee653/samestep/kit/locksteptest"
 )
 
 // A pond has derived fields of many types.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	"github.com/seed-49bee653/samestep/kit/locksteptest"
 )
 
 // Changes of the players and of the match reach the rules, unless they are disabled.
@@ -59,7 +59,7 @@ func TestShrinkChanges(t *testing.T) {
 		t.Fatalf("got %v of orders %+v", small, orders)
 	}
 	var b strings.Builder
-	if err := small.WriteTest(&b, locksteptest.Source{Package: "locksteptest_test", Path: "github.com/seed-49bee653/samestep/lockstep/locksteptest", Game: "game()"}); err != nil {
+	if err := small.WriteTest(&b, locksteptest.Source{Package: "locksteptest_test", Path: "github.com/seed-49bee653/samestep/kit/locksteptest", Game: "game()"}); err != nil {
 		t.Fatal(err)
 	}
 	if want := "Player: 255, Kind: 0, Value: &record.Lost{}},"; !strings.Contains(b.String(), want) {

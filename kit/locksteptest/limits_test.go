@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	"github.com/seed-49bee653/samestep/kit/locksteptest"
 )
 
 // limitedRules are rules with a limit for each kind, as a game has it for chat or votes.

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -166,7 +166,7 @@ import (
 	"testing"
 
 	"example.org/more"
-	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	"github.com/seed-49bee653/samestep/kit/locksteptest"
 )
 
 // Found by playing random matches: ` + f.Error() + `
@@ -187,7 +187,7 @@ func TestFound5f095b4f(t *testing.T) {
 	} {
 		var b strings.Builder
 		err := f.WriteTest(&b, locksteptest.Source{
-			Package: row.pkg, Path: "github.com/seed-49bee653/samestep/lockstep/locksteptest", Game: row.game, Imports: []string{"example.org/more"},
+			Package: row.pkg, Path: "github.com/seed-49bee653/samestep/kit/locksteptest", Game: row.game, Imports: []string{"example.org/more"},
 		})
 		if b.String() != row.want || (err == nil) != (row.want != "") {
 			t.Errorf("package %s: got %s, error %v", row.pkg, b.String(), err)
@@ -202,7 +202,7 @@ func TestReport(t *testing.T) {
 	func() {
 		defer func() { recover() }()
 		locksteptest.Report(&said, f, locksteptest.Source{
-			Package: "locksteptest_test", Path: "github.com/seed-49bee653/samestep/lockstep/locksteptest", Game: "game()",
+			Package: "locksteptest_test", Path: "github.com/seed-49bee653/samestep/kit/locksteptest", Game: "game()",
 		})
 	}()
 	for _, name := range []string{"found_test.go", "found.ssr"} {

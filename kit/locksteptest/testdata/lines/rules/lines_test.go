@@ -5,7 +5,7 @@ import (
 
 	"example.com/lines/rules"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	"github.com/seed-49bee653/samestep/kit/locksteptest"
 )
 
 func TestBugs(t *testing.T) {

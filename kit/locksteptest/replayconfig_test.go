@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	"github.com/seed-49bee653/samestep/kit/locksteptest"
 )
 
 type (
@@ -41,7 +41,7 @@ func TestReplayConfig(t *testing.T) {
 	}
 	var text strings.Builder
 	source := locksteptest.Source{
-		Package: "locksteptest_test", Path: "github.com/seed-49bee653/samestep/lockstep/locksteptest", Game: "terrainGame()", Replay: "found.ssr",
+		Package: "locksteptest_test", Path: "github.com/seed-49bee653/samestep/kit/locksteptest", Game: "terrainGame()", Replay: "found.ssr",
 	}
 	if err := failure.WriteTest(&text, source); err != nil || !strings.Contains(text.String(), `ReplayConfig(t, terrainGame(), "found.ssr"),`) || strings.Contains(text.String(), "1234567") {
 		t.Errorf("got %v and %s", err, text.String())

@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync/probe/program"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	"github.com/seed-49bee653/samestep/kit/locksteptest"
 )
 
 // outsiders are rules that ask the machine, and what Check says about them. The environment variable OUTSIDER chooses one.

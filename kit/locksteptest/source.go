@@ -42,7 +42,7 @@ func (f *Failure) WriteTest(w io.Writer, s Source) error {
 	if strings.Contains(s.Game, "lockstep.") {
 		lit.add("github.com/seed-49bee653/samestep/lockstep")
 	}
-	lit.add("github.com/seed-49bee653/samestep/lockstep/locksteptest")
+	lit.add("github.com/seed-49bee653/samestep/kit/locksteptest")
 	body, err := f.testBody(&o, &lit, &s)
 	if err != nil {
 		return err

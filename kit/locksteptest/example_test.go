@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	"github.com/seed-49bee653/samestep/kit/locksteptest"
 )
 
 // A field that is tagged as derived is in no snapshot. If the rules depend on it, a machine that joins late computes
@@ -62,7 +62,7 @@ func ExampleSearch() {
 	small := found.Shrink(locksteptest.ShrinkOptions{Runs: 5000})
 	fmt.Println(small)
 	err = small.WriteTest(os.Stdout, locksteptest.Source{
-		Package: "locksteptest_test", Path: "github.com/seed-49bee653/samestep/lockstep/locksteptest",
+		Package: "locksteptest_test", Path: "github.com/seed-49bee653/samestep/kit/locksteptest",
 		Game: "lockstep.MustGame(greedyRules())",
 	})
 	if err != nil {
@@ -76,7 +76,7 @@ func ExampleSearch() {
 	// 	"testing"
 	//
 	// 	"github.com/seed-49bee653/samestep/lockstep"
-	// 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	// 	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	// )
 	//
 	// // Found by playing random matches: locksteptest: cold twin of tick 2: tick 3: derived data is stale: a restored copy computes Herds[0].Size: got 1, want 0, from the derived field Cache: got 0, want 1
