@@ -53,7 +53,7 @@ var (
 	core  = []string{"state", "checksum", "lockstep", "lockstep/record", "lockstep/abi", "lockstep/coordinator", "internal/pack"}
 	live  = slices.Concat(core, []string{"lockstep/disclosure", "lockstep/feed", "lockstep/protocol", "lockstep/datagram", "lockstep/host", "lockstep/player", "internal/ring"})
 	log   = slices.Concat(core, []string{"replay", "internal/decimal"})
-	shell = slices.Concat(log, live, []string{"server", "client", "kit/locksteptest", "lockstep/netsim"})
+	shell = slices.Concat(log, live, []string{"server", "client", "kit/locksteptest", "kit/netsim"})
 
 	// anyTest is what every test may import.
 	anyTest = []string{"internal/testing/testgame", "internal/testing/loglines", "internal/testing/testenv", "internal/testing/alerting", "internal/testing/script", "internal/testing/frozen", "internal/nullgame", "internal/testing/dots", "internal/testing/drift", "internal/matchlog", goCmp, goleak, goScript}
@@ -134,7 +134,7 @@ var imports = []importRow{
 	{pattern: "module", own: []string{"lockstep/abi", "internal/files"}, modules: []string{wazero, xsys}, tests: slices.Concat(games, shell)},
 	{pattern: "module/guest", own: core, tests: slices.Concat(games, shell)},
 	{pattern: "server/assets", own: []string{"lockstep/record", "internal/files"}},
-	{pattern: "lockstep/netsim", modules: []string{humanize}},
+	{pattern: "kit/netsim", modules: []string{humanize}},
 	{pattern: "kit/determinism", modules: []string{xtools}},
 
 	{pattern: "page/canvas", own: []string{"fixed"}},
@@ -166,7 +166,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/loglines"},
 	{pattern: "internal/testing/ci"},
 	{pattern: "internal/testing/alerting"},
-	{pattern: "internal/testing/wire", own: []string{"lockstep/netsim"}, modules: []string{xsys}},
+	{pattern: "internal/testing/wire", own: []string{"kit/netsim"}, modules: []string{xsys}},
 	{pattern: "internal/testing/script", modules: []string{dataTests}},
 	{pattern: "internal/testing/frozen", own: []string{"internal/testing/script"}},
 	{pattern: "internal/matchlog", own: []string{"state"}, tests: []string{"recorder"}},

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep/netsim"
+	"github.com/seed-49bee653/samestep/kit/netsim"
 )
 
 func ExampleParse() {

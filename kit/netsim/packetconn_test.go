@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep/netsim"
+	"github.com/seed-49bee653/samestep/kit/netsim"
 )
 
 func ExamplePacketConn() {
