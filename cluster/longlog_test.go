@@ -218,7 +218,7 @@ func loseEnd(t *testing.T, conn *storage.Conn, id lockstep.MatchID, keep uint64)
 
 // BenchmarkTakeover measures the time from a match without a server until another server plays it:
 //
-//	go test ./lockstep/cluster -run - -bench Takeover -benchtime 1x -args -ticks 72000 -others 124
+//	go test ./cluster -run - -bench Takeover -benchtime 1x -args -ticks 72000 -others 124
 func BenchmarkTakeover(b *testing.B) {
 	for _, segments := range []bool{false, true} {
 		b.Run(fmt.Sprintf("segments=%v", segments), func(b *testing.B) {

@@ -113,7 +113,7 @@ func (c *crowd) drain() {
 // BenchmarkAudience is one tick of a match with many spectators, without sockets: a frame of two commands for each, and an ack of
 // a twentieth of them. The figures are for each spectator and tick.
 //
-//	go test -run '^$' -bench Audience -benchmem ./lockstep/cluster/audience
+//	go test -run '^$' -bench Audience -benchmem ./cluster/audience
 func BenchmarkAudience(b *testing.B) {
 	for _, n := range []int{1000, 10_000} {
 		for _, delay := range []lockstep.Tick{0, 40} {

@@ -15,7 +15,7 @@ import (
 // queue and the storage cost, on a busy machine as well. "best" is the ratio of the fastest runs, which other work on the
 // machine has disturbed least. "times-processor" says whether the work itself divides.
 //
-//	go test ./lockstep/cluster/farm -run - -bench Workers -benchtime 5x
+//	go test ./cluster/farm -run - -bench Workers -benchtime 5x
 func BenchmarkWorkers(b *testing.B) {
 	for _, row := range []struct {
 		name  string

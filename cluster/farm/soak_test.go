@@ -24,7 +24,7 @@ const kills = 20
 
 // Many replays, and kill -9 of workers and of the storage node while they are submitted and verified:
 //
-//	SAMESTEP_FARM_FILES=10000 go test ./lockstep/cluster/farm -run TestSoak -v
+//	SAMESTEP_FARM_FILES=10000 go test ./cluster/farm -run TestSoak -v
 func TestSoak(t *testing.T) {
 	n, err := strconv.Atoi(os.Getenv(filesEnv))
 	if err != nil {

@@ -321,7 +321,7 @@ func lowerPriority(b *testing.B) {
 // of its own. It measures the lateness of the players' frames without spectators and then with them, and the cost of a spectator
 // to its relay and to the owner.
 //
-//	go test -run '^$' -bench Crowd -benchtime 1x ./lockstep/cluster/relay -args -crowd 2000 -relays 2
+//	go test -run '^$' -bench Crowd -benchtime 1x ./cluster/relay -args -crowd 2000 -relays 2
 func BenchmarkCrowd(b *testing.B) {
 	var most syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &most); err != nil || most.Cur < uint64(*crowdSize+100) {

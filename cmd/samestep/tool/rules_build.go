@@ -146,7 +146,7 @@ const moduleMain = `package main
 
 import (
 	rules %q
-	"` + module + `/lockstep/module/guest"
+	"` + module + `/module/guest"
 )
 
 func init() { guest.Export(rules.Rules(), %s) }
