@@ -31,7 +31,7 @@ func moduleIn(name string) ([]byte, error) {
 
 // The rules in a file of somebody else have a budget: here they have hardly any time.
 func ExampleBudget() {
-	b, err := moduleIn("../../examples/pebbles/testdata/golden/pebbles-1.ssr")
+	b, err := moduleIn("../examples/pebbles/testdata/golden/pebbles-1.ssr")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -366,7 +366,7 @@ func TestTooLate(t *testing.T) {
 // Each of two servers finds what the other one stores.
 func TestTwoArchives(t *testing.T) {
 	conn := connect(t)
-	content, err := os.ReadFile("../../../testdata/replays/versions/v1-sealed.ssr")
+	content, err := os.ReadFile("../../testdata/replays/versions/v1-sealed.ssr")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -411,7 +411,7 @@ func TestArchive(t *testing.T) {
 	}
 	conn := dial(t, node.URL())
 	node.Stop()
-	content, err := os.ReadFile("../../../testdata/replays/versions/v1-sealed.ssr")
+	content, err := os.ReadFile("../../testdata/replays/versions/v1-sealed.ssr")
 	path := filepath.Join(dir, "duel-01020300.ssr")
 	if err == nil {
 		err = os.WriteFile(path, content, 0o600)
