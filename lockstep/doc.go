@@ -24,7 +24,7 @@
 // Step, New, Derive and Validate depend on their arguments alone, and compute the same on every machine. So a simulation
 // uses integers only (no floats), no iteration over a map that could affect the state, no goroutine, channel or select, no
 // clock, no global randomness or other global variable, no pointer values, no int or uint in the state, and no unstable
-// sort without a total order. Package lockstep/locksteptest checks a game for faults that the compiler cannot see.
+// sort without a total order. Package kit/locksteptest checks a game for faults that the compiler cannot see.
 //
 // # The packages of a match
 //

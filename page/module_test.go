@@ -26,7 +26,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/module"
+	"github.com/seed-49bee653/samestep/module"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/page"
@@ -40,7 +40,7 @@ const moduleMain = `package main
 
 import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
-	"github.com/seed-49bee653/samestep/lockstep/module/guest"
+	"github.com/seed-49bee653/samestep/module/guest"
 )
 
 func init() { guest.Export(skirmish.Rules(), skirmish.Opening) }

@@ -37,7 +37,7 @@ import (
 	"github.com/seed-49bee653/samestep/server"
 )
 
-const dashboardFile = "../../docs/operations/dashboard.json"
+const dashboardFile = "../docs/operations/dashboard.json"
 
 // A server is well for wellScrapes, and then broken for the rest. What happens once happens at eventScrape.
 const (
@@ -49,7 +49,7 @@ const (
 // rules returns the alert rules of a server.
 func rules(t *testing.T) alerting.Rules {
 	t.Helper()
-	return alerting.Read(t, "../../docs/operations/alerts.yaml")
+	return alerting.Read(t, "../docs/operations/alerts.yaml")
 }
 
 // promtool returns the path of the program.
@@ -365,7 +365,7 @@ func TestAlertsAndDashboardReadMetrics(t *testing.T) {
 			t.Errorf("the control: got %q missing", missing)
 		}
 	})
-	page, err := os.ReadFile("../../docs/operations.md")
+	page, err := os.ReadFile("../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ import (
 // BenchmarkFanOut is a match at 1000 ticks a second with spectators over connections in memory. An op is one
 // message to one of them, with an occasional ack. It measures both ends.
 //
-//	go test -run '^$' -bench FanOut -benchmem ./lockstep/server
+//	go test -run '^$' -bench FanOut -benchmem ./server
 func BenchmarkFanOut(b *testing.B) {
 	for _, peers := range []int{8, 64, 256} {
 		b.Run(fmt.Sprintf("peers=%d", peers), func(b *testing.B) { benchFanOut(b, peers) })
@@ -126,7 +126,7 @@ func follow(ws *websocket.Conn, game *lockstep.Game, got chan<- int, stop <-chan
 // BenchmarkMatchMemory tells the bytes of a match of 8 seats with nobody in it, of a game with a state of a few bytes:
 // the engine's share.
 //
-//	go test -run '^$' -bench MatchMemory -benchtime 1x ./lockstep/server
+//	go test -run '^$' -bench MatchMemory -benchtime 1x ./server
 func BenchmarkMatchMemory(b *testing.B) {
 	const matches = 200
 	game := lockstep.MustGame(minimal.Rules())

@@ -99,7 +99,7 @@ func corrupt(tb testing.TB, s *client.Session, path string) {
 // BenchmarkBundle measures the time from a player's notice of a desync to the bundle on disk: requesting its states
 // of two checks, their transfer, and the archive. It also reports the size of a state.
 //
-//	go test ./lockstep/server -run '^$' -bench Bundle -benchtime 3x
+//	go test ./server -run '^$' -bench Bundle -benchtime 3x
 func BenchmarkBundle(b *testing.B) {
 	for _, units := range []uint16{100, 1000, 4000} {
 		b.Run(fmt.Sprintf("units=%d", units), func(b *testing.B) { benchBundle(b, units) })

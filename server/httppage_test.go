@@ -12,7 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/script"
 )
 
-const httpPage = "../../docs/spec/http.md"
+const httpPage = "../docs/spec/http.md"
 
 // docs/spec/http.md has what openapi.json says. With -rewrite it is written.
 func TestHTTPPage(t *testing.T) {

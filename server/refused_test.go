@@ -17,7 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/server"
 )
 
-// go test ./lockstep/server -run RefusedTokens -v -args -exhaustive
+// go test ./server -run RefusedTokens -v -args -exhaustive
 var exhaustive = flag.Bool("exhaustive", false, "show a million tokens, not a fiftieth of them")
 
 // Scenarios 21 and 22: no token that is expired, of another match, of a former key, changed in one character or

@@ -9,7 +9,7 @@ import (
 // ErrNotOwner is wrapped by the error of a [ReplicatedLog] that another server has taken over.
 var ErrNotOwner = errors.New("server: another server has the match")
 
-// A Replicator keeps the logs of matches on several machines; the package lockstep/cluster has one. With it no client
+// A Replicator keeps the logs of matches on several machines; the package cluster has one. With it no client
 // sees a record before those machines have it, and a server that is lost leaves all that anybody saw. It must be safe
 // for concurrent use.
 type Replicator interface {

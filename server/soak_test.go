@@ -22,7 +22,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// go test ./lockstep/server -run Soak -v -timeout 2h -args -soak 24h
+// go test ./server -run Soak -v -timeout 2h -args -soak 24h
 var soakFor = flag.Duration("soak", 2*time.Minute, "how long TestSoak plays, in virtual time")
 
 const (

@@ -115,7 +115,7 @@ func TestFailuresOfARemovedFolder(t *testing.T) {
 
 // BenchmarkScrape is GET /metrics of a server with 200 matches.
 //
-//	go test -run '^$' -bench Scrape -benchmem ./lockstep/server
+//	go test -run '^$' -bench Scrape -benchmem ./server
 func BenchmarkScrape(b *testing.B) {
 	s, err := server.New(server.Options{AllowedHosts: []string{"server"}, IdleMatch: -1, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
-	"github.com/seed-49bee653/samestep/lockstep/module"
+	"github.com/seed-49bee653/samestep/kit/locksteptest"
+	"github.com/seed-49bee653/samestep/module"
 )
 
 // compile compiles the rules.
@@ -26,7 +26,7 @@ func compile(t *testing.T, flags ...string) *module.Rules {
 	file := filepath.Join(t.TempDir(), "pebbles.wasm")
 	c := exec.CommandContext(t.Context(), "clang", append(flags,
 		"--target=wasm32", "-O2", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-fno-builtin", "-nostdlib", "-Wl,--no-entry",
-		"-I", "../../lockstep/module", "-o", file, "c/pebbles.c")...)
+		"-I", "../../module", "-o", file, "c/pebbles.c")...)
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -20,7 +20,7 @@ import (
 // ErrCheck is wrapped by the errors of a test that does not fail again.
 var ErrCheck = errors.New("line: the test, built with probes")
 
-// Check builds a test with probes, runs it up to a check of package lockstep/locksteptest that has failed, and compares the
+// Check builds a test with probes, runs it up to a check of package kit/locksteptest that has failed, and compares the
 // two computations of the tick at which it failed.
 func Check(ctx context.Context, o program.TestJob) (*Result, error) {
 	folder, err := os.MkdirTemp("", "samestep-line-")

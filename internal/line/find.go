@@ -25,7 +25,7 @@ const (
 	Platforms Mode = "platforms" // one version on two platforms
 	Again     Mode = "again"     // one version, and the same match again
 	WarmCold  Mode = "warm-cold" // a simulation that came all the way, and one restored from the snapshot before the tick
-	Checked   Mode = "check"     // the match of a failed check of package lockstep/locksteptest, and the way in which it was computed again
+	Checked   Mode = "check"     // the match of a failed check of package kit/locksteptest, and the way in which it was computed again
 )
 
 // A Result is what was compared, and what was found.

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-49bee653/samestep/lockstep/module"
+	"github.com/seed-49bee653/samestep/module"
 )
 
 // compareMemory looks for the function in which data in the memory begin to differ, if no call differs. What c has found is the result

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/hostile"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/module"
+	"github.com/seed-49bee653/samestep/module"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -40,7 +40,7 @@ func compile(t *testing.T, flags string, edits ...string) *line.Module {
 		t.Fatal(err)
 	}
 	c := exec.CommandContext(t.Context(), "clang", append(strings.Fields(flags), "--target=wasm32", "-ffreestanding", "-fno-builtin", "-nostdlib",
-		"-Wl,--no-entry", "-I", "../../lockstep/module", "-o", out, source)...)
+		"-Wl,--no-entry", "-I", "../../module", "-o", out, source)...)
 	if text, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}

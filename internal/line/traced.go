@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/module"
+	"github.com/seed-49bee653/samestep/module"
 )
 
 // A tracedSide computes ticks, and tells the calls in them.

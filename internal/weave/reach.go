@@ -11,7 +11,7 @@ import (
 // called by the standard library on values that it is given.
 var byInterface = []string{"Len", "Less", "Swap", "Push", "Pop", "Compare", "Error", "String"}
 
-// reach notes the functions that a declaration reaches, like package lockstep/determinism: a function that is named is
+// reach notes the functions that a declaration reaches, like package kit/determinism: a function that is named is
 // reached, and of a method of an interface every method with its name.
 func (s *Source) reach(p *packages.Package, from ast.Node) {
 	seen, list := map[ast.Node]bool{from: true}, []decl{{pkg: p, node: from}}

@@ -37,7 +37,7 @@ func TestHeaderOfC(t *testing.T) {
 	add("REFUSED", int(abi.Refused))
 	add("PANICKED", int(abi.Panicked))
 	add("SYSTEM", int(record.System))
-	header := readText(t, "../module/samestep_rules.h")
+	header := readText(t, "../../module/samestep_rules.h")
 	if diff := cmp.Diff(want, numbers(header)); diff != "" {
 		t.Errorf("samestep_rules.h (-want +got):\n%s", diff)
 	}

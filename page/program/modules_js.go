@@ -5,7 +5,7 @@ import (
 	"syscall/js"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/module"
+	"github.com/seed-49bee653/samestep/module"
 	"github.com/seed-49bee653/samestep/page/watch"
 	"github.com/seed-49bee653/samestep/replay"
 )

@@ -7,8 +7,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
 	"github.com/seed-49bee653/samestep/server/archive"
-	"github.com/seed-49bee653/samestep/lockstep/cluster/objects"
-	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+	"github.com/seed-49bee653/samestep/cluster/objects"
+	"github.com/seed-49bee653/samestep/cluster/storage"
 )
 
 // storageArchive is the place of an archive in the cluster's storage, for the archive of serve.

@@ -21,9 +21,9 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
-	"github.com/seed-49bee653/samestep/lockstep/cluster/farm"
-	"github.com/seed-49bee653/samestep/lockstep/cluster/objects"
-	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+	"github.com/seed-49bee653/samestep/cluster/farm"
+	"github.com/seed-49bee653/samestep/cluster/objects"
+	"github.com/seed-49bee653/samestep/cluster/storage"
 	"github.com/seed-49bee653/samestep/replay"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
 	"github.com/seed-49bee653/samestep/internal/files"
-	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+	"github.com/seed-49bee653/samestep/cluster/storage"
 )
 
 // usersFile is the name of the list of public keys.

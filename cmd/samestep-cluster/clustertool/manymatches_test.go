@@ -12,8 +12,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/testing/fleet"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
-	"github.com/seed-49bee653/samestep/lockstep/cluster"
-	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
+	"github.com/seed-49bee653/samestep/cluster"
+	"github.com/seed-49bee653/samestep/cluster/ownership"
 )
 
 // The other servers take all matches of one that is killed, however many, and the match that is played goes on soon, too.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/testing/fleet"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
-	"github.com/seed-49bee653/samestep/lockstep/cluster"
-	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+	"github.com/seed-49bee653/samestep/cluster"
+	"github.com/seed-49bee653/samestep/cluster/storage"
 )
 
 // cutTime is how long a failure lasts in a long test: longer than a lease and an election.

@@ -16,9 +16,9 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/cluster/audience"
-	"github.com/seed-49bee653/samestep/lockstep/cluster/relay"
-	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+	"github.com/seed-49bee653/samestep/cluster/audience"
+	"github.com/seed-49bee653/samestep/cluster/relay"
+	"github.com/seed-49bee653/samestep/cluster/storage"
 	"github.com/seed-49bee653/samestep/server"
 )
 

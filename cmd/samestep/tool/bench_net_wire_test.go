@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/internal/testing/wire"
-	"github.com/seed-49bee653/samestep/lockstep/netsim"
+	"github.com/seed-49bee653/samestep/kit/netsim"
 )
 
 // Real TCP and real UDP lose 3 % of their packets between the network of a server and that of its players. Frames that come in

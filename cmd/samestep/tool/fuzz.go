@@ -19,7 +19,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -29,7 +29,7 @@ func fuzzCommand() *cli.Command {
 		Usage: "play random matches of a game, and find one that machines would compute differently",
 		Description: `Plays random matches, each with its own seed: commands of every kind, in any order
 of arrival, and bots in every second match. Each match is computed again in the ways
-of package lockstep/locksteptest: saved and restored, joined late, predicted and
+of package kit/locksteptest: saved and restored, joined late, predicted and
 computed again, with other settings of the runtime. A failing match is reduced to the
 few commands that matter, and written as a replay and as a Go test that fails in the
 same way. With the sources of the game and the go command, it also names the line of

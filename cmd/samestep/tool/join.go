@@ -16,8 +16,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/client"
-	wasm "github.com/seed-49bee653/samestep/lockstep/module"
-	"github.com/seed-49bee653/samestep/lockstep/netsim"
+	wasm "github.com/seed-49bee653/samestep/module"
+	"github.com/seed-49bee653/samestep/kit/netsim"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 

@@ -16,7 +16,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	wasm "github.com/seed-49bee653/samestep/lockstep/module"
+	wasm "github.com/seed-49bee653/samestep/module"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/replay"

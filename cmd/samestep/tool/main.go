@@ -29,8 +29,8 @@ import (
 	"golang.org/x/tools/go/analysis/unitchecker"
 
 	"github.com/seed-49bee653/samestep/internal/words"
-	"github.com/seed-49bee653/samestep/lockstep/determinism"
-	wasm "github.com/seed-49bee653/samestep/lockstep/module"
+	"github.com/seed-49bee653/samestep/kit/determinism"
+	wasm "github.com/seed-49bee653/samestep/module"
 )
 
 // Main runs the command line of a program with these games, at least one, and exits. Several builds of one game may be

@@ -7,7 +7,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/seed-49bee653/samestep/lockstep/netsim"
+	"github.com/seed-49bee653/samestep/kit/netsim"
 )
 
 // hangup lists the signals at which files are read again.

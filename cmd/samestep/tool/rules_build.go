@@ -20,7 +20,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/internal/files"
-	wasm "github.com/seed-49bee653/samestep/lockstep/module"
+	wasm "github.com/seed-49bee653/samestep/module"
 )
 
 func rulesBuildCommand() *cli.Command {
@@ -146,7 +146,7 @@ const moduleMain = `package main
 
 import (
 	rules %q
-	"` + module + `/lockstep/module/guest"
+	"` + module + `/module/guest"
 )
 
 func init() { guest.Export(rules.Rules(), %s) }

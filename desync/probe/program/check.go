@@ -22,7 +22,7 @@ func LineTime() time.Duration {
 // CheckVariable is the environment variable with the file of a [CheckJob] for the program of a test.
 const CheckVariable = "SAMESTEP_LINE_JOB"
 
-// A CheckJob is what the woven program of a test does when it comes to a check of package lockstep/locksteptest: it plays the
+// A CheckJob is what the woven program of a test does when it comes to a check of package kit/locksteptest: it plays the
 // match of a failure again, and records the tick in both computations.
 type CheckJob struct {
 	Folder  string // for the files of the result
@@ -33,7 +33,7 @@ type CheckJob struct {
 	Tick    uint32 // the first that differs
 }
 
-// SameWay are the phases of package lockstep/locksteptest that compute the whole match in the same way again. In the others, a
+// SameWay are the phases of package kit/locksteptest that compute the whole match in the same way again. In the others, a
 // restored simulation has no old contents in the buffers that it uses again.
 var SameWay = []string{"two runs", "machine", "reading", "refused", "outside"}
 

@@ -1,4 +1,4 @@
-// Command checkline prints the line of code behind a failed check of a test. Package lockstep/locksteptest runs it with the file
+// Command checkline prints the line of code behind a failed check of a test. Package kit/locksteptest runs it with the file
 // of a program.TestJob, so that no test of a game links what reads and builds sources.
 package main
 

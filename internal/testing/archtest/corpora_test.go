@@ -14,10 +14,10 @@ var parsers = strings.Fields(`
 	examples/platforms/compat.FuzzParse examples/skirmish.FuzzParseMap
 	internal/matchlog.FuzzQuickEntry internal/matchlog.FuzzReader internal/pack.FuzzReader
 	lockstep.FuzzIdentity lockstep/abi.FuzzMessages lockstep/abi.FuzzParseDescription
-	lockstep/cluster/audience.FuzzReceive lockstep/cluster/audience.FuzzSource
-	lockstep/cluster/ownership.FuzzReader lockstep/cluster/storage.FuzzSegment
+	cluster/audience.FuzzReceive cluster/audience.FuzzSource
+	cluster/ownership.FuzzReader cluster/storage.FuzzSegment
 	lockstep/datagram.FuzzReader lockstep/disclosure.FuzzParse lockstep/feed.FuzzApply lockstep/feed.FuzzParsePlan
-	lockstep/host.FuzzHost lockstep/module.FuzzGuard lockstep/player.FuzzClient
+	lockstep/host.FuzzHost module.FuzzGuard lockstep/player.FuzzClient
 	lockstep/protocol.FuzzMessage lockstep/record.FuzzDecoder
 	replay.FuzzHeads replay.FuzzReader state.FuzzDecode state.FuzzParseSchema state.FuzzParseType`)
 

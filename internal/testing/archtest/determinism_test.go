@@ -6,12 +6,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/lockstep/determinism"
+	"github.com/seed-49bee653/samestep/kit/determinism"
 )
 
 // engine is what must come out the same on every machine whatever the game: the comment //samestep:deterministic in these
 // packages makes the analyzer look at each of their functions.
-var engine = slices.Concat(machines, []string{"lockstep", "lockstep/record", "lockstep/disclosure", "lockstep/abi", "lockstep/feed", "lockstep/protocol", "lockstep/datagram", "lockstep/coordinator", "lockstep/host", "lockstep/player", "lockstep/cluster/ownership", "lockstep/cluster/audience", "state", "checksum", "fixed", "internal/pack", "internal/decimal", "internal/ring"})
+var engine = slices.Concat(machines, []string{"lockstep", "lockstep/record", "lockstep/disclosure", "lockstep/abi", "lockstep/feed", "lockstep/protocol", "lockstep/datagram", "lockstep/coordinator", "lockstep/host", "lockstep/player", "cluster/ownership", "cluster/audience", "state", "checksum", "fixed", "internal/pack", "internal/decimal", "internal/ring"})
 
 // Every function of the engine's core, and of the numbers that it computes with, is clean by the analyzer that game authors
 // run. As a control a clock is planted in each package, and is found. At night .ci/run runs the analyzer on all packages, and so on

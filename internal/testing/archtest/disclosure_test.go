@@ -21,18 +21,18 @@ type logReader struct{ path, reader, why, test string }
 // policy. [disclosure.Policy] itself has disclosure.TestPolicy: each reader under each policy.
 var logReaders = []logReader{
 	{"server", "host.NewRecovery", "the server itself, whose host keeps the policy of the log", "lockstep/host.TestRecoveryKeepsDisclosure"},
-	{"lockstep/cluster", "ownership.Reader", "copies the log for the server that resumes it", "lockstep/host.TestRecoveryKeepsDisclosure"},
-	{"lockstep/cluster", "conn.Tail", "the same", "lockstep/host.TestRecoveryKeepsDisclosure"},
-	{"lockstep/cluster/relay", "audience.NewLog", "the Log gives nothing before it has the policy", "lockstep/cluster/audience.TestDisclosure"},
-	{"lockstep/cluster/relay", "ownership.Reader", "only for that Log", "lockstep/cluster/relay.TestHiddenMatches"},
-	{"lockstep/cluster/relay", "conn.Tail", "only for that Log", "lockstep/cluster/relay.TestDelayOfTheLog"},
+	{"cluster", "ownership.Reader", "copies the log for the server that resumes it", "lockstep/host.TestRecoveryKeepsDisclosure"},
+	{"cluster", "conn.Tail", "the same", "lockstep/host.TestRecoveryKeepsDisclosure"},
+	{"cluster/relay", "audience.NewLog", "the Log gives nothing before it has the policy", "cluster/audience.TestDisclosure"},
+	{"cluster/relay", "ownership.Reader", "only for that Log", "cluster/relay.TestHiddenMatches"},
+	{"cluster/relay", "conn.Tail", "only for that Log", "cluster/relay.TestDelayOfTheLog"},
 	{"cmd/samestep/tool", "replay.OpenLive", "the LiveReader obeys, unless the owner of the file says otherwise", "replay.TestLiveDisclosure"},
 	{"server", "m.openSave", "asks Policy.Files; Match.Save is for the program of the server", "server.TestReaders"},
 	{"server", "replays.open", "asks Policy.Files, by the lock of the file", "server.TestReplaysOverHTTP"},
 	{"server", "replays.openFile", "the same; a bundle as the replay that it belongs to", "server.TestPublicBundles"},
 	{"server", "Archive.Open", "files of matches that are over, as the operator says who reads them", "server.TestArchiveAccess"},
 	{"server/archive", "store.Open", "a store has only files of matches that are over", "server/archive.TestScripts"},
-	{"lockstep/cluster/farm", "store.Fetch", "a worker gets what is in the store, and tells only verdicts", "lockstep/cluster/storage.TestWorkerWorks"},
+	{"cluster/farm", "store.Fetch", "a worker gets what is in the store, and tells only verdicts", "cluster/storage.TestWorkerWorks"},
 	{"replay", "host.NewRecovery", "begins a match of the operator in a state of another one, with a policy of its own", "replay.TestReadOrigin"},
 }
 

@@ -13,7 +13,7 @@ import (
 var eventWriters = map[string]string{
 	"lockstep/host":             "host",
 	"lockstep/coordinator":      "host",
-	"lockstep/cluster/audience": "host", // what the host has told before, for spectators
+	"cluster/audience": "host", // what the host has told before, for spectators
 	"server":           "server",
 	"lockstep/disclosure":       "server",
 	"cmd/samestep/tool":         "import",

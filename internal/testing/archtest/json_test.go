@@ -14,7 +14,7 @@ import (
 )
 
 // jsonPackages print or serve JSON for others. The page's JSON goes no further than its own script.
-var jsonPackages = []string{"cmd/samestep/tool", "cmd/samestep-cluster/clustertool", "server", "lockstep/cluster/farm", "replay", "desync"}
+var jsonPackages = []string{"cmd/samestep/tool", "cmd/samestep-cluster/clustertool", "server", "cluster/farm", "replay", "desync"}
 
 // jsonNumbers are fields of 64 bits that may be JSON numbers.
 var jsonNumbers = map[string]string{

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
-	inside "github.com/seed-49bee653/samestep/lockstep/module/guest"
+	inside "github.com/seed-49bee653/samestep/module/guest"
 )
 
 // A rulesMachine runs rules as a module does, without WebAssembly.

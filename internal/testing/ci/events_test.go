@@ -66,7 +66,7 @@ func TestLongForms(t *testing.T) {
 func TestNamedAgain(t *testing.T) {
 	for _, row := range []struct{ report, want, err string }{
 		{"", "", ""},
-		{module + "/lockstep/server.TestA: 2 runs, 1 failures\n\n", "ran again: " + module + "/lockstep/server.TestA: 2 runs, 1 failures\n", ""},
+		{module + "/server.TestA: 2 runs, 1 failures\n\n", "ran again: " + module + "/server.TestA: 2 runs, 1 failures\n", ""},
 		{module + "/state.TestA: 2 runs, 1 failures\n", "ran again: " + module + "/state.TestA: 2 runs, 1 failures\n", "must not need to run again"},
 		{module + "/state.TestA: 2 runs, 2 failures\n", "", ""},
 	} {

@@ -42,7 +42,7 @@ func TestTargets(t *testing.T) {
 			t.Errorf("there is no %v", d)
 		}
 	}
-	for _, absent := range []string{"examples/rollback", "lockstep/locksteptest/testdata/lines/rules"} {
+	for _, absent := range []string{"examples/rollback", "kit/locksteptest/testdata/lines/rules"} {
 		if slices.ContainsFunc(all, func(t target) bool { return t.folder == absent }) {
 			t.Errorf("%s is a module of its own", absent)
 		}

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+	"github.com/seed-49bee653/samestep/cluster/storage"
 )
 
 // beginAtOnce starts all processes, each after its pause. One that ends because the storage is not there yet is started again, as a

@@ -1,5 +1,5 @@
 // Package reach says what matches did: their ticks, the commands that were accepted, and the fields of the state that ever changed. A
-// verdict on matches that did nothing is worth nothing. Package lockstep/locksteptest shows it to games.
+// verdict on matches that did nothing is worth nothing. Package kit/locksteptest shows it to games.
 package reach
 
 import (

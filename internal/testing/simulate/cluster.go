@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
+	"github.com/seed-49bee653/samestep/cluster/ownership"
 )
 
 // A ClusterPlan makes the log of a match a replicated one, which several servers can continue.

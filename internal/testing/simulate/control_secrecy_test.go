@@ -10,7 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
-	"github.com/seed-49bee653/samestep/lockstep/module/guest"
+	"github.com/seed-49bee653/samestep/module/guest"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 

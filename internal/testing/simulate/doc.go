@@ -11,7 +11,7 @@
 // plan without one of its faults is otherwise the same match.
 //
 // Some plans have a cluster: the log is replicated in a [store], which may be late, silent or lose answers, and several
-// servers run of which one has the match. The servers use lockstep/cluster/ownership; what lockstep/cluster does around it
+// servers run of which one has the match. The servers use cluster/ownership; what cluster does around it
 // is done here again, because that has sockets and clocks.
 //
 // A run has two phases. In the first, faults start and players submit commands. In the

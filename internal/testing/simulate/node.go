@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
+	"github.com/seed-49bee653/samestep/cluster/ownership"
 )
 
 const (

@@ -5,12 +5,12 @@ import (
 	"errors"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
+	"github.com/seed-49bee653/samestep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// The times of lockstep/cluster and server, which the simulator repeats because their adapters have sockets.
+// The times of cluster and server, which the simulator repeats because their adapters have sockets.
 const (
 	appendTime     = sec       // after which the result of an append counts as lost
 	askAgain       = 50 * ms   // pause after a lost read

@@ -6,7 +6,7 @@ import (
 	"net"
 	"sync"
 
-	"github.com/seed-49bee653/samestep/lockstep/netsim"
+	"github.com/seed-49bee653/samestep/kit/netsim"
 )
 
 // The headers of a packet in bytes: of IPv4 and UDP; and of IPv4 and TCP with its times.

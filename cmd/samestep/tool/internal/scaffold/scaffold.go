@@ -13,7 +13,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/scaffold/rules"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	"github.com/seed-49bee653/samestep/kit/locksteptest"
 )
 
 //go:embed README.md ci.yml gitignore program/main.go rules/*.go

@@ -1,0 +1,194 @@
+//go:build !js
+
+package objects
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed-49bee653/samestep/cluster/storage"
+)
+
+// The form of the bucket, which all clients of NATS share (its ADR-20). The library's own Put and Get are not used: Put does
+// not wait for the acknowledgement of a chunk before it reuses its bytes and may leave a goroutine behind, and Get neither
+// ends with its context nor outlives a lost connection.
+const (
+	streamName   = "OBJ_" + storage.ReplaysBucket
+	chunkSubject = "$O." + storage.ReplaysBucket + ".C." // and an id
+	infoSubject  = "$O." + storage.ReplaysBucket + ".M." // and the name in base64
+	chunkSize    = 128 << 10
+)
+
+// ErrSum is the error of a file whose content is not what was put.
+var ErrSum = errors.New("the sum of the content is wrong")
+
+// leftAge is the age at which chunks without a last message belong to no running Put, and at which nobody asks any more
+// whether a file was deleted. It is measured from the newest last message that was found, not by a clock here: a storage
+// node that is behind, or a wrong clock, makes fewer messages old.
+const leftAge = 7 * 24 * time.Hour
+
+// longestWrite is the time after which a Put may not name its chunks any more. It is measured by the clock of the day, which
+// also goes on while the machine sleeps.
+var longestWrite = leftAge / 2 // tests change it
+
+var errTooLate = errors.New("the file took too long, its first chunks may be gone")
+
+// SumOf returns the SHA-256 of the rest of r, as the bucket writes it.
+func SumOf(r io.Reader) (string, error) {
+	h := sha256.New()
+	if _, err := io.Copy(h, r); err != nil {
+		return "", err
+	}
+	return jetstream.GetObjectDigestValue(h), nil
+}
+
+func infoSubjectOf(name string) string {
+	return infoSubject + base64.URLEncoding.EncodeToString([]byte(name))
+}
+
+// info returns the last message of a file.
+func (s *Store) info(ctx context.Context, name string) (*jetstream.ObjectInfo, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	stream, err := s.messages(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m, err := stream.GetLastMsgForSubject(ctx, infoSubjectOf(name))
+	if err != nil {
+		return nil, err
+	}
+	var info jetstream.ObjectInfo
+	if err := json.Unmarshal(m.Data, &info); err != nil {
+		return nil, err
+	}
+	if info.Deleted {
+		return nil, jetstream.ErrMsgNotFound
+	}
+	return &info, nil
+}
+
+// write stores a file, each chunk after the one before it, and then removes what had its name.
+func (s *Store) write(ctx context.Context, stream jetstream.Stream, name string, content io.Reader) (*jetstream.ObjectInfo, error) {
+	began := time.Now().Round(0) // by the clock of the day
+	old, err := s.info(ctx, name)
+	if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, err
+	}
+	info := &jetstream.ObjectInfo{
+		ObjectMeta: jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: chunkSize}},
+		Bucket:     storage.ReplaysBucket, NUID: rand.Text(),
+	}
+	if err = s.writeChunks(ctx, info, content); err == nil && time.Since(began) > longestWrite {
+		err = errTooLate
+	}
+	if err != nil {
+		old = info // nobody knows these chunks
+	} else if err = s.writeInfo(ctx, info); err != nil {
+		old = nil // whether the message was stored is not known, so each of the two may be the file
+	}
+	if old != nil {
+		purge, stop := context.WithTimeout(context.WithoutCancel(ctx), requestTime/5)
+		defer stop()
+		stream.Purge(purge, jetstream.WithPurgeSubject(chunkSubject+old.NUID))
+	}
+	return info, err
+}
+
+// writeChunks stores the content, and notes its size and sum.
+func (s *Store) writeChunks(ctx context.Context, info *jetstream.ObjectInfo, content io.Reader) error {
+	h, chunk := sha256.New(), make([]byte, chunkSize)
+	for {
+		n, err := io.ReadFull(content, chunk)
+		if n > 0 {
+			h.Write(chunk[:n])
+			if err := s.publish(ctx, &nats.Msg{Subject: chunkSubject + info.NUID, Data: chunk[:n]}); err != nil {
+				return fmt.Errorf("after %d bytes: %w", info.Size, err)
+			}
+			info.Size, info.Chunks = info.Size+uint64(n), info.Chunks+1
+		}
+		switch err {
+		case nil:
+		case io.EOF, io.ErrUnexpectedEOF:
+			info.Digest = jetstream.GetObjectDigestValue(h)
+			return nil
+		default:
+			return err
+		}
+	}
+}
+
+// writeInfo stores the last message of a file, which replaces that of an older one.
+func (s *Store) writeInfo(ctx context.Context, info *jetstream.ObjectInfo) error {
+	b, err := json.Marshal(info)
+	if err != nil {
+		return err
+	}
+	m := nats.NewMsg(infoSubjectOf(info.Name))
+	m.Data = b
+	m.Header.Set(jetstream.MsgRollup, jetstream.MsgRollupSubject)
+	return s.publish(ctx, m)
+}
+
+// publish stores a message, within a limit: an answer can be lost with a connection.
+func (s *Store) publish(ctx context.Context, m *nats.Msg) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	_, err := s.conn.JS.PublishMsg(ctx, m)
+	return err
+}
+
+// read copies a file to w, a chunk at a time, and compares its sum.
+func (s *Store) read(ctx context.Context, o *jetstream.ObjectInfo, w io.Writer) error {
+	h := sha256.New()
+	to := io.MultiWriter(w, h)
+	stream, err := s.messages(ctx)
+	if err != nil {
+		return err
+	}
+	var read, last uint64
+	for read < o.Size {
+		m, err := chunk(ctx, stream, chunkSubject+o.NUID, last+1)
+		if err != nil {
+			return fmt.Errorf("after %d of %d bytes: %w", read, o.Size, err)
+		}
+		if _, err := to.Write(m.Data); err != nil {
+			return err
+		}
+		read, last = read+uint64(len(m.Data)), m.Sequence
+	}
+	if got := jetstream.GetObjectDigestValue(h); got != o.Digest {
+		return fmt.Errorf("%w: got %s, want %s", ErrSum, got, o.Digest)
+	}
+	return nil
+}
+
+// chunk returns the first message of a subject from a sequence on. It tries again for a while: the storage may be away,
+// or a copy that answers may not have the message yet.
+func chunk(ctx context.Context, stream jetstream.Stream, subject string, from uint64) (*jetstream.RawStreamMsg, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	for {
+		one, stop := context.WithTimeout(ctx, time.Second)
+		m, err := stream.GetMsg(one, from, jetstream.WithGetMsgSubject(subject))
+		stop()
+		if err == nil {
+			return m, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
