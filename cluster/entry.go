@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/cluster/ownership"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // A Match is a match in the directory.

@@ -3,8 +3,8 @@ package cluster
 import (
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/cluster/storage"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // headEvery is the time between two words of a server about how far its logs are.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/cluster/storage"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // A server says again and again how far the log of its match is, which is never more than the log has. When the match is over, nothing of

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/cluster/ownership"
+	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/server"
 )
 

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/seed-49bee653/samestep/cluster/ownership"
-	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // fileOf returns the path of the file in which this server would have a match.

@@ -15,12 +15,12 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/seed-49bee653/samestep/internal/tries"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/cluster/storage"
-	"github.com/seed-49bee653/samestep/server"
+	"github.com/seed-49bee653/samestep/internal/tries"
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // Options configure a [Member].

@@ -3,9 +3,9 @@ package cluster
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/seed-49bee653/samestep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/internal/measure"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/cluster/ownership"
 )
 
 // memberMetrics are what a member counts.

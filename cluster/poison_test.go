@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/examples/minimal"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/cluster"
 	"github.com/seed-49bee653/samestep/cluster/ownership"
-	"github.com/seed-49bee653/samestep/server"
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // A poison ends the process of each server that takes a match over whose name is "bad": it stays in a tick, and the test cuts the

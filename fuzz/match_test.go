@@ -7,8 +7,8 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/nullgame"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // source returns the Go expression for a game in a test of this package.

@@ -20,10 +20,10 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
-	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/page"
 	"github.com/seed-49bee653/samestep/page/program"
 	"github.com/seed-49bee653/samestep/page/watch"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 func TestMain(m *testing.M) { browser.Main(m) }

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/server/archive"
 	"github.com/seed-49bee653/samestep/server"
+	"github.com/seed-49bee653/samestep/server/archive"
 )
 
 // archived plays a match of ada alone on a server with an archive, and waits until that has the replay and a bundle.

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/client"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/client"
 	"github.com/seed-49bee653/samestep/lockstep/player"
-	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // panicBundle returns the manifest of the only bundle of a panic.

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
-	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // interruptedDuel returns the content of a log that a crash has left open after 60 ticks or more, with a keyframe every

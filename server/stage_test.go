@@ -26,8 +26,8 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
-	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 func TestMain(m *testing.M) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/internal/testing/dots"
 	"github.com/seed-49bee653/samestep/cluster/farm"
+	"github.com/seed-49bee653/samestep/internal/testing/dots"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/cluster/farm"
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/replay"
 )
 

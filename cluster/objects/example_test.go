@@ -9,9 +9,9 @@ import (
 	"log"
 	"os"
 
-	"github.com/seed-49bee653/samestep/server/archive"
 	"github.com/seed-49bee653/samestep/cluster/objects"
 	"github.com/seed-49bee653/samestep/cluster/storage"
+	"github.com/seed-49bee653/samestep/server/archive"
 )
 
 // A program keeps a file in the storage of its cluster, which here is a node in the same process.

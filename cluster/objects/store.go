@@ -15,8 +15,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/seed-49bee653/samestep/server/archive"
 	"github.com/seed-49bee653/samestep/cluster/storage"
+	"github.com/seed-49bee653/samestep/server/archive"
 )
 
 // A Store is an [archive.Journal] in the bucket [storage.ReplaysBucket]. An error says nothing of files that were stored

@@ -3,8 +3,8 @@ package ownership_test
 import (
 	"fmt"
 
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/cluster/ownership"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // Two servers write the log of a match, one after the other. The store is the one of the tests: it refuses an append that expects

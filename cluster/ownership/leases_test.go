@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/cluster/ownership"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 const (

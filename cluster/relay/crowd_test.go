@@ -21,10 +21,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/examples/minimal"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/cluster/audience"
 	"github.com/seed-49bee653/samestep/cluster/relay"
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/server"

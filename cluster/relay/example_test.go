@@ -9,9 +9,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/cluster/audience"
 	"github.com/seed-49bee653/samestep/cluster/relay"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // A relay of a server that has no match. With a relay.Cluster as its source it would read the replicated logs of a cluster.

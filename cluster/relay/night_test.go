@@ -10,8 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/internal/testing/loglines"
 	"github.com/seed-49bee653/samestep/cluster/relay"
+	"github.com/seed-49bee653/samestep/internal/testing/loglines"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 

@@ -15,11 +15,11 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/seed-49bee653/samestep/client"
+	"github.com/seed-49bee653/samestep/cluster/relay"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/client"
-	"github.com/seed-49bee653/samestep/cluster/relay"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/examples/platforms"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // play returns the commands of a bot. Random ones mostly name other units.

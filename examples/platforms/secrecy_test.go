@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/examples/platforms"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // Neither views nor answers to commands tell how units move.

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // The engine's checks of a game: random commands, arrival orders, restores and copies.

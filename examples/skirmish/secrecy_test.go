@@ -9,11 +9,11 @@ import (
 
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
+	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
-	"github.com/seed-49bee653/samestep/kit/locksteptest"
-	"github.com/seed-49bee653/samestep/module/guest"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/module/guest"
 	"github.com/seed-49bee653/samestep/state"
 )
 

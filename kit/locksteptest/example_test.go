@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // A field that is tagged as derived is in no snapshot. If the rules depend on it, a machine that joins late computes

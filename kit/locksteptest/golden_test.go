@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // slowRace is a race whose steps are one less.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/desync/probe/program"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // outsiders are rules that ask the machine, and what Check says about them. The environment variable OUTSIDER chooses one.

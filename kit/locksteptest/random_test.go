@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // A seed and a player determine the commands of a random bot, and its rate their number.

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 type (

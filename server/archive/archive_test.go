@@ -23,9 +23,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/server/archive"
-	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/server"
+	"github.com/seed-49bee653/samestep/server/archive"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

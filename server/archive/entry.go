@@ -18,8 +18,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // maxDescription is the size limit of a description, in bytes.

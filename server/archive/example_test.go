@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/seed-49bee653/samestep/server/archive"
 	"github.com/seed-49bee653/samestep/server"
+	"github.com/seed-49bee653/samestep/server/archive"
 )
 
 // A server hands its finished replays to an archive, which keeps the last thousand.

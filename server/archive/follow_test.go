@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/server/archive"
 	"github.com/seed-49bee653/samestep/server"
+	"github.com/seed-49bee653/samestep/server/archive"
 )
 
 // other returns an archive with the same store and an index of its own.

@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/server/archive"
 	"github.com/seed-49bee653/samestep/lockstep/record"
-	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/server"
+	"github.com/seed-49bee653/samestep/server/archive"
 )
 
 // matchOf returns a short replay of the match whose ID begins with eight digits.

@@ -24,9 +24,9 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/server/archive"
 	"github.com/seed-49bee653/samestep/server/archive/s3"
-	"github.com/seed-49bee653/samestep/server"
 )
 
 // A step of a script is one thing that happens to two servers with one store.

@@ -5,10 +5,10 @@ package clustertool
 import (
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
-	"github.com/seed-49bee653/samestep/server/archive"
 	"github.com/seed-49bee653/samestep/cluster/objects"
 	"github.com/seed-49bee653/samestep/cluster/storage"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
+	"github.com/seed-49bee653/samestep/server/archive"
 )
 
 // storageArchive is the place of an archive in the cluster's storage, for the archive of serve.

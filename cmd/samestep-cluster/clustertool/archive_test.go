@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cluster/objects"
 	"github.com/seed-49bee653/samestep/internal/testing/fleet"
 	"github.com/seed-49bee653/samestep/server/archive"
-	"github.com/seed-49bee653/samestep/cluster/objects"
 )
 
 // With an archive of nats: a replay moves to the cluster's storage when its match is over, and every server has it.

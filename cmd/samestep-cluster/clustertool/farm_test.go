@@ -16,14 +16,14 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/seed-49bee653/samestep/cluster/farm"
+	"github.com/seed-49bee653/samestep/cluster/objects"
+	"github.com/seed-49bee653/samestep/cluster/storage"
 	"github.com/seed-49bee653/samestep/cmd/internal/games"
 	"github.com/seed-49bee653/samestep/cmd/samestep-cluster/clustertool"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
-	"github.com/seed-49bee653/samestep/cluster/farm"
-	"github.com/seed-49bee653/samestep/cluster/objects"
-	"github.com/seed-49bee653/samestep/cluster/storage"
 	"github.com/seed-49bee653/samestep/replay"
 )
 

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cluster/storage"
 	"github.com/seed-49bee653/samestep/internal/testing/fleet"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
-	"github.com/seed-49bee653/samestep/cluster/storage"
 )
 
 // A network is a few hosts: network namespaces, each with a cable to a bridge. The test is at the bridge, too.

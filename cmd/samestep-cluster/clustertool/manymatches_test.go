@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/internal/testing/fleet"
-	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/cluster"
 	"github.com/seed-49bee653/samestep/cluster/ownership"
+	"github.com/seed-49bee653/samestep/internal/testing/fleet"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // The other servers take all matches of one that is killed, however many, and the match that is played goes on soon, too.

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cluster/storage"
 	"github.com/seed-49bee653/samestep/cmd/internal/games"
 	"github.com/seed-49bee653/samestep/cmd/samestep-cluster/clustertool"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
-	"github.com/seed-49bee653/samestep/cluster/storage"
 )
 
 // A nodeSet is some storage nodes of one cluster.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/seed-49bee653/samestep/internal/testing/fleet"
-	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/cluster"
 	"github.com/seed-49bee653/samestep/cluster/storage"
+	"github.com/seed-49bee653/samestep/internal/testing/fleet"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // cutTime is how long a failure lasts in a long test: longer than a lease and an election.

@@ -22,10 +22,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cluster/storage"
 	"github.com/seed-49bee653/samestep/cmd/internal/games"
 	"github.com/seed-49bee653/samestep/cmd/samestep-cluster/clustertool"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
-	"github.com/seed-49bee653/samestep/cluster/storage"
 )
 
 // A node that other machines reach is refused unless it knows who may use it.

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // A guest is a running join of a foreign game.

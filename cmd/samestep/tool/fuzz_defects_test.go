@@ -12,8 +12,8 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/scaffold/rules"
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // The game of docs/studio.md: diggers look for gold, and pay with it for traps. Its rules can have a defect.

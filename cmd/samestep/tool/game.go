@@ -16,8 +16,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
 	"github.com/seed-49bee653/samestep/internal/testing/logbench"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // A Game is a game that a program can host, play and verify. [New] makes one.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 func goldenCommand() *cli.Command {

@@ -14,11 +14,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/client"
-	wasm "github.com/seed-49bee653/samestep/module"
 	"github.com/seed-49bee653/samestep/kit/netsim"
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
+	wasm "github.com/seed-49bee653/samestep/module"
 )
 
 func joinCommand() *cli.Command {

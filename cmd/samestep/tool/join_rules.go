@@ -16,10 +16,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	wasm "github.com/seed-49bee653/samestep/module"
 	"github.com/seed-49bee653/samestep/lockstep/record"
-	"github.com/seed-49bee653/samestep/server"
+	wasm "github.com/seed-49bee653/samestep/module"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // How long a server may take until its answer with a module begins, and then until it ends.

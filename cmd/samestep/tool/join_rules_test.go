@@ -22,8 +22,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	wasm "github.com/seed-49bee653/samestep/module"
-	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/server"
 
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )

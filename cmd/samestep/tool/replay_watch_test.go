@@ -20,8 +20,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // watch shows the contents of a file.

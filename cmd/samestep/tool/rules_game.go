@@ -19,8 +19,8 @@ import (
 	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
-	wasm "github.com/seed-49bee653/samestep/module"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	wasm "github.com/seed-49bee653/samestep/module"
 	pageprogram "github.com/seed-49bee653/samestep/page/program"
 	"github.com/seed-49bee653/samestep/replay"
 )

@@ -19,9 +19,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/server/archive"
 	"github.com/seed-49bee653/samestep/server/archive/s3"
-	"github.com/seed-49bee653/samestep/server"
 )
 
 // openStore opens the store of archive, and says where its index is: in the folder itself, or in dir.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, policy *matchPolicy) (server.Options, reloader, error) {

@@ -21,8 +21,8 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/internal/testing/loglines"
-	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // A served is a running "samestep serve".

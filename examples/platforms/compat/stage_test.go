@@ -20,8 +20,8 @@ import (
 	"github.com/seed-49bee653/samestep/examples/platforms/compat"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
-	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -9,17 +9,17 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/client"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web"
 	"github.com/seed-49bee653/samestep/internal/site"
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/client"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
-	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/page"
 	pageprogram "github.com/seed-49bee653/samestep/page/program"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // programs are the sources of the page's WebAssembly.

@@ -45,9 +45,9 @@ func TestToolWithoutCluster(t *testing.T) {
 
 func TestToolWithoutClusterControl(t *testing.T) {
 	tr := treeOf(t, map[string]string{
-		"cmd/a/a.go":            "package main\nimport \"example.test/m/b\"",
-		"b/b.go":                "package b\nimport (\n\"example.test/m/cluster\"\n\"github.com/nats-io/nats.go\"\n)",
-		"b/b_test.go":           "package b\nimport \"github.com/nats-io/nats-server/v2/server\"",
+		"cmd/a/a.go":   "package main\nimport \"example.test/m/b\"",
+		"b/b.go":       "package b\nimport (\n\"example.test/m/cluster\"\n\"github.com/nats-io/nats.go\"\n)",
+		"b/b_test.go":  "package b\nimport \"github.com/nats-io/nats-server/v2/server\"",
 		"cluster/x.go": "package cluster\nimport \"github.com/nats-io/nats.go\"",
 	})
 	expect(t, clusterFindings(tr, "cmd/a"),

@@ -108,8 +108,8 @@ func TestDisk(t *testing.T) { report(t, diskFindings(ours(t), diskUsers)) }
 
 func TestDiskControl(t *testing.T) {
 	tr := treeOf(t, map[string]string{
-		"server/a.go": "package p\nfunc (m *Match) tick() { os.Lstat(m.path) }\nfunc save() { files.OpenNoFollow(p) }\nfunc id() { os.Getpid() }",
-		"elsewhere/a.go":       "package p\nfunc a() { os.Lstat(p) }",
+		"server/a.go":    "package p\nfunc (m *Match) tick() { os.Lstat(m.path) }\nfunc save() { files.OpenNoFollow(p) }\nfunc id() { os.Getpid() }",
+		"elsewhere/a.go": "package p\nfunc a() { os.Lstat(p) }",
 	})
 	expect(t, diskFindings(tr, map[string]string{"save": "its caller", "gone": "nobody"}),
 		"server/a.go:2: disk: Match.tick waits for the disk", "gone does not wait for the disk any more")

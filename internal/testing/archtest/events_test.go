@@ -11,12 +11,12 @@ import (
 
 // eventWriters are the packages that write events, and as whom (record.EventType.By). A player or a game has notes only.
 var eventWriters = map[string]string{
-	"lockstep/host":             "host",
-	"lockstep/coordinator":      "host",
-	"cluster/audience": "host", // what the host has told before, for spectators
-	"server":           "server",
-	"lockstep/disclosure":       "server",
-	"cmd/samestep/tool":         "import",
+	"lockstep/host":        "host",
+	"lockstep/coordinator": "host",
+	"cluster/audience":     "host", // what the host has told before, for spectators
+	"server":               "server",
+	"lockstep/disclosure":  "server",
+	"cmd/samestep/tool":    "import",
 }
 
 // eventType is a row of the registry in lockstep/record/event.go: the name, and who writes the event.
@@ -71,7 +71,7 @@ func TestEvents(t *testing.T) {
 func TestEventsControl(t *testing.T) {
 	tr := treeOf(t, map[string]string{
 		"lockstep/host/a.go":   "package p\nfunc a() { h.announce(p, record.EventPace, text) }",
-		"server/a.go": "package p\nfunc a() { m.remember(p, record.EventPace, text) }",
+		"server/a.go":          "package p\nfunc a() { m.remember(p, record.EventPace, text) }",
 		"lockstep/player/a.go": "package p\nfunc a() { c.Event(p, record.EventReports, text) }",
 	})
 	registry := "\t{EventPace, true, \"host\", x},\n\t{EventReports, false, \"import\", x},\n\t{EventVote, true, \"host\", x},\n"

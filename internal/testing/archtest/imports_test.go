@@ -269,13 +269,13 @@ func TestImportTableLayers(t *testing.T) {
 
 func TestImportsControl(t *testing.T) {
 	tr := treeOf(t, map[string]string{
-		"lockstep/a.go":        "package lockstep\nimport (\n\"fmt\"\n\"example.test/m/state\"\n\"example.test/m/fixed\"\n)",
-		"lockstep/a_test.go":   "package lockstep_test\nimport (\n\"example.test/m/lockstep\"\n\"example.test/m/examples/skirmish\"\n\"go.uber.org/goleak\"\n)",
-		"server/a.go": "package server\nimport \"example.test/m/examples/skirmish\"",
-		"fixed/a.go":           "package fixed\nimport (\n\"example.test/m/internal/decimal\"\n\"example.test/m/state\"\n\"go.uber.org/goleak\"\n)",
-		"replay/a.go":          "package replay\nimport (\n\"github.com/klauspost/compress/zstd\"\n\"github.com/klauspost/compressed\"\n\"example.test/m/server\"\n)",
-		"surprise/a.go":        "package surprise",
-		"cmd/samestep/a.go":    "package main\nimport (\n\"example.test/m/examples/skirmish\"\n\"github.com/urfave/cli/v2\"\n)",
+		"lockstep/a.go":      "package lockstep\nimport (\n\"fmt\"\n\"example.test/m/state\"\n\"example.test/m/fixed\"\n)",
+		"lockstep/a_test.go": "package lockstep_test\nimport (\n\"example.test/m/lockstep\"\n\"example.test/m/examples/skirmish\"\n\"go.uber.org/goleak\"\n)",
+		"server/a.go":        "package server\nimport \"example.test/m/examples/skirmish\"",
+		"fixed/a.go":         "package fixed\nimport (\n\"example.test/m/internal/decimal\"\n\"example.test/m/state\"\n\"go.uber.org/goleak\"\n)",
+		"replay/a.go":        "package replay\nimport (\n\"github.com/klauspost/compress/zstd\"\n\"github.com/klauspost/compressed\"\n\"example.test/m/server\"\n)",
+		"surprise/a.go":      "package surprise",
+		"cmd/samestep/a.go":  "package main\nimport (\n\"example.test/m/examples/skirmish\"\n\"github.com/urfave/cli/v2\"\n)",
 	})
 	expect(t, importFindings(tr, imports),
 		"fixed/a.go:4: imports: fixed must not import state",

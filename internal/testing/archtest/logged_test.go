@@ -95,8 +95,8 @@ func (s *Server) e(name string) { s.log.With("session", name).Warn("match") }
 func (m *Member) f(e *cluster.Match) { m.options.Log.Warn("x") }
 func (s *Server) g() { s.log.Log(ctx, level, "match", "tick", 1) }
 `,
-		"server/a_test.go": "package server\nfunc (m *Match) a() { m.server.log.Info(\"x\", \"match\", 1) }",
-		"server/archive/a.go":     "package archive\nfunc (m *Match) a() { m.server.log.Info(\"x\", \"match\", 1) }",
+		"server/a_test.go":    "package server\nfunc (m *Match) a() { m.server.log.Info(\"x\", \"match\", 1) }",
+		"server/archive/a.go": "package archive\nfunc (m *Match) a() { m.server.log.Info(\"x\", \"match\", 1) }",
 	}))
 	expect(t, found,
 		`server/a.go:2: logged: a function with a Match logs without it: use its own logger`,

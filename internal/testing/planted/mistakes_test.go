@@ -14,9 +14,9 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/testing/planted"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/kit/determinism"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // Each mistake of the table in docs/testing.md is found by the tools that stand there in bold, with default options. None of

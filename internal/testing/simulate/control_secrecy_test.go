@@ -10,8 +10,8 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
-	"github.com/seed-49bee653/samestep/module/guest"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/module/guest"
 )
 
 // A burrowsMachine runs rules of the burrows as a module does, without WebAssembly.

@@ -3,8 +3,8 @@ package simulate
 import (
 	"fmt"
 
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/cluster/ownership"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 const (

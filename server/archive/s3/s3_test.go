@@ -24,9 +24,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/server/archive"
 	"github.com/seed-49bee653/samestep/server/archive/s3"
-	"github.com/seed-49bee653/samestep/server"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
-	"github.com/seed-49bee653/samestep/server"
 	pagelive "github.com/seed-49bee653/samestep/page/live"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // patience is a time limit for a test that hangs.

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/scaffold/rules"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 //go:embed README.md ci.yml gitignore program/main.go rules/*.go

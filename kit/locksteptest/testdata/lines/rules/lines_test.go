@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"example.com/lines/rules"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 func TestBugs(t *testing.T) {
