@@ -78,7 +78,7 @@ func TestImportConformance(t *testing.T) {
 	if err := json.Unmarshal(b, &index); err != nil {
 		t.Fatal(err)
 	}
-	wants := map[string]int{"ok": exitOK, "torn": exitOK, "invalid": exitCorrupt}
+	wants := map[string]int{"ok": exitOK, "torn": exitOK, "invalid": exitCorrupt, "unsupported": exitUnsupported}
 	seen := map[string]int{}
 	for _, c := range index.Cases {
 		if c.Kind != "recording" {
@@ -91,7 +91,7 @@ func TestImportConformance(t *testing.T) {
 			t.Errorf("%s: got exit code %d and %q, want %s", c.File, got, errs.String(), c.Verdict)
 		}
 	}
-	if seen["ok"] < 20 || seen["torn"] < 4 || seen["invalid"] < 50 {
+	if seen["ok"] < 20 || seen["torn"] < 4 || seen["invalid"] < 50 || seen["unsupported"] < 2 {
 		t.Errorf("got %v recordings", seen)
 	}
 }
