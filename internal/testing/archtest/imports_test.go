@@ -282,9 +282,9 @@ func TestImportsControl(t *testing.T) {
 		"fixed/a.go:5: imports: fixed must not import go.uber.org/goleak",
 		"lockstep/a.go:5: imports: lockstep must not import fixed",
 		"lockstep/a_test.go:4: imports: lockstep must not import examples/skirmish",
-		"server/a.go:2: imports: server must not import examples/skirmish",
 		"replay/a.go:4: imports: replay must not import github.com/klauspost/compressed",
 		"replay/a.go:5: imports: replay must not import server",
+		"server/a.go:2: imports: server must not import examples/skirmish",
 		"surprise/a.go:1: imports: package surprise has no row",
 	)
 }
