@@ -193,7 +193,9 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 	}
 	seat := lockstep.Player(min(n, uint64(lockstep.System)))
 	if action == "kick" {
-		s.doEnding(w, r, "", func(m *Match, h *host.Host) (host.Ended, error) { return h.Admin().Remove(m.now(), seat, "kicked by an admin") })
+		s.doEnding(w, r, "", func(m *Match, h *host.Host) (host.Ended, error) {
+			return h.Admin().Remove(m.now(), seat, "kicked by an admin")
+		})
 		return
 	}
 	s.do(w, r, func(m *Match, h *host.Host) error {
