@@ -35,7 +35,7 @@ func (m *Match) invite() {
 		token := hex.EncodeToString(b[:])
 		m.invitations = append(m.invitations, Invitation{seat, token})
 		m.invited[invitationHash(token)] = seat
-		m.remember(seat, record.EventInvitation, invitationHash(token))
+		m.log.Remember(seat, record.EventInvitation, invitationHash(token))
 	}
 }
 

@@ -50,14 +50,14 @@ func (s *Server) recoverMatch(x *recovery) (err error) {
 	dropped := false
 	defer func() {
 		if err != nil && !dropped && (x.decide() || x.kept) {
-			m.release(err)
+			m.log.Release(err)
 		}
 	}()
 	defer x.log.Close()
 	s.launching.Add(1) // before start says that it is done
 	defer s.launching.Done()
-	prepare := func(phase time.Duration) error {
-		if err := m.holdAssets(x.header); err != nil {
+	prepare := func(phase time.Duration) (err error) {
+		if m.assets, err = s.assets.holdAll(m.spec.Name, m.spec.Game, x.header); err != nil {
 			return err
 		}
 		if err := m.openReplicated(x.header); err != nil {
@@ -77,9 +77,9 @@ func (s *Server) recoverMatch(x *recovery) (err error) {
 		x.log.Close()
 		if moved := s.archive(m.logger, m.path); moved != nil {
 			err = errors.Join(err, moved)
-		} else if m.replicated != nil {
+		} else {
 			dropped = true
-			m.replicated.Drop()
+			m.log.Drop()
 		}
 	}
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *Server) recoverMatch(x *recovery) (err error) {
 	if m.skipped > 0 {
 		s.launching.Go(func() { s.compareSkipped(m) })
 	}
-	m.notifyStart()
+	m.spec.started(m)
 	return nil
 }
 
@@ -149,7 +149,7 @@ func (m *Match) recoverFrom(x *recovery, phase time.Duration) error {
 	}
 	part := m.path + ".part"
 	os.Remove(part) // a crash can have left one
-	if err := m.openWriter(part); err != nil {
+	if err := m.openLog(part); err != nil {
 		return err
 	}
 	err = m.copyLog(x, r, phase)
@@ -160,7 +160,7 @@ func (m *Match) recoverFrom(x *recovery, phase time.Duration) error {
 		err = replay.Replace(part, m.path)
 	}
 	if err != nil {
-		m.abandon(part)
+		m.log.Abandon(part)
 	}
 	return err
 }
@@ -175,7 +175,7 @@ func (m *Match) copyLog(x *recovery, r *replay.Reader, phase time.Duration) erro
 		m.skipped = keyframes[len(keyframes)-2] // the last one is compared
 		recovery.SkipTo(m.skipped)
 	}
-	found, err := replay.Continue(m.writer, r, counting{recovery, &x.work})
+	found, err := replay.Continue(m.log.Writer(), r, counting{recovery, &x.work})
 	switch {
 	case err != nil:
 		return err
@@ -194,10 +194,11 @@ func (m *Match) copyLog(x *recovery, r *replay.Reader, phase time.Duration) erro
 		m.skipped = 0
 	}
 	m.epoch = time.Now().Add(-phase)
-	if err := m.restore(recovery); err != nil {
+	if err := m.spec.restore(recovery.Options()); err != nil {
 		return err
 	}
-	m.invited, m.paused = recovery.Invitations(), recovery.Paused()
+	m.invited = recovery.Invitations()
+	m.holds.Restore(recovery.Paused())
 	x.work.Add(1) // it may ask the rules
 	m.host, err = recovery.Host(m.now(), m.hostOptions())
 	x.work.Add(1)
@@ -209,7 +210,7 @@ func (m *Match) copyLog(x *recovery, r *replay.Reader, phase time.Duration) erro
 	if err := m.restoreBans(); err != nil {
 		return err
 	}
-	m.awaitUntil = time.Now().Add(m.server.options.AwaitPlayers)
+	m.holds.Await(m.now() + lockstep.Time(m.server.options.AwaitPlayers.Microseconds()))
 	m.hold() // before the first tick
 	_, concluded := m.host.Result()
 	if _, err := recovery.Disclosure(); err != nil && !concluded { // a crash came before the event
@@ -218,14 +219,11 @@ func (m *Match) copyLog(x *recovery, r *replay.Reader, phase time.Duration) erro
 	if m.process(); m.host.Err() != nil && !concluded {
 		return m.host.Err()
 	}
-	if err := m.writer.Flush(); err != nil {
+	if err := m.log.Sync(); err != nil {
 		return err
 	}
-	m.recovered = m.writer.Size()
-	if err := m.file.Sync(); err != nil {
-		return err
-	}
-	return m.writer.WriteBehind()
+	m.recovered = m.log.Size()
+	return m.log.WriteBehind()
 }
 
 // checkRules refuses to continue a match by other rules than those of the module that its log names, even if they say that they are
