@@ -182,7 +182,11 @@ func (m *Match) begin(phase time.Duration) error {
 			m.log.Remember(lockstep.System, record.EventOptions, m.spec.Recorded)
 		}
 		if m.spec.Invite {
-			m.invite()
+			m.invitations, m.invited = m.spec.invite(), make(map[string]lockstep.Player)
+			for _, i := range m.invitations { // the server that resumes the match needs them
+				m.invited[invitationHash(i.Token)] = i.Seat
+				m.log.Remember(i.Seat, record.EventInvitation, invitationHash(i.Token))
+			}
 		}
 		if !concluded {
 			err = m.host.Err()

@@ -34,23 +34,21 @@ const joinAfterEnd = 10 * time.Second
 
 // A Match is a match on a Server. Only its own goroutine uses the host.
 type Match struct {
-	server    *Server
-	logger    *slog.Logger // with the match's name and id
-	spec      MatchSpec
-	game      *lockstep.Game   // of the spec, without the server's assets
-	header    *lockstep.Header // does not change while the match runs
-	assets    []lockstep.Asset // held in the server's store
-	path      string           // of the log; "" for none
-	log       livelog.Log
-	bundles   *bundles.Bundles
-	owners    *owners.Owners
-	holds     hold.Hold
-	host      *host.Host
-	skipped   lockstep.Tick // a recovery did not simulate the ticks before
-	recovered int64         // bytes of the recovered log, if it skipped any
-	epoch     time.Time     // time 0 of the host's clock
-	inbox     chan input
-	done      chan struct{} // closed when the match is over and its replay is complete
+	server  *Server
+	logger  *slog.Logger // with the match's name and id
+	spec    MatchSpec
+	game    *lockstep.Game   // of the spec, without the server's assets
+	header  *lockstep.Header // does not change while the match runs
+	assets  []lockstep.Asset // held in the server's store
+	path    string           // of the log; "" for none
+	log     livelog.Log
+	bundles *bundles.Bundles
+	owners  *owners.Owners
+	holds   hold.Hold
+	host    *host.Host
+	epoch   time.Time // time 0 of the host's clock
+	inbox   chan input
+	done    chan struct{} // closed when the match is over and its replay is complete
 
 	conns         map[host.PeerID]*conn
 	due           []*conn       // that the host may have something for

@@ -38,6 +38,8 @@ type recovery struct {
 	work    atomic.Uint64 // 0 until the replicated log is open; odd while the rules have a record, see counting
 	decided atomic.Bool   // whether it goes on, or attempt has given it up
 	kept    bool          // it goes on
+	skipped lockstep.Tick // the ticks before were not simulated
+	size    int64         // of the new log, when the match goes on
 }
 
 // decide reports whether nobody has decided before.
@@ -65,7 +67,7 @@ func (s *Server) recoverMatch(x *recovery) (err error) {
 		}
 		x.work.Add(2)
 		s.replays.setLive(filepath.Base(m.path), true)
-		if err := m.recoverFrom(x, phase); err != nil {
+		if err := x.replace(phase); err != nil {
 			s.replays.setLive(filepath.Base(m.path), false)
 			return fmt.Errorf("server: %s: %w", m.path, err)
 		}
@@ -85,8 +87,8 @@ func (s *Server) recoverMatch(x *recovery) (err error) {
 	if err != nil {
 		return err
 	}
-	if m.skipped > 0 {
-		s.launching.Go(func() { s.compareSkipped(m) })
+	if x.skipped > 0 {
+		s.launching.Go(func() { s.compareSkipped(x) })
 	}
 	m.spec.started(m)
 	return nil
@@ -137,8 +139,9 @@ func lockInterrupted(f *os.File, path string) (*lockstep.Header, error) {
 	return rec.Header, nil
 }
 
-// recoverFrom creates the host of an interrupted match, and its new replay in the place of the old one.
-func (m *Match) recoverFrom(x *recovery, phase time.Duration) error {
+// replace creates the host of the match, and its new replay in the place of the old one.
+func (x *recovery) replace(phase time.Duration) error {
+	m := x.match
 	size, err := x.log.Seek(0, io.SeekEnd)
 	if err != nil {
 		return err
@@ -152,7 +155,7 @@ func (m *Match) recoverFrom(x *recovery, phase time.Duration) error {
 	if err := m.openLog(part); err != nil {
 		return err
 	}
-	err = m.copyLog(x, r, phase)
+	err = x.copyLog(r, phase)
 	if x.kept = x.decide(); err == nil && !x.kept {
 		err = ErrHung
 	}
@@ -165,15 +168,16 @@ func (m *Match) recoverFrom(x *recovery, phase time.Duration) error {
 	return err
 }
 
-// copyLog copies the log of an interrupted match to its new replay, and creates the host.
-func (m *Match) copyLog(x *recovery, r *replay.Reader, phase time.Duration) error {
-	if err := m.checkRules(r); err != nil {
+// copyLog copies the log to the new replay, and creates the host.
+func (x *recovery) copyLog(r *replay.Reader, phase time.Duration) error {
+	m := x.match
+	if err := x.checkRules(r); err != nil {
 		return err
 	}
 	recovery := host.NewRecovery(m.spec.Game)
 	if keyframes := r.Index(); len(keyframes) > 2 {
-		m.skipped = keyframes[len(keyframes)-2] // the last one is compared
-		recovery.SkipTo(m.skipped)
+		x.skipped = keyframes[len(keyframes)-2] // the last one is compared
+		recovery.SkipTo(x.skipped)
 	}
 	found, err := replay.Continue(m.log.Writer(), r, counting{recovery, &x.work})
 	switch {
@@ -187,11 +191,11 @@ func (m *Match) copyLog(x *recovery, r *replay.Reader, phase time.Duration) erro
 	case found.Damage.Next > 0 || !errors.Is(found.Damage, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%w: %w", ErrDamaged, found.Damage)
 	}
-	if m.skipped > 0 && recovery.Check() != nil {
+	if x.skipped > 0 && recovery.Check() != nil {
 		if recovery, err = wholeRecovery(m.spec.Game, r, &x.work); err != nil {
 			return err
 		}
-		m.skipped = 0
+		x.skipped = 0
 	}
 	m.epoch = time.Now().Add(-phase)
 	if err := m.spec.restore(recovery.Options()); err != nil {
@@ -222,15 +226,15 @@ func (m *Match) copyLog(x *recovery, r *replay.Reader, phase time.Duration) erro
 	if err := m.log.Sync(); err != nil {
 		return err
 	}
-	m.recovered = m.log.Size()
+	x.size = m.log.Size()
 	return m.log.WriteBehind()
 }
 
 // checkRules refuses to continue a match by other rules than those of the module that its log names, even if they say that they are
 // the same build.
-func (m *Match) checkRules(log *replay.Reader) error {
+func (x *recovery) checkRules(log *replay.Reader) error {
 	rules, _ := log.Rules() // what is damaged says so when it is read
-	if got := m.rulesSum(); rules != nil && got != rules.Sum.String() {
+	if got := x.match.rulesSum(); rules != nil && got != rules.Sum.String() {
 		return fmt.Errorf("%w: want the module with SHA-256 %s, which the log names, got %s", ErrOtherRules, rules.Sum, cmp.Or(got, "rules without a module"))
 	}
 	return nil

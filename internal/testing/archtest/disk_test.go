@@ -25,7 +25,7 @@ var diskUsers = map[string]string{
 	"CheckLog":              "the program that starts",
 	"LiveLogs":              "the program that starts",
 	"Log.Abandon":           "who creates or resumes a match",
-	"Match.recoverFrom":     "who resumes a match",
+	"recovery.replace":      "who resumes a match",
 	"lockInterrupted":       "who resumes a match",
 	"openInterrupted":       "who resumes a match",
 	"Server.compareLog":     "a goroutine of its own, with a mutex that only others of its kind take",

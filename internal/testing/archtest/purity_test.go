@@ -37,7 +37,6 @@ var machines = []string{
 	"lockstep/player/internal/quiet",
 	"lockstep/player/internal/stream",
 	"lockstep/player/internal/views",
-	"server/internal/hold",
 }
 
 // pureImports is what pure packages may import of the standard library. What is

@@ -16,6 +16,4 @@
 //
 // The match asks Wait in each turn of its loop, and passes the reason on to its host. It needs the awaited players only while
 // [Hold.Awaiting] says so. [Hold.Wake] says when it has to ask at the latest.
-//
-//samestep:deterministic
 package hold
