@@ -58,7 +58,10 @@ func (m *Match) record(r *host.Ready) {
 }
 
 // stands reports whether no ticks come that would write records to the file.
-func (m *Match) stands() bool { return m.host.InLobby() || m.host.Paused() || m.host.Held() != "" }
+func (m *Match) stands() bool {
+	s := m.host.Status()
+	return s.InLobby || s.Paused || s.Held != ""
+}
 
 // logFailed ends the match because its file failed. A match with a replicated log goes on elsewhere.
 func (m *Match) logFailed(err error) {
@@ -83,7 +86,7 @@ func (m *Match) maintainReplay() {
 		m.logFailed(s.Failed)
 	default:
 		if most := m.maxReplay(); m.log.Size() >= most {
-			m.host.End(m.now(), fmt.Sprintf("the replay has %d bytes, want at most %d", m.log.Size(), most)) // its error is also in Err
+			m.host.Admin().End(m.now(), fmt.Sprintf("the replay has %d bytes, want at most %d", m.log.Size(), most)) // its error is also in Err
 		}
 	}
 }

@@ -64,7 +64,7 @@ type Match struct {
 	idle          time.Time                // start of the time without connections; zero while there is one
 	ended         time.Time                // when the match noticed its end; zero before
 	suspended     bool                     // by Server.Shutdown
-	banChanges    uint64                   // of the bans that are kept, see host.Host.BanChanges
+	banChanges    uint64                   // of the bans that are kept, see host.Bans.Changes
 	bansKept      bool                     // there may be some
 	bans          []byte                   // that a recovery has read, until it has restored them
 	failure       error                    // our own code panicked in the match; or nil
@@ -145,7 +145,7 @@ func (m *Match) Do(ctx context.Context, f func(*host.Host)) error {
 // stored. If it is not, the error wraps [ErrStorage], and the match may go on at another server.
 func (m *Match) End(ctx context.Context, reason string) error {
 	var err error
-	if gone := m.Do(ctx, func(h *host.Host) { err = h.End(m.now(), reason) }); gone != nil {
+	if gone := m.Do(ctx, func(h *host.Host) { err = h.Admin().End(m.now(), reason) }); gone != nil {
 		return gone
 	}
 	if err == nil {
@@ -296,7 +296,7 @@ func (m *Match) take(in input) {
 	case in.do != nil:
 		in.do()
 	case in.opened:
-		if !m.ended.IsZero() && !m.host.Lingers() && time.Since(m.ended) > joinAfterEnd {
+		if !m.ended.IsZero() && !m.host.Status().Lingers && time.Since(m.ended) > joinAfterEnd {
 			c.End("the match is over")
 			return
 		}
@@ -333,12 +333,12 @@ func (m *Match) take(in input) {
 func (m *Match) endIfIdle(now time.Time) {
 	limit := m.server.limits.Load().IdleMatch
 	if limit > 0 && !m.idle.IsZero() && now.Sub(m.idle) > limit && m.host.Err() == nil {
-		m.host.End(m.now(), fmt.Sprintf("nobody was connected for %v", limit))
+		m.host.Admin().End(m.now(), fmt.Sprintf("nobody was connected for %v", limit))
 	}
 }
 
 // over reports whether the match has ended or is suspended, and all connections have closed. After an end by the rules it
 // also waits for players who come back to see it, unless the server is shut down.
 func (m *Match) over() bool {
-	return (m.suspended || m.host.Err() != nil) && len(m.conns) == 0 && !m.host.Lingers()
+	return (m.suspended || m.host.Err() != nil) && len(m.conns) == 0 && !m.host.Status().Lingers
 }

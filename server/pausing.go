@@ -15,7 +15,7 @@ func (m *Match) pause(on bool) error {
 	if m.host.Err() != nil {
 		return m.host.Err()
 	}
-	before := m.holds.Wait(m.now(), "", m.host.Awaited()).Reason != ""
+	before := m.holds.Wait(m.now(), "", m.host.Info().Awaited()).Reason != ""
 	if m.holds.Pause(on) {
 		text := host.PausedNo
 		if on {
@@ -27,7 +27,7 @@ func (m *Match) pause(on bool) error {
 	if on {
 		return nil
 	}
-	err := m.host.Resume(m.now(), lockstep.System)
+	err := m.host.Admin().Resume(m.now(), lockstep.System)
 	if before && errors.Is(err, coordinator.ErrNotPaused) { // no player has paused it
 		return nil
 	}
@@ -38,7 +38,7 @@ func (m *Match) pause(on bool) error {
 func (m *Match) hold() {
 	var awaited []lockstep.Player
 	if m.holds.Awaiting() {
-		awaited = m.host.Awaited()
+		awaited = m.host.Info().Awaited()
 	}
-	m.host.Hold(m.now(), m.holds.Wait(m.now(), m.log.Held(), awaited))
+	m.host.Admin().Hold(m.now(), m.holds.Wait(m.now(), m.log.Held(), awaited))
 }
