@@ -195,9 +195,9 @@ func (m *Match) begin(phase time.Duration) error {
 	if err == nil && m.log.Recorded() {
 		err = m.log.WriteBehind() // flushes, because a log without its header cannot be resumed
 	}
-	if failed := m.log.Failed(); err != nil && failed != nil {
+	if err != nil && m.log.Recorded() && m.log.Err() != nil {
 		m.server.metrics.failures.Inc()
-		err = storageFailed(failed)
+		err = storageFailed(m.log.Err())
 	}
 	if err == nil {
 		err = m.checkGuestState()

@@ -8,7 +8,7 @@
 //
 // The zero [Log] is that of a match without a file: it takes records, and keeps none. Until [Log.WriteBehind], who makes the match
 // waits for the file. From then on a goroutine of the writer has the file, and no method waits for it, but for [Log.Await], [Log.Close] and
-// those that remove the file.
+// those that remove the file. The methods of [replay.Writer] need a file.
 //
 // # Records
 //

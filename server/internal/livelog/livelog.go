@@ -2,7 +2,6 @@ package livelog
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -32,13 +31,15 @@ type Replica interface {
 	Drop()
 }
 
-// A Log is the log of a match.
+type writer = replay.Writer
+
+// A Log is the log of a match. The methods of the file's writer are its own.
 type Log struct {
+	*writer  // or nil
 	path     string
 	file     File
 	onDisk   bool
-	writer   *replay.Writer // or nil
-	replica  Replica        // or nil
+	replica  Replica // or nil
 	both     lockstep.Log
 	waited   bool        // clients see only what is safe
 	released atomic.Bool // the replica, perhaps before the file is closed
@@ -112,35 +113,12 @@ func (l *Log) Remember(p lockstep.Player, name, text string) {
 // Wrote notes the position after the records that were appended.
 func (l *Log) Wrote(p protocol.Position) { l.written = p }
 
-// Flush writes all records to the file.
-func (l *Log) Flush() error { return l.writer.Flush() }
-
-// Size returns the size of the file with all that was flushed.
-func (l *Log) Size() int64 { return l.writer.Size() }
-
-// Backlog returns what the file has not taken.
-func (l *Log) Backlog() replay.Backlog { return l.writer.Backlog() }
-
-// Await waits until the file has so many bytes.
-func (l *Log) Await(ctx context.Context, size int64) error { return l.writer.Await(ctx, size) }
-
 // Sync flushes and syncs the file, before WriteBehind.
 func (l *Log) Sync() error {
 	if err := l.writer.Flush(); err != nil {
 		return err
 	}
 	return l.file.Sync()
-}
-
-// WriteBehind flushes, and gives the file to a goroutine of its own.
-func (l *Log) WriteBehind() error { return l.writer.WriteBehind() }
-
-// Failed returns the error of the file, or nil.
-func (l *Log) Failed() error {
-	if l.writer == nil {
-		return nil
-	}
-	return l.writer.Err()
 }
 
 // Synced holds a value when Maintain has something to say.
