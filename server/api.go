@@ -150,7 +150,7 @@ func (s *Server) refuseCreation(w http.ResponseWriter, r *http.Request, name str
 func (s *Server) end(w http.ResponseWriter, r *http.Request) {
 	end := func(m *Match, h *host.Host) error { return h.Admin().End(m.now(), "ended by an admin") }
 	s.doReply(w, r, end, func(m *Match) {
-		if m.replicated != nil && m.replicated.Flush() != nil {
+		if m.log.Stored() != nil {
 			fail(w, codeStorage, "the end of the match is not stored: it may go on at another server")
 			return
 		}
@@ -261,7 +261,7 @@ func (s *Server) doEnding(w http.ResponseWriter, r *http.Request, name string, f
 		}
 		return err
 	}, func(m *Match) {
-		if s.keeper.flush(r.Context(), m.banKey()) != nil {
+		if s.keeper.flush(r.Context(), banKeyOf(m.header.Match)) != nil {
 			fail(w, codeStorage, notKept)
 			return
 		}

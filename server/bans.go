@@ -82,7 +82,7 @@ func (s *Server) unban(w http.ResponseWriter, r *http.Request) {
 		}
 		return nil
 	}, func(m *Match) {
-		if s.keeper.flush(r.Context(), m.banKey()) != nil {
+		if s.keeper.flush(r.Context(), banKeyOf(m.header.Match)) != nil {
 			fail(w, codeStorage, notKept)
 			return
 		}
