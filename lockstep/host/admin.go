@@ -30,10 +30,10 @@ func (a Admin) Kick(now lockstep.Time, id PeerID, reason string) bool {
 // Remove is Kick for the player of a seat, connected or not. It returns what it has ended.
 func (a Admin) Remove(now lockstep.Time, player lockstep.Player, reason string) (Ended, error) {
 	a.h.at(now)
-	if err := a.h.taken(player); err != nil {
+	if err := a.h.seats.taken(player); err != nil {
 		return Ended{}, err
 	}
-	if s := &a.h.seats[player]; !a.h.isBot(player) {
+	if s := &a.h.seats[player]; s.bot == nil {
 		a.h.bans.KeepOut(a.h.now, a.h.now+a.h.options.KickTime, s.grant().person(s.from), reason)
 	}
 	ended := a.h.giveUp(player, protocol.CloseKicked, reason)

@@ -2,10 +2,8 @@ package host
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/bans"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -72,10 +70,10 @@ func (b Bans) expel(ban *Ban) Ended {
 // to the subject.
 func (b Bans) AddPlayer(now lockstep.Time, player lockstep.Player, until lockstep.Time, reason string) (ended Ended, _ error) {
 	b.h.at(now)
-	if err := b.h.taken(player); err != nil {
+	if err := b.h.seats.taken(player); err != nil {
 		return ended, err
 	}
-	if b.h.isBot(player) {
+	if b.h.seats[player].bot != nil {
 		return ended, fmt.Errorf("%w: player %d is a bot", ErrBan, player)
 	}
 	s := &b.h.seats[player]
@@ -111,11 +109,6 @@ func (b Bans) AddPeer(now lockstep.Time, id PeerID, until lockstep.Time, reason 
 	return Ended{Connections: 1}, b.h.c.Err()
 }
 
-// seated reports whether a subject has a seat.
-func (h *Host) seated(subject string) bool {
-	return subject != "" && slices.ContainsFunc(h.seats, func(s hostSeat) bool { return s.want != vacant && same(s.owner, subject) })
-}
-
 // expel is [Admin.Expel] by grant and address.
 func (h *Host) expel(of func(g *Grant, from string) bool, text string) (ended Ended) {
 	for i := range h.seats {
@@ -146,14 +139,6 @@ func (s *hostSeat) grant() *Grant {
 // grant returns the grant of a welcomed peer, as far as it is kept.
 func (p *peer) grant() *Grant {
 	return &Grant{Role: p.role, Subject: p.subject, Name: p.name, Guest: p.guest, ID: p.token}
-}
-
-// taken returns an error if the seat is free.
-func (h *Host) taken(player lockstep.Player) error {
-	if int(player) >= len(h.seats) || h.seats[player].want == vacant {
-		return fmt.Errorf("%w: player %d is not in the match", coordinator.ErrSeat, player)
-	}
-	return nil
 }
 
 // giveUp takes a seat from its player, connected or not.

@@ -83,7 +83,7 @@ func (h *Host) tick() {
 	}
 	h.stats.Ticks++
 	h.stats.Commands += uint64(len(f.Commands))
-	h.tickTold()
+	h.seats.tickTold()
 	h.sealed(f.Tick)
 	h.runBots()
 	h.countIdle()
@@ -134,27 +134,15 @@ func (h *Host) closeEnded(p *peer) {
 	h.close(p, code, text)
 }
 
-// people returns how many people have seats, and how many of them have not seen the end of the match.
-func (h *Host) people() (seated, unseen int) {
-	for i := range h.seats {
-		if s := &h.seats[i]; s.want != vacant && !h.isBot(lockstep.Player(i)) {
-			if seated++; !s.sawEnd {
-				unseen++
-			}
-		}
-	}
-	return seated, unseen
-}
-
 // closesAt returns the time at which the connections of a match that is over are closed.
 func (h *Host) closesAt() lockstep.Time {
-	_, unseen := h.people()
+	_, unseen := h.seats.people()
 	return h.ending.ClosesAt(unseen == 0)
 }
 
 // lingers reports whether the rules have ended the match and players may still connect to see its end.
 func (h *Host) lingers() bool {
-	_, unseen := h.people()
+	_, unseen := h.seats.people()
 	return h.ending.Lingers(h.now, unseen == 0)
 }
 
@@ -177,7 +165,7 @@ func (h *Host) keepTime() {
 		h.settle()
 		h.waitingTime()
 		h.paceTime()
-		seated, _ := h.people()
+		seated, _ := h.seats.people()
 		if ends, at := h.ending.Abandoned(h.now, seated == 0); ends {
 			_ = h.Admin().End(h.now, allLeft) // the match goes on, so it can end
 		} else {

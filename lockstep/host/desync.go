@@ -74,7 +74,7 @@ func (h *Host) inquire(r *coordinator.DesyncReport, p *peer) {
 	if !h.options.Evidence {
 		return
 	}
-	d := &evidence.Desync{Report: r, Participants: h.participants(), Referee: h.c.Referee()}
+	d := &evidence.Desync{Report: r, Participants: h.seats.participants(), Referee: h.c.Referee()}
 	d.Commands, d.From = (*hostFrames)(h).since(r.Agreed, r.Tick)
 	if p == nil {
 		h.evidence.Tell(d)
@@ -108,15 +108,6 @@ func (h *Host) settle() {
 		}
 	}
 	h.wakeAt(h.evidence.Next())
-}
-
-func (h *Host) participants() (all []Participant) {
-	for i := range h.seats {
-		if p := h.seats[i].peer; p != nil {
-			all = append(all, Participant{Player: lockstep.Player(i), Name: p.name, Build: p.build, Platform: p.platform, Sources: p.sources})
-		}
-	}
-	return all
 }
 
 // hostFrames is the Host as a [coordinator.FrameSource]: it reads the ring.
@@ -217,7 +208,7 @@ func (h *Host) watcherReport(p *peer, t lockstep.Tick, sum *checksum.Sum) {
 	p.witness.Claim(t, sum.Hash)
 	first, verdict := t, evidence.Agrees
 	for at, ok := p.witness.Pending(); ok && verdict == evidence.Agrees; at, ok = p.witness.Pending() {
-		first, verdict = at, p.witness.Compare(h.checkSeen(at), h.c.Final(at) || h.players() == 0)
+		first, verdict = at, p.witness.Compare(h.checkSeen(at), h.c.Final(at) || h.seats.players() == 0)
 	}
 	if verdict != evidence.Differs {
 		return

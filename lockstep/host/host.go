@@ -64,9 +64,8 @@ type Host struct {
 	peers  []*peer
 	byID   map[PeerID]*peer // only looked up, never ranged over
 	lastID PeerID
-	seats  []hostSeat
+	seats  seats
 
-	bots        []lockstep.Bot // by seat; nil where a person plays
 	botPayloads *record.Payloads
 
 	budget      *budget.Ledger
@@ -113,7 +112,7 @@ func New(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		return nil, err
 	}
 	x.c, x.header = c, c.Header()
-	x.seatBots()
+	x.seatsChanged = x.seats.seatBots(x.options.Bots)
 	x.barrier.Begin(x.disclosed.Delay, 0, x.keyframes.Begin(0, 0, x.disclosed.Delay > 0))
 	return x, nil
 }
@@ -137,25 +136,26 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	ledger := budget.New(o.Rates.list(), int(h.Settings.Players)+o.MaxSpectators)
 	return &Host{
 		game: g, header: h, options: o, auth: auth, disclosed: o.Disclosure(),
-		ring:      ring.New(o.RingRecords, o.RingBytes),
-		made:      &output{},
-		given:     &output{},
-		byID:      make(map[PeerID]*peer),
-		budget:    ledger,
-		idle:      idle.New(h.Settings, o.Inactive),
-		seats:     make([]hostSeat, h.Settings.Players),
-		wake:      never,
-		pace:      pace.New(h.Settings, pace.Policies{Wait: o.Wait, Slow: o.Slow, Delay: o.Delay, Every: o.PingEvery}, ledger),
-		talk:      talk.New(int(h.Settings.Players), talk.Policy{Bytes: o.MaxNoteBytes, History: o.ChatHistory, Spectators: o.SpectatorChat}),
-		lobby:     lobby.New(o.Start, int(h.Settings.Players), ledger),
-		votes:     vote.New(int(h.Settings.Players)),
-		views:     v,
-		evidence:  evidence.New(g, h, o.MaxEvidence),
-		checks:    evidence.NewChecks(o.Disclosure().Delay, lockstep.Tick(h.Settings.CheckEvery)),
-		keyframes: syncing.NewKeyframes(o.KeyframeInterval, o.Relay),
-		donors:    syncing.NewDonors(h.Settings),
-		syncing:   syncing.Policy{BytesPerTick: o.SyncBytesPerTick, Timeout: o.SyncTimeout, Lag: o.Lag, AckEvery: o.AckEvery, Strikes: o.MaxStrikes},
-		ending:    ending.New(ending.Policy{Linger: o.Linger, EndLinger: o.EndLinger, Abandoned: o.Abandoned}),
+		ring:        ring.New(o.RingRecords, o.RingBytes),
+		made:        &output{},
+		given:       &output{},
+		byID:        make(map[PeerID]*peer),
+		botPayloads: g.NewPayloads(),
+		budget:      ledger,
+		idle:        idle.New(h.Settings, o.Inactive),
+		seats:       make(seats, h.Settings.Players),
+		wake:        never,
+		pace:        pace.New(h.Settings, pace.Policies{Wait: o.Wait, Slow: o.Slow, Delay: o.Delay, Every: o.PingEvery}, ledger),
+		talk:        talk.New(int(h.Settings.Players), talk.Policy{Bytes: o.MaxNoteBytes, History: o.ChatHistory, Spectators: o.SpectatorChat}),
+		lobby:       lobby.New(o.Start, int(h.Settings.Players), ledger),
+		votes:       vote.New(int(h.Settings.Players)),
+		views:       v,
+		evidence:    evidence.New(g, h, o.MaxEvidence),
+		checks:      evidence.NewChecks(o.Disclosure().Delay, lockstep.Tick(h.Settings.CheckEvery)),
+		keyframes:   syncing.NewKeyframes(o.KeyframeInterval, o.Relay),
+		donors:      syncing.NewDonors(h.Settings),
+		syncing:     syncing.Policy{BytesPerTick: o.SyncBytesPerTick, Timeout: o.SyncTimeout, Lag: o.Lag, AckEvery: o.AckEvery, Strikes: o.MaxStrikes},
+		ending:      ending.New(ending.Policy{Linger: o.Linger, EndLinger: o.EndLinger, Abandoned: o.Abandoned}),
 	}, nil
 }
 

@@ -41,7 +41,7 @@ type Recovery struct {
 	dec       record.Decoder
 	header    []byte            // the header record
 	position  protocol.Position // of the next record
-	seats     []hostSeat
+	seats     seats
 	end       []byte // the end record, which only a match that its rules have ended may have
 	talk      *talk.Talk
 	options   string // the text of the last [record.EventOptions]
@@ -106,7 +106,7 @@ func (r *Recovery) Append(raw []byte) error {
 	switch rec.Kind {
 	case record.KindHeader:
 		r.header = slices.Clone(raw)
-		r.seats = make([]hostSeat, rec.Header.Settings.Players)
+		r.seats = make(seats, rec.Header.Settings.Players)
 		r.talk = talk.New(len(r.seats), talk.Policy{History: talk.MaxHistory})
 		r.position = 1
 		return nil
@@ -232,7 +232,7 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 		s.lostAt, s.role = now, protocol.Seated
 		s.substitution.recovered(x.c.LastDecided(lockstep.Player(i)), s.told == takenOver)
 	}
-	x.seatBots()
+	x.seats.seatBots(o.Bots)
 	x.talk.Recover(r.talk)
 	x.keyframes.Put(now, &syncing.State{
 		Header: r.header, Tick: sim.Tick(), Hash: sim.Hash(), Last: r.dec.AppendLast(nil), Bytes: sim.AppendState(nil),
@@ -246,7 +246,7 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	}
 	for i := range x.seats {
 		if s := &x.seats[i]; s.want == s.told {
-			x.show(lockstep.Player(i), x.presence(lockstep.Player(i), s.want)) // an event has said that the player is here, and no tick
+			x.show(lockstep.Player(i), s.presence(s.want)) // an event has said that the player is here, and no tick
 		}
 	}
 	if x.c.Err() != nil { // the rules ended the match before the crash

@@ -66,7 +66,7 @@ func (h *Host) Stats() Stats {
 	s := h.stats
 	s.Tick, s.InputDelay, s.StateBytes = h.c.Now(), h.c.InputDelay(), h.c.StateBytes()
 	s.Resimulated, s.SyncKeyframes = h.c.Resimulated(), h.keyframes.Made()
-	s.Players, s.Spectators = h.players(), h.spectators()
+	s.Players, s.Spectators = h.seats.players(), h.spectators()
 	s.RingRecords = int(h.ring.Next() - h.ring.First())
 	s.Memory = h.Info().Memory()
 	for _, p := range h.peers {
@@ -131,7 +131,7 @@ func (x Info) Seats() (all []SeatInfo) {
 		switch {
 		case s.want == vacant:
 			continue
-		case x.h.isBot(p):
+		case s.bot != nil:
 			state = SeatBot
 		case s.want == away:
 			state = SeatAway
@@ -245,7 +245,7 @@ func (x Info) CheckBounds(stateBytes int) error {
 		if p := s.peer; p != nil && (p.seat != lockstep.Player(i) || p.state == Closed || p.state == Connecting || s.want != here) {
 			return fmt.Errorf("lockstep: host: seat %d is owned by peer %d, %s, of seat %d", i, p.id, p.state, p.seat)
 		}
-		if s.peer == nil && s.want == here && !x.h.isBot(lockstep.Player(i)) && !x.h.ending.Over() {
+		if s.peer == nil && s.want == here && s.bot == nil && !x.h.ending.Over() {
 			return fmt.Errorf("lockstep: host: seat %d is present without an owner", i)
 		}
 	}

@@ -28,7 +28,7 @@ func (a Admin) Hold(now lockstep.Time, w Wait) {
 		return
 	}
 	if w.Reason != before {
-		a.h.wakeAt(a.h.lobby.Hold(a.h.now, before != "", a.h.lobbySeats()))
+		a.h.wakeAt(a.h.lobby.Hold(a.h.now, before != "", a.h.seats.lobby()))
 		kind := MatchHeld
 		if w.Reason == "" {
 			kind = MatchGoesOn
@@ -42,7 +42,7 @@ func (a Admin) Hold(now lockstep.Time, w Wait) {
 func (h *Host) tellWait() {
 	now := pace.Situation{Over: h.ending.Over(), Paused: h.c.Paused()}
 	if h.lobby.Open() && !now.Over && !now.Paused && h.pace.Held() == "" {
-		w := h.lobby.Wait(h.now, h.lobbySeats())
+		w := h.lobby.Wait(h.now, h.seats.lobby())
 		now.Lobby = Wait{Reason: w.Reason, Players: w.Players, Until: w.Until}
 	}
 	changed, again := h.pace.Tell(h.now, now)
