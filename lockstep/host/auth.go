@@ -92,7 +92,7 @@ func (h *Host) identify(p *peer, a *protocol.Auth) bool {
 	p.platform, p.sources = record.SplitPlatform(a.Platform)
 	p.build = a.Build
 	p.witness.Resimulates = a.Can(protocol.Resimulate)
-	if h.disclosed.Records(disclosure.Player) == nil || p.view != nil {
+	if h.log.policy.Records(disclosure.Player) == nil || p.view != nil {
 		return true
 	}
 	h.refuse(p, protocol.ErrorRole, "this match is sent as views: the client must ask for them", "views")
@@ -166,16 +166,16 @@ const noPlace = "no place is free"
 
 // watch welcomes a spectator.
 func (h *Host) watch(p *peer, g *Grant) {
-	if h.spectators() >= h.options.MaxSpectators {
+	if h.peers.spectators() >= h.options.MaxSpectators {
 		h.refuse(p, protocol.ErrorFull, noPlace, "")
 		return
 	}
-	if wait := lockstep.Time(h.keyframes.UntilSeen(h.c.Now(), h.disclosed.Delay)) * h.pace.Period(); wait > h.options.SyncTimeout/2 {
+	if wait := lockstep.Time(h.keyframes.UntilSeen(h.c.Now(), h.log.policy.Delay)) * h.pace.Period(); wait > h.options.SyncTimeout/2 {
 		// Longer than a client may wait for a state.
 		h.closeFor(p, protocol.CloseBusy, "the match can be seen after its delay", uint32(wait.Milliseconds())+1000)
 		return
 	}
-	if p.view != nil && h.disclosed.Delay > 0 {
+	if p.view != nil && h.log.policy.Delay > 0 {
 		h.refuse(p, protocol.ErrorRole, "spectators of this match are delayed, and views are not", "")
 		return
 	}
@@ -189,15 +189,6 @@ func (h *Host) watch(p *peer, g *Grant) {
 	h.greet(p, &protocol.Welcome{Seat: lockstep.System, Role: protocol.Spectator})
 	h.event(Event{Kind: PeerJoined, Peer: p.id, Player: lockstep.System, Text: p.name})
 	h.startSync(p, "joined")
-}
-
-func (h *Host) spectators() (n int) {
-	for _, p := range h.peers {
-		if p.seat == lockstep.System && p.state != Connecting && p.state != Closed {
-			n++
-		}
-	}
-	return n
 }
 
 // welcome gives a peer its seat. A position is that of the first record that the client lacks; 0 if it has none.
@@ -244,15 +235,15 @@ func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position
 	p.state = CatchingUp
 	h.awaitState(p, false)
 	p.stream.Resume(h.now, position)
-	h.mark(p)
+	h.peers.mark(p)
 }
 
 // greet sends welcome and starts the timers of a peer.
 func (h *Host) greet(p *peer, w *protocol.Welcome) {
-	w.Tick, w.AckEvery = h.present(p), uint16(h.options.AckEvery)
+	w.Tick, w.AckEvery = h.log.present(p.reader()), uint16(h.options.AckEvery)
 	w.InputDelay, w.SpeedPercent = uint16(h.c.InputDelay()), h.pace.Speed()
 	if !w.Resumed {
-		w.Position = h.shown(p)
+		w.Position = h.log.shown(p.reader())
 	}
 	p.state = Syncing
 	p.stream.Reach(w.Tick)

@@ -36,7 +36,7 @@ func (h *Host) Bans() Bans { return Bans{h} }
 
 // List returns the bans in force, including those of kicks, oldest first.
 func (b Bans) List(now lockstep.Time) []Ban {
-	b.h.at(now)
+	b.h.now = max(b.h.now, now)
 	return b.h.bans.List(b.h.now)
 }
 
@@ -45,7 +45,7 @@ func (b Bans) Changes() uint64 { return b.h.bans.Changes() }
 
 // Remove ends the ban of a subject, name and address. It returns false if there is none.
 func (b Bans) Remove(now lockstep.Time, ban Ban) bool {
-	b.h.at(now)
+	b.h.now = max(b.h.now, now)
 	return b.h.bans.Remove(b.h.now, ban)
 }
 
@@ -53,7 +53,7 @@ func (b Bans) Remove(now lockstep.Time, ban Ban) bool {
 // for newcomers, too. It replaces a ban of the same subject, name and address. If 256 others are in force, it returns an error that
 // wraps [ErrBan] and does nothing.
 func (b Bans) Add(now lockstep.Time, ban Ban) (Ended, error) {
-	b.h.at(now)
+	b.h.now = max(b.h.now, now)
 	if err := b.h.bans.Add(b.h.now, ban); err != nil {
 		return Ended{}, err
 	}
@@ -69,7 +69,7 @@ func (b Bans) expel(ban *Ban) Ended {
 // other guests of that address keep their seats. For any other player, the guests of the address are banned in addition
 // to the subject.
 func (b Bans) AddPlayer(now lockstep.Time, player lockstep.Player, until lockstep.Time, reason string) (ended Ended, _ error) {
-	b.h.at(now)
+	b.h.now = max(b.h.now, now)
 	if err := b.h.seats.taken(player); err != nil {
 		return ended, err
 	}
@@ -92,8 +92,8 @@ func (b Bans) AddPlayer(now lockstep.Time, player lockstep.Player, until lockste
 
 // AddPeer bans the holder of a welcomed connection, as AddPlayer does.
 func (b Bans) AddPeer(now lockstep.Time, id PeerID, until lockstep.Time, reason string) (Ended, error) {
-	b.h.at(now)
-	p := b.h.find(id)
+	b.h.now = max(b.h.now, now)
+	p := b.h.peers.find(id)
 	if p == nil || p.state == Closed || p.state == Connecting {
 		return Ended{}, fmt.Errorf("%w: no connection %d is in the match", ErrBan, id)
 	}
@@ -116,7 +116,7 @@ func (h *Host) expel(of func(g *Grant, from string) bool, text string) (ended En
 			ended.Add(h.giveUp(lockstep.Player(i), protocol.CloseBanned, text))
 		}
 	}
-	for _, p := range h.peers {
+	for _, p := range h.peers.all {
 		if p.seat == lockstep.System && p.state != Connecting && p.state != Closed && of(p.grant(), p.from) {
 			h.close(p, protocol.CloseBanned, text)
 			ended.Connections++

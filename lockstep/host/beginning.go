@@ -34,8 +34,8 @@ func (r *Recovery) Begin(now lockstep.Time, h *lockstep.Header, origin Origin, o
 	if x.c, err = r.match.Begin(&r.dec, h, (*hostLog)(x), x.coordinatorOptions()); err != nil {
 		return nil, err
 	}
-	x.header = x.c.Header()
-	x.barrier.Begin(x.disclosed.Delay, x.c.Now(), x.keyframes.Begin(now, x.c.Now(), x.disclosed.Delay > 0))
+	x.log.c, x.header = x.c, x.c.Header()
+	x.log.barrier.Begin(x.log.policy.Delay, x.c.Now(), x.keyframes.Begin(now, x.c.Now(), x.log.policy.Delay > 0))
 	if err := x.c.Event(lockstep.System, record.EventLineage, origin.Lineage.Text()); err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ var ErrBegun = errors.New("lockstep: host: the match has begun")
 
 // Start ends the lobby at once.
 func (a Admin) Start(now lockstep.Time) error {
-	a.h.at(now)
+	a.h.now = max(a.h.now, now)
 	if !a.h.lobby.Open() || a.h.ending.Over() {
 		return ErrBegun
 	}

@@ -35,7 +35,7 @@ func (h *Host) paceSeats() []pace.Seat {
 		if p := s.peer; p != nil {
 			x.Measured, x.Late = p.link.RTT() > 0, p.late(h.now)
 			if x.Live = p.state == Live; x.Live {
-				x.Lag = p.stream.Lag(h.present(p))
+				x.Lag = p.stream.Lag(h.log.present(p.reader()))
 			}
 		}
 		h.seen = append(h.seen, x)

@@ -214,10 +214,11 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	}
 	x.now, x.headerRecord = now, r.header
 	x.ring.Begin(r.position)
-	x.barrier.Durable(r.position)
+	x.log.barrier.Durable(r.position)
 	if x.c, err = r.match.Coordinator(&r.dec, (*hostLog)(x), x.coordinatorOptions()); err != nil {
 		return nil, err
 	}
+	x.log.c = x.c
 	x.pace.SetSpeed(r.speed)
 	copy(x.seats, r.seats)
 	if r.sealed > r.origin {
@@ -238,7 +239,7 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 		Header: r.header, Tick: sim.Tick(), Hash: sim.Hash(), Last: r.dec.AppendLast(nil), Bytes: sim.AppendState(nil),
 		Roster: x.roster(r.position), Position: r.position,
 	})
-	x.barrier.Begin(x.disclosed.Delay, sim.Tick(), x.keyframes.Begin(now, sim.Tick(), x.disclosed.Delay > 0))
+	x.log.barrier.Begin(x.log.policy.Delay, sim.Tick(), x.keyframes.Begin(now, sim.Tick(), x.log.policy.Delay > 0))
 	x.seatsChanged = true
 	x.wakeAt(now)
 	if err := x.writeOn(r.end); err != nil {
@@ -260,7 +261,7 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 func (h *Host) writeOn(end []byte) error {
 	if end != nil {
 		err := h.ring.Append(end)
-		h.barrier.Durable(h.ring.Next())
+		h.log.barrier.Durable(h.ring.Next())
 		return err
 	}
 	t := h.c.Now()

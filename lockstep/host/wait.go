@@ -21,7 +21,7 @@ const (
 // Hold stops the sealing of ticks for a reason of the server, such as a full disk, until it is called again. A Wait
 // without a Reason lets the match continue. Since is ignored.
 func (a Admin) Hold(now lockstep.Time, w Wait) {
-	a.h.at(now)
+	a.h.now = max(a.h.now, now)
 	w.Reason = pack.Clip(w.Reason, record.MaxNote)
 	before := a.h.pace.Held()
 	if a.h.ending.Over() || !a.h.pace.Hold(a.h.now, w) {
@@ -50,9 +50,9 @@ func (h *Host) tellWait() {
 	if !changed {
 		return
 	}
-	for _, p := range h.peers {
+	for _, p := range h.peers.all {
 		if p.state != Connecting && p.state != Closed {
-			h.mark(p)
+			h.peers.mark(p)
 		}
 	}
 }
