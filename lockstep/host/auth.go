@@ -33,7 +33,7 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 		}
 		return
 	}
-	grant, err := h.authorize(a.Token)
+	grant, err := h.options.authorize(a.Token)
 	if err != nil {
 		h.refuse(p, protocol.ErrorRefused, "refused", "")
 		return
@@ -77,7 +77,7 @@ func (h *Host) identify(p *peer, a *protocol.Auth) bool {
 	case !a.Can(protocol.Views):
 		errors.As(a.CheckIdentity(h.auth), &err)
 	case h.views == nil:
-		h.error(p, protocol.ErrorIdentity, "the match has no views", "views")
+		h.private(p, errorMessage(protocol.ErrorIdentity, "the match has no views", "views"))
 		h.close(p, protocol.CloseRefused, "identity")
 		return false
 	default:
@@ -85,7 +85,7 @@ func (h *Host) identify(p *peer, a *protocol.Auth) bool {
 		errors.As(a.CheckViewer(h.views.Identity(*h.auth)), &err)
 	}
 	if err != nil {
-		h.error(p, protocol.ErrorIdentity, err.Error(), err.Field)
+		h.private(p, errorMessage(protocol.ErrorIdentity, err.Error(), err.Field))
 		h.close(p, protocol.CloseRefused, "identity")
 		return false
 	}
@@ -127,30 +127,9 @@ func (h *Host) closeReplaced(p *peer, seat lockstep.Player) bool {
 
 // refuse tells a newcomer why it cannot join, and closes its connection.
 func (h *Host) refuse(p *peer, code protocol.ErrorCode, text, field string) {
-	h.error(p, code, text, field)
+	h.private(p, errorMessage(code, text, field))
 	h.close(p, protocol.CloseRefused, text)
 }
-
-// authorize returns the grant of a token.
-func (h *Host) authorize(token string) (Grant, error) {
-	if token == "" && h.options.AnonymousSpectators {
-		return Grant{Role: protocol.Spectator, Guest: true}, nil
-	}
-	if token == "" || h.options.Authorize == nil {
-		return Grant{}, errRefused
-	}
-	//samestep:allow unseen decides about joins, and never reaches a simulation
-	g, err := h.options.Authorize(token)
-	if err == nil && !g.Role.Valid() {
-		err = errRefused
-	}
-	if g.Subject == "" {
-		g.Subject = token
-	}
-	return g, err
-}
-
-var errRefused = errors.New("lockstep: refused")
 
 // PeerOf returns the connection that plays with a session, so that the caller can tell whose datagrams arrive.
 func (x Info) PeerOf(t protocol.SessionToken) (PeerID, bool) {
@@ -187,7 +166,7 @@ func (h *Host) watch(p *peer, g *Grant) {
 	}
 	h.charge(p, g)
 	h.greet(p, &protocol.Welcome{Seat: lockstep.System, Role: protocol.Spectator})
-	h.event(Event{Kind: PeerJoined, Peer: p.id, Player: lockstep.System, Text: p.name})
+	h.made.event(h.log.now(), Event{Kind: PeerJoined, Peer: p.id, Player: lockstep.System, Text: p.name})
 	h.startSync(p, "joined")
 }
 
@@ -226,7 +205,7 @@ func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position
 	if before == vacant {
 		kind = PeerJoined
 	}
-	h.event(Event{Kind: kind, Peer: p.id, Player: seat, Text: s.name})
+	h.made.event(h.log.now(), Event{Kind: kind, Peer: p.id, Player: seat, Text: s.name})
 	if !resumed {
 		h.startSync(p, "joined")
 		return

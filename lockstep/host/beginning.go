@@ -31,7 +31,7 @@ func (r *Recovery) Begin(now lockstep.Time, h *lockstep.Header, origin Origin, o
 		return nil, err
 	}
 	x.now = now
-	if x.c, err = r.match.Begin(&r.dec, h, (*hostLog)(x), x.coordinatorOptions()); err != nil {
+	if x.c, err = r.match.Begin(&r.dec, h, (*hostLog)(x), x.options.coordinator(&x.header.Settings, (*hostFrames)(x))); err != nil {
 		return nil, err
 	}
 	x.log.c, x.header = x.c, x.c.Header()

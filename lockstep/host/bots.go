@@ -47,28 +47,25 @@ func (h *Host) runBots() {
 		if bot == nil {
 			continue
 		}
-		switch err := h.runBot(p, bot); {
+		err := guarded(func() error {
+			values := bot(h.c.Referee().Simulation())
+			for _, v := range values[:min(len(values), h.options.MaxPerTick)] {
+				if _, err := h.Submit(p, v); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		switch {
 		case err == nil:
 		case h.seats[p].bot != nil:
 			h.seats[p].why = botFailed
 			h.vacate(p)
-			h.event(Event{Kind: BotFailed, Player: p, Text: clipped(err), Stack: stackOf(err)})
+			h.made.event(h.log.now(), Event{Kind: BotFailed, Player: p, Text: clipped(err), Stack: stackOf(err)})
 		default:
 			h.substituteFailed(p, err)
 		}
 	}
-}
-
-func (h *Host) runBot(p lockstep.Player, bot lockstep.Bot) error {
-	return guarded(func() error {
-		values := bot(h.c.Referee().Simulation())
-		for _, v := range values[:min(len(values), h.options.MaxPerTick)] {
-			if _, err := h.Submit(p, v); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // botFailed is the reason in the log. Only the event has the error: it can tell what players must not know.

@@ -53,12 +53,11 @@ type Host struct {
 	headerRecord []byte
 	keyframes    syncing.Keyframes
 	syncing      syncing.Policy
-	donors       syncing.Donors // relay mode
-	checks       evidence.Checks
+	donors       syncing.Donors        // relay mode
 	last         []record.LastSequence // scratch
 
 	now   lockstep.Time
-	wake  lockstep.Time // when the next timer other than a tick is due
+	wake  alarm // when the next timer other than a tick is due
 	peers peers
 	seats seats
 
@@ -73,9 +72,8 @@ type Host struct {
 	untold       bool // the peers do not know a seat's change
 	ending       *ending.Ending
 
-	made    *output           // since the last Ready
-	given   *output           // the last Ready
-	scanned protocol.Position // barrier.Persisted() at the last takeDirty
+	made  *output // since the last Ready
+	given *output // the last Ready
 
 	pace     *pace.Pace
 	seen     []pace.Seat // scratch of paceSeats
@@ -100,7 +98,7 @@ func New(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := coordinator.New(g, h, (*hostLog)(x), x.coordinatorOptions())
+	c, err := coordinator.New(g, h, (*hostLog)(x), x.options.coordinator(&x.header.Settings, (*hostFrames)(x)))
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +128,7 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	return &Host{
 		game: g, header: h, options: o, auth: auth,
 		ring:        records,
-		log:         journal{ring: records, policy: o.Disclosure()},
+		log:         journal{ring: records, policy: o.Disclosure(), checks: evidence.NewChecks(o.Disclosure().Delay, lockstep.Tick(h.Settings.CheckEvery))},
 		made:        &output{},
 		given:       &output{},
 		peers:       peers{byID: make(map[PeerID]*peer)},
@@ -138,33 +136,18 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		budget:      ledger,
 		idle:        idle.New(h.Settings, o.Inactive),
 		seats:       make(seats, h.Settings.Players),
-		wake:        never,
+		wake:        alarm(never),
 		pace:        pace.New(h.Settings, pace.Policies{Wait: o.Wait, Slow: o.Slow, Delay: o.Delay, Every: o.PingEvery}, ledger),
 		talk:        talk.New(int(h.Settings.Players), talk.Policy{Bytes: o.MaxNoteBytes, History: o.ChatHistory, Spectators: o.SpectatorChat}),
 		lobby:       lobby.New(o.Start, int(h.Settings.Players), ledger),
 		votes:       vote.New(int(h.Settings.Players)),
 		views:       v,
 		evidence:    evidence.New(g, h, o.MaxEvidence),
-		checks:      evidence.NewChecks(o.Disclosure().Delay, lockstep.Tick(h.Settings.CheckEvery)),
 		keyframes:   syncing.NewKeyframes(o.KeyframeInterval, o.Relay),
 		donors:      syncing.NewDonors(h.Settings),
 		syncing:     syncing.Policy{BytesPerTick: o.SyncBytesPerTick, Timeout: o.SyncTimeout, Lag: o.Lag, AckEvery: o.AckEvery, Strikes: o.MaxStrikes},
 		ending:      ending.New(ending.Policy{Linger: o.Linger, EndLinger: o.EndLinger, Abandoned: o.Abandoned}),
 	}, nil
-}
-
-func (h *Host) coordinatorOptions() coordinator.Options {
-	o := &h.options
-	return coordinator.Options{
-		InputDelay: o.InputDelay,
-		MaxPerTick: o.MaxPerTick, MaxBytesPerTick: o.share(&h.header.Settings) - commandOverhead*o.MaxPerTick,
-		Relay: o.Relay,
-		Referee: lockstep.FollowerOptions{
-			History:  lockstep.HistoryOptions{Length: o.EvidenceHistory, States: true},
-			Observer: o.Observer, Stepping: o.Stepping,
-		},
-		Frames: (*hostFrames)(h),
-	}
 }
 
 // hostLog is the Host as the log of its Coordinator: it adds the records to the next Ready and to the ring, and keeps
@@ -220,8 +203,8 @@ func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
 	}
 	p := h.peers.add(from)
 	p.stream, p.link = syncing.NewStream(&h.syncing, h.now+h.options.AuthTimeout), link.New(h.now)
-	h.wakeAt(p.stream.Deadline())
-	if h.ending.Over() && !h.lingers() {
+	h.wake.at(p.stream.Deadline())
+	if h.ending.Over() && !h.ending.Lingers(h.now, h.seats.seen()) {
 		h.closeEnded(p)
 	}
 	return p.id, true
@@ -238,7 +221,7 @@ func (h *Host) Disconnect(now lockstep.Time, id PeerID) {
 	h.leaveSeat(p)
 	if p.sentEnd && p.seat != lockstep.System {
 		h.seats[p.seat].sawEnd = true // a lost connection takes longer to close
-		h.wakeAt(h.closesAt())
+		h.wake.at(h.ending.ClosesAt(h.seats.seen()))
 	}
 	h.budget.Leave(&p.tab)
 	p.state = Closed
@@ -273,9 +256,9 @@ func (h *Host) closeFor(p *peer, code protocol.CloseCode, reason string, retry u
 	p.witness.Leave()
 	h.peers.mark(p)
 	if welcomed {
-		h.event(Event{Kind: PeerClosed, Peer: p.id, Player: p.seat, Code: code, Text: reason})
+		h.made.event(h.log.now(), Event{Kind: PeerClosed, Peer: p.id, Player: p.seat, Code: code, Text: reason})
 	} else {
-		h.event(Event{Kind: PeerRefused, Peer: p.id, Player: p.seat, Code: code, Text: reason})
+		h.made.event(h.log.now(), Event{Kind: PeerRefused, Peer: p.id, Player: p.seat, Code: code, Text: reason})
 	}
 }
 

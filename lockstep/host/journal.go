@@ -5,6 +5,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/syncing"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -16,6 +17,7 @@ type journal struct {
 	ring    *ring.Ring
 	barrier syncing.Barrier
 	policy  disclosure.Policy // who may see what, as the log says
+	checks  evidence.Checks   // for spectators
 	lost    lockstep.Tick     // ticks that were sealed but not in the log when it failed
 }
 
@@ -64,4 +66,18 @@ func (j *journal) persisted() lockstep.Tick {
 		}
 	}
 	return t
+}
+
+// check returns the check of tick t for spectators, or another one that uses its slot.
+func (j *journal) check(t lockstep.Tick) coordinator.Check {
+	for _, t := range j.checks.Stale() {
+		if k, ok := j.c.Check(t); ok {
+			j.checks.Show(k)
+		}
+	}
+	k, ok := j.checks.Of(t)
+	if !ok {
+		k, _ = j.c.Check(t)
+	}
+	return k
 }

@@ -12,7 +12,7 @@ func (h *Host) ready() bool {
 	gathers := h.pace.Held() == "" && h.lobby.Open()
 	if gathers {
 		over, wake := h.lobby.Time(h.now, h.seats.lobby())
-		h.wakeAt(wake)
+		h.wake.at(wake)
 		if gathers = !over; over {
 			h.leaveLobby()
 		}
@@ -67,7 +67,7 @@ func (h *Host) bill(p lockstep.Player, a budget.ID) {
 // tellCosts tells all peers who costs the match time.
 func (h *Host) tellCosts() {
 	for _, c := range h.pace.Costs() {
-		h.event(Event{Kind: TimeLost, Player: c.Player, Number: int64(c.Used) / 1000, Text: c.Text})
+		h.made.event(h.log.now(), Event{Kind: TimeLost, Player: c.Player, Number: int64(c.Used) / 1000, Text: c.Text})
 		h.announce(c.Player, record.EventPace, c.Text)
 	}
 }
@@ -86,14 +86,14 @@ func (h *Host) paceTime() {
 			_ = h.Admin().SetInputDelay(h.now, delay) // the tick is full; the next measurement tries again
 		}
 	}
-	h.wakeAt(h.pace.Next())
+	h.wake.at(h.pace.Next())
 }
 
 // logSpeed logs a speed.
 func (h *Host) logSpeed(percent uint16) error {
 	_, err := h.c.SetSpeed(percent)
 	if err == nil {
-		h.event(Event{Kind: SpeedChanged, Player: lockstep.System, Number: int64(percent)})
+		h.made.event(h.log.now(), Event{Kind: SpeedChanged, Player: lockstep.System, Number: int64(percent)})
 	}
 	return err
 }

@@ -115,7 +115,14 @@ func (h *Host) handle(p *peer, m *protocol.Message, within bool) {
 	case protocol.KindChat:
 		h.chat(p, m)
 	case protocol.KindReady:
-		h.setReady(p, m)
+		switch {
+		case p.seat == lockstep.System:
+			h.offend(p, protocol.ErrorRole, "spectators are not asked whether they are ready")
+		case !h.lobby.Say(h.budget.Purse(h.now, &p.tab), p.seat, m.Ready):
+			h.limited(p, "you have changed your mind too often: you stay ready")
+		default:
+			h.noteReady(p.seat)
+		}
 	case protocol.KindLeave:
 		h.leave(p, m.Text)
 	default:
@@ -169,7 +176,7 @@ func (h *Host) answer(p *peer, r lockstep.Receipt, known bool) {
 	h.private(p, &h.message)
 	if p.datagrams.Receipt(h.now, r) && calm {
 		p.calm = len(p.out)
-		h.wakeAt(h.now + datagram.ReceiptWait)
+		h.wake.at(h.now + datagram.ReceiptWait)
 	}
 }
 
@@ -179,19 +186,6 @@ func (h *Host) reject(p *peer, r lockstep.Receipt) {
 	}
 	h.message = protocol.Message{Kind: protocol.KindCommandRejected, Sequence: r.Sequence, Reason: r.Reason, Text: r.Detail}
 	h.private(p, &h.message)
-}
-
-// compareReport passes a player's checksum to the coordinator. It charges the ticks that the referee re-simulates for
-// it to the player and to the match.
-func (h *Host) compareReport(p *peer, t lockstep.Tick, sum *checksum.Sum) error {
-	h.c.AllowResimulation(h.budget.Room(h.now, &p.tab, budget.Resimulations))
-	before := h.c.Resimulated()
-	err := h.c.Report(p.seat, t, sum)
-	if ticks := int(h.c.Resimulated() - before); ticks > 0 {
-		h.budget.Take(h.now, &p.tab, budget.Resimulations, ticks)
-	}
-	h.takeDesyncs()
-	return err
 }
 
 // report takes a checksum.
@@ -205,7 +199,14 @@ func (h *Host) report(p *peer, m *protocol.Message) {
 	if _, reported := h.c.Reported(m.Tick, p.seat); reported || !h.c.Seated(p.seat) || h.seats[p.seat].leaves {
 		return // re-simulated from a keyframe, or a tick before it joined
 	}
-	if err := h.compareReport(p, m.Tick, &sum); err != nil {
+	// The ticks that the referee re-simulates are charged to the player and to the match.
+	h.c.AllowResimulation(h.budget.Room(h.now, &p.tab, budget.Resimulations))
+	before := h.c.Resimulated()
+	err := h.c.Report(p.seat, m.Tick, &sum)
+	if ticks := int(h.c.Resimulated() - before); ticks > 0 {
+		h.budget.Take(h.now, &p.tab, budget.Resimulations, ticks)
+	}
+	if h.takeDesyncs(); err != nil {
 		h.offend(p, protocol.ErrorReport, err.Error())
 		return
 	}

@@ -215,7 +215,7 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	x.now, x.headerRecord = now, r.header
 	x.ring.Begin(r.position)
 	x.log.barrier.Durable(r.position)
-	if x.c, err = r.match.Coordinator(&r.dec, (*hostLog)(x), x.coordinatorOptions()); err != nil {
+	if x.c, err = r.match.Coordinator(&r.dec, (*hostLog)(x), x.options.coordinator(&x.header.Settings, (*hostFrames)(x))); err != nil {
 		return nil, err
 	}
 	x.log.c = x.c
@@ -237,11 +237,11 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	x.talk.Recover(r.talk)
 	x.keyframes.Put(now, &syncing.State{
 		Header: r.header, Tick: sim.Tick(), Hash: sim.Hash(), Last: r.dec.AppendLast(nil), Bytes: sim.AppendState(nil),
-		Roster: x.roster(r.position), Position: r.position,
+		Roster: x.seats.roster(x.talk, x.lobby, r.position), Position: r.position,
 	})
 	x.log.barrier.Begin(x.log.policy.Delay, sim.Tick(), x.keyframes.Begin(now, sim.Tick(), x.log.policy.Delay > 0))
 	x.seatsChanged = true
-	x.wakeAt(now)
+	x.wake.at(now)
 	if err := x.writeOn(r.end); err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func newViews(g *lockstep.Game, s *lockstep.Settings, o *Options) (*views.Views,
 func (h *Host) startView(p *peer) {
 	if p.view.Begin() {
 		at := h.log.next()
-		p.out = append(p.out, h.roster(at)...)
+		p.out = append(p.out, h.seats.roster(h.talk, h.lobby, at)...)
 		for i := range h.seats {
 			p.view.Present(lockstep.Player(i), h.seats[i].shown)
 		}
@@ -44,7 +44,7 @@ func (h *Host) startView(p *peer) {
 	p.state = Live
 	p.stream.Reach(h.log.present(p.reader()))
 	h.awaitState(p, false)
-	h.event(Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
+	h.made.event(h.log.now(), Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
 	h.makeViews(true)
 	h.peers.mark(p)
 }
