@@ -78,7 +78,7 @@ func (a Admin) SetSpeed(now lockstep.Time, percent uint16) error {
 	if err := record.CheckSpeed(percent); err != nil {
 		return err
 	}
-	err := a.h.logSpeed(percent)
+	err := a.logSpeed(percent)
 	if err == nil {
 		a.h.pace.SetSpeed(percent)
 	}
@@ -136,4 +136,13 @@ func (a Admin) suspend(now, retry lockstep.Time, why string) {
 	for _, p := range a.h.peers.all {
 		a.h.closeEnded(p)
 	}
+}
+
+// logSpeed logs a speed.
+func (a Admin) logSpeed(percent uint16) error {
+	_, err := a.h.c.SetSpeed(percent)
+	if err == nil {
+		a.h.made.event(a.h.log.now(), Event{Kind: SpeedChanged, Player: lockstep.System, Number: int64(percent)})
+	}
+	return err
 }

@@ -24,11 +24,7 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 	}
 	if seat, ok := h.seats.bySession(a.Session); ok {
 		s := &h.seats[seat]
-		if h.closeReplaced(p, seat) {
-			return
-		}
-		h.charge(p, s.grant())
-		if h.mayReturn(p) {
+		if h.mayTake(p, seat, s.grant(), true) {
 			h.welcome(p, seat, a.Position)
 		}
 		return
@@ -55,11 +51,7 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 		h.refuse(p, protocol.ErrorFull, "no seat is free", "")
 		return
 	}
-	if h.seats[seat].owner == grant.Subject && h.closeReplaced(p, seat) {
-		return
-	}
-	h.charge(p, &grant)
-	if !h.mayReturn(p) {
+	if !h.mayTake(p, seat, &grant, h.seats[seat].owner == grant.Subject) {
 		return
 	}
 	if h.seats[seat].own(h.now, &grant, p.name) {
@@ -99,30 +91,25 @@ func (h *Host) identify(p *peer, a *protocol.Auth) bool {
 	return false
 }
 
-// charge charges a peer that is welcomed with a grant to the accounts of its holder.
-func (h *Host) charge(p *peer, g *Grant) {
-	p.subject, p.guest, p.token = g.Subject, g.Guest, g.ID
-	h.budget.Welcome(h.now, &p.tab, budget.Holder{Subject: g.Subject, Address: p.from, Guest: g.Guest, Spectator: g.Role == protocol.Spectator})
-}
-
-// mayReturn closes the connection of a player that takes seats too often, and returns false.
-func (h *Host) mayReturn(p *peer) bool {
-	if h.budget.Take(h.now, &p.tab, budget.Returns, 1) {
-		return true
-	}
-	h.close(p, protocol.CloseBusy, "seats are taken too often")
-	return false
-}
-
-// closeReplaced closes a connection that a newer one of the same player has replaced: its auth was delayed, and its
-// client has given it up.
-func (h *Host) closeReplaced(p *peer, seat lockstep.Player) bool {
-	owner := h.seats[seat].peer
-	if owner == nil || owner.id < p.id {
+// mayTake charges a player for taking a seat, which is its own already or not. It closes the connection and returns false if the
+// player takes seats too often, or if a newer connection of the same player has replaced it: its auth was delayed, and its client has given it up.
+func (h *Host) mayTake(p *peer, seat lockstep.Player, g *Grant, its bool) bool {
+	if owner := h.seats[seat].peer; its && owner != nil && owner.id >= p.id {
+		h.close(p, protocol.CloseReplaced, "a later connection has the seat")
 		return false
 	}
-	h.close(p, protocol.CloseReplaced, "a later connection has the seat")
+	h.budget.Welcome(h.now, &p.tab, p.granted(g))
+	if !h.budget.Take(h.now, &p.tab, budget.Returns, 1) {
+		h.close(p, protocol.CloseBusy, "seats are taken too often")
+		return false
+	}
 	return true
+}
+
+// granted takes the grant of a peer that is welcomed, and returns who pays for it.
+func (p *peer) granted(g *Grant) budget.Holder {
+	p.subject, p.guest, p.token = g.Subject, g.Guest, g.ID
+	return budget.Holder{Subject: g.Subject, Address: p.from, Guest: g.Guest, Spectator: g.Role == protocol.Spectator}
 }
 
 // refuse tells a newcomer why it cannot join, and closes its connection.
@@ -149,9 +136,10 @@ func (h *Host) watch(p *peer, g *Grant) {
 		h.refuse(p, protocol.ErrorFull, noPlace, "")
 		return
 	}
-	if wait := lockstep.Time(h.keyframes.UntilSeen(h.c.Now(), h.log.policy.Delay)) * h.pace.Period(); wait > h.options.SyncTimeout/2 {
+	if wait := lockstep.Time(h.log.keyframes.UntilSeen(h.c.Now(), h.log.policy.Delay)) * h.pace.Period(); wait > h.options.SyncTimeout/2 {
 		// Longer than a client may wait for a state.
-		h.closeFor(p, protocol.CloseBusy, "the match can be seen after its delay", uint32(wait.Milliseconds())+1000)
+		p.retry = uint32(wait.Milliseconds()) + 1000
+		h.close(p, protocol.CloseBusy, "the match can be seen after its delay")
 		return
 	}
 	if p.view != nil && h.log.policy.Delay > 0 {
@@ -164,7 +152,7 @@ func (h *Host) watch(p *peer, g *Grant) {
 		h.refuse(p, protocol.ErrorRole, "this token is for the views of "+g.Viewer.String()+": the client must ask for views", "views")
 		return
 	}
-	h.charge(p, g)
+	h.budget.Welcome(h.now, &p.tab, p.granted(g))
 	h.greet(p, &protocol.Welcome{Seat: lockstep.System, Role: protocol.Spectator})
 	h.made.event(h.log.now(), Event{Kind: PeerJoined, Peer: p.id, Player: lockstep.System, Text: p.name})
 	h.startSync(p, "joined")
@@ -185,7 +173,7 @@ func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position
 	h.idle.Connected(seat)
 	h.giveBack(seat)
 	h.bill(seat, p.tab.Payer())
-	h.noteName(seat)
+	h.log.noteName(seat, s, h.budget.Purse(h.now, &p.tab))
 	p.seat, p.role = seat, s.role
 	if p.name == "" {
 		p.name = s.name

@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/pace"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -18,15 +19,15 @@ type alarm lockstep.Time
 // at makes it due at a time, or earlier.
 func (a *alarm) at(t lockstep.Time) { *a = min(*a, alarm(t)) }
 
-// due returns when Advance is due next.
-func (h *Host) due() lockstep.Time {
-	if h.ending.Over() {
-		return lockstep.Time(h.wake)
+// due returns when Advance is due next in a match that is over, or goes on.
+func (a alarm) due(now lockstep.Time, over bool, p *pace.Pace) lockstep.Time {
+	switch {
+	case over:
+		return lockstep.Time(a)
+	case !p.Running():
+		return now
 	}
-	if !h.pace.Running() {
-		return h.now
-	}
-	return min(lockstep.Time(h.wake), h.pace.Due())
+	return min(lockstep.Time(a), p.Due())
 }
 
 // Advance seals the ticks that are due and runs the timers: it closes silent and slow connections, gives up on lost
@@ -36,7 +37,7 @@ func (h *Host) due() lockstep.Time {
 func (h *Host) Advance(now lockstep.Time) {
 	h.now = max(h.now, now)
 	h.pace.Start(h.now)
-	if late := h.now - h.due(); late > stall {
+	if late := h.now - h.wake.due(h.now, h.ending.Over(), h.pace); late > stall {
 		// The program or its machine did not run, so messages that arrived meanwhile were not read.
 		for _, p := range h.peers.all {
 			p.link.Forgive(h.now, late)
@@ -92,8 +93,8 @@ func (h *Host) tick() {
 // sealed tells what a tick that was just sealed shows to late spectators, and to joiners.
 func (h *Host) sealed(t lockstep.Tick) {
 	if h.options.Relay {
-		h.last = h.c.AppendLast(h.last[:0])
-		h.donors.Remember(t, h.ring.Next(), h.last)
+		h.log.last = h.c.AppendLast(h.log.last[:0])
+		h.donors.Remember(t, h.ring.Next(), h.log.last)
 	}
 	delay := h.log.policy.Delay
 	if delay == 0 {
@@ -105,8 +106,8 @@ func (h *Host) sealed(t lockstep.Tick) {
 	}
 	h.log.check(t)
 	if t%((delay+3)/4) == 0 {
-		if k := h.keyframe(); k != nil {
-			h.keyframes.Keep(k, h.log.barrier.Hidden(t))
+		if k := h.log.keyframe(h.now, h.seats, h.lobby); k != nil {
+			h.log.keyframes.Keep(k, h.log.barrier.Hidden(t))
 		}
 	}
 }

@@ -49,23 +49,18 @@ func (h *Host) takeDesyncs() {
 			}
 			h.distrust(r.Tick, r.Agreed)
 		default:
-			h.desync(r)
+			s := &h.seats[r.Player]
+			e := Event{Kind: PeerDesynced, Tick: r.Tick, Player: r.Player, Text: r.String()}
+			if s.peer != nil {
+				e.Peer = s.peer.id
+			}
+			h.made.event(h.log.now(), e)
+			h.inquire(r, s.peer)
+			if p := s.peer; p != nil {
+				h.private(p, &protocol.Message{Kind: protocol.KindDesyncReport, Tick: r.Tick, Player: r.Player, Agreed: r.Agreed, Field: r.Section})
+				h.react(p, &s.resynced)
+			}
 		}
-	}
-}
-
-func (h *Host) desync(r *coordinator.DesyncReport) {
-	s := &h.seats[r.Player]
-	e := Event{Kind: PeerDesynced, Tick: r.Tick, Player: r.Player, Text: r.String()}
-	if s.peer != nil {
-		e.Peer = s.peer.id
-	}
-	h.made.event(h.log.now(), e)
-	h.inquire(r, s.peer)
-	if p := s.peer; p != nil {
-		h.message = protocol.Message{Kind: protocol.KindDesyncReport, Tick: r.Tick, Player: r.Player, Agreed: r.Agreed, Field: r.Section}
-		h.private(p, &h.message)
-		h.react(p, &s.resynced)
 	}
 }
 
@@ -102,9 +97,9 @@ func (h *Host) settle() {
 	h.made.Evidence = append(h.made.Evidence, o.Evidence...)
 	for _, e := range o.States { // for joiners, unless another client has answered first
 		k, ok := h.c.Check(e.Tick)
-		if x := h.donors.Take(h.now, e.Tick, e.Player, e.Hash, k, ok, h.ring.First()); x != nil && h.keyframes.After(x.Position) {
-			x.Header, x.Roster = h.headerRecord, h.seats.roster(h.talk, h.lobby, x.Position)
-			h.keyframes.Take(h.now, x)
+		if x := h.donors.Take(h.now, e.Tick, e.Player, e.Hash, k, ok, h.ring.First()); x != nil && h.log.keyframes.After(x.Position) {
+			x.Header, x.Roster = h.log.header, h.seats.roster(h.log.talk, h.lobby, x.Position)
+			h.log.keyframes.Take(h.now, x)
 		}
 	}
 	h.wake.at(h.evidence.Next())
@@ -155,7 +150,7 @@ func (h *Host) distrust(t, right lockstep.Tick) {
 	h.stats.RefereeFaults++
 	h.made.event(h.log.now(), Event{Kind: RefereeHealed, Tick: t, Player: lockstep.System, Text: "computed again, its state is another one, which it takes"})
 	h.log.checks.Correct()
-	h.keyframes.Distrust(h.now, right)
+	h.log.keyframes.Distrust(h.now, right)
 	for _, p := range h.peers.all {
 		p.witness.Distrust(right)     // a spectator may have agreed with the wrong state
 		if p.stream.Distrust(right) { // it gets the new one

@@ -50,11 +50,8 @@ type Host struct {
 	log     journal
 	auth    *protocol.Auth // the identity that a client must have
 
-	headerRecord []byte
-	keyframes    syncing.Keyframes
-	syncing      syncing.Policy
-	donors       syncing.Donors        // relay mode
-	last         []record.LastSequence // scratch
+	syncing syncing.Policy
+	donors  syncing.Donors // relay mode
 
 	now   lockstep.Time
 	wake  alarm // when the next timer other than a tick is due
@@ -65,7 +62,6 @@ type Host struct {
 
 	budget *budget.Ledger
 	idle   *idle.Seats
-	talk   *talk.Talk
 	bans   bans.Table
 
 	seatsChanged bool // a seat's change is not in the log yet
@@ -104,7 +100,7 @@ func New(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	}
 	x.c, x.log.c, x.header = c, c, c.Header()
 	x.seatsChanged = x.seats.seatBots(x.options.Bots)
-	x.log.barrier.Begin(x.log.policy.Delay, 0, x.keyframes.Begin(0, 0, x.log.policy.Delay > 0))
+	x.log.barrier.Begin(x.log.policy.Delay, 0, x.log.keyframes.Begin(0, 0, x.log.policy.Delay > 0))
 	return x, nil
 }
 
@@ -127,8 +123,14 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	ledger := budget.New(o.Rates.list(), int(h.Settings.Players)+o.MaxSpectators)
 	return &Host{
 		game: g, header: h, options: o, auth: auth,
-		ring:        records,
-		log:         journal{ring: records, policy: o.Disclosure(), checks: evidence.NewChecks(o.Disclosure().Delay, lockstep.Tick(h.Settings.CheckEvery))},
+		ring: records,
+		log: journal{
+			ring:      records,
+			policy:    o.Disclosure(),
+			checks:    evidence.NewChecks(o.Disclosure().Delay, lockstep.Tick(h.Settings.CheckEvery)),
+			talk:      talk.New(int(h.Settings.Players), talk.Policy{Bytes: o.MaxNoteBytes, History: o.ChatHistory, Spectators: o.SpectatorChat}),
+			keyframes: syncing.NewKeyframes(o.KeyframeInterval, o.Relay),
+		},
 		made:        &output{},
 		given:       &output{},
 		peers:       peers{byID: make(map[PeerID]*peer)},
@@ -138,12 +140,10 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		seats:       make(seats, h.Settings.Players),
 		wake:        alarm(never),
 		pace:        pace.New(h.Settings, pace.Policies{Wait: o.Wait, Slow: o.Slow, Delay: o.Delay, Every: o.PingEvery}, ledger),
-		talk:        talk.New(int(h.Settings.Players), talk.Policy{Bytes: o.MaxNoteBytes, History: o.ChatHistory, Spectators: o.SpectatorChat}),
 		lobby:       lobby.New(o.Start, int(h.Settings.Players), ledger),
 		votes:       vote.New(int(h.Settings.Players)),
 		views:       v,
 		evidence:    evidence.New(g, h, o.MaxEvidence),
-		keyframes:   syncing.NewKeyframes(o.KeyframeInterval, o.Relay),
 		donors:      syncing.NewDonors(h.Settings),
 		syncing:     syncing.Policy{BytesPerTick: o.SyncBytesPerTick, Timeout: o.SyncTimeout, Lag: o.Lag, AckEvery: o.AckEvery, Strikes: o.MaxStrikes},
 		ending:      ending.New(ending.Policy{Linger: o.Linger, EndLinger: o.EndLinger, Abandoned: o.Abandoned}),
@@ -160,9 +160,9 @@ func (l *hostLog) Append(raw []byte) error {
 		if len(raw) > protocol.MaxServerMessage {
 			return fmt.Errorf("lockstep: host: got a header of %d bytes, want at most %d", len(raw), protocol.MaxServerMessage)
 		}
-		l.headerRecord = slices.Clone(raw)
+		l.log.header = slices.Clone(raw)
 	case record.KindKeyframe:
-		l.keyframes.First(l.headerRecord, raw) // the state at tick 0, a relay's only own state
+		l.log.keyframes.First(l.log.header, raw) // the state at tick 0, a relay's only own state
 	}
 	l.made.record(raw)
 	return l.ring.Append(raw)
@@ -229,22 +229,16 @@ func (h *Host) Disconnect(now lockstep.Time, id PeerID) {
 	h.peers.remove(p)
 }
 
-// close ends a connection: the peer is sent the reason, and is no longer read.
+// close ends a connection: the peer is sent the reason, and is no longer read. It may come back after peer.retry, if that is set.
 func (h *Host) close(p *peer, code protocol.CloseCode, reason string) {
-	var retry uint32
 	switch code {
 	case protocol.CloseSlow, protocol.CloseTimeout, protocol.CloseShutdown, protocol.CloseBusy:
-		retry = cmp.Or(h.ending.Retry(), 1000)
+		p.retry = cmp.Or(p.retry, h.ending.Retry(), 1000)
 	}
-	h.closeFor(p, code, reason, retry)
-}
-
-// closeFor is close with the time in milliseconds after which the peer may come back; 0 means never.
-func (h *Host) closeFor(p *peer, code protocol.CloseCode, reason string, retry uint32) {
 	if p.state == Closed {
 		return
 	}
-	h.message = protocol.Message{Kind: protocol.KindClosing, Code: uint8(code), Text: reason, RetryMS: retry}
+	h.message = protocol.Message{Kind: protocol.KindClosing, Code: uint8(code), Text: reason, RetryMS: p.retry}
 	p.out = h.writer.Append(p.out, &h.message)
 	p.code, p.reason = code, reason
 	h.stats.Closed[code]++

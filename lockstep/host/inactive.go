@@ -39,7 +39,7 @@ func (h *Host) countIdle() {
 			continue
 		}
 		h.made.event(h.log.now(), Event{Kind: PeerInactive, Peer: p.id, Player: player, Number: v.After})
-		h.announce(player, record.EventInactive, noCommand)
+		h.log.announce(player, record.EventInactive, noCommand)
 		if v.Then != ReportInactive {
 			h.close(p, protocol.CloseInactive, noCommand)
 		}

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"errors"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -42,7 +41,7 @@ func (h *Host) noteReady(p lockstep.Player) {
 	if says {
 		text = record.ReadyYes
 	}
-	if !h.talk.Ready(h.budget.Purse(h.now, &h.seats[p].peer.tab), text) {
+	if !h.log.talk.Ready(h.budget.Purse(h.now, &h.seats[p].peer.tab), text) {
 		h.wake.at(h.now + lockstep.Second)
 		return
 	}
@@ -59,23 +58,9 @@ func (h *Host) tellSeats() {
 	h.untold = false
 	for i := range h.seats {
 		if p := lockstep.Player(i); h.seats[i].bot != nil {
-			_ = h.introduce(p) // an error ends the match; Advance handles that
+			_ = h.log.introduce(p, &h.seats[i]) // an error ends the match; Advance handles that
 		} else {
-			h.show(p, h.seats[i].want.text())
+			h.log.show(p, &h.seats[i], h.seats[i].want.text())
 		}
 	}
-}
-
-// show notes a presence that the peers do not know.
-func (h *Host) show(p lockstep.Player, presence string) {
-	s := &h.seats[p]
-	before := cmp.Or(s.shown, record.PresenceVacant)
-	if presence == before {
-		return
-	}
-	if s.why != "" && before != record.PresenceVacant {
-		h.announce(p, record.EventReason, s.why)
-	}
-	s.shown, s.why = presence, ""
-	h.announce(p, record.EventPresence, presence)
 }

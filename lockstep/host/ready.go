@@ -82,7 +82,7 @@ func (h *Host) Ready() *Ready {
 	h.made.clear()
 	r := h.given
 	r.cut()
-	r.Position, r.Next = h.ring.Next(), h.due()
+	r.Position, r.Next = h.ring.Next(), h.wake.due(h.now, h.ending.Over(), h.pace)
 	h.peers.markNew(&h.log, h.seats)
 	r.Peers = h.peers.takeDirty(r.Peers)
 	return &r.Ready
@@ -98,7 +98,7 @@ func (h *Host) Persisted(now lockstep.Time, upTo protocol.Position) {
 	}
 	h.log.barrier.Durable(upTo)
 	h.log.barrier.Reveal(h.c.Now())
-	if h.keyframes.Awaited() {
+	if h.log.keyframes.Awaited() {
 		h.waitingTime()
 	}
 	h.peers.markNew(&h.log, h.seats) // frames go before views

@@ -137,11 +137,11 @@ func (h *Host) command(p *peer, m *protocol.Message, within bool) {
 		return
 	}
 	if h.seats[p.seat].leaves { // the coordinator still has the seat's previous player
-		h.reject(p, lockstep.Receipt{Sequence: m.Sequence, Reason: lockstep.NotSeated})
+		h.private(p, p.rejection(lockstep.Receipt{Sequence: m.Sequence, Reason: lockstep.NotSeated}))
 		return
 	}
 	if h.seats[p.seat].substitution.has(m.Sequence, h.c.LastDecided(p.seat)) {
-		h.reject(p, lockstep.Receipt{Sequence: m.Sequence, Reason: lockstep.StaleCommand, Detail: "the substitute has used it"})
+		h.private(p, p.rejection(lockstep.Receipt{Sequence: m.Sequence, Reason: lockstep.StaleCommand, Detail: "the substitute has used it"}))
 		return
 	}
 	known := false
@@ -150,7 +150,7 @@ func (h *Host) command(p *peer, m *protocol.Message, within bool) {
 	}
 	if !known && !(within && h.budget.Take(h.now, &p.tab, budget.Commands, 1)) {
 		h.stats.Rejected[lockstep.RateLimited]++
-		h.reject(p, lockstep.Receipt{Sequence: m.Sequence, Reason: lockstep.RateLimited})
+		h.private(p, p.rejection(lockstep.Receipt{Sequence: m.Sequence, Reason: lockstep.RateLimited}))
 		h.offend(p, 0, "")
 		return
 	}
@@ -168,7 +168,7 @@ func (h *Host) answer(p *peer, r lockstep.Receipt, known bool) {
 		h.idle.Reset(p.seat)
 	}
 	if r.Reason != lockstep.Accepted {
-		h.reject(p, r)
+		h.private(p, p.rejection(r))
 		return
 	}
 	h.message = protocol.Message{Kind: protocol.KindCommandAccepted, Sequence: r.Sequence, Tick: r.Tick}
@@ -180,12 +180,12 @@ func (h *Host) answer(p *peer, r lockstep.Receipt, known bool) {
 	}
 }
 
-func (h *Host) reject(p *peer, r lockstep.Receipt) {
+// rejection returns the answer to a command that is not accepted.
+func (p *peer) rejection(r lockstep.Receipt) *protocol.Message {
 	if !r.Reason.Final() {
 		p.refused.Add(r.Sequence)
 	}
-	h.message = protocol.Message{Kind: protocol.KindCommandRejected, Sequence: r.Sequence, Reason: r.Reason, Text: r.Detail}
-	h.private(p, &h.message)
+	return &protocol.Message{Kind: protocol.KindCommandRejected, Sequence: r.Sequence, Reason: r.Reason, Text: r.Detail}
 }
 
 // report takes a checksum.

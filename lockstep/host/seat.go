@@ -144,7 +144,7 @@ func (p *peer) whyGone() string {
 // leave handles a peer's own wish to leave. The log has its reason, so it counts like a note of the player.
 func (h *Host) leave(p *peer, reason string) {
 	why := leftUntold
-	if p.seat != lockstep.System && reason != "" && h.talk.Note(h.budget.Purse(h.now, &p.tab), reason) {
+	if p.seat != lockstep.System && reason != "" && h.log.talk.Note(h.budget.Purse(h.now, &p.tab), reason) {
 		why += ": " + reason
 	}
 	h.close(p, protocol.CloseLeft, pack.Clip(why, record.MaxNote))
@@ -167,7 +167,9 @@ func (h *Host) logSeats() {
 			continue
 		}
 		told, leaves := s.told, s.leaves
-		err := h.logSeat(lockstep.Player(i), s)
+		again, err := h.log.seat(lockstep.Player(i), s)
+		h.seatsChanged = h.seatsChanged || again
+		h.takeDesyncs()
 		if err == nil {
 			s.told = s.want
 		}
@@ -181,42 +183,6 @@ func (h *Host) logSeats() {
 		}
 	}
 	h.tellSeats()
-}
-
-func (h *Host) logSeat(p lockstep.Player, s *hostSeat) error {
-	var err error
-	if s.why != "" && s.told != vacant {
-		h.announce(p, record.EventReason, s.why)
-	}
-	s.why = ""
-	if s.leaves {
-		if _, err = h.c.Leave(p); err != nil {
-			return err
-		}
-		h.takeDesyncs()
-		s.leaves, s.told = false, vacant
-	}
-	switch {
-	case s.want == s.told:
-	case s.told == vacant:
-		if _, err = h.c.Join(p); err == nil && s.want != here {
-			s.told, h.seatsChanged = here, true
-			return h.logSeat(p, s)
-		}
-		if err == nil && s.bot != nil {
-			err = h.enterBot(p)
-		}
-	case s.want == here:
-		if _, err = h.c.Return(p); err == nil && s.bot != nil {
-			err = h.enterBot(p)
-		}
-	case s.want == away:
-		_, err = h.c.Lose(p)
-	case s.want == takenOver:
-		_, err = h.c.TakeOver(p)
-	}
-	h.takeDesyncs()
-	return err
 }
 
 // takeOver gives the seat of a player that is not connected to a substitute, if there is one. The player may come back

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/lobby"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/pace"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -291,4 +292,20 @@ func (all seats) roster(t *talk.Talk, l *lobby.Lobby, before protocol.Position) 
 		notes = append(notes, record.Note(line.Player, record.TopicChat, line.Text)...)
 	}
 	return notes
+}
+
+// pace appends what the pace sees of the seats now.
+func (all seats) pace(seen []pace.Seat, now lockstep.Time, j *journal) []pace.Seat {
+	for i := range all {
+		s := &all[i]
+		x := pace.Seat{Here: s.want == here, Away: s.want == away}
+		if p := s.peer; p != nil {
+			x.Measured, x.Late = p.link.RTT() > 0, p.late(now)
+			if x.Live = p.state == Live; x.Live {
+				x.Lag = p.stream.Lag(j.present(p.reader()))
+			}
+		}
+		seen = append(seen, x)
+	}
+	return seen
 }

@@ -31,7 +31,7 @@ func (h *Host) Send(id PeerID, dst []byte, max int) []byte {
 	if calm && len(dst) > begin {
 		dst = p.takePrivate(dst)
 	} else if calm {
-		h.hold(p)
+		h.wake.at(p.hold(h.now))
 	}
 	switch {
 	case !p.streams():
@@ -47,6 +47,13 @@ func (h *Host) Send(id PeerID, dst []byte, max int) []byte {
 // holds reports whether the records up to end may wait for the stream, because datagrams carry them.
 func (p *peer) holds(now lockstep.Time, end protocol.Position) bool {
 	return p.state == Live && p.datagrams.Holds(now, p.link.RTT(), p.stream.Cursor(), end)
+}
+
+// hold makes what a peer has to get wait for the stream, and returns until when.
+func (p *peer) hold(now lockstep.Time) (until lockstep.Time) {
+	p.datagrams.Hold(now)
+	_, until = p.datagrams.Due(now)
+	return until
 }
 
 // takePrivate appends the private messages.
@@ -72,7 +79,7 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 	end := h.log.window(p)
 	if g := p.datagrams; g != nil {
 		if len(dst) == begin && at < end && !h.ending.Over() && p.holds(h.now, end) {
-			h.hold(p)
+			h.wake.at(p.hold(h.now))
 			return dst
 		}
 		if len(dst) > begin || at < end {
@@ -98,11 +105,4 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 		dst = p.takePrivate(dst)
 	}
 	return dst
-}
-
-// hold makes what a peer has to get wait for the stream.
-func (h *Host) hold(p *peer) {
-	p.datagrams.Hold(h.now)
-	_, next := p.datagrams.Due(h.now)
-	h.wake.at(next)
 }

@@ -8,24 +8,13 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// keyframe returns the latest keyframe if it is young enough, or else makes one, at most one per interval, and returns nil if there is none yet. In
-// relay mode it asks a client for one.
-func (h *Host) keyframe() *syncing.Keyframe {
-	k, due := h.keyframes.Latest(h.now, h.ring.First())
+// keyframeFor returns the latest keyframe that a peer may see, or nil.
+func (h *Host) keyframeFor(p *peer) *syncing.Keyframe {
+	k := h.log.keyframe(h.now, h.seats, h.lobby)
 	if k == nil && h.options.Relay {
 		h.seekState()
 	}
-	if !due {
-		return k
-	}
-	at := h.log.next()
-	h.last = h.c.AppendLast(h.last[:0])
-	return h.keyframes.Make(h.now, h.c.Referee().Simulation(), &syncing.State{Header: h.headerRecord, Last: h.last, Roster: h.seats.roster(h.talk, h.lobby, at), Position: at})
-}
-
-// keyframeFor returns the latest keyframe that a peer may see, or nil.
-func (h *Host) keyframeFor(p *peer) *syncing.Keyframe {
-	return h.keyframes.For(h.keyframe(), h.log.shown(p.reader()), h.log.visible(p.reader()), h.ring.First())
+	return h.log.keyframes.For(k, h.log.shown(p.reader()), h.log.visible(p.reader()), h.ring.First())
 }
 
 // seekState asks clients for the latest state that can be verified, as many as may be asked now: live players who reported the agreed checksum of
@@ -67,12 +56,25 @@ func (h *Host) awaitState(p *peer, awaits bool) {
 	}
 }
 
-// startSync begins to send a peer a keyframe in place of the records up to it.
+// startSync begins to send a peer a keyframe in place of the records up to it, or a viewer the whole view.
 func (h *Host) startSync(p *peer, why string) {
 	h.stats.Syncs++
 	if p.view != nil {
 		h.made.event(h.log.now(), Event{Kind: PeerSynced, Peer: p.id, Player: p.seat, Text: why})
-		h.startView(p)
+		if p.view.Begin() {
+			at := h.log.next()
+			p.out = append(p.out, h.seats.roster(h.log.talk, h.lobby, at)...)
+			for i := range h.seats {
+				p.view.Present(lockstep.Player(i), h.seats[i].shown)
+			}
+			p.stream.Pass(at)
+		}
+		p.state = Live
+		p.stream.Reach(h.log.present(p.reader()))
+		h.awaitState(p, false)
+		h.made.event(h.log.now(), Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
+		h.makeViews(true)
+		h.peers.mark(p)
 		return
 	}
 	p.state = Syncing

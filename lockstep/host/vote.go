@@ -31,7 +31,7 @@ func (h *Host) vote(p *peer, line string) {
 		return
 	}
 	agree, all, kicked := h.votes.Cast(h.now, p.seat, a, seats)
-	h.announce(accused, record.EventVote, fmt.Sprintf("%d of %d want this player to be kicked", agree, all))
+	h.log.announce(accused, record.EventVote, fmt.Sprintf("%d of %d want this player to be kicked", agree, all))
 	if !kicked {
 		return
 	}
