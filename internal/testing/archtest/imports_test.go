@@ -86,6 +86,7 @@ var imports = []importRow{
 	{pattern: "lockstep/host/internal/idle", own: []string{"lockstep"}},
 	{pattern: "lockstep/host/internal/link", own: []string{"lockstep"}},
 	{pattern: "lockstep/host/internal/lobby", own: []string{"lockstep", "lockstep/host/internal/budget", "lockstep/protocol"}},
+	{pattern: "lockstep/host/internal/views", own: []string{"lockstep", "lockstep/feed", "lockstep/protocol", "lockstep/record"}},
 	{pattern: "lockstep/host/internal/vote", own: []string{"lockstep", "lockstep/host/internal/budget"}},
 	{pattern: "lockstep/host/internal/pace", own: []string{"lockstep", "lockstep/host/internal/budget", "lockstep/protocol", "lockstep/record"}},
 	{pattern: "lockstep/host/internal/talk", own: []string{"lockstep", "lockstep/host/internal/budget", "lockstep/protocol"}},
