@@ -1,6 +1,8 @@
 package server
 
 import (
+	"github.com/seed-49bee653/samestep/server/internal/crowd"
+
 	"net/netip"
 	"sync"
 )
@@ -57,7 +59,7 @@ func (l *addressLimit) remove(c *conn) {
 }
 
 func (l *addressLimit) delete(c *conn) {
-	if l.conns[c.addr] = without(l.conns[c.addr], c); len(l.conns[c.addr]) == 0 {
+	if l.conns[c.addr] = crowd.Without(l.conns[c.addr], c); len(l.conns[c.addr]) == 0 {
 		delete(l.conns, c.addr)
 	}
 }

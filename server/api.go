@@ -1,6 +1,8 @@
 package server
 
 import (
+	"github.com/seed-49bee653/samestep/server/internal/guests"
+
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,7 +61,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 // counts a guest's match, so that slow requests occupy no place.
 func (s *Server) createMatch(w http.ResponseWriter, r *http.Request) {
 	g, ok := s.authenticate(w, r)
-	guest := g.Role == protocol.Seated && s.limits.Load().GuestMatches > 0
+	guest := g.Role == protocol.Seated && s.gates.limits.Load().GuestMatches > 0
 	if !ok || !permitted(w, guest || g.Role == protocol.Admin) {
 		return
 	}
@@ -97,12 +99,12 @@ func (s *Server) createFrom(w http.ResponseWriter, r *http.Request, body []byte,
 	}
 	spec.Invite = spec.Invite || !guest
 	if _, err = s.storage.check(); err == nil && guest {
-		spec.guest, err = s.reserveGuest(addressOf(r.RemoteAddr), s.mostBots(&spec))
+		err = s.reserveGuest(addressOf(r.RemoteAddr), &spec)
 	}
 	var m *Match
 	if err == nil {
 		if m, err = s.Create(spec); err != nil && guest {
-			s.releaseGuest(spec.guest)
+			s.guests.Release(spec.guest)
 		}
 	}
 	if err != nil {
@@ -120,11 +122,11 @@ func (s *Server) createFrom(w http.ResponseWriter, r *http.Request, body []byte,
 // refuseCreation answers with the error of a creation.
 func (s *Server) refuseCreation(w http.ResponseWriter, r *http.Request, name string, err error) {
 	log := logged.Match(s.log, wsmatch.Clip(name), "")
-	guests, storage, failed := (*guestError)(nil), (*storageError)(nil), (*lockstep.PanicError)(nil)
+	guest, storage, failed := (*guests.Error)(nil), (*storageError)(nil), (*lockstep.PanicError)(nil)
 	asset := (*record.AssetError)(nil)
 	switch {
-	case errors.As(err, &guests):
-		guests.reply(w, s, r.RemoteAddr)
+	case errors.As(err, &guest):
+		s.refuseGuest(w, r.RemoteAddr, guest)
 	case errors.Is(err, ErrExists):
 		fail(w, codeExists, err.Error())
 	case errors.Is(err, ErrFull):

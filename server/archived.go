@@ -1,6 +1,8 @@
 package server
 
 import (
+	"github.com/seed-49bee653/samestep/server/internal/front"
+
 	"cmp"
 	"context"
 	"errors"
@@ -28,7 +30,7 @@ type replayReader struct {
 
 // showsReplays reports whether a request may read replays without a token.
 func (s *Server) showsReplays(r *http.Request) bool {
-	return s.options.Replays && (!s.options.ReplaysHere || isHere(r))
+	return s.options.Replays && (!s.options.ReplaysHere || front.IsHere(r))
 }
 
 // replayReader authenticates a request for replays of a match; "" for all matches. A request that showsReplays admits may read replays, but

@@ -98,7 +98,7 @@ func (s *Server) run(m *Match) bool {
 	}
 	s.matches[m.spec.Name] = m
 	delete(s.recoveries.pending, m.spec.Name)
-	if s.limits.Load().MatchLimits != m.limits { // they have changed meanwhile
+	if s.gates.limits.Load().MatchLimits != m.limits { // they have changed meanwhile
 		m.inbox <- input{do: m.takeLimits}
 	}
 	go m.run()
@@ -130,8 +130,8 @@ func (s *Server) reserve(name string, settings lockstep.Settings) (phase time.Du
 		return 0, fmt.Errorf("%w: %q", ErrExists, name)
 	case failed:
 		return 0, fmt.Errorf("%w: %q, which could not be resumed from %s", ErrExists, name, filepath.Base(lost.path))
-	case len(s.matches) >= s.limits.Load().MaxMatches:
-		return 0, fmt.Errorf("%w: want at most %d", ErrFull, s.limits.Load().MaxMatches)
+	case len(s.matches) >= s.gates.limits.Load().MaxMatches:
+		return 0, fmt.Errorf("%w: want at most %d", ErrFull, s.gates.limits.Load().MaxMatches)
 	}
 	s.matches[name] = nil
 	s.launching.Add(1)
@@ -228,7 +228,7 @@ func (m *Match) hostOptions() host.Options {
 	if m.spec.Host != nil {
 		o = *m.spec.Host
 	}
-	if m.limits = m.server.limits.Load().MatchLimits; m.limits != nil {
+	if m.limits = m.server.gates.limits.Load().MatchLimits; m.limits != nil {
 		m.limits.SetIn(&o)
 	}
 	o.Authorize = func(token string) (host.Grant, error) {

@@ -143,13 +143,13 @@ func (d *datagramServer) accepted(ctx context.Context, c *quic.Conn) context.Con
 	finishHandshake(c.Context())
 	remote := c.RemoteAddr().String()
 	p := &path{quic: c, addr: addressOf(remote), out: make(chan *buffer.Buffer, maxPathQueue)}
-	if d.server.paths.add(p, d.server.limits.Load().MaxUnauthenticated) {
+	if d.server.gates.paths.Add(p, d.server.gates.limits.Load().MaxUnauthenticated) {
 		d.server.turnedAway("crowd", remote)
 	}
 	p.bindTimer = time.AfterFunc(bindTime, func() { c.CloseWithError(pathUnbound, "no connection was named in time") })
 	context.AfterFunc(c.Context(), func() {
 		p.bindTimer.Stop()
-		d.server.paths.remove(p)
+		d.server.gates.paths.Remove(p)
 	})
 	return context.WithValue(ctx, pathKey{}, p)
 }
@@ -174,7 +174,7 @@ func (d *datagramServer) open(w http.ResponseWriter, r *http.Request) {
 	}
 	c, wrong := p.bind(m)
 	p.bindTimer.Stop()
-	s.paths.remove(p)
+	s.gates.paths.Remove(p)
 	if wrong {
 		s.countGuess(p.addr, r.RemoteAddr)
 	}
@@ -232,11 +232,11 @@ type handshakeKey struct{}
 func (s *Server) handshake(ctx context.Context, info *quic.ClientInfo) (context.Context, error) {
 	remote := info.RemoteAddr.String()
 	from := addressOf(remote)
-	if !s.handshakes.spend(from, 1, time.Now()) {
+	if !s.gates.handshakes.Spend(from, 1, time.Now()) {
 		s.turnedAway("connecting", remote)
 		return nil, errHandshakes
 	}
-	end, ok := s.halfOpen.begin(from)
+	end, ok := s.gates.halfOpen.Begin(from)
 	if !ok {
 		s.turnedAway("crowd", remote)
 		return nil, errHandshakes

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"github.com/seed-49bee653/samestep/server/internal/crowd"
+
 	"context"
 	"log/slog"
 	"time"
@@ -18,7 +20,7 @@ func (m *Match) observe(e host.Event) {
 		case e.Kind == host.PeerJoined || e.Kind == host.PeerResumed:
 			c.welcomed(e.Player, m.subjectOf(e.Player))
 			m.rememberClaim(e.Player)
-			m.connecting = without(m.connecting, c)
+			m.connecting = crowd.Without(m.connecting, c)
 		case e.Kind == host.PeerRefused && e.Code == protocol.CloseRefused && e.Text == "refused": // for its token, not for lack of room
 			m.server.countGuess(c.addr, c.remote)
 		}

@@ -13,7 +13,7 @@ func (s *Server) Guard(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.guarded(w, r, func(w http.ResponseWriter, r *http.Request) {
 			if slices.Contains(listed(r.Header, "Upgrade"), "websocket") {
-				h.ServeHTTP(&otherHijacker{hijacker{ResponseWriter: w, budgets: s.frames, from: addressOf(r.RemoteAddr)}}, r)
+				h.ServeHTTP(&otherHijacker{hijacker{ResponseWriter: w, budgets: s.gates.frames, from: addressOf(r.RemoteAddr)}}, r)
 				return
 			}
 			reads(w, r)
@@ -27,7 +27,7 @@ func (s *Server) Admin(h http.Handler) http.Handler { return s.Guard(s.onlyAdmin
 // guarded checks the host of a request, and passes it on as one of its client.
 func (s *Server) guarded(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
 	w = closeOnError{w}
-	if !s.hostAllowed(r) {
+	if !s.hosts.Allow(r) {
 		s.turnedAway("host", r.RemoteAddr)
 		fail(w, codeHost, "host not allowed; see serve --set allowed-host=NAME")
 		return

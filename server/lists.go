@@ -17,7 +17,7 @@ const MaxListed = 100
 // rateLimited limits how often an address may call a handler.
 func (s *Server) rateLimited(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if from := addressOf(r.RemoteAddr); !s.reads.spend(from, 1, time.Now()) && !s.reserved(r, from) {
+		if from := addressOf(r.RemoteAddr); !s.gates.reads.Spend(from, 1, time.Now()) && !s.reserved(r, from) {
 			s.turnedAway("reading", r.RemoteAddr)
 			w.Header().Set("Retry-After", "1")
 			fail(w, codeRequests, "too many requests from your address")

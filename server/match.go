@@ -1,6 +1,8 @@
 package server
 
 import (
+	"github.com/seed-49bee653/samestep/server/internal/crowd"
+
 	"context"
 	"errors"
 	"fmt"
@@ -308,7 +310,7 @@ func (m *Match) drain() {
 func (m *Match) take(in input) {
 	c := in.conn
 	if in.closed {
-		m.server.spectators.remove(c) // again, because its welcome may come after its socket was closed
+		m.server.gates.spectators.Remove(c) // again, because its welcome may come after its socket was closed
 		c.path.close()
 	}
 	switch {
@@ -326,7 +328,7 @@ func (m *Match) take(in input) {
 		m.host.Disconnect(m.now(), c.id)
 		m.process()
 		delete(m.conns, c.id)
-		m.connecting = without(m.connecting, c)
+		m.connecting = crowd.Without(m.connecting, c)
 		if len(m.conns) == 0 {
 			m.idle = time.Now()
 		}
@@ -350,7 +352,7 @@ func (m *Match) take(in input) {
 
 // endIfIdle ends a match that has had no connection for Options.IdleMatch.
 func (m *Match) endIfIdle(now time.Time) {
-	limit := m.server.limits.Load().IdleMatch
+	limit := m.server.gates.limits.Load().IdleMatch
 	if limit > 0 && !m.idle.IsZero() && now.Sub(m.idle) > limit && m.host.Err() == nil {
 		m.host.End(m.now(), fmt.Sprintf("nobody was connected for %v", limit))
 	}

@@ -35,7 +35,7 @@ const (
 // MemoryBound returns the most bytes that live objects and stacks of the server take with its present matches and the
 // present size of their states. With the default settings of Go's garbage collector the process may use twice as many.
 func (s *Server) MemoryBound() int {
-	sum := serverMemory + (s.unauthenticated.most()+s.sockets.most()+s.silent.most()+s.onTrial.most()+s.reservedConns.most()+maxHalfOpen)*connMemory + s.paths.most()*pathMemory + budgetTables*maxBudgets*budgetMemory
+	sum := serverMemory + s.gates.memory()
 	for _, m := range s.Matches() {
 		sum += int(m.memoryBound.Load())
 	}

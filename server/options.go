@@ -1,6 +1,10 @@
 package server
 
 import (
+	"github.com/seed-49bee653/samestep/server/internal/guests"
+
+	"github.com/seed-49bee653/samestep/server/internal/front"
+
 	"cmp"
 	"crypto/ed25519"
 	"errors"
@@ -136,7 +140,7 @@ func (o *Options) complete() {
 	o.GuestDiskBytes = cmp.Or(o.GuestDiskBytes, defaultGuestDisk)
 	o.MatchDiskBytes = cmp.Or(o.MatchDiskBytes, defaultMatchDisk)
 	o.DiskReserve = cmp.Or(o.DiskReserve, defaultDiskReserve)
-	o.ProxyHeader = cmp.Or(o.ProxyHeader, xForwardedFor)
+	o.ProxyHeader = cmp.Or(o.ProxyHeader, front.XForwardedFor)
 	o.IdleMatch = cmp.Or(o.IdleMatch, 5*time.Minute)
 	o.Log = cmp.Or(o.Log, slog.Default())
 	if o.Authorizer == nil {
@@ -192,15 +196,7 @@ type MatchSpec struct {
 	// OnStart is called by [Server.Create] and [Server.Resume] when the match runs; nil for no call.
 	OnStart func(*Match)
 
-	guest *guestUsage // nil unless a guest started it
-}
-
-// A guestUsage is what a match that a guest has started uses. It is in units that every game has.
-type guestUsage struct {
-	from       netip.Prefix
-	bots       int
-	stateBytes int64 // 0 until the first state is known
-	written    int64 // bytes of the replay that are counted
+	guest *guests.Usage // nil unless a guest started it
 }
 
 // checkReplicator refuses a server whose replicated matches would have no file.

@@ -64,7 +64,7 @@ func (l *headerListener) Close() error {
 func (l *headerListener) acceptAll() {
 	for {
 		c, err := l.Listener.Accept()
-		if err != nil || !l.server.isProxy(c.RemoteAddr().String()) {
+		if err != nil || !l.server.proxies.Include(c.RemoteAddr().String()) {
 			if !l.pass(c, err) || errors.Is(err, net.ErrClosed) {
 				return
 			}

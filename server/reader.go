@@ -1,6 +1,8 @@
 package server
 
 import (
+	"github.com/seed-49bee653/samestep/server/internal/front"
+
 	"context"
 	"net/http"
 	"strings"
@@ -92,7 +94,7 @@ func (s *Server) mayScrape(w http.ResponseWriter, r *http.Request) bool {
 	switch hides := s.hides(); {
 	case !ok:
 		return false
-	case (disclosure.Policy{}).Figures(who, false), !hides && isHere(r):
+	case (disclosure.Policy{}).Figures(who, false), !hides && front.IsHere(r):
 		return true
 	case hides:
 		fail(w, codeRefused, "a match on this server hides what the metrics count: ask with the token of an admin, or at the address of serve --admin-listen")

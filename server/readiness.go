@@ -17,7 +17,7 @@ func (s *Server) NotReady() (reasons []string) {
 	if closed {
 		reasons = append(reasons, "the server is shutting down")
 	}
-	if most := s.limits.Load().MaxMatches; matches >= most {
+	if most := s.gates.limits.Load().MaxMatches; matches >= most {
 		reasons = append(reasons, fmt.Sprintf("got %d matches, want less than %d", matches, most))
 	}
 	if unread > 0 {

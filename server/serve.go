@@ -1,6 +1,10 @@
 package server
 
 import (
+	"github.com/seed-49bee653/samestep/server/internal/guests"
+
+	"github.com/seed-49bee653/samestep/server/internal/front"
+
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +13,6 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/seed-49bee653/samestep/internal/files"
@@ -33,21 +36,22 @@ func New(o Options) (*Server, error) {
 			o.Denials = denialsIn(o.Dir)
 		}
 	}
-	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), guests: make(map[*guestUsage]struct{}), recoveries: recoveries{pending: make(map[string]*View), failed: make(map[string]*failedMatch), left: make(chan struct{})}, seals: make(chan struct{}, 1), comparing: make(chan struct{}, 1)}
-	s.storage = storage{dir: o.Dir, live: filepath.Join(o.Dir, liveFolder), reserve: func() int64 { return s.limits.Load().DiskReserve }, free: files.Free, log: o.Log, operations: &s.operations}
+	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), gates: newGates(&o), guests: guests.New(o.GuestDiskBytes), proxies: front.Proxies{Trusted: o.TrustedProxies, Unix: o.TrustUnix, Header: o.ProxyHeader}, origins: o.Origins, recoveries: recoveries{pending: make(map[string]*View), failed: make(map[string]*failedMatch), left: make(chan struct{})}, seals: make(chan struct{}, 1), comparing: make(chan struct{}, 1)}
+	s.storage = storage{dir: o.Dir, live: filepath.Join(o.Dir, liveFolder), reserve: func() int64 { return s.gates.limits.Load().DiskReserve }, free: files.Free, log: o.Log, operations: &s.operations}
 	s.refusals = newRefusalLog(refusedLines, refusedLinesAtOnce)
 	s.turned = newTurnedLogs()
 	s.newFile = func(path string) (file, error) { return replay.Create(path) }
 	s.sealCtx, s.stopSealing = context.WithCancel(context.Background())
 	s.assets = assetStore{held: make(map[string]*heldAsset)}
 	s.replays = replayFolder{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)}
-	if err := s.setHosts(); err != nil {
+	cluster, _ := o.Replicator.(front.Cluster)
+	var err error
+	if s.hosts, err = front.NewHosts(o.AllowedHosts, cluster); err != nil {
 		return nil, err
 	}
-	if err := checkOrigins(o.Origins); err != nil {
+	if err := s.origins.Check(); err != nil {
 		return nil, err
 	}
-	s.limit()
 	s.metrics = newMetrics()
 	s.metrics.registry.MustRegister(&matchCollector{s})
 	for _, c := range o.Metrics {
@@ -63,35 +67,6 @@ func New(o Options) (*Server, error) {
 	s.pipes = newPipeListener(HTTPServer("", s))
 	s.sweepLater()
 	return s, nil
-}
-
-// limit sets the limits of connections and the budgets of addresses.
-func (s *Server) limit() {
-	o := &s.options
-	all := o.Limits()
-	s.limits.Store(&all)
-	share := s.descriptorShare()
-	s.unauthenticated = connLimit[*conn]{max: s.mostUnauthenticated(&all)}
-	s.paths = connLimit[*path]{max: maxUnnamedPaths}
-	trial := min(maxSilent, max(share/descriptorShares, 1))
-	s.silent, s.onTrial = connLimit[*socket]{max: trial}, connLimit[*socket]{max: trial}
-	s.reservedConns = connLimit[*conn]{max: trial}
-	s.sockets = connLimit[*socket]{max: s.mostSockets(&all)}
-	s.spectators = connLimit[*conn]{max: share}
-	s.authenticated = addressLimit{max: o.MaxPerAddress, conns: make(map[netip.Prefix][]*conn)}
-	opened := max(leastConnects, o.MaxPerAddress)
-	s.connects = newBudgets[netip.Prefix](connectsAtOnce*opened, connectPeriod)
-	s.handshakes = newBudgets[netip.Prefix](connectsAtOnce*opened, connectPeriod)
-	s.kept = newBudgets[netip.Prefix](connectsAtOnce*opened, connectPeriod)
-	s.trials = newBudgets[netip.Prefix](trials*opened, time.Second)
-	s.keptEach = newBudgets[reservation](reservedAtOnce, reservedPeriod)
-	s.halfOpen = halfOpen{of: make(map[netip.Prefix]int)}
-	s.sent = newBudgets[netip.Prefix](maxSent, time.Second)
-	s.reads = newBudgets[netip.Prefix](o.MaxReads, time.Second)
-	s.frames = newBudgets[netip.Prefix](maxAddressFrames, time.Minute)
-	s.guesses = newBudgets[netip.Prefix](o.MaxGuesses, guessPeriod)
-	s.guestTries = newBudgets[netip.Prefix](maxGuestTries, guestTryPeriod)
-	s.guestDisk = newBudgets[struct{}](o.GuestDiskBytes, guestDiskPeriod)
 }
 
 // ServeHTTP serves the HTTP interface; see the package comment.

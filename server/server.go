@@ -1,11 +1,14 @@
 package server
 
 import (
+	"github.com/seed-49bee653/samestep/server/internal/guests"
+
+	"github.com/seed-49bee653/samestep/server/internal/front"
+
 	"context"
 	"errors"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,42 +33,25 @@ var (
 
 // A Server runs matches. It is an http.Handler, and safe for concurrent use.
 type Server struct {
-	options Options                // its limits are those of the beginning, see limits
-	limits  atomic.Pointer[Limits] // see SetLimits
+	options Options // its limits are those of the beginning, see gates
 	log     *slog.Logger
 	mux     *http.ServeMux
 	others  http.Handler // see HandleOtherSockets; or nil
-	hosts   []string     // AllowedHosts, as hostName writes them
+	hosts   *front.Hosts
+	proxies front.Proxies
+	origins front.Origins
 	metrics *metrics
 
-	unauthenticated connLimit[*conn]
-	authenticated   addressLimit
-	sockets         connLimit[*socket] // that are not WebSockets
-	silent          connLimit[*socket] // on trial, and have sent nothing
-	onTrial         connLimit[*socket] // on trial, and have sent something
-	reservedConns   connLimit[*conn]   // unauthenticated WebSockets that have shown a valid token, where others crowd
-	paths           connLimit[*path]   // that have not named their connection
-	datagrams       atomic.Pointer[datagramServer]
-	spectators      connLimit[*conn] // WebSockets
-	connects        *budgets[netip.Prefix]
-	trials          *budgets[netip.Prefix] // connections on trial that are listened to
-	kept            *budgets[netip.Prefix] // of those who show a token
-	keptEach        *budgets[reservation]  // the same, of each of them
-	handshakes      *budgets[netip.Prefix] // of QUIC
-	halfOpen        halfOpen
-	sent            *budgets[netip.Prefix] // bytes, over connections that are not WebSockets
-	reads           *budgets[netip.Prefix]
-	frames          *budgets[netip.Prefix]
-	guesses         *budgets[netip.Prefix]
-	guestTries      *budgets[netip.Prefix]
-	guestDisk       *budgets[struct{}] // bytes, of all guests' replays
-	replays         replayFolder
-	assets          assetStore
-	pipes           *pipeListener
-	revoked         revocations
-	keeper          *keeper
-	sweep           *time.Timer // of bans and revocations; nil without Denials
-	creations       creations
+	gates     *gates
+	guests    *guests.Quota
+	datagrams atomic.Pointer[datagramServer]
+	replays   replayFolder
+	assets    assetStore
+	pipes     *pipeListener
+	revoked   revocations
+	keeper    *keeper
+	sweep     *time.Timer // of bans and revocations; nil without Denials
+	creations creations
 
 	refusals    refusalLog
 	turned      map[string]*refusalLog // by reason; never changed
@@ -85,8 +71,7 @@ type Server struct {
 	matches map[string]*Match // nil while a match is being created
 	made    int               // matches created so far, to spread their ticks
 	past    []making          // of the latest matches that have left
-	guests  map[*guestUsage]struct{}
-	closed  bool // no new matches, and those that are launching do not start
+	closed  bool              // no new matches, and those that are launching do not start
 
 	draining bool // no new matches
 }
@@ -191,5 +176,5 @@ func (s *Server) forget(m *Match) {
 	}
 	delete(s.matches, m.spec.Name)
 	delete(s.recoveries.pending, m.spec.Name)
-	delete(s.guests, m.spec.guest)
+	s.guests.Release(m.spec.guest)
 }

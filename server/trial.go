@@ -5,30 +5,17 @@ import (
 	"time"
 )
 
-const (
-	// maxSilent is the number of a server's connections beyond the budgets of their addresses that have sent nothing, and again of
-	// those that have not shown a token yet.
-	maxSilent = 128
-
-	// maxOnTrial is the number of connections of an address beyond its budget that have sent nothing, and again of those that have not
-	// shown a token yet.
-	maxOnTrial = 64
-
-	// trials is how many times Options.MaxPerAddress such connections of an address are listened to in a second.
-	trials = 4
-)
-
 // A connection beyond the budget of its address is on trial: it may make one request, which must show a valid token or session. So a
 // flood from an address does not keep out the people behind it. Connections that send nothing cost next to nothing, and only push
 // each other out.
 
 // hear implements [gate].
 func (s *Server) hear(x *socket) bool {
-	if !s.trials.spend(x.addr, 1, time.Now()) {
+	if !s.gates.trials.Spend(x.addr, 1, time.Now()) {
 		s.turnedAway("connecting", x.RemoteAddr().String())
 		return false
 	}
-	if x.enter(&s.onTrial, maxOnTrial) {
+	if x.enter(s.gates.onTrial, maxOnTrial) {
 		s.turnedAway("connecting", x.RemoteAddr().String())
 	}
 	return true
@@ -42,7 +29,7 @@ func (s *Server) admit(x *socket, w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	x.trial.Store(false)
-	if x.enter(&s.sockets, s.limits.Load().MaxPerAddress) {
+	if x.enter(s.gates.sockets, s.gates.limits.Load().MaxPerAddress) {
 		s.turnedAway("socket", r.RemoteAddr)
 	}
 	return true

@@ -114,7 +114,12 @@ var imports = []importRow{
 	{pattern: "internal/line", own: slices.Concat(log, []string{"desync", "desync/probe", "desync/probe/program", "internal/weave", "internal/words", "lockstep/abi", "module"}), modules: []string{xsync}, tests: slices.Concat(games, live, []string{"internal/testing/hostile", "internal/testing/planted/workshop", "lockstep/local"})},
 	// Apart, so that no test of a game links what reads and builds sources.
 	{pattern: "internal/line/checkline", own: []string{"desync/probe/program", "internal/line"}},
-	{pattern: "server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files", "internal/logged", "internal/measure", "internal/tries", "internal/wsmatch"}), modules: []string{websocket, quic, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"server/archive", "server/assets", openAPI, xxhash})},
+	// No machine of a server imports the server.
+	{pattern: "server/internal/allowance", modules: []string{xtime}},
+	{pattern: "server/internal/crowd"},
+	{pattern: "server/internal/front"},
+	{pattern: "server/internal/guests", own: []string{"server/internal/allowance"}},
+	{pattern: "server", own: slices.Concat(log, live, []string{"server/internal/...", "internal/buffer", "internal/files", "internal/logged", "internal/measure", "internal/tries", "internal/wsmatch"}), modules: []string{websocket, quic, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"server/archive", "server/assets", openAPI, xxhash})},
 	{pattern: "server/archive", own: []string{"lockstep", "server", "replay", "internal/files"}, modules: []string{metrics, bbolt}, tests: []string{"lockstep/host", "lockstep/record", "server/archive/s3", gofakes3}},
 	// Apart, so that only a program with object storage links its client.
 	{pattern: "server/archive/s3", own: []string{"server/archive"}, modules: []string{minio}, tests: []string{"lockstep", "server", gofakes3}},
