@@ -13,8 +13,8 @@ import (
 )
 
 // admin lets only admins pass. The values of the request are in its Form then; a JSON object may have the given names.
-func (s *Server) admin(next http.HandlerFunc, names ...string) http.HandlerFunc {
-	return s.onlyAdmins(func(w http.ResponseWriter, r *http.Request) {
+func (ac *access) admin(next http.HandlerFunc, names ...string) http.HandlerFunc {
+	return ac.onlyAdmins(func(w http.ResponseWriter, r *http.Request) {
 		if takeArguments(w, r, names) {
 			next(w, r)
 		}

@@ -97,8 +97,8 @@ func (m *Match) releaseAssets() {
 }
 
 // listAssets answers with the assets of a match, so that a client can fetch them before it connects.
-func (s *Server) listAssets(w http.ResponseWriter, r *http.Request) {
-	m := s.requested(w, r)
+func (ma *matchAPI) listAssets(w http.ResponseWriter, r *http.Request) {
+	m := ma.registry.requested(w, r)
 	if m == nil {
 		return
 	}

@@ -28,20 +28,20 @@ func auditOf(r *http.Request) *audit {
 }
 
 // audited logs each call of a handler for admins, also a refused one.
-func (s *Server) audited(next http.HandlerFunc) http.HandlerFunc {
+func (ac *access) audited(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		a := &audit{log: s.log}
+		a := &audit{log: ac.log}
 		if name := matchIn(r); name != "" {
-			a.log = s.logOf(name) // the call may end the match
+			a.log = ac.registry.logOf(name) // the call may end the match
 		}
 		r = r.WithContext(context.WithValue(r.Context(), auditKey{}, a))
 		answer := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		defer func() {
 			if v := recover(); v != nil {
-				s.logCall(r, a, http.StatusInternalServerError, "")
+				ac.logCall(r, a, http.StatusInternalServerError, "")
 				panic(v)
 			}
-			s.logCall(r, a, answer.status, answer.message)
+			ac.logCall(r, a, answer.status, answer.message)
 		}()
 		next(answer, r)
 	}
@@ -54,10 +54,10 @@ var auditedValues = []string{"seat", "peer", "percent", "subject", "name", "addr
 const roleRefused = "its role does not permit this"
 
 // logCall writes the line of a call, with the message of an error.
-func (s *Server) logCall(r *http.Request, a *audit, status int, message string) {
+func (ac *access) logCall(r *http.Request, a *audit, status int, message string) {
 	log := a.log
 	if a.match != "" {
-		log = s.logOf(a.match)
+		log = ac.registry.logOf(a.match)
 	}
 	words := []any{"action", r.Method + " " + wsmatch.Clip(r.URL.Path), "status", status, "address", clientText(r.RemoteAddr)}
 	if a.grant.Subject != "" {
@@ -81,7 +81,7 @@ func (s *Server) logCall(r *http.Request, a *audit, status int, message string) 
 	}
 	level := slog.LevelInfo
 	if status == http.StatusForbidden || status == http.StatusTooManyRequests {
-		omitted, ok := s.refusals.allow()
+		omitted, ok := ac.refusals.allow()
 		if !ok {
 			return
 		}

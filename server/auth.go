@@ -3,6 +3,7 @@ package server
 import (
 	"crypto/sha256"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -11,18 +12,29 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
+// access decides who may make a request. It notes refused tokens, and what admins do.
+type access struct {
+	authorizer Authorizer
+	revoked    *revocations
+	registry   *registry
+	gates      *gates
+	turned     *turned
+	log        *slog.Logger
+	refusals   refusalLog
+}
+
 // authorize asks the server's Authorizer unless the token is an invitation, and refuses revoked tokens. A grant without a subject gets one from the
 // token's hash, because an admin may read subjects, but never a token.
-func (s *Server) authorize(token, match string) (host.Grant, error) {
-	g, invited := s.invited(token, match)
+func (ac *access) authorize(token, match string) (host.Grant, error) {
+	g, invited := ac.invited(token, match)
 	var err error
 	if !invited {
-		g, err = s.options.Authorizer.Authorize(token, match)
+		g, err = ac.authorizer.Authorize(token, match)
 	}
 	if err == nil && g.Subject == "" {
 		g.Subject = tokenSubject(sha256.Sum256([]byte(token)))
 	}
-	if err == nil && s.revoked.includes(&g, time.Now()) {
+	if err == nil && ac.revoked.includes(&g, time.Now()) {
 		return host.Grant{}, fmt.Errorf("%w: it was revoked", ErrRefused)
 	}
 	return g, err
@@ -46,17 +58,17 @@ const refusedText = "refused"
 // authenticate returns the grant of a request's bearer token in the match that the path names. It counts an invalid
 // token and answers the request. A valid token passes however many wrong ones its address has sent, because many
 // people can share an address.
-func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (g host.Grant, ok bool) {
-	return s.authenticateIn(w, r, r.PathValue("name"))
+func (ac *access) authenticate(w http.ResponseWriter, r *http.Request) (g host.Grant, ok bool) {
+	return ac.authenticateIn(w, r, r.PathValue("name"))
 }
 
 // authenticateIn is authenticate for a match that the path does not name; "" for all matches.
-func (s *Server) authenticateIn(w http.ResponseWriter, r *http.Request, match string) (g host.Grant, ok bool) {
+func (ac *access) authenticateIn(w http.ResponseWriter, r *http.Request, match string) (g host.Grant, ok bool) {
 	token, shown := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	a := auditOf(r)
 	a.why = errNoToken
 	if shown {
-		a.grant, a.why = s.authorize(token, match)
+		a.grant, a.why = ac.authorize(token, match)
 		if a.why == nil && a.grant.Role == protocol.Admin && isPublic(r) {
 			fail(w, codeRefused, "admins have another address on this server")
 			return host.Grant{}, false
@@ -65,7 +77,7 @@ func (s *Server) authenticateIn(w http.ResponseWriter, r *http.Request, match st
 			return a.grant, true
 		}
 	}
-	if shown && !s.countGuess(addressOf(r.RemoteAddr), r.RemoteAddr) {
+	if shown && !ac.countGuess(addressOf(r.RemoteAddr), r.RemoteAddr) {
 		fail(w, codeGuesses, "too many tokens from your address were refused")
 		return host.Grant{}, false
 	}
@@ -74,9 +86,9 @@ func (s *Server) authenticateIn(w http.ResponseWriter, r *http.Request, match st
 }
 
 // onlyAdmins lets only admins pass.
-func (s *Server) onlyAdmins(next http.HandlerFunc) http.HandlerFunc {
-	return s.audited(func(w http.ResponseWriter, r *http.Request) {
-		if g, ok := s.authenticate(w, r); ok && permitted(w, g.Role == protocol.Admin) {
+func (ac *access) onlyAdmins(next http.HandlerFunc) http.HandlerFunc {
+	return ac.audited(func(w http.ResponseWriter, r *http.Request) {
+		if g, ok := ac.authenticate(w, r); ok && permitted(w, g.Role == protocol.Admin) {
 			next(w, r)
 		}
 	})

@@ -128,7 +128,7 @@ func (m *Match) write(e *host.Evidence, before *draft, complete bool) *draft {
 			who = "server"
 		}
 	}
-	d.path = fmt.Sprintf("%s-%s-%d-%s.zip", trimExt(m.server.archived(m.path)), what, e.Report.Tick, who)
+	d.path = fmt.Sprintf("%s-%s-%d-%s.zip", trimExt(m.server.replays.archived(m.path)), what, e.Report.Tick, who)
 	header := m.host.Header()
 	m.background(d.path, func() {
 		defer close(d.written)

@@ -38,7 +38,7 @@ func (c *matchCollector) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	s := c.server
-	sum := s.census()
+	sum := s.registry.census()
 	for state, n := range sum.states {
 		gauge(matchesDesc, float64(n), matchState(state).String())
 	}

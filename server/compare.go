@@ -14,19 +14,19 @@ import (
 
 // compareSkipped simulates the log of a recovered match from the beginning and compares its checksums.
 // A difference does not end the match, in which all players have the same state.
-func (s *Server) compareSkipped(m *Match) {
-	s.comparing <- struct{}{}
-	defer func() { <-s.comparing }()
-	err := s.Contain(m.logger, func() error { return s.compareLog(m) })
+func (rc *recoverer) compareSkipped(m *Match) {
+	rc.comparing <- struct{}{}
+	defer func() { <-rc.comparing }()
+	err := contain(rc.metrics, m.logger, func() error { return rc.compareLog(m) })
 	if differs := (*lockstep.DesyncError)(nil); errors.As(err, &differs) {
-		s.metrics.unlike.Inc()
+		rc.metrics.unlike.Inc()
 		m.logger.Error("the beginning of a recovered match does not agree with its log", "path", m.ReplayPath(), "err", err)
 	} else if err != nil && !errors.Is(err, ErrShutdown) {
 		m.logger.Warn("the beginning of a recovered match was not compared", "path", m.ReplayPath(), "err", err)
 	}
 }
 
-func (s *Server) compareLog(m *Match) error {
+func (rc *recoverer) compareLog(m *Match) error {
 	f, err := files.OpenNoFollow(m.ReplayPath())
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (s *Server) compareLog(m *Match) error {
 		if damage := (*replay.DamageError)(nil); errors.As(err, &damage) {
 			break // the end of the log then
 		}
-		if err == nil && s.isClosed() {
+		if err == nil && rc.registry.isClosed() {
 			err = ErrShutdown
 		}
 		if err == nil {
@@ -58,10 +58,12 @@ func (s *Server) compareLog(m *Match) error {
 var errPanicked = errors.New("server: panic")
 
 // Contain calls f and turns a panic of it into an error. log gets the stack, and samestep_panics_total counts it.
-func (s *Server) Contain(log *slog.Logger, f func() error) (err error) {
+func (s *Server) Contain(log *slog.Logger, f func() error) error { return contain(s.metrics, log, f) }
+
+func contain(metrics *metrics, log *slog.Logger, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			s.metrics.panics.Inc()
+			metrics.panics.Inc()
 			log.Error("panic", "panic", v, "stack", string(debug.Stack()))
 			err = fmt.Errorf("%w: %v", errPanicked, v)
 		}

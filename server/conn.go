@@ -104,16 +104,16 @@ func closeStatus(err error) websocket.StatusCode {
 
 // play upgrades a request to the match's WebSocket and serves it.
 func (s *Server) play(w http.ResponseWriter, r *http.Request) {
-	wait, recovering := s.recovering(r.PathValue("name"))
+	wait, recovering := s.registry.recovering(r.PathValue("name"))
 	var m *Match
 	if !recovering {
-		if m = s.requested(w, r); m == nil {
+		if m = s.registry.requested(w, r); m == nil {
 			return
 		}
 	}
 	from := addressOf(r.RemoteAddr)
 	session := logged.SessionOf(r)
-	log := logged.Session(s.logOf(r.PathValue("name")), session)
+	log := logged.Session(s.registry.logOf(r.PathValue("name")), session)
 	socket := &hijacker{ResponseWriter: &foreignErrors{ResponseWriter: w}, budgets: s.gates.frames, from: from}
 	ws, err := websocket.Accept(socket, r, &websocket.AcceptOptions{
 		Subprotocols:    []string{Subprotocol},
@@ -121,11 +121,11 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 		CompressionMode: websocket.CompressionDisabled,
 	})
 	if err != nil {
-		s.turnedAwayFrom(log, "handshake", r.RemoteAddr)
+		s.turned.awayFrom(log, "handshake", r.RemoteAddr)
 		return // Accept has answered
 	}
 	if ws.Subprotocol() != Subprotocol {
-		s.turnedAwayFrom(log, "subprotocol", r.RemoteAddr)
+		s.turned.awayFrom(log, "subprotocol", r.RemoteAddr)
 		ws.Close(websocket.StatusPolicyViolation, "want the subprotocol "+Subprotocol)
 		return
 	}
@@ -140,11 +140,11 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 	markUpgraded(socket.conn)
 	// Who has shown a token already is not pushed out by silent ones.
 	in, each := s.gates.unauthenticated, s.gates.limits.Load().MaxUnauthenticated
-	if in.Crowded(from, each) && s.reserved(r, from) {
+	if in.Crowded(from, each) && s.access.reserved(r, from) {
 		in, each = s.gates.reserved, maxOnTrial
 	}
 	if in.Add(c, each) {
-		s.turnedAwayFrom(log, "crowd", r.RemoteAddr)
+		s.turned.awayFrom(log, "crowd", r.RemoteAddr)
 	}
 	go s.serveConn(c, wait) // the HTTP server's goroutine would keep its request and a large stack
 }
@@ -191,7 +191,7 @@ func (c *conn) welcomed(seat lockstep.Player, subject string) {
 }
 
 // turnedAway is that of the server for a connection to a match.
-func (c *conn) turnedAway(reason string) { c.match.server.turnedAwayFrom(c.logger, reason, c.remote) }
+func (c *conn) turnedAway(reason string) { c.match.server.turned.awayFrom(c.logger, reason, c.remote) }
 
 // From implements [crowd.Conn].
 func (c *conn) From() netip.Prefix { return c.addr }

@@ -25,17 +25,17 @@ type connectionView struct {
 }
 
 // listConnections answers with the connections of a match, and what they and their addresses have spent of their budgets.
-func (s *Server) listConnections(w http.ResponseWriter, r *http.Request) {
+func (ma *matchAPI) listConnections(w http.ResponseWriter, r *http.Request) {
 	all, now := []connectionView{}, time.Now()
-	s.doReply(w, r, func(m *Match, h *host.Host) error {
+	ma.doReply(w, r, func(m *Match, h *host.Host) error {
 		for _, c := range h.Connections(m.now()) {
 			v := connectionView{
 				Build: c.Build, Platform: c.Platform, Peer: uint64(c.ID), State: c.State.String(), Role: roleNames[c.Role], Name: c.Name, Subject: c.Subject, Guest: c.Guest,
 				Address: c.Address, Spent: c.Spent, AddressSpent: map[string]int{},
 			}
 			if of := m.conns[c.ID]; of != nil {
-				v.Session, v.AddressSpent = of.session, s.gates.spent(of.addr, c.Subject, now)
-				v.AddressSpent["guest_matches"] = s.guests.Tried(of.addr, now)
+				v.Session, v.AddressSpent = of.session, ma.gates.spent(of.addr, c.Subject, now)
+				v.AddressSpent["guest_matches"] = ma.guests.Tried(of.addr, now)
 			}
 			if seat := int(c.Seat); seat < int(m.spec.Settings.Players) {
 				v.Seat = &seat

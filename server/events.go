@@ -22,7 +22,7 @@ func (m *Match) observe(e host.Event) {
 			m.rememberClaim(e.Player)
 			m.connecting = crowd.Without(m.connecting, c)
 		case e.Kind == host.PeerRefused && e.Code == protocol.CloseRefused && e.Text == "refused": // for its token, not for lack of room
-			m.server.countGuess(c.addr, c.remote)
+			m.server.access.countGuess(c.addr, c.remote)
 		}
 	}
 	about := subject(e.Kind)

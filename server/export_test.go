@@ -77,7 +77,7 @@ func (x *Creations) Len() int { return len(x.c.all) }
 
 // AuthorizeIn returns the grant of a token in a match.
 func (s *Server) AuthorizeIn(token, match string) (host.Grant, error) {
-	return s.authorize(token, match)
+	return s.access.authorize(token, match)
 }
 
 // Codes of closed paths of datagrams.

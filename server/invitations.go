@@ -46,10 +46,8 @@ func invitationHash(token string) string {
 }
 
 // invited returns the grant of a token that is an invitation to a match.
-func (s *Server) invited(token, match string) (g host.Grant, ok bool) {
-	s.mu.Lock()
-	m := s.matches[match]
-	s.mu.Unlock()
+func (ac *access) invited(token, match string) (g host.Grant, ok bool) {
+	m := ac.registry.match(match)
 	if m == nil {
 		return host.Grant{}, false
 	}

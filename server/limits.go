@@ -47,7 +47,7 @@ func (s *Server) SetLimits(l Limits) {
 	all, now := l.WithDefaults(), time.Now()
 	s.gates.resize(all, now)
 	s.guests.SetDisk(all.GuestDiskBytes, now)
-	for _, m := range s.Matches() {
+	for _, m := range s.registry.running() {
 		go m.post(input{do: m.takeLimits}) // it may be busy
 	}
 }

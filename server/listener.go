@@ -43,7 +43,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		in, each, reason = s.gates.silent, maxOnTrial, "connecting"
 	}
 	if x.enter(in, each) {
-		s.turnedAway(reason, remote)
+		s.turned.away(reason, remote)
 	}
 	return x, nil
 }

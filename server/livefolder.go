@@ -93,15 +93,6 @@ func MatchOfLog(path string) string {
 	return base[:len(base)-id]
 }
 
-// archived returns the path of a replay once its match is over: in Options.Dir, if its log is in the live folder.
-func (s *Server) archived(path string) string {
-	dir, name := filepath.Split(path)
-	if s.options.Dir == "" || filepath.Clean(dir) != filepath.Join(s.options.Dir, liveFolder) {
-		return path
-	}
-	return filepath.Join(s.options.Dir, name)
-}
-
 // DenialsIn returns the denials in a server's folder, which a server with Options.Dir has unless it is given others.
 func DenialsIn(dir string) Denials { return denialsIn(dir) }
 

@@ -118,7 +118,7 @@ func (m *Match) Done() <-chan struct{} { return m.done }
 // ReplayPath returns the path of the match's replay, or "" if it has none. It changes when the match is over.
 func (m *Match) ReplayPath() string {
 	if m.finished.Load() {
-		return m.server.archived(m.path)
+		return m.server.replays.archived(m.path)
 	}
 	return m.path
 }

@@ -36,7 +36,7 @@ const (
 // present size of their states. With the default settings of Go's garbage collector the process may use twice as many.
 func (s *Server) MemoryBound() int {
 	sum := serverMemory + s.gates.memory()
-	for _, m := range s.Matches() {
+	for _, m := range s.registry.running() {
 		sum += int(m.memoryBound.Load())
 	}
 	return sum

@@ -23,7 +23,7 @@ func (s *Server) fromAllowedPage(next http.HandlerFunc) http.HandlerFunc {
 		} else if origin == "null" {
 			fix = "serve the page by HTTP: a browser names no host of a page from a file"
 		}
-		s.turnedAwayFrom(s.log, "origin", r.RemoteAddr, "origin", wsmatch.Clip(origin), "fix", fix)
+		s.turned.awayFrom(s.log, "origin", r.RemoteAddr, "origin", wsmatch.Clip(origin), "fix", fix)
 		fail(w, codeOrigin, "pages of this origin are not allowed; see serve --set origin=HOST")
 	}
 }

@@ -36,8 +36,8 @@ func (s *Server) byClient(w http.ResponseWriter, r *http.Request, next http.Hand
 	}
 	client := addressOf(from.String())
 	if !s.gates.connects.Spend(client, 1, time.Now()) {
-		if !s.reserved(r, client) {
-			s.turnedAway("connecting", from.String())
+		if !s.access.reserved(r, client) {
+			s.turned.away("connecting", from.String())
 			fail(w, codeRequests, "too many requests from your address")
 			return
 		}

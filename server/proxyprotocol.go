@@ -86,7 +86,7 @@ func (l *headerListener) readHeader(c net.Conn) {
 	p.RemoteAddr()
 	<-l.reading
 	if p.ProxyHeader() == nil {
-		l.server.turnedAway("proxy header", c.RemoteAddr().String())
+		l.server.turned.away("proxy header", c.RemoteAddr().String())
 		c.Close()
 		return
 	}

@@ -11,10 +11,8 @@ import (
 // NotReady returns the reasons for which the server cannot start another match and write its replay, without paths. It
 // is ready if there are none.
 func (s *Server) NotReady() (reasons []string) {
-	s.mu.Lock()
-	closed, matches, unread := s.closed || s.draining, len(s.matches), s.recoveries.unread
-	s.mu.Unlock()
-	if closed {
+	draining, matches, unread := s.registry.load()
+	if draining {
 		reasons = append(reasons, "the server is shutting down")
 	}
 	if most := s.gates.limits.Load().MaxMatches; matches >= most {
@@ -32,7 +30,7 @@ func (s *Server) NotReady() (reasons []string) {
 	switch {
 	case err != nil:
 		reasons = append(reasons, strings.TrimPrefix(err.Error(), "server: "))
-	case s.census().held[heldByFullDisk] > 0: // by a quota, perhaps
+	case s.registry.census().held[heldByFullDisk] > 0: // by a quota, perhaps
 		reasons = append(reasons, heldByFullDisk)
 	}
 	return reasons
@@ -46,7 +44,7 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 		status, lines = http.StatusServiceUnavailable, []string{"not ready"}
 	}
 	lines = append(lines, reasons...)
-	held := s.census().held
+	held := s.registry.census().held
 	for _, reason := range slices.Sorted(maps.Keys(held)) {
 		if n := held[reason]; n > 0 {
 			lines = append(lines, fmt.Sprintf("matches held: %d, because %s", n, reason))

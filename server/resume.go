@@ -44,7 +44,7 @@ type recovery struct {
 func (x *recovery) decide() bool { return x.decided.CompareAndSwap(false, true) }
 
 // recoverMatch continues a claimed match. After an error, also a panic, another server may continue it.
-func (s *Server) recoverMatch(x *recovery) (err error) {
+func (rc *recoverer) recoverMatch(x *recovery) (err error) {
 	m := x.match
 	err = errPanicked // unless it returns
 	dropped := false
@@ -54,8 +54,8 @@ func (s *Server) recoverMatch(x *recovery) (err error) {
 		}
 	}()
 	defer x.log.Close()
-	s.launching.Add(1) // before start says that it is done
-	defer s.launching.Done()
+	rc.registry.launching.Add(1) // before start says that it is done
+	defer rc.registry.launching.Done()
 	prepare := func(phase time.Duration) error {
 		if err := m.holdAssets(x.header); err != nil {
 			return err
@@ -64,18 +64,18 @@ func (s *Server) recoverMatch(x *recovery) (err error) {
 			return err
 		}
 		x.work.Add(2)
-		s.replays.setLive(filepath.Base(m.path), true)
+		rc.replays.setLive(filepath.Base(m.path), true)
 		if err := m.recoverFrom(x, phase); err != nil {
-			s.replays.setLive(filepath.Base(m.path), false)
+			rc.replays.setLive(filepath.Base(m.path), false)
 			return fmt.Errorf("server: %s: %w", m.path, err)
 		}
 		return nil
 	}
 	// A replay that is closed without an end can be resumed again.
-	err = s.start(m, x.phase, prepare, func() { m.closeReplay() })
-	if errors.Is(err, ErrNotInterrupted) && s.archived(m.path) != m.path {
+	err = rc.starter.start(m, x.phase, prepare, func() { m.closeReplay() })
+	if errors.Is(err, ErrNotInterrupted) && rc.replays.archived(m.path) != m.path {
 		x.log.Close()
-		if moved := s.archive(m.logger, m.path); moved != nil {
+		if moved := rc.sealer.archive(m.logger, m.path); moved != nil {
 			err = errors.Join(err, moved)
 		} else if m.replicated != nil {
 			dropped = true
@@ -86,7 +86,7 @@ func (s *Server) recoverMatch(x *recovery) (err error) {
 		return err
 	}
 	if m.skipped > 0 {
-		s.launching.Go(func() { s.compareSkipped(m) })
+		rc.registry.launching.Go(func() { rc.compareSkipped(m) })
 	}
 	m.notifyStart()
 	return nil

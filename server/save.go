@@ -84,8 +84,8 @@ func (m *Match) flushedLog(h *host.Host) (x savedLog) {
 func (m *Match) sealSave(ctx context.Context, x *savedLog) error {
 	s := m.server
 	select {
-	case s.seals <- struct{}{}:
-		defer func() { <-s.seals }()
+	case s.sealer.seals <- struct{}{}:
+		defer func() { <-s.sealer.seals }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -124,8 +124,8 @@ func (u untilDone) Write(p []byte) (int, error) {
 }
 
 // save answers with a replay of a match that goes on.
-func (s *Server) save(w http.ResponseWriter, r *http.Request) {
-	m := s.requested(w, r)
+func (ma *matchAPI) save(w http.ResponseWriter, r *http.Request) {
+	m := ma.registry.requested(w, r)
 	if m == nil {
 		return
 	}

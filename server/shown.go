@@ -17,12 +17,12 @@ const knownTime = time.Second
 
 // reserved takes a request from the part of an address's budgets that is kept for those who show a valid token or session. It reports
 // false if the request shows none, or if that part is spent, too.
-func (s *Server) reserved(r *http.Request, from netip.Prefix) bool {
+func (ac *access) reserved(r *http.Request, from netip.Prefix) bool {
 	if r.Context().Value(reservedKey{}) != nil {
 		return true // it was taken already
 	}
-	subject, ok := s.shown(r, from)
-	return ok && s.gates.keep(from, subject, time.Now())
+	subject, ok := ac.shown(r, from)
+	return ok && ac.gates.keep(from, subject, time.Now())
 }
 
 // reservedKey is the context key of a request that was taken from the reserve.
@@ -35,10 +35,10 @@ func withReserve(r *http.Request) *http.Request {
 
 // shown returns whose token or session a request shows. A guest must have a seat, because guests make up their tokens. A wrong token
 // for a match counts as a guess.
-func (s *Server) shown(r *http.Request, from netip.Prefix) (subject string, ok bool) {
+func (ac *access) shown(r *http.Request, from netip.Prefix) (subject string, ok bool) {
 	token, session := shownIn(r.Header)
 	name := matchIn(r)
-	m := s.match(name)
+	m := ac.registry.match(name)
 	if session != (protocol.SessionToken{}) && m != nil {
 		if subject, ok = m.knows(r.Context(), session, ""); ok {
 			return subject, true
@@ -47,10 +47,10 @@ func (s *Server) shown(r *http.Request, from netip.Prefix) (subject string, ok b
 	if token == "" {
 		return "", false
 	}
-	g, err := s.authorize(token, name)
+	g, err := ac.authorize(token, name)
 	if err != nil {
 		if name != "" { // otherwise it may be for one match
-			s.countGuess(from, r.RemoteAddr)
+			ac.countGuess(from, r.RemoteAddr)
 		}
 		return "", false
 	}

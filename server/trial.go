@@ -12,25 +12,25 @@ import (
 // hear implements [gate].
 func (s *Server) hear(x *socket) bool {
 	if !s.gates.trials.Spend(x.addr, 1, time.Now()) {
-		s.turnedAway("connecting", x.RemoteAddr().String())
+		s.turned.away("connecting", x.RemoteAddr().String())
 		return false
 	}
 	if x.enter(s.gates.onTrial, maxOnTrial) {
-		s.turnedAway("connecting", x.RemoteAddr().String())
+		s.turned.away("connecting", x.RemoteAddr().String())
 	}
 	return true
 }
 
 // admit implements [gate].
 func (s *Server) admit(x *socket, w http.ResponseWriter, r *http.Request) bool {
-	if !s.reserved(r, x.addr) {
-		s.turnedAway("connecting", r.RemoteAddr)
+	if !s.access.reserved(r, x.addr) {
+		s.turned.away("connecting", r.RemoteAddr)
 		fail(closeOnError{w}, codeRequests, "too many connections from your address")
 		return false
 	}
 	x.trial.Store(false)
 	if x.enter(s.gates.sockets, s.gates.limits.Load().MaxPerAddress) {
-		s.turnedAway("socket", r.RemoteAddr)
+		s.turned.away("socket", r.RemoteAddr)
 	}
 	return true
 }
