@@ -58,7 +58,7 @@ func (ma *matchAPI) show(w http.ResponseWriter, r *http.Request) {
 }
 
 func (ma *matchAPI) end(w http.ResponseWriter, r *http.Request) {
-	end := func(m *Match, h *host.Host) error { return h.End(m.now(), "ended by an admin") }
+	end := func(m *Match, h *host.Host) error { return h.Admin().End(m.now(), "ended by an admin") }
 	ma.doReply(w, r, end, func(m *Match) {
 		if m.replicated != nil && m.replicated.Flush() != nil {
 			fail(w, codeStorage, "the end of the match is not stored: it may go on at another server")
@@ -73,10 +73,10 @@ func (ma *matchAPI) act(w http.ResponseWriter, r *http.Request) {
 	action, name := r.PathValue("action"), "seat"
 	switch action {
 	case "start":
-		ma.do(w, r, func(m *Match, h *host.Host) error { return h.Start(m.now()) })
+		ma.do(w, r, func(m *Match, h *host.Host) error { return h.Admin().Start(m.now()) })
 		return
 	case "keyframe":
-		ma.do(w, r, func(m *Match, h *host.Host) error { return h.Keyframe(m.now()) })
+		ma.do(w, r, func(m *Match, h *host.Host) error { return h.Admin().Keyframe(m.now()) })
 		return
 	case "retry":
 		ma.retryMatch(w, r)
@@ -103,17 +103,19 @@ func (ma *matchAPI) act(w http.ResponseWriter, r *http.Request) {
 	}
 	seat := lockstep.Player(min(n, uint64(lockstep.System)))
 	if action == "kick" {
-		ma.doEnding(w, r, "", func(m *Match, h *host.Host) (host.Ended, error) { return h.Remove(m.now(), seat, "kicked by an admin") })
+		ma.doEnding(w, r, "", func(m *Match, h *host.Host) (host.Ended, error) {
+			return h.Admin().Remove(m.now(), seat, "kicked by an admin")
+		})
 		return
 	}
 	ma.do(w, r, func(m *Match, h *host.Host) error {
 		switch action {
 		case "pause":
-			return h.Pause(m.now(), seat)
+			return h.Admin().Pause(m.now(), seat)
 		case "resume":
-			return h.Resume(m.now(), seat)
+			return h.Admin().Resume(m.now(), seat)
 		}
-		return h.SetSpeed(m.now(), uint16(n))
+		return h.Admin().SetSpeed(m.now(), uint16(n))
 	})
 }
 

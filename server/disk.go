@@ -115,7 +115,10 @@ func (m *Match) record(r *host.Ready) {
 }
 
 // stands reports whether no ticks come that would write records to the file.
-func (m *Match) stands() bool { return m.host.InLobby() || m.host.Paused() || m.host.Held() != "" }
+func (m *Match) stands() bool {
+	s := m.host.Status()
+	return s.InLobby || s.Paused || s.Held != ""
+}
 
 // flush writes the records that no tick has written: all of them when the match stands, and those older than maxPending when
 // it is slow or waits.
@@ -172,7 +175,7 @@ func (m *Match) maintainReplay() {
 		return
 	}
 	if most := m.maxReplay(); m.writer.Size() >= most && m.host.Err() == nil {
-		m.host.End(m.now(), fmt.Sprintf("the replay has %d bytes, want at most %d", m.writer.Size(), most)) // its error is also in Err
+		m.host.Admin().End(m.now(), fmt.Sprintf("the replay has %d bytes, want at most %d", m.writer.Size(), most)) // its error is also in Err
 		return
 	}
 	m.disk.backlog = m.writer.Backlog()

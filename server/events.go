@@ -60,7 +60,7 @@ func (m *Match) identify(e *host.Event) (words []any) {
 		words = append(words, "identity", c.subject)
 	}
 	if e.Kind == host.PeerDesynced {
-		for _, i := range m.host.Peers() {
+		for _, i := range m.host.Info().Peers() {
 			if i.ID == e.Peer {
 				words = append(words, machineOf(c, i.Build, i.Platform)...)
 			}

@@ -47,13 +47,13 @@ func parseBans(value []byte) (all []keptBan, err error) {
 
 // keepBans keeps the bans of the match if they have changed.
 func (m *Match) keepBans() {
-	n := m.host.BanChanges()
+	n := m.host.Bans().Changes()
 	if n == m.banChanges {
 		return
 	}
 	m.banChanges, m.bansKept = n, true
 	var all []keptBan
-	for _, b := range m.host.Bans(m.now()) {
+	for _, b := range m.host.Bans().List(m.now()) {
 		k := keptBan{Subject: b.Subject, Name: b.Name, Address: b.Address, Guests: b.Guests, Reason: b.Reason}
 		if b.Until > 0 {
 			k.Until = m.epoch.Add(time.Duration(b.Until) * time.Microsecond).UTC()
@@ -87,7 +87,7 @@ func (m *Match) restoreBans() error {
 				continue
 			}
 		}
-		_, err := m.host.Ban(now, host.Ban{Subject: b.Subject, Name: b.Name, Address: b.Address, Guests: b.Guests, Until: until, Reason: b.Reason})
+		_, err := m.host.Bans().Add(now, host.Ban{Subject: b.Subject, Name: b.Name, Address: b.Address, Guests: b.Guests, Until: until, Reason: b.Reason})
 		if err != nil && m.host.Err() == nil {
 			return wrongBans(m.server.keeper.place(m.banKey()), err)
 		}

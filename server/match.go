@@ -69,7 +69,7 @@ type Match struct {
 	awaitUntil    time.Time                  // until then a recovered match waits for its players; zero afterwards
 	suspended     bool                       // by Server.Shutdown
 	released      atomic.Bool                // its replicated log, perhaps before finish could close the file
-	banChanges    uint64                     // of the bans that are kept, see host.Host.BanChanges
+	banChanges    uint64                     // of the bans that are kept, see host.Bans.Changes
 	bansKept      bool                       // there may be some
 	bans          []byte                     // that a recovery has read, until it has restored them
 	lost          atomic.Bool                // the log is gone from its folder
@@ -162,7 +162,7 @@ func (m *Match) Do(ctx context.Context, f func(*host.Host)) error {
 // stored. If it is not, the error wraps [ErrStorage], and the match may go on at another server.
 func (m *Match) End(ctx context.Context, reason string) error {
 	var err error
-	if gone := m.Do(ctx, func(h *host.Host) { err = h.End(m.now(), reason) }); gone != nil {
+	if gone := m.Do(ctx, func(h *host.Host) { err = h.Admin().End(m.now(), reason) }); gone != nil {
 		return gone
 	}
 	if err == nil && m.replicated != nil {
@@ -317,7 +317,7 @@ func (m *Match) take(in input) {
 	case in.do != nil:
 		in.do()
 	case in.opened:
-		if !m.ended.IsZero() && !m.host.Lingers() && time.Since(m.ended) > joinAfterEnd {
+		if !m.ended.IsZero() && !m.host.Status().Lingers && time.Since(m.ended) > joinAfterEnd {
 			c.End("the match is over")
 			return
 		}
@@ -354,7 +354,7 @@ func (m *Match) take(in input) {
 func (m *Match) endIfIdle(now time.Time) {
 	limit := m.server.gates.limits.Load().IdleMatch
 	if limit > 0 && !m.idle.IsZero() && now.Sub(m.idle) > limit && m.host.Err() == nil {
-		m.host.End(m.now(), fmt.Sprintf("nobody was connected for %v", limit))
+		m.host.Admin().End(m.now(), fmt.Sprintf("nobody was connected for %v", limit))
 	}
 }
 
@@ -378,5 +378,5 @@ func (m *Match) subjectOf(seat lockstep.Player) string {
 // over reports whether the match has ended or is suspended, and all connections have closed. After an end by the rules it
 // also waits for players who come back to see it, unless the server is shut down.
 func (m *Match) over() bool {
-	return (m.suspended || m.host.Err() != nil) && len(m.conns) == 0 && !m.host.Lingers()
+	return (m.suspended || m.host.Err() != nil) && len(m.conns) == 0 && !m.host.Status().Lingers
 }

@@ -26,7 +26,7 @@ func (m *Match) pause(on bool) error {
 	if on {
 		return nil
 	}
-	err := m.host.Resume(m.now(), lockstep.System)
+	err := m.host.Admin().Resume(m.now(), lockstep.System)
 	if before && errors.Is(err, coordinator.ErrNotPaused) { // no player has paused it
 		return nil
 	}
@@ -40,9 +40,9 @@ func (m *Match) hold() {
 		w.Reason = cmp.Or(w.Reason, heldByAdmin)
 	}
 	if m.awaits() && w.Reason == "" {
-		w = host.Wait{Reason: heldForPlayers, Players: m.host.Awaited(), Until: lockstep.Time(m.awaitUntil.Sub(m.epoch).Microseconds())}
+		w = host.Wait{Reason: heldForPlayers, Players: m.host.Info().Awaited(), Until: lockstep.Time(m.awaitUntil.Sub(m.epoch).Microseconds())}
 	}
-	m.host.Hold(m.now(), w)
+	m.host.Admin().Hold(m.now(), w)
 }
 
 // awaits reports whether the match was recovered and still waits for its players.
@@ -50,7 +50,7 @@ func (m *Match) awaits() bool {
 	if m.awaitUntil.IsZero() {
 		return false
 	}
-	if time.Now().Before(m.awaitUntil) && len(m.host.Awaited()) > 0 {
+	if time.Now().Before(m.awaitUntil) && len(m.host.Info().Awaited()) > 0 {
 		return true
 	}
 	m.awaitUntil = time.Time{}

@@ -22,12 +22,12 @@ const movedRetry = 100 * lockstep.Millisecond
 func (m *Match) suspend() {
 	m.suspended = true
 	if m.replicated != nil {
-		m.host.Move(m.now(), movedRetry)
+		m.host.Admin().Move(m.now(), movedRetry)
 	} else {
-		m.host.Shutdown(m.now(), retryAfter)
+		m.host.Admin().Shutdown(m.now(), retryAfter)
 	}
 	if m.writer == nil {
-		m.host.End(m.now(), "the server was shut down") // nothing is left to resume
+		m.host.Admin().End(m.now(), "the server was shut down") // nothing is left to resume
 	}
 }
 

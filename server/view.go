@@ -66,7 +66,7 @@ type WaitView struct {
 
 // waiting returns what the match waits for, or nil.
 func (m *Match) waiting() *WaitView {
-	w := m.host.Wait()
+	w := m.host.Status().Wait
 	if w.Reason == "" {
 		return nil
 	}
@@ -111,23 +111,23 @@ func newView(m *Match, h *lockstep.Header, state matchState) *View {
 
 // publish updates the match's view and the metrics.
 func (m *Match) publish() {
-	h := m.host.Header()
+	h, status := m.host.Header(), m.host.Status()
 	v := newView(m, h, matchPlaying)
-	v.Tick, v.Paused, v.Held, v.Stats = m.host.Now(), m.paused || m.host.Paused(), m.host.Held(), m.host.Stats()
+	v.Tick, v.Paused, v.Held, v.Stats = m.host.Now(), m.paused || status.Paused, status.Held, m.host.Stats()
 	v.BotKind = m.spec.BotKind
-	v.inLobby, v.GraceMS = m.host.InLobby(), uint32(m.host.Grace().Milliseconds())
-	for _, p := range m.host.Seats() {
+	v.inLobby, v.GraceMS = status.InLobby, uint32(m.host.Grace().Milliseconds())
+	for _, p := range m.host.Info().Seats() {
 		v.Players = append(v.Players, PlayerView{p.Seat, p.Name, p.State.String()})
 	}
-	peers := m.host.Peers()
+	peers := m.host.Info().Peers()
 	v.roles = countRoles(peers)
 	for _, p := range peers {
 		if p.Seat != lockstep.System {
 			v.SlowestRTT = max(v.SlowestRTT, p.RTT)
 		}
 	}
-	v.over = m.host.LogEnded()
-	if v.Ended = m.host.EndReason(); v.Ended == "" {
+	v.over = status.LogEnded
+	if v.Ended = status.EndReason; v.Ended == "" {
 		v.Waiting = m.waiting()
 	}
 	result, byRules := m.host.Result()
@@ -142,7 +142,7 @@ func (m *Match) publish() {
 // measured returns the load of the match. Its goroutine calls it.
 func (m *Match) measured() *loadView {
 	v := m.load.view()
-	v.Memory = memoryView{State: m.host.Stats().StateBytes, MemoryParts: m.host.MemoryParts(), Bound: int(m.memoryBound.Load())}
+	v.Memory = memoryView{State: m.host.Stats().StateBytes, MemoryParts: m.host.Info().MemoryParts(), Bound: int(m.memoryBound.Load())}
 	if r := m.host.Referee(); r != nil {
 		v.Memory.PastStates = r.Memory()
 	}

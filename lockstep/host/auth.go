@@ -51,8 +51,8 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 		h.refuse(p, protocol.ErrorRefused, "refused")
 		return
 	}
-	if b := h.banned(&grant, p.from); b != nil {
-		h.close(p, protocol.CloseBanned, b.text(h.now))
+	if b := h.bans.Of(h.now, grant.person(p.from), h.seated(grant.Subject)); b != nil {
+		h.close(p, protocol.CloseBanned, b.Text(h.now))
 		return
 	}
 	p.role, p.name = grant.Role, pack.Clip(grant.Name, record.MaxName)
@@ -164,12 +164,12 @@ func (h *Host) bySession(t protocol.SessionToken) (seat lockstep.Player, ok bool
 }
 
 // PeerOf returns the connection that plays with a session, so that the caller can tell whose datagrams arrive.
-func (h *Host) PeerOf(t protocol.SessionToken) (PeerID, bool) {
-	seat, ok := h.bySession(t)
-	if !ok || h.seats[seat].peer == nil {
+func (x Info) PeerOf(t protocol.SessionToken) (PeerID, bool) {
+	seat, ok := x.h.bySession(t)
+	if !ok || x.h.seats[seat].peer == nil {
 		return 0, false
 	}
-	return h.seats[seat].peer.id, true
+	return x.h.seats[seat].peer.id, true
 }
 
 // same compares secrets in constant time. (The owner of a seat may be the token itself.)
@@ -315,14 +315,14 @@ func (h *Host) greet(p *peer, w *protocol.Welcome) {
 
 // Known reports whether a session resumes a seat, or else whether a subject has one or had it before a recovery. It returns the owner
 // of the seat. A caller can so tell a player who returns from others at the same address before it takes the connection.
-func (h *Host) Known(session protocol.SessionToken, subject string) (owner string, ok bool) {
-	if seat, ok := h.bySession(session); ok {
-		return h.seats[seat].owner, true
+func (x Info) Known(session protocol.SessionToken, subject string) (owner string, ok bool) {
+	if seat, ok := x.h.bySession(session); ok {
+		return x.h.seats[seat].owner, true
 	}
 	if subject == "" {
 		return "", false
 	}
-	claim := Claim(h.header.Match, subject)
-	ok = h.seated(subject) || slices.ContainsFunc(h.seats, func(s hostSeat) bool { return s.want != vacant && s.owner == "" && same(s.claim, claim) })
+	claim := Claim(x.h.header.Match, subject)
+	ok = x.h.seated(subject) || slices.ContainsFunc(x.h.seats, func(s hostSeat) bool { return s.want != vacant && s.owner == "" && same(s.claim, claim) })
 	return subject, ok
 }

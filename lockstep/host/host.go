@@ -10,6 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/bans"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/ending"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
@@ -71,8 +72,7 @@ type Host struct {
 	idle        *idle.Seats
 	mostClosing int // peers when the limits changed: they stay until their sockets are closed
 	talk        *talk.Talk
-	bans        []Ban
-	banChanges  uint64
+	bans        bans.Table
 
 	seatsChanged bool // a seat's change is not in the log yet
 	untold       bool // the peers do not know a seat's change
@@ -231,7 +231,7 @@ func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
 	h.peers = append(h.peers, p)
 	h.byID[p.id] = p
 	h.wakeAt(p.stream.Deadline())
-	if h.ending.Over() && !h.Lingers() {
+	if h.ending.Over() && !h.lingers() {
 		h.closeEnded(p)
 	}
 	return p.id, true

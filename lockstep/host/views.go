@@ -215,12 +215,12 @@ func (h *Host) follow(p *peer) {
 
 // viewBound returns the most bytes that views like those so far take: a sender keeps its last views and differences between
 // them, and a peer one difference. A difference can be larger than a view, by the masks of its rows.
-func (h *Host) viewBound() int {
-	if h.views.plan == nil {
+func (x Info) viewBound() int {
+	if x.h.views.plan == nil {
 		return 0
 	}
-	most := 2 * (h.views.largest + 4<<10)
-	return (len(h.seats)+1)*4*feed.History*most + h.peerBound()*2*most
+	most := 2 * (x.h.views.largest + 4<<10)
+	return (len(x.h.seats)+1)*4*feed.History*most + x.h.peerBound()*2*most
 }
 
 // memory returns the bytes that the views keep.

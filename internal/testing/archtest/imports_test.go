@@ -79,6 +79,7 @@ var imports = []importRow{
 	// Apart from lockstep, so that only what sends or receives views links it.
 	{pattern: "lockstep/feed", own: []string{"state"}, tests: []string{"fixed"}},
 	// No machine of a host imports the host; of the others, only the IDs of accounts.
+	{pattern: "lockstep/host/internal/bans", own: []string{"internal/pack", "lockstep", "lockstep/host/internal/budget", "lockstep/record"}},
 	{pattern: "lockstep/host/internal/budget", own: []string{"lockstep"}},
 	{pattern: "lockstep/host/internal/ending", own: []string{"internal/pack", "lockstep/record", "lockstep", "lockstep/coordinator", "lockstep/protocol"}},
 	{pattern: "lockstep/host/internal/evidence", own: []string{"state", "checksum", "lockstep/record", "lockstep", "lockstep/coordinator", "lockstep/protocol"}, tests: live},
