@@ -159,9 +159,6 @@ func (ma *matchAPI) doReply(w http.ResponseWriter, r *http.Request, f func(*Matc
 	}
 }
 
-// notKept says that the disk or the storage has failed.
-const notKept = "it holds here and now, but could not be stored, so a restart would forget it; the server tries again"
-
 // doEnding is do for a call that ends connections. name is what the caller may have meant as a name, or "".
 func (ma *matchAPI) doEnding(w http.ResponseWriter, r *http.Request, name string, f func(*Match, *host.Host) (host.Ended, error)) {
 	var done affected

@@ -6,26 +6,7 @@ import (
 	"net/http"
 
 	"github.com/seed-49bee653/samestep/internal/wsmatch"
-	"github.com/seed-49bee653/samestep/lockstep/host"
 )
-
-// An audit is what the log says about a call of an admin.
-type audit struct {
-	grant host.Grant
-	log   *slog.Logger // with the match that the path names
-	match string       // that the call created
-	why   error        // the token was refused; not for the client
-}
-
-type auditKey struct{}
-
-// auditOf returns the audit of a request. Without one the caller's notes are lost.
-func auditOf(r *http.Request) *audit {
-	if a, ok := r.Context().Value(auditKey{}).(*audit); ok {
-		return a
-	}
-	return &audit{}
-}
 
 // audited logs each call of a handler for admins, also a refused one.
 func (ac *access) audited(next http.HandlerFunc) http.HandlerFunc {

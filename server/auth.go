@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -21,6 +22,24 @@ type access struct {
 	turned     *turned
 	log        *slog.Logger
 	refusals   refusalLog
+}
+
+// An audit is what the log says about a call of an admin.
+type audit struct {
+	grant host.Grant
+	log   *slog.Logger // with the match that the path names
+	match string       // that the call created
+	why   error        // the token was refused; not for the client
+}
+
+type auditKey struct{}
+
+// auditOf returns the audit of a request. Without one the caller's notes are lost.
+func auditOf(r *http.Request) *audit {
+	if a, ok := r.Context().Value(auditKey{}).(*audit); ok {
+		return a
+	}
+	return &audit{}
 }
 
 // authorize asks the server's Authorizer unless the token is an invitation, and refuses revoked tokens. A grant without a subject gets one from the
@@ -98,6 +117,25 @@ func (ac *access) onlyAdmins(next http.HandlerFunc) http.HandlerFunc {
 func permitted(w http.ResponseWriter, ok bool) bool {
 	if !ok {
 		fail(w, codeRefused, refusedText)
+	}
+	return ok
+}
+
+// invited returns the grant of a token that is an invitation to a match.
+func (ac *access) invited(token, match string) (g host.Grant, ok bool) {
+	m := ac.registry.match(match)
+	if m == nil {
+		return host.Grant{}, false
+	}
+	seat, ok := m.invited[invitationHash(token)]
+	return host.Grant{Role: protocol.Seated, Seat: seat, Name: fmt.Sprintf("player-%d", seat)}, ok
+}
+
+// countGuess counts a wrong token or session, and reports false if the address has spent its budget.
+func (ac *access) countGuess(from netip.Prefix, remote string) bool {
+	ok := ac.gates.guesses.Spend(from, 1, time.Now())
+	if !ok {
+		ac.turned.away("guessing", remote)
 	}
 	return ok
 }

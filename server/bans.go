@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
-	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -88,21 +87,6 @@ func (ma *matchAPI) unban(w http.ResponseWriter, r *http.Request) {
 		}
 		reply(w, http.StatusOK, m.View())
 	})
-}
-
-// maxBanDuration is the longest ban that is not for the rest of the match.
-const maxBanDuration = 365 * 24 * time.Hour
-
-// banDuration reads the duration of a ban or a revocation; "" is 0, which means no end.
-func banDuration(text string) (time.Duration, error) {
-	if text == "" {
-		return 0, nil
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < time.Second || d > maxBanDuration {
-		return 0, fmt.Errorf("for: got %q, want a duration from 1s to %v, such as 90s or 24h", text, maxBanDuration)
-	}
-	return d, nil
 }
 
 // A target is whom a request bans.

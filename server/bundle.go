@@ -235,8 +235,6 @@ func (m *Match) mayBundle(e *host.Evidence, d, before *draft) bool {
 	return true
 }
 
-func trimExt(path string) string { return path[:len(path)-len(filepath.Ext(path))] }
-
 // writeBundle writes a bundle to a temporary file and then renames it, so that nobody reads an incomplete one.
 func writeBundle(path, replayPath string, size int64, h *lockstep.Header, e *host.Evidence, contents [][]byte) (err error) {
 	from, err := files.OpenNoFollow(replayPath)

@@ -25,13 +25,7 @@ const (
 	// maxQueued is the number of messages that wait for a socket, besides the one being written. Others stay in the
 	// match's ring.
 	maxQueued = 4
-
-	// keepBuffer is the memory that a connection keeps for its next message, in bytes.
-	keepBuffer = 4 << 10
 )
-
-// buffers reuses the memory of messages between a client's socket and its match.
-var buffers = buffer.Pool{Keep: keepBuffer}
 
 // A conn is a WebSocket of a match.
 type conn struct {

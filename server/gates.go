@@ -179,9 +179,3 @@ func (g *gates) spent(from netip.Prefix, subject string, now time.Time) map[stri
 	}
 	return all
 }
-
-// memory returns the most bytes that connections without a match take, and the tables of budgets.
-func (g *gates) memory() int {
-	conns := g.unauthenticated.Most() + g.sockets.Most() + g.silent.Most() + g.onTrial.Most() + g.reserved.Most() + crowd.MaxHandshakes
-	return conns*connMemory + g.paths.Most()*pathMemory + budgetTables*allowance.MaxKeys*budgetMemory
-}

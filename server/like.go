@@ -4,35 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-
-	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 )
 
 // ErrNoMatch is returned for the ID of a match that the server does not know.
 var ErrNoMatch = errors.New("server: no match of that ID is known here: it ended long ago, or on another server")
-
-// The latest matches that have left the server, of which the server knows how they were made.
-const (
-	maxPast      = 256
-	maxPastBytes = 4 << 20 // of their configurations
-)
-
-// A making is how a match was made.
-type making struct {
-	game   *lockstep.Game // without the server's assets
-	header *lockstep.Header
-	kind   string // of the bots
-	again  func(*MatchSpec)
-
-	disclosed disclosure.Policy
-	over      bool // otherwise it runs, here or at another server, or can be resumed
-}
-
-func (m *Match) making() making {
-	v := m.view.Load()
-	return making{m.game, m.header, m.spec.BotKind, m.spec.Again, v.disclosed, v.over}
-}
 
 // Like returns the spec of a match like another one: of the same game, with the same settings, seed and configuration, and with what
 // MatchSpec.Again adds. It has no name. id is that of a [View], of a match that this server runs, or of one of the last that

@@ -15,9 +15,6 @@ import (
 
 var matchName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`)
 
-// liveFolder is the folder in Options.Dir with the logs of matches that are not over. A start reads only these.
-const liveFolder = "live"
-
 // denialsFolder is the folder in Options.Dir with the bans and revocations of a server that has no other Denials.
 const denialsFolder = "denials"
 

@@ -1,5 +1,10 @@
 package server
 
+import (
+	"github.com/seed-49bee653/samestep/server/internal/allowance"
+	"github.com/seed-49bee653/samestep/server/internal/crowd"
+)
+
 // Memory of live objects and stacks, in bytes. docs/limits.md has the formula.
 const (
 	// serverMemory is for a server without matches and connections.
@@ -50,4 +55,10 @@ func (m *Match) updateMemoryBound(stateBytes int) {
 		listed += int(a.Size)
 	}
 	m.memoryBound.Store(int64(m.host.Info().MemoryBound(stateBytes) + int(m.spec.Settings.Players)*pathMemory + peers*peerMemory + inboxSize*messageMemory + matchMemory + (gameCopies+m.history)*stateBytes + listed))
+}
+
+// memory returns the most bytes that connections without a match take, and the tables of budgets.
+func (g *gates) memory() int {
+	conns := g.unauthenticated.Most() + g.sockets.Most() + g.silent.Most() + g.onTrial.Most() + g.reserved.Most() + crowd.MaxHandshakes
+	return conns*connMemory + g.paths.Most()*pathMemory + budgetTables*allowance.MaxKeys*budgetMemory
 }

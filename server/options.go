@@ -206,3 +206,37 @@ func (o *Options) checkReplicator() error {
 	}
 	return nil
 }
+
+// Limits are the limits among the [Options] that can change while a server runs. The fields are those of Options, also their defaults.
+type Limits struct {
+	MaxMatches, MaxPerAddress, MaxUnauthenticated, MaxReads, MaxGuesses int
+	GuestMatches, GuestMatchesPerAddress, GuestBots, GuestDiskBytes     int
+	GuestStateBytes, MatchDiskBytes, DiskReserve                        int64
+	IdleMatch                                                           time.Duration
+	MatchLimits                                                         *host.Limits
+}
+
+// Limits returns the limits in the options.
+func (o *Options) Limits() Limits {
+	return Limits{
+		MaxMatches: o.MaxMatches, MaxPerAddress: o.MaxPerAddress, MaxUnauthenticated: o.MaxUnauthenticated, MaxReads: o.MaxReads, MaxGuesses: o.MaxGuesses,
+		GuestMatches: o.GuestMatches, GuestMatchesPerAddress: o.GuestMatchesPerAddress, GuestBots: o.GuestBots, GuestDiskBytes: o.GuestDiskBytes,
+		GuestStateBytes: o.GuestStateBytes, MatchDiskBytes: o.MatchDiskBytes, DiskReserve: o.DiskReserve, IdleMatch: o.IdleMatch, MatchLimits: o.MatchLimits,
+	}
+}
+
+// SetIn sets the limits in the options of a server that does not run yet.
+func (l Limits) SetIn(o *Options) {
+	o.MaxMatches, o.MaxPerAddress, o.MaxUnauthenticated, o.MaxReads, o.MaxGuesses = l.MaxMatches, l.MaxPerAddress, l.MaxUnauthenticated, l.MaxReads, l.MaxGuesses
+	o.GuestMatches, o.GuestMatchesPerAddress, o.GuestBots, o.GuestDiskBytes = l.GuestMatches, l.GuestMatchesPerAddress, l.GuestBots, l.GuestDiskBytes
+	o.GuestStateBytes, o.MatchDiskBytes, o.DiskReserve, o.IdleMatch, o.MatchLimits = l.GuestStateBytes, l.MatchDiskBytes, l.DiskReserve, l.IdleMatch, l.MatchLimits
+}
+
+// WithDefaults returns the limits by which a server goes that is given these: 0 is the default of most.
+func (l Limits) WithDefaults() *Limits {
+	var o Options
+	l.SetIn(&o)
+	o.complete()
+	all := o.Limits()
+	return &all
+}

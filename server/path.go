@@ -62,3 +62,9 @@ func (p *path) write() {
 		}
 	}
 }
+
+// keepBuffer is the memory that a connection keeps for its next message, in bytes.
+const keepBuffer = 4 << 10
+
+// buffers reuses the memory of messages between a client's socket and its match.
+var buffers = buffer.Pool{Keep: keepBuffer}

@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"io/fs"
-	"log/slog"
 	"os"
 	"runtime"
 	"slices"
@@ -26,26 +25,6 @@ type resuming struct {
 	*recovery
 	known tries.Record
 	done  func(Interrupted, *Match, error)
-}
-
-// A starter makes and starts matches: a Server.
-type starter interface {
-	newMatch(MatchSpec) *Match
-	start(m *Match, phase time.Duration, prepare func(phase time.Duration) error, undo func()) error
-	forget(*Match)
-}
-
-// A recoverer resumes interrupted matches.
-type recoverer struct {
-	starter   starter
-	registry  *registry
-	denier    *denier
-	replays   *replayFolder
-	sealer    *sealer
-	metrics   *metrics
-	log       *slog.Logger
-	elsewhere bool          // another server may continue a match, too
-	comparing chan struct{} // holds a value while matches are resumed, or the beginning of one is simulated
 }
 
 // Recover resumes matches in the background, on all processors. It returns when their logs are locked and their names

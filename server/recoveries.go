@@ -8,44 +8,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/seed-49bee653/samestep/internal/tries"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
-
-// The least and the longest time after which clients of a recovering match come back.
-const (
-	leastWait   = time.Second
-	longestWait = 10 * time.Second
-)
-
-// recoveries are the matches that are being recovered. The server's mutex guards them.
-type recoveries struct {
-	pending map[string]*View        // by name
-	failed  map[string]*failedMatch // whose logs stay as they are, by name
-	unread  int                     // that wait for their bans
-	since   time.Time               // of the last Recover
-	done    int                     // since then
-	room    tries.Room
-	left    chan struct{} // closed and replaced when a try has ended
-}
-
-// A failedMatch is one that could not be resumed.
-type failedMatch struct {
-	path  string                // of its log
-	view  *View                 // nil without a header, or with the log of another build
-	again func() (*View, error) // tries again to resume it, if there is a view
-}
-
-// wait reports whether the match of a name is recovering, and about how long a client should wait for it.
-func (r *recoveries) wait(name string) (wait time.Duration, is bool) {
-	if _, is = r.pending[name]; !is {
-		return 0, false
-	}
-	if r.done > 0 {
-		wait = time.Since(r.since) / time.Duration(r.done) * time.Duration(len(r.pending))
-	}
-	return min(max(wait, leastWait), longestWait).Round(time.Second), true
-}
 
 // beginTries begins to measure how long recoveries take.
 func (reg *registry) beginTries(now time.Time) {

@@ -1,6 +1,10 @@
 package server
 
 import (
+	"errors"
+	"github.com/seed-49bee653/samestep/internal/tries"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
+
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -14,6 +18,14 @@ import (
 	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// Errors of [Server.Create].
+var (
+	ErrName     = errors.New("server: want a match name of 1 to 64 letters, digits, dots, dashes and underscores")
+	ErrExists   = errors.New("server: a match of that name exists")
+	ErrFull     = errors.New("server: too many matches")
+	ErrShutdown = errors.New("server: shutting down")
 )
 
 // A registry has the names of a server's matches: of those that run, that are being made or resumed, that have failed, and that have left.
@@ -31,6 +43,41 @@ type registry struct {
 	closed     bool              // no new matches, and those that are launching do not start
 	draining   bool              // no new matches; also if closed
 	recoveries recoveries
+}
+
+// The least and the longest time after which clients of a recovering match come back.
+const (
+	leastWait   = time.Second
+	longestWait = 10 * time.Second
+)
+
+// recoveries are the matches that are being recovered. The server's mutex guards them.
+type recoveries struct {
+	pending map[string]*View        // by name
+	failed  map[string]*failedMatch // whose logs stay as they are, by name
+	unread  int                     // that wait for their bans
+	since   time.Time               // of the last Recover
+	done    int                     // since then
+	room    tries.Room
+	left    chan struct{} // closed and replaced when a try has ended
+}
+
+// A failedMatch is one that could not be resumed.
+type failedMatch struct {
+	path  string                // of its log
+	view  *View                 // nil without a header, or with the log of another build
+	again func() (*View, error) // tries again to resume it, if there is a view
+}
+
+// wait reports whether the match of a name is recovering, and about how long a client should wait for it.
+func (r *recoveries) wait(name string) (wait time.Duration, is bool) {
+	if _, is = r.pending[name]; !is {
+		return 0, false
+	}
+	if r.done > 0 {
+		wait = time.Since(r.since) / time.Duration(r.done) * time.Duration(len(r.pending))
+	}
+	return min(max(wait, leastWait), longestWait).Round(time.Second), true
 }
 
 func newRegistry(o *Options, g *gates) *registry {
@@ -245,6 +292,28 @@ func (reg *registry) makingOf(id string) (making, bool) {
 		}
 	}
 	return making{}, false
+}
+
+// The latest matches that have left the server, of which the server knows how they were made.
+const (
+	maxPast      = 256
+	maxPastBytes = 4 << 20 // of their configurations
+)
+
+// A making is how a match was made.
+type making struct {
+	game   *lockstep.Game // without the server's assets
+	header *lockstep.Header
+	kind   string // of the bots
+	again  func(*MatchSpec)
+
+	disclosed disclosure.Policy
+	over      bool // otherwise it runs, here or at another server, or can be resumed
+}
+
+func (m *Match) making() making {
+	v := m.view.Load()
+	return making{m.game, m.header, m.spec.BotKind, m.spec.Again, v.disclosed, v.over}
 }
 
 // keepPast keeps how a match that leaves the server was made. The caller holds the lock.

@@ -33,6 +33,9 @@ const (
 	listAge = time.Second
 )
 
+// liveFolder is the folder in Options.Dir with the logs of matches that are not over. A start reads only these.
+const liveFolder = "live"
+
 // A replayFile is a replay that can be downloaded.
 type replayFile struct {
 	Name      string    `json:"name"` // of the file
@@ -272,3 +275,5 @@ func (r *replayFolder) removeEvidence(name, of string) error {
 	}
 	return err
 }
+
+func trimExt(path string) string { return path[:len(path)-len(filepath.Ext(path))] }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -42,6 +43,26 @@ type recovery struct {
 
 // decide reports whether nobody has decided before.
 func (x *recovery) decide() bool { return x.decided.CompareAndSwap(false, true) }
+
+// A starter makes and starts matches: a Server.
+type starter interface {
+	newMatch(MatchSpec) *Match
+	start(m *Match, phase time.Duration, prepare func(phase time.Duration) error, undo func()) error
+	forget(*Match)
+}
+
+// A recoverer resumes interrupted matches.
+type recoverer struct {
+	starter   starter
+	registry  *registry
+	denier    *denier
+	replays   *replayFolder
+	sealer    *sealer
+	metrics   *metrics
+	log       *slog.Logger
+	elsewhere bool          // another server may continue a match, too
+	comparing chan struct{} // holds a value while matches are resumed, or the beginning of one is simulated
+}
 
 // recoverMatch continues a claimed match. After an error, also a panic, another server may continue it.
 func (rc *recoverer) recoverMatch(x *recovery) (err error) {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/seed-49bee653/samestep/server/internal/front"
 
-	"errors"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
@@ -13,14 +12,6 @@ import (
 
 // Subprotocol is the WebSocket subprotocol that a client must offer.
 const Subprotocol = "samestep.v1"
-
-// Errors of [Server.Create].
-var (
-	ErrName     = errors.New("server: want a match name of 1 to 64 letters, digits, dots, dashes and underscores")
-	ErrExists   = errors.New("server: a match of that name exists")
-	ErrFull     = errors.New("server: too many matches")
-	ErrShutdown = errors.New("server: shutting down")
-)
 
 // A Server runs matches. It is an http.Handler, and safe for concurrent use.
 //
