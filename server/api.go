@@ -34,6 +34,7 @@ type matchAPI struct {
 	gates    *gates
 	guests   *guests.Quota
 	keeper   *keeper
+	sealer   *sealer
 }
 
 func (ma *matchAPI) show(w http.ResponseWriter, r *http.Request) {
@@ -60,7 +61,7 @@ func (ma *matchAPI) show(w http.ResponseWriter, r *http.Request) {
 func (ma *matchAPI) end(w http.ResponseWriter, r *http.Request) {
 	end := func(m *Match, h *host.Host) error { return h.Admin().End(m.now(), "ended by an admin") }
 	ma.doReply(w, r, end, func(m *Match) {
-		if m.replicated != nil && m.replicated.Flush() != nil {
+		if m.log.Stored() != nil {
 			fail(w, codeStorage, "the end of the match is not stored: it may go on at another server")
 			return
 		}
@@ -168,7 +169,7 @@ func (ma *matchAPI) doEnding(w http.ResponseWriter, r *http.Request, name string
 		}
 		return err
 	}, func(m *Match) {
-		if ma.keeper.flush(r.Context(), m.banKey()) != nil {
+		if ma.keeper.flush(r.Context(), banKeyOf(m.header.Match)) != nil {
 			fail(w, codeStorage, notKept)
 			return
 		}

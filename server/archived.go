@@ -31,7 +31,7 @@ type replayReader struct {
 // A replayAPI answers requests for replays.
 type replayAPI struct {
 	replays *replayFolder
-	store   Archive // or nil
+	archive Archive // or nil
 	public  bool    // everybody may read replays
 	here    bool    // with public: only on this machine
 	bundles bool    // with public: also bundles
@@ -115,7 +115,7 @@ func (ra *replayAPI) search(w http.ResponseWriter, r *http.Request, q ArchiveQue
 	if !who.all && who.subject != "" { // others may be found only by who they are in the game
 		q.Subject = who.subject
 	}
-	found, next, err := ra.store.Find(r.Context(), q)
+	found, next, err := ra.archive.Find(r.Context(), q)
 	switch {
 	case errors.Is(err, ErrQuery):
 		fail(w, codeNoReplay, "no such replay is listed")
@@ -138,7 +138,7 @@ func (ra *replayAPI) openReplay(w http.ResponseWriter, r *http.Request) (f io.Re
 	name := r.PathValue("name")
 	shown := ra.showsReplays(r)
 	public := replayName.MatchString(name) || shown && ra.bundles && isBundle(name)
-	if !public && (ra.store == nil || matchOf(name) == "") {
+	if !public && (ra.archive == nil || matchOf(name) == "") {
 		fail(w, codeNoReplay, noReplay)
 		return nil, written, false
 	}
@@ -156,7 +156,7 @@ func (ra *replayAPI) openReplay(w http.ResponseWriter, r *http.Request) (f io.Re
 		}
 	}
 	err := fs.ErrNotExist
-	if ra.store != nil {
+	if ra.archive != nil {
 		f, written, err = ra.openArchived(r, &who, public && shown)
 		if errors.Is(err, fs.ErrNotExist) && public && isBundle(name) && r.Header.Get("Authorization") != "" { // only an admin has it then
 			g, ok := ra.access.authenticateIn(w, r, matchOf(name))
@@ -179,7 +179,7 @@ func (ra *replayAPI) openReplay(w http.ResponseWriter, r *http.Request) (f io.Re
 
 // openArchived opens a file of the archive. A file that the reader may not read does not exist.
 func (ra *replayAPI) openArchived(r *http.Request, who *replayReader, public bool) (io.ReadSeekCloser, time.Time, error) {
-	a, err := ra.store.Get(r.Context(), r.PathValue("name"))
+	a, err := ra.archive.Get(r.Context(), r.PathValue("name"))
 	if errors.Is(err, ErrArchived) || err == nil && !who.may(public, &a) {
 		err = fs.ErrNotExist
 	}
@@ -192,7 +192,7 @@ func (ra *replayAPI) openArchived(r *http.Request, who *replayReader, public boo
 	if f, _, err := ra.replays.open(a.Name); err == nil { // it waits for the store
 		return f, a.Ended, nil
 	}
-	f, err := ra.store.Open(r.Context(), a.Name)
+	f, err := ra.archive.Open(r.Context(), a.Name)
 	if errors.Is(err, ErrArchived) {
 		err = fs.ErrNotExist
 	}
@@ -201,7 +201,7 @@ func (ra *replayAPI) openArchived(r *http.Request, who *replayReader, public boo
 
 // isOver returns nil if the match of an archived bundle is over: if its replay is archived, too. Otherwise its error is [fs.ErrNotExist].
 func (ra *replayAPI) isOver(ctx context.Context, bundle *Archived) error {
-	match, err := ra.store.Get(ctx, ReplayOf(bundle.Name))
+	match, err := ra.archive.Get(ctx, ReplayOf(bundle.Name))
 	if errors.Is(err, ErrArchived) || err == nil && !strings.HasPrefix(match.ID, bundle.ID) {
 		err = fs.ErrNotExist
 	}
@@ -224,7 +224,7 @@ func (ra *replayAPI) deleteReplay(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	err := error(fs.ErrNotExist)
-	if a := ra.store; a != nil {
+	if a := ra.archive; a != nil {
 		if err = a.Delete(r.Context(), name); errors.Is(err, ErrArchived) {
 			err = fs.ErrNotExist
 		}
@@ -254,7 +254,7 @@ func (ra *replayAPI) open(ctx context.Context, name string) (*os.File, error) {
 			return nil, err
 		}
 	}
-	a := ra.store
+	a := ra.archive
 	if a == nil || !replayName.MatchString(name) {
 		return nil, fmt.Errorf("server: replay %.128q: %w", name, fs.ErrNotExist)
 	}

@@ -81,7 +81,7 @@ func (ma *matchAPI) unban(w http.ResponseWriter, r *http.Request) {
 		}
 		return nil
 	}, func(m *Match) {
-		if ma.keeper.flush(r.Context(), m.banKey()) != nil {
+		if ma.keeper.flush(r.Context(), banKeyOf(m.header.Match)) != nil {
 			fail(w, codeStorage, notKept)
 			return
 		}

@@ -14,10 +14,11 @@ import (
 
 // compareSkipped simulates the log of a recovered match from the beginning and compares its checksums.
 // A difference does not end the match, in which all players have the same state.
-func (rc *recoverer) compareSkipped(m *Match) {
+func (rc *recoverer) compareSkipped(x *recovery) {
+	m := x.match
 	rc.comparing <- struct{}{}
 	defer func() { <-rc.comparing }()
-	err := contain(rc.metrics, m.logger, func() error { return rc.compareLog(m) })
+	err := contain(rc.metrics, m.logger, func() error { return rc.compareLog(x) })
 	if differs := (*lockstep.DesyncError)(nil); errors.As(err, &differs) {
 		rc.metrics.unlike.Inc()
 		m.logger.Error("the beginning of a recovered match does not agree with its log", "path", m.ReplayPath(), "err", err)
@@ -26,13 +27,14 @@ func (rc *recoverer) compareSkipped(m *Match) {
 	}
 }
 
-func (rc *recoverer) compareLog(m *Match) error {
+func (rc *recoverer) compareLog(x *recovery) error {
+	m := x.match
 	f, err := files.OpenNoFollow(m.ReplayPath())
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	r, err := replay.NewReader(f, m.recovered)
+	r, err := replay.NewReader(f, x.size)
 	if err != nil {
 		return err
 	}

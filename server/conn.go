@@ -169,9 +169,7 @@ func (c *conn) welcomed(seat lockstep.Player, subject string) {
 	if seat == lockstep.System && g.spectators.Add(c, g.descriptors) {
 		c.turnedAway("crowd")
 	}
-	if c.seat, c.subject = seat, subject; seat != lockstep.System {
-		c.match.sessions[seat] = c.session
-	}
+	c.seat, c.subject = seat, subject
 	victim := g.authenticated.add(c)
 	if victim == nil {
 		return

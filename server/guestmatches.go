@@ -21,8 +21,8 @@ func (m *Match) updateGuestUsage() {
 		return
 	}
 	written := int64(0)
-	if m.writer != nil {
-		written = m.writer.Size()
+	if m.log.Recorded() {
+		written = m.log.Size()
 	}
 	m.server.guests.Grow(g, int64(m.host.Stats().StateBytes), written, time.Now())
 }

@@ -78,7 +78,7 @@ func (ra *replayAPI) listReplays(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		fail(w, codeRequest, err.Error())
 		return
-	case ra.store != nil:
+	case ra.archive != nil:
 		ra.search(w, r, q)
 		return
 	case q.searches():

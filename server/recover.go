@@ -131,7 +131,7 @@ func (rc *recoverer) try(x *resuming, alone bool) *Match {
 	err = rc.attempt(x.recovery)
 	rc.registry.tried()
 	if err == nil {
-		x.match.logger.Info("match recovered", "tick", uint32(x.match.View().Tick), "simulated_from", uint32(x.match.skipped), "seconds", time.Since(began).Seconds())
+		x.match.logger.Info("match recovered", "tick", uint32(x.match.View().Tick), "simulated_from", uint32(x.skipped), "seconds", time.Since(began).Seconds())
 		x.done(x.Interrupted, x.match, nil)
 		return x.match
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/measure"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -82,18 +81,11 @@ func SealFile(ctx context.Context, path string, key ed25519.PrivateKey) error {
 }
 
 // tellOwners tells the archive whose seats a match had, if there is an archive.
-func (sl *sealer) tellOwners(path string, owners map[lockstep.Player]*host.Grant) error {
-	a := sl.store
-	subjects := make(map[lockstep.Player]string)
-	for seat, g := range owners {
-		if !g.Guest && g.Subject != "" {
-			subjects[seat] = g.Subject
-		}
-	}
-	if a == nil || len(subjects) == 0 {
+func (sl *sealer) tellOwners(path string, subjects map[lockstep.Player]string) error {
+	if sl.store == nil || len(subjects) == 0 {
 		return nil
 	}
-	return a.Played(sl.replays.archived(path), subjects)
+	return sl.store.Played(sl.replays.archived(path), subjects)
 }
 
 // handOver gives a sealed replay and the bundles of its match to the archive, if there is one.

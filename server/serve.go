@@ -78,16 +78,16 @@ func (s *Server) compose(o *Options) (err error) {
 	s.denier = &denier{keeper: s.keeper, revoked: revoked, registry: s.registry, access: s.access, log: o.Log}
 	s.sealer = newSealer(o, s.replays, s.metrics.failures)
 	s.recoverer = &recoverer{
-		starter: s, registry: s.registry, denier: s.denier, replays: s.replays, sealer: s.sealer, metrics: s.metrics, log: o.Log,
+		starter: s, registry: s.registry, denier: s.denier, replays: s.replays, assets: s.assets, sealer: s.sealer, metrics: s.metrics, log: o.Log,
 		elsewhere: o.Replicator != nil, comparing: make(chan struct{}, 1),
 	}
-	s.matchAPI = &matchAPI{registry: s.registry, access: s.access, gates: s.gates, guests: s.guests, keeper: s.keeper}
+	s.matchAPI = &matchAPI{registry: s.registry, access: s.access, gates: s.gates, guests: s.guests, keeper: s.keeper, sealer: s.sealer}
 	s.creator = &creator{
 		maker: s, newMatch: o.NewMatch, host: &s.options.Host, registry: s.registry, gates: s.gates, guests: s.guests, storage: s.storage,
 		access: s.access, turned: s.turned, log: o.Log,
 	}
 	s.replayAPI = &replayAPI{
-		replays: s.replays, store: o.Archive, public: o.Replays, here: o.ReplaysHere, bundles: o.Bundles,
+		replays: s.replays, archive: o.Archive, public: o.Replays, here: o.ReplaysHere, bundles: o.Bundles,
 		access: s.access, turned: s.turned, log: o.Log,
 	}
 	return nil

@@ -59,7 +59,7 @@ func (s *Server) Matches() []*Match { return s.registry.running() }
 
 // forget releases what a match has held that is over, or that did not start.
 func (s *Server) forget(m *Match) {
-	m.releaseAssets()
+	s.assets.release(m.assets)
 	s.registry.remove(m)
 	s.guests.Release(m.spec.guest)
 }

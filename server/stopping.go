@@ -21,12 +21,12 @@ const movedRetry = 100 * lockstep.Millisecond
 // suspend stops the match, and tells all connections when to come back. Its replay gets no end, so that it can be resumed.
 func (m *Match) suspend() {
 	m.suspended = true
-	if m.replicated != nil {
+	if m.log.Replicated() {
 		m.host.Admin().Move(m.now(), movedRetry)
 	} else {
 		m.host.Admin().Shutdown(m.now(), retryAfter)
 	}
-	if m.writer == nil {
+	if !m.log.Recorded() {
 		m.host.Admin().End(m.now(), "the server was shut down") // nothing is left to resume
 	}
 }
@@ -106,10 +106,10 @@ func (reg *registry) unwritten(age time.Duration) error {
 		default:
 		}
 		switch {
-		case m.writer == nil:
+		case !m.log.Recorded():
 			continue
-		case m.writer.Backlog().Bytes > 0:
-			lacks = append(lacks, fmt.Sprintf("%s (%d bytes)", m.spec.Name, m.writer.Backlog().Bytes))
+		case m.log.Backlog().Bytes > 0:
+			lacks = append(lacks, fmt.Sprintf("%s (%d bytes)", m.spec.Name, m.log.Backlog().Bytes))
 		default:
 			lacks = append(lacks, m.spec.Name+" (the last sync)")
 		}

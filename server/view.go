@@ -64,14 +64,13 @@ type WaitView struct {
 	Until  string `json:"until,omitempty"`
 }
 
-// waiting returns what the match waits for, or nil.
-func (m *Match) waiting() *WaitView {
-	w := m.host.Status().Wait
+// newWaitView returns the view of a wait, or nil for none. epoch is time 0 of the host.
+func newWaitView(w host.Wait, epoch time.Time) *WaitView {
 	if w.Reason == "" {
 		return nil
 	}
 	at := func(t lockstep.Time) string {
-		return m.epoch.Add(time.Duration(t) * time.Microsecond).UTC().Format(time.RFC3339)
+		return epoch.Add(time.Duration(t) * time.Microsecond).UTC().Format(time.RFC3339)
 	}
 	v := &WaitView{Reason: w.Reason, Seats: []int{}, Since: at(w.Since)}
 	for _, p := range w.Players {
@@ -113,7 +112,7 @@ func newView(m *Match, h *lockstep.Header, state matchState) *View {
 func (m *Match) publish() {
 	h, status := m.host.Header(), m.host.Status()
 	v := newView(m, h, matchPlaying)
-	v.Tick, v.Paused, v.Held, v.Stats = m.host.Now(), m.paused || status.Paused, status.Held, m.host.Stats()
+	v.Tick, v.Paused, v.Held, v.Stats = m.host.Now(), m.holds.Paused() || status.Paused, status.Held, m.host.Stats()
 	v.BotKind = m.spec.BotKind
 	v.inLobby, v.GraceMS = status.InLobby, uint32(m.host.Grace().Milliseconds())
 	for _, p := range m.host.Info().Seats() {
@@ -128,12 +127,13 @@ func (m *Match) publish() {
 	}
 	v.over = status.LogEnded
 	if v.Ended = status.EndReason; v.Ended == "" {
-		v.Waiting = m.waiting()
+		v.Waiting = newWaitView(status.Wait, m.epoch)
 	}
 	result, byRules := m.host.Result()
 	v.EndedByRules, v.Result = byRules, json.RawMessage(h.ResultJSON(result))
 	v.State = v.state().String()
-	m.count(&v.Stats)
+	m.server.metrics.count(&m.counted, &v.Stats)
+	m.counted = v.Stats
 	m.updateGuestUsage()
 	m.updateMemoryBound(v.Stats.StateBytes)
 	m.view.Store(v)
@@ -178,9 +178,8 @@ func selfTestText(t lockstep.SelfTest) []string {
 // View returns the match's latest view, which is at most a second old.
 func (m *Match) View() View { return *m.view.Load() }
 
-// count adds what a match has done since the last call.
-func (m *Match) count(s *host.Stats) {
-	to, before := m.server.metrics, &m.counted
+// count adds what a match has done between two moments.
+func (to *metrics) count(before, s *host.Stats) {
 	to.ticks.Add(float64(s.Ticks - before.Ticks))
 	to.skipped.Add(float64(s.Skipped - before.Skipped))
 	to.received.Add(float64(s.BytesIn - before.BytesIn))
@@ -198,7 +197,6 @@ func (m *Match) count(s *host.Stats) {
 			to.rejected.WithLabelValues(r.String()).Add(grown)
 		}
 	}
-	m.counted = *s
 }
 
 // countRoles counts the authenticated connections by role.

@@ -183,7 +183,10 @@ func (h *Host) keepTime() {
 		} else {
 			h.wakeAt(at)
 		}
-		h.viewTime()
+		due, wake := h.views.Due(h.now)
+		if h.wakeAt(wake); due {
+			h.makeViews(false)
+		}
 	} else if h.lingers() {
 		h.waitingTime()
 		h.wakeAt(h.closesAt())

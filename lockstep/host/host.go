@@ -20,6 +20,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/pace"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/syncing"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/views"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/vote"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -88,7 +89,7 @@ type Host struct {
 	seen     []pace.Seat // scratch of paceSeats
 	lobby    *lobby.Lobby
 	votes    *vote.Votes
-	views    views
+	views    *views.Views // nil if the match has none
 	evidence *evidence.Collector
 
 	datagrams datagramBuffers
@@ -128,7 +129,7 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	if err := o.complete(&h.Settings); err != nil {
 		return nil, err
 	}
-	v, err := newViews(g, &o)
+	v, err := newViews(g, &h.Settings, &o)
 	if err != nil {
 		return nil, err
 	}

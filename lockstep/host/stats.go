@@ -177,11 +177,11 @@ func (x Info) Memory() int {
 func (x Info) MemoryParts() MemoryParts {
 	m := MemoryParts{
 		Ring: x.h.ring.Memory() + len(x.h.headerRecord), Queues: cap(x.h.made.bytes) + cap(x.h.given.bytes), Keyframes: x.h.keyframes.Memory(),
-		Views: x.h.views.memory(), Evidence: x.h.evidence.Memory(), Accounts: x.h.budget.Memory() + x.h.bans.Memory(),
+		Views: x.h.views.Memory(), Evidence: x.h.evidence.Memory(), Accounts: x.h.budget.Memory() + x.h.bans.Memory(),
 	}
 	for i, p := range x.h.peers {
 		m.Queues += peerMemory + cap(p.out) + p.datagramMemory()
-		m.Views += p.view.memory()
+		m.Views += p.view.Memory()
 		if k := p.stream.Keyframe(); k != nil && !x.h.keyframes.Keeps(k) && !slices.ContainsFunc(x.h.peers[:i], func(q *peer) bool { return q.stream.Keyframe() == k }) {
 			m.Keyframes += len(k.Bytes)
 		}
@@ -215,7 +215,7 @@ func (x Info) MemoryBound(stateBytes int) int {
 		x.h.peerBound()*(peerMemory+datagram.HostMemory+2*maxPrivate) +
 		blobs*size +
 		4*len(x.h.seats)*stateBytes + 4*o.MaxEvidence +
-		x.h.budget.MemoryBound() + x.viewBound() +
+		x.h.budget.MemoryBound() + x.h.views.Bound(x.h.peerBound()) +
 		bans.MemoryBound +
 		4*o.MaxCatchUp*(protocol.MaxServerMessage+size) + x.windowMemory()
 }

@@ -27,6 +27,7 @@ var machines = []string{
 	"lockstep/host/internal/lobby",
 	"lockstep/host/internal/pace",
 	"lockstep/host/internal/talk",
+	"lockstep/host/internal/views",
 	"lockstep/host/internal/vote",
 	"lockstep/player/internal/answers",
 	"lockstep/player/internal/commands",
