@@ -1,10 +1,10 @@
 package server
 
 import (
-	"github.com/seed-49bee653/samestep/server/internal/crowd"
-
 	"net/netip"
 	"sync"
+
+	"github.com/seed-49bee653/samestep/server/internal/crowd"
 )
 
 // An addressLimit limits the authenticated connections of each address. At the limit one connection is closed: that of

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"github.com/seed-49bee653/samestep/server/internal/guests"
-
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,19 +11,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/server/internal/guests"
 )
-
-// maxBody is the size limit of a request's body, in bytes.
-const maxBody = 64 << 10
-
-func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
-	if s.registry.isClosed() {
-		fail(w, codeShutdown, "shutting down")
-		return
-	}
-	w.Header().Set("Connection", "close") // the budget of connections is the only limit of this route
-	w.Write([]byte("ok\n"))
-}
 
 // A matchAPI answers requests for matches.
 type matchAPI struct {
@@ -177,4 +164,13 @@ func (ma *matchAPI) doEnding(w http.ResponseWriter, r *http.Request, name string
 		v.Affected = &done
 		reply(w, http.StatusOK, v)
 	})
+}
+
+// listAssets answers with the assets of a match, so that a client can fetch them before it connects.
+func (ma *matchAPI) listAssets(w http.ResponseWriter, r *http.Request) {
+	m := ma.registry.requested(w, r)
+	if m == nil {
+		return
+	}
+	reply(w, http.StatusOK, append([]lockstep.Asset{}, m.assets...))
 }

@@ -1,11 +1,9 @@
 package server
 
 import (
-	"fmt"
-	"github.com/seed-49bee653/samestep/server/internal/front"
-
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -17,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/server/internal/front"
 )
 
 // archivedName takes the name of a match out of the name of its replay, of a bundle or of the page about one.
@@ -270,10 +269,4 @@ func (ra *replayAPI) open(ctx context.Context, name string) (*os.File, error) {
 	}
 	defer stored.Close()
 	return copyToTemporary(stored)
-}
-
-// OpenReplay opens the replay of a match that is over by the name of its file, in Options.Dir or in the archive. The error
-// wraps [fs.ErrNotExist] if there is none.
-func (s *Server) OpenReplay(ctx context.Context, name string) (*os.File, error) {
-	return s.replayAPI.open(ctx, name)
 }

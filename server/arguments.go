@@ -13,6 +13,9 @@ import (
 	"time"
 )
 
+// maxBody is the size limit of a request's body, in bytes.
+const maxBody = 64 << 10
+
 // admin lets only admins pass. The values of the request are in its Form then; a JSON object may have the given names.
 func (ac *access) admin(next http.HandlerFunc, names ...string) http.HandlerFunc {
 	return ac.onlyAdmins(func(w http.ResponseWriter, r *http.Request) {

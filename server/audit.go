@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/seed-49bee653/samestep/internal/wsmatch"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // audited logs each call of a handler for admins, also a refused one.
@@ -89,3 +90,12 @@ func (w *statusWriter) WriteHeader(status int) {
 
 // Unwrap is for [http.ResponseController].
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// onlyAdmins lets only admins pass.
+func (ac *access) onlyAdmins(next http.HandlerFunc) http.HandlerFunc {
+	return ac.audited(func(w http.ResponseWriter, r *http.Request) {
+		if g, ok := ac.authenticate(w, r); ok && permitted(w, g.Role == protocol.Admin) {
+			next(w, r)
+		}
+	})
+}

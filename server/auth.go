@@ -2,6 +2,7 @@ package server
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -104,15 +105,6 @@ func (ac *access) authenticateIn(w http.ResponseWriter, r *http.Request, match s
 	return host.Grant{}, false
 }
 
-// onlyAdmins lets only admins pass.
-func (ac *access) onlyAdmins(next http.HandlerFunc) http.HandlerFunc {
-	return ac.audited(func(w http.ResponseWriter, r *http.Request) {
-		if g, ok := ac.authenticate(w, r); ok && permitted(w, g.Role == protocol.Admin) {
-			next(w, r)
-		}
-	})
-}
-
 // permitted answers a request whose valid token does not permit it.
 func permitted(w http.ResponseWriter, ok bool) bool {
 	if !ok {
@@ -138,4 +130,10 @@ func (ac *access) countGuess(from netip.Prefix, remote string) bool {
 		ac.turned.away("guessing", remote)
 	}
 	return ok
+}
+
+// invitationHash returns what a server keeps of an invitation. The token has 128 random bits, so no salt is needed.
+func invitationHash(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
 }

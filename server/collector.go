@@ -2,6 +2,7 @@ package server
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 

@@ -5,56 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-
-	"github.com/seed-49bee653/samestep/internal/files"
-	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/coordinator"
-	"github.com/seed-49bee653/samestep/replay"
 )
-
-// compareSkipped simulates the log of a recovered match from the beginning and compares its checksums.
-// A difference does not end the match, in which all players have the same state.
-func (rc *recoverer) compareSkipped(x *recovery) {
-	m := x.match
-	rc.comparing <- struct{}{}
-	defer func() { <-rc.comparing }()
-	err := contain(rc.metrics, m.logger, func() error { return rc.compareLog(x) })
-	if differs := (*lockstep.DesyncError)(nil); errors.As(err, &differs) {
-		rc.metrics.unlike.Inc()
-		m.logger.Error("the beginning of a recovered match does not agree with its log", "path", m.ReplayPath(), "err", err)
-	} else if err != nil && !errors.Is(err, ErrShutdown) {
-		m.logger.Warn("the beginning of a recovered match was not compared", "path", m.ReplayPath(), "err", err)
-	}
-}
-
-func (rc *recoverer) compareLog(x *recovery) error {
-	m := x.match
-	f, err := files.OpenNoFollow(m.ReplayPath())
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	r, err := replay.NewReader(f, x.size)
-	if err != nil {
-		return err
-	}
-	whole := coordinator.NewRecovery(m.spec.Game)
-	for rec, err := range r.All() {
-		if damage := (*replay.DamageError)(nil); errors.As(err, &damage) {
-			break // the end of the log then
-		}
-		if err == nil && rc.registry.isClosed() {
-			err = ErrShutdown
-		}
-		if err == nil {
-			err = whole.Apply(rec)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return whole.Check()
-}
 
 // errPanicked is the error of code that has panicked.
 var errPanicked = errors.New("server: panic")

@@ -44,7 +44,7 @@ func (s *Server) newMatch(spec MatchSpec) *Match {
 	game := spec.Game
 	spec.Game = s.assets.before(game)
 	return &Match{
-		server: s, spec: spec, game: game, inbox: make(chan input, inboxSize), done: make(chan struct{}),
+		server: &s.services, spec: spec, game: game, inbox: make(chan input, inboxSize), done: make(chan struct{}),
 		logger: logged.Match(s.log, spec.Name, ""), conns: make(map[host.PeerID]*conn), owners: owners.New(), stacks: make(map[lockstep.Player]bool),
 	}
 }

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"github.com/seed-49bee653/samestep/server/internal/crowd"
-
 	"context"
 	"log/slog"
 	"time"
@@ -11,6 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/server/internal/crowd"
 )
 
 // observe logs and counts an event of the match.

@@ -1,15 +1,13 @@
 package server
 
 import (
-	"github.com/seed-49bee653/samestep/server/internal/crowd"
-
-	"github.com/seed-49bee653/samestep/server/internal/allowance"
-
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/server/internal/allowance"
+	"github.com/seed-49bee653/samestep/server/internal/crowd"
 )
 
 // An error of the HTTP interface, and the status of each code.

@@ -1,8 +1,6 @@
 package server
 
-import (
-	"github.com/seed-49bee653/samestep/server/internal/livelog"
-)
+import "github.com/seed-49bee653/samestep/server/internal/livelog"
 
 // finish completes the replay.
 func (m *Match) finish() {

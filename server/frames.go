@@ -1,8 +1,6 @@
 package server
 
 import (
-	"github.com/seed-49bee653/samestep/server/internal/allowance"
-
 	"bufio"
 	"bytes"
 	"encoding/binary"
@@ -14,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/seed-49bee653/samestep/server/internal/allowance"
 )
 
 const (

@@ -1,8 +1,6 @@
 package server
 
-import (
-	"time"
-)
+import "time"
 
 // bots returns the number of bots of a match.
 func (m *MatchSpec) bots() (n int) {

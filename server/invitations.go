@@ -2,7 +2,6 @@ package server
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -23,10 +22,4 @@ func (spec *MatchSpec) invite() (all []Invitation) {
 		all = append(all, Invitation{seat, hex.EncodeToString(b[:])})
 	}
 	return all
-}
-
-// invitationHash returns what a server keeps of an invitation. The token has 128 random bits, so no salt is needed.
-func invitationHash(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:])
 }

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"github.com/seed-49bee653/samestep/server/internal/crowd"
-
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/server/internal/bundles"
+	"github.com/seed-49bee653/samestep/server/internal/crowd"
 	"github.com/seed-49bee653/samestep/server/internal/hold"
 	"github.com/seed-49bee653/samestep/server/internal/livelog"
 	"github.com/seed-49bee653/samestep/server/internal/owners"
@@ -36,7 +35,7 @@ const joinAfterEnd = 10 * time.Second
 
 // A Match is a match on a Server. Only its own goroutine uses the host.
 type Match struct {
-	server  *Server
+	server  *services
 	logger  *slog.Logger // with the match's name and id
 	spec    MatchSpec
 	game    *lockstep.Game   // of the spec, without the server's assets

@@ -1,10 +1,6 @@
 package server
 
 import (
-	"github.com/seed-49bee653/samestep/server/internal/guests"
-
-	"github.com/seed-49bee653/samestep/server/internal/front"
-
 	"cmp"
 	"crypto/ed25519"
 	"errors"
@@ -19,6 +15,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/server/internal/front"
+	"github.com/seed-49bee653/samestep/server/internal/guests"
 )
 
 // Defaults of Options. A player who sends as many bytes as the rates allow reaches defaultMatchDisk after 18 hours.

@@ -1,12 +1,12 @@
 package server
 
 import (
-	"github.com/seed-49bee653/samestep/server/internal/front"
-
 	"errors"
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/seed-49bee653/samestep/server/internal/front"
 )
 
 // ErrProxy is wrapped by the error of [New] for an unknown Options.ProxyHeader, and for Options.TrustedProxies that are

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"github.com/seed-49bee653/samestep/server/internal/front"
-
 	"context"
 	"net/http"
 	"strings"
@@ -11,6 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/server/internal/front"
 )
 
 // listReader returns for whom a request reads the list of matches. A token that is not valid for all matches may be for one of them,

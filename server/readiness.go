@@ -58,3 +58,12 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(status)
 	fmt.Fprintln(w, strings.Join(lines, "\n"))
 }
+
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
+	if s.registry.isClosed() {
+		fail(w, codeShutdown, "shutting down")
+		return
+	}
+	w.Header().Set("Connection", "close") // the budget of connections is the only limit of this route
+	w.Write([]byte("ok\n"))
+}

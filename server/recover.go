@@ -27,21 +27,6 @@ type resuming struct {
 	done  func(Interrupted, *Match, error)
 }
 
-// Recover resumes matches in the background, on all processors. It returns when their logs are locked and their names
-// are reserved. From then on their requests are answered with 503 and Retry-After, and their WebSockets with closing.
-// Each match begins to run when it is resumed.
-//
-// Before Recover plays a log it notes that in a file beside it, until the match has run for two seconds. If the process ends before, the
-// next Recover tries the matches that have such a note alone, one at a time, after all others. Of one that ends the process twice so,
-// the error is [ErrSetAside].
-//
-// Recover calls done with the error of each match, see [Server.Resume], from several goroutines. It also logs the error
-// with the log's path. The log stays as it is, and its name is taken until the server ends or an admin has it tried again; only the
-// replay of a match that is over leaves the live folder.
-func (s *Server) Recover(all []Interrupted, done func(Interrupted, *Match, error)) {
-	s.recoverer.recover(all, done)
-}
-
 // recover is Server.Recover.
 func (rc *recoverer) recover(all []Interrupted, done func(Interrupted, *Match, error)) {
 	rc.comparing <- struct{}{} // until all matches were tried

@@ -2,9 +2,6 @@ package server
 
 import (
 	"errors"
-	"github.com/seed-49bee653/samestep/internal/tries"
-	"github.com/seed-49bee653/samestep/lockstep/disclosure"
-
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -16,8 +13,10 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/logged"
+	"github.com/seed-49bee653/samestep/internal/tries"
 	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 )
 
 // Errors of [Server.Create].

@@ -27,14 +27,7 @@ type denier struct {
 	sweep *time.Timer // of bans and revocations; nil without Denials
 }
 
-// Revoke refuses tokens from now on, in all matches and over HTTP, as if they were unknown. It ends the connections and
-// sessions that used them, and returns what it has ended when that is done, or ctx's error. A server has at most 1,024 revocations. They
-// are in Options.Denials: the next server with these refuses the tokens, too, and so do others that share them. The error wraps
-// [ErrStorage] if the revocation holds only in this process, because it could not be kept.
-func (s *Server) Revoke(ctx context.Context, r Revocation) (host.Ended, error) {
-	return s.denier.revokeNow(ctx, r)
-}
-
+// revokeNow is Server.Revoke.
 func (dn *denier) revokeNow(ctx context.Context, r Revocation) (host.Ended, error) {
 	if err := dn.revoked.add(r, time.Now()); err != nil {
 		return host.Ended{}, err
@@ -60,16 +53,7 @@ func (r *Revocation) text() string {
 	return "revoked: " + r.Reason
 }
 
-// Revocations returns the active revocations.
-func (s *Server) Revocations() []Revocation { return s.denier.revoked.active(time.Now()) }
-
-// Expel calls host.Admin.Expel in all matches: it ends the connections, seats and sessions of the grants for which match
-// reports true. match is called in the goroutines of the matches. Expel returns what it has ended, and ctx's error if a
-// match did not answer in time.
-func (s *Server) Expel(ctx context.Context, match func(*host.Grant) bool, reason string) (ended host.Ended, err error) {
-	return s.denier.expel(ctx, match, reason)
-}
-
+// expel is Server.Expel.
 func (dn *denier) expel(ctx context.Context, match func(*host.Grant) bool, reason string) (ended host.Ended, err error) {
 	var done sync.WaitGroup
 	var mu sync.Mutex

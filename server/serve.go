@@ -1,10 +1,6 @@
 package server
 
 import (
-	"github.com/seed-49bee653/samestep/server/internal/guests"
-
-	"github.com/seed-49bee653/samestep/server/internal/front"
-
 	"context"
 	"errors"
 	"fmt"
@@ -15,8 +11,11 @@ import (
 	"path/filepath"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/server/internal/front"
+	"github.com/seed-49bee653/samestep/server/internal/guests"
 )
 
 // New returns a Server without matches.
@@ -37,11 +36,13 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	s := &Server{
-		options: o, log: o.Log, metrics: newMetrics(), gates: newGates(&o), guests: guests.New(o.GuestDiskBytes), keeper: newKeeper(o.Denials, o.Log),
+		services: services{
+			options: o, log: o.Log, metrics: newMetrics(), gates: newGates(&o), guests: guests.New(o.GuestDiskBytes), keeper: newKeeper(o.Denials, o.Log),
+			newFile: func(path string) (file, error) { return replay.Create(path) },
+			assets:  &assetStore{held: make(map[string]*heldAsset)},
+			replays: &replayFolder{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)},
+		},
 		proxies: front.Proxies{Trusted: o.TrustedProxies, Unix: o.TrustUnix, Header: o.ProxyHeader}, origins: o.Origins,
-		newFile: func(path string) (file, error) { return replay.Create(path) },
-		assets:  &assetStore{held: make(map[string]*heldAsset)},
-		replays: &replayFolder{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)},
 	}
 	if err := s.compose(&o); err != nil {
 		return nil, err

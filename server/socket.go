@@ -1,10 +1,6 @@
 package server
 
 import (
-	"github.com/seed-49bee653/samestep/server/internal/crowd"
-
-	"github.com/seed-49bee653/samestep/server/internal/allowance"
-
 	"context"
 	"crypto/tls"
 	"errors"
@@ -14,6 +10,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/seed-49bee653/samestep/server/internal/allowance"
+	"github.com/seed-49bee653/samestep/server/internal/crowd"
 )
 
 const (

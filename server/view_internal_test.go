@@ -17,7 +17,7 @@ func TestRecoveringMatchTellsNoSeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := newView(&Match{spec: MatchSpec{Name: "duel", Game: game}, server: &Server{}}, h, matchRecovering)
+	v := newView(&Match{spec: MatchSpec{Name: "duel", Game: game}, server: &services{}}, h, matchRecovering)
 	if v.Settings.Seed != 0 || v.PlayersSee != "" || v.State != "recovering" {
 		t.Errorf("got %+v", v)
 	}
