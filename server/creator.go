@@ -87,7 +87,7 @@ func (cr *creator) createFrom(w http.ResponseWriter, r *http.Request, body []byt
 	}
 	spec.Invite = spec.Invite || !guest
 	if _, err = cr.storage.check(); err == nil && guest {
-		err = cr.reserveGuest(addressOf(r.RemoteAddr), &spec)
+		err = cr.reserveGuest(wsmatch.AddressOf(r.RemoteAddr), &spec)
 	}
 	var m *Match
 	if err == nil {
