@@ -110,10 +110,10 @@ var imports = []importRow{
 	// Only the standard library: the woven copy of any package imports it.
 	{pattern: "desync/probe"},
 	{pattern: "desync/probe/program", own: []string{"checksum", "desync/probe", "lockstep", "lockstep/record", "state"}, tests: slices.Concat(log, live, []string{"fixed", "lockstep/local"})},
-	{pattern: "internal/weave", own: []string{"desync/probe"}, modules: []string{xtools}},
-	{pattern: "internal/line", own: slices.Concat(log, []string{"desync", "desync/probe", "desync/probe/program", "internal/weave", "internal/words", "lockstep/abi", "module"}), modules: []string{xsync}, tests: slices.Concat(games, live, []string{"internal/testing/hostile", "internal/testing/planted/workshop", "lockstep/local"})},
+	{pattern: "desync/line/internal/weave", own: []string{"desync/probe"}, modules: []string{xtools}},
+	{pattern: "desync/line", own: slices.Concat(log, []string{"desync", "desync/probe", "desync/probe/program", "desync/line/internal/weave", "internal/words", "lockstep/abi", "module"}), modules: []string{xsync}, tests: slices.Concat(games, live, []string{"internal/testing/hostile", "internal/testing/planted/workshop", "lockstep/local"})},
 	// Apart, so that no test of a game links what reads and builds sources.
-	{pattern: "internal/line/checkline", own: []string{"desync/probe/program", "internal/line"}},
+	{pattern: "desync/line/checkline", own: []string{"desync/probe/program", "desync/line"}},
 	{pattern: "server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files", "internal/logged", "internal/measure", "internal/tries", "internal/wsmatch"}), modules: []string{websocket, quic, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"server/archive", "server/assets", openAPI, xxhash})},
 	{pattern: "server/archive", own: []string{"lockstep", "server", "replay", "internal/files"}, modules: []string{metrics, bbolt}, tests: []string{"lockstep/host", "lockstep/record", "server/archive/s3", gofakes3}},
 	// Apart, so that only a program with object storage links its client.

@@ -9,8 +9,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/seed-49bee653/samestep/desync/line"
 	"github.com/seed-49bee653/samestep/desync/probe/program"
-	"github.com/seed-49bee653/samestep/internal/line"
 )
 
 func main() {

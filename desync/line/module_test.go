@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/internal/line"
+	"github.com/seed-49bee653/samestep/desync/line"
 	"github.com/seed-49bee653/samestep/internal/testing/hostile"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"

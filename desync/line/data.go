@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/desync/line/internal/weave"
 	"github.com/seed-49bee653/samestep/desync/probe"
 	"github.com/seed-49bee653/samestep/desync/probe/program"
-	"github.com/seed-49bee653/samestep/internal/weave"
 )
 
 // A Datum is a variable of a package that has different values on the two sides before the match, or an embedded file that differs.

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/desync/line/internal/weave"
 	"github.com/seed-49bee653/samestep/desync/probe"
 	"github.com/seed-49bee653/samestep/desync/probe/program"
-	"github.com/seed-49bee653/samestep/internal/weave"
 	"github.com/seed-49bee653/samestep/state"
 )
 

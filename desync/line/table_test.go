@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/desync/line/internal/weave"
 	"github.com/seed-49bee653/samestep/examples/platforms"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
-	"github.com/seed-49bee653/samestep/internal/weave"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/local"
 	"github.com/seed-49bee653/samestep/replay"

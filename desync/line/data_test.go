@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/desync/line/internal/weave"
 	"github.com/seed-49bee653/samestep/desync/probe"
-	"github.com/seed-49bee653/samestep/internal/weave"
 )
 
 // What differs between two runs of one side says nothing.

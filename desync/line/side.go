@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/seed-49bee653/samestep/desync/line/internal/weave"
 	"github.com/seed-49bee653/samestep/desync/probe/program"
-	"github.com/seed-49bee653/samestep/internal/weave"
 )
 
 // A side is one of the programs that compute the tick.

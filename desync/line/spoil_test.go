@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/internal/weave"
+	"github.com/seed-49bee653/samestep/desync/line/internal/weave"
 )
 
 // TestBugs fails if a probe is missing, and if the probes of two versions are paired in a wrong way. It has

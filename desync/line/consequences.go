@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/desync"
-	"github.com/seed-49bee653/samestep/internal/weave"
+	"github.com/seed-49bee653/samestep/desync/line/internal/weave"
 	"github.com/seed-49bee653/samestep/state"
 )
 

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/desync/line/internal/weave"
 	"github.com/seed-49bee653/samestep/desync/probe"
 	"github.com/seed-49bee653/samestep/desync/probe/program"
-	"github.com/seed-49bee653/samestep/internal/weave"
 )
 
 // Limits of what is kept of a recording, whatever its length.

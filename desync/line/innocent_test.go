@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/desync/line/internal/weave"
 	"github.com/seed-49bee653/samestep/desync/probe"
 	"github.com/seed-49bee653/samestep/desync/probe/program"
-	"github.com/seed-49bee653/samestep/internal/weave"
 )
 
 // What also differs in a tick that came out equal, such as a cache that is built when somebody asks for it, is passed over, and

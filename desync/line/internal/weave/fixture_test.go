@@ -15,7 +15,7 @@ func fixture(tb testing.TB, files map[string]string) string {
 	tb.Helper()
 	_, err := exec.LookPath("go")
 	testenv.Or(tb, "the go command", err)
-	root, err := filepath.Abs(filepath.Join("..", ".."))
+	root, err := filepath.Abs(filepath.Join("..", "..", "..", ".."))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -171,7 +171,7 @@ type flag bool
 func TestHardToWeave(t *testing.T) {
 	rules := strings.Replace(rulesFile, "type mover interface{ Move(by int32) flag }", "type mover interface{ Move(by int32) parts.Flag }", 1)
 	rules = strings.Replace(rules, "\ttagged(w)\n", "\ttagged(w)\n\tw.Total += outside(w.Total)\n", 1)
-	calls, err := os.ReadFile(filepath.Join("..", "line", "testdata", "torture", "rules", "outside.go"))
+	calls, err := os.ReadFile(filepath.Join("..", "..", "testdata", "torture", "rules", "outside.go"))
 	if err != nil {
 		t.Fatal(err)
 	}

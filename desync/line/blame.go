@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-49bee653/samestep/internal/weave"
+	"github.com/seed-49bee653/samestep/desync/line/internal/weave"
 )
 
 // blame names the line that made the difference between the next events of the two sides, nil for the end of a side.

@@ -3,7 +3,7 @@ package line
 import (
 	"strings"
 
-	"github.com/seed-49bee653/samestep/internal/weave"
+	"github.com/seed-49bee653/samestep/desync/line/internal/weave"
 )
 
 // A Place is a line of code. Of a function in a module of rules, it is the first line, or only the name.

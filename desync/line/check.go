@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-49bee653/samestep/desync/line/internal/weave"
 	"github.com/seed-49bee653/samestep/desync/probe/program"
-	"github.com/seed-49bee653/samestep/internal/weave"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 

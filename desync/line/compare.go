@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/desync/line/internal/weave"
 	"github.com/seed-49bee653/samestep/desync/probe"
-	"github.com/seed-49bee653/samestep/internal/weave"
 )
 
 // A comparison looks for the first difference between two recordings.

@@ -1,6 +1,6 @@
 // Package line names the line of code at which two computations of one tick begin to differ.
 //
-// It builds a copy of a game's rules with probes (package internal/weave), lets two sides compute the same tick (package
+// It builds a copy of a game's rules with probes (package desync/line/internal/weave), lets two sides compute the same tick (package
 // desync/probe/program), and compares what the probes recorded. [Find] does all of it:
 //
 //	found, err := line.Find(ctx, file, line.Options{Source: ".", Other: "v1.3"})

@@ -72,7 +72,7 @@ func workshopEdits(t *testing.T) map[string][]byte {
 		if strings.HasPrefix(m.job, "tools.") {
 			name = "tools/tools.go"
 		}
-		path, err := filepath.Abs(filepath.Join("..", "testing", "planted", "workshop", name))
+		path, err := filepath.Abs(filepath.Join("..", "..", "internal", "testing", "planted", "workshop", name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +243,7 @@ func equalTick(t *testing.T, x *Finder, f *replay.File) {
 func endlessAlone(t *testing.T, x *Finder, f *replay.File) {
 	soonEndless(t)
 	edits := workshopEdits(t)
-	path, err := filepath.Abs(filepath.Join("..", "testing", "planted", "workshop", "workshop.go"))
+	path, err := filepath.Abs(filepath.Join("..", "..", "internal", "testing", "planted", "workshop", "workshop.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
