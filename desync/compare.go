@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
@@ -78,7 +79,7 @@ func (f *FrameDifference) oneBit() bool {
 		}
 		if !bytes.Equal(a.Payload, b.Payload) {
 			differ++
-			if !oneBit(a.Payload, b.Payload) {
+			if !diff.OneBit(a.Payload, b.Payload) {
 				return false
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/triage"
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
@@ -109,7 +110,7 @@ func bankOf(r lockstep.Rules[testgame.Bank, testgame.BankConfig]) func(*lockstep
 // A bundle of a panic is explained by computing the tick again, says only what came of that, and is one group with others of the same
 // functions.
 func TestExplainPanic(t *testing.T) {
-	var all desync.Triage
+	var all triage.Triage
 	for _, where := range []string{"on the server in Step", "on the server in Validate", "on the machine of player 1 in Step"} {
 		in, server := where[strings.LastIndexByte(where, ' ')+1:], strings.Contains(where, "server")
 		for name, c := range map[string]struct {

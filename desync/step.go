@@ -3,6 +3,7 @@ package desync
 import (
 	"bytes"
 
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -103,11 +104,11 @@ func changesBetween(s *state.Schema, before, after []byte, o *StepOptions) (c Ch
 	if bytes.Equal(before, after) && o.Path == "" {
 		return c, nil
 	}
-	a, err := align(s, before, after)
+	a, err := diff.Align(s, before, after)
 	if err != nil {
 		return c, err
 	}
-	fields, places, err := a.named(a.differences(o.Path, o.Fields))
+	fields, places, err := a.Named(a.Differences(o.Path, o.Fields))
 	if err != nil {
 		return c, err
 	}

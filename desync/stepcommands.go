@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -23,7 +24,7 @@ func (w *stepWork) commands() (after []byte, err error) {
 		}
 	}
 	for i := range n {
-		c := StepCommand{Command: Command{x.Tick, all[i].Player, all[i].Sequence, clipped(x.words.Describe(&all[i]), maxText)}, Did: noChanges()}
+		c := StepCommand{Command: Command{x.Tick, all[i].Player, all[i].Sequence, words.Clipped(x.words.Describe(&all[i]), MaxText)}, Did: noChanges()}
 		if c.Refused, err = w.refused(sim, &all[i]); err != nil {
 			return nil, err
 		}
@@ -80,7 +81,7 @@ func (w *stepWork) refused(sim *lockstep.Simulation, c *lockstep.Command) (strin
 		return "", err
 	}
 	if err := sim.Validate(&own); err != nil && !(w.x.frame.Asked && errors.As(err, new(*lockstep.PanicError))) {
-		return clipped(err.Error(), maxText), nil
+		return words.Clipped(err.Error(), MaxText), nil
 	}
 	return "", nil
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
@@ -215,7 +217,7 @@ func (s *Step) event(e any, limit int) {
 		s.Silent++
 		return
 	}
-	s.Events = append(s.Events, clipped(fmt.Sprintf("%T%+v", e, e), maxText))
+	s.Events = append(s.Events, words.Clipped(fmt.Sprintf("%T%+v", e, e), MaxText))
 }
 
 func (s *Step) draw(d lockstep.Draw, limit int) {
@@ -232,13 +234,13 @@ func (s *Step) draw(d lockstep.Draw, limit int) {
 
 // generators counts the draws from generators in the state.
 func (w *stepWork) generators() {
-	for _, path := range streamPaths(w.x.schema, w.x.Did.Fields.List) {
-		field, ok := watch(w.x.schema, w.x.after, path)
+	for _, path := range diff.StreamPaths(w.x.schema, w.x.Did.Fields.List) {
+		field, ok := diff.Watch(w.x.schema, w.x.after, path)
 		if !ok {
 			continue
 		}
-		from, _, ok := field.generator(w.x.before)
-		to, _, ok2 := field.generator(w.x.after)
+		from, _, ok := field.Generator(w.x.before)
+		to, _, ok2 := field.Generator(w.x.after)
 		if n, drawn := from.DrawsTo(to); ok && ok2 && drawn && n > 0 {
 			w.x.Draws = append(w.x.Draws, StepDraws{Purpose: path, Count: n, Generator: true})
 		}

@@ -1,4 +1,4 @@
-package desync
+package triage
 
 import (
 	"cmp"
@@ -7,11 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/internal/pages"
 	"github.com/seed-49bee653/samestep/internal/words"
 )
 
 // WriteHTML writes the groups as one self-contained page, as [Explanation.WriteHTML] does.
-func (t *Triage) WriteHTML(w io.Writer) error { return pages.ExecuteTemplate(w, "triage.html", t) }
+func (t *Triage) WriteHTML(w io.Writer) error { return pages.Write(w, "triage.html", t) }
 
 // WriteText writes the groups for people.
 func (t *Triage) WriteText(w io.Writer) error {
@@ -72,7 +74,7 @@ func (t *Triage) Summary() string {
 		s += fmt.Sprintf("; nothing differs in %s", words.Count(t.Agreeing, "file"))
 	}
 	if t.Uncounted > 0 {
-		s += fmt.Sprintf("; beyond %d machines, %s not counted", maxTriageMachines, words.Plural(t.Uncounted, "time", "was", "were"))
+		s += fmt.Sprintf("; beyond %d machines, %s not counted", maxMachines, words.Plural(t.Uncounted, "time", "was", "were"))
 	}
 	if t.Dropped > 0 {
 		s += fmt.Sprintf("; %s with further fingerprints", words.Count(t.Dropped, "desync"))
@@ -93,7 +95,7 @@ func (t *Triage) Shown() string {
 
 // kind says what the files of a group show.
 func (g *CaseGroup) kind() string {
-	if g.Fingerprint.Class == ClassPanic {
+	if g.Fingerprint.Class == desync.ClassPanic {
 		return "panic"
 	}
 	return "desync"

@@ -1,9 +1,10 @@
-package desync
+package diff
 
 import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,34 +12,34 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// An alignment makes two states comparable whose lists have different elements, or the same in another order: an index
+// An Alignment makes two states comparable whose lists have different elements, or the same in another order: an index
 // then means another element on each side. It reduces each list whose elements have an ID to the elements that both sides
 // have, in the order of the right side. Lists inside of other lists stay as they are.
-type alignment struct {
-	schema       *state.Schema
+type Alignment struct {
+	Schema       *state.Schema
 	right, wrong []byte
-	whole        [2][]byte                // the states that were aligned
+	Whole        [2][]byte                // the states that were aligned
 	places       map[string][]int         // by list: the right side's index of each remaining element; only looked up
-	name         func(path string) string // as reports print a path of the right state; a [watcher] has the same name
-	missing      []state.Place            // elements that only one side has, by list and side
-	orders       []state.Place            // lists in another order
+	Name         func(path string) string // as reports print a path of the right state; a [Watcher] has the same name
+	Missing      []state.Place            // elements that only one side has, by list and side
+	Orders       []state.Place            // lists in another order
 }
 
-// align aligns two valid states.
-func align(s *state.Schema, right, wrong []byte) (*alignment, error) {
-	a := &alignment{schema: s, whole: [2][]byte{right, wrong}, places: make(map[string][]int), name: s.Names(right)}
-	for _, b := range a.whole {
+// Align aligns two valid states.
+func Align(s *state.Schema, right, wrong []byte) (*Alignment, error) {
+	a := &Alignment{Schema: s, Whole: [2][]byte{right, wrong}, places: make(map[string][]int), Name: s.Names(right)}
+	for _, b := range a.Whole {
 		if err := s.Validate(b); err != nil {
 			return nil, err
 		}
 	}
 	doneR, doneW := 0, 0
-	for _, l := range listsOf(s) {
-		r, err := s.Lookup(right, l.name)
+	for _, l := range ListsOf(s) {
+		r, err := s.Lookup(right, l.Name)
 		if err != nil {
 			return nil, err
 		}
-		w, err := s.Lookup(wrong, l.name)
+		w, err := s.Lookup(wrong, l.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -51,15 +52,15 @@ func align(s *state.Schema, right, wrong []byte) (*alignment, error) {
 	return a, nil
 }
 
-// A list is a slice of structs with a field ID.
-type list struct {
-	name string // its path
-	id   state.Node
+// A List is a slice of structs with a field ID.
+type List struct {
+	Name string // its path
+	ID   state.Node
 	at   int // bytes of an element before its ID
 }
 
-// listsOf returns the lists of a schema that are in no other list, in the order of their bytes.
-func listsOf(s *state.Schema) (all []list) {
+// ListsOf returns the lists of a schema that are in no other list, in the order of their bytes.
+func ListsOf(s *state.Schema) (all []List) {
 	var walk func(n state.Node, path string)
 	walk = func(n state.Node, path string) {
 		if n.Kind() == state.Struct {
@@ -76,38 +77,39 @@ func listsOf(s *state.Schema) (all []list) {
 }
 
 // listOf describes a node as a list. It returns false if the node is no list, or its elements have no ID at a fixed place.
-func listOf(n state.Node, path string) (list, bool) {
+func listOf(n state.Node, path string) (List, bool) {
 	id, at, ok := n.IDField()
-	return list{path, id, at}, ok
+	return List{path, id, at}, ok
 }
 
-const countBytes = 4 // before the elements of a slice
+// CountBytes is the number of bytes before the elements of a slice.
+const CountBytes = 4
 
-// idOf returns the ID of an element.
-func (l *list) idOf(element []byte) uint64 {
-	n, _ := l.id.Size()
-	return l.id.Unscaled(element[l.at : l.at+n])
+// IDOf returns the ID of an element.
+func (l *List) IDOf(element []byte) uint64 {
+	n, _ := l.ID.Size()
+	return l.ID.Unscaled(element[l.at : l.at+n])
 }
 
-// has reports whether a state has an element.
-func (l *list) has(s *state.Schema, b []byte, id uint64) bool {
-	v, err := s.Lookup(b, l.name)
-	return err == nil && slices.Contains(l.ids(v), id)
+// Has reports whether a state has an element.
+func (l *List) Has(s *state.Schema, b []byte, id uint64) bool {
+	v, err := s.Lookup(b, l.Name)
+	return err == nil && slices.Contains(l.IDs(v), id)
 }
 
-// ids returns the IDs of the elements, in order.
-func (l *list) ids(v state.Value) []uint64 {
+// IDs returns the IDs of the elements, in order.
+func (l *List) IDs(v state.Value) []uint64 {
 	var all []uint64
 	for e := range v.Elements() {
-		all = append(all, l.idOf(e.Bytes))
+		all = append(all, l.IDOf(e.Bytes))
 	}
 	return all
 }
 
 // list reduces both sides' lists to the elements that both have, in the order of the right side, and notes the others and
 // another order. If an ID occurs twice, the lists stay unchanged.
-func (a *alignment) list(l list, r, w state.Value) (right, wrong []byte) {
-	idsR, idsW := l.ids(r), l.ids(w)
+func (a *Alignment) list(l List, r, w state.Value) (right, wrong []byte) {
+	idsR, idsW := l.IDs(r), l.IDs(w)
 	atR, okR := newIDIndex(idsR)
 	if slices.Equal(idsR, idsW) {
 		return r.Bytes, w.Bytes
@@ -124,7 +126,7 @@ func (a *alignment) list(l list, r, w state.Value) (right, wrong []byte) {
 	var lostR, lostW []uint64
 	places := []int{}
 	order := []int{} // by place: the index on the wrong side
-	right, wrong = make([]byte, countBytes), make([]byte, countBytes)
+	right, wrong = make([]byte, CountBytes), make([]byte, CountBytes)
 	i := 0
 	for e := range r.Elements() {
 		if j, ok := atW.find(idsR[i]); ok {
@@ -142,7 +144,7 @@ func (a *alignment) list(l list, r, w state.Value) (right, wrong []byte) {
 	}
 	binary.LittleEndian.PutUint32(right, uint32(len(places)))
 	binary.LittleEndian.PutUint32(wrong, uint32(len(places)))
-	a.places[l.name] = places
+	a.places[l.Name] = places
 	a.lost(&l, lostR, "present", "absent")
 	a.lost(&l, lostW, "absent", "present")
 	a.permuted(&l, places, order, idsR)
@@ -151,7 +153,7 @@ func (a *alignment) list(l list, r, w state.Value) (right, wrong []byte) {
 
 // An idIndex finds elements by their ID. It takes less memory than a map, because a state may have millions of elements.
 type idIndex struct {
-	ids    []uint64
+	IDs    []uint64
 	sorted []int32 // the indexes of the elements, by ID
 }
 
@@ -171,25 +173,25 @@ func newIDIndex(ids []uint64) (x idIndex, unique bool) {
 }
 
 func (x *idIndex) find(id uint64) (index int, ok bool) {
-	i, ok := slices.BinarySearchFunc(x.sorted, id, func(at int32, id uint64) int { return cmp.Compare(x.ids[at], id) })
+	i, ok := slices.BinarySearchFunc(x.sorted, id, func(at int32, id uint64) int { return cmp.Compare(x.IDs[at], id) })
 	if !ok {
 		return 0, false
 	}
 	return int(x.sorted[i]), true
 }
 
-func (a *alignment) lost(l *list, ids []uint64, right, wrong string) {
+func (a *Alignment) lost(l *List, ids []uint64, right, wrong string) {
 	if len(ids) == 0 {
 		return
 	}
-	first := l.element(ids[0])
-	a.missing = append(a.missing, state.Place{
-		Path: l.name, Element: first, First: state.Difference{Path: first, A: right, B: wrong}, Fields: 1, Elements: len(ids), Total: len(ids),
+	first := l.Element(ids[0])
+	a.Missing = append(a.Missing, state.Place{
+		Path: l.Name, Element: first, First: state.Difference{Path: first, A: right, B: wrong}, Fields: 1, Elements: len(ids), Total: len(ids),
 	})
 }
 
 // permuted notes the first of the common elements that has another neighbour before it, if there is one.
-func (a *alignment) permuted(l *list, places, order []int, ids []uint64) {
+func (a *Alignment) permuted(l *List, places, order []int, ids []uint64) {
 	if slices.IsSorted(order) {
 		return
 	}
@@ -203,20 +205,20 @@ func (a *alignment) permuted(l *list, places, order []int, ids []uint64) {
 		}
 	}
 	there := places[slices.Index(order, sorted[first])] // the element that the wrong side has there
-	at := fmt.Sprintf("%s[%d]", l.name, places[first])
-	a.orders = append(a.orders, state.Place{
-		Path: l.name, Element: at, Order: true, Fields: 1, Elements: n, Total: 1,
-		First: state.Difference{Path: at + "." + l.id.Name(), A: l.id.UnscaledText(ids[places[first]]), B: l.id.UnscaledText(ids[there])},
+	at := fmt.Sprintf("%s[%d]", l.Name, places[first])
+	a.Orders = append(a.Orders, state.Place{
+		Path: l.Name, Element: at, Order: true, Fields: 1, Elements: n, Total: 1,
+		First: state.Difference{Path: at + "." + l.ID.Name(), A: l.ID.UnscaledText(ids[places[first]]), B: l.ID.UnscaledText(ids[there])},
 	})
 }
 
-// element names an element by its ID.
-func (l *list) element(id uint64) string {
-	return l.name + "[" + l.id.Name() + "=" + l.id.UnscaledText(id) + "]"
+// Element names an element by its ID.
+func (l *List) Element(id uint64) string {
+	return l.Name + "[" + l.ID.Name() + "=" + l.ID.UnscaledText(id) + "]"
 }
 
 // path translates a path of the aligned right state to the whole right state.
-func (a *alignment) path(path string) string {
+func (a *Alignment) path(path string) string {
 	open := strings.IndexByte(path, '[')
 	if open < 0 {
 		return path
@@ -230,12 +232,12 @@ func (a *alignment) path(path string) string {
 	return path[:open+1] + strconv.Itoa(places[i]) + path[end:]
 }
 
-// inner translates a path of the right state, or else of the wrong one, to the aligned states, as [alignment.path] does in
+// inner translates a path of the right state, or else of the wrong one, to the aligned states, as [Alignment.path] does in
 // the other direction. It returns false if the path is in an element that only one side has.
-func (a *alignment) inner(path string) (inner string, ok bool, err error) {
-	v, err := a.schema.Lookup(a.whole[0], path)
+func (a *Alignment) inner(path string) (inner string, ok bool, err error) {
+	v, err := a.Schema.Lookup(a.Whole[0], path)
 	if err != nil {
-		other, oerr := a.schema.Lookup(a.whole[1], path)
+		other, oerr := a.Schema.Lookup(a.Whole[1], path)
 		if oerr != nil {
 			return "", false, err
 		}
@@ -256,9 +258,9 @@ func (a *alignment) inner(path string) (inner string, ok bool, err error) {
 	return fmt.Sprintf("%s[%d]%s", list, at, rest), at >= 0, nil
 }
 
-// differences returns the fields that differ at or below a path, with their paths in the right state, and the same grouped
+// Differences returns the fields that differ at or below a path, with their paths in the right state, and the same grouped
 // by place.
-func (a *alignment) differences(path string, limit int) (fields state.Differences, places state.Places, err error) {
+func (a *Alignment) Differences(path string, limit int) (fields state.Differences, places state.Places, err error) {
 	whole, inBoth := a.others(), true
 	if path != "" {
 		if path, inBoth, err = a.inner(path); err != nil {
@@ -270,10 +272,10 @@ func (a *alignment) differences(path string, limit int) (fields state.Difference
 		})
 	}
 	if inBoth {
-		if fields, err = a.schema.DiffAt(path, a.right, a.wrong, limit); err != nil {
+		if fields, err = a.Schema.DiffAt(path, a.right, a.wrong, limit); err != nil {
 			return fields, places, err
 		}
-		if places, err = a.schema.DiffPlacesAt(path, a.right, a.wrong); err != nil {
+		if places, err = a.Schema.DiffPlacesAt(path, a.right, a.wrong); err != nil {
 			return fields, places, err
 		}
 	}
@@ -296,6 +298,17 @@ func (a *alignment) differences(path string, limit int) (fields state.Difference
 }
 
 // others returns the places that are no fields: lists in another order, and elements that one side lacks.
-func (a *alignment) others() []state.Place {
-	return append(slices.Clone(a.orders), a.missing...)
+func (a *Alignment) others() []state.Place {
+	return append(slices.Clone(a.Orders), a.Missing...)
+}
+
+// OneBit reports whether two values differ in a single bit.
+func OneBit(a, b []byte) bool {
+	n := 0
+	for i := range a {
+		if len(a) == len(b) {
+			n += bits.OnesCount8(a[i] ^ b[i])
+		}
+	}
+	return n == 1
 }

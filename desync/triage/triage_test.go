@@ -1,4 +1,4 @@
-package desync_test
+package triage_test
 
 import (
 	"encoding/json"
@@ -8,12 +8,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/desync/internal/pages/pagestest"
+	"github.com/seed-49bee653/samestep/desync/triage"
+
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // fallen returns a case of a bug.
-func fallen(name, bug string, at lockstep.Tick, platform string) desync.Case {
+func Fallen(name, bug string, at lockstep.Tick, platform string) desync.Case {
 	return desync.Case{
 		Name: name, Written: time.Unix(int64(at), 0), Party: desync.WrongPlayer, First: desync.Span{From: at, To: at},
 		Fingerprint: desync.Fingerprint{ID: bug, Game: "chess", Class: desync.ClassRules, Field: bug},
@@ -23,40 +26,32 @@ func fallen(name, bug string, at lockstep.Tick, platform string) desync.Case {
 }
 
 func ExampleTriage() {
-	t := &desync.Triage{}
-	for _, name := range []string{"a.zip", "b.zip"} {
-		e, err := desync.Explain(chestAgain(), desync.Options{})
-		if err != nil {
-			panic(err)
-		}
-		var c desync.Case = e.Case(name, time.Time{})
-		var m desync.Machine = c.Machines[0]
-		m.Build = "2"
-		t.Add(c)
-	}
+	t := &triage.Triage{}
+	t.Add(Fallen("a.zip", "c75e4082", 7, "toaster"))
+	t.Add(Fallen("b.zip", "c75e4082", 9, "toaster"))
 	t.Fail("c.zip", errors.New("not a bundle"))
 	t.Sort()
-	var g *desync.CaseGroup = t.Groups[0]
-	var s desync.Share = g.Platforms[0]
+	var g *triage.CaseGroup = t.Groups[0]
+	var s triage.Share = g.Platforms[0]
 	fmt.Println(g.Count, "times", g.Fingerprint.ID, "such as", g.Example)
 	fmt.Printf("%s: %d of %d machines were wrong\n", s.Name, s.Differ, s.All)
-	fmt.Println(desync.Unreadable(t.Unreadable[0]))
+	fmt.Println(triage.Unreadable(t.Unreadable[0]))
 	// Output:
 	// 2 times c75e4082 such as a.zip
-	// toaster: 1 of 1 machines were wrong
+	// toaster: 2 of 2 machines were wrong
 	// {c.zip not a bundle}
 }
 
 // The groups have the right counts whatever the order of the cases.
 func TestTriage(t *testing.T) {
 	cases := []desync.Case{
-		fallen("late", "b", 90, "js/wasm"), fallen("early", "b", 30, "js/wasm"), fallen("middle", "b", 60, "linux/amd64"), fallen("other", "a", 10, "js/wasm"),
+		Fallen("late", "b", 90, "js/wasm"), Fallen("early", "b", 30, "js/wasm"), Fallen("middle", "b", 60, "linux/amd64"), Fallen("other", "a", 10, "js/wasm"),
 	}
-	cases = append(cases, fallen("vague", "b", 20, "js/wasm"))
+	cases = append(cases, Fallen("vague", "b", 20, "js/wasm"))
 	cases[4].First.From = 5
 	var want string
 	for turn := range cases {
-		x := &desync.Triage{}
+		x := &triage.Triage{}
 		for i := range cases {
 			x.Add(cases[(i+turn)%len(cases)])
 		}
@@ -68,8 +63,8 @@ func TestTriage(t *testing.T) {
 		if turn == 0 {
 			want = string(text)
 			g := x.Groups[0]
-			if len(x.Groups) != 2 || g.Count != 4 || g.Example != "early" || g.Next != "samestep desync explain early" || len(g.Revisions) != 1 || g.Revisions[0] != (desync.Share{Name: "3b18e512dba7 with changed files", Differ: 4, All: 4}) || g.Platforms[0] != (desync.Share{Name: "js/wasm", Differ: 3, All: 3}) ||
-				g.Platforms[1] != (desync.Share{Name: "linux/amd64", Differ: 1, All: 5}) || g.First.Unix() != 20 || g.Last.Unix() != 90 {
+			if len(x.Groups) != 2 || g.Count != 4 || g.Example != "early" || g.Next != "samestep desync explain early" || len(g.Revisions) != 1 || g.Revisions[0] != (triage.Share{Name: "3b18e512dba7 with changed files", Differ: 4, All: 4}) || g.Platforms[0] != (triage.Share{Name: "js/wasm", Differ: 3, All: 3}) ||
+				g.Platforms[1] != (triage.Share{Name: "linux/amd64", Differ: 1, All: 5}) || g.First.Unix() != 20 || g.Last.Unix() != 90 {
 				t.Errorf("got %s", text)
 			}
 		} else if string(text) != want {
@@ -80,11 +75,11 @@ func TestTriage(t *testing.T) {
 
 // A triage stays small, and counts what it does not keep. Names in hostile files do no harm on the page and the terminal.
 func TestTriageIsBounded(t *testing.T) {
-	x := &desync.Triage{}
+	x := &triage.Triage{}
 	long := strings.Repeat("<script>\x1b[2J", 1000)
 	for i := range 5000 {
-		x.Add(fallen("f", fmt.Sprint(i), 1, long))
-		x.Add(fallen("f", "0", 1, fmt.Sprint(i)))
+		x.Add(Fallen("f", fmt.Sprint(i), 1, long))
+		x.Add(Fallen("f", "0", 1, fmt.Sprint(i)))
 		x.Fail(fmt.Sprint(i), errors.New(long))
 	}
 	x.Sort()
@@ -107,52 +102,24 @@ func TestTriageIsBounded(t *testing.T) {
 	if strings.Contains(text.String(), "\x1b") || strings.Contains(page.String(), "<script") {
 		t.Error("a name was not escaped")
 	}
-	selfContained(t, page.String())
-}
-
-// A machine of several desyncs of a match counts once, and votes alone do not accuse one whose own results differ.
-func TestTriageCounts(t *testing.T) {
-	x := &desync.Triage{}
-	for range 3 {
-		b := chestAgain()
-		again := b.Manifest.Resimulation
-		again.Runs[1] = append([]string{"00000000000000ee"}, again.Runs[0][1:]...)
-		e, err := desync.Explain(b, desync.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		x.Add(e.Case("a.zip", time.Time{}))
-	}
-	x.Agree(1)
-	var text, page strings.Builder
-	if err := errors.Join(x.WriteText(&text), x.WriteHTML(&page)); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"rules without a fixed result", "wrong: 3 × unknown", "toaster (1 machine)", "0 not explained; nothing differs in 1 file"} {
-		if got := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(got, want) {
-			t.Errorf("got %s\nwant %s", got, want)
-		}
-	}
-	if strings.Contains(page.String(), "known to be wrong") {
-		t.Errorf("the page knows who was wrong: %s", &page)
-	}
+	pagestest.SelfContained(t, page.String())
 }
 
 // A machine counts once in a group, as wrong if any desync shows it so, and again in another match or with another build.
 func TestMachineCountsOnce(t *testing.T) {
-	x := &desync.Triage{}
+	x := &triage.Triage{}
 	for _, m := range []desync.Machine{
 		{Match: "a", Who: "0", Build: "1"}, {Match: "a", Who: "0", Build: "1", Differs: true}, {Match: "a", Who: "0", Build: "1", Differs: true},
 		{Match: "a", Who: "0", Build: "1"}, {Match: "a", Who: "1", Build: "1"}, {Match: "b", Who: "0", Build: "1"}, {Match: "a", Who: "0", Build: "2"},
 	} {
-		c := fallen("f", "a", 1, "")
+		c := Fallen("f", "a", 1, "")
 		c.Machines = []desync.Machine{m}
 		x.Add(c)
 	}
 	if got, want := fmt.Sprint(x.Groups[0].Builds), "[{1 1 3} {2 0 1}]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	c := fallen("f", "b", 1, "")
+	c := Fallen("f", "b", 1, "")
 	c.Machines = make([]desync.Machine, 1<<18)
 	for i := range c.Machines {
 		c.Machines[i] = desync.Machine{Match: "c", Who: fmt.Sprint(i), Build: "1"}
@@ -160,29 +127,5 @@ func TestMachineCountsOnce(t *testing.T) {
 	x.Add(c)
 	if got, want := x.Summary(), "beyond 262144 machines, 4 times were not counted"; x.Groups[1].Builds[0].All != 1<<18-4 || !strings.Contains(got, want) {
 		t.Errorf("got %s, %v, want %s", got, x.Groups[1].Builds, want)
-	}
-}
-
-// A machine counts as wrong only if the verdict accuses it.
-func TestTriageAccusesNobody(t *testing.T) {
-	e, err := desync.Explain(chestAgain(), desync.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wrong := func() (n int) {
-		for _, m := range e.Case("", time.Time{}).Machines {
-			if m.Differs {
-				n++
-			}
-		}
-		return n
-	}
-	if got := wrong(); got != 1 {
-		t.Errorf("got %d wrong machines of a player who is, want 1", got)
-	}
-	for _, p := range []desync.Party{desync.WrongUnknown, desync.NoFixedResult, desync.TwoBuilds, desync.WrongBuild, desync.WrongKeyframe} {
-		if e.Verdict.Party = p; wrong() != 0 {
-			t.Errorf("%s: got %d wrong machines, want none", p, wrong())
-		}
 	}
 }
