@@ -13,6 +13,9 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
+// ErrNothingCompared means that there was nothing to compare, so that nothing is known.
+var ErrNothingCompared = errors.New("nothing to compare")
+
 // A Comparison has the differences between the records of two replays of one match. It needs no simulation.
 type Comparison struct {
 	Header   []record.HeaderDifference `json:"header"`

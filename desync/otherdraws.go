@@ -63,7 +63,7 @@ func (s *search) drawCause(w *diff.Watcher, n int) *Cause {
 	if n < 0 {
 		often, many = "too seldom", -n
 	}
-	return &Cause{Kind: OtherDraws, rank: rankDraws, Path: w.Name(), Text: fmt.Sprintf("%s was drawn from %s (%s); all else follows from it", w.Name(), often, draws(uint64(many)))}
+	return &Cause{Kind: OtherDraws, rank: rankDraws, Path: w.Name(), Text: fmt.Sprintf("%s was drawn from %s (%s); all else follows from it", w.Name(), often, diff.Draws(uint64(many)))}
 }
 
 // shifted returns the generator after n more draws at a tick, and its offset in the state. Fewer draws are known only back

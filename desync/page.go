@@ -77,28 +77,6 @@ func newPage(e *Explanation) *page {
 // Name returns a player's number and name.
 func (p *page) Name(player lockstep.Player) string { return p.name(player) }
 
-func (e *Explanation) headline() string {
-	switch v := &e.Verdict; {
-	case v.Party == WrongPlayer && len(v.Players) == 1:
-		return pages.Capital(e.name(v.Players[0])) + " computed it wrong"
-	case v.Party == WrongPlayer:
-		return pages.Capital(players(v.Players)) + " computed it wrong"
-	case v.Party == WrongReferee:
-		return "The referee computed it wrong"
-	case v.Party == WrongKeyframe:
-		return "A keyframe of the replay is not the match's state"
-	case v.Party == WrongBuild:
-		return "This build computes something else"
-	case v.Party == NoFixedResult:
-		return "The rules have no fixed result"
-	case v.Party == TwoBuilds:
-		return "Two builds disagree"
-	case v.Party == RulesPanicked:
-		return "The rules panicked"
-	}
-	return "Who is wrong is unknown"
-}
-
 // Graded says how well the verdict is known.
 func (p *page) Graded() string { return pages.Capital(p.Verdict.graded()) }
 

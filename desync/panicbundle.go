@@ -9,6 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // RulesPanicked: the rules panicked, so nobody has another state.
@@ -23,7 +24,7 @@ func (w *work) explainPanic() (*Explanation, error) {
 	p := &replay.Panic{Tick: m.Tick, Where: m.Panic.Where, Text: words.Clipped(m.Panic.Text, MaxText), Stack: m.Panic.Stack, Recorded: true}
 	p.Passed = passed(m, w.log.header, w.log.last)
 	w.e.Panic, w.e.Verdict = p, Verdict{Party: RulesPanicked, Players: []lockstep.Player{}}
-	w.e.First, w.e.Compared, w.e.Fields, w.e.Places = Span{m.Tick, m.Tick}, m.Tick, noChanges().Fields, noChanges().Places
+	w.e.First, w.e.Compared, w.e.Fields, w.e.Places = Span{m.Tick, m.Tick}, m.Tick, state.Differences{List: []state.Difference{}}, state.Places{List: []state.Place{}}
 	for i := range w.e.Who {
 		w.e.Who[i].Differs = w.e.Who[i].Player == m.Player
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/stepper"
 	"github.com/seed-49bee653/samestep/desync/triage"
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -226,7 +227,7 @@ func TestTickOfPanic(t *testing.T) {
 		if v, err := replay.Verify(r, g, replay.VerifyOptions{}); v.Panic == nil || v.Panic.Tick != found.Tick || !v.Panic.Again {
 			t.Errorf("%s: verify: got %+v, %v", where, v.Panic, err)
 		}
-		x, err := desync.NewStepper(r, g).Step(found.Tick, desync.StepOptions{Lines: 9, Commands: 9, Fields: 9})
+		x, err := stepper.New(r, g).Step(found.Tick, stepper.Options{Lines: 9, Commands: 9, Fields: 9})
 		if err != nil || !strings.Contains(x.Panic, "tick 9: the game panicked in "+where) || len(x.Commands) != 1 || x.Commands[0].Panic == "" || x.Commands[0].Refused != "" {
 			t.Errorf("%s: step: got %+v, %v", where, x, err)
 		}

@@ -25,7 +25,7 @@ type Stream struct {
 func (s Stream) String() string {
 	right := "an unknown number of draws"
 	if s.Known {
-		right = draws(s.Right)
+		right = diff.Draws(s.Right)
 	}
 	switch {
 	case s.Altered:
@@ -34,13 +34,6 @@ func (s Stream) String() string {
 		return fmt.Sprintf("%s: %s on both sides", s.Path, right)
 	}
 	return fmt.Sprintf("%s: %s, but %d on the wrong side", s.Path, right, s.Wrong)
-}
-
-func draws(n uint64) string {
-	if n == 1 {
-		return "1 draw"
-	}
-	return fmt.Sprintf("%d draws", n)
 }
 
 // StreamsOf counts the draws from the generators in the state: from a good state to the right and the wrong one. All are canonical
@@ -90,11 +83,11 @@ func (d Draws) String() string {
 	}
 	switch {
 	case !d.Known:
-		return fmt.Sprintf("%s: %s", name, draws(uint64(d.Right)))
+		return fmt.Sprintf("%s: %s", name, diff.Draws(uint64(d.Right)))
 	case d.Right == d.Wrong:
-		return fmt.Sprintf("%s: %s, and as many on the wrong side, with the cause above", name, draws(uint64(d.Right)))
+		return fmt.Sprintf("%s: %s, and as many on the wrong side, with the cause above", name, diff.Draws(uint64(d.Right)))
 	}
-	return fmt.Sprintf("%s: %s, but %d on the wrong side, with the cause above", name, draws(uint64(d.Right)), d.Wrong)
+	return fmt.Sprintf("%s: %s, but %d on the wrong side, with the cause above", name, diff.Draws(uint64(d.Right)), d.Wrong)
 }
 
 // A drawKey is what draws are counted by.

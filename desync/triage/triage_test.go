@@ -16,7 +16,7 @@ import (
 )
 
 // fallen returns a case of a bug.
-func Fallen(name, bug string, at lockstep.Tick, platform string) desync.Case {
+func fallen(name, bug string, at lockstep.Tick, platform string) desync.Case {
 	return desync.Case{
 		Name: name, Written: time.Unix(int64(at), 0), Party: desync.WrongPlayer, First: desync.Span{From: at, To: at},
 		Fingerprint: desync.Fingerprint{ID: bug, Game: "chess", Class: desync.ClassRules, Field: bug},
@@ -27,8 +27,8 @@ func Fallen(name, bug string, at lockstep.Tick, platform string) desync.Case {
 
 func ExampleTriage() {
 	t := &triage.Triage{}
-	t.Add(Fallen("a.zip", "c75e4082", 7, "toaster"))
-	t.Add(Fallen("b.zip", "c75e4082", 9, "toaster"))
+	t.Add(fallen("a.zip", "c75e4082", 7, "toaster"))
+	t.Add(fallen("b.zip", "c75e4082", 9, "toaster"))
 	t.Fail("c.zip", errors.New("not a bundle"))
 	t.Sort()
 	var g *triage.CaseGroup = t.Groups[0]
@@ -45,9 +45,9 @@ func ExampleTriage() {
 // The groups have the right counts whatever the order of the cases.
 func TestTriage(t *testing.T) {
 	cases := []desync.Case{
-		Fallen("late", "b", 90, "js/wasm"), Fallen("early", "b", 30, "js/wasm"), Fallen("middle", "b", 60, "linux/amd64"), Fallen("other", "a", 10, "js/wasm"),
+		fallen("late", "b", 90, "js/wasm"), fallen("early", "b", 30, "js/wasm"), fallen("middle", "b", 60, "linux/amd64"), fallen("other", "a", 10, "js/wasm"),
 	}
-	cases = append(cases, Fallen("vague", "b", 20, "js/wasm"))
+	cases = append(cases, fallen("vague", "b", 20, "js/wasm"))
 	cases[4].First.From = 5
 	var want string
 	for turn := range cases {
@@ -78,8 +78,8 @@ func TestTriageIsBounded(t *testing.T) {
 	x := &triage.Triage{}
 	long := strings.Repeat("<script>\x1b[2J", 1000)
 	for i := range 5000 {
-		x.Add(Fallen("f", fmt.Sprint(i), 1, long))
-		x.Add(Fallen("f", "0", 1, fmt.Sprint(i)))
+		x.Add(fallen("f", fmt.Sprint(i), 1, long))
+		x.Add(fallen("f", "0", 1, fmt.Sprint(i)))
 		x.Fail(fmt.Sprint(i), errors.New(long))
 	}
 	x.Sort()
@@ -112,14 +112,14 @@ func TestMachineCountsOnce(t *testing.T) {
 		{Match: "a", Who: "0", Build: "1"}, {Match: "a", Who: "0", Build: "1", Differs: true}, {Match: "a", Who: "0", Build: "1", Differs: true},
 		{Match: "a", Who: "0", Build: "1"}, {Match: "a", Who: "1", Build: "1"}, {Match: "b", Who: "0", Build: "1"}, {Match: "a", Who: "0", Build: "2"},
 	} {
-		c := Fallen("f", "a", 1, "")
+		c := fallen("f", "a", 1, "")
 		c.Machines = []desync.Machine{m}
 		x.Add(c)
 	}
 	if got, want := fmt.Sprint(x.Groups[0].Builds), "[{1 1 3} {2 0 1}]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	c := Fallen("f", "b", 1, "")
+	c := fallen("f", "b", 1, "")
 	c.Machines = make([]desync.Machine, 1<<18)
 	for i := range c.Machines {
 		c.Machines[i] = desync.Machine{Match: "c", Who: fmt.Sprint(i), Build: "1"}

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -55,4 +56,12 @@ func (w *Watcher) Generator(b []byte) (r fixed.Rand, offset int, ok bool) {
 		return r, 0, false
 	}
 	return fixed.Rand{Hi: binary.LittleEndian.Uint64(v.Bytes), Lo: binary.LittleEndian.Uint64(v.Bytes[8:])}, v.Offset, true
+}
+
+// Draws counts draws.
+func Draws(n uint64) string {
+	if n == 1 {
+		return "1 draw"
+	}
+	return fmt.Sprintf("%d draws", n)
 }

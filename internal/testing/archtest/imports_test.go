@@ -106,7 +106,12 @@ var imports = []importRow{
 	{pattern: "recorder"},
 	// Likewise: any server can use it.
 	{pattern: "server/agones"},
-	{pattern: "desync", own: slices.Concat(live, []string{"replay", "fixed", "internal/matchlog", "internal/words"}), modules: []string{xxhash, xsync}, tests: slices.Concat(games, []string{"internal/testing/planted"})},
+	{pattern: "desync", own: slices.Concat(live, []string{"desync/internal/diff", "desync/internal/pages", "replay", "fixed", "internal/matchlog", "internal/words"}), modules: []string{xxhash, xsync}, tests: slices.Concat(games, []string{"desync/internal/pages/pagestest", "desync/stepper", "desync/triage", "internal/testing/planted"})},
+	{pattern: "desync/internal/diff", own: []string{"fixed", "state"}},
+	{pattern: "desync/internal/pages", own: []string{"desync/internal/diff", "state"}},
+	{pattern: "desync/internal/pages/pagestest"},
+	{pattern: "desync/stepper", own: []string{"checksum", "desync", "desync/internal/diff", "internal/words", "lockstep", "replay", "state"}, tests: slices.Concat(games, log, live, []string{"fixed"})},
+	{pattern: "desync/triage", own: []string{"desync", "desync/internal/pages", "internal/words", "lockstep/record"}, tests: []string{"desync/internal/pages/pagestest", "lockstep"}},
 	// Only the standard library: the woven copy of any package imports it.
 	{pattern: "desync/probe"},
 	{pattern: "desync/probe/program", own: []string{"checksum", "desync/probe", "lockstep", "lockstep/record", "state"}, tests: slices.Concat(log, live, []string{"fixed", "lockstep/local"})},

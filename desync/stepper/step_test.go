@@ -1,4 +1,4 @@
-package desync_test
+package stepper_test
 
 import (
 	"archive/zip"
@@ -12,18 +12,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/stepper"
+	"github.com/seed-49bee653/samestep/internal/testing/dots"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
 
-var hitOptions = desync.StepOptions{Lines: 20, Commands: 20, Fields: 1000}
+var hitOptions = stepper.Options{Lines: 20, Commands: 20, Fields: 1000}
 
 // stepOf accounts for a tick of a match with rules that are odd.
-func stepOf(t *testing.T, r *replay.Reader, odd string, tick lockstep.Tick, o desync.StepOptions) *desync.Step {
+func stepOf(t *testing.T, r *replay.Reader, odd string, tick lockstep.Tick, o stepper.Options) *stepper.Step {
 	t.Helper()
-	x, err := desync.NewStepper(r, lockstep.MustGame(hitRules(odd))).Step(tick, o)
+	x, err := stepper.New(r, lockstep.MustGame(hitRules(odd))).Step(tick, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func TestStep(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		tick    lockstep.Tick
-		options desync.StepOptions
+		options stepper.Options
 		want    string
 	}{
 		{"commands", 4, hitOptions, `
@@ -67,7 +68,7 @@ phases     before the first: changes 1 field in 1 place
            deaths: changes 3 fields in 2 places
              Units[ID=9] present → absent
              Rand.Hi RAND
-events     desync_test.death{Unit:9}
+events     stepper_test.death{Unit:9}
 draws      wind: 2 draws, of 3, 4
            Rand: 1 draw
 changes    5 fields in 4 places
@@ -76,7 +77,7 @@ changes    5 fields in 4 places
              Units[ID=7].Health 10 → 8
              Tick 3 → 4
 `},
-		{"refused", 5, desync.StepOptions{Path: "Units", Lines: 20, Commands: 20, Fields: 1000}, `
+		{"refused", 5, stepper.Options{Path: "Units", Lines: 20, Commands: 20, Fields: 1000}, `
 tick       5  simulated from the keyframe of tick 3, agrees
              with the file at tick 5
 commands   #2 player 1: hit {"Unit":9,"By":5}
@@ -89,7 +90,7 @@ draws      wind: 2 draws, of 3, 4
            Rand: 1 draw
 changes    nothing
 `},
-		{"limits", 4, desync.StepOptions{Lines: 1, Commands: 1, Fields: 2}, `
+		{"limits", 4, stepper.Options{Lines: 1, Commands: 1, Fields: 2}, `
 tick       4  simulated from the keyframe of tick 3, agrees
              with the file at tick 4
 commands   #1 player 0: hit {"Unit":7,"By":2}
@@ -105,14 +106,14 @@ phases     before the first: changes 1 field in 1 place
            deaths: changes 3 fields in 2 places
              Units[ID=9] present → absent
              and 2 more fields in 1 more place
-events     desync_test.death{Unit:9}
+events     stepper_test.death{Unit:9}
 draws      wind: 2 draws, of 3, …
            Rand: 1 draw
 changes    5 fields in 4 places
              Units[ID=9] present → absent
              and 4 more fields in 3 more places
 `},
-		{"a path by ID", 4, desync.StepOptions{Path: "Units[ID=7]", Lines: 20, Commands: 1, Fields: 1000}, `
+		{"a path by ID", 4, stepper.Options{Path: "Units[ID=7]", Lines: 20, Commands: 1, Fields: 1000}, `
 tick       4  simulated from the keyframe of tick 3, agrees
              with the file at tick 4
 commands   #1 player 0: hit {"Unit":7,"By":2}
@@ -124,7 +125,7 @@ phases     before the first: changes nothing
            hits: changes 1 field in 1 place
              Units[ID=7].Health 10 → 8
            deaths: changes nothing
-events     desync_test.death{Unit:9}
+events     stepper_test.death{Unit:9}
 draws      wind: 2 draws, of 3, 4
            Rand: 1 draw
 changes    1 field in 1 place
@@ -142,14 +143,14 @@ changes    1 field in 1 place
 // A Stepper that goes to and fro gives what a new one gives.
 func TestStepInAnyOrder(t *testing.T) {
 	r := hitReplay(t, false)
-	s := desync.NewStepper(r, lockstep.MustGame(hitRules("")))
+	s := stepper.New(r, lockstep.MustGame(hitRules("")))
 	for _, tick := range []lockstep.Tick{4, 5, 6, 5, 1, 2, 6} {
 		x, err := s.Step(tick, hitOptions)
 		if err != nil {
 			t.Fatal(err)
 		}
 		y := stepOf(t, r, "", tick, hitOptions)
-		if !bytes.Equal(x.Before(), y.Before()) || !bytes.Equal(x.After(), y.After()) || x.Checksum != y.Checksum || !slices.EqualFunc(x.Commands, y.Commands, func(a, b desync.StepCommand) bool { return a.Text == b.Text }) {
+		if !bytes.Equal(x.Before(), y.Before()) || !bytes.Equal(x.After(), y.After()) || x.Checksum != y.Checksum || !slices.EqualFunc(x.Commands, y.Commands, func(a, b stepper.Command) bool { return a.Text == b.Text }) {
 			t.Errorf("tick %d: got %+v, want %+v", tick, x, y)
 		}
 	}
@@ -157,7 +158,7 @@ func TestStepInAnyOrder(t *testing.T) {
 	if _, err := s.Step(7, hitOptions); !errors.As(err, &missing) || *missing != (replay.TickError{Tick: 7, First: 1, Last: 6}) {
 		t.Errorf("tick 7: got %v", err)
 	}
-	late := desync.NewStepper(r, lockstep.MustGame(hitRules(""))) // stands at a later keyframe
+	late := stepper.New(r, lockstep.MustGame(hitRules(""))) // stands at a later keyframe
 	if _, err := late.Step(7, hitOptions); !errors.As(err, &missing) || *missing != (replay.TickError{Tick: 7, First: 1, Last: 6}) {
 		t.Errorf("tick 7 at once: got %v", err)
 	}
@@ -187,7 +188,7 @@ func TestStepOfOddRules(t *testing.T) {
 	if x := stepOf(t, r, "hard", 5, hitOptions); x.Desync != 4 || !strings.Contains(linesOf(t, x), "contradicts the file at tick 4") {
 		t.Errorf("other rules: got %+v", x)
 	}
-	s := desync.NewStepper(r, lockstep.MustGame(hitRules("panic")))
+	s := stepper.New(r, lockstep.MustGame(hitRules("panic")))
 	x, err := s.Step(4, hitOptions)
 	if err != nil || !strings.Contains(x.Panic, "no") || x.After() != nil || !strings.Contains(x.Commands[0].Panic, "no") {
 		t.Errorf("a panic: got %+v, %v", x, err)
@@ -217,7 +218,7 @@ func TestPairSteps(t *testing.T) {
 	} {
 		a := stepOf(t, hitReplay(t, false), "", c.tick, hitOptions)
 		b := stepOf(t, hitReplay(t, c.less), c.odd, c.tick, hitOptions)
-		p, err := desync.PairSteps(a, b, [2]string{"one", "two"}, hitOptions)
+		p, err := stepper.PairSteps(a, b, [2]string{"one", "two"}, hitOptions)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,16 +232,20 @@ func TestPairSteps(t *testing.T) {
 			t.Errorf("%s: got same %v", c.name, p.Same)
 		}
 	}
-	dots := stepOf(t, hitReplay(t, false), "", 4, hitOptions)
-	chests := chestStep()
-	if _, err := desync.PairSteps(dots, chests, [2]string{"one", "two"}, hitOptions); !errors.As(err, new(*lockstep.IdentityError)) {
+	hits := stepOf(t, hitReplay(t, false), "", 4, hitOptions)
+	game, file, _ := dots.Record(t, 4, replay.WriterOptions{})
+	walk, err := stepper.New(dots.Open(t, file), game).Step(4, hitOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stepper.PairSteps(hits, walk, [2]string{"one", "two"}, hitOptions); !errors.As(err, new(*lockstep.IdentityError)) {
 		t.Errorf("two games: got %v", err)
 	}
 }
 
 // A state of a player may be anything.
 func TestStepOfHostilePlayer(t *testing.T) {
-	x := chestStep()
+	x := stepOf(t, hitReplay(t, false), "", 4, hitOptions)
 	for name, content := range map[string][]byte{"nothing": {}, "too short": {1, 2}, "too long": make([]byte, 1<<16)} {
 		var file bytes.Buffer
 		z := zip.NewWriter(&file)
@@ -268,7 +273,7 @@ func TestStepOfHostilePlayer(t *testing.T) {
 		}
 		y, err := x.OfPlayer(b, hitOptions)
 		if err == nil {
-			_, err = desync.PairSteps(x, y, [2]string{"a", "b"}, hitOptions)
+			_, err = stepper.PairSteps(x, y, [2]string{"a", "b"}, hitOptions)
 		}
 		if !errors.As(err, new(*state.DecodeError)) {
 			t.Errorf("%s: got %v, want an error of the state", name, err)

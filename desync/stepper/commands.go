@@ -1,9 +1,10 @@
-package desync
+package stepper
 
 import (
 	"errors"
 	"fmt"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -24,7 +25,7 @@ func (w *stepWork) commands() (after []byte, err error) {
 		}
 	}
 	for i := range n {
-		c := StepCommand{Command: Command{x.Tick, all[i].Player, all[i].Sequence, words.Clipped(x.words.Describe(&all[i]), MaxText)}, Did: noChanges()}
+		c := Command{Command: desync.Command{Tick: x.Tick, Player: all[i].Player, Sequence: all[i].Sequence, Text: words.Clipped(x.words.Describe(&all[i]), desync.MaxText)}, Did: noChanges()}
 		if c.Refused, err = w.refused(sim, &all[i]); err != nil {
 			return nil, err
 		}
@@ -81,7 +82,7 @@ func (w *stepWork) refused(sim *lockstep.Simulation, c *lockstep.Command) (strin
 		return "", err
 	}
 	if err := sim.Validate(&own); err != nil && !(w.x.frame.Asked && errors.As(err, new(*lockstep.PanicError))) {
-		return words.Clipped(err.Error(), MaxText), nil
+		return words.Clipped(err.Error(), desync.MaxText), nil
 	}
 	return "", nil
 }

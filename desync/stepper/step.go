@@ -1,8 +1,10 @@
-package desync
+// Package stepper accounts for one tick of a match: what its commands, phases and draws of random numbers did to the state.
+package stepper
 
 import (
 	"bytes"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
@@ -19,17 +21,17 @@ type Step struct {
 	Agreed lockstep.Tick `json:"agreed"`
 	Desync lockstep.Tick `json:"desync,omitempty"`
 
-	Commands []StepCommand `json:"commands"`
-	More     int           `json:"more_commands,omitempty"` // commands beyond the limit
-	MoreDid  *Changes      `json:"more_changes,omitempty"`  // what those changed together
+	Commands []Command `json:"commands"`
+	More     int       `json:"more_commands,omitempty"` // commands beyond the limit
+	MoreDid  *Changes  `json:"more_changes,omitempty"`  // what those changed together
 
-	Phases []StepPhase `json:"phases"` // parts of the rules' Step, if it marks them
-	Events []string    `json:"events"` // that the rules emitted, as text
-	Silent int         `json:"more_events,omitempty"`
-	Draws  []StepDraws `json:"draws"` // of random numbers
-	Did    Changes     `json:"changes"`
-	Panic  string      `json:"panic,omitempty"` // of the rules; then nothing is known of the state after it, nor of what the last phase changed
-	Ended  bool        `json:"ended,omitempty"` // the rules ended the match
+	Phases []Phase  `json:"phases"` // parts of the rules' Step, if it marks them
+	Events []string `json:"events"` // that the rules emitted, as text
+	Silent int      `json:"more_events,omitempty"`
+	Draws  []Draws  `json:"draws"` // of random numbers
+	Did    Changes  `json:"changes"`
+	Panic  string   `json:"panic,omitempty"` // of the rules; then nothing is known of the state after it, nor of what the last phase changed
+	Ended  bool     `json:"ended,omitempty"` // the rules ended the match
 
 	// Stale says that a simulation that was restored from the state before the tick has another state after it: a derived field
 	// was not rebuilt, or the rules have no fixed result.
@@ -49,26 +51,26 @@ func (s *Step) Before() []byte { return s.before }
 // After returns those of the state after the tick, or nil after a panic.
 func (s *Step) After() []byte { return s.after }
 
-// A StepCommand is a command of a tick. Did compares the state after the tick, if only the commands up to this one ran, with
+// A Command is a command of a tick. Did compares the state after the tick, if only the commands up to this one ran, with
 // that state if only those before it ran.
-type StepCommand struct {
-	Command
+type Command struct {
+	desync.Command
 	Refused string  `json:"refused,omitempty"` // why the rules' Validate refuses it in the state before the tick
 	Panic   string  `json:"panic,omitempty"`   // of the rules, when the commands up to this one run
 	Did     Changes `json:"changes"`
 }
 
-// A StepPhase is a part of the rules' Step, from a mark to the next one (see [lockstep.Turn.Phase]). The part before the
+// A Phase is a part of the rules' Step, from a mark to the next one (see [lockstep.Turn.Phase]). The part before the
 // first mark has no name.
-type StepPhase struct {
+type Phase struct {
 	Name     string  `json:"name"`
 	Checksum string  `json:"checksum"` // of the state at its beginning
 	Did      Changes `json:"changes"`
 }
 
-// StepDraws counts the draws of random numbers for one purpose that the game reported (see [lockstep.Turn.Drew]), or from one
+// Draws counts the draws of random numbers for one purpose that the game reported (see [lockstep.Turn.Drew]), or from one
 // generator in the state.
-type StepDraws struct {
+type Draws struct {
 	Purpose   string   `json:"purpose"` // or the path of the generator
 	Count     uint64   `json:"count,string"`
 	Generator bool     `json:"generator,omitempty"`
@@ -81,8 +83,8 @@ type Changes struct {
 	Places state.Places      `json:"places"`
 }
 
-// StepOptions limit what a [Step] has.
-type StepOptions struct {
+// Options limit what a [Step] has.
+type Options struct {
 	Path     string        // only changes of fields at or below it, as [state.Schema.Lookup] takes it, with a line for each; "" means all
 	Lines    int           // of the text: lines of fields of a part, and events
 	Commands int           // that are accounted for one by one; each takes as long as the tick
@@ -99,7 +101,7 @@ func noChanges() Changes {
 }
 
 // changesBetween compares two states. It takes the listed fields from the options' number.
-func changesBetween(s *state.Schema, before, after []byte, o *StepOptions) (c Changes, err error) {
+func changesBetween(s *state.Schema, before, after []byte, o *Options) (c Changes, err error) {
 	c = noChanges()
 	if bytes.Equal(before, after) && o.Path == "" {
 		return c, nil

@@ -1,4 +1,4 @@
-package desync
+package stepper
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -24,8 +25,8 @@ type Stepper struct {
 	desync   lockstep.Tick  // the first contradiction since then, or 0
 }
 
-// NewStepper returns a Stepper of a match. g simulates it.
-func NewStepper(r *replay.Reader, g *lockstep.Game) *Stepper { return &Stepper{reader: r, game: g} }
+// New returns a Stepper of a match. g simulates it.
+func New(r *replay.Reader, g *lockstep.Game) *Stepper { return &Stepper{reader: r, game: g} }
 
 // maxStepPhases is the number of marks in a tick that are accounted for. Those after them belong to the last one.
 const maxStepPhases = 256
@@ -33,14 +34,14 @@ const maxStepPhases = 256
 // Step accounts for a tick. The error wraps a [*replay.TickError] if the match lacks the tick or begins with it, and
 // [state.ErrPath] if neither the state before it nor that after it has the path. A simulation that contradicts the file is no
 // error.
-func (s *Stepper) Step(t lockstep.Tick, o StepOptions) (*Step, error) {
+func (s *Stepper) Step(t lockstep.Tick, o Options) (*Step, error) {
 	frame, err := s.reach(t, &o)
 	if err != nil {
 		return nil, err
 	}
 	sim := s.cursor.Simulation()
 	x := &Step{
-		Tick: t, Keyframe: s.keyframe, Commands: []StepCommand{}, Phases: []StepPhase{}, Events: []string{}, Draws: []StepDraws{}, Did: noChanges(),
+		Tick: t, Keyframe: s.keyframe, Commands: []Command{}, Phases: []Phase{}, Events: []string{}, Draws: []Draws{}, Did: noChanges(),
 		before: sim.AppendState(nil), frame: frame.Clone(), limit: o.Lines, fieldwise: o.Path != "", schema: s.game.StateSchema(),
 	}
 	if x.words, err = lockstep.NewDescriber(sim.Header(), s.game); err != nil {
@@ -64,7 +65,7 @@ func (s *Stepper) Step(t lockstep.Tick, o StepOptions) (*Step, error) {
 }
 
 // reach brings the cursor to the tick before t, and returns the frame of t.
-func (s *Stepper) reach(t lockstep.Tick, o *StepOptions) (*lockstep.Frame, error) {
+func (s *Stepper) reach(t lockstep.Tick, o *Options) (*lockstep.Frame, error) {
 	if s.cursor == nil || t == 0 || s.cursor.Tick() > t-1 {
 		s.cursor = nil
 		c, err := replay.NewCursor(s.reader, s.game, max(t, 1)-1)
@@ -143,7 +144,7 @@ func (s *Stepper) confirm(x *Step) {
 // A stepWork is the work of one Step.
 type stepWork struct {
 	*Stepper
-	o      StepOptions
+	o      Options
 	x      *Step
 	header *lockstep.Header
 }
@@ -165,7 +166,7 @@ func (w *stepWork) part(before, after []byte) (Changes, error) {
 // run computes the tick, and takes its phases, its events and its draws.
 func (w *stepWork) run() error {
 	x, sim := w.x, w.cursor.Simulation()
-	x.Phases = append(x.Phases, StepPhase{Checksum: checksum.FormatHash(sim.Hash())}) // up to the first mark
+	x.Phases = append(x.Phases, Phase{Checksum: checksum.FormatHash(sim.Hash())}) // up to the first mark
 	last, failed := x.before, error(nil)
 	sim.ObservePhases(func(_ lockstep.Tick, name string, sum *checksum.Sum) {
 		if len(x.Phases) > maxStepPhases || failed != nil {
@@ -173,7 +174,7 @@ func (w *stepWork) run() error {
 		}
 		now := sim.AppendState(nil)
 		failed = w.endPhase(last, now)
-		x.Phases, last = append(x.Phases, StepPhase{Name: name, Checksum: checksum.FormatHash(sum.Hash)}), now
+		x.Phases, last = append(x.Phases, Phase{Name: name, Checksum: checksum.FormatHash(sum.Hash)}), now
 	})
 	sim.Observe(func(_ lockstep.Tick, e any) { x.event(e, w.o.Lines) })
 	sim.ObserveDraws(func(_ lockstep.Tick, d lockstep.Draw) { x.draw(d, w.o.Lines) })
@@ -184,7 +185,7 @@ func (w *stepWork) run() error {
 	if errors.As(err, new(*lockstep.PanicError)) {
 		x.Panic, w.Stepper.cursor, err = err.Error(), nil, nil
 		if len(x.Phases) == 1 {
-			x.Phases = []StepPhase{} // no marks
+			x.Phases = []Phase{} // no marks
 		}
 		return failed
 	}
@@ -199,7 +200,7 @@ func (w *stepWork) run() error {
 	}
 	switch {
 	case len(x.Phases) == 1:
-		x.Phases = []StepPhase{} // no marks
+		x.Phases = []Phase{} // no marks
 	case x.Phases[0].Checksum == x.Phases[1].Checksum:
 		x.Phases = x.Phases[1:]
 	}
@@ -217,14 +218,14 @@ func (s *Step) event(e any, limit int) {
 		s.Silent++
 		return
 	}
-	s.Events = append(s.Events, words.Clipped(fmt.Sprintf("%T%+v", e, e), MaxText))
+	s.Events = append(s.Events, words.Clipped(fmt.Sprintf("%T%+v", e, e), desync.MaxText))
 }
 
 func (s *Step) draw(d lockstep.Draw, limit int) {
-	i := slices.IndexFunc(s.Draws, func(o StepDraws) bool { return o.Purpose == d.Purpose })
+	i := slices.IndexFunc(s.Draws, func(o Draws) bool { return o.Purpose == d.Purpose })
 	if i < 0 {
 		i = len(s.Draws)
-		s.Draws = append(s.Draws, StepDraws{Purpose: d.Purpose})
+		s.Draws = append(s.Draws, Draws{Purpose: d.Purpose})
 	}
 	x := &s.Draws[i]
 	if x.Count++; len(x.Entities) < limit {
@@ -242,7 +243,7 @@ func (w *stepWork) generators() {
 		from, _, ok := field.Generator(w.x.before)
 		to, _, ok2 := field.Generator(w.x.after)
 		if n, drawn := from.DrawsTo(to); ok && ok2 && drawn && n > 0 {
-			w.x.Draws = append(w.x.Draws, StepDraws{Purpose: path, Count: n, Generator: true})
+			w.x.Draws = append(w.x.Draws, Draws{Purpose: path, Count: n, Generator: true})
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package desync_test
+package stepper_test
 
 import (
 	"bytes"

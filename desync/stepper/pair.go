@@ -1,4 +1,4 @@
-package desync
+package stepper
 
 import (
 	"bytes"
@@ -6,27 +6,28 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A StepPair is one tick on two sides.
-type StepPair struct {
-	Sides  [2]string  `json:"sides"` // their names, for people
-	A      *Step      `json:"a"`
-	B      *Step      `json:"b"`
-	Before *Changes   `json:"before"`             // from A to B, before the tick; nil if that state of B is not known
-	Frame  *FrameText `json:"commands,omitempty"` // the commands that only one side has
-	Phase  *string    `json:"phase,omitempty"`    // in which the states began to differ; nil if they do not, or did before
-	After  *Changes   `json:"after"`              // from A to B, after the tick; nil if the rules of one panicked
-	Same   bool       `json:"same"`               // nothing differs
+// A Pair is one tick on two sides.
+type Pair struct {
+	Sides  [2]string         `json:"sides"` // their names, for people
+	A      *Step             `json:"a"`
+	B      *Step             `json:"b"`
+	Before *Changes          `json:"before"`             // from A to B, before the tick; nil if that state of B is not known
+	Frame  *desync.FrameText `json:"commands,omitempty"` // the commands that only one side has
+	Phase  *string           `json:"phase,omitempty"`    // in which the states began to differ; nil if they do not, or did before
+	After  *Changes          `json:"after"`              // from A to B, after the tick; nil if the rules of one panicked
+	Same   bool              `json:"same"`               // nothing differs
 }
 
 // PairSteps compares a tick of two sides. The error is a [*lockstep.IdentityError] if their states have different schemas.
-func PairSteps(a, b *Step, names [2]string, o StepOptions) (*StepPair, error) {
-	p := &StepPair{Sides: names, A: a, B: b}
+func PairSteps(a, b *Step, names [2]string, o Options) (*Pair, error) {
+	p := &Pair{Sides: names, A: a, B: b}
 	if x, y := a.schema.AppendDescription(nil), b.schema.AppendDescription(nil); !bytes.Equal(x, y) {
 		return nil, &lockstep.IdentityError{Field: "state schema", Got: "that of " + names[1], Want: "that of " + names[0]}
 	}
@@ -48,7 +49,7 @@ func PairSteps(a, b *Step, names [2]string, o StepOptions) (*StepPair, error) {
 		return nil, err
 	}
 	if b.frame != nil {
-		p.Frame = DescribeFrame(&FrameDifference{a.Tick, a.frame.Commands, b.frame.Commands}, a.words, b.words, o.Commands)
+		p.Frame = desync.DescribeFrame(&desync.FrameDifference{Tick: a.Tick, A: a.frame.Commands, B: b.frame.Commands}, a.words, b.words, o.Commands)
 		if len(p.Frame.A)+len(p.Frame.B)+p.Frame.MoreA+p.Frame.MoreB == 0 {
 			p.Frame = nil
 		}
@@ -62,7 +63,7 @@ func PairSteps(a, b *Step, names [2]string, o StepOptions) (*StepPair, error) {
 }
 
 // sharedPhase returns the last phase that two sides began with the same state, or nil.
-func sharedPhase(a, b []StepPhase) (name *string) {
+func sharedPhase(a, b []Phase) (name *string) {
 	for i := range min(len(a), len(b)) {
 		if a[i].Name != b[i].Name || a[i].Checksum != b[i].Checksum {
 			break
@@ -74,9 +75,9 @@ func sharedPhase(a, b []StepPhase) (name *string) {
 
 // OfPlayer returns the tick on the machine of the player of a bundle, of which only states are known. s is the same tick by
 // the bundle's replay. It returns nil if the bundle has no state of the player after the tick.
-func (s *Step) OfPlayer(b *replay.Bundle, o StepOptions) (*Step, error) {
+func (s *Step) OfPlayer(b *replay.Bundle, o Options) (*Step, error) {
 	x := &Step{
-		Tick: s.Tick, Commands: []StepCommand{}, Phases: []StepPhase{}, Events: []string{}, Draws: []StepDraws{}, Did: noChanges(),
+		Tick: s.Tick, Commands: []Command{}, Phases: []Phase{}, Events: []string{}, Draws: []Draws{}, Did: noChanges(),
 		schema: s.schema, limit: o.Lines, fieldwise: s.fieldwise,
 	}
 	for _, e := range b.Manifest.Exhibits {
@@ -111,7 +112,7 @@ func (s *Step) OfPlayer(b *replay.Bundle, o StepOptions) (*Step, error) {
 }
 
 // WriteText writes both sides for people: what differs, then A, then B unless nothing does.
-func (p *StepPair) WriteText(w io.Writer) error {
+func (p *Pair) WriteText(w io.Writer) error {
 	var page words.Page
 	page.Line("sides", "A: %s", p.Sides[0])
 	page.Line("", "B: %s", p.Sides[1])
@@ -123,7 +124,7 @@ func (p *StepPair) WriteText(w io.Writer) error {
 		}
 	}
 	if p.Phase != nil {
-		page.Line("phase", "%s: the states begin to differ in it", (&StepPhase{Name: *p.Phase}).name())
+		page.Line("phase", "%s: the states begin to differ in it", (&Phase{Name: *p.Phase}).name())
 	}
 	p.add(&page, "after", p.After)
 	page.Line("", "")
@@ -140,7 +141,7 @@ func (p *StepPair) WriteText(w io.Writer) error {
 }
 
 // add adds the differences of the states before or after the tick.
-func (p *StepPair) add(page *words.Page, when string, c *Changes) {
+func (p *Pair) add(page *words.Page, when string, c *Changes) {
 	if c == nil {
 		page.Line(when, "the tick: unknown")
 		return

@@ -1,10 +1,11 @@
-package desync
+package stepper
 
 import (
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/internal/words"
 )
 
@@ -131,8 +132,8 @@ func (c *Changes) count() string {
 }
 
 // String returns the draws as one line of text.
-func (d *StepDraws) String() string {
-	text := fmt.Sprintf("%s: %s", d.Purpose, draws(d.Count))
+func (d *Draws) String() string {
+	text := fmt.Sprintf("%s: %s", d.Purpose, diff.Draws(d.Count))
 	if len(d.Entities) == 0 {
 		return text
 	}
@@ -147,7 +148,7 @@ func (d *StepDraws) String() string {
 }
 
 // name returns the name of the phase for people.
-func (x *StepPhase) name() string {
+func (x *Phase) name() string {
 	if x.Name == "" {
 		return "before the first"
 	}
