@@ -148,9 +148,9 @@ func (s *Server) refuseCreation(w http.ResponseWriter, r *http.Request, name str
 }
 
 func (s *Server) end(w http.ResponseWriter, r *http.Request) {
-	end := func(m *Match, h *host.Host) error { return h.End(m.now(), "ended by an admin") }
+	end := func(m *Match, h *host.Host) error { return h.Admin().End(m.now(), "ended by an admin") }
 	s.doReply(w, r, end, func(m *Match) {
-		if m.replicated != nil && m.replicated.Flush() != nil {
+		if m.log.Stored() != nil {
 			fail(w, codeStorage, "the end of the match is not stored: it may go on at another server")
 			return
 		}
@@ -163,10 +163,10 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 	action, name := r.PathValue("action"), "seat"
 	switch action {
 	case "start":
-		s.do(w, r, func(m *Match, h *host.Host) error { return h.Start(m.now()) })
+		s.do(w, r, func(m *Match, h *host.Host) error { return h.Admin().Start(m.now()) })
 		return
 	case "keyframe":
-		s.do(w, r, func(m *Match, h *host.Host) error { return h.Keyframe(m.now()) })
+		s.do(w, r, func(m *Match, h *host.Host) error { return h.Admin().Keyframe(m.now()) })
 		return
 	case "retry":
 		s.retryMatch(w, r)
@@ -193,17 +193,19 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 	}
 	seat := lockstep.Player(min(n, uint64(lockstep.System)))
 	if action == "kick" {
-		s.doEnding(w, r, "", func(m *Match, h *host.Host) (host.Ended, error) { return h.Remove(m.now(), seat, "kicked by an admin") })
+		s.doEnding(w, r, "", func(m *Match, h *host.Host) (host.Ended, error) {
+			return h.Admin().Remove(m.now(), seat, "kicked by an admin")
+		})
 		return
 	}
 	s.do(w, r, func(m *Match, h *host.Host) error {
 		switch action {
 		case "pause":
-			return h.Pause(m.now(), seat)
+			return h.Admin().Pause(m.now(), seat)
 		case "resume":
-			return h.Resume(m.now(), seat)
+			return h.Admin().Resume(m.now(), seat)
 		}
-		return h.SetSpeed(m.now(), uint16(n))
+		return h.Admin().SetSpeed(m.now(), uint16(n))
 	})
 }
 
@@ -259,7 +261,7 @@ func (s *Server) doEnding(w http.ResponseWriter, r *http.Request, name string, f
 		}
 		return err
 	}, func(m *Match) {
-		if s.keeper.flush(r.Context(), m.banKey()) != nil {
+		if s.keeper.flush(r.Context(), banKeyOf(m.header.Match)) != nil {
 			fail(w, codeStorage, notKept)
 			return
 		}

@@ -94,11 +94,11 @@ func (s *Server) attempt(x *recovery) error {
 			continue
 		}
 		if byRules {
-			x.match.release(ErrHung)
+			x.match.log.Release(ErrHung)
 			return ErrHung
 		}
 		if now > 0 { // it has the replicated log; the file stays, because the disk does not answer
-			x.match.replicated.Release(errDiskSlow)
+			x.match.log.Leave(errDiskSlow)
 		}
 		return errDiskSlow
 	}

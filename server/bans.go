@@ -26,7 +26,7 @@ func (s *Server) listBans(w http.ResponseWriter, r *http.Request) {
 	all := []banView{}
 	s.doReply(w, r, func(m *Match, h *host.Host) error {
 		now := m.now()
-		for _, b := range h.Bans(now) {
+		for _, b := range h.Bans().List(now) {
 			v := banView{Subject: b.Subject, Name: b.Name, Address: b.Address, Reason: b.Reason}
 			if b.Until > 0 {
 				v.Seconds = uint32(min((b.Until-now+lockstep.Second-1)/lockstep.Second, 1<<32-1))
@@ -56,13 +56,13 @@ func (s *Server) ban(w http.ResponseWriter, r *http.Request) {
 		}
 		switch {
 		case target.seat != nil:
-			return h.BanPlayer(now, *target.seat, until, reason)
+			return h.Bans().AddPlayer(now, *target.seat, until, reason)
 		case target.peer > 0:
-			return h.BanPeer(now, target.peer, until, reason)
+			return h.Bans().AddPeer(now, target.peer, until, reason)
 		}
 		b := target.Ban
 		b.Until, b.Reason = until, reason
-		return h.Ban(now, b)
+		return h.Bans().Add(now, b)
 	})
 }
 
@@ -77,12 +77,12 @@ func (s *Server) unban(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.doReply(w, r, func(m *Match, h *host.Host) error {
-		if !h.Unban(m.now(), target.Ban) {
+		if !h.Bans().Remove(m.now(), target.Ban) {
 			return fmt.Errorf("%w: no such ban", host.ErrBan)
 		}
 		return nil
 	}, func(m *Match) {
-		if s.keeper.flush(r.Context(), m.banKey()) != nil {
+		if s.keeper.flush(r.Context(), banKeyOf(m.header.Match)) != nil {
 			fail(w, codeStorage, notKept)
 			return
 		}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -31,16 +30,16 @@ func (spec *MatchSpec) settle() {
 	}
 }
 
-// newHeader returns the header of the match.
-func (m *Match) newHeader(id lockstep.MatchID) (*lockstep.Header, error) {
-	from := m.spec.From
-	if from == nil || m.spec.Config != nil {
-		return m.spec.Game.NewHeader(id, m.spec.Settings, m.spec.Config)
+// header returns the header of a match.
+func (spec *MatchSpec) header(id lockstep.MatchID) (*lockstep.Header, error) {
+	from := spec.From
+	if from == nil || spec.Config != nil {
+		return spec.Game.NewHeader(id, spec.Settings, spec.Config)
 	}
 	h := *from.Header
-	h.Match, h.Settings, h.Platform = id, m.spec.Settings, lockstep.Platform()
-	h.Sources = m.spec.Game.Sources().TextAfter(h.Platform)
-	return &h, m.spec.Game.CheckIdentity(&h)
+	h.Match, h.Settings, h.Platform = id, spec.Settings, lockstep.Platform()
+	h.Sources = spec.Game.Sources().TextAfter(h.Platform)
+	return &h, spec.Game.CheckIdentity(&h)
 }
 
 // newHost returns the host of a match that begins: at tick 0, or in the state of another match.
@@ -56,7 +55,7 @@ func (m *Match) newHost(h *lockstep.Header) (*host.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.awaitUntil = time.Now().Add(m.server.options.AwaitPlayers)
+	m.holds.Await(m.now() + lockstep.Time(m.server.options.AwaitPlayers.Microseconds()))
 	return x, nil
 }
 

@@ -14,10 +14,11 @@ import (
 
 // compareSkipped simulates the log of a recovered match from the beginning and compares its checksums.
 // A difference does not end the match, in which all players have the same state.
-func (s *Server) compareSkipped(m *Match) {
+func (s *Server) compareSkipped(x *recovery) {
+	m := x.match
 	s.comparing <- struct{}{}
 	defer func() { <-s.comparing }()
-	err := s.Contain(m.logger, func() error { return s.compareLog(m) })
+	err := s.Contain(m.logger, func() error { return s.compareLog(x) })
 	if differs := (*lockstep.DesyncError)(nil); errors.As(err, &differs) {
 		s.metrics.unlike.Inc()
 		m.logger.Error("the beginning of a recovered match does not agree with its log", "path", m.ReplayPath(), "err", err)
@@ -26,13 +27,14 @@ func (s *Server) compareSkipped(m *Match) {
 	}
 }
 
-func (s *Server) compareLog(m *Match) error {
+func (s *Server) compareLog(x *recovery) error {
+	m := x.match
 	f, err := files.OpenNoFollow(m.ReplayPath())
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	r, err := replay.NewReader(f, m.recovered)
+	r, err := replay.NewReader(f, x.size)
 	if err != nil {
 		return err
 	}

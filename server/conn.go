@@ -178,9 +178,7 @@ func (c *conn) welcomed(seat lockstep.Player, subject string) {
 	if seat == lockstep.System && s.spectators.add(c, s.spectators.max) {
 		c.turnedAway("crowd")
 	}
-	if c.seat, c.subject = seat, subject; seat != lockstep.System {
-		c.match.sessions[seat] = c.session
-	}
+	c.seat, c.subject = seat, subject
 	victim := s.authenticated.add(c)
 	if victim == nil {
 		return

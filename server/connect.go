@@ -57,7 +57,8 @@ func (m *Match) process() {
 			m.observe(e)
 		}
 		for _, e := range r.Early {
-			m.early(e)
+			m.desynced(e)
+			m.bundles.Early(m.caseOf(e))
 		}
 		for _, e := range r.Evidence {
 			m.evidence(e)

@@ -28,7 +28,7 @@ type connectionView struct {
 func (s *Server) listConnections(w http.ResponseWriter, r *http.Request) {
 	all := []connectionView{}
 	s.doReply(w, r, func(m *Match, h *host.Host) error {
-		for _, c := range h.Connections(m.now()) {
+		for _, c := range h.Info().Connections(m.now()) {
 			v := connectionView{
 				Build: c.Build, Platform: c.Platform, Peer: uint64(c.ID), State: c.State.String(), Role: roleNames[c.Role], Name: c.Name, Subject: c.Subject, Guest: c.Guest,
 				Address: c.Address, Spent: c.Spent, AddressSpent: s.spentBy(m.conns[c.ID], c.Subject),

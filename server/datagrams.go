@@ -209,7 +209,7 @@ func (p *path) bind(m *Match) (c *conn, wrong bool) {
 	}
 	bound := make(chan *conn, 1)
 	gone := m.Do(ctx, func(h *host.Host) {
-		id, _ := h.PeerOf(token)
+		id, _ := h.Info().PeerOf(token)
 		c := m.conns[id]
 		if c != nil && ctx.Err() == nil {
 			c.path.close()

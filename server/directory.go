@@ -91,7 +91,7 @@ func (s *Server) connectedAs(ctx context.Context, name string) (subject string) 
 
 // subjectNamed returns the subject of a connection with a name, or "".
 func subjectNamed(h *host.Host, now lockstep.Time, name string) string {
-	for _, c := range h.Connections(now) {
+	for _, c := range h.Info().Connections(now) {
 		if name != "" && c.Name == name {
 			return c.Subject
 		}

@@ -101,8 +101,8 @@ func (m *Match) updateGuestUsage() {
 	if g == nil {
 		return
 	}
-	if m.writer != nil {
-		grown := m.writer.Size() - g.written
+	if m.log.Recorded() {
+		grown := m.log.Size() - g.written
 		g.written += grown
 		m.server.guestDisk.wait(struct{}{}, int(grown), time.Now())
 	}

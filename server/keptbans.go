@@ -47,13 +47,13 @@ func parseBans(value []byte) (all []keptBan, err error) {
 
 // keepBans keeps the bans of the match if they have changed.
 func (m *Match) keepBans() {
-	n := m.host.BanChanges()
+	n := m.host.Bans().Changes()
 	if n == m.banChanges {
 		return
 	}
 	m.banChanges, m.bansKept = n, true
 	var all []keptBan
-	for _, b := range m.host.Bans(m.now()) {
+	for _, b := range m.host.Bans().List(m.now()) {
 		k := keptBan{Subject: b.Subject, Name: b.Name, Address: b.Address, Guests: b.Guests, Reason: b.Reason}
 		if b.Until > 0 {
 			k.Until = m.epoch.Add(time.Duration(b.Until) * time.Microsecond).UTC()
@@ -61,11 +61,11 @@ func (m *Match) keepBans() {
 		all = append(all, k)
 	}
 	if len(all) == 0 {
-		m.server.keeper.keep(m.banKey(), nil)
+		m.server.keeper.keep(banKeyOf(m.header.Match), nil)
 		return
 	}
 	value, _ := json.Marshal(all) // no such value has an error
-	m.server.keeper.keep(m.banKey(), value)
+	m.server.keeper.keep(banKeyOf(m.header.Match), value)
 }
 
 // wrongBans is the error of bans that are kept and cannot be restored.
@@ -78,7 +78,7 @@ func (m *Match) restoreBans() error {
 	now := m.now()
 	all, err := parseBans(m.bans)
 	if err != nil {
-		return wrongBans(m.server.keeper.place(m.banKey()), err)
+		return wrongBans(m.server.keeper.place(banKeyOf(m.header.Match)), err)
 	}
 	for _, b := range all {
 		until := lockstep.Time(0)
@@ -87,9 +87,9 @@ func (m *Match) restoreBans() error {
 				continue
 			}
 		}
-		_, err := m.host.Ban(now, host.Ban{Subject: b.Subject, Name: b.Name, Address: b.Address, Guests: b.Guests, Until: until, Reason: b.Reason})
+		_, err := m.host.Bans().Add(now, host.Ban{Subject: b.Subject, Name: b.Name, Address: b.Address, Guests: b.Guests, Until: until, Reason: b.Reason})
 		if err != nil && m.host.Err() == nil {
-			return wrongBans(m.server.keeper.place(m.banKey()), err)
+			return wrongBans(m.server.keeper.place(banKeyOf(m.header.Match)), err)
 		}
 	}
 	m.bans = nil
@@ -99,11 +99,9 @@ func (m *Match) restoreBans() error {
 // forgetBans forgets the bans of a match that is over.
 func (m *Match) forgetBans() {
 	if m.bansKept {
-		m.server.keeper.keep(m.banKey(), nil)
+		m.server.keeper.keep(banKeyOf(m.header.Match), nil)
 	}
 }
-
-func (m *Match) banKey() string { return banKeyOf(m.host.Header().Match) }
 
 // readBans reads the bans that an interrupted match had.
 func (s *Server) readBans(x *recovery) error {

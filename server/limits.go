@@ -85,7 +85,7 @@ func (m *Match) takeLimits() {
 		return
 	}
 	m.limits = l
-	if err := m.host.SetLimits(m.now(), *l); err != nil {
+	if err := m.host.Admin().SetLimits(m.now(), *l); err != nil {
 		m.logger.Error("limits", "err", err)
 		return
 	}

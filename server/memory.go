@@ -49,5 +49,5 @@ func (m *Match) updateMemoryBound(stateBytes int) {
 	for _, a := range m.assets {
 		listed += int(a.Size)
 	}
-	m.memoryBound.Store(int64(m.host.MemoryBound(stateBytes) + int(m.spec.Settings.Players)*pathMemory + peers*peerMemory + inboxSize*messageMemory + matchMemory + (gameCopies+m.history)*stateBytes + listed))
+	m.memoryBound.Store(int64(m.host.Info().MemoryBound(stateBytes) + int(m.spec.Settings.Players)*pathMemory + peers*peerMemory + inboxSize*messageMemory + matchMemory + (gameCopies+m.history)*stateBytes + listed))
 }

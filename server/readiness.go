@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/seed-49bee653/samestep/server/internal/livelog"
 )
 
 // NotReady returns the reasons for which the server cannot start another match and write its replay, without paths. It
@@ -32,8 +34,8 @@ func (s *Server) NotReady() (reasons []string) {
 	switch {
 	case err != nil:
 		reasons = append(reasons, strings.TrimPrefix(err.Error(), "server: "))
-	case s.census().held[heldByFullDisk] > 0: // by a quota, perhaps
-		reasons = append(reasons, heldByFullDisk)
+	case s.census().held[livelog.HeldByFullDisk] > 0: // by a quota, perhaps
+		reasons = append(reasons, livelog.HeldByFullDisk)
 	}
 	return reasons
 }

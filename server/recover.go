@@ -151,7 +151,7 @@ func (s *Server) try(x *resuming, alone bool) *Match {
 	s.recoveries.done++
 	s.mu.Unlock()
 	if err == nil {
-		x.match.logger.Info("match recovered", "tick", uint32(x.match.View().Tick), "simulated_from", uint32(x.match.skipped), "seconds", time.Since(began).Seconds())
+		x.match.logger.Info("match recovered", "tick", uint32(x.match.View().Tick), "simulated_from", uint32(x.skipped), "seconds", time.Since(began).Seconds())
 		x.done(x.Interrupted, x.match, nil)
 		return x.match
 	}

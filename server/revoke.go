@@ -52,7 +52,7 @@ func (s *Server) Revocations() []Revocation {
 	return slices.DeleteFunc(slices.Clone(s.revoked.all), func(r Revocation) bool { return !r.active(now) })
 }
 
-// Expel calls host.Host.Expel in all matches: it ends the connections, seats and sessions of the grants for which match
+// Expel calls host.Admin.Expel in all matches: it ends the connections, seats and sessions of the grants for which match
 // reports true. match is called in the goroutines of the matches. Expel returns what it has ended, and ctx's error if a
 // match did not answer in time.
 func (s *Server) Expel(ctx context.Context, match func(*host.Grant) bool, reason string) (ended host.Ended, err error) {
@@ -61,7 +61,7 @@ func (s *Server) Expel(ctx context.Context, match func(*host.Grant) bool, reason
 	for _, m := range s.Matches() {
 		done.Go(func() { // a busy match does not delay the rest
 			n := host.Ended{}
-			gone := m.Do(ctx, func(h *host.Host) { n = h.Expel(m.now(), match, reason) })
+			gone := m.Do(ctx, func(h *host.Host) { n = h.Admin().Expel(m.now(), match, reason) })
 			mu.Lock()
 			defer mu.Unlock()
 			switch {

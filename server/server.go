@@ -183,7 +183,7 @@ func (s *Server) Matches() []*Match {
 }
 
 func (s *Server) forget(m *Match) {
-	m.releaseAssets()
+	m.server.assets.release(m.assets)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.matches[m.spec.Name] == m { // it has run

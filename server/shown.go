@@ -94,7 +94,7 @@ func (m *Match) knows(ctx context.Context, session protocol.SessionToken, subjec
 	}
 	answer := make(chan known, 1) // the match may answer too late
 	if m.Do(ctx, func(h *host.Host) {
-		owner, ok := h.Known(session, subject)
+		owner, ok := h.Info().Known(session, subject)
 		answer <- known{owner, ok}
 	}) != nil {
 		return "", false

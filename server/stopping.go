@@ -21,13 +21,13 @@ const movedRetry = 100 * lockstep.Millisecond
 // suspend stops the match, and tells all connections when to come back. Its replay gets no end, so that it can be resumed.
 func (m *Match) suspend() {
 	m.suspended = true
-	if m.replicated != nil {
-		m.host.Move(m.now(), movedRetry)
+	if m.log.Replicated() {
+		m.host.Admin().Move(m.now(), movedRetry)
 	} else {
-		m.host.Shutdown(m.now(), retryAfter)
+		m.host.Admin().Shutdown(m.now(), retryAfter)
 	}
-	if m.writer == nil {
-		m.host.End(m.now(), "the server was shut down") // nothing is left to resume
+	if !m.log.Recorded() {
+		m.host.Admin().End(m.now(), "the server was shut down") // nothing is left to resume
 	}
 }
 
@@ -139,10 +139,10 @@ func (s *Server) unwritten() error {
 		default:
 		}
 		switch {
-		case m.writer == nil:
+		case !m.log.Recorded():
 			continue
-		case m.writer.Backlog().Bytes > 0:
-			lacks = append(lacks, fmt.Sprintf("%s (%d bytes)", m.spec.Name, m.writer.Backlog().Bytes))
+		case m.log.Backlog().Bytes > 0:
+			lacks = append(lacks, fmt.Sprintf("%s (%d bytes)", m.spec.Name, m.log.Backlog().Bytes))
 		default:
 			lacks = append(lacks, m.spec.Name+" (the last sync)")
 		}

@@ -7,7 +7,9 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/views"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -19,20 +21,7 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 		return
 	}
 	a := m.Auth
-	if a.Can(protocol.Views) && !h.admitViewer(p) {
-		return
-	}
-	if err := h.checkIdentity(p, a); err != nil {
-		var e *lockstep.IdentityError
-		errors.As(err, &e)
-		h.error(p, protocol.ErrorIdentity, e.Error(), e.Field)
-		h.close(p, protocol.CloseRefused, "identity")
-		return
-	}
-	p.platform, p.sources = record.SplitPlatform(a.Platform)
-	p.build = a.Build
-	p.witness.Resimulates = a.Can(protocol.Resimulate)
-	if h.onlyViews(p) {
+	if !h.identify(p, a) {
 		return
 	}
 	if seat, ok := h.bySession(a.Session); ok {
@@ -48,11 +37,11 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 	}
 	grant, err := h.authorize(a.Token)
 	if err != nil {
-		h.refuse(p, protocol.ErrorRefused, "refused")
+		h.refuse(p, protocol.ErrorRefused, "refused", "")
 		return
 	}
-	if b := h.banned(&grant, p.from); b != nil {
-		h.close(p, protocol.CloseBanned, b.text(h.now))
+	if b := h.bans.Of(h.now, grant.person(p.from), h.seated(grant.Subject)); b != nil {
+		h.close(p, protocol.CloseBanned, b.Text(h.now))
 		return
 	}
 	p.role, p.name = grant.Role, pack.Clip(grant.Name, record.MaxName)
@@ -65,7 +54,7 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 		seat, ok = h.makeRoom(p.from)
 	}
 	if !ok {
-		h.refuse(p, protocol.ErrorFull, "no seat is free")
+		h.refuse(p, protocol.ErrorFull, "no seat is free", "")
 		return
 	}
 	if h.seats[seat].owner == grant.Subject && h.closeReplaced(p, seat) {
@@ -77,6 +66,36 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 	}
 	h.own(p, seat, &grant)
 	h.welcome(p, seat, 0)
+}
+
+// identify takes what a client says of itself, and whether it wants views. It returns false if it closes the connection, because
+// the client does not fit the match.
+func (h *Host) identify(p *peer, a *protocol.Auth) bool {
+	var err *lockstep.IdentityError
+	switch {
+	case !a.Can(protocol.Views):
+		errors.As(a.CheckIdentity(h.auth), &err)
+	case h.views == nil:
+		h.error(p, protocol.ErrorIdentity, "the match has no views", "views")
+		h.close(p, protocol.CloseRefused, "identity")
+		return false
+	default:
+		p.view = views.NewViewing(len(h.seats))
+		errors.As(a.CheckViewer(h.views.Identity(*h.auth)), &err)
+	}
+	if err != nil {
+		h.error(p, protocol.ErrorIdentity, err.Error(), err.Field)
+		h.close(p, protocol.CloseRefused, "identity")
+		return false
+	}
+	p.platform, p.sources = record.SplitPlatform(a.Platform)
+	p.build = a.Build
+	p.witness.Resimulates = a.Can(protocol.Resimulate)
+	if h.disclosed.Records(disclosure.Player) == nil || p.view != nil {
+		return true
+	}
+	h.refuse(p, protocol.ErrorRole, "this match is sent as views: the client must ask for them", "views")
+	return false
 }
 
 // charge charges a peer that is welcomed with a grant to the accounts of its holder.
@@ -124,8 +143,9 @@ func (h *Host) closeReplaced(p *peer, seat lockstep.Player) bool {
 	return true
 }
 
-func (h *Host) refuse(p *peer, code protocol.ErrorCode, text string) {
-	h.error(p, code, text, "")
+// refuse tells a newcomer why it cannot join, and closes its connection.
+func (h *Host) refuse(p *peer, code protocol.ErrorCode, text, field string) {
+	h.error(p, code, text, field)
 	h.close(p, protocol.CloseRefused, text)
 }
 
@@ -164,12 +184,12 @@ func (h *Host) bySession(t protocol.SessionToken) (seat lockstep.Player, ok bool
 }
 
 // PeerOf returns the connection that plays with a session, so that the caller can tell whose datagrams arrive.
-func (h *Host) PeerOf(t protocol.SessionToken) (PeerID, bool) {
-	seat, ok := h.bySession(t)
-	if !ok || h.seats[seat].peer == nil {
+func (x Info) PeerOf(t protocol.SessionToken) (PeerID, bool) {
+	seat, ok := x.h.bySession(t)
+	if !ok || x.h.seats[seat].peer == nil {
 		return 0, false
 	}
-	return h.seats[seat].peer.id, true
+	return x.h.seats[seat].peer.id, true
 }
 
 // same compares secrets in constant time. (The owner of a seat may be the token itself.)
@@ -216,7 +236,7 @@ const noPlace = "no place is free"
 // watch welcomes a spectator.
 func (h *Host) watch(p *peer, g *Grant) {
 	if h.spectators() >= h.options.MaxSpectators {
-		h.refuse(p, protocol.ErrorFull, noPlace)
+		h.refuse(p, protocol.ErrorFull, noPlace, "")
 		return
 	}
 	if wait := lockstep.Time(h.keyframes.UntilSeen(h.c.Now(), h.disclosed.Delay)) * h.pace.Period(); wait > h.options.SyncTimeout/2 {
@@ -225,13 +245,13 @@ func (h *Host) watch(p *peer, g *Grant) {
 		return
 	}
 	if p.view != nil && h.disclosed.Delay > 0 {
-		h.refuse(p, protocol.ErrorRole, "spectators of this match are delayed, and views are not")
+		h.refuse(p, protocol.ErrorRole, "spectators of this match are delayed, and views are not", "")
 		return
 	}
 	if p.view != nil {
-		p.view.as = g.Viewer
+		p.viewer = g.Viewer
 	} else if g.Viewer != (lockstep.Viewer{}) {
-		h.wantViews(p, "this token is for the views of "+g.Viewer.String()+": the client must ask for views")
+		h.refuse(p, protocol.ErrorRole, "this token is for the views of "+g.Viewer.String()+": the client must ask for views", "views")
 		return
 	}
 	h.charge(p, g)
@@ -315,14 +335,14 @@ func (h *Host) greet(p *peer, w *protocol.Welcome) {
 
 // Known reports whether a session resumes a seat, or else whether a subject has one or had it before a recovery. It returns the owner
 // of the seat. A caller can so tell a player who returns from others at the same address before it takes the connection.
-func (h *Host) Known(session protocol.SessionToken, subject string) (owner string, ok bool) {
-	if seat, ok := h.bySession(session); ok {
-		return h.seats[seat].owner, true
+func (x Info) Known(session protocol.SessionToken, subject string) (owner string, ok bool) {
+	if seat, ok := x.h.bySession(session); ok {
+		return x.h.seats[seat].owner, true
 	}
 	if subject == "" {
 		return "", false
 	}
-	claim := Claim(h.header.Match, subject)
-	ok = h.seated(subject) || slices.ContainsFunc(h.seats, func(s hostSeat) bool { return s.want != vacant && s.owner == "" && same(s.claim, claim) })
+	claim := Claim(x.h.header.Match, subject)
+	ok = x.h.seated(subject) || slices.ContainsFunc(x.h.seats, func(s hostSeat) bool { return s.want != vacant && s.owner == "" && same(s.claim, claim) })
 	return subject, ok
 }

@@ -121,7 +121,7 @@ func (h *Host) finish() {
 	h.event(Event{Kind: MatchOver, Player: lockstep.System, Text: h.ending.Reason(h.c.Err(), byRules), ByRules: byRules, Result: h.header.ResultJSON(result)})
 	for _, p := range h.peers {
 		h.mark(p)
-		if p.state == Connecting && !h.Lingers() {
+		if p.state == Connecting && !h.lingers() {
 			h.closeEnded(p)
 		}
 	}
@@ -152,19 +152,10 @@ func (h *Host) closesAt() lockstep.Time {
 	return h.ending.ClosesAt(unseen == 0)
 }
 
-// Lingers reports whether the rules have ended the match and players may still connect to see its end.
-func (h *Host) Lingers() bool {
+// lingers reports whether the rules have ended the match and players may still connect to see its end.
+func (h *Host) lingers() bool {
 	_, unseen := h.people()
 	return h.ending.Lingers(h.now, unseen == 0)
-}
-
-// EndReason returns why the match has ended, and "" while it goes on.
-func (h *Host) EndReason() string {
-	if h.c.Err() == nil {
-		return ""
-	}
-	_, byRules := h.c.Result()
-	return h.ending.Reason(h.c.Err(), byRules)
 }
 
 const allLeft = "all players have left"
@@ -188,12 +179,15 @@ func (h *Host) keepTime() {
 		h.paceTime()
 		seated, _ := h.people()
 		if ends, at := h.ending.Abandoned(h.now, seated == 0); ends {
-			_ = h.End(h.now, allLeft) // the match goes on, so it can end
+			_ = h.Admin().End(h.now, allLeft) // the match goes on, so it can end
 		} else {
 			h.wakeAt(at)
 		}
-		h.viewTime()
-	} else if h.Lingers() {
+		due, wake := h.views.Due(h.now)
+		if h.wakeAt(wake); due {
+			h.makeViews(false)
+		}
+	} else if h.lingers() {
 		h.waitingTime()
 		h.wakeAt(h.closesAt())
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/bans"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/ending"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
@@ -19,6 +20,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/pace"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/syncing"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/views"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/vote"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -71,8 +73,7 @@ type Host struct {
 	idle        *idle.Seats
 	mostClosing int // peers when the limits changed: they stay until their sockets are closed
 	talk        *talk.Talk
-	bans        []Ban
-	banChanges  uint64
+	bans        bans.Table
 
 	seatsChanged bool // a seat's change is not in the log yet
 	untold       bool // the peers do not know a seat's change
@@ -88,7 +89,7 @@ type Host struct {
 	seen     []pace.Seat // scratch of paceSeats
 	lobby    *lobby.Lobby
 	votes    *vote.Votes
-	views    views
+	views    *views.Views // nil if the match has none
 	evidence *evidence.Collector
 
 	datagrams datagramBuffers
@@ -128,7 +129,7 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	if err := o.complete(&h.Settings); err != nil {
 		return nil, err
 	}
-	v, err := newViews(g, &o)
+	v, err := newViews(g, &h.Settings, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +232,7 @@ func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
 	h.peers = append(h.peers, p)
 	h.byID[p.id] = p
 	h.wakeAt(p.stream.Deadline())
-	if h.ending.Over() && !h.Lingers() {
+	if h.ending.Over() && !h.lingers() {
 		h.closeEnded(p)
 	}
 	return p.id, true

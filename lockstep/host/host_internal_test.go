@@ -75,7 +75,7 @@ func TestCheckBoundsControl(t *testing.T) {
 	} {
 		h := newQuietHost(t)
 		row.change(h, h.seats[0].peer)
-		if got := fmt.Sprint(h.CheckBounds(100)); !strings.Contains(got, row.want) || row.want == "" && got != "<nil>" {
+		if got := fmt.Sprint(h.Info().CheckBounds(100)); !strings.Contains(got, row.want) || row.want == "" && got != "<nil>" {
 			t.Errorf("got %s, want %q", got, row.want)
 		}
 	}

@@ -13,19 +13,16 @@ import (
 // A StartPolicy says when a match leaves its lobby. In the lobby no tick is sealed, and everybody sees the first state.
 type StartPolicy = lobby.Policy
 
-// ErrBegun is the error of [Host.Start] for a match that has left its lobby.
+// ErrBegun is the error of [Admin.Start] for a match that has left its lobby.
 var ErrBegun = errors.New("lockstep: host: the match has begun")
 
-// InLobby reports whether the match waits for its players to begin.
-func (h *Host) InLobby() bool { return h.lobby.Open() && !h.ending.Over() }
-
 // Start ends the lobby at once.
-func (h *Host) Start(now lockstep.Time) error {
-	h.at(now)
-	if !h.InLobby() {
+func (a Admin) Start(now lockstep.Time) error {
+	a.h.at(now)
+	if !a.h.lobby.Open() || a.h.ending.Over() {
 		return ErrBegun
 	}
-	h.leaveLobby()
+	a.h.leaveLobby()
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 
 // ready reports whether the next tick may be sealed.
 func (h *Host) ready() bool {
-	gathers := h.Held() == "" && h.lobby.Open()
+	gathers := h.pace.Held() == "" && h.lobby.Open()
 	if gathers {
 		over, wake := h.lobby.Time(h.now, h.lobbySeats())
 		h.wakeAt(wake)
@@ -93,7 +93,7 @@ func (h *Host) paceTime() {
 		delay := h.pace.Delay(h.now, h.c.InputDelay(), h.paceSeats())
 		h.tellCosts()
 		if delay != h.c.InputDelay() {
-			_ = h.SetInputDelay(h.now, delay) // the tick is full; the next measurement tries again
+			_ = h.Admin().SetInputDelay(h.now, delay) // the tick is full; the next measurement tries again
 		}
 	}
 	h.wakeAt(h.pace.Next())

@@ -102,7 +102,10 @@ func (h *Host) Persisted(now lockstep.Time, upTo protocol.Position) {
 		h.waitingTime()
 	}
 	h.markNew() // frames go before views
-	h.awaitViews()
+	due, wake := h.views.Await(h.now, h.pace.Period(), h.showsRecords())
+	if h.wakeAt(wake); due {
+		h.makeViews(false)
+	}
 }
 
 // Fail ends the match because its log failed. No peer sees the records that are not persisted, and nothing more is

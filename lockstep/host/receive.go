@@ -65,7 +65,14 @@ func (h *Host) handle(p *peer, m *protocol.Message, within bool) {
 		}
 		return
 	case protocol.KindViewAck:
-		h.viewAck(p, m)
+		if p.view == nil || !p.view.Ack(m.View, m.Tick) {
+			h.malformed(p, "an ack of a view that was not sent")
+			return
+		}
+		p.stream.Reach(max(p.stream.Tick(), m.Tick))
+		if p.view.Due(h.options.AckEvery) {
+			h.mark(p)
+		}
 		if !within {
 			h.offend(p, 0, "")
 		}

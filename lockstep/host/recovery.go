@@ -16,7 +16,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// Texts of [record.EventPaused]. No tick has this pause, because it holds the match ([Host.Hold]).
+// Texts of [record.EventPaused]. No tick has this pause, because it holds the match ([Admin.Hold]).
 const (
 	PausedYes = "yes"
 	PausedNo  = "no"

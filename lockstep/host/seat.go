@@ -114,9 +114,9 @@ func (h *Host) vacate(p lockstep.Player) {
 }
 
 // Awaited returns the players who were connected when the match was interrupted, and are not live again.
-func (h *Host) Awaited() (players []lockstep.Player) {
-	for i := range h.seats {
-		s := &h.seats[i]
+func (x Info) Awaited() (players []lockstep.Player) {
+	for i := range x.h.seats {
+		s := &x.h.seats[i]
 		if s.awaited = s.awaited && (s.peer == nil || s.peer.state != Live); s.awaited {
 			players = append(players, lockstep.Player(i))
 		}

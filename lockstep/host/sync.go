@@ -199,21 +199,20 @@ func (h *Host) ack(p *peer, m *protocol.Message) {
 
 // visible returns the position of the first record that a peer may not see.
 func (h *Host) visible(p *peer) protocol.Position {
-	return h.barrier.Visible(h.disclosed.Late(p.reader(), h.LogEnded()), h.ring.Next())
+	return h.barrier.Visible(h.disclosed.Late(p.reader(), h.logEnded()), h.ring.Next())
 }
 
 // shown returns the position of the first record that a peer may not see even if it is persisted.
 func (h *Host) shown(p *peer) protocol.Position {
-	return h.barrier.Shown(h.disclosed.Late(p.reader(), h.LogEnded()), h.ring.Next())
+	return h.barrier.Shown(h.disclosed.Late(p.reader(), h.logEnded()), h.ring.Next())
 }
 
-// LogEnded reports whether the log has its last record. A log that failed, or that a shutdown left, has none: the match
-// may continue from it, and hides what its [disclosure.Policy] hides.
-func (h *Host) LogEnded() bool { return h.c.Err() != nil && !h.c.Broken() }
+// logEnded reports whether the log has its last record, see [Status].
+func (h *Host) logEnded() bool { return h.c.Err() != nil && !h.c.Broken() }
 
 // present returns the last sealed tick that a peer may know of.
 func (h *Host) present(p *peer) lockstep.Tick {
-	return h.disclosed.Shown(p.reader(), h.Now(), h.LogEnded())
+	return h.disclosed.Shown(p.reader(), h.Now(), h.logEnded())
 }
 
 // reader returns for whom a peer reads the match.

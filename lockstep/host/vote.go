@@ -35,7 +35,7 @@ func (h *Host) vote(p *peer, line string) {
 	if !kicked {
 		return
 	}
-	if _, err := h.BanPlayer(h.now, accused, 0, "voted out"); err != nil && h.c.Err() == nil {
-		_, _ = h.Remove(h.now, accused, "voted out") // there are too many bans
+	if _, err := h.Bans().AddPlayer(h.now, accused, 0, "voted out"); err != nil && h.c.Err() == nil {
+		_, _ = h.Admin().Remove(h.now, accused, "voted out") // there are too many bans
 	}
 }

@@ -64,7 +64,7 @@ func TestClientInAnotherLanguage(t *testing.T) {
 	length := int(tenMinutes(t))
 	s := newStage(t, fast())
 	s.do(t, func(h *host.Host) {
-		if err := h.SetSpeed(0, 1000); err != nil {
+		if err := h.Admin().SetSpeed(0, 1000); err != nil {
 			t.Error(err)
 		}
 	})

@@ -6,8 +6,10 @@ import (
 	"testing"
 )
 
-// diskServer is the package whose matches and metrics never wait for a disk.
+// diskServer is the package whose matches and metrics never wait for a disk, and diskMachines are the parts of its matches.
 const diskServer = "server"
+
+var diskMachines = []string{diskServer, "server/internal/bundles", "server/internal/livelog"}
 
 // diskCalls are the functions, by package, that wait for a disk. A name that ends with * is a prefix.
 var diskCalls = map[string][]string{
@@ -22,13 +24,13 @@ var diskUsers = map[string]string{
 	"New":                   "the program that starts",
 	"CheckLog":              "the program that starts",
 	"LiveLogs":              "the program that starts",
-	"Match.abandon":         "who creates or resumes a match",
-	"Match.recoverFrom":     "who resumes a match",
+	"Log.Abandon":           "who creates or resumes a match",
+	"recovery.replace":      "who resumes a match",
 	"lockInterrupted":       "who resumes a match",
 	"openInterrupted":       "who resumes a match",
 	"Server.compareLog":     "a goroutine of its own, with a mutex that only others of its kind take",
-	"Match.noticeLost":      "a goroutine of its own",
-	"Match.release":         "a match that is over",
+	"Log.Lost":              "a goroutine of its own",
+	"Log.Release":           "a match that is over",
 	"Server.archive":        "a match that is over, or who resumes it",
 	"SealFile":              "a goroutine of its own",
 	"writeBundle":           "a goroutine of its own",
@@ -54,7 +56,7 @@ var diskUsers = map[string]string{
 // diskFindings looks for other functions that do. A method has the name of its type: Match.begin.
 func diskFindings(tr *tree, users map[string]string) (found []finding) {
 	used := map[string]bool{}
-	tr.calls([]string{diskServer}, func(f *file, fn *ast.FuncDecl, call *ast.CallExpr) {
+	tr.calls(diskMachines, func(f *file, fn *ast.FuncDecl, call *ast.CallExpr) {
 		if !waitsForDisk(call) {
 			return
 		}

@@ -94,7 +94,7 @@ func (t *tree) formatLimits(pages map[string]string) []string {
 		}
 		for _, m := range limitName.FindAllStringSubmatch(text, -1) {
 			pkg, name, _ := strings.Cut(m[1], ".")
-			if value, ok := t.constant(pkg, name); ok && pkg != "host" {
+			if value, ok := t.constant(pkg, name); ok && pkg != "host" && pkg != "views" {
 				rows["limit "+m[1]+": "+value] = true
 			}
 		}
