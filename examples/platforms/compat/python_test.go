@@ -57,7 +57,7 @@ func fast() setup {
 	}
 }
 
-// A client that was written from docs/compat.md alone, in another language, plays against another one. All checksums agree,
+// A client that was written from this page of the package alone, in another language, plays against another one. All checksums agree,
 // states in the middle are its own, and the replay verifies. The match has the ticks of ten minutes.
 func TestClientInAnotherLanguage(t *testing.T) {
 	t.Parallel()
