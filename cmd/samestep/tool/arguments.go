@@ -125,3 +125,8 @@ func takesValue(flags []cli.Flag, arg string) bool {
 	}
 	return !isBool(flags[i])
 }
+
+// hasFlag reports whether a command has a flag.
+func hasFlag(c *cli.Command, name string) bool {
+	return slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return f.Names()[0] == name })
+}

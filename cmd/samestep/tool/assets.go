@@ -32,18 +32,6 @@ var assetsFlag = &cli.StringFlag{
 // assetsEnv sets the folder also of commands without the flag.
 const assetsEnv = "SAMESTEP_ASSETS"
 
-// Assets brings assets with the program, such as maps that it embeds. read is like that of [lockstep.Game.WithAssets]. A
-// program also has the assets of the folder of --assets.
-func Assets(read func(lockstep.Asset) ([]byte, error)) Option {
-	return func(p *playable) error {
-		if !p.HasAssets() {
-			return errors.New("tool.Assets: the rules have no Assets")
-		}
-		p.Game = p.WithAssets(read)
-		return nil
-	}
-}
-
 // assetFolder returns the folder of --assets, or that in the user's cache.
 func assetFolder(c *cli.Context) assets.Folder {
 	dir := c.String(assetsFlag.Name)

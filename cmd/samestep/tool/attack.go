@@ -75,7 +75,7 @@ func runAttack(c *cli.Context) error {
 	case c.Bool("hands"):
 		return runHands(c)
 	case c.Bool("print-tokens"):
-		seats, err := g.attackedSeats()
+		seats, err := attackedSeats(g)
 		if err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func listAttacks(c *cli.Context) error {
 }
 
 // attackedSeats returns the number of seats of the attacked match.
-func (g *playable) attackedSeats() (int, error) {
+func attackedSeats(g *playable) (int, error) {
 	units := g.sizeOf(attackUnits)
 	seats := g.mostSeats(attack.MostSeats, attack.MostSeats, units, nil)
 	config, err := g.configure(seats, units, nil)
@@ -168,7 +168,7 @@ func newAttacker(c *cli.Context, g *playable) (*attacker, error) {
 		return nil, usagef("--server and --token-file go together")
 	}
 	if url == "" {
-		x.seats, err = g.attackedSeats()
+		x.seats, err = attackedSeats(g)
 		return x, err
 	}
 	if err := attack.CheckURL(c.Context, url); err != nil {

@@ -5,12 +5,9 @@ package tool
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
-
-	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // The flags that choose one of several scenarios and bots.
@@ -18,46 +15,6 @@ var (
 	scenarioFlag = &cli.StringFlag{Name: "scenario", Usage: "`NAME` of a scenario of the game, such as a map; the default is a usual match"}
 	botFlag      = &cli.StringFlag{Name: "bot", Usage: "`NAME` of the bots of the game, such as their strength; the default is the usual one"}
 )
-
-// NamedBot is [Bot] for a game with several: a server's setting bot, or the one who creates a match, chooses one by its name.
-// The first is the usual one, unless [Bot] says otherwise.
-func NamedBot(name string, maker func(p lockstep.Player, seed uint64) lockstep.Bot) Option {
-	return func(p *playable) error {
-		if err := checkChoice(p.opponents, name); err != nil {
-			return fmt.Errorf("tool.NamedBot: %w", err)
-		}
-		p.opponents = append(p.opponents, choice{name: name, maker: maker})
-		if p.maker == nil {
-			p.maker = maker
-		}
-		return nil
-	}
-}
-
-// Scenario adds a configuration, such as a map or the size of the armies, that the setting scenario or the one who creates a
-// match chooses by its name. seats is the largest number of players, or 0 if the game knows.
-func Scenario[C any](name string, seats int, config func(players int) C) Option {
-	return func(p *playable) error {
-		if err := p.wants(new(C)); err != nil {
-			return fmt.Errorf("tool.Scenario: %w", err)
-		}
-		if err := checkChoice(p.scenarios, name); err != nil {
-			return fmt.Errorf("tool.Scenario: %w", err)
-		}
-		p.scenarios = append(p.scenarios, choice{name: name, seats: seats, usual: func(players uint8) any {
-			c := config(int(players))
-			return &c
-		}})
-		return nil
-	}
-}
-
-func checkChoice(list []choice, name string) error {
-	if name == "" || strings.ContainsAny(name, " \t\n=") || slices.ContainsFunc(list, func(c choice) bool { return c.name == name }) {
-		return fmt.Errorf("got the name %q, want another one, without spaces", name)
-	}
-	return nil
-}
 
 // chosen returns the choice with a name.
 func (g *playable) chosen(what string, list []choice, name string) (*choice, error) {

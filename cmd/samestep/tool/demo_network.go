@@ -254,7 +254,7 @@ func (d *networkDemo) blockTime() time.Duration {
 func (d *networkDemo) corrupt(g *netGuest) (err error) {
 	gone := g.session.Do(func(c *player.Client) {
 		var path string
-		if path, err = d.game.field(c.Simulation()); err != nil {
+		if path, err = fieldThatLasts(d.game, c.Simulation()); err != nil {
 			return
 		}
 		d.story.Planted = plantedError{Path: path, Tick: c.Simulation().Tick() + 1, Player: c.Status().Seat}

@@ -50,7 +50,7 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	spec.Again = func(next *server.MatchSpec) {
 		next.Bots = make([]lockstep.Bot, seats)
 		for p := lockstep.Player(1); uint(p) < seats; p++ {
-			next.Bots[p] = g.seated(p, o.seed)
+			next.Bots[p] = seatedBot(g, p, o.seed)
 		}
 	}
 	spec.Again(&spec)
@@ -67,7 +67,7 @@ func webDemo(c *cli.Context, o demoOptions) error {
 		NewMatch:     func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, listed(c), false, policy) },
 		GuestMatches: demoMatches, GuestMatchesPerAddress: demoMatches, GuestStateBytes: demoStateBytes,
 	}
-	if err := listed(c).sendRules(&options); err != nil {
+	if err := sendRules(listed(c), &options); err != nil {
 		return err
 	}
 	s, err := server.New(options)
@@ -91,5 +91,5 @@ the replay is written to %[3]s.
 `, url, count(int(o.players), "bot"), o.dir)
 	ctx, stop := untilSignal(c.Context)
 	defer stop()
-	return serveUntilInterrupted(ctx, stop, s, nothing{}, g.pageOver(c, s, log), l, 0, log)
+	return serveUntilInterrupted(ctx, stop, s, nothing{}, pageOver(g, c, s, log), l, 0, log)
 }

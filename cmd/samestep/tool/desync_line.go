@@ -52,8 +52,6 @@ func lineFlags() []cli.Flag {
 	}
 }
 
-var sourceFlag = &cli.StringFlag{Name: "source", Usage: "`FOLDER` in the module with the rules, or a git revision", DefaultText: "the current one"}
-
 func desyncLine(c *cli.Context) error {
 	ctx, stop := interruptible(c)
 	defer stop()
@@ -79,7 +77,7 @@ func desyncLine(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return b.lines(ctx, c, find)
+	return linesOfBatch(b, ctx, c, find)
 }
 
 // lineError returns the result of the command for one file.
@@ -95,8 +93,8 @@ func lineError(r *line.Result) error {
 	return nil
 }
 
-// lines groups the files of a batch by the line that they name.
-func (b *batch) lines(ctx context.Context, c *cli.Context, find func(*replay.File) (*line.Result, error)) error {
+// linesOfBatch groups the files of a batch by the line that they name.
+func linesOfBatch(b *batch, ctx context.Context, c *cli.Context, find func(*replay.File) (*line.Result, error)) error {
 	var s line.Summary
 	var failed error
 	for _, in := range b.inputs {
@@ -144,19 +142,4 @@ func findOneLine(c *cli.Context, f *replay.File) (*line.Result, error) {
 	}
 	defer x.Close()
 	return x.find(ctx, f, 0)
-}
-
-// lineAssets adds the assets of the match: from the program's games, or else from the folder.
-func lineAssets(c *cli.Context, f *replay.File, o *line.Options) error {
-	h, err := f.Header()
-	if err != nil {
-		return err
-	}
-	g, err := assetsFor(c, f, h)
-	if g == nil {
-		return err
-	}
-	o.Assets = g.ReadAsset
-	o.List, err = g.Assets(h)
-	return err
 }

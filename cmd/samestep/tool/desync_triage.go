@@ -52,7 +52,7 @@ func desyncTriage(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	left := b.groupMatches(args)
+	left := groupMatches(b, args)
 	if len(b.inputs) == 0 {
 		return fmt.Errorf("%s: no bundles and no recordings in this folder", strings.Join(args, ", "))
 	}

@@ -25,7 +25,7 @@ var (
 
 // groupMatches puts the recordings of each match into one input, at the place of the first one. It leaves out replays
 // that are no recordings, unless an argument names them, and returns them.
-func (b *batch) groupMatches(args []string) (left []desync.LeftOut) {
+func groupMatches(b *batch, args []string) (left []desync.LeftOut) {
 	all, matches := b.inputs, map[string]int{} // matches are indexes in b.inputs, and are only looked up
 	b.inputs = nil
 	for _, in := range all {
@@ -86,7 +86,7 @@ func triageMatch(program string, all []batchInput) (found triaged) {
 		}
 	}
 	if len(r.all) < 2 {
-		r.triageOne(program, &found)
+		triageOne(&r, program, &found)
 		return found
 	}
 	d, err := desync.CompareMachines(r.all, desync.RecordingOptions{Limit: 1})
@@ -102,7 +102,7 @@ func triageMatch(program string, all []batchInput) (found triaged) {
 		found.desync = &c
 		return found
 	}
-	if r.inside(program, &found); found.desync != nil {
+	if insideOf(&r, program, &found); found.desync != nil {
 		return found
 	}
 	found.agree = len(r.all)
@@ -121,9 +121,9 @@ func triageMatch(program string, all []batchInput) (found triaged) {
 }
 
 // triageOne triages the only readable recording of a match, if there is one.
-func (r *recordings) triageOne(program string, found *triaged) {
+func triageOne(r *recordings, program string, found *triaged) {
 	for _, one := range r.all {
-		switch compared, err := r.inside(program, found); {
+		switch compared, err := insideOf(r, program, found); {
 		case err != nil:
 			found.failed = append(found.failed, named(one.File, err))
 		case found.desync != nil:
@@ -135,8 +135,8 @@ func (r *recordings) triageOne(program string, found *triaged) {
 	}
 }
 
-// inside finds a recording in which players disagree. It reports whether it has compared any.
-func (r *recordings) inside(program string, found *triaged) (compared bool, err error) {
+// insideOf finds a recording in which players disagree. It reports whether it has compared any.
+func insideOf(r *recordings, program string, found *triaged) (compared bool, err error) {
 	for i, f := range r.files {
 		in, err := f.Reader()
 		if err != nil {

@@ -3,6 +3,8 @@
 package tool
 
 import (
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -47,3 +49,16 @@ func fromEnvironment(flags []cli.Flag) (all []cli.Flag) {
 	}
 	return all
 }
+
+// listFrom returns a copy of a flag that variables set. One that is set but empty sets no item.
+func listFrom(f *cli.StringSliceFlag, vars ...string) *cli.StringSliceFlag {
+	same := *f
+	same.EnvVars = slices.DeleteFunc(vars, func(name string) bool {
+		value, set := os.LookupEnv(name)
+		return set && value == ""
+	})
+	return &same
+}
+
+// tokensEnv names the environment variable with a list of tokens.
+const tokensEnv = "SAMESTEP_TOKENS"

@@ -12,43 +12,11 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
-	"github.com/seed-49bee653/samestep/server"
-	"github.com/seed-49bee653/samestep/server/archive"
 )
-
-// An Extension is what a program has besides the verbs of this package.
-type Extension struct {
-	// Verbs are further commands. Their errors become exit codes like those of all verbs, see [Usagef] and [ClassError].
-	Verbs []*cli.Command
-
-	// Keep are the names of the usual verbs that the program has besides those about itself, such as version. Nil keeps all.
-	Keep []string
-
-	// ServeFlags are further flags of serve, and ServeKeys further keys of its settings file. One with the name of a usual flag or key
-	// replaces it.
-	ServeFlags, ServeKeys []cli.Flag
-
-	// CheckServe looks at the flags of serve before anything is opened, also with --check-config. Nil refuses none.
-	CheckServe func(c *cli.Context) error
-
-	// Serve is called before serve makes its server, and may change the server's options. It returns nil if the flags do
-	// not ask for anything. Nil adds nothing to serve.
-	Serve func(c *cli.Context, h Hosting, o *server.Options) (Serving, error)
-
-	// OpenStore opens the archive at a place such as that of serve --archive. It returns nil for a place that it does not know.
-	// A store with a method Close is closed by verbs that end before the program.
-	OpenStore func(c *cli.Context, place string) (archive.Store, error)
-}
 
 // GameOf returns the game of the match in a file, with the assets of --assets, if the program that runs a verb has it, or a module of
 // its rules.
-func GameOf(c *cli.Context, f *replay.File) (*lockstep.Game, error) {
-	if m := modulesOf(c); m != nil {
-		defer m.forget(f)
-	}
-	g, _, err := gameIn(c, f)
-	return g, err
-}
+func GameOf(c *cli.Context, f *replay.File) (*lockstep.Game, error) { return gameOf(c, f) }
 
 // ModuleGames returns GameOf for the rules in a module alone, which simulate the matches of all builds of their game.
 func ModuleGames(c *cli.Context, module []byte) (func(*replay.File) (*lockstep.Game, error), error) {
@@ -118,6 +86,6 @@ func ChosenGame(c *cli.Context) (g *lockstep.Game, bot func(p lockstep.Player, s
 }
 
 // keeps reports whether the program has one of the usual verbs.
-func (x *Extension) keeps(c *cli.Command) bool {
+func keeps(x *Extension, c *cli.Command) bool {
 	return x.Keep == nil || c.Category == forProgram || slices.Contains(x.Keep, c.Name) || slices.Contains(x.Verbs, c)
 }

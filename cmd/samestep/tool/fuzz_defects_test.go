@@ -214,7 +214,7 @@ func fuzzTraps(t *testing.T, defect string, want int, args ...string) (story fuz
 		t.Fatal(err)
 	}
 	var stdout, stderr strings.Builder
-	code := list.run(t.Context(), append([]string{"traps", "fuzz", "--json"}, args...), &stdout, &stderr, Extension{})
+	code := runGames(list, t.Context(), append([]string{"traps", "fuzz", "--json"}, args...), &stdout, &stderr, Extension{})
 	if err := json.Unmarshal([]byte(stdout.String()), &story); err != nil || code != want {
 		t.Errorf("%s: got code %d, %s%s, error %v, want code %d", defect, code, stdout.String(), stderr.String(), err, want)
 	}

@@ -135,9 +135,6 @@ func playTurn(c *player.Client, bot lockstep.Bot) {
 	}
 }
 
-// module is the import path of the engine.
-const module = "github.com/seed-49bee653/samestep"
-
 // sizeOf returns units, or nothing for a game that does not scale with it.
 func (g *playable) sizeOf(units uint) uint16 {
 	if g.sized == nil {

@@ -39,9 +39,9 @@ func mustList(games []Game) gameList {
 
 // run runs a command line of the program samestep.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return games.run(ctx, args, stdout, stderr, Extension{})
+	return runGames(games, ctx, args, stdout, stderr, Extension{})
 }
 
 func newApp(stdout, stderr io.Writer) *cli.App {
-	return games.newApp("samestep", stdout, stderr, Extension{})
+	return appOf(games, "samestep", stdout, stderr, Extension{})
 }

@@ -26,7 +26,7 @@ func overflowing(text string, width int) (lines []string) {
 
 // The help of each verb fits 100 columns and 40, with the same words.
 func TestHelpFits(t *testing.T) {
-	app := gameList(games).newApp("samestep", io.Discard, io.Discard, Extension{})
+	app := appOf(gameList(games), "samestep", io.Discard, io.Discard, Extension{})
 	app.Setup()
 	pages := []any{app}
 	var add func(commands []*cli.Command)

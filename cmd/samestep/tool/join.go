@@ -244,7 +244,7 @@ func (j *join) sample(c *player.Client) {
 		j.corrupt = 0
 		path := j.flags.String("corrupt-path")
 		if path == "" {
-			path, j.failed = j.game.field(c.Simulation())
+			path, j.failed = fieldThatLasts(j.game, c.Simulation())
 		}
 		if j.failed == nil {
 			j.failed = c.Corrupt(path)

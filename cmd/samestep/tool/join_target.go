@@ -138,11 +138,6 @@ func viewOf(ctx context.Context, page, token string) (*server.View, error) {
 	return v, nil
 }
 
-// statusOf returns the status of an answer in our own words, since a server can send any text.
-func statusOf(r *http.Response) string {
-	return strings.TrimSpace(fmt.Sprintf("%d %s", r.StatusCode, http.StatusText(r.StatusCode)))
-}
-
 // codeOf returns the code of a server's error, or "".
 func codeOf(r *http.Response) string {
 	var problem struct{ Error struct{ Code string } }

@@ -74,7 +74,7 @@ func RunWith(ctx context.Context, args []string, stdout, stderr io.Writer, ext E
 		fmt.Fprintf(words.NewCleaner(stderr), "%s: %v\n", programName(args), err)
 		return exitError
 	}
-	return list.run(ctx, args, stdout, stderr, ext)
+	return runGames(list, ctx, args, stdout, stderr, ext)
 }
 
 // listOf returns the games of a program. The error is that of a game.
@@ -107,11 +107,11 @@ func programName(args []string) string {
 	return strings.TrimSuffix(filepath.Base(args[0]), ".exe")
 }
 
-// run runs the command line args until ctx ends, and returns the exit code.
-func (l gameList) run(ctx context.Context, args []string, stdout, stderr io.Writer, ext Extension) int {
+// runGames runs the command line args until ctx ends, and returns the exit code.
+func runGames(l gameList, ctx context.Context, args []string, stdout, stderr io.Writer, ext Extension) int {
 	out := words.NewCleaner(stdout)
 	stderr = words.NewCleaner(stderr)
-	app := l.newApp(programName(args), out, stderr, ext)
+	app := appOf(l, programName(args), out, stderr, ext)
 	if asksVersion(args) {
 		args = []string{programName(args), "version"}
 	}
@@ -133,7 +133,7 @@ func (l gameList) run(ctx context.Context, args []string, stdout, stderr io.Writ
 	return exitCode(err)
 }
 
-func (l gameList) newApp(name string, stdout, stderr io.Writer, ext Extension) *cli.App {
+func appOf(l gameList, name string, stdout, stderr io.Writer, ext Extension) *cli.App {
 	app := &cli.App{
 		Name:        name,
 		HelpName:    name,
@@ -146,7 +146,7 @@ func (l gameList) newApp(name string, stdout, stderr io.Writer, ext Extension) *
 		Flags:       []cli.Flag{versionFlag},
 		Commands: slices.Concat(
 			inCategory(forPlay, demoCommand(), serveCommand(), healthcheckCommand(), joinCommand(), doctorCommand(), saveCommand()),
-			inCategory(forFiles, replayCommand(), desyncCommand(), auditCommand()),
+			inCategory(forFiles, replayCommand(replayIndexCommand()), desyncCommand(), auditCommand()),
 			inCategory(forGames, newCommand(), vetCommand(), fuzzCommand(), goldenCommand(), rulesCommand(), assetsCommand(), packCommand()),
 			inCategory(forCluster, ext.Verbs...),
 			inCategory(forProgram, versionCommand(), completionCommand(), manCommand()),
@@ -161,7 +161,7 @@ func (l gameList) newApp(name string, stdout, stderr io.Writer, ext Extension) *
 		OnUsageError:   usageErrorOf,
 		ExitErrHandler: func(*cli.Context, error) {}, // run turns errors into exit codes
 	}
-	app.Commands = slices.DeleteFunc(app.Commands, func(c *cli.Command) bool { return !ext.keeps(c) })
+	app.Commands = slices.DeleteFunc(app.Commands, func(c *cli.Command) bool { return !keeps(&ext, c) })
 	verbs := commandNames(app.Commands)
 	for _, c := range app.Commands {
 		if c.Name == "serve" {

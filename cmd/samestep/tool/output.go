@@ -4,7 +4,6 @@ package tool
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,42 +16,12 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
-	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/words"
 )
 
 var jsonFlag = &cli.BoolFlag{Name: "json", Usage: "print one JSON value, for programs"}
 
 var htmlFlag = &cli.StringFlag{Name: "html", Usage: "also write a page for browsers to `FILE`, which must not exist"}
-
-// tell prints v with --json, with the rules that were used, and otherwise calls print. It returns the error of printing, or else err, the verb's result.
-func tell(c *cli.Context, v any, print func(io.Writer), err error) error {
-	if !c.Bool("json") {
-		print(c.App.Writer)
-		return err
-	}
-	b, werr := withRules(v, modulesOf(c).usedSoFar(nil))
-	if werr == nil {
-		werr = writeJSON(c.App.Writer, b)
-	}
-	return cmp.Or(werr, err)
-}
-
-// tellPage is tell for a report that --html also writes as a page for browsers. If the page cannot be written, the report is
-// told all the same, and the error is that of the page.
-func tellPage(c *cli.Context, v interface{ WriteHTML(io.Writer) error }, print func(io.Writer), err error) error {
-	page, failed := c.String(htmlFlag.Name), error(nil)
-	if page != "" {
-		failed = files.Create(page, func(out *os.File) error { return v.WriteHTML(out) })
-	}
-	err = tell(c, v, func(w io.Writer) {
-		print(w)
-		if page != "" && failed == nil {
-			newLiner(w)("page", "%s", page)
-		}
-	}, err)
-	return cmp.Or(failed, err)
-}
 
 func writeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)

@@ -49,14 +49,14 @@ func packPrograms(ctx context.Context, games gameList, folder string, quality in
 	}
 	done := make(map[string]bool)
 	for _, g := range games {
-		p := g.pageOrInspector()
+		p := pageOrInspector(g)
 		for name := range p.programs { // a map, but the order does not matter
 			if done[name] {
 				continue
 			}
 			done[name] = true
 			one := &webPage{programs: map[string]string{name: p.programs[name]}}
-			files, err := one.build(ctx, site.BuildOptions{Quality: quality, Cache: cache})
+			files, err := buildPage(ctx, one, site.BuildOptions{Quality: quality, Cache: cache})
 			if err == nil {
 				err = copyFiles(folder, files)
 			}

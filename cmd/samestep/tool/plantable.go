@@ -112,8 +112,8 @@ func trial(g *lockstep.Game, h *lockstep.Header, at lockstep.Tick, changed []byt
 	return true, true
 }
 
-// field returns the path of a field in a simulation's state whose change lasts, if nobody gives a command.
-func (g *playable) field(s *lockstep.Simulation) (string, error) {
+// fieldThatLasts returns the path of a field in a simulation's state whose change lasts, if nobody gives a command.
+func fieldThatLasts(g *playable, s *lockstep.Simulation) (string, error) {
 	frames := make([]lockstep.Frame, trialTicks)
 	for i := range frames {
 		frames[i].Tick = s.Tick() + lockstep.Tick(i) + 1

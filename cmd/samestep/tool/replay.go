@@ -4,13 +4,13 @@ package tool
 
 import "github.com/urfave/cli/v2"
 
-func replayCommand() *cli.Command {
+func replayCommand(index *cli.Command) *cli.Command {
 	return &cli.Command{
 		Name:  "replay",
 		Usage: "inspect, verify, compare and rewrite replay files",
 		Subcommands: []*cli.Command{
 			replayInfoCommand(), replayVerifyCommand(), replayDumpCommand(), replayFollowCommand(), replayWatchCommand(), replaySeekCommand(), replayFeedCommand(),
-			replayStepCommand(), replayDebugCommand(), replayDiffCommand(), replayBisectCommand(), replaySealCommand(), replayIndexCommand(),
+			replayStepCommand(), replayDebugCommand(), replayDiffCommand(), replayBisectCommand(), replaySealCommand(), index,
 			replaySignCommand(), replayAttachCommand(), replayCutCommand(), replayRekeyCommand(), replayRecoverCommand(), replayImportCommand(), replayExportCommand(),
 		},
 	}

@@ -26,7 +26,7 @@ func bisectBuilds(c *cli.Context) error {
 		return onReplay(func(c *cli.Context, f *replay.File) error {
 			o, done := bisectOptions(c)
 			from := time.Now()
-			found, err := others.bisect(c, f, o)
+			found, err := bisectWith(others, c, f, o)
 			done()
 			if err != nil {
 				return refuse(c, err, nil)
@@ -43,7 +43,7 @@ func bisectBuilds(c *cli.Context) error {
 	return b.run(c, func(f *replay.File, _ batchInput) batchRow {
 		o, _ := bisectOptions(c)
 		o.Progress, o.SearchProgress = nil, nil // of one file
-		found, err := others.bisect(c, f, o)
+		found, err := bisectWith(others, c, f, o)
 		if err != nil {
 			return batchRow{err: err}
 		}
@@ -91,8 +91,8 @@ func firstField(b *desync.Bisection) string {
 	return b.Fields.List[0].String()
 }
 
-// bisect compares what the game at hand and the one of the set make of a replay.
-func (m *moduleSet) bisect(c *cli.Context, f *replay.File, o desync.BisectOptions) (*desync.Bisection, error) {
+// bisectWith compares what the game at hand and the one of the set make of a replay.
+func bisectWith(m *moduleSet, c *cli.Context, f *replay.File, o desync.BisectOptions) (*desync.Bisection, error) {
 	g, h, err := gameIn(c, f)
 	if err != nil {
 		return nil, err

@@ -3,9 +3,6 @@
 package tool
 
 import (
-	"errors"
-	"fmt"
-	"math"
 	"strconv"
 	"time"
 
@@ -13,7 +10,6 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
-	"github.com/seed-49bee653/samestep/state"
 )
 
 func replaySeekCommand() *cli.Command {
@@ -56,76 +52,4 @@ func replaySeek(c *cli.Context) error {
 		}
 		return report(c, at, nil)
 	})
-}
-
-// pathFlag chooses a part of a state, by its path as the verbs print it.
-var pathFlag = &cli.StringFlag{Name: "path", Usage: "of states: print the field at `PATH`, or those below it, such as Units[17].Pos.X or Units[ID=4000].Health"}
-
-// pathError returns an error of --path as a usage error, and others as they are.
-func pathError(err error) error {
-	if errors.Is(err, state.ErrPath) {
-		return usagef("--path: %v", err)
-	}
-	return err
-}
-
-// warn tells, on standard error, that no check confirms the state, for verbs that print the state itself.
-func warn(c *cli.Context, m *replay.Moment, file string) {
-	if m.By == nil && m.Agreed < m.Tick {
-		fmt.Fprintf(c.App.ErrWriter, "%s: %s: state of tick %d: %s\n", c.App.Name, shown(file), m.Tick, m.Agreement())
-	}
-}
-
-// stateAt returns the state after a tick. It simulates the match unless the tick has a keyframe. Of a match of another engine, it
-// returns the recorded state.
-func stateAt(c *cli.Context, f *replay.File, t lockstep.Tick) (*replay.Moment, error) {
-	g, header, noGame := gameIn(c, f)
-	if header == nil {
-		return nil, noGame
-	}
-	r, err := f.Reader()
-	if err != nil {
-		return nil, err
-	}
-	var m *replay.Moment
-	if header.Engine == replay.ForeignEngine {
-		m, err = replay.RecordedAt(r, t)
-	} else {
-		o, done := simulateOptions(c)
-		m, err = replay.StateAt(r, g, t, o)
-		done()
-	}
-	var missing *replay.TickError
-	switch {
-	case errors.As(err, new(*replay.NoStateError)):
-		return nil, &ClassError{replay.ClassIdentity, err.Error()}
-	case errors.Is(err, replay.ErrNoGame):
-		return nil, fmt.Errorf("tick %d has no keyframe and cannot be simulated: %w", t, noGame)
-	case errors.As(err, &missing):
-		return nil, usagef("%s", missing.Text())
-	}
-	return m, err
-}
-
-var maxTicksFlag = &cli.UintFlag{Name: "max-ticks", Usage: "refuse to simulate more than `N` ticks", DefaultText: "262144 and 64 for each byte, at most 16777216"}
-
-// maxTicks returns the value of --max-ticks, or 0 without it.
-func maxTicks(c *cli.Context) lockstep.Tick {
-	if !c.IsSet("max-ticks") {
-		return 0
-	}
-	return max(tickOf(c, "max-ticks"), 1)
-}
-
-// tickOf returns the value of a flag that is a tick.
-func tickOf(c *cli.Context, flag string) lockstep.Tick {
-	return lockstep.Tick(min(c.Uint(flag), math.MaxUint32))
-}
-
-// simulateOptions returns the limits of a simulation, with a progress bar that done removes.
-func simulateOptions(c *cli.Context) (o replay.SimulateOptions, done func()) {
-	bar := newProgress(c.App.ErrWriter, 0, "ticks")
-	o.MaxTicks = maxTicks(c)
-	o.Progress = func(done, all lockstep.Tick) { bar.setOf(int64(done), int64(all)) }
-	return o, bar.done
 }

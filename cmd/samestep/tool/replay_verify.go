@@ -96,7 +96,7 @@ func verifySigned(c *cli.Context, f *replay.File, o replay.VerifyOptions) (*desy
 // followLineage compares the first state of a verified match with that of its parent, and so on. It returns the error of the
 // whole verification.
 func followLineage(c *cli.Context, f *replay.File, v *desync.Verification, progress func(done, all lockstep.Tick)) error {
-	return v.FollowLineage(f, func(parent *replay.File) (*lockstep.Game, error) { return GameOf(c, parent) }, parentPlaces(c, f.Path()), replay.SimulateOptions{MaxTicks: maxTicks(c), Progress: progress})
+	return v.FollowLineage(f, func(parent *replay.File) (*lockstep.Game, error) { return gameOf(c, parent) }, parentPlaces(c, f.Path()), replay.SimulateOptions{MaxTicks: maxTicks(c), Progress: progress})
 }
 
 // parentPlaces returns where the parent of a match may be: at --parent, in the folder of its file, and for a live log in

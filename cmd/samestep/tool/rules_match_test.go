@@ -199,7 +199,7 @@ func TestHostedRulesBySum(t *testing.T) {
 		t.Fatal(again, err)
 	}
 	var o server.Options
-	if err := m.games().sendRules(&o); err != nil {
+	if err := sendRules(m.games(), &o); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(m.games()); n != 2 {

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"os"
 	"regexp"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -82,16 +81,6 @@ func save(c *cli.Context) error {
 	return tell(c, s, func(w io.Writer) {
 		fmt.Fprintf(w, "saved %s: %s, %s\n", s.File, count(s.Tick, "tick"), size(s.SizeBytes))
 	}, nil)
-}
-
-// clientToken returns the token of --token or --token-file.
-func clientToken(c *cli.Context) (string, error) {
-	path := c.String("token-file")
-	if path == "" {
-		return c.String("token"), nil
-	}
-	b, err := os.ReadFile(path)
-	return strings.TrimSpace(string(b)), err
 }
 
 // askForSave asks a server for a save.

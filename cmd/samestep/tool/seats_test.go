@@ -51,7 +51,7 @@ func TestSeatsThatFit(t *testing.T) {
 		if args[0] == "demo" || args[0] == "golden" {
 			args = append(args, "--dir", t.TempDir())
 		}
-		code := list.run(t.Context(), append([]string{"trio"}, args...), &stdout, &stderr, Extension{})
+		code := runGames(list, t.Context(), append([]string{"trio"}, args...), &stdout, &stderr, Extension{})
 		if code != row.code || !strings.Contains(stdout.String(), row.stdout) || !strings.Contains(stderr.String(), row.stderr) || strings.Contains(stderr.String(), "goroutine") {
 			t.Errorf("%s: got code %d, %s%s\nwant code %d, %q, %q", row.args, code, stdout.String(), stderr.String(), row.code, row.stdout, row.stderr)
 		}

@@ -148,7 +148,7 @@ func serve(c *cli.Context) error {
 	stopped.start(c, s, o.Log, specs)
 	public = beside.Handler(public)
 	if c.Bool("web") {
-		public = aroundPage(begin.game.pageOver(c, public, o.Log), public)
+		public = aroundPage(pageOver(begin.game, c, public, o.Log), public)
 	}
 	defer files.watch(s, o.Log, reloadEvery)()
 	notifySystemd(daemon.SdNotifyReady, o.Log)

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -21,35 +20,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/server"
 )
-
-// CompatOptions are what serve gives to the handler of [Compat], from its flags.
-type CompatOptions struct {
-	Match         string       // of connections that name none
-	Strangers     bool         // clients whose token is unknown may watch
-	Origins       []string     // hosts whose pages may connect from a browser
-	MaxPerAddress int          // connections of one address
-	Log           *slog.Logger // of the server
-}
-
-// Compat lets serve, with the key compat, also speak another wire, for clients that were not written for this engine: bridge makes the
-// handler of WebSockets that do not offer our subprotocol; see [server.Server.HandleOtherSockets]. Matches have the usual settings of that
-// wire: its tick rate, unless a flag says otherwise, and its intervals of checksums and keyframes.
-func Compat(usual lockstep.Settings, bridge func(*server.Server, CompatOptions) http.Handler) Option {
-	return func(p *playable) error {
-		usual.Players = 1
-		if err := usual.Check(); err != nil {
-			return fmt.Errorf("tool.Compat: %w", err)
-		}
-		p.compat = &otherWire{usual, bridge}
-		return nil
-	}
-}
-
-// An otherWire is the wire of other clients of a game.
-type otherWire struct {
-	usual  lockstep.Settings
-	bridge func(*server.Server, CompatOptions) http.Handler
-}
 
 // checkCompat checks compat and player-tokens, and gives a match as many seats as there are tokens by default.
 func checkCompat(c *cli.Context, g *playable) error {
@@ -149,8 +119,8 @@ func addCompat(c *cli.Context, g *playable, s *server.Server, o *server.Options)
 	}))
 }
 
-// compatSettings gives a match the usual settings of the other wire.
-func (g *playable) compatSettings(c *cli.Context, s *lockstep.Settings) {
+// setCompat gives a match the usual settings of the other wire.
+func setCompat(g *playable, c *cli.Context, s *lockstep.Settings) {
 	if !c.Bool("compat") {
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
+	"github.com/seed-49bee653/samestep/server/archive"
 )
 
 // Hosting is what an [Extension] knows of the server that serve makes.
@@ -87,4 +88,28 @@ func closeServing(s Serving) {
 	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
 	defer cancel()
 	s.Close(ctx)
+}
+
+// An Extension is what a program has besides the verbs of this package.
+type Extension struct {
+	// Verbs are further commands. Their errors become exit codes like those of all verbs, see [Usagef] and [ClassError].
+	Verbs []*cli.Command
+
+	// Keep are the names of the usual verbs that the program has besides those about itself, such as version. Nil keeps all.
+	Keep []string
+
+	// ServeFlags are further flags of serve, and ServeKeys further keys of its settings file. One with the name of a usual flag or key
+	// replaces it.
+	ServeFlags, ServeKeys []cli.Flag
+
+	// CheckServe looks at the flags of serve before anything is opened, also with --check-config. Nil refuses none.
+	CheckServe func(c *cli.Context) error
+
+	// Serve is called before serve makes its server, and may change the server's options. It returns nil if the flags do
+	// not ask for anything. Nil adds nothing to serve.
+	Serve func(c *cli.Context, h Hosting, o *server.Options) (Serving, error)
+
+	// OpenStore opens the archive at a place such as that of serve --archive. It returns nil for a place that it does not know.
+	// A store with a method Close is closed by verbs that end before the program.
+	OpenStore func(c *cli.Context, place string) (archive.Store, error)
 }

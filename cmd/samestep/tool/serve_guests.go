@@ -16,16 +16,16 @@ func (p *matchPolicy) fill(spec *server.MatchSpec, wanted uint) {
 	bots := int(min(wanted, uint(len(spec.Bots))))
 	for i := range bots {
 		seat := lockstep.Player(len(spec.Bots) - 1 - i)
-		spec.Bots[seat] = p.game.seated(seat, uint64(seat)+1)
+		spec.Bots[seat] = seatedBot(p.game, seat, uint64(seat)+1)
 	}
 	if p.idle > 0 {
 		spec.OnStart = func(m *server.Match) { go p.watch(m, bots) }
 	}
 }
 
-// seated returns a bot that is made at its first turn. There a panic is that of the bot, and leaves its seat; here it would end
+// seatedBot returns a bot that is made at its first turn. There a panic is that of the bot, and leaves its seat; here it would end
 // the server.
-func (g *playable) seated(p lockstep.Player, seed uint64) lockstep.Bot {
+func seatedBot(g *playable, p lockstep.Player, seed uint64) lockstep.Bot {
 	var bot lockstep.Bot
 	return func(s *lockstep.Simulation) []any {
 		if bot == nil {

@@ -11,10 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-var (
-	printSettingsFlag = &cli.BoolFlag{Name: "print-settings", Usage: "print a file for --settings with each key, what it means and its value, and exit"}
-	checkConfigFlag   = &cli.BoolFlag{Name: "check-config", Usage: "only check the settings and the files that they name, and print ok"}
-)
+var checkConfigFlag = &cli.BoolFlag{Name: "check-config", Usage: "only check the settings and the files that they name, and print ok"}
 
 // serveSettings returns the settings of serve in the order of the help and of --print-settings.
 func serveSettings() []*setting {

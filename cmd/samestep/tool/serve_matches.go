@@ -45,7 +45,7 @@ func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
 		if err != nil {
 			return nil, err
 		}
-		g.compatSettings(c, &spec.Settings)
+		setCompat(g, c, &spec.Settings)
 		specs = append(specs, spec)
 		if seed != 0 {
 			seed++

@@ -41,7 +41,7 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 	if o.Durability, err = durabilityOf(c); err != nil {
 		return o, nil, err
 	}
-	if err := listed(c).sendRules(&o); err != nil {
+	if err := sendRules(listed(c), &o); err != nil {
 		return o, nil, err
 	}
 	if o.Rules != nil && !mayCompile() {

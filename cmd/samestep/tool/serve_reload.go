@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/measure"
@@ -144,3 +145,6 @@ func (x *certificate) load(cert, key string) error {
 
 // get is for tls.Config.GetCertificate.
 func (x *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) { return x.pair.Load(), nil }
+
+// hangup lists the signals at which files are read again.
+var hangup = []os.Signal{syscall.SIGHUP}

@@ -12,7 +12,7 @@ import (
 )
 
 // sendRules lets clients fetch the modules of the games, if there are any.
-func (l gameList) sendRules(o *server.Options) error {
+func sendRules(l gameList, o *server.Options) error {
 	modules := make(map[string][]byte)
 	for _, g := range l {
 		if g.module != nil {

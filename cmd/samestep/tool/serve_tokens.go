@@ -220,6 +220,3 @@ func (f *tokenFile) reload(s *server.Server, log *slog.Logger) error {
 	log.Info("tokens", "path", f.path, "gone", len(gone), "seats", ended.Seats, "connections", ended.Connections)
 	return err
 }
-
-// tokensEnv names the environment variable with a list of tokens.
-const tokensEnv = "SAMESTEP_TOKENS"

@@ -131,16 +131,3 @@ func settingsText(c *cli.Context, tokens string) (string, error) {
 	}
 	return b.String(), nil
 }
-
-// yamlInLine returns a value in one line.
-func yamlInLine(value any) (string, error) {
-	var node yaml.Node
-	if scalar, ok := value.(yaml.Node); ok {
-		node = scalar
-	} else if err := node.Encode(value); err != nil {
-		return "", err
-	}
-	node.Style |= yaml.FlowStyle
-	b, err := yaml.Marshal(&node)
-	return strings.TrimSpace(string(b)), err
-}

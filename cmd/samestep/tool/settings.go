@@ -20,6 +20,8 @@ var settingsFlag = &cli.StringFlag{Name: "settings", Usage: "`FILE` in YAML with
 
 var writeSettingsFlag = &cli.StringFlag{Name: "write-settings", Usage: "write `FILE` for --settings with the safe start of a server behind a proxy, and the token of an admin beside it; nothing is served; other flags and --set change what it has"}
 
+var printSettingsFlag = &cli.BoolFlag{Name: "print-settings", Usage: "print a file for --settings with each key, what it means and its value, and exit"}
+
 // maxSettings is the largest size of a settings file, in bytes.
 const maxSettings = 1 << 20
 

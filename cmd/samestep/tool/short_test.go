@@ -36,7 +36,7 @@ func TestMatchesOfFewTicks(t *testing.T) {
 	}
 	for args, want := range verbs {
 		var stdout, stderr strings.Builder
-		code := list.run(t.Context(), append([]string{"turns"}, strings.Fields(args)...), &stdout, &stderr, Extension{})
+		code := runGames(list, t.Context(), append([]string{"turns"}, strings.Fields(args)...), &stdout, &stderr, Extension{})
 		if code != exitOK || !strings.Contains(stdout.String(), want) {
 			t.Errorf("%s: got code %d, %s%s\nwant %q", args, code, stdout.String(), stderr.String(), want)
 		}
@@ -70,7 +70,7 @@ func TestMatchesThatEndAtOnce(t *testing.T) {
 		}
 		list := gameList{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
 		var out strings.Builder
-		code := list.run(t.Context(), append([]string{"turns"}, strings.Fields(row.args)...), &out, &out, Extension{})
+		code := runGames(list, t.Context(), append([]string{"turns"}, strings.Fields(row.args)...), &out, &out, Extension{})
 		if code != row.code || !strings.Contains(out.String(), row.want) {
 			t.Errorf("%d ticks: %s: got code %d, %s\nwant %d and %q", row.end, row.args, code, out.String(), row.code, row.want)
 		}
@@ -87,7 +87,7 @@ func TestFloorOfGame(t *testing.T) {
 	} {
 		list := gameList{New(minimal.Rules(), Bot(minimal.NewBot), Floor(0, 0, 100), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
 		var stdout, stderr strings.Builder
-		code := list.run(t.Context(), append([]string{"minimal"}, strings.Fields(args)...), &stdout, &stderr, Extension{})
+		code := runGames(list, t.Context(), append([]string{"minimal"}, strings.Fields(args)...), &stdout, &stderr, Extension{})
 		if (code == exitOK) != (want == "") || !strings.Contains(stderr.String(), want) {
 			t.Errorf("%s: got code %d, %s%s\nwant %q", args, code, stdout.String(), stderr.String(), want)
 		}
@@ -114,7 +114,7 @@ func TestVerbsOfTwoResults(t *testing.T) {
 		}
 		list := gameList{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
 		var out strings.Builder
-		code := list.run(t.Context(), append([]string{"minimal"}, strings.Fields(args)...), &out, &out, Extension{})
+		code := runGames(list, t.Context(), append([]string{"minimal"}, strings.Fields(args)...), &out, &out, Extension{})
 		if code != exitDesync || strings.Contains(out.String(), "for all") && !strings.Contains(out.String(), "not for all") {
 			t.Errorf("%s: got code %d, %s", args, code, out.String())
 		}

@@ -60,7 +60,7 @@ func simulateSubject(c *cli.Context) (*simulate.Subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &simulate.Subject{Game: g.Game, Configure: configure, Play: g.simulated(kinds), Relay: c.Bool("relay")}
+	s := &simulate.Subject{Game: g.Game, Configure: configure, Play: simulatedGame(g, kinds), Relay: c.Bool("relay")}
 	seats := g.mostSeats(uint8(min(c.Int("clients")+simulate.SpareSeats, lockstep.MaxPlayers)), lockstep.MaxPlayers, 0, override)
 	for n := uint8(1); n < seats; n++ {
 		if g.seatsFit(n, 0, override) {
@@ -94,9 +94,9 @@ func enough(c *cli.Context, r *locksteptest.Reached) error {
 	return thinHint(g.floor.Check(r, &locksteptest.Options{Weights: kinds, AllowThin: c.String("allow-thin")}, true), "--clients N, --seeds N, --minutes N, ")
 }
 
-// simulated returns the players of a simulation: a random half of them give random commands, by their weights, the others
+// simulatedGame returns the players of a simulation: a random half of them give random commands, by their weights, the others
 // are bots.
-func (g *playable) simulated(weights map[string]int) func(lockstep.Player, *rand.Rand) func(*lockstep.Simulation) []any {
+func simulatedGame(g *playable, weights map[string]int) func(lockstep.Player, *rand.Rand) func(*lockstep.Simulation) []any {
 	return func(p lockstep.Player, r *rand.Rand) func(*lockstep.Simulation) []any {
 		seed := r.Uint64()
 		if g.maker == nil || r.IntN(2) == 0 {

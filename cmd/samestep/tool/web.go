@@ -4,7 +4,6 @@ package tool
 
 import (
 	"context"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"time"
@@ -12,13 +11,6 @@ import (
 	"github.com/seed-49bee653/samestep/internal/site"
 	"github.com/seed-49bee653/samestep/page"
 )
-
-// A webPage is the page of a game.
-type webPage struct {
-	files    func() fs.FS
-	programs map[string]string // import paths by name; NAME.wasm is built from each
-	made     map[string][]byte // files that depend on the games, of program.Files
-}
 
 // A pageHandler serves a game's page in front of another handler.
 type pageHandler struct {

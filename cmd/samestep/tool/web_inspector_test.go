@@ -77,7 +77,7 @@ func TestInspectorPage(t *testing.T) {
 	}
 	Programs(fstest.MapFS{"wasm_exec.js": {Data: []byte("//")}, "inspector.wasm.br": {Data: packed.Bytes()}})
 	defer Programs(nil)
-	s := httptest.NewServer(newPageHandler(t.Context(), games[1].pageOrInspector(), http.NotFoundHandler(), slog.New(slog.DiscardHandler)))
+	s := httptest.NewServer(newPageHandler(t.Context(), pageOrInspector(games[1]), http.NotFoundHandler(), slog.New(slog.DiscardHandler)))
 	defer s.Close()
 	servesInspector(t, s.URL)
 	if _, err := pagePrograms(t.Context(), games[0].page, nil); err == nil || !strings.Contains(err.Error(), "skirmish.wasm.br") {

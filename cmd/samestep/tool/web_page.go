@@ -12,7 +12,7 @@ import (
 )
 
 // pageOver serves the game's page in front of next. The inspector page plays all games of the program.
-func (g *playable) pageOver(c *cli.Context, next http.Handler, log *slog.Logger) http.Handler {
+func pageOver(g *playable, c *cli.Context, next http.Handler, log *slog.Logger) http.Handler {
 	list := listed(c)
 	if g.page != nil {
 		list = gameList{g}
@@ -31,7 +31,7 @@ func (g *playable) pageOver(c *cli.Context, next http.Handler, log *slog.Logger)
 		}
 		all = append(all, listed)
 	}
-	p := *g.pageOrInspector()
+	p := *pageOrInspector(g)
 	p.made = pageprogram.Files(all...)
 	h := newPageHandler(c.Context, &p, next, log)
 	h.also = datagramOrigins(c)
@@ -39,7 +39,7 @@ func (g *playable) pageOver(c *cli.Context, next http.Handler, log *slog.Logger)
 }
 
 // pageOrInspector returns the game's own page, or else the inspector page.
-func (g *playable) pageOrInspector() *webPage {
+func pageOrInspector(g *playable) *webPage {
 	if g.page != nil {
 		return g.page
 	}

@@ -18,20 +18,6 @@ import (
 // built has the programs of a release, or is nil. [Programs] sets it.
 var built fs.FS
 
-// Programs gives a program the WebAssembly of its pages, which the verb pack has written into a folder. Then it needs neither its
-// sources nor the go command. files is the folder, or has it as its only one. Call it before [Main], in a file that only
-// release builds compile, as the page's program must not embed itself:
-//
-//	//go:build release
-//
-//	package main
-//
-//	//go:embed wasm
-//	var wasm embed.FS
-//
-//	func init() { tool.Programs(wasm) }
-func Programs(files fs.FS) { built = files }
-
 // pagePrograms returns the programs of a page: those of a release, or else what it builds from the sources.
 func pagePrograms(ctx context.Context, p *webPage, say func(string)) (fs.FS, error) {
 	if built != nil {
@@ -41,12 +27,12 @@ func pagePrograms(ctx context.Context, p *webPage, say func(string)) (fs.FS, err
 	if err != nil {
 		own = "" // then any sources do
 	}
-	return p.build(ctx, site.BuildOptions{Quality: 5, Say: say, Program: own})
+	return buildPage(ctx, p, site.BuildOptions{Quality: 5, Say: say, Program: own})
 }
 
-// build compiles the programs of a page in the folder of the program's package main, or else in the checkout of this package,
+// buildPage compiles the programs of a page in the folder of the program's package main, or else in the checkout of this package,
 // or else in the current folder.
-func (p *webPage) build(ctx context.Context, o site.BuildOptions) (fs.FS, error) {
+func buildPage(ctx context.Context, p *webPage, o site.BuildOptions) (fs.FS, error) {
 	o.Dir, o.Packages = cmp.Or(mainFolder, sources()), p.programs
 	return site.Build(ctx, o)
 }

@@ -53,20 +53,6 @@ func beginsAsReplay(f *replay.File) (bool, error) {
 	return head == "\x89SSR", err
 }
 
-// firstBytes returns the first four bytes of a file.
-func firstBytes(f *replay.File) (string, error) {
-	content, _, err := f.Content()
-	if err != nil {
-		return "", err
-	}
-	var head [4]byte
-	n, err := content.ReadAt(head[:], 0)
-	if err == io.EOF {
-		err = nil
-	}
-	return string(head[:n]), err
-}
-
 // error adds the name of the file to err.
 func (s *subject) error(err error) error { return ofFile(s.Path(), err) }
 

@@ -44,16 +44,6 @@ func takesRules(c *cli.Command) {
 	}
 }
 
-// listFrom returns a copy of a flag that variables set. One that is set but empty sets no item.
-func listFrom(f *cli.StringSliceFlag, vars ...string) *cli.StringSliceFlag {
-	same := *f
-	same.EnvVars = slices.DeleteFunc(vars, func(name string) bool {
-		value, set := os.LookupEnv(name)
-		return set && value == ""
-	})
-	return &same
-}
-
 // prepareGames prepares the games of a command: with the assets of --assets, and the modules of --rules.
 func prepareGames(c *cli.Context) error {
 	program := c.App.Metadata[gamesKey].(gameList).readFrom(assetFolder(c))

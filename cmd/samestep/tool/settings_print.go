@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+	"go.yaml.in/yaml/v3"
 )
 
 // printSettings prints a settings file with each key. Those at their defaults are comments.
@@ -70,4 +71,17 @@ func (s *setting) line(c *cli.Context) (string, error) {
 	}
 	text, err := yamlInLine(value)
 	return mark + s.name() + ": " + text, err
+}
+
+// yamlInLine returns a value in one line.
+func yamlInLine(value any) (string, error) {
+	var node yaml.Node
+	if scalar, ok := value.(yaml.Node); ok {
+		node = scalar
+	} else if err := node.Encode(value); err != nil {
+		return "", err
+	}
+	node.Style |= yaml.FlowStyle
+	b, err := yaml.Marshal(&node)
+	return strings.TrimSpace(string(b)), err
 }

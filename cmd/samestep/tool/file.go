@@ -102,3 +102,13 @@ func report(c *cli.Context, r result, err error) error {
 	}
 	return cmp.Or(werr, err)
 }
+
+// gameOf returns the game of the match in a file, with the assets of --assets, if the program that runs a verb has it, or a module of
+// its rules.
+func gameOf(c *cli.Context, f *replay.File) (*lockstep.Game, error) {
+	if m := modulesOf(c); m != nil {
+		defer m.forget(f)
+	}
+	g, _, err := gameIn(c, f)
+	return g, err
+}

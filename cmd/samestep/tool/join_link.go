@@ -4,14 +4,9 @@ package tool
 
 import (
 	"net"
-	"os"
-	"syscall"
 
 	"github.com/seed-49bee653/samestep/kit/netsim"
 )
-
-// hangup lists the signals at which files are read again.
-var hangup = []os.Signal{syscall.SIGHUP}
 
 // through makes a client's connections go through a link, and passes each to made.
 func through(l netsim.Link, made func(*netsim.Conn)) func(net.Conn) net.Conn {

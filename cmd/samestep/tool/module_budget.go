@@ -76,9 +76,6 @@ func exceeded(b *wasm.Budget, err error) error {
 // compileVerb is the verb that compiles a module in another process. It has no flags and no help.
 const compileVerb = "compile-module"
 
-// isProgram says that this process is the program of [Main], so that it can start itself.
-var isProgram bool
-
 // compiler returns the process with that verb, or nil if the program cannot start itself.
 func compiler() func(context.Context) *exec.Cmd {
 	self := startsItself()
@@ -99,9 +96,4 @@ func startsItself() func(context.Context, ...string) *exec.Cmd {
 		c.Args[0] = os.Args[0]
 		return c
 	}
-}
-
-// hasFlag reports whether a command has a flag.
-func hasFlag(c *cli.Command, name string) bool {
-	return slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return f.Names()[0] == name })
 }

@@ -1,0 +1,42 @@
+//go:build !js
+
+package tool
+
+import (
+	"cmp"
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/files"
+)
+
+// tell prints v with --json, with the rules that were used, and otherwise calls print. It returns the error of printing, or else err, the verb's result.
+func tell(c *cli.Context, v any, print func(io.Writer), err error) error {
+	if !c.Bool("json") {
+		print(c.App.Writer)
+		return err
+	}
+	b, werr := withRules(v, modulesOf(c).usedSoFar(nil))
+	if werr == nil {
+		werr = writeJSON(c.App.Writer, b)
+	}
+	return cmp.Or(werr, err)
+}
+
+// tellPage is tell for a report that --html also writes as a page for browsers. If the page cannot be written, the report is
+// told all the same, and the error is that of the page.
+func tellPage(c *cli.Context, v interface{ WriteHTML(io.Writer) error }, print func(io.Writer), err error) error {
+	page, failed := c.String(htmlFlag.Name), error(nil)
+	if page != "" {
+		failed = files.Create(page, func(out *os.File) error { return v.WriteHTML(out) })
+	}
+	err = tell(c, v, func(w io.Writer) {
+		print(w)
+		if page != "" && failed == nil {
+			newLiner(w)("page", "%s", page)
+		}
+	}, err)
+	return cmp.Or(failed, err)
+}
