@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -46,11 +45,6 @@ func TestProgress(t *testing.T) {
 		t.Errorf("no bar after a second: %q", buf.String())
 	}
 }
-
-// says reports whether an output has a text, wherever its lines end.
-func says(out, text string) bool { return strings.Contains(oneLine(out), oneLine(text)) }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), "") }
 
 // Lines of progress and status fit the terminal: a longer one would wrap, and stay when the next one is drawn over it.
 func TestFit(t *testing.T) {

@@ -260,3 +260,8 @@ func reporters(lines string, tick lockstep.Tick) (n int) {
 	}
 	return n
 }
+
+// says reports whether an output has a text, wherever its lines end.
+func says(out, text string) bool { return strings.Contains(oneLine(out), oneLine(text)) }
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), "") }
