@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -71,7 +72,7 @@ func toll(t *testing.T, dir, how string, code int, args ...string) string {
 func TestTableOfAnotherMatch(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	demo := toll(t, dir, "", exitOK, "demo", "--dir", dir, "--seconds", "10")
+	demo := toll(t, dir, "", console.ExitOK, "demo", "--dir", dir, "--seconds", "10")
 	bundles, err := filepath.Glob(filepath.Join(dir, "*.zip"))
 	if err != nil || len(bundles) != 1 || !strings.Contains(demo, "grade: proven; ") || !strings.Contains(demo, ", one in a process") {
 		t.Fatalf("got bundles %v, %v:\n%s", bundles, err, demo)
@@ -100,7 +101,7 @@ func TestTableOfAnotherMatch(t *testing.T) {
 		{"die", "desync explain " + bundle, "grade: consistent with; ", "proven"},
 		{"die", "desync explain " + bundle, "none in a process of its own: exit status 9: no tolls", "proven"},
 	} {
-		out := toll(t, dir, row.how, exitDesync, strings.Fields(row.args)...)
+		out := toll(t, dir, row.how, console.ExitDesync, strings.Fields(row.args)...)
 		if joined := strings.Join(strings.Fields(out), " "); !strings.Contains(joined, row.want) || strings.Contains(joined, row.not) {
 			t.Errorf("TOLLS=%s %s: want %q and not %q in\n%s", row.how, row.args, row.want, row.not, out)
 		}

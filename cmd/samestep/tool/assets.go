@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -164,7 +165,7 @@ type listedAsset struct {
 func addAssets(c *cli.Context) error {
 	folder := assetFolder(c)
 	if folder.Dir == "" {
-		return usagef("this user has no folder for caches: want --assets")
+		return console.Usagef("this user has no folder for caches: want --assets")
 	}
 	for _, name := range c.Args().Slice() {
 		content, err := readAtMost(name, record.MaxAssetBytes)
@@ -176,7 +177,7 @@ func addAssets(c *cli.Context) error {
 			err = json.NewEncoder(c.App.Writer).Encode(listedAsset(a))
 		}
 		if err != nil {
-			return &fileError{name, err}
+			return &console.FileError{Name: name, Err: err}
 		}
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/attack"
 )
 
@@ -60,7 +61,7 @@ machine: on a busy one, frames are late even without an attack.`,
 			&cli.BoolFlag{Name: "print-tokens", Usage: "print tokens for such a server, and do nothing else"},
 			&cli.StringFlag{Name: "match", Value: "match-1", Usage: "with --print-tokens: the `NAME` of the match"},
 			&cli.BoolFlag{Name: "hands", Hidden: true, Usage: "run the attackers, with a job from standard input"},
-			jsonFlag,
+			console.JSONFlag,
 		},
 		Action: runAttack,
 	}
@@ -95,13 +96,13 @@ func runAttack(c *cli.Context) error {
 }
 
 func chosenAttacks(c *cli.Context) (all []*attack.Attack, err error) {
-	if err := between(c, "time", time.Second, 10*time.Minute); err != nil {
+	if err := console.Between(c, "time", time.Second, 10*time.Minute); err != nil {
 		return nil, err
 	}
 	for _, name := range c.StringSlice("attack") {
 		a, err := attack.Named(name)
 		if err != nil {
-			return nil, usagef("--attack: %v", err)
+			return nil, console.Usagef("--attack: %v", err)
 		}
 		all = append(all, a)
 	}
@@ -137,10 +138,10 @@ func attackedSeats(g *playable) (int, error) {
 		err = g.accepts(seats, 1, config)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("game %s refuses the match of %s that is to be attacked: %w", g.Name(), count(int(seats), "seat"), err)
+		return 0, fmt.Errorf("game %s refuses the match of %s that is to be attacked: %w", g.Name(), console.Count(int(seats), "seat"), err)
 	}
 	if seats < attack.FewestSeats {
-		return 0, fmt.Errorf("got a match of %s of game %s, want at least %d: one for an honest player and one for attackers", count(int(seats), "seat"), g.Name(), attack.FewestSeats)
+		return 0, fmt.Errorf("got a match of %s of game %s, want at least %d: one for an honest player and one for attackers", console.Count(int(seats), "seat"), g.Name(), attack.FewestSeats)
 	}
 	return int(seats), nil
 }
@@ -165,14 +166,14 @@ func newAttacker(c *cli.Context, g *playable) (*attacker, error) {
 	x := &attacker{game: g, program: exe, time: c.Duration("time"), log: c.App.ErrWriter}
 	url, tokens := c.String("server"), c.String("token-file")
 	if (url == "") != (tokens == "") {
-		return nil, usagef("--server and --token-file go together")
+		return nil, console.Usagef("--server and --token-file go together")
 	}
 	if url == "" {
 		x.seats, err = attackedSeats(g)
 		return x, err
 	}
 	if err := attack.CheckURL(c.Context, url); err != nil {
-		return nil, usagef("--server: %v", err)
+		return nil, console.Usagef("--server: %v", err)
 	}
 	x.server = &attack.Server{URL: url}
 	f, err := os.Open(tokens)
@@ -186,19 +187,19 @@ func newAttacker(c *cli.Context, g *playable) (*attacker, error) {
 }
 
 func (x *attacker) all(c *cli.Context, attacks []*attack.Attack) error {
-	ctx, stop := interruptible(c)
+	ctx, stop := console.Interruptible(c)
 	defer stop()
 	results := []*attack.Result{}
 	if !c.Bool("json") {
 		if x.seats < attack.MostSeats {
-			fmt.Fprintf(c.App.Writer, "%s has %s: %s, and newcomers watch\n", x.game.Name(), count(x.seats, "seat"), count(attack.Honest(x.seats), "honest player"))
+			fmt.Fprintf(c.App.Writer, "%s has %s: %s, and newcomers watch\n", x.game.Name(), console.Count(x.seats, "seat"), console.Count(attack.Honest(x.seats), "honest player"))
 		}
 		fmt.Fprintln(c.App.Writer, attackHeader)
 	}
 	for _, a := range attacks {
 		r, err := x.one(ctx, a)
 		if ctx.Err() != nil {
-			return errInterrupted
+			return console.ErrInterrupted
 		}
 		if err != nil {
 			return fmt.Errorf("attack %s: %w", a.Name, err)
@@ -303,7 +304,7 @@ func (x *attacker) hands(ctx context.Context, j attack.Job) (r attack.Report, er
 }
 
 func runHands(c *cli.Context) error {
-	beNice()
+	console.BeNice()
 	j, err := attack.ReadJob(os.Stdin)
 	if err != nil {
 		return err
@@ -316,5 +317,5 @@ func runHands(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(c.App.Writer, r)
+	return console.WriteJSON(c.App.Writer, r)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/attack"
 )
 
@@ -21,10 +22,10 @@ func printAttack(w io.Writer, r *attack.Result) {
 	}
 	cpu, memory := "?", "?"
 	if r.CPUKnown {
-		cpu, memory = fmt.Sprintf("%+.0f %%", r.CPU-r.CalmCPU), "+"+size(r.Memory)
+		cpu, memory = fmt.Sprintf("%+.0f %%", r.CPU-r.CalmCPU), "+"+console.Size(r.Memory)
 	}
 	fmt.Fprintf(w, "%2d %-9s %6d  %4d  %7d  %9s  %5.1f ms (%5.1f)  %8.0f ms  %9s  %9s %8s %8s %8s\n", r.Row, r.Name, r.Tries, len(r.Disconnected), r.Refused+len(r.NewcomersRefused),
-		fmt.Sprintf("%d/%d", r.Checksums, r.Expected), r.AttackP99MS, r.CalmP99MS, r.WelcomeMS, cpu, memory, size(r.Received), size(r.Sent), size(r.Written))
+		fmt.Sprintf("%d/%d", r.Checksums, r.Expected), r.AttackP99MS, r.CalmP99MS, r.WelcomeMS, cpu, memory, console.Size(r.Received), console.Size(r.Sent), console.Size(r.Written))
 	var told []string
 	for _, event := range slices.Sorted(maps.Keys(r.Told)) {
 		told = append(told, fmt.Sprintf("%s %d", event, r.Told[event]))
@@ -45,5 +46,5 @@ func printAttacks(w io.Writer, all []*attack.Result) {
 			skipped++
 		}
 	}
-	fmt.Fprintf(w, "verdict: %s, %d failed, %d skipped\n", count(len(all), "attack"), failed, skipped)
+	fmt.Fprintf(w, "verdict: %s, %d failed, %d skipped\n", console.Count(len(all), "attack"), failed, skipped)
 }

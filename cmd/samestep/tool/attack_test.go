@@ -4,6 +4,7 @@ package tool
 
 import (
 	"errors"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,8 +30,8 @@ func TestAttackControl(t *testing.T) {
 	defer s.stop()
 	out, err := exec.CommandContext(t.Context(), "samestep", "attack", "--server", s.url, "--token-file", file, "--attack", "hosts", "--time", "1s").CombinedOutput()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != exitError {
-		t.Errorf("got %v, want exit code %d", err, exitError)
+	if !errors.As(err, &exit) || exit.ExitCode() != console.ExitError {
+		t.Errorf("got %v, want exit code %d", err, console.ExitError)
 	}
 	for _, want := range []string{"FAILED: the attack succeeded: /matches", "got 101", "got 200", "did not withstand: hosts"} {
 		if !strings.Contains(string(out), want) {

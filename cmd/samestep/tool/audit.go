@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -22,7 +23,7 @@ func auditCommand() *cli.Command {
 player who reads what the fog hides refers to elements that no view has shown: audit lists
 such commands, and how many there would be if a player had named elements by chance. The
 rules say which fields of commands refer to elements: feed:"of=Units" (docs/feed.md).`,
-		Flags:  []cli.Flag{&cli.IntFlag{Name: "player", Usage: "only player `N`", DefaultText: "all players", Value: -1}, maxTicksFlag, assetsFlag, jsonFlag},
+		Flags:  []cli.Flag{&cli.IntFlag{Name: "player", Usage: "only player `N`", DefaultText: "all players", Value: -1}, maxTicksFlag, assetsFlag, console.JSONFlag},
 		Action: audit,
 	}
 }
@@ -35,13 +36,13 @@ type fileAudit struct {
 
 // WriteText writes the audits for people.
 func (a *fileAudit) WriteText(w io.Writer) error {
-	fmt.Fprintln(w, shown(a.File))
-	line := newLiner(w)
+	fmt.Fprintln(w, console.Shown(a.File))
+	line := console.NewLiner(w)
 	for i := range a.Players {
 		p := &a.Players[i]
-		line(fmt.Sprintf("player %d", p.Player), "%s, %s; %d to what it had not seen, by chance %.1f", count(p.Commands, "command"), count(p.References, "reference"), len(p.Unseen), p.Expected)
+		line(fmt.Sprintf("player %d", p.Player), "%s, %s; %d to what it had not seen, by chance %.1f", console.Count(p.Commands, "command"), console.Count(p.References, "reference"), len(p.Unseen), p.Expected)
 		for _, u := range p.Unseen {
-			fmt.Fprintf(w, "  tick %d: %s: %s %d, one of %d not seen of %d\n", u.Tick, shown(u.Command), u.List, u.ID, u.Unseen, u.Elements)
+			fmt.Fprintf(w, "  tick %d: %s: %s %d, one of %d not seen of %d\n", u.Tick, console.Shown(u.Command), u.List, u.ID, u.Unseen, u.Elements)
 		}
 	}
 	return nil
@@ -49,11 +50,11 @@ func (a *fileAudit) WriteText(w io.Writer) error {
 
 func audit(c *cli.Context) error {
 	if c.NArg() == 0 {
-		return usagef("want a replay")
+		return console.Usagef("want a replay")
 	}
 	player := c.Int("player")
 	if player < -1 || player >= int(lockstep.MaxPlayers) {
-		return usagef("--player: got %d, want 0 to %d", player, lockstep.MaxPlayers-1)
+		return console.Usagef("--player: got %d, want 0 to %d", player, lockstep.MaxPlayers-1)
 	}
 	for _, name := range c.Args().Slice() {
 		a, err := auditFile(c, name)
@@ -62,12 +63,12 @@ func audit(c *cli.Context) error {
 		}
 		if player >= 0 {
 			if player >= len(a.Players) {
-				return usagef("--player: %s has players 0 to %d", name, len(a.Players)-1)
+				return console.Usagef("--player: %s has players 0 to %d", name, len(a.Players)-1)
 			}
 			a.Players = a.Players[player : player+1]
 		}
-		if c.Bool(jsonFlag.Name) {
-			err = writeLine(c.App.Writer, a)
+		if c.Bool(console.JSONFlag.Name) {
+			err = console.WriteLine(c.App.Writer, a)
 		} else {
 			err = a.WriteText(c.App.Writer)
 		}
@@ -93,11 +94,11 @@ func auditFile(c *cli.Context, name string) (*fileAudit, error) {
 		return nil, err
 	}
 	if game.ViewSchema() == nil {
-		return nil, &ClassError{replay.ClassIdentity, fmt.Sprintf("the rules of %s have no views (Rules.View)", game.Name())}
+		return nil, &console.ClassError{Class: replay.ClassIdentity, Text: fmt.Sprintf("the rules of %s have no views (Rules.View)", game.Name())}
 	}
 	all, err := replay.AuditPlayers(r, game, replay.SimulateOptions{MaxTicks: maxTicks(c)})
 	if errors.Is(err, replay.ErrNoReferences) {
-		err = &ClassError{replay.ClassIdentity, err.Error()}
+		err = &console.ClassError{Class: replay.ClassIdentity, Text: err.Error()}
 	}
 	return &fileAudit{name, all}, err
 }

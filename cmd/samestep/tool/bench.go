@@ -12,13 +12,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/fixedbench"
 	"github.com/seed-49bee653/samestep/internal/testing/logbench"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 func benchCommand() *cli.Command {
-	flags := []cli.Flag{jsonFlag, &cli.DurationFlag{Name: "time", Value: 2 * time.Second, Usage: "how long to measure each figure"}}
+	flags := []cli.Flag{console.JSONFlag, &cli.DurationFlag{Name: "time", Value: 2 * time.Second, Usage: "how long to measure each figure"}}
 	return &cli.Command{
 		Name:  "bench",
 		Usage: "measure the cost of the engine on this machine",
@@ -86,7 +87,7 @@ func (l benchLine) print(w io.Writer) {
 // benchAction makes the action of a benchmark, which passes its lines to show.
 func benchAction(bench func(c *cli.Context, show func(benchLine)) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		if err := between(c, "time", 0, time.Hour); err != nil {
+		if err := console.Between(c, "time", 0, time.Hour); err != nil {
 			return err
 		}
 		var lines []benchLine
@@ -105,9 +106,9 @@ func benchAction(bench func(c *cli.Context, show func(benchLine)) error) cli.Act
 		})
 		switch {
 		case err == nil && c.Bool("json"):
-			err = writeJSON(c.App.Writer, lines)
+			err = console.WriteJSON(c.App.Writer, lines)
 		case missed > 0 && !c.Bool("json"):
-			fmt.Fprintf(c.App.Writer, "%d of %s missed; a busy machine or a short --time does so, too\n", missed, count(limits, "limit"))
+			fmt.Fprintf(c.App.Writer, "%d of %s missed; a busy machine or a short --time does so, too\n", missed, console.Count(limits, "limit"))
 		}
 		return err
 	}
@@ -137,7 +138,7 @@ func atMost(limit float64) string {
 var minutesFlag = &cli.IntFlag{Name: "minutes", Value: 60, Usage: "length of the long match"}
 
 func benchLog(c *cli.Context, show func(benchLine)) error {
-	if err := cmp.Or(between(c, "minutes", 1, 1000), between[uint](c, "players", 1, 16)); err != nil {
+	if err := cmp.Or(console.Between(c, "minutes", 1, 1000), console.Between[uint](c, "players", 1, 16)); err != nil {
 		return err
 	}
 	d := c.Duration("time")
@@ -221,7 +222,7 @@ func benchGame(c *cli.Context, g *playable, show func(benchLine)) error {
 
 // showReplay shows the size of replays of bots.
 func showReplay(p *logbench.Played, players uint8, limit string, show func(benchLine)) {
-	of := fmt.Sprintf("%s, %s, %s", count(int(players), "bot"), count(int64(p.Ticks), "tick"), count(p.Commands, "command"))
+	of := fmt.Sprintf("%s, %s, %s", console.Count(int(players), "bot"), console.Count(int64(p.Ticks), "tick"), console.Count(p.Commands, "command"))
 	if p.Matches > 1 {
 		of += fmt.Sprintf(", %d matches one after the other", p.Matches)
 	}
@@ -234,7 +235,7 @@ func benchLong(l *logbench.Long, d time.Duration, show func(benchLine)) error {
 	if err != nil {
 		return err
 	}
-	match := fmt.Sprintf("a match of %s, %s, %.0f units alive on average", matchTime(l.Length.Seconds()), count(int(l.Players), "player"), l.Units)
+	match := fmt.Sprintf("a match of %s, %s, %.0f units alive on average", console.MatchTime(l.Length.Seconds()), console.Count(int(l.Players), "player"), l.Units)
 	show(benchLine{Name: "verify, 1 worker", Value: l.TimesRealTime(p.Wall[0]), Unit: "x", Beside: "the time of the match", Of: match})
 	show(benchLine{Name: "verify, 2 workers", Value: l.TimesRealTime(p.Wall[1]), Unit: "x", Limit: ">= 200", Beside: "the time of the match", Of: match})
 	show(benchLine{Name: "2 workers, in time", Value: p.Speedup(), Unit: "x", Limit: ">= 1.80", Beside: fmt.Sprintf("1 worker; %d processors, if they are idle otherwise", runtime.NumCPU())})
@@ -248,7 +249,7 @@ func benchLong(l *logbench.Long, d time.Duration, show func(benchLine)) error {
 	if err != nil {
 		return err
 	}
-	show(benchLine{Name: "seek, the longest of 12", Value: milliseconds(worst), Unit: "ms", Limit: "<= 500", Beside: "CPU time; of a sealed file"})
+	show(benchLine{Name: "seek, the longest of 12", Value: console.Milliseconds(worst), Unit: "ms", Limit: "<= 500", Beside: "CPU time; of a sealed file"})
 	took, allocations, err := l.WriteTick()
 	if err != nil {
 		return err

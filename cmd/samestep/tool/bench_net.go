@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/wire"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/urfave/cli/v2"
@@ -46,7 +47,7 @@ packet of a WebSocket is a stall.`,
 			&cli.BoolFlag{Name: "relay", Usage: "without a referee"},
 			&cli.StringFlag{Name: "wire", Usage: "compare WebSockets and datagrams behind a link: `\"delay=40ms jitter=5ms loss=3% burst=3 seed=7\"`"},
 			&cli.StringFlag{Name: "durability", Usage: "write replays, with the `DURABILITY` of serve; otherwise none are written"},
-			jsonFlag,
+			console.JSONFlag,
 		},
 		Action: func(c *cli.Context) error {
 			game, err := chosenGame(c)
@@ -58,9 +59,9 @@ packet of a WebSocket is a stall.`,
 				clients: int(c.Uint("clients")), spectators: int(c.Uint("spectators")), viewers: int(c.Uint("viewers")), room: int(c.Uint("room")), rate: int(c.Uint("tick-rate")),
 				every: c.Duration("every"), time: c.Duration("time"), relay: c.Bool("relay"), durability: c.String("durability"), settle: 2 * time.Second,
 			}
-			if err := cmp.Or(between[uint](c, "clients", 1, 20000), between[uint](c, "spectators", 0, 20000), between[uint](c, "viewers", 0, 20000), between[uint](c, "room", 1, maxRoom),
-				between[uint](c, "tick-rate", 1, 100), between(c, "every", 10*time.Millisecond, 0),
-				between(c, "time", shortestBench, time.Hour)); err != nil {
+			if err := cmp.Or(console.Between[uint](c, "clients", 1, 20000), console.Between[uint](c, "spectators", 0, 20000), console.Between[uint](c, "viewers", 0, 20000), console.Between[uint](c, "room", 1, maxRoom),
+				console.Between[uint](c, "tick-rate", 1, 100), console.Between(c, "every", 10*time.Millisecond, 0),
+				console.Between(c, "time", shortestBench, time.Hour)); err != nil {
 				return err
 			}
 			if b.override, err = game.override(c); err != nil {

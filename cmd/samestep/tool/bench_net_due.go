@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -62,5 +63,5 @@ func errMissing(missing, expected int) error {
 	if missing == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d of %s did not arrive within %v: the figures are not those of a server that keeps up", missing, count(expected, "frame"), grace)
+	return fmt.Errorf("%d of %s did not arrive within %v: the figures are not those of a server that keeps up", missing, console.Count(expected, "frame"), grace)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/client"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
@@ -42,17 +43,17 @@ type netResult struct {
 }
 
 func (r *netResult) print(w io.Writer) {
-	line := newLiner(w)
-	line("load", "%s in %s, for %.0f s", count(r.Clients, "client"), count(r.Matches, "match"), r.Seconds)
+	line := console.NewLiner(w)
+	line("load", "%s in %s, for %.0f s", console.Count(r.Clients, "client"), console.Count(r.Matches, "match"), r.Seconds)
 	line("server", "%.1f %% of a core, %.4f %% a client; %.0f MB resident", r.ServerCPU, r.PerClient, r.ResidentMemoryMB)
 	line("frames", "%d of the %d that were due arrived; late by %.1f ms (median), %.1f ms (99 %%); %.1f bytes a frame", r.Frames, r.Expected, r.LatenessP50MS, r.LatenessP99MS, r.BytesPerFrame)
 	line("commands", "%d, %d accepted; answered after %.1f ms (median), %.1f ms (99 %%)", r.Commands, r.Accepted, r.CommandP50MS, r.CommandP99MS)
-	line("lost", "%s", count(r.ConnectionsLost, "connection"))
+	line("lost", "%s", console.Count(r.ConnectionsLost, "connection"))
 	line("late join", "live after %.0f ms, with a state of %s; after a lost connection the stream continued %.1f ms after the new socket",
-		r.JoinMS, size(int64(r.StateBytes)), r.ResumeMS)
+		r.JoinMS, console.Size(int64(r.StateBytes)), r.ResumeMS)
 	r.Viewers.print(line)
 	if r.Spectators > 0 {
-		line("spectators", "%s, %d frames, late by %.1f ms (99 %%)", count(r.Spectators, "spectator"), r.SpectatorFrames, r.SpectatorLateP99)
+		line("spectators", "%s, %d frames, late by %.1f ms (99 %%)", console.Count(r.Spectators, "spectator"), r.SpectatorFrames, r.SpectatorLateP99)
 	}
 }
 
@@ -116,7 +117,7 @@ func (r *netResult) lateJoin(ctx context.Context, g *playable, url, token string
 	from := time.Now()
 	select {
 	case at := <-synced:
-		r.JoinMS = milliseconds(at.Sub(from))
+		r.JoinMS = console.Milliseconds(at.Sub(from))
 	case <-ctx.Done():
 		return fmt.Errorf("late join: %w", ctx.Err())
 	}
@@ -125,7 +126,7 @@ func (r *netResult) lateJoin(ctx context.Context, g *playable, url, token string
 	}
 	select {
 	case d := <-back:
-		r.ResumeMS = milliseconds(d)
+		r.ResumeMS = console.Milliseconds(d)
 	case <-ctx.Done():
 		return fmt.Errorf("resume: %w", ctx.Err())
 	}
@@ -140,5 +141,5 @@ func percentiles(d []time.Duration) (p50, p99 float64) {
 		return 0, 0
 	}
 	slices.Sort(d)
-	return milliseconds(d[len(d)/2]), milliseconds(d[len(d)*99/100])
+	return console.Milliseconds(d[len(d)/2]), console.Milliseconds(d[len(d)*99/100])
 }

@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"time"
 )
 
@@ -28,7 +29,7 @@ func (r *viewersResult) print(line func(name, format string, args ...any)) {
 	if r == nil {
 		return
 	}
-	line("viewers", "%s in %d turns, each with %.1f views a second of %s", count(r.Viewers, "viewer"), r.Turns, r.ViewsPerSecond, size(int64(r.BytesPerView)))
+	line("viewers", "%s in %d turns, each with %.1f views a second of %s", console.Count(r.Viewers, "viewer"), r.Turns, r.ViewsPerSecond, console.Size(int64(r.BytesPerView)))
 	for _, t := range []struct {
 		name string
 		*turnResult
@@ -101,7 +102,7 @@ func (x *turns) sum(rate int, players []*loadGuest, viewers bool, r *turnResult)
 		}
 	}
 	if r.LatenessP50MS, r.LatenessP99MS = percentiles(late); len(late) > 0 {
-		r.LatenessP95MS = milliseconds(late[len(late)*95/100]) // they are in order by now
+		r.LatenessP95MS = console.Milliseconds(late[len(late)*95/100]) // they are in order by now
 	}
 	r.ServerCPU = 100 * cpu.Seconds() / took.Seconds()
 	return took

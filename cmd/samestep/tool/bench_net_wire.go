@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/wire"
 	"github.com/seed-49bee653/samestep/kit/netsim"
 	"github.com/seed-49bee653/samestep/lockstep/player"
@@ -45,11 +46,11 @@ type wireSide struct {
 func (b *netBench) compareWire(c *cli.Context) error {
 	link, err := netsim.Parse(c.String("wire"))
 	if err != nil {
-		return usagef("--wire: %v", err)
+		return console.Usagef("--wire: %v", err)
 	}
 	for _, name := range []string{"spectators", "viewers", "relay"} {
 		if c.IsSet(name) {
-			return usagef("--wire and --%s exclude each other", name)
+			return console.Usagef("--wire and --%s exclude each other", name)
 		}
 	}
 	if !c.IsSet("clients") {
@@ -60,7 +61,7 @@ func (b *netBench) compareWire(c *cli.Context) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	ctx, stop := interruptible(c) // so that the namespaces go, too
+	ctx, stop := console.Interruptible(c) // so that the namespaces go, too
 	defer stop()
 	r, err := b.runWire(ctx, link, dir)
 	if err != nil {

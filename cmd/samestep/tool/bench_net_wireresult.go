@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -52,7 +53,7 @@ type spread struct {
 
 func spreadOf(d []time.Duration) (s spread) {
 	if s.P50MS, s.P99MS = percentiles(d); len(d) > 0 {
-		s.P95MS, s.LongestMS = milliseconds(d[len(d)*95/100]), milliseconds(d[len(d)-1]) // they are in order by now
+		s.P95MS, s.LongestMS = console.Milliseconds(d[len(d)*95/100]), console.Milliseconds(d[len(d)-1]) // they are in order by now
 	}
 	return s
 }
@@ -87,13 +88,13 @@ func behindFirst(players []*wirePlayer, room int) (behind []time.Duration) {
 }
 
 func (r *wireResult) print(w io.Writer) {
-	line := newLiner(w)
+	line := console.NewLiner(w)
 	how := "a relay: each lost packet of a stream is a stall, as of TCP"
 	if r.Real {
 		how = "network namespaces: real TCP and UDP"
 	}
 	line("wire", "%s; %s", r.Link, how)
-	line("load", "twice %s in %s, %s a second, for %.0f s", count(r.Clients, "player"), count(r.Matches, "match"), count(r.TickRate, "tick"), r.Seconds)
+	line("load", "twice %s in %s, %s a second, for %.0f s", console.Count(r.Clients, "player"), console.Count(r.Matches, "match"), console.Count(r.TickRate, "tick"), r.Seconds)
 	fmt.Fprintln(w)
 	row := func(name string, value func(s *sideResult) string) {
 		fmt.Fprintf(w, "%-38s %14s %14s\n", name, value(&r.WebSocket), value(&r.Datagrams))

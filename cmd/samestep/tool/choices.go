@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/urfave/cli/v2"
 )
 
@@ -74,7 +75,7 @@ func (g *playable) inScenario(c *cli.Context) (*playable, error) {
 	name := c.String(scenarioFlag.Name)
 	other, err := g.in(name)
 	if err != nil {
-		return nil, usagef("%s: %v", spelled(c, scenarioFlag.Name), err)
+		return nil, console.Usagef("%s: %v", console.Spelled(c, scenarioFlag.Name), err)
 	}
 	return other, nil
 }
@@ -83,7 +84,7 @@ func (g *playable) inScenario(c *cli.Context) (*playable, error) {
 func (g *playable) againstBots(c *cli.Context) (*playable, error) {
 	other, err := g.against(c.String(botFlag.Name))
 	if err != nil {
-		return nil, usagef("%s: %v", spelled(c, botFlag.Name), err)
+		return nil, console.Usagef("%s: %v", console.Spelled(c, botFlag.Name), err)
 	}
 	return other, nil
 }

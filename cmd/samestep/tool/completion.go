@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/urfave/cli/v2"
 )
 
@@ -51,7 +52,7 @@ For all shells:  samestep completion bash > /etc/bash_completion.d/samestep
 		Action: func(c *cli.Context) error {
 			script, ok := completions[c.Args().First()]
 			if !ok {
-				return usagef("unknown shell %q, want bash, zsh or fish", c.Args().First())
+				return console.Usagef("unknown shell %q, want bash, zsh or fish", c.Args().First())
 			}
 			name := regexp.MustCompile(`\W`).ReplaceAllString(c.App.Name, "_")
 			_, err := io.WriteString(c.App.Writer, strings.NewReplacer("FUNCTION", name, "PROGRAM", c.App.Name).Replace(script))
@@ -85,16 +86,16 @@ func complete(w io.Writer, app *cli.App, args []string) error {
 	key, _, pair := strings.Cut(last, "=")
 	var words []string
 	switch {
-	case pair && flag == "--"+setFlag.name:
+	case pair && flag == "--"+console.SetFlag.Name:
 		for _, value := range valuesFor(app, verb, key, before) {
 			words = append(words, key+"="+value)
 		}
 	case strings.HasPrefix(last, "-"):
 		words = flagWords(verb.Flags)
-	case takesValue(verb.Flags, flag):
+	case console.TakesValue(verb.Flags, flag):
 		words = valuesFor(app, verb, strings.TrimLeft(flag, "-"), before)
 	case !strings.HasPrefix(flag, "-"):
-		words = commandNames(verb.Subcommands)
+		words = console.CommandNames(verb.Subcommands)
 	}
 	for _, word := range words {
 		if strings.HasPrefix(word, last) {
@@ -125,33 +126,33 @@ func valuesFor(app *cli.App, verb *cli.Command, name string, words []string) (va
 		return choiceNames(game.opponents)
 	case name == scenarioFlag.Name:
 		return choiceNames(game.scenarios)
-	case name == setFlag.name:
-		for _, s := range settingsIn(verb.Flags) {
-			if s.where != asCommand {
-				values = append(values, s.name()+"=")
+	case name == console.SetFlag.Name:
+		for _, s := range console.SettingsIn(verb.Flags) {
+			if s.Where != console.AsCommand {
+				values = append(values, s.Name()+"=")
 			}
 		}
 		return values
 	}
-	s := settingOf(serveFlags(Extension{}), name) // flags of other verbs, such as --durability, mean the same
-	if own := settingOf(verb.Flags, name); own != nil {
+	s := console.SettingOf(serveFlags(Extension{}), name) // flags of other verbs, such as --durability, mean the same
+	if own := console.SettingOf(verb.Flags, name); own != nil {
 		s = own
 	}
 	switch {
 	case s == nil:
 		return nil
-	case isBool(s):
+	case console.IsBool(s):
 		return []string{"true", "false"}
 	}
-	return s.words
+	return s.Words
 }
 
 // flagWords returns the flags as they are written.
 func flagWords(flags []cli.Flag) (words []string) {
 	for _, f := range flags {
-		if s, ok := f.(*setting); !ok || s.where != inFile {
+		if s, ok := f.(*console.Setting); !ok || s.Where != console.InFile {
 			words = append(words, "--"+f.Names()[0])
 		}
 	}
-	return append(words, "--help", "--"+versionFlag.Name)
+	return append(words, "--help", "--"+console.VersionFlag.Name)
 }

@@ -4,6 +4,7 @@ package tool
 
 import (
 	"bytes"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"slices"
 	"strings"
 	"testing"
@@ -38,7 +39,7 @@ func TestCompleteValues(t *testing.T) {
 		"serve --set max-matches=20 --set proxy": "proxy-header= proxy-protocol=",
 	} {
 		var out bytes.Buffer
-		if code := run(t.Context(), append([]string{"samestep", completeWord}, strings.Split(line, " ")...), &out, &out); code != exitOK {
+		if code := run(t.Context(), append([]string{"samestep", completeWord}, strings.Split(line, " ")...), &out, &out); code != console.ExitOK {
 			t.Errorf("%s: got exit code %d", line, code)
 		}
 		got, words := strings.Fields(out.String()), strings.Fields(want)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -37,7 +38,7 @@ desync explain). It exits with 0 only if everything worked.`,
 			&cli.BoolFlag{Name: "network", Usage: "play in real time over real sockets and bad links, with a lost connection, a slow spectator and a late one"},
 			&cli.BoolFlag{Name: "web", Usage: "serve a page on which you play against the bots in a browser, until interrupted"},
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8766", Usage: "`ADDRESS` to listen on, with --web"},
-			jsonFlag,
+			console.JSONFlag,
 		},
 		Action: demo,
 	}
@@ -48,7 +49,7 @@ func demo(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(between[uint](c, "seconds", 2, 36000), between[uint](c, "players", 2, mostDemoPlayers)); err != nil {
+	if err := cmp.Or(console.Between[uint](c, "seconds", 2, 36000), console.Between[uint](c, "players", 2, mostDemoPlayers)); err != nil {
 		return err
 	}
 	if g, err = g.inScenario(c); err != nil {
@@ -74,9 +75,9 @@ func demo(c *cli.Context) error {
 		}
 	}
 	if c.IsSet("listen") {
-		return usagef("--listen is for --web only")
+		return console.Usagef("--listen is for --web only")
 	}
-	bar := newProgress(c.App.ErrWriter, int64(o.length), "ticks")
+	bar := console.NewProgress(c.App.ErrWriter, int64(o.length), "ticks")
 	if c.Bool("network") {
 		s, err := runNetworkDemo(c.Context, o, bar)
 		if err != nil {
@@ -120,7 +121,7 @@ func (o *demoOptions) fit(given bool) error {
 }
 
 // runDemo plays the match, verifies its replay and finds the planted desync.
-func runDemo(o demoOptions, bar *progress) (*demoStory, error) {
+func runDemo(o demoOptions, bar *console.Progress) (*demoStory, error) {
 	if err := o.makeDir(); err != nil {
 		return nil, err
 	}
@@ -143,7 +144,7 @@ func runDemo(o demoOptions, bar *progress) (*demoStory, error) {
 	if broken != nil {
 		return nil, m.broken(path, broken)
 	}
-	bar.done()
+	bar.Done()
 	s := m.story(time.Since(from))
 	if err := s.readReplay(path); err != nil {
 		return nil, err

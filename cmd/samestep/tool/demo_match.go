@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -191,7 +192,7 @@ func endsBefore(end, least lockstep.Tick) error {
 	return fmt.Errorf("demo: the rules end the match at tick %d, want at least %d ticks: try fewer --seconds, another --config or --seed, or a bot (tool.Bot) instead of random commands", end, least)
 }
 
-func (m *demoMatch) play(bar *progress) error {
+func (m *demoMatch) play(bar *console.Progress) error {
 	last := m.options.length
 	for t := lockstep.Tick(1); t <= last; t++ {
 		frame, err := m.coordinator.Tick()
@@ -218,7 +219,7 @@ func (m *demoMatch) play(bar *progress) error {
 		if t == last*3/4 {
 			m.hold(m.players[len(m.players)-1])
 		}
-		bar.set(int64(t))
+		bar.Set(int64(t))
 	}
 	if err := m.coordinator.End("the demo is over"); err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/client"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/kit/netsim"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -56,7 +57,7 @@ type netGuest struct {
 // playerLink is the link of each player and the late spectator.
 var playerLink = netsim.Link{Delay: 20 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 5000}
 
-func runNetworkDemo(ctx context.Context, o demoOptions, bar *progress) (*networkStory, error) {
+func runNetworkDemo(ctx context.Context, o demoOptions, bar *console.Progress) (*networkStory, error) {
 	d := &networkDemo{options: o, game: o.game, tokens: make(map[string]string)}
 	d.story.apart = gameList{o.game}.apart()
 	d.story.program, d.story.games = o.program, replay.Games{o.game.Game}
@@ -201,7 +202,7 @@ type step struct {
 }
 
 // play runs the match in real time, and does the steps when they are due.
-func (d *networkDemo) play(ctx context.Context, bar *progress) error {
+func (d *networkDemo) play(ctx context.Context, bar *console.Progress) error {
 	ctx, cancel := context.WithTimeout(ctx, d.options.matchTime()+time.Minute)
 	defer cancel()
 	for p := range lockstep.Player(d.options.players) {
@@ -232,10 +233,10 @@ func (d *networkDemo) play(ctx context.Context, bar *progress) error {
 			}
 			steps = steps[1:]
 		}
-		bar.set(int64(min(tick, end)))
+		bar.Set(int64(min(tick, end)))
 		time.Sleep(10 * time.Millisecond)
 	}
-	bar.done()
+	bar.Done()
 	for _, g := range d.guests {
 		if err := g.session.Wait(); err != nil {
 			d.story.expect(false, "%s: %v", g.name, err)

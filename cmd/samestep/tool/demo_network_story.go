@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -76,11 +77,11 @@ func (d *networkDemo) conclude() error {
 // concludeLinks checks the player with the lost connection, the slow spectator and the late one.
 func (d *networkDemo) concludeLinks() {
 	s, cut, slow, late := &d.story, d.guests[0], d.guests[d.options.players], d.guests[d.options.players+1]
-	s.Cut.Tail, s.Cut.BackMS = cut.events["StreamResumed"] > 0, milliseconds(cut.back.Sub(cut.lost))
+	s.Cut.Tail, s.Cut.BackMS = cut.events["StreamResumed"] > 0, console.Milliseconds(cut.back.Sub(cut.lost))
 	s.expect(s.Cut.Tail, "the player with the lost connection did not resume")
 	s.Slow.HeldMS, s.Slow.Synced, s.Slow.Equal = d.blockTime().Milliseconds(), slow.events["Synced"], slow.hash == s.hash
 	s.expect(s.Slow.Synced > 1, "the slow spectator was not resynced from a keyframe")
-	s.Late.LiveMS, s.Late.Equal = milliseconds(late.synced.Sub(s.Late.since)), late.hash == s.hash
+	s.Late.LiveMS, s.Late.Equal = console.Milliseconds(late.synced.Sub(s.Late.since)), late.hash == s.hash
 	s.expect(!late.synced.IsZero(), "the late joiner never caught up")
 }
 
@@ -106,14 +107,14 @@ func (d *networkDemo) concludeDesync(g *netGuest) (err error) {
 }
 
 func (s *networkStory) print(w io.Writer) {
-	line := newWrappingLiner(w)
-	line("match", "%d bots over links with %v: %s with %s, %s sent", s.Match.Players, playerLink, count(s.Match.Ticks, "tick"), count(int64(s.Match.Commands), "command"), size(int64(s.Match.BytesOut)))
+	line := console.NewWrappingLiner(w)
+	line("match", "%d bots over links with %v: %s with %s, %s sent", s.Match.Players, playerLink, console.Count(s.Match.Ticks, "tick"), console.Count(int64(s.Match.Commands), "command"), console.Size(int64(s.Match.BytesOut)))
 	line("", "checksum %s at the end, %s", s.Match.Checksum, s.ended)
 	line("late join", "at tick %d: live after %.0f ms", s.Late.Tick, s.Late.LiveMS)
 	line("cut", "player 0 lost its connection at tick %d: back after %.0f ms, by the tail alone", s.Cut.Tick, s.Cut.BackMS)
-	line("slow", "a spectator received nothing for %d ms: resynced by %s", s.Slow.HeldMS, count(s.Slow.Synced-1, "state"))
+	line("slow", "a spectator received nothing for %d ms: resynced by %s", s.Slow.HeldMS, console.Count(s.Slow.Synced-1, "state"))
 	line("planted", "in the copy of player %d, from tick %d on: a bit of %s", s.Planted.Player, s.Planted.Tick, s.Planted.Path)
 	line("desync", "found at tick %d, healed by the state of tick %d and the records after it", s.Desync.Tick, s.Desync.Healed)
-	newLiner(w)("replay", "%s", s.Replay)
+	console.NewLiner(w)("replay", "%s", s.Replay)
 	s.printEnd(w, s.Replay)
 }

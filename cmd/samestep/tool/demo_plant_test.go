@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -45,7 +46,7 @@ func boardGame(wiped func(*lockstep.Turn) bool) Game {
 func playDemo(t *testing.T, g Game, seed uint64) (*demoStory, error) {
 	t.Helper()
 	o := demoOptions{program: "samestep", game: g.game, rate: demoTickRate, length: 8 * demoTickRate, players: 2, seed: seed, dir: t.TempDir()}
-	return runDemo(o, newProgress(io.Discard, int64(o.length), "ticks"))
+	return runDemo(o, console.NewProgress(io.Discard, int64(o.length), "ticks"))
 }
 
 // The planted error is noticed at the next check, though a random command may remove it before. Where every command does so,
@@ -85,8 +86,8 @@ func TestDemoWithoutFixedResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = s.failure()
-	if want := "the rules have no fixed result; try: samestep fuzz, and samestep vet"; err == nil || !strings.Contains(err.Error(), want) || exitCode(err) != exitDesync {
-		t.Errorf("got %v, exit code %d, want %q of %q", err, exitCode(err), want, s.Failures)
+	if want := "the rules have no fixed result; try: samestep fuzz, and samestep vet"; err == nil || !strings.Contains(err.Error(), want) || console.ExitCode(err) != console.ExitDesync {
+		t.Errorf("got %v, exit code %d, want %q of %q", err, console.ExitCode(err), want, s.Failures)
 	}
 }
 
@@ -108,13 +109,13 @@ func TestDemoKeepsEvidence(t *testing.T) {
 	} {
 		g := boardGame(c.wiped)
 		o := demoOptions{program: "samestep", game: g.game, rate: demoTickRate, length: 8 * demoTickRate, players: 2, seed: 1, dir: t.TempDir()}
-		_, err := runDemo(o, newProgress(io.Discard, int64(o.length), "ticks"))
+		_, err := runDemo(o, console.NewProgress(io.Discard, int64(o.length), "ticks"))
 		for _, want := range c.want {
 			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "log failed") {
 				t.Errorf("%s: got %v, want %q in it", name, err, want)
 			}
 		}
-		if code := exitCode(err); code != map[int]int{2: exitPanic, 1: exitDesync}[c.files] {
+		if code := console.ExitCode(err); code != map[int]int{2: console.ExitPanic, 1: console.ExitDesync}[c.files] {
 			t.Errorf("%s: got exit code %d", name, code)
 		}
 		left, err := os.ReadDir(o.dir)

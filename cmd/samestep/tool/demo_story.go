@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -128,23 +129,23 @@ func (s *demoStory) explain() error {
 }
 
 func (s *demoStory) print(w io.Writer) {
-	line := newWrappingLiner(w)
+	line := console.NewWrappingLiner(w)
 	line("match", "%s, %s with %s (%d rejected), played in %.2f s, %.0fx real time", s.size(),
-		count(s.Match.Ticks, "tick"), count(s.Match.Commands, "command"), s.Match.Rejected, s.Match.Seconds, s.Match.TimesRealTime)
+		console.Count(s.Match.Ticks, "tick"), console.Count(s.Match.Commands, "command"), s.Match.Rejected, s.Match.Seconds, s.Match.TimesRealTime)
 	line("", "checksum %s at the end", s.Match.Checksum)
 	equal := "equal"
 	if s.LateJoin.Checksum != s.Match.Checksum {
 		equal = "not equal"
 	}
 	line("late join", "at tick %d from keyframe %d and %s of tail: checksum %s at the end, %s", s.LateJoin.Tick, s.LateJoin.Keyframe,
-		count(s.LateJoin.Tick-s.LateJoin.Keyframe, "tick"), s.LateJoin.Checksum, equal)
-	newLiner(w)("replay", "%s", s.Replay.Path)
-	line("", "%s, %s of it in %s; the rest is %.1f bytes per tick, %.1f per command", size(s.Replay.SizeBytes),
-		size(s.Replay.StateBytes), count(s.Replay.Keyframes, "keyframe"), s.Replay.BytesPerTick, s.Replay.BytesPerCommand)
+		console.Count(s.LateJoin.Tick-s.LateJoin.Keyframe, "tick"), s.LateJoin.Checksum, equal)
+	console.NewLiner(w)("replay", "%s", s.Replay.Path)
+	line("", "%s, %s of it in %s; the rest is %.1f bytes per tick, %.1f per command", console.Size(s.Replay.SizeBytes),
+		console.Size(s.Replay.StateBytes), console.Count(s.Replay.Keyframes, "keyframe"), s.Replay.BytesPerTick, s.Replay.BytesPerCommand)
 	line("planted", "in the copy of player %d, from tick %d on: %s is %s instead of %s", s.Planted.Player, s.Planted.Tick, s.Planted.Path, s.Planted.Got, s.Planted.Want)
 	line("desync", "%s", cmp.Or(s.Desync.Report, "not detected"))
 	if s.Desync.First > 0 {
-		line("", "first divergent tick %d: %s is %s, must be %s (%s in all)", s.Desync.First, s.Desync.Path, s.Desync.Got, s.Desync.Want, count(s.Desync.Fields, "field"))
+		line("", "first divergent tick %d: %s is %s, must be %s (%s in all)", s.Desync.First, s.Desync.Path, s.Desync.Got, s.Desync.Want, console.Count(s.Desync.Fields, "field"))
 	}
 	s.printEnd(w, s.Replay.Path)
 }
@@ -152,7 +153,7 @@ func (s *demoStory) print(w io.Writer) {
 // size tells how many play.
 func (s *demoStory) size() string {
 	if s.Match.Units == 0 {
-		return count(int(s.Match.Players), "bot")
+		return console.Count(int(s.Match.Players), "bot")
 	}
 	return fmt.Sprintf("%d bots, %d units", s.Match.Players, s.Match.Units)
 }
@@ -215,7 +216,7 @@ func (d *demoChecks) failure() error {
 	case d.unfixed:
 		return fmt.Errorf("the demo failed: %w; try: %s fuzz, and %s vet", desync.ErrUnfixed, d.program, d.program)
 	case d.parted:
-		return &ClassError{replay.ClassDesync, text}
+		return &console.ClassError{Class: replay.ClassDesync, Text: text}
 	}
 	return errors.New(text)
 }
@@ -275,9 +276,9 @@ func verifyFile(games replay.Games, path string) (*replay.Info, *verifiedDemo, e
 
 // printEnd prints the results that both demos have.
 func (d *demoChecks) printEnd(w io.Writer, path string) {
-	line, whole := newWrappingLiner(w), newLiner(w)
-	line("verify", "%s simulated again in %.2f s, %.0fx real time: %s, %d differ", count(d.Verify.Ticks, "tick"),
-		d.Verify.Seconds, d.Verify.TimesRealTime, count(d.Verify.Checked, "checksum"), d.Verify.Differed)
+	line, whole := console.NewWrappingLiner(w), console.NewLiner(w)
+	line("verify", "%s simulated again in %.2f s, %.0fx real time: %s, %d differ", console.Count(d.Verify.Ticks, "tick"),
+		d.Verify.Seconds, d.Verify.TimesRealTime, console.Count(d.Verify.Checked, "checksum"), d.Verify.Differed)
 	if x := &d.Explained; x.text != nil {
 		whole("bundle", "%s", x.Bundle)
 		whole("page", "%s", x.Page)

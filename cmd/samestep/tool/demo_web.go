@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/server"
@@ -30,11 +31,11 @@ func webDemo(c *cli.Context, o demoOptions) error {
 		o.players = 1 // a duel
 	}
 	if o.players >= mostDemoPlayers {
-		return usagef("--web: got %d bots, want at most %d, as one seat is yours", o.players, mostDemoPlayers-1)
+		return console.Usagef("--web: got %d bots, want at most %d, as one seat is yours", o.players, mostDemoPlayers-1)
 	}
 	for _, other := range []string{"network", "json", "seconds"} {
 		if c.IsSet(other) {
-			return usagef("--%s cannot be used with --web, which plays until it is interrupted", other)
+			return console.Usagef("--%s cannot be used with --web, which plays until it is interrupted", other)
 		}
 	}
 	if err := o.makeDir(); err != nil {
@@ -88,7 +89,7 @@ watch     %[1]s/#/watch/demo
 lobby     %[1]s/
 The match against %[2]s begins when you take your seat. Press Ctrl-C to end it;
 the replay is written to %[3]s.
-`, url, count(int(o.players), "bot"), o.dir)
+`, url, console.Count(int(o.players), "bot"), o.dir)
 	ctx, stop := untilSignal(c.Context)
 	defer stop()
 	return serveUntilInterrupted(ctx, stop, s, nothing{}, pageOver(g, c, s, log), l, 0, log)

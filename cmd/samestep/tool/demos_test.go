@@ -5,6 +5,7 @@ package tool
 import (
 	"errors"
 	"fmt"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -54,7 +55,7 @@ func (d *demoFiles) of(args []string) (string, error) {
 	}
 	dir := filepath.Join(d.dir, strconv.Itoa(len(d.made)))
 	result, err := runOrder(order{Args: append([]string{"samestep", "demo", "--dir", dir}, args...), Dir: d.dir, Env: os.Environ()})
-	if err != nil || result.Code != exitOK {
+	if err != nil || result.Code != console.ExitOK {
 		return "", fmt.Errorf("demo %s: exit code %d, %v: %s", key, result.Code, err, result.Stderr)
 	}
 	d.made[key] = dir

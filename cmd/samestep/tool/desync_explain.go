@@ -20,6 +20,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/logged"
@@ -49,9 +50,9 @@ functions and the commands.
 
 Exits with 3 if it has explained the desync, and with 7 of a panic.`,
 		Flags: append([]cli.Flag{
-			jsonFlag, pathFlag, assetsFlag, viewerFlag,
+			console.JSONFlag, pathFlag, assetsFlag, viewerFlag,
 			&cli.BoolFlag{Name: "redact", Usage: "leave out names of players, and strings in states and commands"},
-			htmlFlag,
+			console.HTMLFlag,
 			&cli.IntFlag{Name: "fields", Value: 200, Usage: "list at most `N` fields; with --json, all by default"},
 			&cli.IntFlag{Name: "max-ticks", Value: 100_000, Usage: "simulate at most `N` ticks to reach the desync"},
 			&cli.DurationFlag{Name: "budget", Value: 10 * time.Second, Usage: "search for the cause for at most `TIME`, and as long again for the commands"},
@@ -61,18 +62,18 @@ Exits with 3 if it has explained the desync, and with 7 of a panic.`,
 }
 
 func desyncExplain(c *cli.Context) error {
-	if err := cmp.Or(between(c, "fields", 1, 0), between(c, "max-ticks", 1, 0), between(c, "budget", time.Millisecond, 0)); err != nil {
+	if err := cmp.Or(console.Between(c, "fields", 1, 0), console.Between(c, "max-ticks", 1, 0), console.Between(c, "budget", time.Millisecond, 0)); err != nil {
 		return err
 	}
 	if viewer := c.String(viewerFlag.Name); viewer != "" && !strings.HasPrefix(viewer, "http://") && !strings.HasPrefix(viewer, "https://") {
-		return usagef("--viewer: got %q, want an address that begins with http:// or https://", viewer)
+		return console.Usagef("--viewer: got %q, want an address that begins with http:// or https://", viewer)
 	}
 	frugal()
-	bar := newProgress(c.App.ErrWriter, c.Duration("budget").Milliseconds(), "ms")
+	bar := console.NewProgress(c.App.ErrWriter, c.Duration("budget").Milliseconds(), "ms")
 	path := c.Args().First()
 	f, err := replay.Open(path)
 	if err != nil {
-		return &fileError{path, err}
+		return &console.FileError{Name: path, Err: err}
 	}
 	defer f.Close()
 	fields := c.Int("fields")
@@ -81,30 +82,30 @@ func desyncExplain(c *cli.Context) error {
 	}
 	games, err := gamesFor(c, f)
 	if err != nil {
-		return &fileError{path, err}
+		return &console.FileError{Name: path, Err: err}
 	}
 	e, err := explainBundle(f, games, desync.Options{
 		Path: c.String(pathFlag.Name), Fields: fields, MaxTicks: c.Int("max-ticks"), Budget: c.Duration("budget"), Redact: c.Bool("redact"),
-		Apart: apartFor(c, f), Progress: func(spent, _ time.Duration) { bar.set(spent.Milliseconds()) },
+		Apart: apartFor(c, f), Progress: func(spent, _ time.Duration) { bar.Set(spent.Milliseconds()) },
 	})
-	bar.done()
+	bar.Done()
 	if errors.Is(err, state.ErrPath) {
 		return pathError(err)
 	}
 	if err != nil {
-		return &fileError{path, err}
+		return &console.FileError{Name: path, Err: err}
 	}
 	addLine(c, f, e)
 	handOver(e, f, c.App.Name, path, rulesOf(c), sidesOf(c), c.String(viewerFlag.Name))
-	return tellPage(c, e, func(w io.Writer) { e.WriteText(w) }, &fileError{path, outcome(e)})
+	return tellPage(c, e, func(w io.Writer) { e.WriteText(w) }, &console.FileError{Name: path, Err: outcome(e)})
 }
 
 // outcome returns the error after a bundle was explained.
 func outcome(e *desync.Explanation) error {
 	if e.Panic != nil {
-		return &ClassError{replay.ClassPanic, "a panic of the rules, explained"}
+		return &console.ClassError{Class: replay.ClassPanic, Text: "a panic of the rules, explained"}
 	}
-	return errExplained
+	return console.ErrExplained
 }
 
 // explainFile explains the bundle in a file, for readers who have a program.
@@ -181,7 +182,7 @@ func explainArgs(c *cli.Context, path, page string) []string {
 // explained returns what a process has explained, without the fields.
 func explained(process *exec.Cmd) (*desync.Explanation, error) {
 	out, err := output(process, nil, maxExplained)
-	if code := process.ProcessState.ExitCode(); err != nil && code != exitDesync && code != exitPanic {
+	if code := process.ProcessState.ExitCode(); err != nil && code != console.ExitDesync && code != console.ExitPanic {
 		return nil, fmt.Errorf("the process that explains: %w", err)
 	}
 	var e desync.Explanation

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -30,7 +31,7 @@ func newLineFinder(c *cli.Context) (x *lineFinder, err error) {
 	if other := c.String("other"); strings.HasSuffix(other, moduleExtension) {
 		for _, name := range []string{"source", "platform"} {
 			if c.IsSet(name) {
-				return x, usagef("--other %s is a module: it cannot be used with --%s", other, name)
+				return x, console.Usagef("--other %s is a module: it cannot be used with --%s", other, name)
 			}
 		}
 		if x.others, err = newModuleSet(c, nil, []string{other}); err != nil {
@@ -81,7 +82,7 @@ func (x *lineFinder) module(f *replay.File) (*playable, error) {
 	case err != nil:
 		return nil, err
 	case g.module == nil:
-		return nil, usagef("the rules of the match are those of the program: want a module of them with --rules")
+		return nil, console.Usagef("the rules of the match are those of the program: want a module of them with --rules")
 	}
 	return g, nil
 }
@@ -116,7 +117,7 @@ func (x *lineFinder) findFunction(ctx context.Context, f *replay.File, o line.Op
 	}
 	b, err := x.others.other(h)
 	if err != nil {
-		return nil, &fileError{x.c.String("other"), err}
+		return nil, &console.FileError{Name: x.c.String("other"), Err: err}
 	}
 	return x.functions.Find(ctx, f, o, a.side(h.Build), b.side(h.Build))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -37,7 +38,7 @@ with one finding for each group. The probes are built once.
 
 Exits with 3 if anything differs, with 7 if the rules panic in the same way on both
 sides, and with 1 if both do not end a tick in the same way.`,
-		Flags:  append([]cli.Flag{jsonFlag, assetsFlag, &cli.UintFlag{Name: "tick", Usage: "compare tick `T`", DefaultText: "the first that differs"}}, lineFlags()...),
+		Flags:  append([]cli.Flag{console.JSONFlag, assetsFlag, &cli.UintFlag{Name: "tick", Usage: "compare tick `T`", DefaultText: "the first that differs"}}, lineFlags()...),
 		Action: desyncLine,
 	}
 }
@@ -53,7 +54,7 @@ func lineFlags() []cli.Flag {
 }
 
 func desyncLine(c *cli.Context) error {
-	ctx, stop := interruptible(c)
+	ctx, stop := console.Interruptible(c)
 	defer stop()
 	x, err := newLineFinder(c)
 	if err != nil {
@@ -84,11 +85,11 @@ func desyncLine(c *cli.Context) error {
 func lineError(r *line.Result) error {
 	switch {
 	case r.Panicked():
-		return errPanicked
+		return console.ErrPanicked
 	case r.Stuck():
-		return errStuck
+		return console.ErrStuck
 	case r.Differs():
-		return errDiffers
+		return console.ErrDiffers
 	}
 	return nil
 }
@@ -114,14 +115,14 @@ func linesOfBatch(b *batch, ctx context.Context, c *cli.Context, find func(*repl
 		s.Add(in.path, found, row.err)
 	}
 	if s.Differs() {
-		failed = errDiffers
+		failed = console.ErrDiffers
 	}
 	return report(c, &s, failed)
 }
 
 // findLine compares the two sides of the flags in one file by the sources.
 func findLine(ctx context.Context, c *cli.Context, x *line.Finder, f *replay.File, o line.Options) (*line.Result, error) {
-	if err := between(c, "runs", 2, 100); err != nil {
+	if err := console.Between(c, "runs", 2, 100); err != nil {
 		return nil, err
 	}
 	o.Source, o.Other, o.Platform, o.Runs = c.String("source"), c.String("other"), c.String("platform"), c.Int("runs")
@@ -134,7 +135,7 @@ func findLine(ctx context.Context, c *cli.Context, x *line.Finder, f *replay.Fil
 
 // findOneLine compares the two sides of the flags in one file.
 func findOneLine(c *cli.Context, f *replay.File) (*line.Result, error) {
-	ctx, stop := interruptible(c)
+	ctx, stop := console.Interruptible(c)
 	defer stop()
 	x, err := newLineFinder(c)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -22,7 +23,7 @@ names of players, no chat and no other notes, no reason of the end, and no modul
 and revisions of programs, so desync line has to be told the versions. Strings in the state, the
 configuration and the commands stay, because the match cannot be computed without them:
 redact lists these fields.`,
-		Flags:  []cli.Flag{jsonFlag},
+		Flags:  []cli.Flag{console.JSONFlag},
 		Action: desyncRedact,
 	}
 }
@@ -45,16 +46,16 @@ func desyncRedact(c *cli.Context) error {
 	defer f.Close()
 	b := f.Bundle()
 	if b == nil {
-		return &fileError{in, replay.ErrBundle}
+		return &console.FileError{Name: in, Err: replay.ErrBundle}
 	}
 	frugal()
 	h, err := f.Header()
 	if err != nil {
-		return &fileError{in, err}
+		return &console.FileError{Name: in, Err: err}
 	}
 	written := redactedBundle{File: out}
 	if written.Stays, err = replay.PlainTexts(h); err != nil {
-		return &fileError{in, err}
+		return &console.FileError{Name: in, Err: err}
 	}
 	err = files.Create(out, func(file *os.File) error {
 		return ofFile(in, replay.RedactBundle(file, b, maxRedacted))
@@ -63,7 +64,7 @@ func desyncRedact(c *cli.Context) error {
 		return err
 	}
 	return tell(c, written, func(w io.Writer) {
-		line := newLiner(w)
+		line := console.NewLiner(w)
 		line("written", "%s", out)
 		printLines(line, "stays", written.Stays)
 	}, nil)

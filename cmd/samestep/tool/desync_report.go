@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/internal/words"
@@ -83,7 +84,7 @@ func handOver(e *desync.Explanation, f *replay.File, program, path, rules, sides
 		panic("tool: the steps of a report without the name of the program") // a caller of ours
 	}
 	if with := e.Verdict.With; with != "" {
-		e.Steps = append(e.Steps, desync.NextStep{Why: "Explain it again with a program of revision " + with + ", in the folder with the sources", Command: line.AtRecorder(sourcesOf(f), mainPath(), "desync", "explain", whole)})
+		e.Steps = append(e.Steps, desync.NextStep{Why: "Explain it again with a program of revision " + with + ", in the folder with the sources", Command: line.AtRecorder(sourcesOf(f), console.MainPath(), "desync", "explain", whole)})
 	} else {
 		step("Explain it again", "desync explain %s", bundle)
 	}

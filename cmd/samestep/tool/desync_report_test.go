@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -22,7 +23,7 @@ import (
 func TestReportSteps(t *testing.T) {
 	bundle := demoBundle(t)
 	var out, errs bytes.Buffer
-	if code := run(t.Context(), []string{"samestep", "desync", "explain", bundle, "--json"}, &out, &errs); code != exitDesync {
+	if code := run(t.Context(), []string{"samestep", "desync", "explain", bundle, "--json"}, &out, &errs); code != console.ExitDesync {
 		t.Fatalf("got exit code %d: %s", code, &errs)
 	}
 	var e struct {
@@ -49,7 +50,7 @@ func TestReportSteps(t *testing.T) {
 		}
 		var out bytes.Buffer
 		args := strings.Split(strings.ReplaceAll(command, "'", ""), " ")
-		if code := run(t.Context(), args, &out, &out); code != exitOK && code != exitDesync || strings.Contains(out.String(), "usage:") {
+		if code := run(t.Context(), args, &out, &out); code != console.ExitOK && code != console.ExitDesync || strings.Contains(out.String(), "usage:") {
 			t.Errorf("%q: got exit code %d: %s", args, code, &out)
 		}
 	}
@@ -65,7 +66,7 @@ func TestRedactedReportHasNoFolder(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.html")
 	for _, args := range [][]string{{"--redact", "--json"}, {"--redact", "--html", page}} {
 		var out, errs bytes.Buffer
-		if code := program(append([]string{"desync", "explain", bundle}, args...), &out, &errs); code != exitDesync {
+		if code := program(append([]string{"desync", "explain", bundle}, args...), &out, &errs); code != console.ExitDesync {
 			t.Fatalf("%q: got exit code %d: %s", args, code, &errs)
 		}
 		told := strings.ReplaceAll(out.String(), page, "")
@@ -160,7 +161,7 @@ func TestReportLine(t *testing.T) {
 	explain := func(args ...string) string {
 		var out bytes.Buffer
 		args = append([]string{"samestep", "desync", "explain", bundle, "--viewer", "https://play.example/"}, args...)
-		if code := run(t.Context(), args, &out, &out); code != exitDesync {
+		if code := run(t.Context(), args, &out, &out); code != console.ExitDesync {
 			t.Errorf("%q: got exit code %d: %s", args, code, &out)
 		}
 		return out.String()

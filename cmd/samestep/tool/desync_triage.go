@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/replay"
@@ -35,8 +36,8 @@ that differs first. Other recordings of it, and other replays in FOLDER, are lis
 Exits with 3 if it has found a desync, and with 7 if it has found only panics of the
 rules.`,
 		Flags: []cli.Flag{
-			jsonFlag, assetsFlag, jobsFlag,
-			htmlFlag,
+			console.JSONFlag, assetsFlag, jobsFlag,
+			console.HTMLFlag,
 			&cli.DurationFlag{Name: "budget", Value: 2 * time.Second, Usage: "search for the cause of each for at most `TIME`"},
 		},
 		Action: desyncTriage,
@@ -44,7 +45,7 @@ rules.`,
 }
 
 func desyncTriage(c *cli.Context) error {
-	if err := between(c, "budget", time.Millisecond, 0); err != nil {
+	if err := console.Between(c, "budget", time.Millisecond, 0); err != nil {
 		return err
 	}
 	args := c.Args().Slice()
@@ -64,7 +65,7 @@ func desyncTriage(c *cli.Context) error {
 // triage explains all files, and returns the groups and the error of the worst file. The groups say which files were left out before.
 func triage(c *cli.Context, b *batch, left []desync.LeftOut) (*desync.Triage, error) {
 	games, o := gamesOf(c), desync.Options{Budget: c.Duration("budget"), Fields: 1, Apart: listed(c).apart()}
-	bar := newProgress(c.App.ErrWriter, int64(len(b.inputs)), "files")
+	bar := console.NewProgress(c.App.ErrWriter, int64(len(b.inputs)), "files")
 	found := &desync.Triage{Groups: []*desync.CaseGroup{}, Unreadable: []desync.Unreadable{}, LeftOut: []desync.LeftOut{}, Files: len(left)}
 	for _, l := range left {
 		found.Leave(l)
@@ -77,29 +78,29 @@ func triage(c *cli.Context, b *batch, left []desync.LeftOut) (*desync.Triage, er
 		return triageBundle(c.App.Name, in, games, o)
 	}, func(_ batchInput, r triaged) {
 		for _, f := range r.failed {
-			found.Fail(f.name, f)
+			found.Fail(f.Name, f)
 			s.add(f)
 		}
 		if r.desync != nil {
 			found.Add(*r.desync)
-			s.add(errExplained)
+			s.add(console.ErrExplained)
 		}
 		found.Agree(r.agree)
 		for _, l := range r.left {
 			found.Leave(l)
 		}
 		done++
-		bar.set(done)
+		bar.Set(done)
 	})
-	bar.done()
+	bar.Done()
 	found.Sort()
 	found.Took = time.Since(s.from)
 	if found.Desyncs+found.Panics > 0 {
-		err := errExplained
+		err := console.ErrExplained
 		if found.Desyncs == 0 {
-			err = errPanicked
+			err = console.ErrPanicked
 		}
-		s.worst = &batchError{fmt.Sprintf("%s in %s", found.Shown(), count(found.Files, "file")), err}
+		s.worst = &batchError{fmt.Sprintf("%s in %s", found.Shown(), console.Count(found.Files, "file")), err}
 	}
 	return found, s.worst
 }
@@ -109,11 +110,11 @@ type triaged struct {
 	desync *desync.Case // nil for none
 	agree  int          // files that do not differ
 	left   []desync.LeftOut
-	failed []*fileError
+	failed []*console.FileError
 }
 
 func triageBundle(program string, in batchInput, games replay.Games, o desync.Options) (r triaged) {
-	fail := func(err error) triaged { return triaged{failed: []*fileError{named(in.path, err)}} }
+	fail := func(err error) triaged { return triaged{failed: []*console.FileError{named(in.path, err)}} }
 	if in.err != nil {
 		return fail(in.err)
 	}
@@ -143,9 +144,9 @@ func writtenAt(path string) (t time.Time) {
 }
 
 // named returns the error of a file with its name.
-func named(name string, err error) *fileError {
-	if f := (*fileError)(nil); errors.As(err, &f) && f.name == name {
+func named(name string, err error) *console.FileError {
+	if f := (*console.FileError)(nil); errors.As(err, &f) && f.Name == name {
 		return f
 	}
-	return &fileError{name, err}
+	return &console.FileError{Name: name, Err: err}
 }

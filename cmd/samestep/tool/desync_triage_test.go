@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/desync"
 )
 
@@ -28,7 +29,7 @@ func TestTriageOfManyRecordings(t *testing.T) {
 		}
 	}
 	var out, errs bytes.Buffer
-	if code := run(t.Context(), []string{"samestep", "desync", "triage", dir, "--json"}, &out, &errs); code != exitDesync {
+	if code := run(t.Context(), []string{"samestep", "desync", "triage", dir, "--json"}, &out, &errs); code != console.ExitDesync {
 		t.Fatalf("got exit code %d: %s", code, &errs)
 	}
 	var found desync.Triage

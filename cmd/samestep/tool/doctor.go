@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/urfave/cli/v2"
 )
 
@@ -23,7 +24,7 @@ It fails if the match cannot be played from here. Without datagrams it can be pl
 the WebSocket, where one lost packet delays all frames behind it.`,
 		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "timeout", Value: 5 * time.Second, Usage: "wait at most `TIME` for each answer"},
-			jsonFlag,
+			console.JSONFlag,
 		},
 		Action: func(c *cli.Context) error {
 			d, err := newDoctor(c.Args().First(), c.Duration("timeout"))
@@ -37,13 +38,13 @@ the WebSocket, where one lost packet delays all frames behind it.`,
 }
 
 func (f *findings) print(w io.Writer) {
-	line := newWrappingLiner(w)
+	line := console.NewWrappingLiner(w)
 	for _, c := range f.Checks {
 		mark := "ok"
 		if !c.OK {
 			mark = "!!"
 		}
-		line(c.Name, "%s  %s", mark, shown(c.Text))
+		line(c.Name, "%s  %s", mark, console.Shown(c.Text))
 		if c.Advice != "" {
 			line("", "    %s", c.Advice)
 		}

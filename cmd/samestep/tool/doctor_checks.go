@@ -20,6 +20,7 @@ import (
 	"github.com/quic-go/quic-go"
 
 	"github.com/seed-49bee653/samestep/client"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/server"
 )
 
@@ -92,7 +93,7 @@ func newDoctor(address string, timeout time.Duration) (*doctor, error) {
 		u.Scheme = strings.Replace(u.Scheme, "ws", "http", 1)
 	}
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, usagef("got URL %q, want one such as http://127.0.0.1:8766/matches/match-1", address)
+		return nil, console.Usagef("got URL %q, want one such as http://127.0.0.1:8766/matches/match-1", address)
 	}
 	d := &doctor{url: u, timeout: timeout}
 	d.findings.URL = address
@@ -166,7 +167,7 @@ func (d *doctor) http(ctx context.Context) bool {
 		advice = "No player's program accepts this certificate: see serve --tls-cert, or the proxy before the server."
 	}
 	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", address, statusOf(answer))
+		err = fmt.Errorf("%s: %s", address, console.StatusOf(answer))
 	}
 	if err != nil {
 		return d.found("http", advice, err, "")
@@ -181,8 +182,8 @@ func (d *doctor) http(ctx context.Context) bool {
 			least = took
 		}
 	}
-	d.findings.RoundTripMS = milliseconds(least)
-	d.found("http", "", nil, "the server answers after %.1f ms", milliseconds(least))
+	d.findings.RoundTripMS = console.Milliseconds(least)
+	d.found("http", "", nil, "the server answers after %.1f ms", console.Milliseconds(least))
 	if answer.TLS != nil {
 		d.certificate(answer.TLS.PeerCertificates[0].NotAfter)
 	}
@@ -248,7 +249,7 @@ func (d *doctor) webSocket(ctx context.Context) bool {
 	defer cancel()
 	ws, answer, err := websocket.Dial(ctx, d.socket, &websocket.DialOptions{Subprotocols: []string{client.Subprotocol}, HTTPClient: &http.Client{Transport: d.hc.Transport}})
 	if err != nil && answer != nil {
-		err = fmt.Errorf("the server does not upgrade the connection: %s", statusOf(answer))
+		err = fmt.Errorf("the server does not upgrade the connection: %s", console.StatusOf(answer))
 	}
 	if err == nil {
 		defer ws.CloseNow()
@@ -281,7 +282,7 @@ func (d *doctor) datagrams(ctx context.Context) bool {
 		return d.found("datagrams", "A firewall here, there or between drops UDP. Allow UDP to "+where+", or play on another network. The server may need datagrams-public if it is behind another address.",
 			fmt.Errorf("no UDP to %s: %w", where, err), "")
 	}
-	f.UDPTripMS, f.Sent, f.Lost = milliseconds(p.RoundTrip), p.Sent, p.Lost
+	f.UDPTripMS, f.Sent, f.Lost = console.Milliseconds(p.RoundTrip), p.Sent, p.Lost
 	d.found("datagrams", "", nil, "UDP to %s passes: round trip %.1f ms, %d of %d packets lost", p.Address, f.UDPTripMS, f.Lost, f.Sent)
 	if f.Lost*100 > lossy*f.Sent {
 		d.findings.Checks[len(f.Checks)-1].Advice = "That is much. Come closer to the access point of the Wi-Fi, or use a cable."

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"net"
 	"net/http/httptest"
 	"os"
@@ -38,7 +39,7 @@ func TestDoctor(t *testing.T) {
 		{name: "the URL of a server", by: byDatagrams, want: "match-1: skirmish"},
 		{name: "a server without them", flags: []string{"--set", "datagrams=off"}, path: "/matches/match-1", by: byWebSocket, failed: "datagrams", want: "serve --set datagrams"},
 		{name: "a firewall", time: "1s", flags: []string{"--set", "datagrams-public=" + hole.LocalAddr().String()}, path: "/matches/match-1", by: byWebSocket, failed: "datagrams", want: "Allow UDP to " + hole.LocalAddr().String()},
-		{name: "another match", path: "/matches/other", code: exitError, by: byNothing, failed: "match", want: "404"},
+		{name: "another match", path: "/matches/other", code: console.ExitError, by: byNothing, failed: "match", want: "404"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -50,13 +51,13 @@ func TestDoctor(t *testing.T) {
 			examined(t, cmp.Or(row.time, patient), "http://"+s.address()+row.path, row.code, row.by, row.failed, row.want)
 		})
 	}
-	examined(t, patient, empty.URL, exitError, byNothing, "http", "404")
+	examined(t, patient, empty.URL, console.ExitError, byNothing, "http", "404")
 	gone := httptest.NewServer(nil)
 	gone.Close()
-	examined(t, patient, gone.URL, exitError, byNothing, "http", "port open for TCP")
-	examined(t, patient, "ws://name.invalid/matches/m/play", exitError, byNothing, "name", "DNS")
+	examined(t, patient, gone.URL, console.ExitError, byNothing, "http", "port open for TCP")
+	examined(t, patient, "ws://name.invalid/matches/m/play", console.ExitError, byNothing, "name", "DNS")
 	var out bytes.Buffer
-	if got := run(t.Context(), []string{"samestep", "doctor", "nowhere"}, &out, &out); got != exitUsage || !strings.Contains(out.String(), "want one such as") {
+	if got := run(t.Context(), []string{"samestep", "doctor", "nowhere"}, &out, &out); got != console.ExitUsage || !strings.Contains(out.String(), "want one such as") {
 		t.Errorf("got exit code %d and %q", got, &out)
 	}
 }
@@ -71,7 +72,7 @@ func examined(t *testing.T, patience, url string, code int, by, failed, want str
 	if err := json.Unmarshal(out.Bytes(), &f); err != nil {
 		t.Fatal(err, &errs)
 	}
-	if got != code || f.Transport != by || f.Playable != (code == exitOK) {
+	if got != code || f.Transport != by || f.Playable != (code == console.ExitOK) {
 		t.Errorf("%s: got exit code %d and %+v, want %d and %s", url, got, f, code, by)
 	}
 	for _, c := range f.Checks {

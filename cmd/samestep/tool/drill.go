@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
 )
 
@@ -34,7 +35,7 @@ Bots play the match. If the rules have no fixed result, drill says so and plants
 nothing. A fault without a consequence in it is not planted; the report
 lists it. Exits with 0 only if all tools were right.`,
 		Flags: []cli.Flag{
-			jsonFlag,
+			console.JSONFlag,
 			gameFlag, assetsFlag, configFlag,
 			&cli.UintFlag{Name: "players", Value: 4, Usage: "seats of the match, 2 to 16"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the match, and of the places of the faults"},
@@ -55,23 +56,23 @@ func runDrill(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	bar := newProgress(c.App.ErrWriter, 0, "faults")
+	bar := console.NewProgress(c.App.ErrWriter, 0, "faults")
 	result, err := faultinjection.Run(faultinjection.Options{
-		Subject: subject, Seed: c.Uint64("seed"), Progress: func(done, all int) { bar.setOf(int64(done), int64(all)) },
+		Subject: subject, Seed: c.Uint64("seed"), Progress: func(done, all int) { bar.SetOf(int64(done), int64(all)) },
 	})
-	bar.done()
+	bar.Done()
 	if err != nil {
 		return err
 	}
 	if result.Wrong > 0 {
-		err = fmt.Errorf("%d of %s wrong: %w", result.Wrong, count(len(result.Rows), "answer"), errDrill)
+		err = fmt.Errorf("%d of %s wrong: %w", result.Wrong, console.Count(len(result.Rows), "answer"), errDrill)
 	}
 	return tell(c, result, func(w io.Writer) { printDrill(w, result) }, err)
 }
 
 // drillSubject returns the game with its bots.
 func drillSubject(c *cli.Context, g *playable) (*faultinjection.Subject, error) {
-	if err := between[uint](c, "players", 2, 16); err != nil {
+	if err := console.Between[uint](c, "players", 2, 16); err != nil {
 		return nil, err
 	}
 	override, err := g.override(c)
@@ -117,5 +118,5 @@ func printDrill(w io.Writer, r *faultinjection.Result) {
 	if f := &r.CommandFaults; f.Faults > 0 {
 		fmt.Fprintf(w, "command faults: %d planted, right tick %d, right cause %d\n", f.Faults, f.Tick, f.Cause)
 	}
-	fmt.Fprintf(w, "verdict: %d of %s right, %s not planted\n", len(r.Rows)-r.Wrong, count(len(r.Rows), "answer"), count(len(r.Unplanted), "fault"))
+	fmt.Fprintf(w, "verdict: %d of %s right, %s not planted\n", len(r.Rows)-r.Wrong, console.Count(len(r.Rows), "answer"), console.Count(len(r.Unplanted), "fault"))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -39,7 +40,7 @@ func ModuleGames(c *cli.Context, module []byte) (func(*replay.File) (*lockstep.G
 }
 
 // JSONFlag is the flag --json, which [Tell] looks at.
-func JSONFlag() cli.Flag { return jsonFlag }
+func JSONFlag() cli.Flag { return console.JSONFlag }
 
 // AssetsFlag is the flag --assets: folders with the assets of matches.
 func AssetsFlag() cli.Flag { return assetsFlag }
@@ -52,7 +53,7 @@ func NewLog(c *cli.Context) (*slog.Logger, error) { return newLog(c) }
 
 // SettingsFlag is the flag --settings: before the action of a verb, the file sets the flags that the command line and the environment
 // leave out.
-func SettingsFlag() cli.Flag { return settingsFlag }
+func SettingsFlag() cli.Flag { return console.SettingsFlag }
 
 // Tell prints v with --json, and otherwise calls print. It returns the error of printing, or else err.
 func Tell(c *cli.Context, v any, print func(io.Writer), err error) error {
@@ -60,15 +61,17 @@ func Tell(c *cli.Context, v any, print func(io.Writer), err error) error {
 }
 
 // Usagef returns an error of the command line.
-func Usagef(format string, args ...any) error { return usagef(format, args...) }
+func Usagef(format string, args ...any) error { return console.Usagef(format, args...) }
 
 // FromEnvironment returns copies of flags that a variable of the environment sets if the command line leaves them out:
 // SAMESTEP_TICK_RATE sets --tick-rate.
-func FromEnvironment(flags []cli.Flag) []cli.Flag { return fromEnvironment(flags) }
+func FromEnvironment(flags []cli.Flag) []cli.Flag { return console.FromEnvironment(flags) }
 
 // Interruptible returns a context that the first interrupt ends, so that a verb can still print its results. A second
 // interrupt ends the program.
-func Interruptible(c *cli.Context) (context.Context, context.CancelFunc) { return interruptible(c) }
+func Interruptible(c *cli.Context) (context.Context, context.CancelFunc) {
+	return console.Interruptible(c)
+}
 
 // GameFlag is the flag --game, which [ChosenGame] looks at.
 func GameFlag() cli.Flag { return gameFlag }
@@ -87,5 +90,5 @@ func ChosenGame(c *cli.Context) (g *lockstep.Game, bot func(p lockstep.Player, s
 
 // keeps reports whether the program has one of the usual verbs.
 func keeps(x *Extension, c *cli.Command) bool {
-	return x.Keep == nil || c.Category == forProgram || slices.Contains(x.Keep, c.Name) || slices.Contains(x.Verbs, c)
+	return x.Keep == nil || c.Category == console.ForProgram || slices.Contains(x.Keep, c.Name) || slices.Contains(x.Verbs, c)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -33,20 +34,20 @@ func watched(c *cli.Context, f *replay.File) (r *replay.Reader, done func(), err
 	if err != nil {
 		return nil, nil, err
 	}
-	bar := newProgress(c.App.ErrWriter, size, "bytes")
+	bar := console.NewProgress(c.App.ErrWriter, size, "bytes")
 	r, err = replay.NewReader(watchedFile{content, bar}, size)
-	return r, bar.done, err
+	return r, bar.Done, err
 }
 
 // A watchedFile shows the position of its reader, for work that reads a file once and in one goroutine.
 type watchedFile struct {
 	io.ReaderAt
-	bar *progress
+	bar *console.Progress
 }
 
 // ReadAt implements [io.ReaderAt].
 func (f watchedFile) ReadAt(p []byte, at int64) (int, error) {
-	f.bar.set(at)
+	f.bar.Set(at)
 	return f.ReaderAt.ReadAt(p, at)
 }
 
@@ -60,7 +61,7 @@ func openWith(open func(string) (*replay.File, error), name string) (*replay.Fil
 	}
 	if err := convertLines(f); err != nil {
 		f.Close()
-		return nil, &fileError{name, err}
+		return nil, &console.FileError{Name: name, Err: err}
 	}
 	return f, nil
 }
@@ -84,10 +85,10 @@ func withReplay(name string, act func(*replay.File) error) error {
 
 // ofFile adds the name of a file to err, unless err is nil or a usage error.
 func ofFile(name string, err error) error {
-	if err == nil || isUsage(err) {
+	if err == nil || console.IsUsage(err) {
 		return err
 	}
-	return &fileError{name, err}
+	return &console.FileError{Name: name, Err: err}
 }
 
 // A result is what a verb has found, which a game's own program can print, too.
@@ -97,7 +98,7 @@ type result interface{ WriteText(io.Writer) error }
 func report(c *cli.Context, r result, err error) error {
 	var werr error
 	err = tell(c, r, func(w io.Writer) { werr = r.WriteText(w) }, err)
-	if err != nil && classOf(err) == replay.ClassSuspended {
+	if err != nil && console.ClassOf(err) == replay.ClassSuspended {
 		err = nil // the result says so, and nothing has failed
 	}
 	return cmp.Or(werr, err)

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
 )
@@ -114,7 +115,7 @@ func (f *foreign) live(t *testing.T) {
 		bundles, _ := filepath.Glob(filepath.Join(dir, "*-desync-*.zip"))
 		return len(bundles) == 1 && answered(t, bundles[0])
 	})
-	f.run(exitOK, "replay watch --once "+url, "match-1 tick ")
+	f.run(console.ExitOK, "replay watch --once "+url, "match-1 tick ")
 	first.kill()
 
 	second := serveFrom(t, f.program, append(slices.Concat(flags, f.rules[1]), "--listen", strings.TrimPrefix(first.url, "http://"))...)
@@ -127,10 +128,10 @@ func (f *foreign) live(t *testing.T) {
 	}
 	f.until(url, "all are back", func(v *server.View) bool { return everybody(v) && uint64(v.Tick) > crash+50 })
 	f.end(url, operator)
-	guests[0].ended(t, exitOK, 0, 0, crash)
-	guests[1].ended(t, exitDesync, 1, 1, crash)
-	guests[2].ended(t, exitOK, -1, 0, crash)
-	if code := second.stop(); code != exitOK {
+	guests[0].ended(t, console.ExitOK, 0, 0, crash)
+	guests[1].ended(t, console.ExitDesync, 1, 1, crash)
+	guests[2].ended(t, console.ExitOK, -1, 0, crash)
+	if code := second.stop(); code != console.ExitOK {
 		t.Errorf("the server exited with %d: %s", code, &second.stderr)
 	}
 
@@ -139,10 +140,10 @@ func (f *foreign) live(t *testing.T) {
 	if len(files) != 1 || len(bundles) != 1 {
 		t.Fatalf("got replays %v and bundles %v, want one of each", files, bundles)
 	}
-	f.run(exitOK, "replay verify "+files[0])
-	f.run(exitOK, fmt.Sprintf("replay seek %s %d", files[0], crash+10), "agrees with the file")
-	f.run(exitDesync, "desync explain "+bundles[0], "THE PLAYER", "Diggers[")
-	f.run(exitOK, "replay dump "+bundles[0], "mismatch")
+	f.run(console.ExitOK, "replay verify "+files[0])
+	f.run(console.ExitOK, fmt.Sprintf("replay seek %s %d", files[0], crash+10), "agrees with the file")
+	f.run(console.ExitDesync, "desync explain "+bundles[0], "THE PLAYER", "Diggers[")
+	f.run(console.ExitOK, "replay dump "+bundles[0], "mismatch")
 }
 
 // answered reports whether a bundle has the player's states: a server writes it before, too.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
@@ -47,8 +48,8 @@ locksteptest.Fuzz as the target.`,
 			&cli.UintFlag{Name: "ticks", Usage: "most ticks of a match, 1 to 100000; 0: as many as a match of bots has, or 200 without bots"},
 			&cli.IntFlag{Name: "workers", Value: 1, Usage: "matches played at the same time"},
 			&cli.StringFlag{Name: "dir", Value: ".", Usage: "`FOLDER` for the replay and the Go test of a failure"},
-			jsonFlag,
-		}, randomFlags...),
+			console.JSONFlag,
+		}, console.RandomFlags...),
 		Action: fuzz,
 	}
 }
@@ -90,12 +91,12 @@ func fuzz(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(between[uint](c, "players", 1, 16), between[uint](c, "ticks", 0, 100000),
-		between(c, "matches", 0, 0), between(c, "workers", 1, 0), isDirectory(c.String("dir"))); err != nil {
+	if err := cmp.Or(console.Between[uint](c, "players", 1, 16), console.Between[uint](c, "ticks", 0, 100000),
+		console.Between(c, "matches", 0, 0), console.Between(c, "workers", 1, 0), isDirectory(c.String("dir"))); err != nil {
 		return err
 	}
 	if c.Int("matches") == 0 && c.Duration("time") <= 0 {
-		return usagef("--time: got %v, want more than 0, or --matches", c.Duration("time"))
+		return console.Usagef("--time: got %v, want more than 0, or --matches", c.Duration("time"))
 	}
 	override, err := game.override(c)
 	if err != nil {
@@ -115,18 +116,18 @@ func fuzz(c *cli.Context) error {
 		Config: config, Players: players,
 		Ticks: lockstep.Tick(c.Uint("ticks")), Seed: c.Uint64("seed"), AllowThin: c.String("allow-thin"), Floor: game.floor,
 	}
-	if o.Weights, err = weights(c); err != nil {
+	if o.Weights, err = console.Weights(c); err != nil {
 		return err
 	}
 	if err := game.accepts(players, o.Seed, o.Config); err != nil {
 		return err
 	}
 	from := time.Now()
-	ctx, stop := interruptible(c)
+	ctx, stop := console.Interruptible(c)
 	search := locksteptest.SearchOptions{Matches: c.Int("matches"), Workers: c.Int("workers"), Bots: game.bots()}
-	timed, bar := ctx, newProgress(c.App.ErrWriter, int64(search.Matches), "matches")
+	timed, bar := ctx, console.NewProgress(c.App.ErrWriter, int64(search.Matches), "matches")
 	if search.Matches <= 0 {
-		bar = newProgress(c.App.ErrWriter, int64(c.Duration("time").Seconds()), "seconds")
+		bar = console.NewProgress(c.App.ErrWriter, int64(c.Duration("time").Seconds()), "seconds")
 		limited, stop := context.WithTimeout(ctx, c.Duration("time"))
 		defer stop()
 		timed = limited
@@ -135,14 +136,14 @@ func fuzz(c *cli.Context) error {
 		if search.Matches <= 0 {
 			n = int(time.Since(from).Seconds())
 		}
-		bar.set(int64(n))
+		bar.Set(int64(n))
 	}
 	found, reached, err := locksteptest.Search(timed, game.Game, o, search)
 	interrupted := ctx.Err() != nil
 	stop()
-	bar.done()
+	bar.Done()
 	if err != nil {
-		return thinHint(err, "--players N, --ticks N, ")
+		return console.ThinHint(err, "--players N, --ticks N, ")
 	}
 	story := &fuzzStory{Game: game.Name(), Matches: reached.Matches, Reached: reached, Seconds: time.Since(from).Seconds(), weights: o.Weights}
 	if found != nil {
@@ -150,11 +151,11 @@ func fuzz(c *cli.Context) error {
 	}
 	switch {
 	case found != nil && found.Phase == locksteptest.PanicPhase:
-		err = fmt.Errorf("seed %d: %w", found.Options.Seed, &ClassError{replay.ClassPanic, "the rules panic"})
+		err = fmt.Errorf("seed %d: %w", found.Options.Seed, &console.ClassError{Class: replay.ClassPanic, Text: "the rules panic"})
 	case found != nil:
-		err = fmt.Errorf("seed %d: %w", found.Options.Seed, errFound)
+		err = fmt.Errorf("seed %d: %w", found.Options.Seed, console.ErrFound)
 	case interrupted:
-		err = fmt.Errorf("%w after %s", errInterrupted, count(reached.Matches, "seed"))
+		err = fmt.Errorf("%w after %s", console.ErrInterrupted, console.Count(reached.Matches, "seed"))
 	}
 	return tell(c, story, story.print, err)
 }
@@ -219,8 +220,8 @@ func isDirectory(path string) error {
 }
 
 func (s *fuzzStory) print(w io.Writer) {
-	line := newLiner(w)
-	line("played", "%s with %s in %s", s.Game, count(s.Matches, "seed"), seconds(time.Duration(s.Seconds*float64(time.Second))))
+	line := console.NewLiner(w)
+	line("played", "%s with %s in %s", s.Game, console.Count(s.Matches, "seed"), console.Seconds(time.Duration(s.Seconds*float64(time.Second))))
 	f := s.Found
 	line("reached", "%s", s.Reached)
 	var none []string
@@ -245,7 +246,7 @@ func (s *fuzzStory) print(w io.Writer) {
 	if f.Unreduced != "" {
 		line("reduced", "not: %s", f.Unreduced)
 	} else {
-		line("reduced", "to %s of %s in %s", count(f.Commands, "command"), count(int(f.Players), "player"), count(f.Ticks, "tick"))
+		line("reduced", "to %s of %s in %s", console.Count(f.Commands, "command"), console.Count(int(f.Players), "player"), console.Count(f.Ticks, "tick"))
 		line("", "%s", f.Shrunk)
 	}
 	switch {

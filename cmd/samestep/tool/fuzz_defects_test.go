@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/scaffold/rules"
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
@@ -179,7 +180,7 @@ func TestFuzzFindsDefects(t *testing.T) {
 			break
 		}
 		if !small {
-			story := fuzzTraps(t, defect, exitDesync, "--time", "60s", "--dir", t.TempDir())
+			story := fuzzTraps(t, defect, console.ExitDesync, "--time", "60s", "--dir", t.TempDir())
 			if story.Found != nil {
 				t.Logf("%s: %.1f s, %v: %s", defect, story.Seconds, story.Reached, story.Found.Shrunk)
 			}
@@ -195,12 +196,12 @@ func TestFuzzFindsDefects(t *testing.T) {
 
 // In rules without a defect it finds nothing, and says what the matches of the game's bots reached.
 func TestFuzzSaysWhatWasReached(t *testing.T) {
-	story := fuzzTraps(t, "", exitOK, "--matches", "6")
+	story := fuzzTraps(t, "", console.ExitOK, "--matches", "6")
 	r := story.Reached
 	if r.Matches != 6 || r.Longest < 300 || r.Commands() < 100 || len(r.Accepted) != 2 || r.Accepted[1].N == 0 || r.Fields != 16 || !slices.Equal(r.Still, []string{"Diggers"}) {
 		t.Errorf("got %+v", r)
 	}
-	short := fuzzTraps(t, "every fourth trap", exitOK, "--matches", "20", "--ticks", "100") // why the length matters
+	short := fuzzTraps(t, "every fourth trap", console.ExitOK, "--matches", "20", "--ticks", "100") // why the length matters
 	if short.Reached.Longest > 100 {
 		t.Errorf("got %v", short.Reached)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/planted"
@@ -22,18 +23,18 @@ import (
 // faultyGame is a game with a fault.
 func faultyGame() []Game {
 	return []Game{New(planted.Rules("hidden"), Bot(skirmish.NewPlayer), Config(func(players int) skirmish.Config { return skirmish.Sized(players, 400) }), Units(skirmish.Sized), Source(locksteptest.Source{
-		Package: "planted_test", Path: module + "/internal/testing/planted",
-		Game: `lockstep.MustGame(planted.Rules("hidden"))`, Imports: []string{module + "/internal/testing/planted"},
+		Package: "planted_test", Path: console.Module + "/internal/testing/planted",
+		Game: `lockstep.MustGame(planted.Rules("hidden"))`, Imports: []string{console.Module + "/internal/testing/planted"},
 	}))}
 }
 
 // A match that proves too little names the options of Go code, and the flags too.
 func TestThinHint(t *testing.T) {
 	thin := fmt.Errorf("locksteptest: %w: give up: 9 of 9 refused", locksteptest.ErrThin)
-	if err := thinHint(thin, "--ticks N, "); !errors.Is(err, thin) || !strings.Contains(err.Error(), "\nas flags: --ticks N, --weight KIND=0") {
+	if err := console.ThinHint(thin, "--ticks N, "); !errors.Is(err, thin) || !strings.Contains(err.Error(), "\nas flags: --ticks N, --weight KIND=0") {
 		t.Errorf("got %v, want the flags", err)
 	}
-	if err := thinHint(io.EOF, ""); err != io.EOF {
+	if err := console.ThinHint(io.EOF, ""); err != io.EOF {
 		t.Errorf("got %v, want another error unchanged", err)
 	}
 }
@@ -71,8 +72,8 @@ func TestUnreduced(t *testing.T) {
 func hidden(t *testing.T) (*locksteptest.Failure, *playable) {
 	t.Helper()
 	game := New(planted.Rules("hidden"), Source(locksteptest.Source{
-		Package: "planted_test", Path: module + "/internal/testing/planted",
-		Game: `lockstep.MustGame(planted.Rules("hidden"))`, Imports: []string{module + "/internal/testing/planted"},
+		Package: "planted_test", Path: console.Module + "/internal/testing/planted",
+		Game: `lockstep.MustGame(planted.Rules("hidden"))`, Imports: []string{console.Module + "/internal/testing/planted"},
 	})).game
 	config := skirmish.Sized(2, 400)
 	found, _, err := locksteptest.Search(t.Context(), game.Game, locksteptest.Options{Config: &config, Players: 2, Ticks: 100, AllowThin: "one fault is enough"}, locksteptest.SearchOptions{Matches: 50})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/replay"
@@ -90,7 +91,7 @@ func (l gameList) named(name string) (*playable, error) {
 			return g, nil
 		}
 	}
-	return nil, usagef("unknown game %.128q, want %s", name, l.names())
+	return nil, console.Usagef("unknown game %.128q, want %s", name, l.names())
 }
 
 // names returns the names of all games, for people.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -26,12 +27,12 @@ It exits with 3 if the rules have another result while Build is the same: raise 
 --add plays a match of this build and adds it, unless the folder has one. Files of
 other builds stay as they are. A test does the same: see locksteptest.Golden.`,
 		Flags: append([]cli.Flag{
-			gameFlag, assetsFlag, configFlag, jsonFlag,
+			gameFlag, assetsFlag, configFlag, console.JSONFlag,
 			&cli.StringFlag{Name: "dir", Value: "testdata/golden", Usage: "`FOLDER` of the matches"},
 			&cli.UintFlag{Name: "players", Value: 2, Usage: "seats of an added match"},
 			&cli.UintFlag{Name: "ticks", Usage: "ticks of an added match, 1 to 100000; 0: until a match of bots ends, at most 1000, or 200 without bots"},
 			&cli.BoolFlag{Name: "add", Usage: "add a match of this build"},
-		}, randomFlags...),
+		}, console.RandomFlags...),
 		Action: golden,
 	}
 }
@@ -50,11 +51,11 @@ func golden(c *cli.Context) error {
 		check = locksteptest.AddGolden
 	}
 	found, err := check(g.Game, o)
-	if isAny(err, locksteptest.ErrGoldenChanged, locksteptest.ErrGoldenPlatform) {
-		return fmt.Errorf("%w: %w", errGolden, err)
+	if console.IsAny(err, locksteptest.ErrGoldenChanged, locksteptest.ErrGoldenPlatform) {
+		return fmt.Errorf("%w: %w", console.ErrGolden, err)
 	}
 	if failure := (*locksteptest.Failure)(nil); errors.As(err, &failure) && failure.Field != "" {
-		return fmt.Errorf("%w: %w", errDiffers, err)
+		return fmt.Errorf("%w: %w", console.ErrDiffers, err)
 	}
 	if errors.Is(err, locksteptest.ErrNoGolden) && !c.IsSet("dir") {
 		if elsewhere, _ := filepath.Glob("*/" + o.Dir); len(elsewhere) > 0 { // the pattern is well-formed
@@ -62,7 +63,7 @@ func golden(c *cli.Context) error {
 		}
 	}
 	if err != nil {
-		return thinHint(err, "--players N, --ticks N, ")
+		return console.ThinHint(err, "--players N, --ticks N, ")
 	}
 	result := struct {
 		Game  string `json:"game"`
@@ -70,8 +71,8 @@ func golden(c *cli.Context) error {
 		locksteptest.GoldenResult
 	}{g.Name(), g.Build(), found}
 	return tell(c, result, func(w io.Writer) {
-		line := newLiner(w)
-		line("verified", "%s of %s build %s", count(len(found.Files), "match"), g.Name(), g.Build())
+		line := console.NewLiner(w)
+		line("verified", "%s of %s build %s", console.Count(len(found.Files), "match"), g.Name(), g.Build())
 		for _, name := range found.Files {
 			line("", "%s", name)
 		}
@@ -85,7 +86,7 @@ func goldenOptions(c *cli.Context, g *playable) (o locksteptest.GoldenOptions, e
 	if err != nil {
 		return o, err
 	}
-	if err := cmp.Or(between[uint](c, "players", 1, 16), between[uint](c, "ticks", 0, 100000)); err != nil {
+	if err := cmp.Or(console.Between[uint](c, "players", 1, 16), console.Between[uint](c, "ticks", 0, 100000)); err != nil {
 		return o, err
 	}
 	seats, err := g.seats(c, 0, override)
@@ -100,7 +101,7 @@ func goldenOptions(c *cli.Context, g *playable) (o locksteptest.GoldenOptions, e
 	o = locksteptest.GoldenOptions{
 		Dir: c.String("dir"), Config: config, Players: players, Ticks: lockstep.Tick(c.Uint("ticks")), AllowThin: c.String("allow-thin"), Floor: g.floor,
 	}
-	if o.Weights, err = weights(c); err != nil {
+	if o.Weights, err = console.Weights(c); err != nil {
 		return o, err
 	}
 	if g.maker == nil {

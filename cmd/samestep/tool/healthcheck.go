@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/urfave/cli/v2"
 )
 
@@ -33,7 +34,7 @@ URL is that of the server, with its base-path, or unix:PATH.`,
 
 func healthcheck(c *cli.Context) error {
 	if c.NArg() > 1 {
-		return usagef("healthcheck: got %d arguments, want a URL", c.NArg())
+		return console.Usagef("healthcheck: got %d arguments, want a URL", c.NArg())
 	}
 	address := c.Args().First()
 	if address == "" {
@@ -49,7 +50,7 @@ func healthcheck(c *cli.Context) error {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return usagef("got URL %q, want one such as http://127.0.0.1:8766", address)
+		return console.Usagef("got URL %q, want one such as http://127.0.0.1:8766", address)
 	}
 	path := "readyz"
 	if c.Bool("live") {

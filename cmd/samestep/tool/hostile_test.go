@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
@@ -48,7 +49,7 @@ func TestWatchWildMetrics(t *testing.T) {
 	if err := late.read(strings.NewReader(text)); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeJSON(io.Discard, late.since(&lateness{})); err != nil {
+	if err := console.WriteJSON(io.Discard, late.since(&lateness{})); err != nil {
 		t.Error(err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/client"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/kit/netsim"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
@@ -37,9 +38,9 @@ status line every second. At the end it prints a summary, and exits with 3 if a 
 of the match differs from its own, or if the players' differ without a majority, or with 1 if the server never let it in.
 
 Other users can see a token on the command line; prefer --token-file or the
-environment variable ` + tokenEnv + `.`,
+environment variable ` + console.TokenEnv + `.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "token", Usage: "authorizes you", EnvVars: []string{tokenEnv}},
+			&cli.StringFlag{Name: "token", Usage: "authorizes you", EnvVars: []string{console.TokenEnv}},
 			&cli.StringFlag{Name: "token-file", Usage: "`FILE` with the token"},
 			&cli.StringFlag{Name: "bot", Value: "default", Usage: "the bot that plays: default or none"},
 			&cli.BoolFlag{Name: "spectate", Usage: "only watch"},
@@ -51,14 +52,14 @@ environment variable ` + tokenEnv + `.`,
 			&cli.UintFlag{Name: "corrupt", Usage: "change a field of this client's state at tick `N`, to see what happens"},
 			&cli.StringFlag{Name: "corrupt-path", Usage: "the field that --corrupt changes; the default is one whose change lasts"},
 			&cli.BoolFlag{Name: "feed", Usage: "ask for views instead of the match, and simulate nothing; with --json print each as a line"},
-			assetsFlag, jsonFlag,
+			assetsFlag, console.JSONFlag,
 		},
 		Action: func(c *cli.Context) error {
 			j, err := newJoin(c)
 			if err != nil {
 				return err
 			}
-			ctx, stop := interruptible(c)
+			ctx, stop := console.Interruptible(c)
 			defer stop()
 			var budget *wasm.Budget
 			if m := j.game.module; m != nil {
@@ -134,18 +135,18 @@ func often(n int, watched lockstep.Time) perMinute {
 func newJoin(c *cli.Context) (*join, error) {
 	j := &join{flags: c, corrupt: tickOf(c, "corrupt")}
 	j.summary.Seat = -1
-	if isTerminal(c.App.ErrWriter) {
+	if console.IsTerminal(c.App.ErrWriter) {
 		j.status = c.App.ErrWriter
 	}
 	var err error
-	if j.token, err = clientToken(c); err != nil {
+	if j.token, err = console.ClientToken(c); err != nil {
 		return nil, err
 	}
 	if bot := c.String("bot"); bot != "default" && bot != "none" {
-		return nil, usagef("--bot: got %q, want default or none", bot)
+		return nil, console.Usagef("--bot: got %q, want default or none", bot)
 	}
 	if j.link, err = netsim.Parse(c.String("netsim")); err != nil {
-		return nil, usagef("--netsim: %v", err)
+		return nil, console.Usagef("--netsim: %v", err)
 	}
 	var pages []string
 	for _, text := range c.Args().Slice() {
@@ -166,12 +167,12 @@ func newJoin(c *cli.Context) (*join, error) {
 	feeds := c.Bool("feed")
 	switch {
 	case view.PlayersSee == "views" && !feeds:
-		return nil, usagef("%s shows views only: want --feed", pages[0])
+		return nil, console.Usagef("%s shows views only: want --feed", pages[0])
 	case feeds && j.game.ViewSchema() == nil:
-		return nil, usagef("--feed: the rules of %s have no views (Rules.View)", view.Game)
+		return nil, console.Usagef("--feed: the rules of %s have no views (Rules.View)", view.Game)
 	case feeds && (j.corrupt > 0 || c.IsSet("predict") || c.IsSet("predict-late") || c.String("bot") != "none" && c.IsSet("bot")):
-		return nil, usagef("--feed: there is no state, so want no --bot, --predict, --predict-late and --corrupt")
-	case feeds && c.Bool(jsonFlag.Name):
+		return nil, console.Usagef("--feed: there is no state, so want no --bot, --predict, --predict-late and --corrupt")
+	case feeds && c.Bool(console.JSONFlag.Name):
 		j.lines = bufio.NewWriter(c.App.Writer)
 	}
 	return j, nil
@@ -180,7 +181,7 @@ func newJoin(c *cli.Context) (*join, error) {
 var (
 	errNotIn   = errors.New("the server never let this client in")
 	errToken   = errors.New("the server does not know this token, or not for this match")
-	errNoToken = errors.New("the server wants a token: see --token-file and " + tokenEnv)
+	errNoToken = errors.New("the server wants a token: see --token-file and " + console.TokenEnv)
 )
 
 func (j *join) run(ctx context.Context) error {
@@ -227,11 +228,11 @@ func (j *join) run(ctx context.Context) error {
 	case !j.welcomed:
 		return errNotIn
 	case j.summary.Differing+j.summary.Desyncs > 0: // also if it healed, or only the server has seen it
-		return errDiffered
+		return console.ErrDiffered
 	case j.summary.Undecided > 0:
-		return errUndecided
+		return console.ErrUndecided
 	}
-	return endedByPanic(j.summary.Ended)
+	return console.EndedByPanic(j.summary.Ended)
 }
 
 // sample lets the bot play, and corrupts the state at the tick of --corrupt.
@@ -291,14 +292,14 @@ func (j *join) observe(c *player.Client) {
 		return
 	}
 	if j.held != "" {
-		fmt.Fprintln(j.status, shown(j.held))
+		fmt.Fprintln(j.status, console.Shown(j.held))
 		j.held = ""
 	}
 	st := c.Status()
 	line := fmt.Sprintf("%-11s tick %d of %d  delay %d  round trip %.1f ms  buffer %d  checksums %d equal, %d differ  in %s/s  out %s/s\n",
 		st.Stage, st.Tick, st.ServerTick, st.InputDelay, float64(st.RoundTrip)/float64(lockstep.Millisecond), st.Backlog, st.Agreed, st.Differing,
-		size(int64(st.BytesInRate)), size(int64(st.BytesOutRate)))
-	j.status.Write(fit([]byte(line), terminalWidth(j.status)-1)) // an error: the terminal is gone
+		console.Size(int64(st.BytesInRate)), console.Size(int64(st.BytesOutRate)))
+	j.status.Write(console.Fit([]byte(line), console.TerminalWidth(j.status)-1)) // an error: the terminal is gone
 }
 
 func (j *join) print(w io.Writer) {
@@ -309,21 +310,21 @@ func (j *join) print(w io.Writer) {
 	case !j.welcomed:
 		who = "not let in"
 	}
-	line := newLiner(w)
-	fmt.Fprintf(w, "%s to tick %d, input delay %s, round trip %.1f ms\n", who, s.Tick, count(s.InputDelay, "tick"), s.RoundTripMS)
-	line("checksums", "%d equal, %d differ; %s, %d healed", s.Agreed, s.Differing, count(s.Desyncs, "desync"), s.Healed)
+	line := console.NewLiner(w)
+	fmt.Fprintf(w, "%s to tick %d, input delay %s, round trip %.1f ms\n", who, s.Tick, console.Count(s.InputDelay, "tick"), s.RoundTripMS)
+	line("checksums", "%d equal, %d differ; %s, %d healed", s.Agreed, s.Differing, console.Count(s.Desyncs, "desync"), s.Healed)
 	if s.Undecided > 0 {
-		line("undecided", "%s of the players without a majority: nobody knows whose state is right", count(s.Undecided, "check"))
+		line("undecided", "%s of the players without a majority: nobody knows whose state is right", console.Count(s.Undecided, "check"))
 	}
 	if s.Watched > 0 {
-		line("view", "%s of more than 100 ms (%.1f a minute), %s (%.1f a minute), %s", count(s.Stalls.Count, "stall"), s.Stalls.PerMinute,
-			count(s.Corrections.Count, "correction"), s.Corrections.PerMinute, count(int(s.LateFrames), "late frame"))
+		line("view", "%s of more than 100 ms (%.1f a minute), %s (%.1f a minute), %s", console.Count(s.Stalls.Count, "stall"), s.Stalls.PerMinute,
+			console.Count(s.Corrections.Count, "correction"), s.Corrections.PerMinute, console.Count(int(s.LateFrames), "late frame"))
 	}
 	if s.LossIn != nil {
-		line("datagrams", "%.1f %% lost in, %.1f %% lost out, %s", *s.LossIn, *s.LossOut, count(int(s.Repeats), "repeat"))
+		line("datagrams", "%.1f %% lost in, %.1f %% lost out, %s", *s.LossIn, *s.LossOut, console.Count(int(s.Repeats), "repeat"))
 	}
 	line("commands", "%d accepted, %d rejected", s.Accepted, s.Rejected)
-	line("connection", "lost %s, resumed %d, synced %d; %s in, %s out", count(s.Losses, "time"), s.Resumed, s.Synced, size(int64(s.BytesIn)), size(int64(s.BytesOut)))
+	line("connection", "lost %s, resumed %d, synced %d; %s in, %s out", console.Count(s.Losses, "time"), s.Resumed, s.Synced, console.Size(int64(s.BytesIn)), console.Size(int64(s.BytesOut)))
 	line("logs", "the server names match %s, session %s", s.Match, s.Session)
 	if s.Ended != "" {
 		fmt.Fprintf(w, "the match ended: %q\n", s.Ended)

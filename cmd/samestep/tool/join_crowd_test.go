@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"io"
 	"net"
 	"net/http"
@@ -62,7 +63,7 @@ func TestJoinThroughFlood(t *testing.T) {
 			var out, errs bytes.Buffer
 			code := program([]string{"join", s.url + "/matches/match-1", "--token-file", token, "--for", "500ms", "--json"}, &out, &errs)
 			var sum joinSummary
-			if err := json.Unmarshal(out.Bytes(), &sum); err != nil || code != exitOK || sum.Seat != seat {
+			if err := json.Unmarshal(out.Bytes(), &sum); err != nil || code != console.ExitOK || sum.Seat != seat {
 				t.Errorf("player %d: join exited with %d, %v: %s%s", seat, code, err, &out, &errs)
 			}
 		})

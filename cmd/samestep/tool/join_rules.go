@@ -16,6 +16,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	wasm "github.com/seed-49bee653/samestep/module"
 	"github.com/seed-49bee653/samestep/replay"
@@ -131,14 +132,14 @@ func (f *moduleFetch) fetch(ctx context.Context, page string) (module []byte, fr
 func (f *moduleFetch) read(answer *http.Response) ([]byte, error) {
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("got %s, want a module", statusOf(answer))
+		return nil, fmt.Errorf("got %s, want a module", console.StatusOf(answer))
 	}
 	b, err := io.ReadAll(io.LimitReader(answer.Body, wasm.MaxBytes+1))
 	if err != nil {
 		return nil, err
 	}
 	if len(b) > wasm.MaxBytes {
-		return nil, fmt.Errorf("got more than %s, want a module of at most as much", size[int64](wasm.MaxBytes))
+		return nil, fmt.Errorf("got more than %s, want a module of at most as much", console.Size[int64](wasm.MaxBytes))
 	}
 	if got := replay.SumRules(b).String(); got != f.want.Rules {
 		return nil, fmt.Errorf("got a module with SHA-256 %s, want %s", got, f.want.Rules)
@@ -170,5 +171,5 @@ func (f *moduleFetch) keep(g *playable, from string) {
 			where = "not kept: " + err.Error()
 		}
 	}
-	f.say("got the rules of %s build %s from %s: %s, %s", g.Name(), g.Build(), from, size(len(g.module.bytes)), where)
+	f.say("got the rules of %s build %s from %s: %s, %s", g.Name(), g.Build(), from, console.Size(len(g.module.bytes)), where)
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	wasm "github.com/seed-49bee653/samestep/module"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
@@ -105,7 +106,7 @@ func TestJoinFetchesRules(t *testing.T) {
 		}
 		code := program([]string{"join", page, "--token-file", token, "--for", long, "--json"}, &out, &errs)
 		var sum joinSummary
-		if err := json.Unmarshal(out.Bytes(), &sum); err != nil || code != exitOK || long == "2s" && sum.Agreed == 0 || sum.Differing > 0 || sum.Seat != 0 {
+		if err := json.Unmarshal(out.Bytes(), &sum); err != nil || code != console.ExitOK || long == "2s" && sum.Agreed == 0 || sum.Differing > 0 || sum.Seat != 0 {
 			t.Fatalf("join exited with %d, %v: %s%s", code, err, &out, &errs)
 		}
 		return errs.String()

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/server"
 )
 
@@ -22,11 +23,11 @@ import (
 func matchURLs(text string) (page, socket string, err error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
-		return "", "", usagef("got URL %q, want one such as http://127.0.0.1:8766/matches/match-1", text)
+		return "", "", console.Usagef("got URL %q, want one such as http://127.0.0.1:8766/matches/match-1", text)
 	}
 	u.Path = strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/play")
 	if base, name := path.Split(u.Path); !strings.HasSuffix(base, "/matches/") || name == "" {
-		return "", "", usagef("got URL %q, want a path such as /matches/match-1", text)
+		return "", "", console.Usagef("got URL %q, want a path such as /matches/match-1", text)
 	}
 	ws := *u
 	ws.Path += "/play"
@@ -36,7 +37,7 @@ func matchURLs(text string) (page, socket string, err error) {
 	case "https", "wss":
 		u.Scheme, ws.Scheme = "https", "wss"
 	default:
-		return "", "", usagef("got scheme %q, want http, https, ws or wss", u.Scheme)
+		return "", "", console.Usagef("got scheme %q, want http, https, ws or wss", u.Scheme)
 	}
 	return u.String(), ws.String(), nil
 }
@@ -108,7 +109,7 @@ func ask(ctx context.Context, address, token string, follow bool) (*http.Respons
 	}
 	if err == nil && answer.StatusCode == http.StatusTooManyRequests {
 		defer answer.Body.Close()
-		return nil, fmt.Errorf("%w: %s: %s", errCrowded, address, statusOf(answer))
+		return nil, fmt.Errorf("%w: %s: %s", errCrowded, address, console.StatusOf(answer))
 	}
 	return answer, err
 }
@@ -129,7 +130,7 @@ func viewOf(ctx context.Context, page, token string) (*server.View, error) {
 		return nil, fmt.Errorf("%s: %w", page, errToken)
 	}
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: %s", page, statusOf(answer))
+		return nil, fmt.Errorf("%s: %s", page, console.StatusOf(answer))
 	}
 	v := &server.View{}
 	if err := json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(v); err != nil {

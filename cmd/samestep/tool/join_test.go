@@ -4,6 +4,7 @@ package tool
 
 import (
 	"bytes"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -34,7 +35,7 @@ func TestJoinNeverWelcomed(t *testing.T) {
 		}))
 		var out, errs bytes.Buffer
 		args := append([]string{"samestep", "join", s.URL + "/matches/match-1", "--for", "300ms"}, c.flags...)
-		if code := run(t.Context(), args, &out, &errs); code != exitError || !strings.Contains(errs.String(), c.want) {
+		if code := run(t.Context(), args, &out, &errs); code != console.ExitError || !strings.Contains(errs.String(), c.want) {
 			t.Errorf("%v, %d bad answers: exited with %d: %s%s, want %q", c.flags, c.broken, code, out.String(), errs.String(), c.want)
 		}
 		if asked.Load() < c.broken+1 && c.flags != nil {

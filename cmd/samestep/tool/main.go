@@ -28,6 +28,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/tools/go/analysis/unitchecker"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/kit/determinism"
 	wasm "github.com/seed-49bee653/samestep/module"
@@ -50,14 +51,14 @@ func prepareProcess(args []string) {
 	}
 	if len(args) == 2 && args[1] == compileVerb {
 		fmt.Fprintln(os.Stderr, wasm.CompileFor(os.Stdin, os.Stdout)) // it returns only with an error
-		os.Exit(exitError)
+		os.Exit(console.ExitError)
 	}
-	isProgram = true
+	console.IsProgram = true
 	if len(args) > 1 && args[1] != "serve" {
 		os.Setenv("QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING", "true") // a player needs small ones; for a server see docs/operations.md
 	}
 	if len(args) > 1 && args[1] == "replay" {
-		limitMemory()
+		console.LimitMemory()
 	}
 }
 
@@ -68,11 +69,11 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, games ...
 
 // RunWith is [Run] for a program with more verbs.
 func RunWith(ctx context.Context, args []string, stdout, stderr io.Writer, ext Extension, games ...Game) int {
-	mainFolder = findMain()
+	console.MainFolder = console.FindMain()
 	list, err := listOf(games)
 	if err != nil {
 		fmt.Fprintf(words.NewCleaner(stderr), "%s: %v\n", programName(args), err)
-		return exitError
+		return console.ExitError
 	}
 	return runGames(list, ctx, args, stdout, stderr, ext)
 }
@@ -112,7 +113,7 @@ func runGames(l gameList, ctx context.Context, args []string, stdout, stderr io.
 	out := words.NewCleaner(stdout)
 	stderr = words.NewCleaner(stderr)
 	app := appOf(l, programName(args), out, stderr, ext)
-	if asksVersion(args) {
+	if console.AsksVersion(args) {
 		args = []string{programName(args), "version"}
 	}
 	var err error
@@ -120,17 +121,17 @@ func runGames(l gameList, ctx context.Context, args []string, stdout, stderr io.
 		err = complete(out, app, args[2:])
 	} else if len(args) == 2 && args[1] == apartVerb {
 		err = computeApart(l, os.Stdin, stdout)
-	} else if err = refuseKeys(app, args); err == nil {
-		err = app.RunContext(ctx, flagsFirst(app, args))
+	} else if err = console.RefuseKeys(app, args); err == nil {
+		err = app.RunContext(ctx, console.FlagsFirst(app, args))
 	}
 	if err == nil {
 		err = out.Err() // a verb whose output was not written has failed
 	}
 	if err == nil {
-		return exitOK
+		return console.ExitOK
 	}
 	fmt.Fprintf(stderr, "%s: %v\n", app.Name, err)
-	return exitCode(err)
+	return console.ExitCode(err)
 }
 
 func appOf(l gameList, name string, stdout, stderr io.Writer, ext Extension) *cli.App {
@@ -139,22 +140,22 @@ func appOf(l gameList, name string, stdout, stderr io.Writer, ext Extension) *cl
 		HelpName:    name,
 		Metadata:    map[string]any{gamesKey: l, extensionKey: ext},
 		Usage:       "record, verify and explain deterministic lockstep matches",
-		Description: exitTable,
+		Description: console.ExitTable,
 		Writer:      stdout,
 		ErrWriter:   stderr,
 		HideVersion: true,
-		Flags:       []cli.Flag{versionFlag},
+		Flags:       []cli.Flag{console.VersionFlag},
 		Commands: slices.Concat(
-			inCategory(forPlay, demoCommand(), serveCommand(), healthcheckCommand(), joinCommand(), doctorCommand(), saveCommand()),
-			inCategory(forFiles, replayCommand(replayIndexCommand()), desyncCommand(), auditCommand()),
-			inCategory(forGames, newCommand(), vetCommand(), fuzzCommand(), goldenCommand(), rulesCommand(), assetsCommand(), packCommand()),
-			inCategory(forCluster, ext.Verbs...),
-			inCategory(forProgram, versionCommand(), completionCommand(), manCommand()),
-			inCategory(forEngine, simulateCommand(), drillCommand(), attackCommand(), benchCommand()),
+			console.InCategory(console.ForPlay, demoCommand(), serveCommand(), healthcheckCommand(), joinCommand(), doctorCommand(), saveCommand()),
+			console.InCategory(console.ForFiles, replayCommand(replayIndexCommand()), desyncCommand(), auditCommand()),
+			console.InCategory(console.ForGames, newCommand(), vetCommand(), fuzzCommand(), goldenCommand(), rulesCommand(), assetsCommand(), packCommand()),
+			console.InCategory(console.ForCluster, ext.Verbs...),
+			console.InCategory(console.ForProgram, versionCommand(), completionCommand(), manCommand()),
+			console.InCategory(console.ForEngine, simulateCommand(), drillCommand(), attackCommand(), benchCommand()),
 		),
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usagef("unknown command %q; see %s --help%s", c.Args().First(), name, didYouMean(c.Args().First(), commandNames(c.App.Commands)))
+				return console.Usagef("unknown command %q; see %s --help%s", c.Args().First(), name, console.DidYouMean(c.Args().First(), console.CommandNames(c.App.Commands)))
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -162,7 +163,7 @@ func appOf(l gameList, name string, stdout, stderr io.Writer, ext Extension) *cl
 		ExitErrHandler: func(*cli.Context, error) {}, // run turns errors into exit codes
 	}
 	app.Commands = slices.DeleteFunc(app.Commands, func(c *cli.Command) bool { return !keeps(&ext, c) })
-	verbs := commandNames(app.Commands)
+	verbs := console.CommandNames(app.Commands)
 	for _, c := range app.Commands {
 		if c.Name == "serve" {
 			c.Flags = serveFlags(ext)
@@ -196,7 +197,7 @@ func prepare(program string, verbs []string, c *cli.Command) {
 	takesRules(c)
 	act := c.Action
 	c.Action = func(ctx *cli.Context) error {
-		err := checkArguments(ctx)
+		err := console.CheckArguments(ctx)
 		if err == nil {
 			err = takeSettings(ctx)
 		}
@@ -206,21 +207,21 @@ func prepare(program string, verbs []string, c *cli.Command) {
 		if err == nil {
 			err = modulesOf(ctx).exceeded(act(ctx))
 		}
-		return nameConfig(ctx, nameCommand(err, ctx.Command))
+		return nameConfig(ctx, console.NameCommand(err, ctx.Command))
 	}
 }
 
 func showSubcommands(c *cli.Context) error {
 	if c.Args().Present() {
-		return usagef("unknown command %q; see %s --help%s", c.Args().First(), c.Command.HelpName, didYouMean(c.Args().First(), commandNames(c.Command.Subcommands)))
+		return console.Usagef("unknown command %q; see %s --help%s", c.Args().First(), c.Command.HelpName, console.DidYouMean(c.Args().First(), console.CommandNames(c.Command.Subcommands)))
 	}
 	return cli.ShowSubcommandHelp(c)
 }
 
 func usageErrorOf(c *cli.Context, err error, _ bool) error {
 	near := ""
-	if flag := mistypedFlag(err); flag != "" {
-		near = cmp.Or(didYouMean(flag, flagWords(c.Command.Flags)), keyMeant(flag, c.Command.Flags))
+	if flag := console.MistypedFlag(err); flag != "" {
+		near = cmp.Or(console.DidYouMean(flag, flagWords(c.Command.Flags)), console.KeyMeant(flag, c.Command.Flags))
 	}
-	return usagef("%v; see %s --help%s", err, c.Command.HelpName, near)
+	return console.Usagef("%v; see %s --help%s", err, c.Command.HelpName, near)
 }

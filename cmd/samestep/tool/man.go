@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/urfave/cli/v2"
 )
 
@@ -27,7 +28,7 @@ func writeMan(w io.Writer, app *cli.App) error {
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n.I verb\n[flags] [arguments]\n", roff(app.Name))
 	b.WriteString(".SH VERBS\n")
 	manCommands(&b, app.Name, app.Commands)
-	fmt.Fprintf(&b, ".SH EXIT STATUS\n.nf\n%s.fi\n", roff(strings.TrimPrefix(exitTable, "Exit codes:\n")+"\n"))
+	fmt.Fprintf(&b, ".SH EXIT STATUS\n.nf\n%s.fi\n", roff(strings.TrimPrefix(console.ExitTable, "Exit codes:\n")+"\n"))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -48,14 +49,14 @@ func manCommands(b *strings.Builder, parent string, commands []*cli.Command) {
 			fmt.Fprintf(b, ".PP\n.nf\n%s\n.fi\n", roff(c.Description))
 		}
 		for _, f := range c.VisibleFlags() {
-			flag, text := flagText(f)
+			flag, text := console.FlagText(f)
 			fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(flag), roff(text))
 		}
-		if keys := settingsIn(c.Flags); len(keys) > 0 {
-			fmt.Fprintf(b, ".PP\nKeys of the file of %s alone:\n", roff("--"+settingsFlag.Name))
+		if keys := console.SettingsIn(c.Flags); len(keys) > 0 {
+			fmt.Fprintf(b, ".PP\nKeys of the file of %s alone:\n", roff("--"+console.SettingsFlag.Name))
 			for _, s := range keys {
-				if s.where == inFile {
-					fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(s.name()), roff(s.meaning()))
+				if s.Where == console.InFile {
+					fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(s.Name()), roff(s.Meaning()))
 				}
 			}
 		}

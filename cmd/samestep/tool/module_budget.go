@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	wasm "github.com/seed-49bee653/samestep/module"
 	"github.com/seed-49bee653/samestep/replay"
@@ -41,7 +42,7 @@ var plays = []string{"bench", "check", "demo", "drill", "fuzz", "golden", "log",
 
 // newBudget returns what the modules of one file may take, or nil for a verb without the flags.
 func newBudget(c *cli.Context) *wasm.Budget {
-	if !hasFlag(c.Command, moduleTimeFlag.Name) {
+	if !console.HasFlag(c.Command, moduleTimeFlag.Name) {
 		return nil
 	}
 	b := &wasm.Budget{
@@ -60,17 +61,17 @@ func newBudget(c *cli.Context) *wasm.Budget {
 	if c.IsSet(moduleMemoryFlag.Name) {
 		b.Memory = cmp.Or(int64(c.Uint(moduleMemoryFlag.Name))<<20, wasm.NoLimit)
 	}
-	b.Context, _ = c.App.Metadata[callsKey].(context.Context)
+	b.Context, _ = c.App.Metadata[console.CallsKey].(context.Context)
 	return b
 }
 
 // exceeded returns err, or in its place the error of a module that has exceeded a limit, if err does not tell of it: the verb has gone on
 // without what the module should have computed.
 func exceeded(b *wasm.Budget, err error) error {
-	if b == nil || b.Fault() == nil || isUsage(err) || faultIn(err) != nil || errors.As(err, new(*lockstep.DesyncError)) {
+	if b == nil || b.Fault() == nil || console.IsUsage(err) || console.FaultIn(err) != nil || errors.As(err, new(*lockstep.DesyncError)) {
 		return err
 	}
-	return &ClassError{replay.ClassLimit, "the module of the rules: " + b.Fault().Text}
+	return &console.ClassError{Class: replay.ClassLimit, Text: "the module of the rules: " + b.Fault().Text}
 }
 
 // compileVerb is the verb that compiles a module in another process. It has no flags and no help.
@@ -88,7 +89,7 @@ func compiler() func(context.Context) *exec.Cmd {
 // startsItself returns the program with arguments in a process of its own, or nil if it cannot start itself.
 func startsItself() func(context.Context, ...string) *exec.Cmd {
 	path, err := os.Executable()
-	if err != nil || !isProgram {
+	if err != nil || !console.IsProgram {
 		return nil
 	}
 	return func(ctx context.Context, args ...string) *exec.Cmd {

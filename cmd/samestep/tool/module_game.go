@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -44,7 +45,7 @@ func readModule(c *cli.Context, name string) (*playable, error) {
 	}
 	g, err := newModuleGame(b, newBudget(c))
 	if err != nil {
-		return nil, &fileError{name, err}
+		return nil, &console.FileError{Name: name, Err: err}
 	}
 	g.module.name = name
 	return g, nil
@@ -62,7 +63,7 @@ func moduleBytes(name string) ([]byte, error) {
 
 // newModuleGame returns the game of a module, within a budget.
 func newModuleGame(b []byte, budget *wasm.Budget) (*playable, error) {
-	allowModuleMemory()
+	console.AllowModuleMemory()
 	rules, err := wasm.Compile(b, moduleOptions(budget))
 	if err != nil {
 		return nil, err
@@ -171,5 +172,5 @@ func (g *playable) needSources() error {
 	if g.module == nil {
 		return nil
 	}
-	return usagef("game %s is a module of rules: want a program that calls tool.Main with them", g.Name())
+	return console.Usagef("game %s is a module of rules: want a program that calls tool.Main with them", g.Name())
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -142,7 +143,7 @@ func gamesForBoth(c *cli.Context, a, b *replay.File) (replay.Games, error) {
 	x, _ := rulesIn(a)
 	y, _ := rulesIn(b)
 	if x != nil && y != nil && x.Sum != y.Sum && !c.IsSet(rulesFlag.Name) {
-		return nil, &ClassError{replay.ClassIdentity, fmt.Sprintf("%s and %s name different modules of rules, with SHA-256 %s and %s: choose one with --rules FILE",
+		return nil, &console.ClassError{Class: replay.ClassIdentity, Text: fmt.Sprintf("%s and %s name different modules of rules, with SHA-256 %s and %s: choose one with --rules FILE",
 			a.Path(), b.Path(), x.Sum, y.Sum)}
 	}
 	if x == nil && y != nil {
@@ -284,7 +285,7 @@ func (l gameList) ofLog(h *lockstep.Header, rules *replay.Rules) (*playable, err
 	}
 	g := l.bySum(rules.Sum.String())
 	if g == nil {
-		return nil, &ClassError{replay.ClassIdentity, fmt.Sprintf("want the module with SHA-256 %s, with which the match was begun: name it (--rules FILE)", rules.Sum)}
+		return nil, &console.ClassError{Class: replay.ClassIdentity, Text: fmt.Sprintf("want the module with SHA-256 %s, with which the match was begun: name it (--rules FILE)", rules.Sum)}
 	}
 	return g, g.CheckIdentity(h)
 }
@@ -368,7 +369,7 @@ func (m *moduleSet) storedModule(sum string) ([]byte, error) {
 		case err != nil:
 			return nil, err
 		case replay.SumRules(b).String() != sum:
-			return nil, &ClassError{replay.ClassCorrupt, fmt.Sprintf("%s: got bytes with SHA-256 %s, want the module that its name says: replace it (%s), or remove it",
+			return nil, &console.ClassError{Class: replay.ClassCorrupt, Text: fmt.Sprintf("%s: got bytes with SHA-256 %s, want the module that its name says: replace it (%s), or remove it",
 				path, replay.SumRules(b), m.advice(dir))}
 		default:
 			return b, nil
@@ -383,9 +384,9 @@ func (m *moduleSet) storedModule(sum string) ([]byte, error) {
 		}
 	}
 	if len(m.folders) == 0 {
-		return nil, &ClassError{replay.ClassIdentity, fmt.Sprintf("want the module with SHA-256 %s, which is not in the file: name it (--rules FILE)", sum)}
+		return nil, &console.ClassError{Class: replay.ClassIdentity, Text: fmt.Sprintf("want the module with SHA-256 %s, which is not in the file: name it (--rules FILE)", sum)}
 	}
-	return nil, &ClassError{replay.ClassIdentity, fmt.Sprintf("want the module with SHA-256 %s, which is not in %s: add it (%s), or name it (--rules FILE)",
+	return nil, &console.ClassError{Class: replay.ClassIdentity, Text: fmt.Sprintf("want the module with SHA-256 %s, which is not in %s: add it (%s), or name it (--rules FILE)",
 		sum, strings.Join(m.folders, " or "), m.advice(m.folders[0]))}
 }
 

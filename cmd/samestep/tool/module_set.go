@@ -16,6 +16,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/files"
 	wasm "github.com/seed-49bee653/samestep/module"
 	"github.com/seed-49bee653/samestep/replay"
@@ -36,8 +37,8 @@ const rulesEnv = "SAMESTEP_RULES"
 
 // takesRules adds --rules to a command that simulates matches, which is one that takes assets, except for assets add.
 func takesRules(c *cli.Command) {
-	if hasFlag(c, assetsFlag.Name) && !hasFlag(c, rulesFlag.Name) && c.Name != "add" {
-		c.Flags = append(c.Flags[:len(c.Flags):len(c.Flags)], listFrom(rulesFlag, rulesEnv))
+	if console.HasFlag(c, assetsFlag.Name) && !console.HasFlag(c, rulesFlag.Name) && c.Name != "add" {
+		c.Flags = append(c.Flags[:len(c.Flags):len(c.Flags)], console.ListFrom(rulesFlag, rulesEnv))
 		if c.Name != "serve" { // whose modules its operator names
 			c.Flags = append(c.Flags, moduleFlags...)
 		}
@@ -48,11 +49,11 @@ func takesRules(c *cli.Command) {
 func prepareGames(c *cli.Context) error {
 	program := c.App.Metadata[gamesKey].(gameList).readFrom(assetFolder(c))
 	c.App.Metadata[gamesKey] = program
-	if !hasFlag(c.Command, rulesFlag.Name) {
+	if !console.HasFlag(c.Command, rulesFlag.Name) {
 		return nil
 	}
 	calls, end := context.WithCancel(c.Context)
-	c.App.Metadata[callsKey], c.App.Metadata[endCallsKey] = calls, end
+	c.App.Metadata[console.CallsKey], c.App.Metadata[console.EndCallsKey] = calls, end
 	m, err := newModuleSet(c, program, c.StringSlice(rulesFlag.Name))
 	c.App.Metadata[modulesKey] = m
 	return err
@@ -118,7 +119,7 @@ func newModuleSet(c *cli.Context, program gameList, names []string) (*moduleSet,
 	m := moduleSetOf(c, program, nil)
 	for _, name := range names {
 		if name == "" {
-			return nil, usagef("--rules: got an empty name, want that of a FILE or FOLDER")
+			return nil, console.Usagef("--rules: got an empty name, want that of a FILE or FOLDER")
 		}
 		if isFolder(name) {
 			m.folders = append(m.folders, name)
@@ -198,7 +199,7 @@ func (m *moduleSet) inFolders(wanted func(*playable) bool) (*playable, error) {
 			}
 		}
 		if len(found) > 1 {
-			return nil, &ClassError{replay.ClassIdentity, fmt.Sprintf("the folder %s has %d modules of it; choose one with --rules FILE:%s", dir, len(found), &text)}
+			return nil, &console.ClassError{Class: replay.ClassIdentity, Text: fmt.Sprintf("the folder %s has %d modules of it; choose one with --rules FILE:%s", dir, len(found), &text)}
 		}
 		if len(found) == 1 {
 			return found[0], nil
@@ -218,7 +219,7 @@ func (m *moduleSet) find(wanted func(*playable) bool) (*playable, error) {
 func (m *moduleSet) named(name string) (*playable, error) {
 	g, err := m.find(func(g *playable) bool { return g.Name() == name })
 	if err != nil {
-		return nil, usagef("game %s: %v", name, err)
+		return nil, console.Usagef("game %s: %v", name, err)
 	}
 	return g, nil
 }

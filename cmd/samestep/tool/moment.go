@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
@@ -20,7 +21,7 @@ var pathFlag = &cli.StringFlag{Name: "path", Usage: "of states: print the field 
 // pathError returns an error of --path as a usage error, and others as they are.
 func pathError(err error) error {
 	if errors.Is(err, state.ErrPath) {
-		return usagef("--path: %v", err)
+		return console.Usagef("--path: %v", err)
 	}
 	return err
 }
@@ -28,7 +29,7 @@ func pathError(err error) error {
 // warn tells, on standard error, that no check confirms the state, for verbs that print the state itself.
 func warn(c *cli.Context, m *replay.Moment, file string) {
 	if m.By == nil && m.Agreed < m.Tick {
-		fmt.Fprintf(c.App.ErrWriter, "%s: %s: state of tick %d: %s\n", c.App.Name, shown(file), m.Tick, m.Agreement())
+		fmt.Fprintf(c.App.ErrWriter, "%s: %s: state of tick %d: %s\n", c.App.Name, console.Shown(file), m.Tick, m.Agreement())
 	}
 }
 
@@ -54,11 +55,11 @@ func stateAt(c *cli.Context, f *replay.File, t lockstep.Tick) (*replay.Moment, e
 	var missing *replay.TickError
 	switch {
 	case errors.As(err, new(*replay.NoStateError)):
-		return nil, &ClassError{replay.ClassIdentity, err.Error()}
+		return nil, &console.ClassError{Class: replay.ClassIdentity, Text: err.Error()}
 	case errors.Is(err, replay.ErrNoGame):
 		return nil, fmt.Errorf("tick %d has no keyframe and cannot be simulated: %w", t, noGame)
 	case errors.As(err, &missing):
-		return nil, usagef("%s", missing.Text())
+		return nil, console.Usagef("%s", missing.Text())
 	}
 	return m, err
 }
@@ -80,8 +81,8 @@ func tickOf(c *cli.Context, flag string) lockstep.Tick {
 
 // simulateOptions returns the limits of a simulation, with a progress bar that done removes.
 func simulateOptions(c *cli.Context) (o replay.SimulateOptions, done func()) {
-	bar := newProgress(c.App.ErrWriter, 0, "ticks")
+	bar := console.NewProgress(c.App.ErrWriter, 0, "ticks")
 	o.MaxTicks = maxTicks(c)
-	o.Progress = func(done, all lockstep.Tick) { bar.setOf(int64(done), int64(all)) }
-	return o, bar.done
+	o.Progress = func(done, all lockstep.Tick) { bar.SetOf(int64(done), int64(all)) }
+	return o, bar.Done
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/scaffold"
 )
 
@@ -69,7 +70,7 @@ func engineVersion() string {
 		return ""
 	}
 	for _, m := range append(info.Deps, &info.Main) {
-		if m.Path == module && m.Replace == nil && strings.HasPrefix(m.Version, "v") && !strings.Contains(m.Version, "+dirty") {
+		if m.Path == console.Module && m.Replace == nil && strings.HasPrefix(m.Version, "v") && !strings.Contains(m.Version, "+dirty") {
 			return m.Version
 		}
 	}
@@ -78,10 +79,10 @@ func engineVersion() string {
 
 // checkout returns the folder of the engine's module, as the go command finds it from here.
 func checkout() (string, error) {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", console.Module).Output()
 	dir := strings.TrimSpace(string(out))
 	if _, statErr := os.Stat(filepath.Join(dir, "go.mod")); err != nil || dir == "" || statErr != nil {
-		return "", usagef("this program was built from a checkout of the engine, and this folder is not in it: want --replace with its folder")
+		return "", console.Usagef("this program was built from a checkout of the engine, and this folder is not in it: want --replace with its folder")
 	}
 	return dir, nil
 }

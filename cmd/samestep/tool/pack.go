@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/site"
 )
 
@@ -27,10 +28,10 @@ serves its pages without the go command. It needs the sources: run it with go ru
 		Action: func(c *cli.Context) error {
 			quality := c.Int("quality")
 			if c.NArg() != 1 {
-				return usagef("pack: got %d arguments, want a folder", c.NArg())
+				return console.Usagef("pack: got %d arguments, want a folder", c.NArg())
 			}
 			if quality < 0 || quality > 11 {
-				return usagef("pack: --quality: got %d, want 0 to 11", quality)
+				return console.Usagef("pack: --quality: got %d, want 0 to 11", quality)
 			}
 			return packPrograms(c.Context, listed(c), c.Args().First(), quality)
 		},

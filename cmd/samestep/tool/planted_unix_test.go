@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/urfave/cli/v2"
 )
 
@@ -39,7 +40,7 @@ func runIn(t *testing.T, dir, temp string, args ...string) (output string, err e
 	case <-time.After(patience):
 		t.Fatalf("%v: still waits after %v", args, patience)
 	}
-	if err == nil && result.Code != exitOK {
+	if err == nil && result.Code != console.ExitOK {
 		err = fmt.Errorf("exit code %d", result.Code)
 	}
 	return result.Stdout + result.Stderr, err

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
 	"github.com/seed-49bee653/samestep/internal/testing/logbench"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
@@ -73,7 +74,7 @@ func (g *playable) wants(config any) error {
 func (g *playable) config(players uint8, units uint16) (config any, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			config, err = nil, fmt.Errorf("game %s has no configuration of a match of %s: its function panicked: %v", g.Name(), count(int(players), "seat"), v)
+			config, err = nil, fmt.Errorf("game %s has no configuration of a match of %s: its function panicked: %v", g.Name(), console.Count(int(players), "seat"), v)
 		}
 	}()
 	if g.sized != nil && units > 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -27,7 +28,7 @@ modules is searched. The content hash and its signatures stay the same.`,
 		Flags: []cli.Flag{
 			withRulesFlag, referenceFlag,
 			&cli.BoolFlag{Name: "none", Usage: "take the rules out of the file"},
-			jsonFlag,
+			console.JSONFlag,
 		},
 		Action: written(replayAttach),
 	}
@@ -35,7 +36,7 @@ modules is searched. The content hash and its signatures stay the same.`,
 
 func replayAttach(c *cli.Context) error {
 	if c.IsSet(withRulesFlag.Name) == c.Bool("none") {
-		return usagef("want --with-rules or --none")
+		return console.Usagef("want --with-rules or --none")
 	}
 	return copyReplay(c, func(f *replay.File, out *os.File) error {
 		r, err := f.Reader()

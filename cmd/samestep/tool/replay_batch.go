@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -68,7 +69,7 @@ func isBatch(args []string) bool { return len(args) > 1 || len(args) == 1 && isF
 // newBatch finds the files that arguments name, and the ones with one of the extensions in folders.
 func newBatch(c *cli.Context, args []string, extensions ...string) (*batch, error) {
 	if c.Value(jobsFlag.Name) != nil {
-		if err := between(c, jobsFlag.Name, 0, 0); err != nil {
+		if err := console.Between(c, jobsFlag.Name, 0, 0); err != nil {
 			return nil, err
 		}
 	}
@@ -206,11 +207,11 @@ func (row batchRow) printJSON(c *cli.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	return writeLine(c.App.Writer, json.RawMessage(slices.Concat([]byte(`{"file":`), name, []byte(","), b[1:])))
+	return console.WriteLine(c.App.Writer, json.RawMessage(slices.Concat([]byte(`{"file":`), name, []byte(","), b[1:])))
 }
 
 // batchClass returns the class of a file, or "failed" if the error says nothing about the file.
-func batchClass(err error) string { return cmp.Or(string(classOf(err)), "failed") }
+func batchClass(err error) string { return cmp.Or(string(console.ClassOf(err)), "failed") }
 
 // A batchSum counts rows by class, and keeps the worst error.
 type batchSum struct {
@@ -221,15 +222,15 @@ type batchSum struct {
 }
 
 // badness orders exit codes: later ones are worse.
-var badness = []int{exitOK, exitUnsupported, exitIdentity, exitError, exitUsage, exitCorrupt, exitDesync}
+var badness = []int{console.ExitOK, console.ExitUnsupported, console.ExitIdentity, console.ExitError, console.ExitUsage, console.ExitCorrupt, console.ExitDesync}
 
 func (s *batchSum) add(err error) {
 	s.classes[batchClass(err)]++
-	if exitCode(err) == exitOK {
+	if console.ExitCode(err) == console.ExitOK {
 		return
 	}
 	s.bad++
-	if s.worst == nil || slices.Index(badness, exitCode(err)) > slices.Index(badness, exitCode(s.worst)) {
+	if s.worst == nil || slices.Index(badness, console.ExitCode(err)) > slices.Index(badness, console.ExitCode(s.worst)) {
 		s.worst = err
 	}
 }
@@ -242,14 +243,14 @@ func (s *batchSum) print(c *cli.Context, all int) error {
 			parts = append(parts, fmt.Sprintf("%d %s", n, class))
 		}
 		slices.Sort(parts)
-		if _, err := fmt.Fprintf(c.App.Writer, "%s in %s: %s\n", count(all, "file"), seconds(time.Since(s.from)), strings.Join(parts, ", ")); err != nil {
+		if _, err := fmt.Fprintf(c.App.Writer, "%s in %s: %s\n", console.Count(all, "file"), console.Seconds(time.Since(s.from)), strings.Join(parts, ", ")); err != nil {
 			return err
 		}
 	}
-	if s.bad <= 1 || s.worst == nil || isUsage(s.worst) {
+	if s.bad <= 1 || s.worst == nil || console.IsUsage(s.worst) {
 		return s.worst
 	}
-	return &batchError{fmt.Sprintf("%d of %s are bad; the worst: %v", s.bad, count(all, "file"), s.worst), s.worst}
+	return &batchError{fmt.Sprintf("%d of %s are bad; the worst: %v", s.bad, console.Count(all, "file"), s.worst), s.worst}
 }
 
 // A batchError is the worst error of several.
@@ -281,7 +282,7 @@ func onReplays(one func(*cli.Context, *replay.File) error, many func(*cli.Contex
 func noFlags(c *cli.Context, names ...string) error {
 	for _, name := range names {
 		if c.IsSet(name) {
-			return usagef("--%s takes one file, and no folder", name)
+			return console.Usagef("--%s takes one file, and no folder", name)
 		}
 	}
 	return nil

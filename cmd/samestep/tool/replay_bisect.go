@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -47,10 +48,10 @@ Exits with 5 if the replays have different schemas of the state, with 3 if anyth
 differs, with 4 if nothing differs before the readable part of a replay ends, and
 otherwise with 0.`,
 		Flags: []cli.Flag{
-			jsonFlag, pathFlag, maxTicksFlag, assetsFlag, limitFlag,
+			console.JSONFlag, pathFlag, maxTicksFlag, assetsFlag, limitFlag,
 			&cli.StringFlag{Name: "other", Usage: "compare with what the rules of the module in `FILE` make of the same commands", DefaultText: "none"},
 			&cli.UintFlag{Name: "player", Usage: "compare with the checksums of player `N`", DefaultText: "none"},
-			htmlFlag, jobsFlag,
+			console.HTMLFlag, jobsFlag,
 			&cli.BoolFlag{Name: "no-search", Usage: "do not search for the field where only a checksum is known"},
 		},
 		Action: replayBisect,
@@ -62,9 +63,9 @@ func replayBisect(c *cli.Context) error {
 		return bisectBuilds(c)
 	}
 	if c.NArg() == 1 && !c.IsSet("player") {
-		return usagef("got 1 argument, want two files, or one replay and --player or --other")
+		return console.Usagef("got 1 argument, want two files, or one replay and --player or --other")
 	}
-	if err := between(c, "limit", 0, 0); err != nil {
+	if err := console.Between(c, "limit", 0, 0); err != nil {
 		return err
 	}
 	if names := c.Args().Slice(); len(names) >= 2 && !c.IsSet("player") {
@@ -76,8 +77,8 @@ func replayBisect(c *cli.Context) error {
 			return err
 		}
 	}
-	if c.NArg() > 2 || c.IsSet(htmlFlag.Name) {
-		return usagef("more than two files and --html are for recordings of another engine")
+	if c.NArg() > 2 || c.IsSet(console.HTMLFlag.Name) {
+		return console.Usagef("more than two files and --html are for recordings of another engine")
 	}
 	a, err := openReplay(c.Args().First())
 	if err != nil {
@@ -88,7 +89,7 @@ func replayBisect(c *cli.Context) error {
 	case err != nil:
 		return ofFile(a.Path(), err)
 	case !isReplay:
-		return usagef("%s is not a replay and not a bundle", a.Path())
+		return console.Usagef("%s is not a replay and not a bundle", a.Path())
 	}
 	o, done := bisectOptions(c)
 	from := time.Now()
@@ -99,7 +100,7 @@ func replayBisect(c *cli.Context) error {
 	}
 	found.Took = time.Since(from)
 	if !found.Same {
-		found.Err = errors.Join(errDiffers, found.Err)
+		found.Err = errors.Join(console.ErrDiffers, found.Err)
 	}
 	return report(c, found, found.Err)
 }
@@ -114,7 +115,7 @@ func bisect(c *cli.Context, a *replay.File, o desync.BisectOptions) (*desync.Bis
 			return nil, ofFile(a.Path(), err)
 		}
 		if p, seats := c.Uint("player"), h.Settings.Players; p >= uint(seats) {
-			return nil, usagef("got player %d, want at most %d: the match has %s", p, seats-1, count(int(seats), "seat"))
+			return nil, console.Usagef("got player %d, want at most %d: the match has %s", p, seats-1, console.Count(int(seats), "seat"))
 		}
 		p := lockstep.Player(c.Uint("player"))
 		player = &p
@@ -153,7 +154,7 @@ func bisectSecond(c *cli.Context, a *replay.File, player *lockstep.Player, o des
 	}
 	reports, err := desync.ReadReports(io.NewSectionReader(content, 0, size), player)
 	if errors.Is(err, desync.ErrPlayers) {
-		return nil, usagef("%v; want --player", err)
+		return nil, console.Usagef("%v; want --player", err)
 	}
 	if err != nil {
 		return nil, ofFile(b.Path(), err)

@@ -8,14 +8,15 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
 // bisectBuilds compares what two builds of a game make of the commands of replays.
 func bisectBuilds(c *cli.Context) error {
-	if c.IsSet("player") || c.IsSet(htmlFlag.Name) {
-		return usagef("--other cannot be used with --player or --html")
+	if c.IsSet("player") || c.IsSet(console.HTMLFlag.Name) {
+		return console.Usagef("--other cannot be used with --player or --html")
 	}
 	others, err := newModuleSet(c, nil, []string{c.String("other")})
 	if err != nil {
@@ -29,7 +30,7 @@ func bisectBuilds(c *cli.Context) error {
 			found, err := bisectWith(others, c, f, o)
 			done()
 			if err != nil {
-				return refuse(c, err, nil)
+				return console.Refuse(c, err, nil)
 			}
 			found.Took = time.Since(from)
 			found.Err = differs(found)
@@ -58,10 +59,10 @@ func bisectBuilds(c *cli.Context) error {
 // bisectOptions returns the options of the flags, with progress bars that done removes.
 func bisectOptions(c *cli.Context) (desync.BisectOptions, func()) {
 	simulate, simulated := simulateOptions(c)
-	bar := newProgress(c.App.ErrWriter, 0, "bytes")
+	bar := console.NewProgress(c.App.ErrWriter, 0, "bytes")
 	o := desync.BisectOptions{SimulateOptions: simulate, Limit: c.Int("limit"), Path: c.String(pathFlag.Name), Now: time.Now, SearchProgress: func(n, all int64) {
 		simulated()
-		bar.setOf(n, all)
+		bar.SetOf(n, all)
 	}}
 	if c.Bool("no-search") {
 		o.MaxSearch = -1
@@ -70,7 +71,7 @@ func bisectOptions(c *cli.Context) (desync.BisectOptions, func()) {
 		o.Limit = -1 // none
 	}
 	return o, func() {
-		bar.done()
+		bar.Done()
 		simulated()
 	}
 }
@@ -80,7 +81,7 @@ func differs(b *desync.Bisection) error {
 	if b.Same {
 		return b.Err
 	}
-	return errDiffers
+	return console.ErrDiffers
 }
 
 // firstField describes the first field that differs.
@@ -99,7 +100,7 @@ func bisectWith(m *moduleSet, c *cli.Context, f *replay.File, o desync.BisectOpt
 	}
 	other, err := m.other(h)
 	if err != nil {
-		return nil, &fileError{c.String("other"), err}
+		return nil, &console.FileError{Name: c.String("other"), Err: err}
 	}
 	modulesOf(c).note(f, other)
 	return desync.BisectGames(f, g, other.Game, o)

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/replay"
@@ -48,7 +49,7 @@ func replayDebug(c *cli.Context, f *replay.File) error {
 		return err
 	}
 	if tick == 0 {
-		return usagef("--tick: got 0, want at least 1")
+		return console.Usagef("--tick: got 0, want at least 1")
 	}
 	o := line.Options{Source: c.String("source"), Tick: tick}
 	if err := lineAssets(c, f, &o); err != nil {
@@ -58,7 +59,7 @@ func replayDebug(c *cli.Context, f *replay.File) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible(c)
+	ctx, stop := console.Interruptible(c)
 	session, err := line.Prepare(ctx, f, folder, c.String("path"), o)
 	interrupted := context.Cause(ctx)
 	stop()
@@ -67,7 +68,7 @@ func replayDebug(c *cli.Context, f *replay.File) error {
 	}
 	var panicked error
 	if session.Panic != "" {
-		panicked = errPanicked
+		panicked = console.ErrPanicked
 	}
 	delve, missing := exec.LookPath("dlv")
 	if c.Bool("print") || missing != nil {
@@ -83,7 +84,7 @@ func replayDebug(c *cli.Context, f *replay.File) error {
 	}
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt) // which is for the debugger
 	defer signal.Reset(os.Interrupt)
-	terminal := term.IsTerminal(int(os.Stdin.Fd())) && isTerminal(c.App.Writer)
+	terminal := term.IsTerminal(int(os.Stdin.Fd())) && console.IsTerminal(c.App.Writer)
 	err = session.Run(c.Context, delve, terminal, c.App.Reader, c.App.Writer.(*words.Cleaner).Unwrap(), c.App.ErrWriter.(*words.Cleaner).Unwrap())
 	return cmp.Or(err, panicked)
 }

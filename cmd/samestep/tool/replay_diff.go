@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -42,7 +43,7 @@ player's. The replay or bundle has the schema of the states; for two files with 
 Exits with 3 if commands, checksums, states or ends by the rules differ, and with 5
 if only the headers do.`,
 		Flags: []cli.Flag{
-			jsonFlag, pathFlag, maxTicksFlag, assetsFlag, limitFlag,
+			console.JSONFlag, pathFlag, maxTicksFlag, assetsFlag, limitFlag,
 			&cli.UintFlag{Name: "tick", Usage: "compare the states after tick `N`", DefaultText: "of replays, the first keyframe that differs; of a bundle, the desync"},
 			&cli.BoolFlag{Name: "referee", Usage: "of a bundle, take the referee's state"},
 			&cli.StringFlag{Name: "schema", Usage: "take the schema of the states from the replay or bundle `FILE`"},
@@ -54,7 +55,7 @@ if only the headers do.`,
 var limitFlag = &cli.IntFlag{Name: "limit", Value: 20, Usage: "print at most `N` lines of fields, and N commands of a side"}
 
 func replayDiff(c *cli.Context) error {
-	if err := between(c, "limit", 0, 0); err != nil {
+	if err := console.Between(c, "limit", 0, 0); err != nil {
 		return err
 	}
 	if names := c.Args().Slice(); len(names) == 2 {
@@ -83,7 +84,7 @@ func replayDiff(c *cli.Context) error {
 		}
 		defer b.Close()
 	} else if a.Bundle() == nil || a.isReplay {
-		return usagef("got one file, want two, or one bundle of a desync")
+		return console.Usagef("got one file, want two, or one bundle of a desync")
 	}
 	d := &difference{a: a, b: b, path: c.String(pathFlag.Name), limit: c.Int("limit")}
 	if a.isReplay && b.isReplay {
@@ -107,7 +108,7 @@ func (d *difference) compareFiles(c *cli.Context) error {
 		}
 	}
 	if !known && (d.a.isReplay || d.b.isReplay) {
-		return usagef("want --tick, to compare a state of the replay")
+		return console.Usagef("want --tick, to compare a state of the replay")
 	}
 	if err := d.compareStates(c, t); err != nil {
 		return err
@@ -142,7 +143,7 @@ func (d *difference) compareStates(c *cli.Context, t lockstep.Tick) error {
 		return pathError(err)
 	}
 	if err != nil {
-		return &fileError{"diff", err} // the error says in which state
+		return &console.FileError{Name: "diff", Err: err} // the error says in which state
 	}
 	d.state = &stateDifference{Tick: &t, Fields: places, All: fields}
 	return nil
@@ -183,7 +184,7 @@ func (d *difference) schema(c *cli.Context) (*state.Schema, error) {
 		}
 		defer s.Close()
 		if s.header == nil {
-			return nil, usagef("--schema: %s is neither a replay nor a bundle", name)
+			return nil, console.Usagef("--schema: %s is neither a replay nor a bundle", name)
 		}
 		return s.schema()
 	}
@@ -199,7 +200,7 @@ func (d *difference) schema(c *cli.Context) (*state.Schema, error) {
 			return schema, err
 		}
 	}
-	return nil, usagef("neither file has the schema of the states, want --schema")
+	return nil, console.Usagef("neither file has the schema of the states, want --schema")
 }
 
 // sameSchema reports whether the headers have the same schema of the state, as far as there are two.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -41,7 +42,7 @@ func (d *difference) result() error {
 	x := d.comparison
 	switch {
 	case d.state != nil && d.state.Fields.Total > 0, x != nil && (x.Frame != nil || x.Checksum != nil || x.End):
-		return errors.Join(errDiffers, d.err)
+		return errors.Join(console.ErrDiffers, d.err)
 	case d.err == nil && x != nil && !x.Same():
 		for _, h := range x.Header {
 			if h.Field != "platform" {
@@ -58,7 +59,7 @@ func (d *difference) print(w io.Writer) {
 	p.Write(w)
 }
 
-func (d *difference) lines(line liner) {
+func (d *difference) lines(line console.Liner) {
 	if d.comparison != nil {
 		d.printReplays(line)
 	}
@@ -75,7 +76,7 @@ func (d *difference) lines(line liner) {
 	}
 	switch {
 	case s.Fields.Total > 0:
-		line("state", "%s: %s in %s", where, words.Plural(s.Fields.Total, "field", "differs", "differ"), count(len(s.Fields.List), "place"))
+		line("state", "%s: %s in %s", where, words.Plural(s.Fields.Total, "field", "differs", "differ"), console.Count(len(s.Fields.List), "place"))
 	case d.path != "":
 		line("state", "%s: nothing differs at %s", where, d.path)
 	case x != nil && x.Checksum != nil && *s.Tick >= x.Checksum.Tick:
@@ -87,7 +88,7 @@ func (d *difference) lines(line liner) {
 }
 
 // printLines prints lines, the first of them with a name.
-func printLines(line liner, name string, lines []string) {
+func printLines(line console.Liner, name string, lines []string) {
 	for _, text := range lines {
 		line(name, "%s", text)
 		name = ""
@@ -112,7 +113,7 @@ func (d *difference) unrelated() string {
 	return strings.Join(all, ", ")
 }
 
-func (d *difference) printReplays(line liner) {
+func (d *difference) printReplays(line console.Liner) {
 	x := d.comparison
 	if what := d.unrelated(); what != "" {
 		line("matches", "A and B are of different matches: they differ in %s. They are compared all the same", what)
@@ -133,7 +134,7 @@ func (d *difference) printReplays(line liner) {
 		line("checksums", "%d compared, none differs", x.Compared)
 	}
 	if x.A.Ticks != x.B.Ticks {
-		line("length", "%s → %s", count(x.A.Ticks, "tick"), count(x.B.Ticks, "tick"))
+		line("length", "%s → %s", console.Count(x.A.Ticks, "tick"), console.Count(x.B.Ticks, "tick"))
 	}
 	if x.End {
 		line("end", "%s → %s", x.A.EndText(), x.B.EndText())

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -48,14 +49,14 @@ at that tick. Without one, it names the nearest ticks that have states.`,
 
 func replayDump(c *cli.Context, f *replay.File) error {
 	if c.IsSet("path") && (c.Bool("commands") || !c.IsSet("tick")) {
-		return usagef("--path needs --tick, and cannot be used with --commands")
+		return console.Usagef("--path needs --tick, and cannot be used with --commands")
 	}
 	if c.IsSet("raw") && (c.Bool("commands") || c.Bool("json") || c.IsSet("path") || !c.IsSet("tick")) {
-		return usagef("--raw needs --tick, and no other flag")
+		return console.Usagef("--raw needs --tick, and no other flag")
 	}
 	if c.Bool("follow") {
 		if c.IsSet("tick") {
-			return usagef("--follow cannot be used with --tick")
+			return console.Usagef("--follow cannot be used with --tick")
 		}
 		return followRecords(c, f)
 	}
@@ -157,7 +158,7 @@ func (d *recordDumper) record(r *record.Record) error {
 
 func (d *recordDumper) command(c *lockstep.Command) error {
 	if d.json {
-		return writeLine(d.w, struct {
+		return console.WriteLine(d.w, struct {
 			Tick     lockstep.Tick     `json:"tick"`
 			Player   lockstep.Player   `json:"player"`
 			Sequence lockstep.Sequence `json:"sequence"`
@@ -171,7 +172,7 @@ func (d *recordDumper) command(c *lockstep.Command) error {
 
 func (d *recordDumper) line(t lockstep.Tick, name, text string) error {
 	if d.json {
-		return writeLine(d.w, struct {
+		return console.WriteLine(d.w, struct {
 			Tick   lockstep.Tick `json:"tick"`
 			Record string        `json:"record"`
 			Text   string        `json:"text"`
@@ -201,13 +202,13 @@ func recordName(k record.Kind) string {
 // recordText describes a record without commands.
 func recordText(r *record.Record) string {
 	if n := r.Ticks(); n > 0 {
-		return count(n, "tick")
+		return console.Count(n, "tick")
 	}
 	switch r.Kind {
 	case record.KindHeader:
 		return fmt.Sprintf("game %q build %q match %s", r.Header.Game, r.Header.Build, r.Header.Match)
 	case record.KindKeyframe:
-		return fmt.Sprintf("%s %s", checksum.FormatHash(r.Keyframe.Hash), size(len(r.Keyframe.State)))
+		return fmt.Sprintf("%s %s", checksum.FormatHash(r.Keyframe.Hash), console.Size(len(r.Keyframe.State)))
 	case record.KindChecksum:
 		return checksum.FormatHash(r.Hash)
 	case record.KindMismatch:
@@ -222,7 +223,7 @@ func recordText(r *record.Record) string {
 		const most = 200
 		line := strings.ToValidUTF8(string(r.Line[:min(len(r.Line), most)]), "")
 		if len(r.Line) > most {
-			line += fmt.Sprintf("… (%s)", size(len(r.Line)))
+			line += fmt.Sprintf("… (%s)", console.Size(len(r.Line)))
 		}
 		return line
 	case record.KindEnd:
@@ -261,7 +262,7 @@ func dumpPath(c *cli.Context, at *replay.Moment, path string) error {
 	err := pathError(at.Show(path))
 	for i := 0; i < len(at.Fields) && err == nil; i++ {
 		if f := &at.Fields[i]; c.Bool("json") {
-			err = writeLine(c.App.Writer, f)
+			err = console.WriteLine(c.App.Writer, f)
 		} else {
 			_, err = fmt.Fprintf(c.App.Writer, "%s %s\n", f.Path, f.Value)
 		}

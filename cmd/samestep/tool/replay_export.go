@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -52,15 +53,15 @@ and verify do.`,
 func replayExport(c *cli.Context) error {
 	switch to, n := c.String("to"), c.NArg(); {
 	case to == "jsonl" && c.IsSet(pathsFlag.Name):
-		return usagef("--path needs --to mcap: the form jsonl has no states")
+		return console.Usagef("--path needs --to mcap: the form jsonl has no states")
 	case to == "jsonl" && n == 1:
 		return onReplay(exportLines)(c)
 	case to == "mcap" && (n == 2 || n == 3):
 		return exportFiles(c, c.Args().Slice())
 	case to == "jsonl" || to == "mcap":
-		return usagef("got %s, want FILE for jsonl, and FILE OUT or FILE OTHER OUT for mcap", count(n, "argument"))
+		return console.Usagef("got %s, want FILE for jsonl, and FILE OUT or FILE OTHER OUT for mcap", console.Count(n, "argument"))
 	default:
-		return usagef("got format %q, want jsonl or mcap", to)
+		return console.Usagef("got format %q, want jsonl or mcap", to)
 	}
 }
 
@@ -87,7 +88,7 @@ func exportFiles(c *cli.Context, names []string) error {
 		matches = append(matches, mcapMatch{r, name, f.Bundle() != nil, games})
 	}
 	fields := mcapFields{paths: c.StringSlice(pathsFlag.Name), maxTicks: maxTicks(c), warn: func(name, text string) {
-		fmt.Fprintf(c.App.ErrWriter, "%s: %s: %s\n", c.App.Name, shown(name), text)
+		fmt.Fprintf(c.App.ErrWriter, "%s: %s: %s\n", c.App.Name, console.Shown(name), text)
 	}}
 	return files.Create(names[len(names)-1], func(out *os.File) error { return exportMCAP(out, matches, fields) })
 }
@@ -112,7 +113,7 @@ func exportLines(c *cli.Context, f *replay.File) error {
 func dropsPanic(c *cli.Context, name string, r *replay.Reader) error {
 	p, err := replay.FindPanic(r)
 	if p != nil {
-		fmt.Fprintf(c.App.ErrWriter, "%s: %s: not exported: %v\n", c.App.Name, shown(name), p)
+		fmt.Fprintf(c.App.ErrWriter, "%s: %s: not exported: %v\n", c.App.Name, console.Shown(name), p)
 	}
 	return err
 }
@@ -167,7 +168,7 @@ func (x *exporter) record(rec *record.Record) error {
 		if rec.Header.Engine == replay.ForeignEngine {
 			line.recorded(rec.Header, x.recording)
 		}
-		return writeLine(x.w, line)
+		return console.WriteLine(x.w, line)
 	case record.KindForeign:
 		return x.foreign(rec)
 	case record.KindEvent:
@@ -191,7 +192,7 @@ func (x *exporter) record(rec *record.Record) error {
 			}
 			last = max(last, 1) - 1 // import added one
 		}
-		return writeLine(x.w, endLine{last, true})
+		return console.WriteLine(x.w, endLine{last, true})
 	}
 	return x.commands(&rec.Frame)
 }
@@ -207,11 +208,11 @@ func (x *exporter) foreign(rec *record.Record) error {
 	case err != nil:
 		return foreignError(rec, err)
 	case e.Dump:
-		return writeLine(x.w, stateLine{e.Tick, e.Player, e.State, e.More})
+		return console.WriteLine(x.w, stateLine{e.Tick, e.Player, e.State, e.More})
 	case e.Gap:
-		return writeLine(x.w, gapLine{e.Tick, e.Until})
+		return console.WriteLine(x.w, gapLine{e.Tick, e.Until})
 	case e.Order:
-		return writeLine(x.w, orderLine{e.Tick, checksum.FormatHash(e.Hash)})
+		return console.WriteLine(x.w, orderLine{e.Tick, checksum.FormatHash(e.Hash)})
 	}
 	if len(x.sections) > 0 && x.sections[0].Tick != e.Tick {
 		x.sections = x.sections[:0]
@@ -246,7 +247,7 @@ func (x *exporter) note(rec *record.Record) error {
 	if rec.Player != lockstep.System {
 		line.Player = &rec.Player
 	}
-	return writeLine(x.w, line)
+	return console.WriteLine(x.w, line)
 }
 
 func (x *exporter) commands(f *lockstep.Frame) error {
@@ -265,7 +266,7 @@ func (x *exporter) commands(f *lockstep.Frame) error {
 		if payload == nil {
 			payload = []byte{}
 		}
-		if err := writeLine(x.w, commandLine{c.Tick - 1, c.Player, c.Sequence, c.Kind, payload}); err != nil {
+		if err := console.WriteLine(x.w, commandLine{c.Tick - 1, c.Player, c.Sequence, c.Kind, payload}); err != nil {
 			return err
 		}
 	}

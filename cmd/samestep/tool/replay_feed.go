@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/feed"
@@ -29,7 +30,7 @@ With --tick it prints the view of that tick, as text or as JSON. With --json alo
 prints all views, one in a line, with the bytes that a server sends for each. Without
 both it prints how many bytes that are.`,
 		Flags: []cli.Flag{
-			jsonFlag,
+			console.JSONFlag,
 			&cli.StringFlag{Name: "viewer", Usage: "`WHO` looks: player:N, team:N, spectator or role:NAME", Required: true},
 			&cli.UintFlag{Name: "tick", Usage: "print the view of tick `T`"},
 			&cli.UintFlag{Name: "every", Usage: "make a view every `N` ticks", Value: 2},
@@ -72,18 +73,18 @@ type feedLine struct {
 func replayFeed(c *cli.Context, f *replay.File) error {
 	viewer, err := lockstep.ParseViewer(c.String("viewer"))
 	if err != nil {
-		return usagef("--viewer: %v", err)
+		return console.Usagef("--viewer: %v", err)
 	}
 	every := tickOf(c, "every")
 	if every == 0 {
-		return usagef("--every: got 0, want 1 or more ticks")
+		return console.Usagef("--every: got 0, want 1 or more ticks")
 	}
 	game, header, err := gameIn(c, f)
 	if err != nil {
 		return err
 	}
 	if game.ViewSchema() == nil {
-		return &ClassError{replay.ClassIdentity, fmt.Sprintf("the rules of %s have no views (Rules.View)", game.Name())}
+		return &console.ClassError{Class: replay.ClassIdentity, Text: fmt.Sprintf("the rules of %s have no views (Rules.View)", game.Name())}
 	}
 	r, err := f.Reader()
 	if err != nil {
@@ -112,7 +113,7 @@ func replayFeed(c *cli.Context, f *replay.File) error {
 			}
 			_, delta := sender.Delta(sender.Number() - 1)
 			sum.add(len(view), len(delta))
-			if c.Bool(jsonFlag.Name) {
+			if c.Bool(console.JSONFlag.Name) {
 				if err := feedTo(out, game, cursor.Tick(), viewer.String(), len(delta), sender.AppendView(view[:0])); err != nil {
 					return err
 				}
@@ -129,7 +130,7 @@ func replayFeed(c *cli.Context, f *replay.File) error {
 	}
 	sum.Ticks = uint32(cursor.Tick())
 	sum.Seconds = float64(header.Settings.Micros(int64(sum.Ticks))) / 1e6
-	if c.Bool(jsonFlag.Name) {
+	if c.Bool(console.JSONFlag.Name) {
 		return out.Flush()
 	}
 	return sum.WriteText(c.App.Writer)
@@ -150,7 +151,7 @@ func feedTo(w io.Writer, g *lockstep.Game, t lockstep.Tick, viewer string, bytes
 	if err := g.ViewSchema().DumpJSON(&text, view); err != nil {
 		return err
 	}
-	return writeLine(w, feedLine{t, viewer, bytesSent, bytes.TrimSpace(text.Bytes())})
+	return console.WriteLine(w, feedLine{t, viewer, bytesSent, bytes.TrimSpace(text.Bytes())})
 }
 
 // feedAt prints the view of one tick.
@@ -161,7 +162,7 @@ func feedAt(c *cli.Context, r *replay.Reader, g *lockstep.Game, viewer lockstep.
 	}
 	for cursor.Tick() < t {
 		if err := cursor.Step(); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return usagef("tick %d: the replay ends at tick %d", t, cursor.Tick())
+			return console.Usagef("tick %d: the replay ends at tick %d", t, cursor.Tick())
 		} else if err != nil {
 			return err
 		}
@@ -170,7 +171,7 @@ func feedAt(c *cli.Context, r *replay.Reader, g *lockstep.Game, viewer lockstep.
 	if err != nil {
 		return err
 	}
-	if c.Bool(jsonFlag.Name) {
+	if c.Bool(console.JSONFlag.Name) {
 		return g.ViewSchema().DumpJSON(c.App.Writer, view)
 	}
 	return g.ViewSchema().Dump(c.App.Writer, view)

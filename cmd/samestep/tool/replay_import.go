@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -26,14 +27,14 @@ early: everything before is used. docs/spec/recordings.md describes every line.
 
 The other verbs that read replays take such lines, too, but watch, follow and --follow
 need an imported match.`,
-		Flags:  []cli.Flag{&cli.StringFlag{Name: "from", Value: "jsonl", Usage: "`FORMAT` of the input: jsonl"}, segmentFlag, jsonFlag},
+		Flags:  []cli.Flag{&cli.StringFlag{Name: "from", Value: "jsonl", Usage: "`FORMAT` of the input: jsonl"}, segmentFlag, console.JSONFlag},
 		Action: written(replayImport),
 	}
 }
 
 func replayImport(c *cli.Context) error {
 	if got := c.String("from"); got != "jsonl" {
-		return usagef("got format %q, want jsonl", got)
+		return console.Usagef("got format %q, want jsonl", got)
 	}
 	name := c.Args().First()
 	in, err := openInput(c, name)
@@ -44,10 +45,10 @@ func replayImport(c *cli.Context) error {
 	options := sealedOptions(c)
 	s, err := surveyed(in)
 	if err != nil {
-		return &fileError{name, err}
+		return &console.FileError{Name: name, Err: err}
 	}
 	if s.torn {
-		fmt.Fprintf(c.App.ErrWriter, "%s: %s: torn: the recording ends early, at tick %d at the latest\n", c.App.Name, shown(name), s.ticks)
+		fmt.Fprintf(c.App.ErrWriter, "%s: %s: torn: the recording ends early, at tick %d at the latest\n", c.App.Name, console.Shown(name), s.ticks)
 	}
 	return files.Create(c.Args().Get(1), func(f *os.File) error { return ofFile(name, s.write(f, in, options)) })
 }
@@ -64,7 +65,7 @@ func openInput(c *cli.Context, name string) (*os.File, error) {
 	os.Remove(f.Name()) // so nothing is left over, however the program ends; Windows refuses it
 	n, err := io.Copy(f, io.LimitReader(c.App.Reader, maxInput+1))
 	if err == nil && n > maxInput {
-		err = &fileError{name, fmt.Errorf("%w: standard input has more than %d bytes", replay.ErrLimit, maxInput)}
+		err = &console.FileError{Name: name, Err: fmt.Errorf("%w: standard input has more than %d bytes", replay.ErrLimit, maxInput)}
 	}
 	if err != nil {
 		f.Close()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -24,7 +25,7 @@ in a bundle ends when the bundle was written.
 --upto also prints the content hash up to a tick. It is the same for two recordings of
 one match, even if one of them is longer or ends for another reason.` + batchHelp,
 		Flags: []cli.Flag{
-			jsonFlag,
+			console.JSONFlag,
 			&cli.UintFlag{Name: "upto", Usage: "also hash the content up to tick `N`", DefaultText: "only the whole match"},
 			jobsFlag,
 		},
@@ -35,14 +36,14 @@ one match, even if one of them is longer or ends for another reason.` + batchHel
 func replayInfo(c *cli.Context, f *replay.File) error {
 	r, done, err := watched(c, f)
 	if err != nil {
-		return refuse(c, err, nil)
+		return console.Refuse(c, err, nil)
 	}
 	frugal()
 	info, _ := replay.ReadInfo(r)
 	err = ofBundle(f, info)
 	done()
 	if info.Header == nil {
-		return refuse(c, err, nil)
+		return console.Refuse(c, err, nil)
 	}
 	if c.IsSet("upto") {
 		if err := hashUpTo(f, info, tickOf(c, "upto")); err != nil {
@@ -71,7 +72,7 @@ func unlessBundled(f *replay.File, err error) error {
 // hashUpTo adds the content hash up to a tick.
 func hashUpTo(f *replay.File, info *replay.Info, tick lockstep.Tick) error {
 	if len(info.Keyframes) == 0 || tick < info.Keyframes[0].Tick || tick > info.Ticks {
-		return usagef("--upto: got tick %d, want a tick in the readable part of the file, at most %d", tick, info.Ticks)
+		return console.Usagef("--upto: got tick %d, want a tick in the readable part of the file, at most %d", tick, info.Ticks)
 	}
 	r, err := f.Reader()
 	if err != nil {
@@ -101,6 +102,6 @@ func batchInfo(c *cli.Context, b *batch) error {
 		if info.Header == nil {
 			return batchRow{err: err}
 		}
-		return batchRow{value: info, text: fmt.Sprintf("%q, build %q, %s, %s", info.Header.Game, info.Header.Build, count(info.Ticks, "tick"), size(info.SizeBytes)), err: err}
+		return batchRow{value: info, text: fmt.Sprintf("%q, build %q, %s, %s", info.Header.Game, info.Header.Build, console.Count(info.Ticks, "tick"), console.Size(info.SizeBytes)), err: err}
 	})
 }

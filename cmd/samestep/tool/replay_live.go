@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/replay"
@@ -25,13 +26,13 @@ var (
 func liveOptions(c *cli.Context) (replay.LiveOptions, error) {
 	o := replay.LiveOptions{Idle: c.Duration("idle"), Operator: c.IsSet("delay")}
 	if o.Idle < 0 {
-		return o, usagef("--idle: got %v, want at least 0", o.Idle)
+		return o, console.Usagef("--idle: got %v, want at least 0", o.Idle)
 	}
 	delay := c.String("delay")
 	if n, err := strconv.ParseUint(delay, 10, 31); err == nil {
 		o.Delay = lockstep.Tick(n)
 	} else if o.DelayTime, err = time.ParseDuration(delay); err != nil || o.DelayTime < 0 || o.DelayTime > 24*time.Hour {
-		return o, usagef("--delay: got %q, want ticks or a time up to 24h", delay)
+		return o, console.Usagef("--delay: got %q, want ticks or a time up to 24h", delay)
 	}
 	return o, nil
 }
@@ -43,14 +44,14 @@ func follow(c *cli.Context, f *replay.File, act func(context.Context, *replay.Li
 		return err
 	}
 	if f.Bundle() != nil {
-		return usagef("%s is a bundle, which does not grow", f.Path())
+		return console.Usagef("%s is a bundle, which does not grow", f.Path())
 	}
 	l, err := replay.OpenLive(f.Path(), o)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	ctx, stop := interruptible(c)
+	ctx, stop := console.Interruptible(c)
 	defer stop()
 	return adviseOperator(act(ctx, l))
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
@@ -174,7 +175,7 @@ func (x *mcapExporter) record(r *record.Record) error {
 		if x.tick == 0 {
 			x.tick, x.second = r.Tick, uint64(r.Tick)/uint64(x.header.Settings.TickRate())
 		}
-		x.log(2, "keyframe", fmt.Sprintf("%s %s", checksum.FormatHash(r.Keyframe.Hash), size(len(r.Keyframe.State))))
+		x.log(2, "keyframe", fmt.Sprintf("%s %s", checksum.FormatHash(r.Keyframe.Hash), console.Size(len(r.Keyframe.State))))
 	case record.KindChecksum:
 		x.check(r)
 	case record.KindMismatch:

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -36,10 +37,10 @@ const maxMCAPFields = 256
 func (f *mcapFields) missing() error {
 	for _, path := range f.paths {
 		if !f.found[path] && !f.states {
-			return usagef("--path %s: there are no states; a recorder writes those of the ticks in SAMESTEP_DUMP", path)
+			return console.Usagef("--path %s: there are no states; a recorder writes those of the ticks in SAMESTEP_DUMP", path)
 		}
 		if !f.found[path] {
-			return usagef("--path %s: %v in any state", path, state.ErrPath)
+			return console.Usagef("--path %s: %v in any state", path, state.ErrPath)
 		}
 	}
 	return nil
@@ -237,7 +238,7 @@ func (s *mcapStates) value(t lockstep.Tick, path string, v state.Value) error {
 	f := s.channels[path]
 	switch {
 	case f == nil && len(s.channels) == maxMCAPFields:
-		return usagef("--path: more than %d fields; name single ones, such as Units[17].Pos.X", maxMCAPFields)
+		return console.Usagef("--path: more than %d fields; name single ones, such as Units[17].Pos.X", maxMCAPFields)
 	case f == nil:
 		f = s.add(path, v.Node)
 	case bytes.Equal(f.last, v.Bytes) && f.seen+1 == t:

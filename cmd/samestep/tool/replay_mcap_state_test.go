@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/drift"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
@@ -245,7 +246,7 @@ func TestExportStatesUsage(t *testing.T) {
 		"Spots[8].X": "--path Spots[8].X: no such field in any state", "Spots[": "no such field", "Spot": "no such field", "Spots[1]..X": "no such field",
 	} {
 		err := exportMCAP(io.Discard, []mcapMatch{{replayOf(t, file), "A", false, driftGames}}, mcapFields{paths: []string{"Seed", path}})
-		if !isUsage(err) || !strings.Contains(err.Error(), want) {
+		if !console.IsUsage(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", path, err, want)
 		}
 	}
@@ -254,7 +255,7 @@ func TestExportStatesUsage(t *testing.T) {
 		t.Fatal(err)
 	}
 	duel := []mcapMatch{{replayOf(t, b), "A", false, ourGames}}
-	if err := exportMCAP(io.Discard, duel, mcapFields{paths: []string{"Units"}}); !isUsage(err) || !strings.Contains(err.Error(), "more than 256 fields") {
+	if err := exportMCAP(io.Discard, duel, mcapFields{paths: []string{"Units"}}); !console.IsUsage(err) || !strings.Contains(err.Error(), "more than 256 fields") {
 		t.Errorf("got %v", err)
 	}
 	duel[0].Reader = replayOf(t, b)

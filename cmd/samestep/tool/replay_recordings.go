@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -43,7 +44,7 @@ func (r *recordings) add(f *replay.File, name string) error {
 	}
 	found, err := desync.ReadRecording(in, name)
 	if errors.Is(err, desync.ErrNoRecording) {
-		return usagef("%s: want a recording of another engine, as the first file is", name)
+		return console.Usagef("%s: want a recording of another engine, as the first file is", name)
 	}
 	if err != nil {
 		return ofFile(name, err)
@@ -115,7 +116,7 @@ func compareRecordings(c *cli.Context, names []string, tick *lockstep.Tick) erro
 	defer r.Close()
 	a, b, err := desync.SidesOf(r.all)
 	if err != nil {
-		return usagef("%v", err)
+		return console.Usagef("%v", err)
 	}
 	limit := c.Int("limit")
 	if limit == 0 {
@@ -127,9 +128,9 @@ func compareRecordings(c *cli.Context, names []string, tick *lockstep.Tick) erro
 	}
 	err = d.Uncompared()
 	if early := d.Early(); d.Cause != desync.CauseNone {
-		err = errDiffers
+		err = console.ErrDiffers
 	} else if err == nil && early != "" {
-		err = &ClassError{replay.ClassTorn, early + " ends early, and nothing differs before"}
+		err = &console.ClassError{Class: replay.ClassTorn, Text: early + " ends early, and nothing differs before"}
 	}
 	return tellPage(c, d, func(w io.Writer) { d.WriteText(w) }, err)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -31,7 +32,7 @@ func replaySealCommand() *cli.Command {
 not exist, and appears when it is complete. If a crash cut the file short, OUT gets
 an end record that says so, and stderr tells how many ticks are left. For a file
 that is damaged inside, see recover. If there are several IN, OUT is a folder.` + batchHelp,
-		Flags:  []cli.Flag{segmentFlag, withRulesFlag, referenceFlag, jsonFlag, jobsFlag},
+		Flags:  []cli.Flag{segmentFlag, withRulesFlag, referenceFlag, console.JSONFlag, jobsFlag},
 		Action: sealSome,
 	}
 }
@@ -57,7 +58,7 @@ func sealSome(c *cli.Context) error {
 		return batchRow{value: struct {
 			Sealed writtenFile  `json:"sealed"`
 			Class  replay.Class `json:"class"`
-		}{*file, file.Class}, text: fmt.Sprintf("%s, %s, now %s", path, count(file.Ticks, "tick"), size(file.SizeBytes))}
+		}{*file, file.Class}, text: fmt.Sprintf("%s, %s, now %s", path, console.Count(file.Ticks, "tick"), console.Size(file.SizeBytes))}
 	})
 }
 
@@ -89,7 +90,7 @@ func sealReplay(c *cli.Context, name string, r *replay.Reader, w *replay.Writer)
 	if found.Damage.Next > 0 || !errors.Is(found.Damage, io.ErrUnexpectedEOF) {
 		return found.Damage
 	}
-	_, err = fmt.Fprintf(c.App.ErrWriter, "%s: %s was torn at byte %d: %s are left\n", c.App.Name, shown(name), found.Damage.Offset, count(found.Ticks, "tick"))
+	_, err = fmt.Fprintf(c.App.ErrWriter, "%s: %s was torn at byte %d: %s are left\n", c.App.Name, console.Shown(name), found.Damage.Offset, console.Count(found.Ticks, "tick"))
 	return err
 }
 
@@ -100,10 +101,10 @@ func replayCutCommand() *cli.Command {
 		ArgsUsage: "IN OUT",
 		Description: `The new replay ends after the tick, and its end record says so. Its content hash is
 that of the whole match up to the tick. A match that is not longer stays whole.`,
-		Flags: []cli.Flag{&cli.UintFlag{Name: "tick", Usage: "end at tick `N`"}, segmentFlag, jsonFlag},
+		Flags: []cli.Flag{&cli.UintFlag{Name: "tick", Usage: "end at tick `N`"}, segmentFlag, console.JSONFlag},
 		Action: written(sealed(func(c *cli.Context, r *replay.Reader, w *replay.Writer) error {
 			if !c.IsSet("tick") {
-				return usagef("want --tick")
+				return console.Usagef("want --tick")
 			}
 			return replay.Cut(w, r, tickOf(c, "tick"))
 		})),
@@ -119,14 +120,14 @@ func replayRekeyCommand() *cli.Command {
 content hash stay the same. --every 0 keeps only the first keyframe, and does not
 need the game's code. Otherwise the match is simulated, and every checksum on the
 way is compared.`,
-		Flags:  []cli.Flag{&cli.UintFlag{Name: "every", Usage: "write a keyframe every `N` ticks"}, segmentFlag, maxTicksFlag, assetsFlag, jsonFlag},
+		Flags:  []cli.Flag{&cli.UintFlag{Name: "every", Usage: "write a keyframe every `N` ticks"}, segmentFlag, maxTicksFlag, assetsFlag, console.JSONFlag},
 		Action: written(rekey),
 	}
 }
 
 func rekey(c *cli.Context) error {
 	if !c.IsSet("every") {
-		return usagef("want --every")
+		return console.Usagef("want --every")
 	}
 	return copyReplay(c, func(f *replay.File, out *os.File) (err error) {
 		var game *lockstep.Game
@@ -179,10 +180,10 @@ func copyReplay(c *cli.Context, act func(f *replay.File, out *os.File) error) er
 func written(act cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.Args().Get(1) == "-" {
-			return usagef("OUT: got -, want a file: a sealed replay is not written to standard output")
+			return console.Usagef("OUT: got -, want a file: a sealed replay is not written to standard output")
 		}
 		if err := act(c); err != nil {
-			return refuse(c, err, nil)
+			return console.Refuse(c, err, nil)
 		}
 		if !c.Bool("json") {
 			return nil
@@ -191,7 +192,7 @@ func written(act cli.ActionFunc) cli.ActionFunc {
 		if err != nil {
 			return err
 		}
-		return writeJSON(c.App.Writer, file)
+		return console.WriteJSON(c.App.Writer, file)
 	}
 }
 
@@ -237,7 +238,7 @@ The key is a PEM file from "openssl genpkey -algorithm ed25519".`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "key", Usage: "the private key in `FILE` (PEM, PKCS #8)"},
 			&cli.BoolFlag{Name: "rules", Usage: "sign the rules in the file, too"},
-			jsonFlag,
+			console.JSONFlag,
 		},
 		Action: written(replaySign),
 	}
@@ -245,7 +246,7 @@ The key is a PEM file from "openssl genpkey -algorithm ed25519".`,
 
 func replaySign(c *cli.Context) error {
 	if !c.IsSet("key") {
-		return usagef("want --key")
+		return console.Usagef("want --key")
 	}
 	key, err := readKey[ed25519.PrivateKey](c.String("key"), "PRIVATE KEY", x509.ParsePKCS8PrivateKey)
 	if err != nil {
@@ -304,7 +305,7 @@ func replayRecoverCommand() *cli.Command {
 		Description: `OUT ends where a crash has cut the file short, or before the first damage inside it,
 since ticks would be missing. The output tells where the damage is, which ticks are
 lost, and where the file can be read again.`,
-		Flags: []cli.Flag{jsonFlag, segmentFlag},
+		Flags: []cli.Flag{console.JSONFlag, segmentFlag},
 		Action: sealed(func(c *cli.Context, r *replay.Reader, w *replay.Writer) error {
 			found, err := replay.Recover(w, r)
 			if err != nil {
@@ -316,7 +317,7 @@ lost, and where the file can be read again.`,
 }
 
 func recoveryText(found *replay.Recovery) string {
-	d, ticks := found.Damage, count(found.Ticks, "tick")
+	d, ticks := found.Damage, console.Count(found.Ticks, "tick")
 	switch {
 	case d == nil:
 		return fmt.Sprintf("whole: all %s are there", ticks)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -27,7 +28,7 @@ follows so soon, it prints the last tick at which the file agrees ("agreed" in
 A match of another engine is not simulated: seek takes the state that a player's machine
 recorded at the tick. Without one, it names the nearest ticks that
 have states (docs/import.md).`,
-		Flags:  []cli.Flag{jsonFlag, pathFlag, maxTicksFlag, assetsFlag},
+		Flags:  []cli.Flag{console.JSONFlag, pathFlag, maxTicksFlag, assetsFlag},
 		Action: replaySeek,
 	}
 }
@@ -35,7 +36,7 @@ have states (docs/import.md).`,
 func replaySeek(c *cli.Context) error {
 	tick, err := strconv.ParseUint(c.Args().Get(1), 10, 32)
 	if err != nil {
-		return usagef("got tick %q, want a number", c.Args().Get(1))
+		return console.Usagef("got tick %q, want a number", c.Args().Get(1))
 	}
 	return withReplay(c.Args().First(), func(f *replay.File) error {
 		from := time.Now()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -42,7 +43,7 @@ tick as one JSON value with all fields.
 Exits with 3 if the last tick differs between two sides, and with 7 if the rules panic
 in it.`,
 		Flags: []cli.Flag{
-			jsonFlag, pathFlag, maxTicksFlag, assetsFlag, limitFlag,
+			console.JSONFlag, pathFlag, maxTicksFlag, assetsFlag, limitFlag,
 			oneTickFlag,
 		},
 		Action: replayStep,
@@ -50,7 +51,7 @@ in it.`,
 }
 
 func replayStep(c *cli.Context) error {
-	if err := between(c, "limit", 0, 0); err != nil {
+	if err := console.Between(c, "limit", 0, 0); err != nil {
 		return err
 	}
 	a, err := openStepSide(c, c.Args().First())
@@ -97,7 +98,7 @@ func panicTick(f *replay.File) (lockstep.Tick, error) {
 	}
 	p, err := replay.FindPanic(r)
 	if p == nil && err == nil {
-		err = usagef("want --tick")
+		err = console.Usagef("want --tick")
 	}
 	if err != nil {
 		return 0, err
@@ -133,7 +134,7 @@ func (s *stepSide) step(t lockstep.Tick, o desync.StepOptions) (*desync.Step, er
 	x, err := s.stepper.Step(t, o)
 	var missing *replay.TickError
 	if errors.As(err, &missing) {
-		return nil, usagef("tick %d: %s has ticks %d to %d", missing.Tick, s.file.Path(), missing.First, missing.Last)
+		return nil, console.Usagef("tick %d: %s has ticks %d to %d", missing.Tick, s.file.Path(), missing.First, missing.Last)
 	}
 	return x, ofFile(s.file.Path(), pathError(err))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -37,7 +38,7 @@ func stepInput(c *cli.Context) (in io.Reader, asks bool) {
 	switch {
 	case !ok || !term.IsTerminal(int(f.Fd())):
 		return c.App.Reader, false
-	case isTerminal(c.App.Writer):
+	case console.IsTerminal(c.App.Writer):
 		return c.App.Reader, true
 	}
 	return strings.NewReader(""), false // the output goes elsewhere: nobody would see a question
@@ -80,9 +81,9 @@ func (s *stepping) run(in io.Reader, asks bool) error {
 func (s *stepping) result(differs bool) error {
 	switch {
 	case differs:
-		return errDiffers
+		return console.ErrDiffers
 	case s.panics:
-		return errPanicked
+		return console.ErrPanicked
 	}
 	return nil
 }
@@ -93,7 +94,7 @@ func (s *stepping) do(line string) (shows bool, err error) {
 	value = strings.TrimSpace(value)
 	takes := map[string]bool{"tick": true, "t": true, "limit": true, "path": true}
 	if value != "" && !takes[word] {
-		return false, usagef("got %q, want %s alone", line, word)
+		return false, console.Usagef("got %q, want %s alone", line, word)
 	}
 	switch word {
 	case "":
@@ -105,7 +106,7 @@ func (s *stepping) do(line string) (shows bool, err error) {
 	case "tick", "t":
 		n, err := strconv.ParseUint(value, 10, 32)
 		if err != nil {
-			return false, usagef("got tick %q, want a number", value)
+			return false, console.Usagef("got tick %q, want a number", value)
 		}
 		s.tick = lockstep.Tick(n)
 	case "path":
@@ -113,7 +114,7 @@ func (s *stepping) do(line string) (shows bool, err error) {
 	case "limit":
 		n, err := strconv.ParseUint(value, 10, 31)
 		if err != nil {
-			return false, usagef("got limit %q, want a number", value)
+			return false, console.Usagef("got limit %q, want a number", value)
 		}
 		s.limit = int(n)
 	case "help", "h", "?":
@@ -122,7 +123,7 @@ func (s *stepping) do(line string) (shows bool, err error) {
 	case "quit", "q":
 		return false, io.EOF
 	default:
-		return false, usagef("unknown word %q, want next, previous, tick N, path PATH, limit N, help or quit", word)
+		return false, console.Usagef("unknown word %q, want next, previous, tick N, path PATH, limit N, help or quit", word)
 	}
 	return true, nil
 }

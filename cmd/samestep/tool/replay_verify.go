@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -34,7 +35,7 @@ parent. verify looks for the parent in the folder of the file and in --parent, c
 the first state with the parent's, and so on with the parent of the parent. It says
 what it could not follow. With --follow it does so when the match is over.` + batchHelp,
 		Flags: []cli.Flag{
-			jsonFlag,
+			console.JSONFlag,
 			&cli.BoolFlag{Name: "keep-going", Usage: "continue after a difference, to tell whether it stays"},
 			maxTicksFlag, assetsFlag,
 			&cli.StringSliceFlag{Name: "parent", Usage: "look for the parent of the match in `FILE|FOLDER`, too"},
@@ -47,12 +48,12 @@ what it could not follow. With --follow it does so when the match is over.` + ba
 }
 
 func replayVerify(c *cli.Context, f *replay.File) error {
-	if err := between(c, "workers", 0, 0); err != nil {
+	if err := console.Between(c, "workers", 0, 0); err != nil {
 		return err
 	}
 	if c.Bool("follow") {
 		if c.IsSet("key") {
-			return usagef("--key cannot be used with --follow: a match is signed when it is over")
+			return console.Usagef("--key cannot be used with --follow: a match is signed when it is over")
 		}
 		return followVerify(c, f)
 	}
@@ -62,7 +63,7 @@ func replayVerify(c *cli.Context, f *replay.File) error {
 	})
 	done()
 	if v.Signed != nil && *v.Signed && !c.Bool("json") {
-		newLiner(c.App.Writer)("signed", "with the key in %s", shown(c.String("key")))
+		console.NewLiner(c.App.Writer)("signed", "with the key in %s", console.Shown(c.String("key")))
 	}
 	return reportVerification(c, v, err)
 }
@@ -113,7 +114,7 @@ func parentPlaces(c *cli.Context, path string) []string {
 // reportVerification prints a verification. Of a file that was not read to its first state, the error says all.
 func reportVerification(c *cli.Context, v *desync.Verification, err error) error {
 	if v.Verification == nil && v.Imported == nil {
-		return refuse(c, err, v.Signed)
+		return console.Refuse(c, err, v.Signed)
 	}
 	return report(c, v, err)
 }
@@ -131,7 +132,7 @@ func followVerify(c *cli.Context, f *replay.File) error {
 	var v *desync.Verification
 	games, err := gamesFor(c, f)
 	if err != nil {
-		return refuse(c, err, nil)
+		return console.Refuse(c, err, nil)
 	}
 	err = follow(c, f, func(ctx context.Context, l *replay.LiveReader) (err error) {
 		v, err = desync.VerifyLive(ctx, l, games, replay.VerifyOptions{MaxTicks: maxTicks(c), KeepGoing: c.Bool("keep-going"), Now: time.Now, Apart: apartFor(c, f)})
@@ -155,7 +156,7 @@ func followVerify(c *cli.Context, f *replay.File) error {
 
 // batchVerify verifies each file as [replayVerify] does.
 func batchVerify(c *cli.Context, b *batch) error {
-	if err := errors.Join(noFlags(c, "follow"), between(c, "workers", 0, 0)); err != nil {
+	if err := errors.Join(noFlags(c, "follow"), console.Between(c, "workers", 0, 0)); err != nil {
 		return err
 	}
 	return b.run(c, func(f *replay.File, _ batchInput) batchRow {
@@ -164,9 +165,9 @@ func batchVerify(c *cli.Context, b *batch) error {
 		})
 		row := batchRow{value: v, err: err}
 		if v.Verification != nil {
-			row.text = fmt.Sprintf("%s, %s", count(v.Ticks-v.Began, "tick"), count(v.Checked, "checksum"))
+			row.text = fmt.Sprintf("%s, %s", console.Count(v.Ticks-v.Began, "tick"), console.Count(v.Checked, "checksum"))
 		} else if v.Imported != nil {
-			row.text = fmt.Sprintf("%s, %s that players reported compared, %d not", count(v.Imported.Ticks, "tick"), count(v.Imported.Checks, "check"), v.Imported.Alone)
+			row.text = fmt.Sprintf("%s, %s that players reported compared, %d not", console.Count(v.Imported.Ticks, "tick"), console.Count(v.Imported.Checks, "check"), v.Imported.Alone)
 		}
 		return row
 	})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/urfave/cli/v2"
 )
 
@@ -21,28 +22,28 @@ func replayWatchCommand() *cli.Command {
 of them (http://127.0.0.1:8766/matches/match-1). On a terminal it shows a table with
 sparklines until you press q; elsewhere it prints a line at each interval until the
 match is over. It simulates nothing. A server tells commands, reports and what it
-rejects of a running match only to an admin (--token-file, or ` + tokenEnv + `).`,
+rejects of a running match only to an admin (--token-file, or ` + console.TokenEnv + `).`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print a line of JSON at each interval, for programs"},
 			&cli.BoolFlag{Name: "plain", Usage: "print lines even on a terminal"},
 			&cli.BoolFlag{Name: "once", Usage: "print one line and exit"},
 			&cli.DurationFlag{Name: "interval", Value: time.Second, Usage: "update every `TIME`, at least 100ms"},
-			&cli.StringFlag{Name: "token", Usage: "authorizes you at a server", EnvVars: []string{tokenEnv}},
+			&cli.StringFlag{Name: "token", Usage: "authorizes you at a server", EnvVars: []string{console.TokenEnv}},
 			&cli.StringFlag{Name: "token-file", Usage: "`FILE` with the token"},
 			delayFlag,
 		},
 		Action: func(c *cli.Context) error {
-			if err := between(c, "interval", 100*time.Millisecond, 0); err != nil {
+			if err := console.Between(c, "interval", 100*time.Millisecond, 0); err != nil {
 				return err
 			}
-			ctx, stop := interruptible(c)
+			ctx, stop := console.Interruptible(c)
 			defer stop()
 			s, err := openSource(ctx, c, c.Args().First())
 			if err != nil {
 				return err
 			}
 			defer s.close()
-			if isTerminal(c.App.Writer) && !c.Bool("plain") && !c.Bool("json") && !c.Bool("once") {
+			if console.IsTerminal(c.App.Writer) && !c.Bool("plain") && !c.Bool("json") && !c.Bool("once") {
 				return watchScreen(ctx, c, s)
 			}
 			return watchLines(ctx, c, s)
@@ -63,7 +64,7 @@ var errUnseen = errors.New("not visible at the moment")
 // openSource opens a file or a URL.
 func openSource(ctx context.Context, c *cli.Context, name string) (source, error) {
 	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
-		token, err := clientToken(c)
+		token, err := console.ClientToken(c)
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +90,7 @@ func watchLines(ctx context.Context, c *cli.Context, s source) error {
 		case err != nil:
 			fmt.Fprintf(c.App.ErrWriter, "%s: %v\n", c.App.Name, err)
 		case c.Bool("json"):
-			if err := writeLine(c.App.Writer, r.values); err != nil {
+			if err := console.WriteLine(c.App.Writer, r.values); err != nil {
 				return err
 			}
 		default:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
@@ -155,10 +156,10 @@ func (s *fileSource) look(ctx context.Context) (*watchReport, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
-		return nil, &fileError{s.live.Path(), s.err}
+		return nil, &console.FileError{Name: s.live.Path(), Err: s.err}
 	}
 	if s.header == nil {
-		return &watchReport{title: shown(s.live.Path()), line: "the file is still empty", values: struct{}{}}, nil
+		return &watchReport{title: console.Shown(s.live.Path()), line: "the file is still empty", values: struct{}{}}, nil
 	}
 	now := time.Now()
 	if since := now.Sub(s.lookedAt).Seconds(); !s.lookedAt.IsZero() && since > 0 {
@@ -177,19 +178,19 @@ func (s *fileSource) report() *watchReport {
 		state = fmt.Sprintf("at %.0f %% of real time", s.percent)
 	}
 	if s.ended {
-		state = "over: " + shown(s.reason)
+		state = "over: " + console.Shown(s.reason)
 	}
 	differed := fmt.Sprintf("%d of players differed", t.Mismatches)
 	if d := s.differed; d != nil {
-		differed += fmt.Sprintf(", the first at tick %d, of player %d %s", d.differed, d.Player, shown(d.Name))
+		differed += fmt.Sprintf(", the first at tick %d, of player %d %s", d.differed, d.Player, console.Shown(d.Name))
 	}
 	r := &watchReport{
-		title: fmt.Sprintf("%s  match %s", shown(h.Game), h.Match.String()[:8]),
+		title: fmt.Sprintf("%s  match %s", console.Shown(h.Game), h.Match.String()[:8]),
 		facts: []watchFact{
-			{"tick", fmt.Sprintf("%s, %s, %s", humanize.Comma(int64(s.tick)), matchTime(at), state), false},
+			{"tick", fmt.Sprintf("%s, %s, %s", humanize.Comma(int64(s.tick)), console.MatchTime(at), state), false},
 			{"commands", fmt.Sprintf("%s, %.1f a second", humanize.Comma(int64(t.Commands)), float64(t.Commands)/max(at, 1)), false},
 			{"checksums", fmt.Sprintf("%s agreed, %s", humanize.Comma(int64(t.Checks)), differed), t.Mismatches > 0},
-			{"records", fmt.Sprintf("%s in %s, %s", size(t.SizeBytes), count(t.Keyframes, "keyframe"), shown(h.Platform)), false},
+			{"records", fmt.Sprintf("%s in %s, %s", console.Size(t.SizeBytes), console.Count(t.Keyframes, "keyframe"), console.Shown(h.Platform)), false},
 		},
 		table: watchTable{columns: []string{"player", "name", "commands", "last at", "differed", "commands a second"}},
 		over:  s.ended,
@@ -218,10 +219,10 @@ func (s *fileSource) report() *watchReport {
 			mismatches += fmt.Sprintf(" since %d", p.differed)
 		}
 		r.table.rows = append(r.table.rows, []string{
-			fmt.Sprint(p.Player), shown(p.Name), humanize.Comma(int64(p.Commands)), last, mismatches, s.marked(p),
+			fmt.Sprint(p.Player), console.Shown(p.Name), humanize.Comma(int64(p.Commands)), last, mismatches, s.marked(p),
 		})
 	}
-	r.line = fmt.Sprintf("tick %d  %s  %s (%.0f/s)  %s, %d differ  %s", s.tick, matchTime(at), count(t.Commands, "command"), lately, count(t.Checks, "check"), t.Mismatches, state)
+	r.line = fmt.Sprintf("tick %d  %s  %s (%.0f/s)  %s, %d differ  %s", s.tick, console.MatchTime(at), console.Count(t.Commands, "command"), lately, console.Count(t.Checks, "check"), t.Mismatches, state)
 	return r
 }
 

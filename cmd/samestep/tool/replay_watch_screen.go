@@ -14,6 +14,7 @@ import (
 	"charm.land/lipgloss/v2/table"
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/words"
 )
 
@@ -199,7 +200,7 @@ func (m *screen) table(rows [][]string) string {
 func (m *screen) footer() string {
 	switch {
 	case m.unseen != nil:
-		return wrongStyle.Render(shown(m.unseen.Error()))
+		return wrongStyle.Render(console.Shown(m.unseen.Error()))
 	case m.report == nil:
 		return dimStyle.Render("looking …")
 	case m.report.over:

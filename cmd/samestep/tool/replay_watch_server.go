@@ -17,6 +17,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -51,13 +52,13 @@ type watchMatch struct {
 func newServerSource(address, token string) (*serverSource, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		return nil, usagef("%q is not a URL", address)
+		return nil, console.Usagef("%q is not a URL", address)
 	}
 	base, name, one := strings.Cut(strings.TrimSuffix(u.Path, "/")+"/", "/matches/") // the base is that of base-path
 	known := one || u.Path == "" || strings.HasSuffix(u.Path, "/")
 	base, name = strings.TrimSuffix(base, "/"), strings.TrimSuffix(name, "/")
 	if one = name != ""; !known || strings.Contains(name, "/") {
-		return nil, usagef("%q is neither the URL of a server nor of a match, such as http://127.0.0.1:8766/matches/match-1", address)
+		return nil, console.Usagef("%q is neither the URL of a server nor of a match, such as http://127.0.0.1:8766/matches/match-1", address)
 	}
 	s := &serverSource{token: token, root: u.Scheme + "://" + u.Host + base, one: one, seen: make(map[string]*watchMatch), client: http.Client{Timeout: 5 * time.Second}}
 	s.page = s.root + "/matches"
@@ -83,12 +84,12 @@ func (s *serverSource) get(ctx context.Context, address string, read func(io.Rea
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return resp.StatusCode, fmt.Errorf("%s: %s", address, statusOf(resp))
+		return resp.StatusCode, fmt.Errorf("%s: %s", address, console.StatusOf(resp))
 	}
 	body := &io.LimitedReader{R: resp.Body, N: s.left}
 	err = read(body)
 	if s.left = body.N; s.left == 0 {
-		err = fmt.Errorf("the server answered with more than %s", size[int64](maxAnswer))
+		err = fmt.Errorf("the server answered with more than %s", console.Size[int64](maxAnswer))
 	}
 	if err != nil {
 		return resp.StatusCode, fmt.Errorf("%w: %s: %w", errUnseen, address, err)
@@ -217,8 +218,8 @@ func (s *serverSource) report(views []watchedView, late watchLateness) *watchRep
 			trip = fmt.Sprintf("%.0f ms", float64(v.SlowestRTT)/1000)
 		}
 		r.table.rows = append(r.table.rows, []string{
-			shown(v.Name), humanize.Comma(int64(v.Tick)), fmt.Sprintf("%.0f s", float64(v.Settings.Micros(int64(v.Tick)))/1e6),
-			fmt.Sprint(st.Players), fmt.Sprint(st.Spectators), v.reports(), fmt.Sprint(st.Desyncs), fmt.Sprint(st.MaxLag), trip, shown(state), m.rate.spark(),
+			console.Shown(v.Name), humanize.Comma(int64(v.Tick)), fmt.Sprintf("%.0f s", float64(v.Settings.Micros(int64(v.Tick)))/1e6),
+			fmt.Sprint(st.Players), fmt.Sprint(st.Spectators), v.reports(), fmt.Sprint(st.Desyncs), fmt.Sprint(st.MaxLag), trip, console.Shown(state), m.rate.spark(),
 		})
 	}
 	r.over = s.one && ended > 0
@@ -231,18 +232,18 @@ func (s *serverSource) report(views []watchedView, late watchLateness) *watchRep
 		counts = fmt.Sprintf("%.1f commands/s  %d reports  ", commands, reports)
 	}
 	r.facts = []watchFact{
-		{"matches", fmt.Sprintf("%d with %s and %s", sum.Matches, count(sum.Players, "player"), count(sum.Spectators, "spectator")), false},
+		{"matches", fmt.Sprintf("%d with %s and %s", sum.Matches, console.Count(sum.Players, "player"), console.Count(sum.Spectators, "spectator")), false},
 		{"commands", of, false},
-		{"checksums", fmt.Sprintf("%s, %s", checks, count(int(sum.Desyncs), "desync")), sum.Desyncs > 0},
+		{"checksums", fmt.Sprintf("%s, %s", checks, console.Count(int(sum.Desyncs), "desync")), sum.Desyncs > 0},
 		{"lateness", late.String(), false},
 	}
-	r.line = fmt.Sprintf("%s  %s  %s  %s%s  lag %d", matchesIn(views), count(sum.Players, "player"), count(sum.Spectators, "spectator"),
-		counts, count(int(sum.Desyncs), "desync"), sum.MaxLag)
+	r.line = fmt.Sprintf("%s  %s  %s  %s%s  lag %d", matchesIn(views), console.Count(sum.Players, "player"), console.Count(sum.Spectators, "spectator"),
+		counts, console.Count(int(sum.Desyncs), "desync"), sum.MaxLag)
 	if late.Advances > 0 {
 		r.line += "  late by " + late.String()
 	}
 	if len(views) == 1 && views[0].Ended+views[0].Held != "" {
-		r.line += "  " + shown(views[0].Ended+views[0].Held)
+		r.line += "  " + console.Shown(views[0].Ended+views[0].Held)
 	}
 	return r
 }
@@ -250,7 +251,7 @@ func (s *serverSource) report(views []watchedView, late watchLateness) *watchRep
 // matchesIn names a single match and its tick, and counts several.
 func matchesIn(views []watchedView) string {
 	if len(views) == 1 {
-		return fmt.Sprintf("%s tick %d", shown(views[0].Name), views[0].Tick)
+		return fmt.Sprintf("%s tick %d", console.Shown(views[0].Name), views[0].Tick)
 	}
 	if len(views) == 0 {
 		return "no matches"

@@ -19,6 +19,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
@@ -166,7 +167,7 @@ func TestWatchServer(t *testing.T) {
 		t.Errorf("no server: got %v", err)
 	}
 	for _, address := range []string{"http://", "http://a/b", "http://a/matches/b/play"} {
-		if _, err := newServerSource(address, ""); !isUsage(err) {
+		if _, err := newServerSource(address, ""); !console.IsUsage(err) {
 			t.Errorf("%s: got %v", address, err)
 		}
 	}

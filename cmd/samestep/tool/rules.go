@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/urfave/cli/v2"
 )
 
@@ -21,7 +22,7 @@ func rulesCommand() *cli.Command {
 				Usage:       "print what the rules in a module are",
 				ArgsUsage:   "FILE",
 				Description: "Compiles the module, and prints what it says about itself.",
-				Flags:       append([]cli.Flag{jsonFlag}, moduleFlags...),
+				Flags:       append([]cli.Flag{console.JSONFlag}, moduleFlags...),
 				Action:      rulesInspect,
 			},
 			rulesCheckCommand(),
@@ -31,7 +32,7 @@ func rulesCommand() *cli.Command {
 				ArgsUsage: "FILE...",
 				Description: `Checks each module and copies it into a folder, under its SHA-256. A verb that reads a
 replay whose rules this program does not have looks there for a module with them.`,
-				Flags:  []cli.Flag{&cli.StringFlag{Name: "dir", Usage: "the `FOLDER`", DefaultText: "in the user's cache"}, jsonFlag, moduleTimeFlag, moduleMemoryFlag},
+				Flags:  []cli.Flag{&cli.StringFlag{Name: "dir", Usage: "the `FOLDER`", DefaultText: "in the user's cache"}, console.JSONFlag, moduleTimeFlag, moduleMemoryFlag},
 				Action: rulesAdd,
 			},
 		},
@@ -52,7 +53,7 @@ func rulesAdd(c *cli.Context) error {
 	dir := c.String("dir")
 	if dir == "" {
 		if dir = storeOfUser(); dir == "" {
-			return usagef("this user has no folder for caches: want --dir")
+			return console.Usagef("this user has no folder for caches: want --dir")
 		}
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {

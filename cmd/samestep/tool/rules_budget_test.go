@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/urfave/cli/v2"
 )
 
@@ -25,7 +26,7 @@ func TestInterruptedVerb(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := newBudget(c)
-		ctx, stop := interruptible(c)
+		ctx, stop := console.Interruptible(c)
 		after := newBudget(c)
 		if interrupted {
 			if err := syscall.Kill(syscall.Getpid(), syscall.SIGINT); err != nil {

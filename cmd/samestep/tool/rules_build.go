@@ -19,6 +19,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/files"
 	wasm "github.com/seed-49bee653/samestep/module"
 )
@@ -38,7 +39,7 @@ same bytes. See docs/spec/abi.md.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "o", Usage: "write the module to `FILE`", DefaultText: "PACKAGE.wasm"},
 			&cli.StringFlag{Name: "usual", Value: "Usual", Usage: "`NAME` of the function with the configuration of a usual match"},
-			jsonFlag,
+			console.JSONFlag,
 		},
 		Action: rulesBuild,
 	}
@@ -73,7 +74,7 @@ func rulesBuild(c *cli.Context) error {
 	}
 	i := newModuleInfo(out, g)
 	return tell(c, i, func(w io.Writer) {
-		fmt.Fprintf(w, "wrote %s: %s build %s, %s\n", out, i.Game, i.Build, size(i.Bytes))
+		fmt.Fprintf(w, "wrote %s: %s build %s, %s\n", out, i.Game, i.Build, console.Size(i.Bytes))
 	}, nil)
 }
 
@@ -104,7 +105,7 @@ func findRules(ctx context.Context, name, usual string) (*rulesPackage, error) {
 	}
 	p := new(rulesPackage)
 	if err := json.Unmarshal(out, p); err != nil {
-		return nil, usagef("%s: want one package", name)
+		return nil, console.Usagef("%s: want one package", name)
 	}
 	switch {
 	case p.Module == nil:
@@ -146,7 +147,7 @@ const moduleMain = `package main
 
 import (
 	rules %q
-	"` + module + `/module/guest"
+	"` + console.Module + `/module/guest"
 )
 
 func init() { guest.Export(rules.Rules(), %s) }

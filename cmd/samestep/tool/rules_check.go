@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
@@ -31,11 +32,11 @@ it also verifies the golden matches of the module's build in a folder. It exits 
 two results differ, with 1 if the module refuses the configuration, with 4 if it answers
 what it must not or exceeds a limit, and with 7 if it panics.`,
 		Flags: append([]cli.Flag{
-			assetsFlag, configFlag, jsonFlag,
+			assetsFlag, configFlag, console.JSONFlag,
 			&cli.StringFlag{Name: "dir", Usage: "`FOLDER` of golden matches"},
 			&cli.UintFlag{Name: "players", Value: 2, Usage: "seats of the match"},
 			&cli.UintFlag{Name: "ticks", Value: 200, Usage: "ticks of the match, 1 to 100000"},
-		}, randomFlags...),
+		}, console.RandomFlags...),
 		Action: rulesCheck,
 	}
 }
@@ -52,7 +53,7 @@ type moduleCheck struct {
 }
 
 func rulesCheck(c *cli.Context) error {
-	if err := cmp.Or(between[uint](c, "players", 1, 16), between[uint](c, "ticks", 1, 100000)); err != nil {
+	if err := cmp.Or(console.Between[uint](c, "players", 1, 16), console.Between[uint](c, "ticks", 1, 100000)); err != nil {
 		return err
 	}
 	name := c.Args().First()
@@ -84,8 +85,8 @@ func rulesCheck(c *cli.Context) error {
 	}
 	if o.Dir != "" {
 		golden, err := locksteptest.CheckGolden(g.Game, o)
-		if isAny(err, locksteptest.ErrGoldenChanged, locksteptest.ErrGoldenPlatform) {
-			return fmt.Errorf("%w: %w", errGolden, err)
+		if console.IsAny(err, locksteptest.ErrGoldenChanged, locksteptest.ErrGoldenPlatform) {
+			return fmt.Errorf("%w: %w", console.ErrGolden, err)
 		}
 		if err != nil {
 			return err
@@ -96,15 +97,15 @@ func rulesCheck(c *cli.Context) error {
 }
 
 func (r *moduleCheck) print(w io.Writer) {
-	line := newLiner(w)
+	line := console.NewLiner(w)
 	line("checked", "%s build %s: a random match gives the same in other ways", r.Game, r.Build)
 	line("reached", "%s", r.Reached)
 	if r.Thin != "" {
 		line("but", "%s", r.Thin)
 	}
-	line("compiled", "and interpreted: the same states in %s of random commands of player 0, the last %s", count(int(r.Compared), "tick"), r.Hash)
+	line("compiled", "and interpreted: the same states in %s of random commands of player 0, the last %s", console.Count(int(r.Compared), "tick"), r.Hash)
 	if r.Golden > 0 {
-		line("golden", "%s verified", count(r.Golden, "match"))
+		line("golden", "%s verified", console.Count(r.Golden, "match"))
 	}
 }
 
@@ -114,21 +115,21 @@ func moduleOutcome(err error) error {
 		refusal *abi.Refusal
 		config  *lockstep.ConfigError
 		failure *locksteptest.Failure
-		fault   = faultIn(err)
+		fault   = console.FaultIn(err)
 	)
 	switch {
 	case errors.As(err, &config):
 		return fmt.Errorf("the module refuses the configuration or its assets: %w", err)
 	case errors.As(err, &refusal):
-		return &ClassError{replay.ClassInvalid, fmt.Sprintf("the module refuses a state that it saved itself: %v", err)}
+		return &console.ClassError{Class: replay.ClassInvalid, Text: fmt.Sprintf("the module refuses a state that it saved itself: %v", err)}
 	case fault != nil && fault.Wrong:
-		return &ClassError{replay.ClassInvalid, fmt.Sprintf("the module answers what docs/spec/abi.md does not allow: %v", err)}
+		return &console.ClassError{Class: replay.ClassInvalid, Text: fmt.Sprintf("the module answers what docs/spec/abi.md does not allow: %v", err)}
 	case fault != nil && fault.Limit:
 		return fmt.Errorf("the module exceeds a limit: %w", err)
 	case fault != nil:
 		return fmt.Errorf("the module panics: %w", err)
 	case errors.As(err, &failure):
-		return fmt.Errorf("%w: %w", errDiffers, err)
+		return fmt.Errorf("%w: %w", console.ErrDiffers, err)
 	}
 	return err
 }
@@ -175,11 +176,11 @@ func (r *moduleCheck) compareInterpreter(g *playable, o locksteptest.GoldenOptio
 		}
 		r.Compared = t
 		if a, b := sims[0].Hash(), sims[1].Hash(); a != b {
-			return fmt.Errorf("%w: at tick %d the compiled module has state %s, the interpreted one %s", errDiffers, t, checksum.FormatHash(a), checksum.FormatHash(b))
+			return fmt.Errorf("%w: at tick %d the compiled module has state %s, the interpreted one %s", console.ErrDiffers, t, checksum.FormatHash(a), checksum.FormatHash(b))
 		}
 		a, ended := sims[0].Ended()
 		if b, also := sims[1].Ended(); also != ended || !bytes.Equal(a, b) {
-			return fmt.Errorf("%w: at tick %d the compiled module ends the match: %t, with %x; the interpreted one: %t, with %x", errDiffers, t, ended, a, also, b)
+			return fmt.Errorf("%w: at tick %d the compiled module ends the match: %t, with %x; the interpreted one: %t, with %x", console.ErrDiffers, t, ended, a, also, b)
 		}
 		if ended {
 			break

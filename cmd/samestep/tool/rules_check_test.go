@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
@@ -67,14 +68,14 @@ func TestModuleOutcomes(t *testing.T) {
 		code int
 		want string
 	}{
-		{"a refused configuration", faulty{abi.Configure, refuse}, exitError, "the module refuses the configuration or its assets: "},
-		{"a refused restore", faulty{abi.Restore, refuse}, exitCorrupt, "the module refuses a state that it saved itself: "},
-		{"a refused step", faulty{abi.Step, refuse}, exitCorrupt, "does not allow: "},
-		{"a save of another size", faulty{abi.Save, func() ([]byte, error) { return []byte{1}, nil }}, exitCorrupt, "does not allow: "},
-		{"a trap", faulty{abi.Step, func() ([]byte, error) { return nil, &abi.Fault{Text: "unreachable"} }}, exitPanic, "the module panics: "},
-		{"a call without an end", faulty{abi.Step, func() ([]byte, error) { return nil, &abi.Fault{Text: "too long", Limit: true} }}, exitCorrupt, "the module exceeds a limit: "},
-		{"another state", faulty{abi.Save, func() ([]byte, error) { return []byte{9, 9, 9, 9}, nil }}, exitDesync, "they differ: "},
-		{"no fault", faulty{}, exitOK, ""},
+		{"a refused configuration", faulty{abi.Configure, refuse}, console.ExitError, "the module refuses the configuration or its assets: "},
+		{"a refused restore", faulty{abi.Restore, refuse}, console.ExitCorrupt, "the module refuses a state that it saved itself: "},
+		{"a refused step", faulty{abi.Step, refuse}, console.ExitCorrupt, "does not allow: "},
+		{"a save of another size", faulty{abi.Save, func() ([]byte, error) { return []byte{1}, nil }}, console.ExitCorrupt, "does not allow: "},
+		{"a trap", faulty{abi.Step, func() ([]byte, error) { return nil, &abi.Fault{Text: "unreachable"} }}, console.ExitPanic, "the module panics: "},
+		{"a call without an end", faulty{abi.Step, func() ([]byte, error) { return nil, &abi.Fault{Text: "too long", Limit: true} }}, console.ExitCorrupt, "the module exceeds a limit: "},
+		{"another state", faulty{abi.Save, func() ([]byte, error) { return []byte{9, 9, 9, 9}, nil }}, console.ExitDesync, "they differ: "},
+		{"no fault", faulty{}, console.ExitOK, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			g, err := lockstep.NewGameElsewhere(row.m)
@@ -85,7 +86,7 @@ func TestModuleOutcomes(t *testing.T) {
 			if err != nil {
 				err = moduleOutcome(err)
 			}
-			if code := exitCode(err); code != row.code || err != nil && !strings.Contains(err.Error(), row.want) || errors.Is(err, errDiffers) != (row.code == exitDesync) {
+			if code := console.ExitCode(err); code != row.code || err != nil && !strings.Contains(err.Error(), row.want) || errors.Is(err, console.ErrDiffers) != (row.code == console.ExitDesync) {
 				t.Errorf("got exit code %d, %v, want %d, %q", code, err, row.code, row.want)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 // A moduleInfo is what a verb prints of a module.
@@ -39,11 +40,11 @@ func newModuleInfo(name string, g *playable) *moduleInfo {
 }
 
 func (i *moduleInfo) print(w io.Writer) {
-	line := newLiner(w)
+	line := console.NewLiner(w)
 	line("rules", "of %s build %s", i.Game, i.Build)
-	line("module", "%s, %d bytes, sha256 %s", shown(i.File), i.Bytes, i.SHA256)
-	line("commands", "%s", shown(strings.Join(i.Commands, ", ")))
-	line("state", "%s (schema %s)", shown(strings.Join(i.State, ", ")), i.Schema)
+	line("module", "%s, %d bytes, sha256 %s", console.Shown(i.File), i.Bytes, i.SHA256)
+	line("commands", "%s", console.Shown(strings.Join(i.Commands, ", ")))
+	line("state", "%s (schema %s)", console.Shown(strings.Join(i.State, ", ")), i.Schema)
 	line("views", "%s", yesOrNo(i.View))
 	line("assets", "%s", yesOrNo(i.Assets))
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/urfave/cli/v2"
 )
 
@@ -44,7 +45,7 @@ func budgetOf(app *cli.App, verb *cli.Command) string {
 	c := cli.NewContext(app, flag.NewFlagSet("", flag.ContinueOnError), nil)
 	c.Command = verb
 	switch b := newBudget(c); {
-	case b == nil && settingOf(verb.Flags, rulesFlag.Name) != nil:
+	case b == nil && console.SettingOf(verb.Flags, rulesFlag.Name) != nil:
 		return budgetHost
 	case b == nil:
 		return ""

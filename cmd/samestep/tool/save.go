@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -31,11 +32,11 @@ has an end, and verifies like that of a match that is over. FILE must not exist;
 it, the server names the file. To play on from the save: samestep serve --from FILE
 
 Other users can see a token on the command line; prefer --token-file or the
-environment variable ` + tokenEnv + `.`,
+environment variable ` + console.TokenEnv + `.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "token", Usage: "authorizes you", EnvVars: []string{tokenEnv}},
+			&cli.StringFlag{Name: "token", Usage: "authorizes you", EnvVars: []string{console.TokenEnv}},
 			&cli.StringFlag{Name: "token-file", Usage: "`FILE` with the token"},
-			jsonFlag,
+			console.JSONFlag,
 		},
 		Action: save,
 	}
@@ -58,11 +59,11 @@ func save(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	token, err := clientToken(c)
+	token, err := console.ClientToken(c)
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible(c)
+	ctx, stop := console.Interruptible(c)
 	defer stop()
 	answer, err := askForSave(ctx, page, token)
 	if err != nil {
@@ -79,7 +80,7 @@ func save(c *cli.Context) error {
 		return err
 	}
 	return tell(c, s, func(w io.Writer) {
-		fmt.Fprintf(w, "saved %s: %s, %s\n", s.File, count(s.Tick, "tick"), size(s.SizeBytes))
+		fmt.Fprintf(w, "saved %s: %s, %s\n", s.File, console.Count(s.Tick, "tick"), console.Size(s.SizeBytes))
 	}, nil)
 }
 
@@ -98,7 +99,7 @@ func askForSave(ctx context.Context, page, token string) (*http.Response, error)
 	}
 	if answer.StatusCode != http.StatusOK {
 		answer.Body.Close()
-		return nil, fmt.Errorf("%s: %s%s", r.URL, statusOf(answer), saveHints[answer.StatusCode])
+		return nil, fmt.Errorf("%s: %s%s", r.URL, console.StatusOf(answer), saveHints[answer.StatusCode])
 	}
 	return answer, nil
 }

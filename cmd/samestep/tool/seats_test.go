@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -36,15 +37,15 @@ func TestSeatsThatFit(t *testing.T) {
 		stdout string
 		stderr string
 	}{
-		{"demo --seconds 2", exitOK, "match      3 bots", ""},
-		{"fuzz --matches 1 --ticks 40", exitOK, "verdict", ""},
-		{"simulate --seeds 3 --minutes 0.7 --clients 8 --once", exitOK, "violations 0", ""},
-		{"simulate --seeds 1 --minutes 0.7 --clients 2 --once", exitOK, "violations 0", ""},
-		{"attack --print-tokens", exitOK, "player    -  hand-2 ", ""},
-		{"demo --seconds 2 --players 9", exitError, "", "game trio has no configuration of a match of 9 seats: its function panicked: runtime error: index out of range [9] with length 7"},
-		{"fuzz --matches 1 --players 2", exitError, "", "got 2 players, want 3 or 6"},
-		{"golden --add --players 8", exitError, "", "no configuration of a match of 8 seats"},
-		{"bench log --players 7", exitError, "", "no configuration of a match of 7 seats"},
+		{"demo --seconds 2", console.ExitOK, "match      3 bots", ""},
+		{"fuzz --matches 1 --ticks 40", console.ExitOK, "verdict", ""},
+		{"simulate --seeds 3 --minutes 0.7 --clients 8 --once", console.ExitOK, "violations 0", ""},
+		{"simulate --seeds 1 --minutes 0.7 --clients 2 --once", console.ExitOK, "violations 0", ""},
+		{"attack --print-tokens", console.ExitOK, "player    -  hand-2 ", ""},
+		{"demo --seconds 2 --players 9", console.ExitError, "", "game trio has no configuration of a match of 9 seats: its function panicked: runtime error: index out of range [9] with length 7"},
+		{"fuzz --matches 1 --players 2", console.ExitError, "", "got 2 players, want 3 or 6"},
+		{"golden --add --players 8", console.ExitError, "", "no configuration of a match of 8 seats"},
+		{"bench log --players 7", console.ExitError, "", "no configuration of a match of 7 seats"},
 	} {
 		var stdout, stderr strings.Builder
 		args := strings.Fields(row.args)

@@ -19,6 +19,7 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/server/agones"
 )
@@ -36,7 +37,7 @@ The flags are what people type. They and everything else are keys of the file of
 --settings, which --print-settings prints with their meaning; --set sets one key.
 
 Tokens carry the rights of clients. They are a list in a file (--tokens) or in the
-environment (` + tokensEnv + `), with a line "ROLE SEAT NAME MATCH TOKEN" for each, where
+environment (` + console.TokensEnv + `), with a line "ROLE SEAT NAME MATCH TOKEN" for each, where
 a dash stands for any seat or every match; or they are signed tokens (jwt-key).
 The SEAT of a spectator can be player:N, team:N or role:NAME: it gets the views of that
 one, as a coach, and sees nothing else.
@@ -57,11 +58,11 @@ lives, is ready, has a match that somebody plays, and has ended.`,
 }
 
 func serve(c *cli.Context) error {
-	if c.String(writeSettingsFlag.Name) != "" {
+	if c.String(console.WriteSettingsFlag.Name) != "" {
 		return writeSettings(c)
 	}
-	if c.Bool(printSettingsFlag.Name) {
-		return printSettings(c)
+	if c.Bool(console.PrintSettingsFlag.Name) {
+		return console.PrintSettings(c)
 	}
 	if err := checkExtension(c); err != nil {
 		return err

@@ -19,6 +19,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/server/archive"
 	"github.com/seed-49bee653/samestep/server/archive/s3"
@@ -70,7 +71,7 @@ func addArchive(c *cli.Context, o *server.Options) (*archive.Archive, error) {
 func archiveKey(c *cli.Context) (key ed25519.PrivateKey, err error) {
 	if path := c.String("sign-key"); path != "" {
 		if c.Bool("keep-open") {
-			return nil, usagef("sign-key: got it with keep-open, but only sealed replays are signed")
+			return nil, console.Usagef("sign-key: got it with keep-open, but only sealed replays are signed")
 		}
 		if key, err = readKey[ed25519.PrivateKey](path, "PRIVATE KEY", x509.ParsePKCS8PrivateKey); err != nil {
 			return nil, err
@@ -78,12 +79,12 @@ func archiveKey(c *cli.Context) (key ed25519.PrivateKey, err error) {
 	}
 	switch place, dir := c.String("archive"), c.String("dir"); {
 	case place == "" && slices.ContainsFunc(keepFlags, c.IsSet):
-		return nil, usagef("%s need archive", strings.Join(keepFlags, ", "))
+		return nil, console.Usagef("%s need archive", strings.Join(keepFlags, ", "))
 	case place == "":
 	case dir == "":
-		return nil, usagef("archive needs --dir, where replays are written first")
+		return nil, console.Usagef("archive needs --dir, where replays are written first")
 	case filepath.Clean(place) == filepath.Clean(dir):
-		return nil, usagef("archive: got the folder of --dir, want another one")
+		return nil, console.Usagef("archive: got the folder of --dir, want another one")
 	}
 	return key, nil
 }
@@ -152,7 +153,7 @@ after files in a folder were added or removed by hand, or after files were repla
 while the server runs.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "dir", Value: "matches", Usage: "the server's `FOLDER`, which has the index of an archive that is no folder"},
-			jsonFlag,
+			console.JSONFlag,
 		},
 		Action: replayIndex,
 	}
@@ -177,5 +178,5 @@ func replayIndex(c *cli.Context) error {
 	}
 	return tell(c, struct {
 		Files int `json:"files"`
-	}{n}, func(w io.Writer) { fmt.Fprintf(w, "%s in %s\n", count(n, "file"), index) }, nil)
+	}{n}, func(w io.Writer) { fmt.Fprintf(w, "%s in %s\n", console.Count(n, "file"), index) }, nil)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/server/archive"
 )
 
@@ -71,7 +72,7 @@ func TestCheckTellsRetention(t *testing.T) {
 	}
 	for keep, want := range map[string]string{"1": "retention: would delete 3 files with ", "4": ""} {
 		code, out := checkServe(t, "", "--dir", t.TempDir(), "--set", "archive="+place, "--set", "keep-replays="+keep)
-		if code != exitOK || !strings.Contains(out, want) || strings.Contains(out, "retention") != (want != "") {
+		if code != console.ExitOK || !strings.Contains(out, want) || strings.Contains(out, "retention") != (want != "") {
 			t.Errorf("%s: got exit code %d and %s, want %q", keep, code, out, want)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/server/archive"
 	"github.com/seed-49bee653/samestep/server/archive/s3"
@@ -81,7 +82,7 @@ func tellRetention(c *cli.Context, now time.Time) {
 	case err != nil:
 		fmt.Fprintf(c.App.Writer, "retention: not known: %v\n", err)
 	case d.Files > 0:
-		fmt.Fprintf(c.App.Writer, "retention: would delete %s with %d bytes, from %s to %s, at %s\n", count(d.Files, "file"), d.SizeBytes, d.First, d.Last, d.At.UTC().Format(time.RFC3339))
+		fmt.Fprintf(c.App.Writer, "retention: would delete %s with %d bytes, from %s to %s, at %s\n", console.Count(d.Files, "file"), d.SizeBytes, d.First, d.Last, d.At.UTC().Format(time.RFC3339))
 	}
 }
 
@@ -99,7 +100,7 @@ func (s *start) check(c *cli.Context, stopped *resumption) error {
 		return err
 	}
 	if info, err := os.Stat(o.Dir); err == nil && !info.IsDir() {
-		return usagef("--dir: %s is not a folder", o.Dir)
+		return console.Usagef("--dir: %s is not a folder", o.Dir)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

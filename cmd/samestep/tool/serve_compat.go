@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -24,16 +25,16 @@ import (
 // checkCompat checks compat and player-tokens, and gives a match as many seats as there are tokens by default.
 func checkCompat(c *cli.Context, g *playable) error {
 	if c.Bool("compat") && g.compat == nil {
-		return usagef("compat: game %s has no other wire; --game chooses another game", g.Name())
+		return console.Usagef("compat: game %s has no other wire; --game chooses another game", g.Name())
 	}
 	if c.Bool("compat") && c.Bool("relay") {
-		return usagef("compat: got relay, want a referee, which refuses commands that stop other clients")
+		return console.Usagef("compat: got relay, want a referee, which refuses commands that stop other clients")
 	}
 	if c.Bool("compat") && c.String("players-see") == "views" {
-		return usagef("compat: got players-see views, want all: clients of the other wire are sent every state")
+		return console.Usagef("compat: got players-see views, want all: clients of the other wire are sent every state")
 	}
 	if c.Bool("compat") && c.Uint("guests") > 0 {
-		return usagef("compat: got --guests, whose limits count addresses, and those of other clients are not told to the match")
+		return console.Usagef("compat: got --guests, whose limits count addresses, and those of other clients are not told to the match")
 	}
 	if !c.IsSet("player-tokens") {
 		return nil
@@ -41,11 +42,11 @@ func checkCompat(c *cli.Context, g *playable) error {
 	tokens := playerTokens(c)
 	for i, token := range tokens {
 		if slices.Contains(tokens[:i], token) {
-			return usagef("player-tokens: got the token of seat %d again for seat %d, want another for each", slices.Index(tokens, token), i)
+			return console.Usagef("player-tokens: got the token of seat %d again for seat %d, want another for each", slices.Index(tokens, token), i)
 		}
 	}
 	if len(tokens) == 0 || len(tokens) > lockstep.MaxPlayers {
-		return usagef("player-tokens: got %d, want 1 to %d", len(tokens), lockstep.MaxPlayers)
+		return console.Usagef("player-tokens: got %d, want 1 to %d", len(tokens), lockstep.MaxPlayers)
 	}
 	if !c.IsSet("players") && c.String("from") == "" {
 		if err := c.Set("players", strconv.Itoa(len(tokens))); err != nil {
@@ -53,10 +54,10 @@ func checkCompat(c *cli.Context, g *playable) error {
 		}
 	}
 	if c.IsSet("players") && uint(len(tokens)) > c.Uint("players") {
-		return usagef("player-tokens: got %d, want at most %d, the --players", len(tokens), c.Uint("players"))
+		return console.Usagef("player-tokens: got %d, want at most %d, the --players", len(tokens), c.Uint("players"))
 	}
 	if !isLoopback(c.String("listen")) || len(c.StringSlice("trusted-proxy")) > 0 {
-		return usagef("player-tokens: anybody could guess a short token: want --listen on a loopback address such as 127.0.0.1:8766, and no trusted-proxy; otherwise use --tokens")
+		return console.Usagef("player-tokens: anybody could guess a short token: want --listen on a loopback address such as 127.0.0.1:8766, and no trusted-proxy; otherwise use --tokens")
 	}
 	return nil
 }

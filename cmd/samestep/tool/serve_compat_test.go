@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
@@ -46,7 +47,7 @@ func TestServeCompat(t *testing.T) {
 	}
 	var out, errs bytes.Buffer
 	code := run(t.Context(), []string{"samestep", "replay", "verify", replays[0]}, &out, &errs)
-	if text := out.String(); code != exitOK || !strings.Contains(text, "0 differ") || strings.Contains(text, "compared   0") {
+	if text := out.String(); code != console.ExitOK || !strings.Contains(text, "0 differ") || strings.Contains(text, "compared   0") {
 		t.Errorf("replay verify: exit code %d, %s%s", code, text, &errs)
 	}
 }
@@ -74,7 +75,7 @@ func TestCompatFlags(t *testing.T) {
 		var out, errs bytes.Buffer
 		args := append([]string{"samestep", "serve", "--check-config", "--dir", ""}, strings.Fields(row.flags)...)
 		code := run(t.Context(), args, &out, &errs)
-		if text := out.String() + errs.String(); !strings.Contains(text, row.want) || (code == exitOK) != (row.want == "ok") {
+		if text := out.String() + errs.String(); !strings.Contains(text, row.want) || (code == console.ExitOK) != (row.want == "ok") {
 			t.Errorf("%s: exit code %d, %s, want %s", row.flags, code, text, row.want)
 		}
 	}

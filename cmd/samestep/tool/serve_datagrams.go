@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/server"
 )
 
@@ -19,16 +20,16 @@ const datagramsOff = "off"
 func checkDatagrams(c *cli.Context) error {
 	address, public := c.String("datagrams"), c.String("datagrams-public")
 	if _, _, err := net.SplitHostPort(address); err != nil && address != "" && address != datagramsOff {
-		return usagef("datagrams: got %q, want HOST:PORT or %s", address, datagramsOff)
+		return console.Usagef("datagrams: got %q, want HOST:PORT or %s", address, datagramsOff)
 	}
 	if public == "" {
 		return nil
 	}
 	if _, _, err := net.SplitHostPort(public); err != nil {
-		return usagef("datagrams-public: got %q, want HOST:PORT", public)
+		return console.Usagef("datagrams-public: got %q, want HOST:PORT", public)
 	}
 	if datagramAddress(c) == datagramsOff {
-		return usagef("datagrams-public needs datagrams with an address")
+		return console.Usagef("datagrams-public needs datagrams with an address")
 	}
 	return nil
 }

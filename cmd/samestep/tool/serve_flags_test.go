@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/server"
 )
@@ -46,7 +47,7 @@ func TestServeRefusesFlags(t *testing.T) {
 		"--set inactive=0s --set inactive-then=report --set drain=0s": "ok",
 	} {
 		code, out := checkServe(t, "", strings.Fields(flags)...)
-		if ok := want == "ok"; ok != (code == exitOK) || !ok && code != exitUsage || !strings.Contains(out, want) {
+		if ok := want == "ok"; ok != (code == console.ExitOK) || !ok && code != console.ExitUsage || !strings.Contains(out, want) {
 			t.Errorf("%s: got exit code %d and %q, want %q", flags, code, out, want)
 		}
 	}
@@ -57,7 +58,7 @@ func policyOf(t *testing.T, flags ...string) (p *matchPolicy) {
 	t.Helper()
 	serve := serveCommand()
 	serve.Action = func(c *cli.Context) (err error) {
-		if err = readSettings(c); err == nil {
+		if err = console.ReadSettings(c); err == nil {
 			p, err = newMatchPolicy(c, games[0])
 		}
 		return err
@@ -116,7 +117,7 @@ func TestLimitsAreNoPolicies(t *testing.T) {
 		t.Errorf("got the limits %+v in the match", o)
 	}
 	for _, s := range limitSettings() {
-		name := s.name()
+		name := s.Name()
 		if strings.Contains(spec.Recorded, name) {
 			t.Errorf("%s is among the policies %q", name, spec.Recorded)
 		}

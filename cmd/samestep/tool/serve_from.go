@@ -16,6 +16,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -112,18 +113,18 @@ func errFrom(name string, err error) error {
 func startingSpecs(c *cli.Context, games gameList) ([]server.MatchSpec, *playable, error) {
 	if c.String("from") == "" {
 		if c.IsSet("seat") {
-			return nil, nil, usagef("seat: got it without --from, want it with --from")
+			return nil, nil, console.Usagef("seat: got it without --from, want it with --from")
 		}
 		specs, err := matchSpecs(c, games[0])
 		return specs, games[0], err
 	}
-	if err := between[uint](c, "matches", 0, 100000); err != nil {
+	if err := console.Between[uint](c, "matches", 0, 100000); err != nil {
 		return nil, nil, err
 	}
 	name := parseOriginName(c.String("from"))
 	f, err := replay.Open(name.replay)
 	if wrong := name.notOpened(err); wrong != err {
-		return nil, nil, usagef("--from: %v", wrong)
+		return nil, nil, console.Usagef("--from: %v", wrong)
 	} else if err != nil {
 		return nil, nil, fmt.Errorf("--from: %w", err)
 	}
@@ -132,9 +133,9 @@ func startingSpecs(c *cli.Context, games gameList) ([]server.MatchSpec, *playabl
 	if err != nil {
 		return nil, nil, ofFile(name.replay, err)
 	}
-	bar := newProgress(c.App.ErrWriter, 0, "ticks")
-	from, g, err := name.read(r, games, replay.SimulateOptions{Progress: func(done, all lockstep.Tick) { bar.setOf(int64(done), int64(all)) }})
-	bar.done()
+	bar := console.NewProgress(c.App.ErrWriter, 0, "ticks")
+	from, g, err := name.read(r, games, replay.SimulateOptions{Progress: func(done, all lockstep.Tick) { bar.SetOf(int64(done), int64(all)) }})
+	bar.Done()
 	if err != nil {
 		return nil, nil, ofFile(name.replay, err)
 	}
@@ -161,7 +162,7 @@ func flagsFrom(c *cli.Context, g *playable, from *replay.Origin) (spec server.Ma
 	if r.Config, err = g.override(c); err != nil {
 		return spec, err
 	}
-	if err := checkSettings(c); err != nil {
+	if err := console.CheckSettings(c); err != nil {
 		return spec, err
 	}
 	if c.IsSet("players") {
@@ -216,16 +217,16 @@ func seatFlags(c *cli.Context, from *replay.Origin) ([]string, error) {
 	for _, text := range c.StringSlice("seat") {
 		seat, who, ok := strings.Cut(text, "=")
 		if _, twice := seats[seat]; twice {
-			return nil, usagef("seat: got seat %s twice, want each seat once", seat)
+			return nil, console.Usagef("seat: got seat %s twice, want each seat once", seat)
 		}
 		if !ok {
-			return nil, usagef("seat: got %q, want a seat and a player, such as 0=ann", text)
+			return nil, console.Usagef("seat: got %q, want a seat and a player, such as 0=ann", text)
 		}
 		seats[seat] = who
 	}
 	players, err := seatsFrom(seats, from)
 	if err != nil {
-		return nil, usagef("seat: %v", err)
+		return nil, console.Usagef("seat: %v", err)
 	}
 	return players, nil
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 
@@ -77,20 +78,20 @@ func TestSaveAndServeFrom(t *testing.T) {
 	}
 	save := filepath.Join(home, "save.ssr")
 	url := first.url + "/matches/match-1"
-	if _, errs := runInTest(t, exitError, "save", url, save, "--token", "ann-ann-ann-ann-ann"); !strings.Contains(errs, "want the token of an admin") {
+	if _, errs := runInTest(t, console.ExitError, "save", url, save, "--token", "ann-ann-ann-ann-ann"); !strings.Contains(errs, "want the token of an admin") {
 		t.Errorf("a player: %s", errs)
 	}
-	out, _ := runInTest(t, exitOK, "save", url, save, "--token", "ops-ops-ops-ops-ops-ops", "--json")
+	out, _ := runInTest(t, console.ExitOK, "save", url, save, "--token", "ops-ops-ops-ops-ops-ops", "--json")
 	var saved savedReplay
 	if err := json.Unmarshal([]byte(out), &struct {
 		Tick *lockstep.Tick `json:"tick"`
 	}{&saved.Tick}); err != nil || saved.Tick < 50 {
 		t.Fatalf("got %s, %v", out, err)
 	}
-	if _, errs := runInTest(t, exitError, "save", url, save, "--token", "ops-ops-ops-ops-ops-ops"); !strings.Contains(errs, "exists") {
+	if _, errs := runInTest(t, console.ExitError, "save", url, save, "--token", "ops-ops-ops-ops-ops-ops"); !strings.Contains(errs, "exists") {
 		t.Errorf("over a file: %s", errs)
 	}
-	runInTest(t, exitOK, "replay", "verify", save)
+	runInTest(t, console.ExitOK, "replay", "verify", save)
 
 	at := saved.Tick - 10
 	from := append(flags, "--dir", dir, "--from", fmt.Sprintf("%s@%d", save, at), "--set", "seat=1=ann")
@@ -117,7 +118,7 @@ func TestSaveAndServeFrom(t *testing.T) {
 		t.Errorf("ann came back: %+v, before %+v", after, before)
 	}
 	third.end(t, "ops-ops-ops-ops-ops-ops")
-	if code := third.stop(); code != exitOK {
+	if code := third.stop(); code != console.ExitOK {
 		t.Errorf("the server exited with %d: %s", code, third.stderr.String())
 	}
 	if out := <-followed; out[0] != '0' || !says(out, "its first state is that of "+save) {
@@ -127,17 +128,17 @@ func TestSaveAndServeFrom(t *testing.T) {
 	if len(replays) != 1 {
 		t.Fatalf("got %v, want one replay", replays)
 	}
-	out, _ = runInTest(t, exitOK, "replay", "info", replays[0])
+	out, _ = runInTest(t, console.ExitOK, "replay", "info", replays[0])
 	if !strings.Contains(out, fmt.Sprintf(`in the state after tick %d of "save"`, at)) || !strings.Contains(out, fmt.Sprintf("ticks after tick %d", at)) {
 		t.Errorf("info: %s", out)
 	}
-	if out, _ = runInTest(t, exitOK, "replay", "verify", replays[0]); !says(out, "not followed: its replay is not at hand") {
+	if out, _ = runInTest(t, console.ExitOK, "replay", "verify", replays[0]); !says(out, "not followed: its replay is not at hand") {
 		t.Errorf("verify: %s", out)
 	}
-	if out, _ = runInTest(t, exitOK, "replay", "verify", replays[0], "--parent", home); !says(out, "its first state is that of "+save) {
+	if out, _ = runInTest(t, console.ExitOK, "replay", "verify", replays[0], "--parent", home); !says(out, "its first state is that of "+save) {
 		t.Errorf("verify: %s", out)
 	}
-	out, _ = runInTest(t, exitOK, "replay", "verify", "--json", "--parent", save, replays[0])
+	out, _ = runInTest(t, console.ExitOK, "replay", "verify", "--json", "--parent", save, replays[0])
 	if !strings.Contains(out, `"lineage": [`) || !strings.Contains(out, `"name": "save"`) {
 		t.Errorf("verify: %s", out)
 	}
@@ -149,7 +150,7 @@ func TestSaveAndServeFrom(t *testing.T) {
 	third.stop()
 	all, _ := filepath.Glob(filepath.Join(dir, "match*.ssr"))
 	for _, path := range all {
-		out, _ = runInTest(t, exitOK, "replay", "verify", path, "--parent", save)
+		out, _ = runInTest(t, console.ExitOK, "replay", "verify", path, "--parent", save)
 		if path != replays[0] && strings.Count(oneLine(out), oneLine("its first state is that of")) != 2 {
 			t.Errorf("the third generation: %s", out)
 		}
@@ -171,24 +172,24 @@ func TestServeFromRefuses(t *testing.T) {
 		code  int
 		want  string
 	}{
-		{[]string{"--players", "200"}, exitError, "setting players: got 200"},
-		{[]string{"--tick-rate", "77"}, exitError, "setting tick micros: got 12987"},
-		{[]string{"--set", "seed=77"}, exitError, "setting seed: got 77"},
-		{[]string{"--config", `{"Units":77}`}, exitError, "configuration Units"},
-		{[]string{"--game", "minimal"}, exitIdentity, "game"},
-		{[]string{"--set", "seat=0"}, exitUsage, `seat: got "0", want a seat and a player, such as 0=ann`},
-		{[]string{"--set", "seat=0=bob", "--set", "seat=0=ann"}, exitUsage, "seat: got seat 0 twice"},
-		{[]string{"--set", "seat=0=bob", "--set", "seat=00=ann"}, exitUsage, "seat: got seat 0 twice"},
-		{[]string{"--set", "seat=0=nobody"}, exitOK, `msg="nobody can take a seat: no token has the name or the subject of seat" match=match-1 seat=0 player=nobody`},
-		{[]string{"--from", save + "@abc"}, exitUsage, `--from: got "abc" after the @, want a tick such as 1200 or a time such as 20m`},
-		{[]string{"--from", save + "@"}, exitUsage, `--from: got "" after the @`},
-		{[]string{"--set", "seat=99=ann"}, exitUsage, `seat: got seat "99", want 0 to`},
-		{[]string{"--set", "seat=0="}, exitUsage, "seat: got no player for seat 0"},
-		{[]string{"--bots", "200"}, exitUsage, "--bots: got 200"},
-		{[]string{"--from", save + "@9999999"}, exitError, "tick 9999999: the replay has ticks 0 to"},
-		{[]string{"--from", "none.ssr"}, exitError, "no such file"},
-		{[]string{"--from", ""}, exitUsage, "seat: got it without --from"},
-		{[]string{}, exitOK, "ok"},
+		{[]string{"--players", "200"}, console.ExitError, "setting players: got 200"},
+		{[]string{"--tick-rate", "77"}, console.ExitError, "setting tick micros: got 12987"},
+		{[]string{"--set", "seed=77"}, console.ExitError, "setting seed: got 77"},
+		{[]string{"--config", `{"Units":77}`}, console.ExitError, "configuration Units"},
+		{[]string{"--game", "minimal"}, console.ExitIdentity, "game"},
+		{[]string{"--set", "seat=0"}, console.ExitUsage, `seat: got "0", want a seat and a player, such as 0=ann`},
+		{[]string{"--set", "seat=0=bob", "--set", "seat=0=ann"}, console.ExitUsage, "seat: got seat 0 twice"},
+		{[]string{"--set", "seat=0=bob", "--set", "seat=00=ann"}, console.ExitUsage, "seat: got seat 0 twice"},
+		{[]string{"--set", "seat=0=nobody"}, console.ExitOK, `msg="nobody can take a seat: no token has the name or the subject of seat" match=match-1 seat=0 player=nobody`},
+		{[]string{"--from", save + "@abc"}, console.ExitUsage, `--from: got "abc" after the @, want a tick such as 1200 or a time such as 20m`},
+		{[]string{"--from", save + "@"}, console.ExitUsage, `--from: got "" after the @`},
+		{[]string{"--set", "seat=99=ann"}, console.ExitUsage, `seat: got seat "99", want 0 to`},
+		{[]string{"--set", "seat=0="}, console.ExitUsage, "seat: got no player for seat 0"},
+		{[]string{"--bots", "200"}, console.ExitUsage, "--bots: got 200"},
+		{[]string{"--from", save + "@9999999"}, console.ExitError, "tick 9999999: the replay has ticks 0 to"},
+		{[]string{"--from", "none.ssr"}, console.ExitError, "no such file"},
+		{[]string{"--from", ""}, console.ExitUsage, "seat: got it without --from"},
+		{[]string{}, console.ExitOK, "ok"},
 	} {
 		args := append([]string{"serve", "--check-config", "--dir", "", "--from", save + "@60"}, row.flags...)
 		if row.want == "seat: got it without --from" {
@@ -244,7 +245,7 @@ func TestPostFrom(t *testing.T) {
 	if status, answer := s.post(t, s.tokens["player-0"], `{"name":"x","from":"`+parent+`"}`); status != http.StatusForbidden {
 		t.Errorf("a player: got %d %s", status, answer)
 	}
-	if code := s.stop(); code != exitOK {
+	if code := s.stop(); code != console.ExitOK {
 		t.Errorf("the server exited with %d: %s", code, s.stderr.String())
 	}
 }

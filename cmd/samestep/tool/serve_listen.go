@@ -16,6 +16,7 @@ import (
 	"github.com/coreos/go-systemd/v22/activation"
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/server"
 )
 
@@ -40,11 +41,11 @@ func bind(c *cli.Context) (*binding, error) {
 func newBinding(c *cli.Context) (*binding, error) {
 	b := &binding{path: c.String("base-path")}
 	if b.path != "/" && (b.path[:min(len(b.path), 1)] != "/" || path.Clean(b.path)+"/" != b.path || b.path == "//") {
-		return nil, usagef("base-path: got %q, want a path such as /game/", b.path)
+		return nil, console.Usagef("base-path: got %q, want a path such as /game/", b.path)
 	}
 	cert, key := c.String("tls-cert"), c.String("tls-key")
 	if (cert == "") != (key == "") {
-		return nil, usagef("--tls-cert and --tls-key go together")
+		return nil, console.Usagef("--tls-cert and --tls-key go together")
 	}
 	if cert != "" {
 		var x certificate
@@ -77,7 +78,7 @@ func listenOn(address string) (net.Listener, error) {
 				l.Close()
 			}
 		}
-		return nil, usagef("--listen systemd: got %d sockets from systemd, want 1 of a stream", len(all))
+		return nil, console.Usagef("--listen systemd: got %d sockets from systemd, want 1 of a stream", len(all))
 	}
 	return all[0], nil
 }
@@ -88,7 +89,7 @@ func listenUnix(file string) (net.Listener, error) {
 	if info, err := os.Lstat(file); err == nil && info.Mode().Type() == fs.ModeSocket {
 		if c, err := net.Dial("unix", file); err == nil {
 			c.Close()
-			return nil, usagef("--listen: another process serves the unix socket %s", file)
+			return nil, console.Usagef("--listen: another process serves the unix socket %s", file)
 		}
 		if err := os.Remove(file); err != nil {
 			return nil, err

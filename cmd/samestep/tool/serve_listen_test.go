@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"io"
 	"net"
 	"net/http"
@@ -183,7 +184,7 @@ func TestServeAdminListen(t *testing.T) {
 			}
 		}
 	}
-	if code := exitOf(t, "join", "--token", s.tokens["player-0"], "--for", "1s", s.url+"/matches/match-1"); code != exitOK {
+	if code := exitOf(t, "join", "--token", s.tokens["player-0"], "--for", "1s", s.url+"/matches/match-1"); code != console.ExitOK {
 		t.Errorf("join exits with %d", code)
 	}
 	for _, x := range []struct {
@@ -254,7 +255,7 @@ func TestServeSystemdSocket(t *testing.T) {
 	if err := c.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		t.Errorf("the server: %v: %s", err, &log)
 	}
-	if code := exitOf(t, "serve", "--dir", "", "--listen", "systemd"); code != exitUsage {
-		t.Errorf("without a socket of systemd: got exit code %d, want %d", code, exitUsage)
+	if code := exitOf(t, "serve", "--dir", "", "--listen", "systemd"); code != console.ExitUsage {
+		t.Errorf("without a socket of systemd: got exit code %d, want %d", code, console.ExitUsage)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"log/slog"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/urfave/cli/v2"
 )
 
@@ -22,8 +23,8 @@ var (
 
 // newLog returns the log of a server, which is the standard error output.
 func newLog(c *cli.Context) (*slog.Logger, error) {
-	format, level := &setting{Flag: logFormatFlag, words: logFormats}, &setting{Flag: logLevelFlag, words: logLevels}
-	if err := cmp.Or(format.refuse(c), level.refuse(c)); err != nil {
+	format, level := &console.Setting{Flag: logFormatFlag, Words: logFormats}, &console.Setting{Flag: logLevelFlag, Words: logLevels}
+	if err := cmp.Or(format.Refuse(c), level.Refuse(c)); err != nil {
 		return nil, err
 	}
 	o := &slog.HandlerOptions{}

@@ -15,13 +15,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/server"
 )
 
 // matchSpecs returns the matches of --matches.
 func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
-	if err := checkSettings(c); err != nil {
+	if err := console.CheckSettings(c); err != nil {
 		return nil, err
 	}
 	override, err := g.override(c)
@@ -64,7 +65,7 @@ const (
 // checkPeriod checks --tick-rate.
 func checkPeriod(c *cli.Context, name string) error {
 	if periodOf(c) == 0 {
-		return usagef("%s: got %q, want 1 to %d ticks per second, or a time of %v to %v for each", spelled(c, name), c.String(name), maxTickRate,
+		return console.Usagef("%s: got %q, want 1 to %d ticks per second, or a time of %v to %v for each", console.Spelled(c, name), c.String(name), maxTickRate,
 			minTickMicros*time.Microsecond, maxTickMicros*time.Microsecond)
 	}
 	return nil

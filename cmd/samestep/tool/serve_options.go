@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
 )
@@ -20,7 +21,7 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 		return server.Options{}, nil, err
 	}
 	if c.Bool("bundles") && !c.Bool("replays") {
-		return server.Options{}, nil, usagef("bundles: got it with replays: false, want it with replays")
+		return server.Options{}, nil, console.Usagef("bundles: got it with replays: false, want it with replays")
 	}
 	log, err := newLog(c)
 	if err != nil {
@@ -44,7 +45,7 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 	if err := sendRules(listed(c), &o); err != nil {
 		return o, nil, err
 	}
-	if o.Rules != nil && !mayCompile() {
+	if o.Rules != nil && !console.MayCompile() {
 		log.Warn("modules of rules are interpreted, many times slower: this process may not make memory executable; see MemoryDenyWriteExecute of systemd")
 	}
 	a, files, err := authorizer(c, specs, log)
@@ -57,11 +58,11 @@ func checkBots(c *cli.Context, specs []server.MatchSpec) error {
 	bots := c.Uint("bots")
 	for i := range specs {
 		if seats := specs[i].Settings.Players; specs[i].From != nil && bots > uint(seats) {
-			return usagef("--bots: got %d, want at most %d, the seats of --from", bots, seats)
+			return console.Usagef("--bots: got %d, want at most %d, the seats of --from", bots, seats)
 		}
 	}
 	if c.String("from") == "" && bots > c.Uint("players") {
-		return usagef("--bots: got %d, want at most --players", bots)
+		return console.Usagef("--bots: got %d, want at most --players", bots)
 	}
 	return nil
 }
@@ -88,16 +89,16 @@ func setProxies(c *cli.Context, o *server.Options) error {
 			p, err = a.Prefix(a.BitLen())
 		}
 		if err != nil || p.Bits() == 0 {
-			return usagef("trusted-proxy: got %q, want an address, a network smaller than all addresses, or unix", text)
+			return console.Usagef("trusted-proxy: got %q, want an address, a network smaller than all addresses, or unix", text)
 		}
 		o.TrustedProxies = append(o.TrustedProxies, p)
 	}
 	o.ProxyHeader, o.ProxyProtocol = http.CanonicalHeaderKey(c.String("proxy-header")), c.Bool("proxy-protocol")
 	if h := o.ProxyHeader; h != "X-Forwarded-For" && h != "Forwarded" {
-		return usagef("proxy-header: got %q, want X-Forwarded-For or Forwarded", h)
+		return console.Usagef("proxy-header: got %q, want X-Forwarded-For or Forwarded", h)
 	}
 	if o.ProxyProtocol && !o.TrustUnix && len(o.TrustedProxies) == 0 {
-		return usagef("proxy-protocol needs trusted-proxy")
+		return console.Usagef("proxy-protocol needs trusted-proxy")
 	}
 	return checkDatagrams(c)
 }

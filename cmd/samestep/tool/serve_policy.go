@@ -16,6 +16,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -49,7 +50,7 @@ const defaultReadyDeadline = 5 * time.Minute
 const defaultAbandoned = 30 * time.Second
 
 func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
-	if err := checkSettings(c); err != nil {
+	if err := console.CheckSettings(c); err != nil {
 		return nil, err
 	}
 	g, err := g.againstBots(c)
@@ -69,7 +70,7 @@ func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
 	share := int(c.Duration("share").Microseconds())
 	p.host.Rates.Pace = host.Rate{N: share, Per: 60 * lockstep.Second, Burst: share}
 	if d := p.spectatorDelay; d < 0 || p.host.Relay && d > 0 || d > time.Hour {
-		return nil, usagef("spectator-delay: got %v, want at most 1h, and 0 with relay", d)
+		return nil, console.Usagef("spectator-delay: got %v, want at most 1h, and 0 with relay", d)
 	}
 	if err := p.setInputDelay(c.String("input-delay")); err != nil {
 		return nil, err
@@ -78,14 +79,14 @@ func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
 	p.host.Desync = policies[c.String("desync")]
 	switch sees := c.String("players-see"); {
 	case sees == "views" && g.ViewSchema() == nil:
-		return nil, usagef("players-see: the rules of %s have no views (Rules.View)", g.Name())
+		return nil, console.Usagef("players-see: the rules of %s have no views (Rules.View)", g.Name())
 	case sees == "views" && (p.host.Relay || p.spectatorDelay > 0):
-		return nil, usagef("players-see: got views, want neither relay nor spectator-delay")
+		return nil, console.Usagef("players-see: got views, want neither relay nor spectator-delay")
 	default:
 		p.host.Views.Only = sees == "views"
 	}
 	if p.substitutes = c.Bool("substitutes"); p.substitutes && p.host.Relay {
-		return nil, usagef("substitutes: %v", errSubstitutes)
+		return nil, console.Usagef("substitutes: %v", errSubstitutes)
 	}
 	p.readyDeadline = c.Duration("ready-deadline")
 	if err := p.readStart(c.String("start"), c.Duration("countdown")); err != nil {
@@ -99,7 +100,7 @@ func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
 func (p *matchPolicy) readStart(text string, countdown time.Duration) error {
 	start, err := parseStart(text)
 	if err != nil {
-		return usagef("start: %v", err)
+		return console.Usagef("start: %v", err)
 	}
 	p.setStart(text, start, countdown)
 	return nil
@@ -126,14 +127,14 @@ type requestedPolicy struct {
 func (p *matchPolicy) applyFlags(c *cli.Context, specs []server.MatchSpec) error {
 	bots := c.Uint("bots")
 	if c.Duration("inactive") == 0 && p.host.Inactive.Then != host.ReportInactive {
-		return usagef("inactive-then: got %s with inactive 0, which never happens", c.String("inactive-then"))
+		return console.Usagef("inactive-then: got %s with inactive 0, which never happens", c.String("inactive-then"))
 	}
 	for i := range specs {
 		if most := mostStart(&specs[i], bots); c.IsSet("start") && p.host.Start.Players > most {
-			return usagef("start: got %d players, want at most %d, the seats without a bot", p.host.Start.Players, most)
+			return console.Usagef("start: got %d players, want at most %d, the seats without a bot", p.host.Start.Players, most)
 		}
 		if c.IsSet("countdown") && !p.host.Start.Ready {
-			return usagef("countdown: %v", errCountdown)
+			return console.Usagef("countdown: %v", errCountdown)
 		}
 		p.apply(&specs[i], bots)
 	}
@@ -207,7 +208,7 @@ func (p *matchPolicy) setInputDelay(text string) error {
 	}
 	n, err := strconv.ParseUint(text, 10, 8)
 	if err != nil || n < 1 || n > record.MaxInputDelay {
-		return usagef("input-delay: got %q, want auto or 1 to %d", text, record.MaxInputDelay)
+		return console.Usagef("input-delay: got %q, want auto or 1 to %d", text, record.MaxInputDelay)
 	}
 	p.host.InputDelay = lockstep.Tick(n)
 	return nil

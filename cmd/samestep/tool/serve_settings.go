@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/server"
@@ -21,9 +22,9 @@ import (
 
 // liveSettings returns the keys that can change while the server runs. All others need a restart.
 func liveSettings(c *cli.Context) (names []string) {
-	for _, s := range settingsIn(c.Command.Flags) {
-		if s.live {
-			names = append(names, s.name())
+	for _, s := range console.SettingsIn(c.Command.Flags) {
+		if s.Live {
+			names = append(names, s.Name())
 		}
 	}
 	return names
@@ -69,11 +70,11 @@ const settingsKey = "settings"
 
 // takeSettings reads the settings of a command that has some.
 func takeSettings(c *cli.Context) error {
-	if !hasFlag(c.Command, settingsFlag.Name) {
+	if !console.HasFlag(c.Command, console.SettingsFlag.Name) {
 		return nil
 	}
 	c.App.Metadata[settingsKey] = newSettingsFile(c)
-	return readSettings(c)
+	return console.ReadSettings(c)
 }
 
 // settingsFileOf returns the file that takeSettings has read, or nil.
@@ -84,7 +85,7 @@ func settingsFileOf(c *cli.Context) *settingsFile {
 
 // newSettingsFile returns the file of --settings, which was not read yet, or nil without one.
 func newSettingsFile(c *cli.Context) *settingsFile {
-	if c.String(settingsFlag.Name) == "" {
+	if c.String(console.SettingsFlag.Name) == "" {
 		return nil
 	}
 	f := &settingsFile{c: c, given: make(map[string][]string)}
@@ -109,7 +110,7 @@ func flagValues(c *cli.Context, name string) []string {
 	switch v := c.Value(name).(type) {
 	case cli.StringSlice:
 		return v.Value()
-	case pairs:
+	case console.Pairs:
 		return v
 	}
 	return []string{fmt.Sprint(c.Value(name))}
@@ -142,7 +143,7 @@ func (f *settingsFile) read() (*cli.Context, error) {
 	}
 	c := cli.NewContext(f.c.App, set, nil)
 	c.Context, c.Command = f.c.Context, f.c.Command
-	if err := readSettings(c); err != nil {
+	if err := console.ReadSettings(c); err != nil {
 		return nil, err
 	}
 	return c, f.check(c)
@@ -196,7 +197,7 @@ func (f *settingsFile) differ(c *cli.Context) (changed, waiting []string) {
 	now, live := settingsOf(c), liveSettings(c)
 	for _, name := range flagNames(c) {
 		switch {
-		case name == setFlag.name: // the keys that it sets count
+		case name == console.SetFlag.Name: // the keys that it sets count
 		case slices.Equal(now[name], f.running[name]):
 		case !slices.Contains(live, name), name == "guests" && (c.Uint("guests") == 0) != (f.running[name][0] == "0"): // tokens of guests are known or not
 			waiting = append(waiting, name)
@@ -210,7 +211,7 @@ func (f *settingsFile) differ(c *cli.Context) (changed, waiting []string) {
 // reloadable returns the file for the reloader of a server that begins with some matches.
 func (f *settingsFile) reloadable(matches int) *reloadable {
 	f.running, f.matches, f.check = settingsOf(f.c), matches, checkAgain
-	return newReloadable(settingsFlag.Name, f.reload, f.c.String(settingsFlag.Name))
+	return newReloadable(console.SettingsFlag.Name, f.reload, f.c.String(console.SettingsFlag.Name))
 }
 
 // checkAgain checks the settings of a server that runs as a start with --check-config does, without the logs of interrupted matches.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/server"
@@ -36,7 +37,7 @@ func settingsInTest(t *testing.T, first string, flags ...string) (f *settingsFil
 	serve := serveCommand()
 	serve.Action = func(c *cli.Context) error {
 		f = newSettingsFile(c)
-		if err := readSettings(c); err != nil {
+		if err := console.ReadSettings(c); err != nil {
 			return err
 		}
 		f.reloadable(1)
@@ -55,9 +56,9 @@ func settingsInTest(t *testing.T, first string, flags ...string) (f *settingsFil
 func TestEverySettingIsTold(t *testing.T) {
 	f, write := settingsInTest(t, "", "--players", "3")
 	told := 0
-	for _, key := range settingsIn(f.c.Command.Flags) {
-		name := key.name()
-		if key.where == asCommand {
+	for _, key := range console.SettingsIn(f.c.Command.Flags) {
+		name := key.Name()
+		if key.Where == console.AsCommand {
 			continue
 		}
 		var other string
@@ -83,7 +84,7 @@ func TestEverySettingIsTold(t *testing.T) {
 		var want [2][]string
 		switch {
 		case name == "players": // the command line has it
-		case key.live && name != "guests": // which begins at 0
+		case key.Live && name != "guests": // which begins at 0
 			want[0] = []string{name}
 		default:
 			want[1] = []string{name}
@@ -91,8 +92,8 @@ func TestEverySettingIsTold(t *testing.T) {
 		if !slices.Equal(changed, want[0]) || !slices.Equal(waiting, want[1]) {
 			t.Errorf("%s: %s: got %q changed and %q waiting, want %q", name, other, changed, waiting, want)
 		}
-		if before := limitsOf(f.c); reflect.DeepEqual(limitsOf(c), before) == key.live {
-			t.Errorf("%s: %s: got the same limits: %t, want them to differ: %t", name, other, !key.live, key.live)
+		if before := limitsOf(f.c); reflect.DeepEqual(limitsOf(c), before) == key.Live {
+			t.Errorf("%s: %s: got the same limits: %t, want them to differ: %t", name, other, !key.Live, key.Live)
 		}
 		told++
 	}
@@ -107,32 +108,32 @@ func TestPrintSettings(t *testing.T) {
 	print := func(flags ...string) string {
 		t.Helper()
 		var out bytes.Buffer
-		if code := run(t.Context(), append([]string{"samestep", "serve", "--print-settings"}, flags...), &out, &out); code != exitOK {
+		if code := run(t.Context(), append([]string{"samestep", "serve", "--print-settings"}, flags...), &out, &out); code != console.ExitOK {
 			t.Fatalf("got exit code %d, %s", code, &out)
 		}
 		return out.String()
 	}
 	text := print()
 	flags, keys := 0, 0
-	for _, s := range settingsIn(serveCommand().Flags) {
-		if s.where != inFile {
+	for _, s := range console.SettingsIn(serveCommand().Flags) {
+		if s.Where != console.InFile {
 			flags++
 		}
-		if s.where == asCommand {
+		if s.Where == console.AsCommand {
 			continue
 		}
 		keys++
-		_, rest, found := strings.Cut(text, "\n#"+s.name()+": ")
-		comment := text[:max(0, len(text)-len(rest)-len(s.name())-4)]
+		_, rest, found := strings.Cut(text, "\n#"+s.Name()+": ")
+		comment := text[:max(0, len(text)-len(rest)-len(s.Name())-4)]
 		comment = comment[strings.LastIndex(comment, "\n\n")+1:]
-		if !found || strings.Contains(rest, "\n#"+s.name()+": ") || strings.HasSuffix(comment, "; live\n") != s.live && strings.HasSuffix(strings.TrimSpace(comment), "live") != s.live {
-			t.Errorf("%s: got %q before it, want a comment and the key once, and whether it is live: %t", s.name(), comment, s.live)
+		if !found || strings.Contains(rest, "\n#"+s.Name()+": ") || strings.HasSuffix(comment, "; live\n") != s.Live && strings.HasSuffix(strings.TrimSpace(comment), "live") != s.Live {
+			t.Errorf("%s: got %q before it, want a comment and the key once, and whether it is live: %t", s.Name(), comment, s.Live)
 		}
 	}
-	if flags > 25 || keys < 80 || len(overflowing(text, maxHelp)) > 0 {
-		t.Errorf("got %d flags and %d keys, and the wide lines %q, want at most 25 flags", flags, keys, overflowing(text, maxHelp))
+	if flags > 25 || keys < 80 || len(overflowing(text, console.MaxHelp)) > 0 {
+		t.Errorf("got %d flags and %d keys, and the wide lines %q, want at most 25 flags", flags, keys, overflowing(text, console.MaxHelp))
 	}
-	if code, out := checkServe(t, text, "--dir", ""); code != exitOK {
+	if code, out := checkServe(t, text, "--dir", ""); code != console.ExitOK {
 		t.Errorf("with only comments: got exit code %d and %s", code, out)
 	}
 	_, write := settingsInTest(t, "")
@@ -179,7 +180,7 @@ func TestKeysAreNoFlags(t *testing.T) {
 		if line == "--check-config --set seed=1" {
 			code, out = checkServe(t, "players: 3\n", strings.Fields(line)...)
 		}
-		if !strings.Contains(out, want) || (code == exitOK) != (want == "ok") {
+		if !strings.Contains(out, want) || (code == console.ExitOK) != (want == "ok") {
 			t.Errorf("%s: got exit code %d and %s, want %s", line, code, out, want)
 		}
 	}

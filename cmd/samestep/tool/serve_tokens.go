@@ -18,6 +18,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -35,21 +36,21 @@ func authorizer(c *cli.Context, specs []server.MatchSpec, log *slog.Logger) (ser
 		}
 		all, files = append(all, signed), append(files, file)
 	} else if jwtOptions(c) != (server.JWTOptions{}) {
-		return nil, nil, usagef("jwt-algorithm, jwt-audience and jwt-issuer need jwt-key")
+		return nil, nil, console.Usagef("jwt-algorithm, jwt-audience and jwt-issuer need jwt-key")
 	}
 	draw := len(all) == 0
 	onlyListed := draw && c.Uint("guests") == 0 && !c.IsSet("player-tokens")
 	if c.IsSet("player-tokens") {
 		all, specs = append(all, playerTokens(c)), nil // so the only drawn tokens are those without a seat
 	}
-	list := os.Getenv(tokensEnv)
+	list := os.Getenv(console.TokensEnv)
 	if path := c.String("tokens"); path != "" {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			return nil, nil, err
 		}
 		if list = string(b); onlyListed && !hasLine(list) {
-			return nil, nil, usagef("--tokens: got no token in %s, want at least one", path)
+			return nil, nil, console.Usagef("--tokens: got no token in %s, want at least one", path)
 		}
 	} else if list == "" && draw {
 		var err error
@@ -154,7 +155,7 @@ func drawnTokens(c *cli.Context, specs []server.MatchSpec) (list string, err err
 		}
 		fmt.Fprintf(c.App.Writer, "tokens in %s\n", path)
 	}
-	if dir == "" || c.Bool("print-tokens") || isTerminal(c.App.Writer) {
+	if dir == "" || c.Bool("print-tokens") || console.IsTerminal(c.App.Writer) {
 		fmt.Fprint(c.App.Writer, list)
 	}
 	return list, nil

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/server"
 )
 
@@ -107,7 +108,7 @@ func TestDrawnTokens(t *testing.T) {
 		t.Errorf("after a restart with another match: got\n%s\nwant the tokens before and two more:\n%s", now, drawn)
 	}
 	second.tokens["player-0"] = strings.Fields(drawn)[4] // of match-1
-	if sum, code := joinInTest(t, second, "player-0", "--for", "1s", "--retry", "1m"); code != exitOK || sum.Seat != 0 {
+	if sum, code := joinInTest(t, second, "player-0", "--for", "1s", "--retry", "1m"); code != console.ExitOK || sum.Seat != 0 {
 		t.Errorf("a player with a token of the first start: %+v, exit code %d", sum, code)
 	}
 }

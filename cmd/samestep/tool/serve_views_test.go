@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
@@ -37,22 +38,22 @@ func TestServeViews(t *testing.T) {
 		}
 		return lines, code
 	}
-	if lines, code := feed("coach-coach-coach", "--feed", "--for", "300ms"); code != exitOK || len(lines) != 1 || lines[0].Viewer != "team:1" || lines[0].Tick != 0 {
+	if lines, code := feed("coach-coach-coach", "--feed", "--for", "300ms"); code != console.ExitOK || len(lines) != 1 || lines[0].Viewer != "team:1" || lines[0].Tick != 0 {
 		t.Errorf("before the match: exited with %d, %d views", code, len(lines))
 	}
 	var players sync.WaitGroup
 	for name, viewer := range map[string]string{"ada-ada-ada-ada-ada": "team:0", "bob-bob-bob-bob-bob": "team:1"} {
 		players.Go(func() {
-			if lines, code := feed(name, "--feed", "--for", "2500ms"); code != exitOK || len(lines) < 10 || lines[9].Viewer != viewer {
+			if lines, code := feed(name, "--feed", "--for", "2500ms"); code != console.ExitOK || len(lines) < 10 || lines[9].Viewer != viewer {
 				t.Errorf("%s: exited with %d, %d views", name, code, len(lines))
 			}
 		})
 	}
-	if _, code := feed("ada-ada-ada-ada-ada"); code != exitUsage {
-		t.Errorf("without --feed: exited with %d, want %d", code, exitUsage)
+	if _, code := feed("ada-ada-ada-ada-ada"); code != console.ExitUsage {
+		t.Errorf("without --feed: exited with %d, want %d", code, console.ExitUsage)
 	}
 	seen, code := feed("coach-coach-coach", "--feed", "--for", "2s")
-	if players.Wait(); code != exitOK || len(seen) < 10 {
+	if players.Wait(); code != console.ExitOK || len(seen) < 10 {
 		t.Fatalf("the coach exited with %d, %d views", code, len(seen))
 	}
 	s.end(t, "ops-ops-ops-ops-ops")

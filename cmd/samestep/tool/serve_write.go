@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/files"
 )
 
@@ -33,7 +34,7 @@ var safeSettings = []struct{ name, value, why string }{
 
 // writeSettings writes the file of --write-settings and the tokens, and checks both as --check-config does.
 func writeSettings(c *cli.Context) error {
-	path := c.String(writeSettingsFlag.Name)
+	path := c.String(console.WriteSettingsFlag.Name)
 	tokens := c.String("tokens")
 	if tokens == "" {
 		whole, err := filepath.Abs(path)
@@ -64,10 +65,10 @@ func writeSettings(c *cli.Context) error {
 		drawn = err == nil
 	}
 	if err == nil {
-		err = c.Set(settingsFlag.Name, path)
+		err = c.Set(console.SettingsFlag.Name, path)
 	}
 	if err == nil {
-		err = readFile(c, path)
+		err = console.ReadFile(c, path)
 	}
 	if err == nil {
 		err = checkServeConfig(c)
@@ -98,10 +99,10 @@ func createWith(path, text string, mode os.FileMode) error {
 
 // settingsText returns the file of --write-settings. Flags replace the values of safeSettings.
 func settingsText(c *cli.Context, tokens string) (string, error) {
-	known := []string{writeSettingsFlag.Name, setFlag.name, cli.HelpFlag.Names()[0]}
+	known := []string{console.WriteSettingsFlag.Name, console.SetFlag.Name, cli.HelpFlag.Names()[0]}
 	var b strings.Builder
 	b.WriteString("# ")
-	fmt.Fprintf(&b, "%s serve --%s prints all keys. A running server reads limits again.\n", c.App.Name, printSettingsFlag.Name)
+	fmt.Fprintf(&b, "%s serve --%s prints all keys. A running server reads limits again.\n", c.App.Name, console.PrintSettingsFlag.Name)
 	for _, s := range safeSettings {
 		known = append(known, s.name)
 		var value any = yaml.Node{Kind: yaml.ScalarNode, Value: s.value}
@@ -116,9 +117,9 @@ func settingsText(c *cli.Context, tokens string) (string, error) {
 		case list && s.value != "":
 			value = []string{s.value}
 		case s.value == "":
-			return "", usagef("--%s needs --%s %s=VALUE: %s", writeSettingsFlag.Name, setFlag.name, s.name, s.why)
+			return "", console.Usagef("--%s needs --%s %s=VALUE: %s", console.WriteSettingsFlag.Name, console.SetFlag.Name, s.name, s.why)
 		}
-		line, err := yamlInLine(value)
+		line, err := console.YAMLInLine(value)
 		if err != nil {
 			return "", err
 		}
@@ -126,7 +127,7 @@ func settingsText(c *cli.Context, tokens string) (string, error) {
 	}
 	for _, name := range c.LocalFlagNames() {
 		if slices.Contains(flagNames(c), name) && !slices.Contains(known, name) {
-			return "", usagef("%s: got it with --%s, which writes %d keys; add others to the file by hand", spelled(c, name), writeSettingsFlag.Name, len(safeSettings))
+			return "", console.Usagef("%s: got it with --%s, which writes %d keys; add others to the file by hand", console.Spelled(c, name), console.WriteSettingsFlag.Name, len(safeSettings))
 		}
 	}
 	return b.String(), nil

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -37,7 +38,7 @@ func TestMatchesOfFewTicks(t *testing.T) {
 	for args, want := range verbs {
 		var stdout, stderr strings.Builder
 		code := runGames(list, t.Context(), append([]string{"turns"}, strings.Fields(args)...), &stdout, &stderr, Extension{})
-		if code != exitOK || !strings.Contains(stdout.String(), want) {
+		if code != console.ExitOK || !strings.Contains(stdout.String(), want) {
 			t.Errorf("%s: got code %d, %s%s\nwant %q", args, code, stdout.String(), stderr.String(), want)
 		}
 	}
@@ -52,13 +53,13 @@ func TestMatchesThatEndAtOnce(t *testing.T) {
 		want string
 		code int
 	}{
-		{24, "demo --dir " + t.TempDir(), "everything worked", exitOK},
-		{24, "demo --network --dir " + t.TempDir(), "everything worked", exitOK},
-		{24, "drill --players 2", "answers right", exitOK},
-		{12, "demo --dir " + t.TempDir(), "the rules end the match at tick 12, want at least 16 ticks", exitError},
-		{12, "demo --network --dir " + t.TempDir(), "the rules end the match at tick 12, want at least 16 ticks", exitError},
-		{24, "demo --network --seconds 2 --dir " + t.TempDir(), "the rules end the match at tick 24, want at least 40 ticks", exitError},
-		{12, "drill --players 2", "the rules end the match in tick 12, want at least 16 ticks", exitError},
+		{24, "demo --dir " + t.TempDir(), "everything worked", console.ExitOK},
+		{24, "demo --network --dir " + t.TempDir(), "everything worked", console.ExitOK},
+		{24, "drill --players 2", "answers right", console.ExitOK},
+		{12, "demo --dir " + t.TempDir(), "the rules end the match at tick 12, want at least 16 ticks", console.ExitError},
+		{12, "demo --network --dir " + t.TempDir(), "the rules end the match at tick 12, want at least 16 ticks", console.ExitError},
+		{24, "demo --network --seconds 2 --dir " + t.TempDir(), "the rules end the match at tick 24, want at least 40 ticks", console.ExitError},
+		{12, "drill --players 2", "the rules end the match in tick 12, want at least 16 ticks", console.ExitError},
 	} {
 		rules := minimal.Rules()
 		step := rules.Step
@@ -88,7 +89,7 @@ func TestFloorOfGame(t *testing.T) {
 		list := gameList{New(minimal.Rules(), Bot(minimal.NewBot), Floor(0, 0, 100), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
 		var stdout, stderr strings.Builder
 		code := runGames(list, t.Context(), append([]string{"minimal"}, strings.Fields(args)...), &stdout, &stderr, Extension{})
-		if (code == exitOK) != (want == "") || !strings.Contains(stderr.String(), want) {
+		if (code == console.ExitOK) != (want == "") || !strings.Contains(stderr.String(), want) {
 			t.Errorf("%s: got code %d, %s%s\nwant %q", args, code, stdout.String(), stderr.String(), want)
 		}
 	}
@@ -115,7 +116,7 @@ func TestVerbsOfTwoResults(t *testing.T) {
 		list := gameList{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
 		var out strings.Builder
 		code := runGames(list, t.Context(), append([]string{"minimal"}, strings.Fields(args)...), &out, &out, Extension{})
-		if code != exitDesync || strings.Contains(out.String(), "for all") && !strings.Contains(out.String(), "not for all") {
+		if code != console.ExitDesync || strings.Contains(out.String(), "for all") && !strings.Contains(out.String(), "not for all") {
 			t.Errorf("%s: got code %d, %s", args, code, out.String())
 		}
 	}

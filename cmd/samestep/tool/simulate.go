@@ -17,6 +17,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/testing/reach"
 	"github.com/seed-49bee653/samestep/internal/testing/simulate"
@@ -51,8 +52,8 @@ or a known mistake was not found.`,
 			&cli.IntFlag{Name: "shrink", Value: 300, Usage: "reduce each failure with at most `N` matches, however long they take; the default also ends after 2 minutes for all"},
 			&cli.BoolFlag{Name: "mutants", Usage: "also put each known mistake into the engine, and check that it is found; needs the engine's checkout and the go command"},
 			&cli.BoolFlag{Name: "report", Usage: "print the whole report: faults by kind, edges, counts"},
-			jsonFlag,
-		}, randomFlags...),
+			console.JSONFlag,
+		}, console.RandomFlags...),
 		Action: runSimulate,
 	}
 }
@@ -69,15 +70,15 @@ func runSimulate(c *cli.Context) error {
 	if c.IsSet("artifact") {
 		return playArtifact(c, c.String("artifact"))
 	}
-	bar := newProgress(c.App.ErrWriter, int64(campaign.Seeds), "seeds")
-	campaign.Progress = func(r *simulate.Report) { bar.set(int64(r.Seeds)) }
-	ctx, stop := interruptible(c)
+	bar := console.NewProgress(c.App.ErrWriter, int64(campaign.Seeds), "seeds")
+	campaign.Progress = func(r *simulate.Report) { bar.Set(int64(r.Seeds)) }
+	ctx, stop := console.Interruptible(c)
 	campaign.Stop = ctx.Done()
-	before := cpuTime()
+	before := console.CPUTime()
 	r, err := campaign.Run()
 	defer stop()
-	processor := cpuTime() - before
-	bar.done()
+	processor := console.CPUTime() - before
+	bar.Done()
 	if err != nil {
 		return err
 	}
@@ -95,9 +96,9 @@ func runSimulate(c *cli.Context) error {
 	story.Mutants, huntErr = runHunt(c.App.ErrWriter, hunt)
 	switch {
 	case len(r.Violations) > 0:
-		err = fmt.Errorf("%s of %s: %w", count(len(r.Violations), "seed"), count(r.Seeds, "seed"), errViolated)
+		err = fmt.Errorf("%s of %s: %w", console.Count(len(r.Violations), "seed"), console.Count(r.Seeds, "seed"), console.ErrViolated)
 	case interrupted:
-		err = fmt.Errorf("%w after %s", errInterrupted, count(r.Seeds, "seed"))
+		err = fmt.Errorf("%w after %s", console.ErrInterrupted, console.Count(r.Seeds, "seed"))
 	case story.Reached != nil:
 		err = enough(c, story.Reached)
 		if idle := campaign.Idle(r); err == nil && idle != nil && c.String("allow-thin") == "" {
@@ -120,7 +121,7 @@ func (s *simulated) keepFailures(ctx context.Context, c *cli.Context, subject *s
 	for i, out := range all {
 		v := &s.Violations[i]
 		if c.Int("shrink") > 0 && ctx.Err() == nil {
-			fmt.Fprintf(c.App.ErrWriter, "seed %d violates %s, and is reduced with at most %s\n", v.Seed, v.Invariant, count(c.Int("shrink"), "match"))
+			fmt.Fprintf(c.App.ErrWriter, "seed %d violates %s, and is reduced with at most %s\n", v.Seed, v.Invariant, console.Count(c.Int("shrink"), "match"))
 		}
 		if err := v.keep(ctx, c, subject, out); err != nil {
 			v.Unwritten = err.Error() // the report is printed all the same
@@ -130,16 +131,16 @@ func (s *simulated) keepFailures(ctx context.Context, c *cli.Context, subject *s
 
 // keep reduces a failure and writes it to a file.
 func (v *simulatedFail) keep(ctx context.Context, c *cli.Context, s *simulate.Subject, out *simulate.Outcome) error {
-	bar := newProgress(c.App.ErrWriter, int64(c.Int("shrink")), "matches")
-	small, err := simulate.Shrink(s, out, simulate.ShrinkOptions{Runs: c.Int("shrink"), Stop: ctx.Done(), Progress: func(n int) { bar.set(int64(n)) }})
-	bar.done()
+	bar := console.NewProgress(c.App.ErrWriter, int64(c.Int("shrink")), "matches")
+	small, err := simulate.Shrink(s, out, simulate.ShrinkOptions{Runs: c.Int("shrink"), Stop: ctx.Done(), Progress: func(n int) { bar.Set(int64(n)) }})
+	bar.Done()
 	if err != nil {
 		return err
 	}
 	if v.Tried = small.Runs; !small.Whole {
 		v.Stopped = "--shrink"
 		if err := ctx.Err(); errors.Is(err, context.DeadlineExceeded) {
-			v.Stopped = fmt.Sprintf("%s for all failures; --shrink takes longer", seconds(reducing))
+			v.Stopped = fmt.Sprintf("%s for all failures; --shrink takes longer", console.Seconds(reducing))
 		} else if err != nil {
 			v.Stopped = "interrupted"
 		}
@@ -160,14 +161,14 @@ func campaignOf(c *cli.Context) (*simulate.Campaign, error) {
 	length, calm := c.Float64("minutes"), c.String("only") == "none"
 	switch {
 	case !(length > 0 && length <= 24*60):
-		return nil, usagef("--minutes: got %v, want up to a day", length)
+		return nil, console.Usagef("--minutes: got %v, want up to a day", length)
 	case !calm && length*60 < float64(simulate.Shortest/lockstep.Second):
-		return nil, usagef("--minutes: got %v, want at least 0.7, or --only none: the last half minute has no faults", length)
+		return nil, console.Usagef("--minutes: got %v, want at least 0.7, or --only none: the last half minute has no faults", length)
 	case c.Int("seeds") < 0 || c.Int("seeds") == 0 && c.Duration("for") <= 0:
-		return nil, usagef("--seeds: got %d, want at least 1, or --for", c.Int("seeds"))
+		return nil, console.Usagef("--seeds: got %d, want at least 1, or --for", c.Int("seeds"))
 	}
-	if err := cmp.Or(between[time.Duration](c, "for", 0, 0), between(c, "clients", 1, 200), between(c, "shrink", 0, 0),
-		between(c, "workers", 0, 0), isDirectory(c.String("dir"))); err != nil {
+	if err := cmp.Or(console.Between[time.Duration](c, "for", 0, 0), console.Between(c, "clients", 1, 200), console.Between(c, "shrink", 0, 0),
+		console.Between(c, "workers", 0, 0), isDirectory(c.String("dir"))); err != nil {
 		return nil, err
 	}
 	subject, err := simulateSubject(c)
@@ -184,7 +185,7 @@ func campaignOf(c *cli.Context) (*simulate.Campaign, error) {
 	if only := c.String("only"); only != "" && !calm {
 		for _, kind := range strings.Split(only, ",") {
 			if simulate.Group(kind) == "" {
-				return nil, usagef("--only: unknown kind %q, want none, %s", kind, strings.Join(simulate.Kinds(), ", "))
+				return nil, console.Usagef("--only: unknown kind %q, want none, %s", kind, strings.Join(simulate.Kinds(), ", "))
 			}
 			campaign.Only = append(campaign.Only, kind)
 		}
@@ -245,7 +246,7 @@ func (v *simulatedFail) reduced(program string) string {
 	}
 	command := program + " simulate --artifact " + words.ShellWord(v.Artifact)
 	if v.Stopped != "" {
-		command += fmt.Sprintf("\nstopped: after %s (%s); a smaller one may fail as well", count(v.Tried, "match"), v.Stopped)
+		command += fmt.Sprintf("\nstopped: after %s (%s); a smaller one may fail as well", console.Count(v.Tried, "match"), v.Stopped)
 	}
 	return command
 }
@@ -298,25 +299,25 @@ func again(c *cli.Context, seed uint64) string {
 }
 
 func (s *simulated) print(w io.Writer, whole bool) {
-	line := newLiner(w)
+	line := console.NewLiner(w)
 	line("game", "%s", s.Game)
 	line("seeds", "%d, each played %s", s.Seeds, map[bool]string{true: "once", false: "twice; only the speed counts both"}[s.Once])
-	line("play", "%.2f match-hours, which are %s; clients were told of %s", s.Hours, count(int64(s.Ticks), "tick"), count(s.Accepted, "accepted command"))
+	line("play", "%.2f match-hours, which are %s; clients were told of %s", s.Hours, console.Count(int64(s.Ticks), "tick"), console.Count(s.Accepted, "accepted command"))
 	if s.Reached != nil {
 		line("reached", "%s", s.Reached)
 	}
-	line("speed", "%.2f match-hours in %s: %.1f a minute", s.AllHours, seconds(time.Duration(s.Seconds*float64(time.Second))), s.Speed)
+	line("speed", "%.2f match-hours in %s: %.1f a minute", s.AllHours, console.Seconds(time.Duration(s.Seconds*float64(time.Second))), s.Speed)
 	if s.PerCore > 0 {
 		line("", "%.1f match-hours a minute of one processor", s.PerCore)
 	}
-	line("compared", "%s of clients, %s", count(s.Compared, "state"), count(s.Checks, "checksum"))
-	line("crashes", "%s", count(s.Crashes, "point"))
+	line("compared", "%s of clients, %s", console.Count(s.Compared, "state"), console.Count(s.Checks, "checksum"))
+	line("crashes", "%s", console.Count(s.Crashes, "point"))
 	total := 0
 	for _, f := range s.Faults {
 		total += f.Count
 	}
 	// .ci/run looks for ", 0 kinds at zero".
-	line("faults", "%s of %d kinds, %d kinds at zero", count(total, "fault"), len(s.Faults), len(s.None))
+	line("faults", "%s of %d kinds, %d kinds at zero", console.Count(total, "fault"), len(s.Faults), len(s.None))
 	line("edges", "%d of %d in the protocol's state machines", s.Edges, s.AllEdges)
 	if s.Mutants != nil {
 		line("mutants", "%s", s.Mutants.text)

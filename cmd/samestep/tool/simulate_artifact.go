@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/testing/simulate"
 )
@@ -41,7 +42,7 @@ func playArtifact(c *cli.Context, name string) error {
 	}
 	result := "no invariant is violated"
 	if out.Violation != nil {
-		result, err = fmt.Sprint(out.Violation), errViolated
+		result, err = fmt.Sprint(out.Violation), console.ErrViolated
 	}
 	return tell(c, map[string]any{"artifact": name, "trace": fmt.Sprintf("%016x", out.Trace), "violation": out.Violation, "last": out.Last}, func(w io.Writer) {
 		printPlan(w, a.Plan)
@@ -60,7 +61,7 @@ func printPlan(w io.Writer, p *simulate.Plan) {
 			present++
 		}
 	}
-	fmt.Fprintf(w, "seed %d, %s, %s:\n", p.Seed, count(present, "client"), count(len(p.Faults), "fault"))
+	fmt.Fprintf(w, "seed %d, %s, %s:\n", p.Seed, console.Count(present, "client"), console.Count(len(p.Faults), "fault"))
 	for _, f := range p.Faults {
 		fmt.Fprintf(w, "%10.6f s  %s of client %d for %.3f s (%d)\n", float64(f.At)/1e6, f.Kind, f.Who, float64(f.For)/1e6, f.N)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/mutants"
 )
 
@@ -20,11 +21,11 @@ func huntOf(c *cli.Context) (*mutants.Hunt, error) {
 		return nil, nil
 	}
 	if c.IsSet("artifact") {
-		return nil, usagef("--mutants: cannot be used with --artifact")
+		return nil, console.Usagef("--mutants: cannot be used with --artifact")
 	}
 	root, err := mutants.Checkout(".")
 	if err != nil {
-		return nil, usagef("--mutants: needs a checkout of the engine, and the go command: %v", err)
+		return nil, console.Usagef("--mutants: needs a checkout of the engine, and the go command: %v", err)
 	}
 	return &mutants.Hunt{Root: root, Mutants: mutants.All(), Workers: c.Int("workers")}, nil
 }
@@ -51,10 +52,10 @@ func runHunt(w io.Writer, h *mutants.Hunt) (*hunted, error) {
 	if h == nil {
 		return nil, nil
 	}
-	bar := newProgress(w, int64(len(h.Mutants)), "mutants")
-	defer bar.done()
+	bar := console.NewProgress(w, int64(len(h.Mutants)), "mutants")
+	defer bar.Done()
 	tried := int64(0)
-	h.Found = func(*mutants.Result) { tried++; bar.set(tried) }
+	h.Found = func(*mutants.Result) { tried++; bar.Set(tried) }
 	results, err := h.Run()
 	if err != nil {
 		return nil, err
@@ -81,5 +82,5 @@ func (h *hunted) err() error {
 	if h == nil || len(h.Alive) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d of %s: %w", len(h.Alive), count(h.All, "mutant"), errAlive)
+	return fmt.Errorf("%d of %s: %w", len(h.Alive), console.Count(h.All, "mutant"), errAlive)
 }

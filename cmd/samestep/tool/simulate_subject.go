@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/simulate"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -28,7 +29,7 @@ func simulatedName(c *cli.Context) string {
 	switch {
 	case c.IsSet(gameFlag.Name):
 		return c.String(gameFlag.Name)
-	case strings.HasPrefix(first.source.Path, module+"/examples/"):
+	case strings.HasPrefix(first.source.Path, console.Module+"/examples/"):
 		return drones
 	}
 	return first.Name()
@@ -56,7 +57,7 @@ func simulateSubject(c *cli.Context) (*simulate.Subject, error) {
 	}
 	override = g.withUnits(override, simulatedUnits)
 	configure := func(seats uint8) (any, error) { return g.configure(seats, 0, override) }
-	kinds, err := weights(c)
+	kinds, err := console.Weights(c)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func simulateSubject(c *cli.Context) (*simulate.Subject, error) {
 	if err != nil || c.IsSet("artifact") {
 		return s, err
 	}
-	return s, thinHint(locksteptest.Thin(g.Game, locksteptest.Options{
+	return s, console.ThinHint(locksteptest.Thin(g.Game, locksteptest.Options{
 		Config: config, Players: seats, Seed: c.Uint64("seed"), Weights: kinds, AllowThin: c.String("allow-thin"), Floor: g.floor,
 	}, g.bots()), "--clients N, ")
 }
@@ -87,11 +88,11 @@ func enough(c *cli.Context, r *locksteptest.Reached) error {
 	if err != nil {
 		return nil
 	}
-	kinds, err := weights(c)
+	kinds, err := console.Weights(c)
 	if err != nil {
 		return err
 	}
-	return thinHint(g.floor.Check(r, &locksteptest.Options{Weights: kinds, AllowThin: c.String("allow-thin")}, true), "--clients N, --seeds N, --minutes N, ")
+	return console.ThinHint(g.floor.Check(r, &locksteptest.Options{Weights: kinds, AllowThin: c.String("allow-thin")}, true), "--clients N, --seeds N, --minutes N, ")
 }
 
 // simulatedGame returns the players of a simulation: a random half of them give random commands, by their weights, the others

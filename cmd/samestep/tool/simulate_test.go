@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/testing/commands"
 	"github.com/seed-49bee653/samestep/internal/testing/mutants"
@@ -133,7 +134,7 @@ func TestMutantAlive(t *testing.T) {
 			if !strings.Contains(b.String(), row.want) {
 				t.Errorf("got\n%swant\n%s", &b, row.want)
 			}
-			if err := row.h.err(); (err != nil) != row.fail || row.fail && (!errors.Is(err, errAlive) || exitCode(err) != exitError) {
+			if err := row.h.err(); (err != nil) != row.fail || row.fail && (!errors.Is(err, errAlive) || console.ExitCode(err) != console.ExitError) {
 				t.Errorf("got error %v, want one: %t", err, row.fail)
 			}
 		})
@@ -207,7 +208,7 @@ func TestInterrupted(t *testing.T) {
 	} {
 		var stdout, stderr strings.Builder
 		code := run(ctx, append([]string{"samestep"}, strings.Fields(row.args)...), &stdout, &stderr)
-		if code != exitError || !strings.HasSuffix(stdout.String(), row.stdout) || stderr.String() != "samestep: interrupted after 0 seeds\n" {
+		if code != console.ExitError || !strings.HasSuffix(stdout.String(), row.stdout) || stderr.String() != "samestep: interrupted after 0 seeds\n" {
 			t.Errorf("%s: got code %d, %q and %q", row.args, code, stdout.String(), stderr.String())
 		}
 	}

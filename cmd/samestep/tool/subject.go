@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
@@ -87,7 +88,7 @@ func (s *subject) exhibit(t lockstep.Tick, referee bool) ([]byte, error) {
 	m := &s.Bundle().Manifest
 	i := slices.IndexFunc(m.Exhibits, func(x replay.BundleExhibit) bool { return x.Tick == t })
 	if i < 0 {
-		return nil, usagef("%s: the bundle has no states of tick %d", s.Path(), t)
+		return nil, console.Usagef("%s: the bundle has no states of tick %d", s.Path(), t)
 	}
 	name, whose := m.Exhibits[i].Player, "player's"
 	if referee {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/files"
 )
 
@@ -20,7 +21,7 @@ func tell(c *cli.Context, v any, print func(io.Writer), err error) error {
 	}
 	b, werr := withRules(v, modulesOf(c).usedSoFar(nil))
 	if werr == nil {
-		werr = writeJSON(c.App.Writer, b)
+		werr = console.WriteJSON(c.App.Writer, b)
 	}
 	return cmp.Or(werr, err)
 }
@@ -28,14 +29,14 @@ func tell(c *cli.Context, v any, print func(io.Writer), err error) error {
 // tellPage is tell for a report that --html also writes as a page for browsers. If the page cannot be written, the report is
 // told all the same, and the error is that of the page.
 func tellPage(c *cli.Context, v interface{ WriteHTML(io.Writer) error }, print func(io.Writer), err error) error {
-	page, failed := c.String(htmlFlag.Name), error(nil)
+	page, failed := c.String(console.HTMLFlag.Name), error(nil)
 	if page != "" {
 		failed = files.Create(page, func(out *os.File) error { return v.WriteHTML(out) })
 	}
 	err = tell(c, v, func(w io.Writer) {
 		print(w)
 		if page != "" && failed == nil {
-			newLiner(w)("page", "%s", page)
+			console.NewLiner(w)("page", "%s", page)
 		}
 	}, err)
 	return cmp.Or(failed, err)

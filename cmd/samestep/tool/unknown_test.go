@@ -19,6 +19,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -108,7 +109,7 @@ func TestUnknownVersions(t *testing.T) {
 				continue // it reads no further than to a tick
 			}
 			args := strings.Fields(strings.NewReplacer("FILE", path, "GOOD", good, "OUT", out, "KEY", key).Replace("replay " + verb))
-			samestep(t, exitUnsupported, args...)
+			samestep(t, console.ExitUnsupported, args...)
 			if os.Remove(out) == nil {
 				t.Errorf("%s %s: wrote a file", verb, name)
 			}
@@ -133,7 +134,7 @@ func TestUnknownBundles(t *testing.T) {
 		"desync explain FILE", "desync explain --json FILE", "desync redact FILE OUT", "desync triage FILE", "replay info FILE", "replay verify FILE", "replay dump FILE", "replay diff FILE",
 		"replay seal FILE OUT", "replay recover FILE OUT",
 	} {
-		samestep(t, exitUnsupported, strings.Fields(strings.NewReplacer("FILE", path, "OUT", out).Replace(verb))...)
+		samestep(t, console.ExitUnsupported, strings.Fields(strings.NewReplacer("FILE", path, "OUT", out).Replace(verb))...)
 		if os.Remove(out) == nil {
 			t.Errorf("%s: wrote a file", verb)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
@@ -24,7 +25,7 @@ func versionCommand() *cli.Command {
 		Usage: "print the build of the program, its formats, and the rules of its games",
 		Description: `Two programs can play one match if their engine, their game and its build are the
 same. A replay needs a program with its game and build.`,
-		Flags: []cli.Flag{jsonFlag},
+		Flags: []cli.Flag{console.JSONFlag},
 		Action: func(c *cli.Context) error {
 			v := newVersions(c.App.Name, listed(c))
 			return tell(c, v, v.print, nil)
@@ -92,7 +93,7 @@ func (v *versions) addBuild(info *debug.BuildInfo) {
 }
 
 func (v *versions) print(w io.Writer) {
-	line := newLiner(w)
+	line := console.NewLiner(w)
 	line("program", "%s %s, %s, %s", v.Program, v.Version, v.Go, v.Platform)
 	if v.Revision != "" {
 		line("sources", "%s of %s", v.Revision, v.Time)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/kit/determinism"
 )
 
@@ -29,7 +30,7 @@ findings. As a vettool it runs with the analyzers of the go command:
 
   go vet -vettool=$(which samestep) ./...`,
 		Flags: []cli.Flag{
-			jsonFlag,
+			console.JSONFlag,
 			&cli.BoolFlag{Name: "all", Usage: "check every function, also those that no simulation calls"},
 		},
 		Action: vet,
@@ -57,7 +58,7 @@ func vet(c *cli.Context) error {
 		}
 	}
 	if len(found) > 0 {
-		err = fmt.Errorf("%s: %w", count(len(found), "finding"), errFindings)
+		err = fmt.Errorf("%s: %w", console.Count(len(found), "finding"), errFindings)
 	}
 	list := append([]determinism.Finding{}, found...) // [] in JSON, not null
 	return tell(c, map[string]any{"findings": list, "functions": analyzed}, func(w io.Writer) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/andybalholm/brotli"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/page/canvas"
@@ -46,12 +47,12 @@ func TestDraw(t *testing.T) {
 
 // The package main is found by its folder, and in a test it is that of the repository.
 func TestMainPackage(t *testing.T) {
-	if got := mainPackage(); got != module+"/cmd/samestep" {
+	if got := console.MainPackage(); got != console.Module+"/cmd/samestep" {
 		t.Errorf("got %s", got)
 	}
-	defer func(old string) { mainFolder = old }(mainFolder)
-	if mainFolder = t.TempDir(); mainPackage() != "." {
-		t.Errorf("in a folder: got %s", mainPackage())
+	defer func(old string) { console.MainFolder = old }(console.MainFolder)
+	if console.MainFolder = t.TempDir(); console.MainPackage() != "." {
+		t.Errorf("in a folder: got %s", console.MainPackage())
 	}
 }
 
@@ -60,7 +61,7 @@ func TestPackQuality(t *testing.T) {
 	for _, quality := range []string{"-1", "12"} {
 		var out, errs bytes.Buffer
 		code := program([]string{"pack", "--quality=" + quality, filepath.Join(t.TempDir(), "wasm")}, &out, &errs)
-		if want := "pack: --quality: got " + quality + ", want 0 to 11"; code != exitUsage || !strings.Contains(errs.String(), want) {
+		if want := "pack: --quality: got " + quality + ", want 0 to 11"; code != console.ExitUsage || !strings.Contains(errs.String(), want) {
 			t.Errorf("got exit code %d and %s%s, want %q", code, &out, &errs, want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/site"
 )
 
@@ -33,7 +34,7 @@ func pagePrograms(ctx context.Context, p *webPage, say func(string)) (fs.FS, err
 // buildPage compiles the programs of a page in the folder of the program's package main, or else in the checkout of this package,
 // or else in the current folder.
 func buildPage(ctx context.Context, p *webPage, o site.BuildOptions) (fs.FS, error) {
-	o.Dir, o.Packages = cmp.Or(mainFolder, sources()), p.programs
+	o.Dir, o.Packages = cmp.Or(console.MainFolder, sources()), p.programs
 	return site.Build(ctx, o)
 }
 

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
@@ -122,7 +123,7 @@ func TestWebDemo(t *testing.T) {
 		t.Errorf("a rematch: got %s %s", answer.Status, body)
 	}
 	cancel()
-	if code := <-exit; code != exitOK {
+	if code := <-exit; code != console.ExitOK {
 		t.Errorf("the demo exited with %d: %s", code, stderr.String())
 	}
 }

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package console
 
 import (
 	"cmp"
@@ -14,51 +14,51 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// versionFlag is for the help: every command line with it is one of the verb version, see [asksVersion].
-var versionFlag = &cli.BoolFlag{Name: "version", Usage: "print the version of the program, of its formats and of its games"}
+// VersionFlag is for the help: every command line with it is one of the verb version, see [asksVersion].
+var VersionFlag = &cli.BoolFlag{Name: "version", Usage: "print the version of the program, of its formats and of its games"}
 
-// asksVersion reports whether --version is among the arguments.
-func asksVersion(args []string) bool {
+// AsksVersion reports whether --version is among the arguments.
+func AsksVersion(args []string) bool {
 	if at := slices.Index(args, "--"); at >= 0 {
 		args = args[:at]
 	}
-	return slices.Contains(args, "--"+versionFlag.Name)
+	return slices.Contains(args, "--"+VersionFlag.Name)
 }
 
 // The headings of verbs in the help, in its order.
 const (
-	forPlay    = "Play matches"
-	forFiles   = "Look at matches"
-	forGames   = "Write and test a game"
-	forCluster = "Run several servers"
-	forProgram = "About this program"
-	forEngine  = "For developers of the engine only"
+	ForPlay    = "Play matches"
+	ForFiles   = "Look at matches"
+	ForGames   = "Write and test a game"
+	ForCluster = "Run several servers"
+	ForProgram = "About this program"
+	ForEngine  = "For developers of the engine only"
 )
 
-// inCategory returns verbs with a heading.
-func inCategory(name string, verbs ...*cli.Command) []*cli.Command {
+// InCategory returns verbs with a heading.
+func InCategory(name string, verbs ...*cli.Command) []*cli.Command {
 	for _, v := range verbs {
 		v.Category = name
 	}
 	return verbs
 }
 
-// maxHelp is the widest help, in columns.
-const maxHelp = 100
+// MaxHelp is the widest help, in columns.
+const MaxHelp = 100
 
 // The library prints each help with the function in a variable.
 func init() {
 	cli.HelpPrinter = func(w io.Writer, _ string, of any) {
-		width := maxHelp
-		if isTerminal(w) {
-			width = min(width, terminalWidth(w))
+		width := MaxHelp
+		if IsTerminal(w) {
+			width = min(width, TerminalWidth(w))
 		}
-		io.WriteString(w, helpOf(of, width))
+		io.WriteString(w, HelpOf(of, width))
 	}
 }
 
-// helpOf returns the help of a program or of a verb.
-func helpOf(of any, width int) string {
+// HelpOf returns the help of a program or of a verb.
+func HelpOf(of any, width int) string {
 	p := &helpPage{width: width}
 	switch x := of.(type) {
 	case *cli.App:
@@ -214,7 +214,7 @@ func (p *helpPage) commands(all []*cli.Command) {
 	for _, c := range all {
 		category := c.Category
 		if c.Name == "help" && len(t.headings) > 1 {
-			category = forProgram
+			category = ForProgram
 		}
 		t.add(category, strings.Join(c.Names(), ", "), c.Usage)
 	}
@@ -236,7 +236,7 @@ func (p *helpPage) flags(name string, all []cli.Flag) {
 	fmt.Fprintf(&p.text, "\n%s:\n", name)
 	var t helpTable
 	for _, f := range all {
-		flag, text := flagText(f)
+		flag, text := FlagText(f)
 		if variables >= manyVariables {
 			text = variable.ReplaceAllString(text, "")
 		}
@@ -260,8 +260,8 @@ var (
 	noDefault = regexp.MustCompile(` \(default: (false| *)\)`)
 )
 
-// flagText returns a flag as it is written and what the help says of it.
-func flagText(f cli.Flag) (flag, text string) {
+// FlagText returns a flag as it is written and what the help says of it.
+func FlagText(f cli.Flag) (flag, text string) {
 	flag, text, _ = strings.Cut(f.String(), "\t")
 	return repeated.ReplaceAllString(flag, ""), strings.Join(strings.Fields(noDefault.ReplaceAllString(text, "")), " ")
 }

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package console
 
 import (
 	"errors"
@@ -25,14 +25,14 @@ func (e *usageError) Error() string {
 	return "usage: " + e.command + ": " + e.text
 }
 
-func usagef(format string, args ...any) error {
+func Usagef(format string, args ...any) error {
 	return &usageError{text: fmt.Sprintf(format, args...)}
 }
 
-func isUsage(err error) bool { return errors.As(err, new(*usageError)) }
+func IsUsage(err error) bool { return errors.As(err, new(*usageError)) }
 
-// nameCommand adds the command to a usage error, and returns err.
-func nameCommand(err error, c *cli.Command) error {
+// NameCommand adds the command to a usage error, and returns err.
+func NameCommand(err error, c *cli.Command) error {
 	var usage *usageError
 	if errors.As(err, &usage) {
 		usage.command = usageName(c.HelpName)
@@ -46,20 +46,20 @@ func usageName(help string) string {
 	return command
 }
 
-// checkArguments compares the number of arguments with the command's ArgsUsage.
-func checkArguments(c *cli.Context) error {
+// CheckArguments compares the number of arguments with the command's ArgsUsage.
+func CheckArguments(c *cli.Context) error {
 	want := c.Command.ArgsUsage
 	switch {
-	case takes(want, c.NArg()):
+	case Takes(want, c.NArg()):
 		return nil
 	case want == "":
-		return usagef("unexpected argument %q", c.Args().First())
+		return Usagef("unexpected argument %q", c.Args().First())
 	}
-	return usagef("got %s, want %s", count(c.NArg(), "argument"), want)
+	return Usagef("got %s, want %s", Count(c.NArg(), "argument"), want)
 }
 
-// takes reports whether a usage such as "A B | A --player N" or "FILE [OUT]" has a form with n arguments.
-func takes(usage string, n int) bool {
+// Takes reports whether a usage such as "A B | A --player N" or "FILE [OUT]" has a form with n arguments.
+func Takes(usage string, n int) bool {
 	return slices.ContainsFunc(strings.Split(usage, " | "), func(form string) bool {
 		form, _, _ = strings.Cut(form, " --") // a flag is not an argument
 		words := strings.Fields(form)
@@ -68,21 +68,21 @@ func takes(usage string, n int) bool {
 	})
 }
 
-// between returns a usage error unless the value of a flag is in a range. A high of 0 sets no upper limit.
-func between[T int | uint | time.Duration](c *cli.Context, flag string, low, high T) error {
+// Between returns a usage error unless the value of a flag is in a range. A high of 0 sets no upper limit.
+func Between[T int | uint | time.Duration](c *cli.Context, flag string, low, high T) error {
 	switch got := c.Value(flag).(T); {
 	case got >= low && (high == 0 || got <= high):
 		return nil
 	case high == 0:
-		return usagef("%s: got %v, want at least %v", spelled(c, flag), got, low)
+		return Usagef("%s: got %v, want at least %v", Spelled(c, flag), got, low)
 	default:
-		return usagef("%s: got %v, want %v to %v", spelled(c, flag), got, low, high)
+		return Usagef("%s: got %v, want %v to %v", Spelled(c, flag), got, low, high)
 	}
 }
 
-// flagsFirst moves the flags of the command in args before its other arguments. The cli library stops reading flags at
+// FlagsFirst moves the flags of the command in args before its other arguments. The cli library stops reading flags at
 // the first argument, and people write "verify FILE --json".
-func flagsFirst(app *cli.App, args []string) []string {
+func FlagsFirst(app *cli.App, args []string) []string {
 	at, commands := 1, app.Commands
 	var flags []cli.Flag
 	for at < len(args) && len(commands) > 0 {
@@ -104,7 +104,7 @@ func flagsFirst(app *cli.App, args []string) []string {
 			rest = append(rest, arg)
 		default:
 			first = append(first, arg)
-			if takesValue(flags, arg) && i+1 < len(args) {
+			if TakesValue(flags, arg) && i+1 < len(args) {
 				i++
 				first = append(first, args[i])
 			}
@@ -116,17 +116,17 @@ func flagsFirst(app *cli.App, args []string) []string {
 	return slices.Concat(args[:at], first, rest)
 }
 
-// takesValue reports whether the value of a flag is the next argument.
-func takesValue(flags []cli.Flag, arg string) bool {
+// TakesValue reports whether the value of a flag is the next argument.
+func TakesValue(flags []cli.Flag, arg string) bool {
 	name := strings.TrimLeft(arg, "-")
 	i := slices.IndexFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
 	if i < 0 {
 		return false
 	}
-	return !isBool(flags[i])
+	return !IsBool(flags[i])
 }
 
-// hasFlag reports whether a command has a flag.
-func hasFlag(c *cli.Command, name string) bool {
+// HasFlag reports whether a command has a flag.
+func HasFlag(c *cli.Command, name string) bool {
 	return slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return f.Names()[0] == name })
 }

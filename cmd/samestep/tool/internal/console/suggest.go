@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package console
 
 import (
 	"strings"
@@ -8,9 +8,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// didYouMean returns a question with the word that is nearest to a mistyped one, to be added to an error, or nothing if
+// DidYouMean returns a question with the word that is nearest to a mistyped one, to be added to an error, or nothing if
 // none is near.
-func didYouMean(got string, words []string) string {
+func DidYouMean(got string, words []string) string {
 	best, least := "", max(1, len(got)/3)+1
 	for _, word := range words {
 		if n := edits(got, word); n < least {
@@ -23,21 +23,21 @@ func didYouMean(got string, words []string) string {
 	return "; did you mean " + best + "?"
 }
 
-// keyMeant returns a question with the key of the settings file that is nearest to a mistyped flag, or nothing.
-func keyMeant(flag string, flags []cli.Flag) string {
+// KeyMeant returns a question with the key of the settings file that is nearest to a mistyped flag, or nothing.
+func KeyMeant(flag string, flags []cli.Flag) string {
 	var keys []string
-	for _, s := range settingsIn(flags) {
-		keys = append(keys, s.name())
+	for _, s := range SettingsIn(flags) {
+		keys = append(keys, s.Name())
 	}
-	key := strings.TrimSuffix(strings.TrimPrefix(didYouMean(strings.TrimPrefix(flag, "--"), keys), "; did you mean "), "?")
+	key := strings.TrimSuffix(strings.TrimPrefix(DidYouMean(strings.TrimPrefix(flag, "--"), keys), "; did you mean "), "?")
 	if key == "" {
 		return ""
 	}
-	return "; did you mean --" + setFlag.name + " " + key + "=VALUE?"
+	return "; did you mean --" + SetFlag.Name + " " + key + "=VALUE?"
 }
 
-// commandNames returns the names of commands.
-func commandNames(commands []*cli.Command) (names []string) {
+// CommandNames returns the names of commands.
+func CommandNames(commands []*cli.Command) (names []string) {
 	for _, c := range commands {
 		names = append(names, c.Name)
 	}
@@ -75,8 +75,8 @@ func edits(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// mistypedFlag returns the flag that an error of the flag parser does not know, with two dashes, or nothing.
-func mistypedFlag(err error) string {
+// MistypedFlag returns the flag that an error of the flag parser does not know, with two dashes, or nothing.
+func MistypedFlag(err error) string {
 	_, name, found := strings.Cut(err.Error(), "flag provided but not defined: -")
 	if !found {
 		return ""

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package console
 
 import (
 	"os"
@@ -10,15 +10,15 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// tokenEnv names the environment variable with a client's token.
-const tokenEnv = "SAMESTEP_TOKEN"
+// TokenEnv names the environment variable with a client's token.
+const TokenEnv = "SAMESTEP_TOKEN"
 
-// fromEnvironment returns copies of flags that a variable of the environment sets if the command line leaves them out:
+// FromEnvironment returns copies of flags that a variable of the environment sets if the command line leaves them out:
 // SAMESTEP_TICK_RATE sets --tick-rate. Variables with another meaning set no flag.
-func fromEnvironment(flags []cli.Flag) (all []cli.Flag) {
+func FromEnvironment(flags []cli.Flag) (all []cli.Flag) {
 	for _, f := range flags {
 		vars := []string{"SAMESTEP_" + strings.ToUpper(strings.ReplaceAll(f.Names()[0], "-", "_"))}
-		if vars[0] == tokensEnv || vars[0] == tokenEnv {
+		if vars[0] == TokensEnv || vars[0] == TokenEnv {
 			vars = nil
 		}
 		switch flag := f.(type) {
@@ -31,7 +31,7 @@ func fromEnvironment(flags []cli.Flag) (all []cli.Flag) {
 			same.EnvVars = vars
 			f = &same
 		case *cli.StringSliceFlag:
-			f = listFrom(flag, vars...)
+			f = ListFrom(flag, vars...)
 		case *cli.UintFlag:
 			same := *flag
 			same.EnvVars = vars
@@ -50,8 +50,8 @@ func fromEnvironment(flags []cli.Flag) (all []cli.Flag) {
 	return all
 }
 
-// listFrom returns a copy of a flag that variables set. One that is set but empty sets no item.
-func listFrom(f *cli.StringSliceFlag, vars ...string) *cli.StringSliceFlag {
+// ListFrom returns a copy of a flag that variables set. One that is set but empty sets no item.
+func ListFrom(f *cli.StringSliceFlag, vars ...string) *cli.StringSliceFlag {
 	same := *f
 	same.EnvVars = slices.DeleteFunc(vars, func(name string) bool {
 		value, set := os.LookupEnv(name)
@@ -60,5 +60,5 @@ func listFrom(f *cli.StringSliceFlag, vars ...string) *cli.StringSliceFlag {
 	return &same
 }
 
-// tokensEnv names the environment variable with a list of tokens.
-const tokensEnv = "SAMESTEP_TOKENS"
+// TokensEnv names the environment variable with a list of tokens.
+const TokensEnv = "SAMESTEP_TOKENS"

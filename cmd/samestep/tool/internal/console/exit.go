@@ -1,6 +1,8 @@
 //go:build !js
 
-package tool
+// Package console has what all verbs share towards the user: exit codes and the errors that lead to them, output and progress, arguments,
+// flags and settings files, help, and what the process knows of itself. It knows no game.
+package console
 
 import (
 	"context"
@@ -25,17 +27,17 @@ import (
 
 // The exit codes, as exitTable explains them.
 const (
-	exitOK          = 0
-	exitError       = 1
-	exitUsage       = 2
-	exitDesync      = 3
-	exitCorrupt     = 4
-	exitIdentity    = 5
-	exitUnsupported = 6
-	exitPanic       = 7
+	ExitOK          = 0
+	ExitError       = 1
+	ExitUsage       = 2
+	ExitDesync      = 3
+	ExitCorrupt     = 4
+	ExitIdentity    = 5
+	ExitUnsupported = 6
+	ExitPanic       = 7
 )
 
-const exitTable = `Exit codes:
+const ExitTable = `Exit codes:
   0  success
   1  the operation failed (a file cannot be opened, there is nothing to compare, …),
      or vet or simulate has findings
@@ -48,29 +50,29 @@ const exitTable = `Exit codes:
   7  the rules panicked: in the match that the file is of, here in one of its ticks,
      on the server of a match that was joined, or in a match of fuzz`
 
-// errUndecided is the result of joining a match in which the players' checksums differed, ours among them, and none had a majority.
-var errUndecided = errors.New("the players' checksums differ, and none has a majority: a desync")
+// ErrUndecided is the result of joining a match in which the players' checksums differed, ours among them, and none had a majority.
+var ErrUndecided = errors.New("the players' checksums differ, and none has a majority: a desync")
 
-// errDiffered is the result of joining a match in which a checksum differed.
-var errDiffered = errors.New("our state differed from that of the match: a desync")
+// ErrDiffered is the result of joining a match in which a checksum differed.
+var ErrDiffered = errors.New("our state differed from that of the match: a desync")
 
-// errFound is the result of a fuzz run that found a failure.
-var errFound = errors.New("not every way of computing the match of this seed gives the same result")
+// ErrFound is the result of a fuzz run that found a failure.
+var ErrFound = errors.New("not every way of computing the match of this seed gives the same result")
 
-// errGolden is the result if a golden match has another result now.
-var errGolden = errors.New("a golden match has another result")
+// ErrGolden is the result if a golden match has another result now.
+var ErrGolden = errors.New("a golden match has another result")
 
-var errDiffers = errors.New("they differ")
+var ErrDiffers = errors.New("they differ")
 
-// errStuck is the result if two sides do the same in a tick that neither ends.
-var errStuck = errors.New("neither side ends the tick, and they do not differ")
+// ErrStuck is the result if two sides do the same in a tick that neither ends.
+var ErrStuck = errors.New("neither side ends the tick, and they do not differ")
 
-// errPanicked is the result if a tick ends with a panic of the rules.
-var errPanicked = &ClassError{replay.ClassPanic, "the rules panic in this tick"}
+// ErrPanicked is the result if a tick ends with a panic of the rules.
+var ErrPanicked = &ClassError{replay.ClassPanic, "the rules panic in this tick"}
 
-// endedByPanic returns the result of joining a match that a panic of the rules on the server has ended, by the reason that the server gives,
+// EndedByPanic returns the result of joining a match that a panic of the rules on the server has ended, by the reason that the server gives,
 // or nil.
-func endedByPanic(reason string) error {
+func EndedByPanic(reason string) error {
 	if !saidPanic.MatchString(reason) {
 		return nil
 	}
@@ -80,21 +82,21 @@ func endedByPanic(reason string) error {
 // saidPanic matches the text of a [lockstep.PanicError].
 var saidPanic = regexp.MustCompile(`^lockstep: tick \d+: the game panicked in \w+: `)
 
-// errExplained lets explain exit with 3 after it has printed its explanation.
-var errExplained = errors.New("a desync, explained")
+// ErrExplained lets explain exit with 3 after it has printed its explanation.
+var ErrExplained = errors.New("a desync, explained")
 
-var errViolated = errors.New("an invariant was violated")
+var ErrViolated = errors.New("an invariant was violated")
 
-// A fileError is an error of reading a file. Only such errors and those of package replay say something about a file: a
+// A FileError is an error of reading a file. Only such errors and those of package replay say something about a file: a
 // connection can end too early as well.
-type fileError struct {
-	name string
-	err  error
+type FileError struct {
+	Name string
+	Err  error
 }
 
-func (e *fileError) Error() string { return fmt.Sprintf("%s: %v", e.name, e.err) }
+func (e *FileError) Error() string { return fmt.Sprintf("%s: %v", e.Name, e.Err) }
 
-func (e *fileError) Unwrap() error { return e.err }
+func (e *FileError) Unwrap() error { return e.Err }
 
 // A ClassError is a verdict on files, which decides the exit code.
 type ClassError struct {
@@ -104,11 +106,11 @@ type ClassError struct {
 
 func (e *ClassError) Error() string { return e.Text }
 
-// classOf returns the class of the file that err is about, or nothing if it is not about a file.
-func classOf(err error) replay.Class {
+// ClassOf returns the class of the file that err is about, or nothing if it is not about a file.
+func ClassOf(err error) replay.Class {
 	var (
-		fault    = faultIn(err)
-		file     *fileError
+		fault    = FaultIn(err)
+		file     *FileError
 		damage   *replay.DamageError
 		differs  *lockstep.DesyncError
 		identity *lockstep.IdentityError
@@ -116,31 +118,31 @@ func classOf(err error) replay.Class {
 		verdict  *ClassError
 	)
 	switch {
-	case isUsage(err):
+	case IsUsage(err):
 		return ""
 	case errors.As(err, &verdict):
 		return verdict.Class
-	case isAny(err, errDiffered, errUndecided, desync.ErrDisagreed, desync.ErrUnfixed, errFound, errGolden, errDiffers, errExplained):
+	case IsAny(err, ErrDiffered, ErrUndecided, desync.ErrDisagreed, desync.ErrUnfixed, ErrFound, ErrGolden, ErrDiffers, ErrExplained):
 		return replay.ClassDesync
 	case replay.ClassOf(err) == replay.ClassPanic && (fault == nil || !fault.Limit):
 		return replay.ClassPanic
 	case errors.Is(err, wasm.ErrLimit), fault != nil && fault.Limit:
 		return replay.ClassLimit
-	case isAny(err, matchlog.ErrUnsupported, abi.ErrUnsupported):
+	case IsAny(err, matchlog.ErrUnsupported, abi.ErrUnsupported):
 		return replay.ClassUnsupported
-	case isAny(err, wasm.ErrMalformed, wasm.ErrImports), fault != nil:
+	case IsAny(err, wasm.ErrMalformed, wasm.ErrImports), fault != nil:
 		return replay.ClassInvalid
 	case errors.Is(err, matchlog.ErrMalformed) && !errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &reports):
 		return replay.ClassInvalid
 	case err == nil, errors.As(err, &file), errors.As(err, &damage), errors.As(err, &differs), errors.As(err, &identity),
-		isAny(err, replay.ErrLimit, replay.ErrSignature, replay.ErrBundle, replay.ErrUnsupported):
+		IsAny(err, replay.ErrLimit, replay.ErrSignature, replay.ErrBundle, replay.ErrUnsupported):
 		return replay.ClassOf(err)
 	}
 	return ""
 }
 
-// faultIn returns the fault of a module of rules in err, or nil.
-func faultIn(err error) (fault *abi.Fault) {
+// FaultIn returns the fault of a module of rules in err, or nil.
+func FaultIn(err error) (fault *abi.Fault) {
 	if p := (*lockstep.PanicError)(nil); errors.As(err, &p) {
 		fault, _ = p.Value.(*abi.Fault)
 		return fault
@@ -154,17 +156,17 @@ func fileClass(err error) replay.Class {
 	if err == nil {
 		return replay.ClassOK
 	}
-	return classOf(&fileError{err: err})
+	return ClassOf(&FileError{Err: err})
 }
 
-// refuse returns err. With --json it first prints the class of a file about which nothing else is known. Signed is nil
+// Refuse returns err. With --json it first prints the class of a file about which nothing else is known. Signed is nil
 // unless --key asks for a signature.
-func refuse(c *cli.Context, err error, signed *bool) error {
+func Refuse(c *cli.Context, err error, signed *bool) error {
 	class := fileClass(err)
 	if !c.Bool("json") || class == "" {
 		return err
 	}
-	if werr := writeJSON(c.App.Writer, struct {
+	if werr := WriteJSON(c.App.Writer, struct {
 		Class  replay.Class `json:"class"`
 		Signed *bool        `json:"signed,omitempty"`
 		Error  string       `json:"error"`
@@ -174,46 +176,46 @@ func refuse(c *cli.Context, err error, signed *bool) error {
 	return err
 }
 
-func isAny(err error, targets ...error) bool {
+func IsAny(err error, targets ...error) bool {
 	return slices.ContainsFunc(targets, func(t error) bool { return errors.Is(err, t) })
 }
 
-func exitCode(err error) int {
-	if isUsage(err) {
-		return exitUsage
+func ExitCode(err error) int {
+	if IsUsage(err) {
+		return ExitUsage
 	}
-	switch classOf(err) {
+	switch ClassOf(err) {
 	case replay.ClassOK, replay.ClassSuspended:
-		return exitOK
+		return ExitOK
 	case replay.ClassDesync:
-		return exitDesync
+		return ExitDesync
 	case replay.ClassTorn, replay.ClassCorrupt, replay.ClassInvalid, replay.ClassLimit:
-		return exitCorrupt
+		return ExitCorrupt
 	case replay.ClassIdentity:
-		return exitIdentity
+		return ExitIdentity
 	case replay.ClassUnsupported:
-		return exitUnsupported
+		return ExitUnsupported
 	case replay.ClassPanic:
-		return exitPanic
+		return ExitPanic
 	}
-	return exitError
+	return ExitError
 }
 
-var errInterrupted = errors.New("interrupted")
+var ErrInterrupted = errors.New("interrupted")
 
 // Where a command keeps the context of the calls of modules, and what ends it, see [interruptible].
 const (
-	callsKey    = "calls"
-	endCallsKey = "end-calls"
+	CallsKey    = "calls"
+	EndCallsKey = "end-calls"
 )
 
-// interruptible returns a context that the first interrupt ends, so that a verb can still print its results. A second
+// Interruptible returns a context that the first interrupt ends, so that a verb can still print its results. A second
 // interrupt ends the program. The first one ends all calls of modules, too.
-func interruptible(c *cli.Context) (context.Context, context.CancelFunc) {
+func Interruptible(c *cli.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 	interrupted := context.AfterFunc(ctx, func() {
 		stop()
-		if end, ok := c.App.Metadata[endCallsKey].(context.CancelFunc); ok {
+		if end, ok := c.App.Metadata[EndCallsKey].(context.CancelFunc); ok {
 			end()
 		}
 	})

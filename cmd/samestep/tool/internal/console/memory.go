@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package console
 
 import (
 	"math"
@@ -14,9 +14,9 @@ import (
 // the program itself, this keeps the memory rule of 76 MiB; see docs/limits.md.
 const softMemory = 33 << 20
 
-// limitMemory lets the runtime collect garbage before the process exceeds the memory rule, instead of when the heap has
+// LimitMemory lets the runtime collect garbage before the process exceeds the memory rule, instead of when the heap has
 // doubled. It does nothing if GOMEMLIMIT is set.
-func limitMemory() {
+func LimitMemory() {
 	if debug.SetMemoryLimit(-1) != math.MaxInt64 {
 		return
 	}
@@ -54,8 +54,8 @@ const moduleMemory = 256 << 20
 // usesModules says that the program runs modules.
 var usesModules atomic.Bool
 
-// allowModuleMemory raises the limit of memory, if there is one.
-func allowModuleMemory() {
+// AllowModuleMemory raises the limit of memory, if there is one.
+func AllowModuleMemory() {
 	usesModules.Store(true)
 	if debug.SetMemoryLimit(-1) < moduleMemory {
 		debug.SetMemoryLimit(moduleMemory)

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package console
 
 import (
 	"bytes"
@@ -19,55 +19,55 @@ import (
 	"github.com/seed-49bee653/samestep/internal/words"
 )
 
-var jsonFlag = &cli.BoolFlag{Name: "json", Usage: "print one JSON value, for programs"}
+var JSONFlag = &cli.BoolFlag{Name: "json", Usage: "print one JSON value, for programs"}
 
-var htmlFlag = &cli.StringFlag{Name: "html", Usage: "also write a page for browsers to `FILE`, which must not exist"}
+var HTMLFlag = &cli.StringFlag{Name: "html", Usage: "also write a page for browsers to `FILE`, which must not exist"}
 
-func writeJSON(w io.Writer, v any) error {
+func WriteJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
 }
 
-// writeLine writes v as one line of JSON.
-func writeLine(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }
+// WriteLine writes v as one line of JSON.
+func WriteLine(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }
 
-// A liner prints a line that begins with a name. Lines that continue another have no name.
-type liner func(name, format string, args ...any)
+// A Liner prints a line that begins with a name. Lines that continue another have no name.
+type Liner func(name, format string, args ...any)
 
-func newLiner(w io.Writer) liner {
+func NewLiner(w io.Writer) Liner {
 	return func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
 	}
 }
 
-// newWrappingLiner returns a liner that wraps lines as the reports do. It is not for paths and commands, which people copy whole.
-func newWrappingLiner(w io.Writer) liner {
+// NewWrappingLiner returns a liner that wraps lines as the reports do. It is not for paths and commands, which people copy whole.
+func NewWrappingLiner(w io.Writer) Liner {
 	return func(name, format string, args ...any) {
 		fmt.Fprintln(w, words.Wrapped(fmt.Sprintf("%-10s %s", name, fmt.Sprintf(format, args...))))
 	}
 }
 
-// shown escapes a text from a file or a server so that it can neither control a terminal nor break a table.
-func shown(s string) string {
+// Shown escapes a text from a file or a server so that it can neither control a terminal nor break a table.
+func Shown(s string) string {
 	var b bytes.Buffer
 	c := words.NewCleaner(&b)
 	c.Write([]byte(s + " ")) // the space ends a character that was cut
 	return strings.NewReplacer("\n", " ", "\t", " ").Replace(strings.TrimSuffix(strings.ToValidUTF8(b.String(), "?"), " "))
 }
 
-func size[N int | int64](n N) string { return words.Size(n) }
+func Size[N int | int64](n N) string { return words.Size(n) }
 
-func count[N ~int | ~int64 | ~uint32](n N, thing string) string { return words.Count(n, thing) }
+func Count[N ~int | ~int64 | ~uint32](n N, thing string) string { return words.Count(n, thing) }
 
-func seconds(d time.Duration) string { return words.Seconds(d) }
+func Seconds(d time.Duration) string { return words.Seconds(d) }
 
-func matchTime(s float64) string { return words.MatchTime(s) }
+func MatchTime(s float64) string { return words.MatchTime(s) }
 
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// A progress is a progress bar on a terminal.
-type progress struct {
+// A Progress is a progress bar on a terminal.
+type Progress struct {
 	bar  *progressbar.ProgressBar
 	unit string
 	max  int64 // set before the first call of set
@@ -75,16 +75,16 @@ type progress struct {
 	w    io.Writer // nil shows nothing
 }
 
-// newProgress returns the bar of work with max steps. It appears if w is a terminal and the work takes more than a second.
-func newProgress(w io.Writer, max int64, unit string) *progress {
-	p := &progress{unit: unit, max: max, from: time.Now()}
-	if isTerminal(w) {
+// NewProgress returns the bar of work with max steps. It appears if w is a terminal and the work takes more than a second.
+func NewProgress(w io.Writer, max int64, unit string) *Progress {
+	p := &Progress{unit: unit, max: max, from: time.Now()}
+	if IsTerminal(w) {
 		p.w = w.(*words.Cleaner).Unwrap() // the bar moves the cursor
 	}
 	return p
 }
 
-func isTerminal(w io.Writer) bool {
+func IsTerminal(w io.Writer) bool {
 	c, ok := w.(*words.Cleaner)
 	if !ok {
 		return false
@@ -93,8 +93,8 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// set moves the bar to step n.
-func (p *progress) set(n int64) {
+// Set moves the bar to step n.
+func (p *Progress) Set(n int64) {
 	if p.w == nil {
 		return
 	}
@@ -105,23 +105,23 @@ func (p *progress) set(n int64) {
 	p.bar.Set64(n)
 }
 
-// setOf is set for work whose number of steps becomes known with the first one.
-func (p *progress) setOf(n, max int64) {
+// SetOf is set for work whose number of steps becomes known with the first one.
+func (p *Progress) SetOf(n, max int64) {
 	p.max = max
-	p.set(n)
+	p.Set(n)
 }
 
 // Write implements [io.Writer] for the bar. It drops what the bar writes in the first second.
-func (p *progress) Write(b []byte) (int, error) {
+func (p *Progress) Write(b []byte) (int, error) {
 	if time.Since(p.from) < time.Second {
 		return len(b), nil
 	}
-	_, err := p.w.Write(fit(b, terminalWidth(p.w)-1)) // some terminals wrap after the last column
+	_, err := p.w.Write(Fit(b, TerminalWidth(p.w)-1)) // some terminals wrap after the last column
 	return len(b), err
 }
 
-// terminalWidth returns the columns of a terminal, and 80 for another writer.
-func terminalWidth(w io.Writer) int {
+// TerminalWidth returns the columns of a terminal, and 80 for another writer.
+func TerminalWidth(w io.Writer) int {
 	if c, ok := w.(*words.Cleaner); ok {
 		w = c.Unwrap()
 	}
@@ -133,8 +133,8 @@ func terminalWidth(w io.Writer) int {
 	return 80
 }
 
-// fit cuts each line to a width, so that it does not wrap. The escape sequences of a terminal have none.
-func fit(b []byte, width int) []byte {
+// Fit cuts each line to a width, so that it does not wrap. The escape sequences of a terminal have none.
+func Fit(b []byte, width int) []byte {
 	var out []byte
 	column, escaped := 0, false
 	for _, r := range string(b) {
@@ -155,7 +155,7 @@ func fit(b []byte, width int) []byte {
 	return out
 }
 
-func (p *progress) done() {
+func (p *Progress) Done() {
 	if p.bar != nil {
 		p.bar.Finish()
 	}

@@ -1,4 +1,4 @@
-package tool
+package console
 
 import (
 	"time"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpuTime returns the CPU time of this process.
-func cpuTime() time.Duration {
+// CPUTime returns the CPU time of this process.
+func CPUTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
 		panic(err) // every Linux has this clock
@@ -15,13 +15,13 @@ func cpuTime() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// beNice lets other programs go first.
-func beNice() {
+// BeNice lets other programs go first.
+func BeNice() {
 	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, 10) // it may fail
 }
 
-// mayCompile reports whether this process may make memory executable, which compiled modules need.
-func mayCompile() bool {
+// MayCompile reports whether this process may make memory executable, which compiled modules need.
+func MayCompile() bool {
 	b, err := unix.Mmap(-1, 0, unix.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		return false

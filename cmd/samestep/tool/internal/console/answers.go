@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package console
 
 import (
 	"fmt"
@@ -11,13 +11,13 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// statusOf returns the status of an answer in our own words, since a server can send any text.
-func statusOf(r *http.Response) string {
+// StatusOf returns the status of an answer in our own words, since a server can send any text.
+func StatusOf(r *http.Response) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", r.StatusCode, http.StatusText(r.StatusCode)))
 }
 
-// clientToken returns the token of --token or --token-file.
-func clientToken(c *cli.Context) (string, error) {
+// ClientToken returns the token of --token or --token-file.
+func ClientToken(c *cli.Context) (string, error) {
 	path := c.String("token-file")
 	if path == "" {
 		return c.String("token"), nil

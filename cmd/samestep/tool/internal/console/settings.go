@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package console
 
 import (
 	"cmp"
@@ -15,37 +15,37 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// settingsFlag names a file with the settings of its verb.
-var settingsFlag = &cli.StringFlag{Name: "settings", Usage: "`FILE` in YAML with lines such as \"tick-rate: 30\"; the command line and the environment are stronger; a running server reads limits again when the file changes"}
+// SettingsFlag names a file with the settings of its verb.
+var SettingsFlag = &cli.StringFlag{Name: "settings", Usage: "`FILE` in YAML with lines such as \"tick-rate: 30\"; the command line and the environment are stronger; a running server reads limits again when the file changes"}
 
-var writeSettingsFlag = &cli.StringFlag{Name: "write-settings", Usage: "write `FILE` for --settings with the safe start of a server behind a proxy, and the token of an admin beside it; nothing is served; other flags and --set change what it has"}
+var WriteSettingsFlag = &cli.StringFlag{Name: "write-settings", Usage: "write `FILE` for --settings with the safe start of a server behind a proxy, and the token of an admin beside it; nothing is served; other flags and --set change what it has"}
 
-var printSettingsFlag = &cli.BoolFlag{Name: "print-settings", Usage: "print a file for --settings with each key, what it means and its value, and exit"}
+var PrintSettingsFlag = &cli.BoolFlag{Name: "print-settings", Usage: "print a file for --settings with each key, what it means and its value, and exit"}
 
 // maxSettings is the largest size of a settings file, in bytes.
 const maxSettings = 1 << 20
 
-// readSettings sets what --set says, and what the file of --settings has and the command line and the environment leave out.
-func readSettings(c *cli.Context) error {
-	if hasFlag(c.Command, setFlag.name) {
-		for _, pair := range c.Value(setFlag.name).(pairs) {
+// ReadSettings sets what --set says, and what the file of --settings has and the command line and the environment leave out.
+func ReadSettings(c *cli.Context) error {
+	if HasFlag(c.Command, SetFlag.Name) {
+		for _, pair := range c.Value(SetFlag.Name).(Pairs) {
 			name, value, ok := strings.Cut(pair, "=")
 			if !ok {
-				return usagef("--%s: got %q, want KEY=VALUE", setFlag.name, pair)
+				return Usagef("--%s: got %q, want KEY=VALUE", SetFlag.Name, pair)
 			}
 			if err := cmp.Or(knownSetting(c, name), set(c, name, value)); err != nil {
-				return usagef("--%s: %v", setFlag.name, err)
+				return Usagef("--%s: %v", SetFlag.Name, err)
 			}
 		}
 	}
-	if path := c.String(settingsFlag.Name); path != "" {
-		return readFile(c, path)
+	if path := c.String(SettingsFlag.Name); path != "" {
+		return ReadFile(c, path)
 	}
 	return nil
 }
 
-// readFile sets what a file has and is not set yet.
-func readFile(c *cli.Context, path string) error {
+// ReadFile sets what a file has and is not set yet.
+func ReadFile(c *cli.Context, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -56,10 +56,10 @@ func readFile(c *cli.Context, path string) error {
 		return err
 	}
 	if len(b) > maxSettings {
-		return usagef("%s: got a file of more than %d bytes, want less", path, maxSettings)
+		return Usagef("%s: got a file of more than %d bytes, want less", path, maxSettings)
 	}
 	if err := applySettings(c, b); err != nil {
-		return usagef("%s: %v", path, err)
+		return Usagef("%s: %v", path, err)
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func knownSetting(c *cli.Context, name string) error {
 	var known []string
 	for _, f := range c.Command.Flags {
 		key := f.Names()[0]
-		if s, ok := f.(*setting); ok && s.where == asCommand || key == settingsFlag.Name || key == cli.HelpFlag.Names()[0] {
+		if s, ok := f.(*Setting); ok && s.Where == AsCommand || key == SettingsFlag.Name || key == cli.HelpFlag.Names()[0] {
 			if key == name {
 				return fmt.Errorf("%s: got it in a settings file, want it on the command line", name)
 			}
@@ -106,10 +106,10 @@ func knownSetting(c *cli.Context, name string) error {
 	}
 	if !slices.Contains(known, name) {
 		list := ""
-		if hasFlag(c.Command, printSettingsFlag.Name) {
-			list = "; " + c.Command.Name + " --" + printSettingsFlag.Name + " has all"
+		if HasFlag(c.Command, PrintSettingsFlag.Name) {
+			list = "; " + c.Command.Name + " --" + PrintSettingsFlag.Name + " has all"
 		}
-		return fmt.Errorf("unknown setting %q%s%s", name, list, didYouMean(name, known))
+		return fmt.Errorf("unknown setting %q%s%s", name, list, DidYouMean(name, known))
 	}
 	return nil
 }
