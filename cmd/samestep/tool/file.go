@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/matchlines"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -59,7 +60,7 @@ func openWith(open func(string) (*replay.File, error), name string) (*replay.Fil
 	if err != nil {
 		return nil, err
 	}
-	if err := convertLines(f); err != nil {
+	if err := matchlines.ConvertLines(f); err != nil {
 		f.Close()
 		return nil, &console.FileError{Name: name, Err: err}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/matchlines"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -146,7 +147,7 @@ func (x *exporter) findPlayers(f *replay.File) error {
 		case rec.Kind == record.KindForeign && x.recording == nil:
 			h, err := matchlog.ParseHeader(rec.Line)
 			if err != nil {
-				return foreignError(rec, err)
+				return matchlines.ForeignError(rec, err)
 			}
 			x.recording = &h
 		case rec.Kind == record.KindMismatch:
@@ -164,9 +165,9 @@ func (x *exporter) record(rec *record.Record) error {
 	case record.KindHeader:
 		x.header = rec.Header
 		s := &rec.Header.Settings
-		line := headerLine{Log: 1, Title: rec.Header.Game, TickRate: json.Number(matchlog.Rate(s.TickMicros)), Players: s.Players}
+		line := matchlines.HeaderLine{Log: 1, Title: rec.Header.Game, TickRate: json.Number(matchlog.Rate(s.TickMicros)), Players: s.Players}
 		if rec.Header.Engine == replay.ForeignEngine {
-			line.recorded(rec.Header, x.recording)
+			line.Recorded(rec.Header, x.recording)
 		}
 		return console.WriteLine(x.w, line)
 	case record.KindForeign:
@@ -192,7 +193,7 @@ func (x *exporter) record(rec *record.Record) error {
 			}
 			last = max(last, 1) - 1 // import added one
 		}
-		return console.WriteLine(x.w, endLine{last, true})
+		return console.WriteLine(x.w, matchlines.EndLine{Tick: last, End: true})
 	}
 	return x.commands(&rec.Frame)
 }
@@ -206,13 +207,13 @@ func (x *exporter) foreign(rec *record.Record) error {
 	e, _, err := x.recording.ParseEntry(rec.Line)
 	switch {
 	case err != nil:
-		return foreignError(rec, err)
+		return matchlines.ForeignError(rec, err)
 	case e.Dump:
-		return console.WriteLine(x.w, stateLine{e.Tick, e.Player, e.State, e.More})
+		return console.WriteLine(x.w, matchlines.StateLine{Tick: e.Tick, Player: e.Player, State: e.State, More: e.More})
 	case e.Gap:
-		return console.WriteLine(x.w, gapLine{e.Tick, e.Until})
+		return console.WriteLine(x.w, matchlines.GapLine{Tick: e.Tick, Until: e.Until})
 	case e.Order:
-		return console.WriteLine(x.w, orderLine{e.Tick, checksum.FormatHash(e.Hash)})
+		return console.WriteLine(x.w, matchlines.OrderLine{Tick: e.Tick, Order: checksum.FormatHash(e.Hash)})
 	}
 	if len(x.sections) > 0 && x.sections[0].Tick != e.Tick {
 		x.sections = x.sections[:0]
@@ -226,7 +227,7 @@ func (x *exporter) foreign(rec *record.Record) error {
 // sum prints a checksum.
 func (x *exporter) sum(t lockstep.Tick, p lockstep.Player, hash uint64) error {
 	own := x.lineOf(t, p)
-	x.line = append(appendSumLine(x.line[:0], t, p, cmp.Or(own.Long, checksum.FormatHash(hash)), own.Sections), '\n')
+	x.line = append(matchlines.AppendSumLine(x.line[:0], t, p, cmp.Or(own.Long, checksum.FormatHash(hash)), own.Sections), '\n')
 	_, err := x.w.Write(x.line)
 	return err
 }
@@ -243,7 +244,7 @@ func (x *exporter) lineOf(t lockstep.Tick, p lockstep.Player) *matchlog.Entry {
 
 // note prints a note.
 func (x *exporter) note(rec *record.Record) error {
-	line := noteLine{Tick: rec.Tick, Topic: rec.Topic, Text: rec.Text}
+	line := matchlines.NoteLine{Tick: rec.Tick, Topic: rec.Topic, Text: rec.Text}
 	if rec.Player != lockstep.System {
 		line.Player = &rec.Player
 	}
@@ -266,7 +267,7 @@ func (x *exporter) commands(f *lockstep.Frame) error {
 		if payload == nil {
 			payload = []byte{}
 		}
-		if err := console.WriteLine(x.w, commandLine{c.Tick - 1, c.Player, c.Sequence, c.Kind, payload}); err != nil {
+		if err := console.WriteLine(x.w, matchlines.CommandLine{Tick: c.Tick - 1, Player: c.Player, Sequence: c.Sequence, Kind: c.Kind, Payload: payload}); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/matchlines"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -43,14 +44,14 @@ func replayImport(c *cli.Context) error {
 	}
 	defer in.Close()
 	options := sealedOptions(c)
-	s, err := surveyed(in)
+	s, err := matchlines.Surveyed(in)
 	if err != nil {
 		return &console.FileError{Name: name, Err: err}
 	}
-	if s.torn {
-		fmt.Fprintf(c.App.ErrWriter, "%s: %s: torn: the recording ends early, at tick %d at the latest\n", c.App.Name, console.Shown(name), s.ticks)
+	if s.Torn {
+		fmt.Fprintf(c.App.ErrWriter, "%s: %s: torn: the recording ends early, at tick %d at the latest\n", c.App.Name, console.Shown(name), s.Ticks)
 	}
-	return files.Create(c.Args().Get(1), func(f *os.File) error { return ofFile(name, s.write(f, in, options)) })
+	return files.Create(c.Args().Get(1), func(f *os.File) error { return ofFile(name, s.Write(f, in, options)) })
 }
 
 // openInput opens a file, or copies standard input into a temporary one, because import reads its input twice.

@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/matchlines"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -141,7 +142,7 @@ func (s *mcapStates) begin(r *record.Record) error {
 func (s *mcapStates) foreign(r *record.Record) error {
 	e, err := s.lines.Next(r.Line)
 	if err != nil {
-		return foreignError(r, err)
+		return matchlines.ForeignError(r, err)
 	}
 	if e == nil {
 		s.schema = s.lines.Header.Schema

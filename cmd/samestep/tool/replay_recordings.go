@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/matchlines"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -75,7 +76,7 @@ func areRecordings(names []string) (bool, error) {
 // isRecording reports whether a file is of another engine, and a recording and not only imported. It returns of which match,
 // if the recording says that.
 func isRecording(f *replay.File) (imported, recorded bool, match string, err error) {
-	if lines, err := headerOfLines(f); err != nil {
+	if lines, err := matchlines.HeaderOfLines(f); err != nil {
 		return false, false, "", err
 	} else if lines != nil {
 		return true, true, lines.Match, nil

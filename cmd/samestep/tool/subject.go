@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/matchlines"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
@@ -50,7 +51,7 @@ func beginsAsReplay(f *replay.File) (bool, error) {
 	if f.Bundle() != nil {
 		return true, nil
 	}
-	head, err := firstBytes(f)
+	head, err := matchlines.FirstBytes(f)
 	return head == "\x89SSR", err
 }
 

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package matchlines
 
 // Sums of sections are kept in blocks, because a slice that grows takes twice its memory for a while.
 type sectionSums [][]uint64

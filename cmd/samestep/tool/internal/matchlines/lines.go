@@ -1,6 +1,7 @@
 //go:build !js
 
-package tool
+// Package matchlines has the lines of matches of other engines (docs/spec/recordings.md), and converts them to replays.
+package matchlines
 
 import (
 	"encoding/json"
@@ -16,32 +17,32 @@ import (
 
 // The lines of matches of other engines, as docs/spec/recordings.md has them. Replays have some of them, too.
 type (
-	commandLine struct {
+	CommandLine struct {
 		Tick     lockstep.Tick     `json:"t"`
 		Player   lockstep.Player   `json:"p"`
 		Sequence lockstep.Sequence `json:"s"`
 		Kind     lockstep.Kind     `json:"k"`
 		Payload  []byte            `json:"d"`
 	}
-	stateLine struct {
+	StateLine struct {
 		Tick   uint32 `json:"t"`
 		Player uint8  `json:"p"`
 		State  []byte `json:"state"`
 		More   bool   `json:"more,omitempty"`
 	}
-	gapLine struct {
+	GapLine struct {
 		Tick  uint32 `json:"t"`
 		Until uint32 `json:"gap"`
 	}
-	orderLine struct {
+	OrderLine struct {
 		Tick  uint32 `json:"t"`
 		Order string `json:"order"`
 	}
-	endLine struct {
+	EndLine struct {
 		Tick lockstep.Tick `json:"t"`
 		End  bool          `json:"end"`
 	}
-	headerLine struct {
+	HeaderLine struct {
 		Log      int         `json:"log"`
 		Title    string      `json:"title"`
 		TickRate json.Number `json:"tick_rate_hz"`
@@ -53,7 +54,7 @@ type (
 		Sections []string    `json:"sections,omitempty"`
 		Type     string      `json:"state,omitempty"`
 	}
-	noteLine struct {
+	NoteLine struct {
 		Tick   lockstep.Tick    `json:"t"`
 		Player *lockstep.Player `json:"p,omitempty"` // nil for a note about the match
 		Topic  string           `json:"note"`
@@ -65,8 +66,8 @@ type (
 const statePart = 512 << 10
 
 // newHeaderLine returns the line of a header, with the whole title.
-func newHeaderLine(h *matchlog.Header) headerLine {
-	l := headerLine{
+func newHeaderLine(h *matchlog.Header) HeaderLine {
+	l := HeaderLine{
 		Log: 1, Title: h.Title, TickRate: json.Number(matchlog.Rate(h.TickMicros)), Players: h.Players,
 		Match: h.Match, Build: h.Build, Platform: h.Platform, Sections: h.Sections, Type: h.Type,
 	}
@@ -76,8 +77,8 @@ func newHeaderLine(h *matchlog.Header) headerLine {
 	return l
 }
 
-// recorded adds what a header of an imported match has in addition. Of a recording, own is its own header.
-func (l *headerLine) recorded(h *lockstep.Header, own *matchlog.Header) {
+// Recorded adds what a header of an imported match has in addition. Of a recording, own is its own header.
+func (l *HeaderLine) Recorded(h *lockstep.Header, own *matchlog.Header) {
 	if own != nil {
 		*l = newHeaderLine(own)
 	}
@@ -89,8 +90,8 @@ func (l *headerLine) recorded(h *lockstep.Header, own *matchlog.Header) {
 	}
 }
 
-// appendSumLine appends the line of a checksum, without its end. A match may have a million of them.
-func appendSumLine(dst []byte, t lockstep.Tick, p lockstep.Player, sum string, sections []uint64) []byte {
+// AppendSumLine appends the line of a checksum, without its end. A match may have a million of them.
+func AppendSumLine(dst []byte, t lockstep.Tick, p lockstep.Player, sum string, sections []uint64) []byte {
 	dst = strconv.AppendUint(append(dst, `{"t":`...), uint64(t), 10)
 	dst = strconv.AppendUint(append(dst, `,"p":`...), uint64(p), 10)
 	dst = append(append(dst, `,"sum":"`...), sum...)
@@ -103,7 +104,7 @@ func appendSumLine(dst []byte, t lockstep.Tick, p lockstep.Player, sum string, s
 	return append(dst, `"}`...)
 }
 
-// foreignError returns the error of a line in a replay.
-func foreignError(rec *record.Record, err error) error {
+// ForeignError returns the error of a line in a replay.
+func ForeignError(rec *record.Record, err error) error {
 	return fmt.Errorf("after tick %d: %w: %w", rec.Tick, matchlog.ErrMalformed, err)
 }

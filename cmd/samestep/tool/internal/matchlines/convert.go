@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package matchlines
 
 import (
 	"cmp"
@@ -20,18 +20,18 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// convertLines makes f a replay if it begins as lines, or as a compressed file.
-func convertLines(f *replay.File) error {
-	head, err := firstBytes(f)
+// ConvertLines makes f a replay if it begins as lines, or as a compressed file.
+func ConvertLines(f *replay.File) error {
+	head, err := FirstBytes(f)
 	if err != nil || !isLines(head) {
 		return err
 	}
 	return f.Convert(func(out, in *os.File) error {
-		s, err := surveyed(in)
+		s, err := Surveyed(in)
 		if err != nil {
 			return err
 		}
-		return s.write(out, in, replay.WriterOptions{})
+		return s.Write(out, in, replay.WriterOptions{})
 	})
 }
 
@@ -41,9 +41,9 @@ func isLines(head string) bool {
 	return strings.HasPrefix(head, "{") || strings.HasPrefix(head, "\x1f\x8b")
 }
 
-// headerOfLines returns the header of a file that has lines of a match, and not only those of reports, or nil.
-func headerOfLines(f *replay.File) (*matchlog.Header, error) {
-	head, err := firstBytes(f)
+// HeaderOfLines returns the header of a file that has lines of a match, and not only those of reports, or nil.
+func HeaderOfLines(f *replay.File) (*matchlog.Header, error) {
+	head, err := FirstBytes(f)
 	if err != nil || !isLines(head) {
 		return nil, err
 	}
@@ -58,8 +58,8 @@ func headerOfLines(f *replay.File) (*matchlog.Header, error) {
 	return &r.Header, nil
 }
 
-// write writes the match of a survey as a replay.
-func (s *survey) write(out io.Writer, in io.ReadSeeker, o replay.WriterOptions) error {
+// Write writes the match of a survey as a replay.
+func (s *survey) Write(out io.Writer, in io.ReadSeeker, o replay.WriterOptions) error {
 	w := replay.NewWriter(out, o)
 	if err := (&importer{survey: s, out: w}).run(in); err != nil {
 		return err
@@ -89,10 +89,10 @@ func (i *importer) run(in io.ReadSeeker) error {
 	if err != nil {
 		return err
 	}
-	if content != i.content || r.Torn() != i.torn {
+	if content != i.content || r.Torn() != i.Torn {
 		return fmt.Errorf("%w: the file changed while it was read", matchlog.ErrMalformed)
 	}
-	if i.torn {
+	if i.Torn {
 		return i.append(i.enc.End(replay.ForeignTorn))
 	}
 	return i.append(i.enc.End("imported"))
@@ -178,21 +178,21 @@ func (i *importer) skip(ticks uint32) error {
 
 // reordered writes the order of the players in the present tick.
 func (i *importer) reordered(tick uint32, order uint64) error {
-	return i.line(orderLine{tick, checksum.FormatHash(order)})
+	return i.line(OrderLine{tick, checksum.FormatHash(order)})
 }
 
 // sumLine returns the line of a checksum with more than 64 bits.
 func (i *importer) sumLine(tick lockstep.Tick, v vote) []byte {
 	sum, n := checksum.FormatHash(v.hash), len(i.match.Sections)
 	if !v.long() {
-		return appendSumLine(i.sum[:0], tick, v.player(), sum, i.sections.at(v.at, n))
+		return AppendSumLine(i.sum[:0], tick, v.player(), sum, i.sections.at(v.at, n))
 	}
 	long := i.sections.at(v.at, 2)
 	sum = checksum.FormatHash(long[0]) + checksum.FormatHash(long[1])
 	if v.sectioned() {
-		return appendSumLine(i.sum[:0], tick, v.player(), sum, i.sections.at(v.at+2, n))
+		return AppendSumLine(i.sum[:0], tick, v.player(), sum, i.sections.at(v.at+2, n))
 	}
-	return appendSumLine(i.sum[:0], tick, v.player(), sum, nil)
+	return AppendSumLine(i.sum[:0], tick, v.player(), sum, nil)
 }
 
 // remark writes a note of the present tick. The survey has the checksums.
@@ -203,9 +203,9 @@ func (i *importer) remark(e *matchlog.Entry) error {
 	case e.Dump:
 		return i.state(e)
 	case e.Gap:
-		return i.line(gapLine{e.Tick, e.Until})
+		return i.line(GapLine{e.Tick, e.Until})
 	case e.Order:
-		return i.line(orderLine{e.Tick, checksum.FormatHash(e.Hash)})
+		return i.line(OrderLine{e.Tick, checksum.FormatHash(e.Hash)})
 	}
 	return i.append(i.enc.Note(lockstep.Player(e.Player), e.Topic, e.Text))
 }
@@ -216,7 +216,7 @@ func (i *importer) state(e *matchlog.Entry) error {
 	for first := true; first || len(rest) > 0; first = false {
 		part := rest[:min(len(rest), statePart)]
 		rest = rest[len(part):]
-		if err := i.line(stateLine{e.Tick, e.Player, part, len(rest) > 0}); err != nil {
+		if err := i.line(StateLine{e.Tick, e.Player, part, len(rest) > 0}); err != nil {
 			return err
 		}
 	}
@@ -286,8 +286,8 @@ func (i *importer) checks(tick uint32) error {
 	return i.err
 }
 
-// firstBytes returns the first four bytes of a file.
-func firstBytes(f *replay.File) (string, error) {
+// FirstBytes returns the first four bytes of a file.
+func FirstBytes(f *replay.File) (string, error) {
 	content, _, err := f.Content()
 	if err != nil {
 		return "", err

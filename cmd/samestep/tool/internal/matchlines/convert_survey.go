@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package matchlines
 
 import (
 	"cmp"
@@ -163,9 +163,9 @@ func orderOf(commands []play) uint64 {
 type survey struct {
 	match    matchlog.Header
 	id       lockstep.MatchID
-	torn     bool
+	Torn     bool
 	first    uint32 // the tick at which it begins
-	ticks    uint32
+	Ticks    uint32
 	content  lockstep.MatchID         // a hash of all commands
 	kinds    [math.MaxUint16 + 1]bool // of commands
 	votes    []vote                   // in order, and by player within a tick
@@ -193,14 +193,14 @@ func (v vote) sectioned() bool         { return v.line&sectionedVote != 0 }
 func (v vote) tick() uint32            { return uint32(v.place >> 8) }
 func (v vote) player() lockstep.Player { return lockstep.Player(v.place) }
 
-// surveyed reads a match for the first time.
-func surveyed(in io.ReadSeeker) (s *survey, err error) {
+// Surveyed reads a match for the first time.
+func Surveyed(in io.ReadSeeker) (s *survey, err error) {
 	s = &survey{lowest: math.MaxUint32}
 	r, content, err := scanned(in, 0, (*surveyor)(s))
 	if err != nil {
 		return nil, err
 	}
-	s.match, s.torn, s.ticks, s.content, s.id = r.Header, r.Torn(), r.Ticks(), content, content
+	s.match, s.Torn, s.Ticks, s.content, s.id = r.Header, r.Torn(), r.Ticks(), content, content
 	if s.match.Match != "" {
 		sum := sha256.Sum256([]byte("match " + s.match.Match))
 		copy(s.id[:], sum[:])
@@ -209,7 +209,7 @@ func surveyed(in io.ReadSeeker) (s *survey, err error) {
 		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.hash, b.hash), cmp.Compare(b.at, a.at))
 	})
 	s.votes = slices.CompactFunc(s.votes, func(a, b vote) bool { return a.hash == b.hash && a.place == b.place })
-	s.first = min(max(s.first, s.begins()), s.lowest, s.ticks)
+	s.first = min(max(s.first, s.begins()), s.lowest, s.Ticks)
 	return s, nil
 }
 
