@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -37,7 +38,7 @@ func tollGame() []Game {
 		switch {
 		case how == "read" && len(tolls) > 0:
 			w.Dots[0].Coins += tolls[int(turn.Tick)%len(tolls)]
-		case how == "die" && len(os.Args) == 2 && os.Args[1] == apartVerb:
+		case how == "die" && len(os.Args) == 2 && os.Args[1] == gameset.ApartVerb:
 			fmt.Fprintln(os.Stderr, "no tolls")
 			os.Exit(9)
 		case how == "end" && os.Args[1] == "desync":

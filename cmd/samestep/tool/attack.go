@@ -17,6 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/testing/attack"
 )
 
@@ -55,7 +56,7 @@ machine: on a busy one, frames are late even without an attack.`,
 			&cli.DurationFlag{Name: "time", Value: 4 * time.Second, Usage: "duration of each attack, 1s to 10m; in two halves, each after the same time without an attack"},
 			&cli.BoolFlag{Name: "strict", Usage: "also fail for results that depend on the speed of the machine"},
 			&cli.DurationFlag{Name: "late", Value: 5 * time.Millisecond, Usage: "with --strict: how much later frames may be (99 %)"},
-			gameFlag,
+			gameset.GameFlag,
 			&cli.StringFlag{Name: "server", Usage: "attack the server at `URL`, ws://127.0.0.1:PORT"},
 			&cli.StringFlag{Name: "token-file", Usage: "`FILE` with its tokens"},
 			&cli.BoolFlag{Name: "print-tokens", Usage: "print tokens for such a server, and do nothing else"},
@@ -68,7 +69,7 @@ machine: on a busy one, frames are late even without an attack.`,
 }
 
 func runAttack(c *cli.Context) error {
-	g, err := chosenGame(c)
+	g, err := gameset.ChosenGame(c)
 	if err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func listAttacks(c *cli.Context) error {
 	for _, a := range attack.All() {
 		rows = append(rows, row{a.Row, a.Name, a.About})
 	}
-	return tell(c, rows, func(w io.Writer) {
+	return gameset.Tell(c, rows, func(w io.Writer) {
 		for _, r := range rows {
 			fmt.Fprintf(w, "%2d  %-9s  %s\n", r.Row, r.Name, r.About)
 		}
@@ -130,12 +131,12 @@ func listAttacks(c *cli.Context) error {
 }
 
 // attackedSeats returns the number of seats of the attacked match.
-func attackedSeats(g *playable) (int, error) {
-	units := g.sizeOf(attackUnits)
-	seats := g.mostSeats(attack.MostSeats, attack.MostSeats, units, nil)
-	config, err := g.configure(seats, units, nil)
+func attackedSeats(g *gameset.Playable) (int, error) {
+	units := g.SizeOf(attackUnits)
+	seats := g.MostSeats(attack.MostSeats, attack.MostSeats, units, nil)
+	config, err := g.Configure(seats, units, nil)
 	if err == nil {
-		err = g.accepts(seats, 1, config)
+		err = g.Accepts(seats, 1, config)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("game %s refuses the match of %s that is to be attacked: %w", g.Name(), console.Count(int(seats), "seat"), err)
@@ -150,7 +151,7 @@ func attackedSeats(g *playable) (int, error) {
 const attackUnits = 200
 
 type attacker struct {
-	game    *playable
+	game    *gameset.Playable
 	program string // of samestep
 	time    time.Duration
 	seats   int            // of the match
@@ -158,7 +159,7 @@ type attacker struct {
 	log     io.Writer
 }
 
-func newAttacker(c *cli.Context, g *playable) (*attacker, error) {
+func newAttacker(c *cli.Context, g *gameset.Playable) (*attacker, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -211,7 +212,7 @@ func (x *attacker) all(c *cli.Context, attacks []*attack.Attack) error {
 			printAttack(c.App.Writer, r)
 		}
 	}
-	return tell(c, results, func(w io.Writer) { printAttacks(w, results) }, attack.Failure(results))
+	return gameset.Tell(c, results, func(w io.Writer) { printAttacks(w, results) }, attack.Failure(results))
 }
 
 // one runs one attack, on its own server without --server.
@@ -230,7 +231,7 @@ func (x *attacker) one(ctx context.Context, a *attack.Attack) (*attack.Result, e
 		defer process.stop()
 	}
 	r, err := attack.Run(ctx, a, s, attack.Options{
-		Game: x.game.Game, Think: x.game.bot, Time: x.time, Attackers: x.hands, Program: x.program, Files: dir, Units: x.game.sized != nil,
+		Game: x.game.Game, Think: x.game.Bot, Time: x.time, Attackers: x.hands, Program: x.program, Files: dir, Units: x.game.Sized != nil,
 	})
 	if err == nil && len(r.Failures) == 0 {
 		return r, nil
@@ -259,7 +260,7 @@ func (x *attacker) serve(dir string, a *attack.Attack) (*attack.Server, *serverP
 		return nil, nil, err
 	}
 	flags := []string{"--game", x.game.Name(), "--dir", replays, "--tokens", tokens, "--players", strconv.Itoa(x.seats)}
-	flags = append(flags, "--config", string(x.game.withUnits(nil, attackUnits)))
+	flags = append(flags, "--config", string(x.game.WithUnits(nil, attackUnits)))
 	if a.Serve != nil {
 		more, err := a.Serve(dir)
 		if err != nil {
@@ -309,7 +310,7 @@ func runHands(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	g, err := listed(c).named(j.Game)
+	g, err := gameset.Listed(c).Named(j.Game)
 	if err != nil {
 		return err
 	}

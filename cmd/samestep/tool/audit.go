@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -23,7 +24,7 @@ func auditCommand() *cli.Command {
 player who reads what the fog hides refers to elements that no view has shown: audit lists
 such commands, and how many there would be if a player had named elements by chance. The
 rules say which fields of commands refer to elements: feed:"of=Units" (docs/feed.md).`,
-		Flags:  []cli.Flag{&cli.IntFlag{Name: "player", Usage: "only player `N`", DefaultText: "all players", Value: -1}, maxTicksFlag, assetsFlag, console.JSONFlag},
+		Flags:  []cli.Flag{&cli.IntFlag{Name: "player", Usage: "only player `N`", DefaultText: "all players", Value: -1}, gameset.MaxTicksFlag, gameset.AssetsFlag, console.JSONFlag},
 		Action: audit,
 	}
 }
@@ -85,7 +86,7 @@ func auditFile(c *cli.Context, name string) (*fileAudit, error) {
 		return nil, err
 	}
 	defer f.Close()
-	game, _, err := gameIn(c, f)
+	game, _, err := gameset.GameIn(c, f)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func auditFile(c *cli.Context, name string) (*fileAudit, error) {
 	if game.ViewSchema() == nil {
 		return nil, &console.ClassError{Class: replay.ClassIdentity, Text: fmt.Sprintf("the rules of %s have no views (Rules.View)", game.Name())}
 	}
-	all, err := replay.AuditPlayers(r, game, replay.SimulateOptions{MaxTicks: maxTicks(c)})
+	all, err := replay.AuditPlayers(r, game, replay.SimulateOptions{MaxTicks: gameset.MaxTicks(c)})
 	if errors.Is(err, replay.ErrNoReferences) {
 		err = &console.ClassError{Class: replay.ClassIdentity, Text: err.Error()}
 	}

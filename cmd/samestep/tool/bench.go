@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/testing/fixedbench"
 	"github.com/seed-49bee653/samestep/internal/testing/logbench"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -35,7 +36,7 @@ and compare a checksum every tick, and write the replay. Bots play. Skirmish has
 figures, with the limits that the engine promises, and a long match, which stays in
 your cache directory for the next time; not with --config.`,
 				Flags: append(flags[:len(flags):len(flags)], minutesFlag,
-					gameFlag, assetsFlag, configFlag,
+					gameset.GameFlag, gameset.AssetsFlag, gameset.ConfigFlag,
 					&cli.UintFlag{Name: "players", Value: 4, Usage: "seats of the match, 1 to 16"}),
 				Action: benchAction(benchLog),
 			},
@@ -142,14 +143,14 @@ func benchLog(c *cli.Context, show func(benchLine)) error {
 		return err
 	}
 	d := c.Duration("time")
-	g, err := chosenGame(c)
+	g, err := gameset.ChosenGame(c)
 	if err != nil {
 		return err
 	}
-	if err := g.needSources(); err != nil {
+	if err := g.NeedSources(); err != nil {
 		return err
 	}
-	if g.Name() != "skirmish" || c.IsSet(configFlag.Name) {
+	if g.Name() != "skirmish" || c.IsSet(gameset.ConfigFlag.Name) {
 		return benchGame(c, g, show)
 	}
 	if err := benchFigures(logbench.Figures, d, show); err != nil {
@@ -165,7 +166,7 @@ func benchLog(c *cli.Context, show func(benchLine)) error {
 		return err
 	}
 	showReplay(played, 4, "<= 6", show)
-	l, err := logbench.OpenLong(c.Int("minutes"), cacheDir())
+	l, err := logbench.OpenLong(c.Int("minutes"), gameset.CacheDir())
 	if err != nil {
 		return err
 	}
@@ -187,20 +188,20 @@ func benchFigures(figures []logbench.Figure, d time.Duration, show func(benchLin
 const mostBenched = 6000 // ticks of matches whose replays are measured
 
 // benchGame measures a match of any game. Limits are promised only for skirmish.
-func benchGame(c *cli.Context, g *playable, show func(benchLine)) error {
-	override, err := g.override(c)
+func benchGame(c *cli.Context, g *gameset.Playable, show func(benchLine)) error {
+	override, err := g.Override(c)
 	if err != nil {
 		return err
 	}
-	players, err := g.seats(c, 0, override)
+	players, err := g.Seats(c, 0, override)
 	if err != nil {
 		return err
 	}
-	s := &logbench.Subject{Game: g.Game, Players: uint8(players), Bot: g.bot, Loop: g.loop}
-	if s.Config, err = g.configure(s.Players, 0, override); err != nil {
+	s := &logbench.Subject{Game: g.Game, Players: uint8(players), Bot: g.Bot, Loop: g.Loop}
+	if s.Config, err = g.Configure(s.Players, 0, override); err != nil {
 		return err
 	}
-	if err := g.accepts(s.Players, 1, s.Config); err != nil {
+	if err := g.Accepts(s.Players, 1, s.Config); err != nil {
 		return err
 	}
 	d := c.Duration("time")

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/testing/wire"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/urfave/cli/v2"
@@ -36,7 +37,7 @@ datagrams beside them. All are encrypted, and these players simulate. As root on
 each server is in a network namespace, and TCP is the system's; otherwise each lost
 packet of a WebSocket is a stall.`,
 		Flags: []cli.Flag{
-			gameFlag, assetsFlag, configFlag,
+			gameset.GameFlag, gameset.AssetsFlag, gameset.ConfigFlag,
 			&cli.UintFlag{Name: "clients", Value: 400, Usage: "players, 1 to 20000"},
 			&cli.UintFlag{Name: "room", Value: 8, Usage: "players in a match"},
 			&cli.UintFlag{Name: "spectators", Usage: "spectators of the first match, 0 to 20000"},
@@ -50,7 +51,7 @@ packet of a WebSocket is a stall.`,
 			console.JSONFlag,
 		},
 		Action: func(c *cli.Context) error {
-			game, err := chosenGame(c)
+			game, err := gameset.ChosenGame(c)
 			if err != nil {
 				return err
 			}
@@ -59,17 +60,17 @@ packet of a WebSocket is a stall.`,
 				clients: int(c.Uint("clients")), spectators: int(c.Uint("spectators")), viewers: int(c.Uint("viewers")), room: int(c.Uint("room")), rate: int(c.Uint("tick-rate")),
 				every: c.Duration("every"), time: c.Duration("time"), relay: c.Bool("relay"), durability: c.String("durability"), settle: 2 * time.Second,
 			}
-			if err := cmp.Or(console.Between[uint](c, "clients", 1, 20000), console.Between[uint](c, "spectators", 0, 20000), console.Between[uint](c, "viewers", 0, 20000), console.Between[uint](c, "room", 1, maxRoom),
+			if err := cmp.Or(console.Between[uint](c, "clients", 1, 20000), console.Between[uint](c, "spectators", 0, 20000), console.Between[uint](c, "viewers", 0, 20000), console.Between[uint](c, "room", 1, gameset.MaxRoom),
 				console.Between[uint](c, "tick-rate", 1, 100), console.Between(c, "every", 10*time.Millisecond, 0),
 				console.Between(c, "time", shortestBench, time.Hour)); err != nil {
 				return err
 			}
-			if b.override, err = game.override(c); err != nil {
+			if b.override, err = game.Override(c); err != nil {
 				return err
 			}
-			b.override, b.assets = game.withUnits(b.override, 200), c.String(assetsFlag.Name)
+			b.override, b.assets = game.WithUnits(b.override, 200), c.String(gameset.AssetsFlag.Name)
 			if !c.IsSet("room") {
-				b.room = int(game.mostSeats(uint8(b.room), maxRoom, 0, b.override))
+				b.room = int(game.MostSeats(uint8(b.room), gameset.MaxRoom, 0, b.override))
 			}
 			if c.IsSet("wire") {
 				return b.compareWire(c)
@@ -78,7 +79,7 @@ packet of a WebSocket is a stall.`,
 			if err != nil {
 				return err
 			}
-			return tell(c, r, r.print, errMissing(r.Expected-r.Frames, r.Expected))
+			return gameset.Tell(c, r, r.print, errMissing(r.Expected-r.Frames, r.Expected))
 		},
 	}
 }
@@ -86,7 +87,7 @@ packet of a WebSocket is a stall.`,
 const shortestBench = time.Second // --time
 
 type netBench struct {
-	game    *playable
+	game    *gameset.Playable
 	program string // to start the server; "" for this one
 
 	clients, spectators, viewers, room, rate int
@@ -249,7 +250,7 @@ func (b *netBench) startServer(dir string, w *wire.Wire) (*serverProcess, error)
 func (b *netBench) connect(ctx context.Context, auth *protocol.Auth, n int, where func(i int) (url, token string)) ([]*loadGuest, error) {
 	guests := make([]*loadGuest, n)
 	errs := make([]error, n)
-	order, err := b.game.anyCommand(uint8(b.room), b.override)
+	order, err := b.game.AnyCommand(uint8(b.room), b.override)
 	if err != nil {
 		return nil, err
 	}

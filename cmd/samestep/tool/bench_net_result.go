@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/client"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
@@ -94,7 +95,7 @@ func (r *netResult) close(due *dueTime, g *loadGuest) (late []time.Duration, mis
 }
 
 // lateJoin measures how long a client that simulates takes to join an empty match, and to come back after a lost connection.
-func (r *netResult) lateJoin(ctx context.Context, g *playable, url, token string) error {
+func (r *netResult) lateJoin(ctx context.Context, g *gameset.Playable, url, token string) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	synced, back := make(chan time.Time, 1), make(chan time.Duration, 1)

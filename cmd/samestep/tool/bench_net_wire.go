@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/testing/wire"
 	"github.com/seed-49bee653/samestep/kit/netsim"
 	"github.com/seed-49bee653/samestep/lockstep/player"
@@ -71,7 +72,7 @@ func (b *netBench) compareWire(c *cli.Context) error {
 	for _, s := range []*sideResult{&r.WebSocket, &r.Datagrams} {
 		missing, expected = missing+s.Expected-s.Frames, expected+s.Expected
 	}
-	return tell(c, r, r.print, errMissing(missing, expected))
+	return gameset.Tell(c, r, r.print, errMissing(missing, expected))
 }
 
 // runWire plays the same matches behind the same link twice at once: with WebSockets only, and with datagrams beside them. dir gets
@@ -150,7 +151,7 @@ func (s *wireSide) join(ctx context.Context, b *netBench) error {
 	if err != nil {
 		return err
 	}
-	order, err := b.game.anyCommand(uint8(b.room), b.override)
+	order, err := b.game.AnyCommand(uint8(b.room), b.override)
 	if err != nil {
 		return err
 	}

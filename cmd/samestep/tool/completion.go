@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/urfave/cli/v2"
 )
 
@@ -110,7 +111,7 @@ func complete(w io.Writer, app *cli.App, args []string) error {
 // valuesFor returns the values of a flag or a key of a verb, if they are few. Those that depend on the game are of the one that the words
 // name, or else of the program's first.
 func valuesFor(app *cli.App, verb *cli.Command, name string, words []string) (values []string) {
-	list := app.Metadata[gamesKey].(gameList)
+	list := app.Metadata[gameset.GamesKey].(gameset.List)
 	game, names := list[0], []string(nil)
 	for _, g := range list {
 		if names = append(names, g.Name()); slices.Contains(words, g.Name()) {
@@ -118,14 +119,14 @@ func valuesFor(app *cli.App, verb *cli.Command, name string, words []string) (va
 		}
 	}
 	switch {
-	case name == gameFlag.Name:
+	case name == gameset.GameFlag.Name:
 		return slices.Compact(names)
-	case name == botFlag.Name && verb.Name == "join":
+	case name == gameset.BotFlag.Name && verb.Name == "join":
 		return []string{"default", "none"}
-	case name == botFlag.Name:
-		return choiceNames(game.opponents)
-	case name == scenarioFlag.Name:
-		return choiceNames(game.scenarios)
+	case name == gameset.BotFlag.Name:
+		return gameset.ChoiceNames(game.Opponents)
+	case name == gameset.ScenarioFlag.Name:
+		return gameset.ChoiceNames(game.Scenarios)
 	case name == console.SetFlag.Name:
 		for _, s := range console.SettingsIn(verb.Flags) {
 			if s.Where != console.AsCommand {

@@ -5,6 +5,7 @@ package tool
 import (
 	"bytes"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"slices"
 	"strings"
 	"testing"
@@ -21,8 +22,8 @@ func TestCompleteValues(t *testing.T) {
 		"serve --log-level w":                    "warn",
 		"serve --resume ":                        "",
 		"join --bot ":                            "default none",
-		"demo --game skirmish --scenario ":       strings.Join(choiceNames(games[0].scenarios), " "),
-		"demo --bot ":                            strings.Join(choiceNames(games[0].opponents), " "),
+		"demo --game skirmish --scenario ":       strings.Join(gameset.ChoiceNames(games[0].Scenarios), " "),
+		"demo --bot ":                            strings.Join(gameset.ChoiceNames(games[0].Opponents), " "),
 		"demo --game minimal --bot ":             "",
 		"serve --set desync=re":                  "desync=resync desync=remove",
 		"serve --set desync =":                   "log resync remove",

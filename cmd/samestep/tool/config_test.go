@@ -34,9 +34,9 @@ func TestUnitsInConfig(t *testing.T) {
 	} {
 		text := []byte(row.text)
 		if row.units > 0 {
-			text = g.withUnits(text, row.units)
+			text = g.WithUnits(text, row.units)
 		}
-		got, err := g.configure(2, 0, text)
+		got, err := g.Configure(2, 0, text)
 		if err != nil || !reflect.DeepEqual(got, &row.want) {
 			t.Errorf("%s, %d: got %+v, %v, want %+v", row.text, row.units, got, err, row.want)
 		}

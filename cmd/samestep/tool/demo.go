@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -32,7 +33,7 @@ desync explain). It exits with 0 only if everything worked.`,
 		Flags: []cli.Flag{
 			&cli.UintFlag{Name: "seconds", Value: 20, Usage: "length of the match, 2 to 36000: 20 ticks for each; the default is less for a game whose rules end it before"},
 			&cli.UintFlag{Name: "players", Value: 4, Usage: "bots that play, 2 to 16; the default is less for a game with fewer seats"},
-			gameFlag, assetsFlag, configFlag, scenarioFlag, botFlag,
+			gameset.GameFlag, gameset.AssetsFlag, gameset.ConfigFlag, gameset.ScenarioFlag, gameset.BotFlag,
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the map, the match and the bots"},
 			&cli.StringFlag{Name: "dir", Usage: "`FOLDER` for the replay and the bundle; the default is a new private folder in the temporary folder"},
 			&cli.BoolFlag{Name: "network", Usage: "play in real time over real sockets and bad links, with a lost connection, a slow spectator and a late one"},
@@ -45,25 +46,25 @@ desync explain). It exits with 0 only if everything worked.`,
 }
 
 func demo(c *cli.Context) error {
-	g, err := chosenGame(c)
+	g, err := gameset.ChosenGame(c)
 	if err != nil {
 		return err
 	}
 	if err := cmp.Or(console.Between[uint](c, "seconds", 2, 36000), console.Between[uint](c, "players", 2, mostDemoPlayers)); err != nil {
 		return err
 	}
-	if g, err = g.inScenario(c); err != nil {
+	if g, err = g.InScenario(c); err != nil {
 		return err
 	}
-	if g, err = g.againstBots(c); err != nil {
+	if g, err = g.AgainstBots(c); err != nil {
 		return err
 	}
 	o := demoOptions{program: c.App.Name, game: g, rate: demoTickRate, length: lockstep.Tick(c.Uint("seconds") * demoTickRate), seed: c.Uint64("seed"), dir: c.String("dir")}
-	if o.override, err = g.override(c); err != nil {
+	if o.override, err = g.Override(c); err != nil {
 		return err
 	}
-	o.units = uint(g.unitsIn(o.override))
-	if o.players, err = g.seats(c, o.units, o.override); err != nil {
+	o.units = uint(g.UnitsIn(o.override))
+	if o.players, err = g.Seats(c, o.units, o.override); err != nil {
 		return err
 	}
 	if c.Bool("web") {
@@ -83,13 +84,13 @@ func demo(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		return tell(c, s, s.print, s.failure())
+		return gameset.Tell(c, s, s.print, s.failure())
 	}
 	s, err := runDemo(o, bar)
 	if err != nil {
 		return err
 	}
-	return tell(c, s, s.print, s.failure())
+	return gameset.Tell(c, s, s.print, s.failure())
 }
 
 const (
@@ -105,7 +106,7 @@ func (o *demoOptions) fit(given bool) error {
 	if err != nil {
 		return err
 	}
-	end, err := o.game.length(uint8(o.players), o.seed, config, o.length+1)
+	end, err := o.game.Length(uint8(o.players), o.seed, config, o.length+1)
 	if err != nil || end > o.length {
 		return err
 	}
@@ -160,7 +161,7 @@ func runDemo(o demoOptions, bar *console.Progress) (*demoStory, error) {
 }
 
 // writeBundle writes a bundle as a server does.
-func writeBundle(path, replayPath string, h *lockstep.Header, e *host.Evidence, g *playable) error {
+func writeBundle(path, replayPath string, h *lockstep.Header, e *host.Evidence, g *gameset.Playable) error {
 	list, err := g.Assets(h)
 	if err != nil {
 		return err
@@ -173,8 +174,8 @@ func writeBundle(path, replayPath string, h *lockstep.Header, e *host.Evidence, 
 		}
 		contents = append(contents, b)
 	}
-	if g.module != nil {
-		contents = append(contents, g.module.bytes)
+	if g.Module != nil {
+		contents = append(contents, g.Module.Bytes)
 	}
 	log, err := files.Open(replayPath)
 	if err != nil {

@@ -52,7 +52,7 @@ type demoPlayer struct {
 
 // newDemoMatch begins the match and writes its log to file.
 func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
-	m := &demoMatch{options: o, game: o.game.Game, writer: replay.NewWriter(file, replay.WriterOptions{Rules: o.game.reference()}), tail: &record.Tail{}}
+	m := &demoMatch{options: o, game: o.game.Game, writer: replay.NewWriter(file, replay.WriterOptions{Rules: o.game.Reference()}), tail: &record.Tail{}}
 	m.payloads = m.game.NewPayloads()
 	settings := lockstep.DefaultSettings(uint8(o.players))
 	settings.Seed, settings.TickMicros = o.seed, lockstep.TickPeriod(o.rate)
@@ -79,7 +79,7 @@ func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
 			kept = history
 		}
 		m.players = append(m.players, &demoPlayer{
-			seat: lockstep.Player(p), follower: m.game.NewFollower(kept), bot: o.game.bot(lockstep.Player(p), o.seed),
+			seat: lockstep.Player(p), follower: m.game.NewFollower(kept), bot: o.game.Bot(lockstep.Player(p), o.seed),
 		})
 	}
 	m.coordinator, err = coordinator.New(m.game, header, record.Tee(m.writer, m.tail, m), coordinator.Options{

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/client"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/kit/netsim"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -29,7 +30,7 @@ import (
 // A networkDemo is the demo over real sockets: a server, and guests that connect over bad links.
 type networkDemo struct {
 	options demoOptions
-	game    *playable
+	game    *gameset.Playable
 	match   *server.Match
 	url     string
 	tokens  map[string]string // by name
@@ -59,7 +60,7 @@ var playerLink = netsim.Link{Delay: 20 * time.Millisecond, Jitter: 10 * time.Mil
 
 func runNetworkDemo(ctx context.Context, o demoOptions, bar *console.Progress) (*networkStory, error) {
 	d := &networkDemo{options: o, game: o.game, tokens: make(map[string]string)}
-	d.story.apart = gameList{o.game}.apart()
+	d.story.apart = gameset.List{o.game}.Apart()
 	d.story.program, d.story.games = o.program, replay.Games{o.game.Game}
 	stop, err := d.open()
 	if err != nil {
@@ -116,7 +117,7 @@ func (d *networkDemo) open() (stop func(), err error) {
 }
 
 // spec describes the match of a demo with a server.
-func (o *demoOptions) spec(g *playable, seats uint) (server.MatchSpec, error) {
+func (o *demoOptions) spec(g *gameset.Playable, seats uint) (server.MatchSpec, error) {
 	return matchSpec(g, matchRequest{Name: "demo", Players: uint8(seats), Units: uint16(o.units), Config: o.override, TickMicros: lockstep.TickPeriod(o.rate), Seed: o.seed})
 }
 
@@ -176,7 +177,7 @@ func (g *netGuest) sample(c *player.Client) {
 	g.mu.Lock()
 	g.tick, g.hash = c.Simulation().Tick(), c.Simulation().Hash()
 	g.mu.Unlock()
-	playTurn(c, g.bot)
+	gameset.PlayTurn(c, g.bot)
 }
 
 func (g *netGuest) now() lockstep.Tick {
@@ -206,7 +207,7 @@ func (d *networkDemo) play(ctx context.Context, bar *console.Progress) error {
 	ctx, cancel := context.WithTimeout(ctx, d.options.matchTime()+time.Minute)
 	defer cancel()
 	for p := range lockstep.Player(d.options.players) {
-		d.join(ctx, playerName(p), playerLink, d.game.bot(p, d.options.seed))
+		d.join(ctx, playerName(p), playerLink, d.game.Bot(p, d.options.seed))
 	}
 	first, last := d.guests[0], d.guests[len(d.guests)-1]
 	slow := d.join(ctx, "slow", netsim.Link{}, nil)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -102,7 +103,7 @@ func (d *networkDemo) concludeDesync(g *netGuest) (err error) {
 		return fmt.Errorf("%s: the states in it do not differ", s.Explained.Bundle)
 	}
 	s.Desync.Path, s.Desync.Want, s.Desync.Got = e.Fields.List[0].Path, e.Fields.List[0].A, e.Fields.List[0].B
-	s.expect(sectionOf(s.Desync.Path) == sectionOf(s.Planted.Path), "the first field that differs is %s", s.Desync.Path)
+	s.expect(gameset.SectionOf(s.Desync.Path) == gameset.SectionOf(s.Planted.Path), "the first field that differs is %s", s.Desync.Path)
 	return nil
 }
 

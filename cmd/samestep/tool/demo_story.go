@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -65,7 +66,7 @@ type demoStory struct {
 func (m *demoMatch) story(took time.Duration) *demoStory {
 	referee := m.coordinator.Referee()
 	s := &demoStory{}
-	s.apart = gameList{m.options.game}.apart()
+	s.apart = gameset.List{m.options.game}.Apart()
 	s.program, s.games, s.Match.Game = m.options.program, replay.Games{m.game}, m.game.Name()
 	s.Failures, s.Planted = []string{}, m.planted // not null in JSON
 	s.Match.Players, s.Match.Units, s.Match.Seed, s.Match.Ticks = m.options.players, m.options.units, m.options.seed, referee.Tick()
@@ -307,7 +308,7 @@ func stateHash(f *lockstep.Follower) string { return checksum.FormatHash(f.Simul
 
 type demoOptions struct {
 	program        string // the name of this one
-	game           *playable
+	game           *gameset.Playable
 	override       []byte // of the configuration
 	players, units uint
 	length         lockstep.Tick // of the match
@@ -328,7 +329,7 @@ func (o *demoOptions) makeDir() (err error) {
 
 // configure returns the configuration of a match with some seats.
 func (o *demoOptions) configure(seats uint) (any, error) {
-	return o.game.configure(uint8(seats), uint16(o.units), o.override)
+	return o.game.Configure(uint8(seats), uint16(o.units), o.override)
 }
 
 // checkEvery returns the number of ticks from one checksum to the next, of which one comes after the planted desync.

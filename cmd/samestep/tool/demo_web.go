@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/server"
@@ -47,7 +48,7 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	if err != nil {
 		return err
 	}
-	spec.BotKind = c.String(botFlag.Name)
+	spec.BotKind = c.String(gameset.BotFlag.Name)
 	spec.Again = func(next *server.MatchSpec) {
 		next.Bots = make([]lockstep.Bot, seats)
 		for p := lockstep.Player(1); uint(p) < seats; p++ {
@@ -56,7 +57,7 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	}
 	spec.Again(&spec)
 	policy := &matchPolicy{
-		ctx: c.Context, flags: c, game: g, bot: c.String(botFlag.Name), players: uint8(seats), idle: demoIdle, start: defaultStart,
+		ctx: c.Context, flags: c, game: g, bot: c.String(gameset.BotFlag.Name), players: uint8(seats), idle: demoIdle, start: defaultStart,
 		host: host.Options{
 			InputDelay: 2, Abandoned: lockstep.Time(defaultAbandoned.Microseconds()), AnonymousSpectators: true, SpectatorChat: true,
 			Start: host.StartPolicy{Players: 1},
@@ -65,10 +66,12 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	options := server.Options{
 		Authorizer: server.Guests{}, Dir: o.dir, Replays: true, IdleMatch: -1, Log: log, Host: policy.host,
-		NewMatch:     func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, listed(c), false, policy) },
+		NewMatch: func(body io.Reader) (server.MatchSpec, error) {
+			return requestedMatch(body, gameset.Listed(c), false, policy)
+		},
 		GuestMatches: demoMatches, GuestMatchesPerAddress: demoMatches, GuestStateBytes: demoStateBytes,
 	}
-	if err := sendRules(listed(c), &options); err != nil {
+	if err := sendRules(gameset.Listed(c), &options); err != nil {
 		return err
 	}
 	s, err := server.New(options)

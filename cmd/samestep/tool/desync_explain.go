@@ -21,6 +21,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/logged"
@@ -50,7 +51,7 @@ functions and the commands.
 
 Exits with 3 if it has explained the desync, and with 7 of a panic.`,
 		Flags: append([]cli.Flag{
-			console.JSONFlag, pathFlag, assetsFlag, viewerFlag,
+			console.JSONFlag, gameset.PathFlag, gameset.AssetsFlag, viewerFlag,
 			&cli.BoolFlag{Name: "redact", Usage: "leave out names of players, and strings in states and commands"},
 			console.HTMLFlag,
 			&cli.IntFlag{Name: "fields", Value: 200, Usage: "list at most `N` fields; with --json, all by default"},
@@ -80,24 +81,24 @@ func desyncExplain(c *cli.Context) error {
 	if c.Bool("json") && !c.IsSet("fields") {
 		fields = math.MaxInt32 // as many as there are, up to a limit
 	}
-	games, err := gamesFor(c, f)
+	games, err := gameset.GamesFor(c, f)
 	if err != nil {
 		return &console.FileError{Name: path, Err: err}
 	}
 	e, err := explainBundle(f, games, desync.Options{
-		Path: c.String(pathFlag.Name), Fields: fields, MaxTicks: c.Int("max-ticks"), Budget: c.Duration("budget"), Redact: c.Bool("redact"),
-		Apart: apartFor(c, f), Progress: func(spent, _ time.Duration) { bar.Set(spent.Milliseconds()) },
+		Path: c.String(gameset.PathFlag.Name), Fields: fields, MaxTicks: c.Int("max-ticks"), Budget: c.Duration("budget"), Redact: c.Bool("redact"),
+		Apart: gameset.ApartFor(c, f), Progress: func(spent, _ time.Duration) { bar.Set(spent.Milliseconds()) },
 	})
 	bar.Done()
 	if errors.Is(err, state.ErrPath) {
-		return pathError(err)
+		return gameset.PathError(err)
 	}
 	if err != nil {
 		return &console.FileError{Name: path, Err: err}
 	}
 	addLine(c, f, e)
 	handOver(e, f, c.App.Name, path, rulesOf(c), sidesOf(c), c.String(viewerFlag.Name))
-	return tellPage(c, e, func(w io.Writer) { e.WriteText(w) }, &console.FileError{Name: path, Err: outcome(e)})
+	return gameset.TellPage(c, e, func(w io.Writer) { e.WriteText(w) }, &console.FileError{Name: path, Err: outcome(e)})
 }
 
 // outcome returns the error after a bundle was explained.
@@ -137,7 +138,7 @@ const maxExplained = 64 << 20
 // does so in a process of its own: what ends that process, or never ends, is not the server.
 func explainer(c *cli.Context, log *slog.Logger) func(path string) {
 	var one sync.Mutex
-	self := startsItself()
+	self := gameset.StartsItself()
 	return func(path string) {
 		one.Lock()
 		defer one.Unlock()
@@ -146,7 +147,7 @@ func explainer(c *cli.Context, log *slog.Logger) func(path string) {
 		var err error
 		_ = os.Remove(page) // that of a bundle which this one has replaced; if it stays, it is not written
 		if self == nil {
-			if e, err = explainFile(c.App.Name, path, gamesOf(c), desync.Options{Budget: 3 * time.Second}); err == nil {
+			if e, err = explainFile(c.App.Name, path, gameset.GamesOf(c), desync.Options{Budget: 3 * time.Second}); err == nil {
 				err = files.Create(page, func(out *os.File) error { return e.WriteHTML(out) })
 			}
 		} else {
@@ -170,18 +171,18 @@ func explainer(c *cli.Context, log *slog.Logger) func(path string) {
 // explainArgs are the arguments of a process that explains a bundle with the games of a server.
 func explainArgs(c *cli.Context, path, page string) []string {
 	args := []string{"desync", "explain", path, "--json", "--html", page, "--budget", "3s"}
-	if c.IsSet(assetsFlag.Name) {
-		args = append(args, "--"+assetsFlag.Name, c.String(assetsFlag.Name))
+	if c.IsSet(gameset.AssetsFlag.Name) {
+		args = append(args, "--"+gameset.AssetsFlag.Name, c.String(gameset.AssetsFlag.Name))
 	}
-	for _, module := range c.StringSlice(rulesFlag.Name) {
-		args = append(args, "--"+rulesFlag.Name, module)
+	for _, module := range c.StringSlice(gameset.RulesFlag.Name) {
+		args = append(args, "--"+gameset.RulesFlag.Name, module)
 	}
 	return args
 }
 
 // explained returns what a process has explained, without the fields.
 func explained(process *exec.Cmd) (*desync.Explanation, error) {
-	out, err := output(process, nil, maxExplained)
+	out, err := gameset.Output(process, nil, maxExplained)
 	if code := process.ProcessState.ExitCode(); err != nil && code != console.ExitDesync && code != console.ExitPanic {
 		return nil, fmt.Errorf("the process that explains: %w", err)
 	}

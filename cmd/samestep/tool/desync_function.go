@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -22,19 +23,19 @@ type lineFinder struct {
 	*line.Finder
 	functions line.FunctionFinder
 	c         *cli.Context
-	others    *moduleSet // the module of --other; nil for none
+	others    *gameset.ModuleSet // the module of --other; nil for none
 }
 
 // newLineFinder returns the finder of the flags.
 func newLineFinder(c *cli.Context) (x *lineFinder, err error) {
 	x = &lineFinder{c: c}
-	if other := c.String("other"); strings.HasSuffix(other, moduleExtension) {
+	if other := c.String("other"); strings.HasSuffix(other, gameset.ModuleExtension) {
 		for _, name := range []string{"source", "platform"} {
 			if c.IsSet(name) {
 				return x, console.Usagef("--other %s is a module: it cannot be used with --%s", other, name)
 			}
 		}
-		if x.others, err = newModuleSet(c, nil, []string{other}); err != nil {
+		if x.others, err = gameset.NewModuleSet(c, nil, []string{other}); err != nil {
 			return x, err
 		}
 	}
@@ -62,8 +63,8 @@ func (x *lineFinder) find(ctx context.Context, f *replay.File, tick lockstep.Tic
 }
 
 // module returns the game of side A if it is one of a module, or nil to look for a line in the sources.
-func (x *lineFinder) module(f *replay.File) (*playable, error) {
-	wanted := x.others != nil || x.c.IsSet(rulesFlag.Name)
+func (x *lineFinder) module(f *replay.File) (*gameset.Playable, error) {
+	wanted := x.others != nil || x.c.IsSet(gameset.RulesFlag.Name)
 	if x.others == nil && (sidesOf(x.c) != "" || !wanted && inModuleOfGo()) {
 		return nil, nil
 	}
@@ -71,17 +72,17 @@ func (x *lineFinder) module(f *replay.File) (*playable, error) {
 	if err != nil {
 		return nil, err
 	}
-	games, err := modulesOf(x.c).ofFile(f)
+	games, err := gameset.ModulesOf(x.c).OfFile(f)
 	if err != nil {
 		return nil, err
 	}
-	g, err := games.of(h)
+	g, err := games.Of(h)
 	switch {
-	case !wanted && (err != nil || g.module == nil):
+	case !wanted && (err != nil || g.Module == nil):
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case g.module == nil:
+	case g.Module == nil:
 		return nil, console.Usagef("the rules of the match are those of the program: want a module of them with --rules")
 	}
 	return g, nil
@@ -104,20 +105,20 @@ func inModuleOfGo() bool {
 }
 
 // findFunction compares the functions that a match calls with those of the other module, or with itself.
-func (x *lineFinder) findFunction(ctx context.Context, f *replay.File, o line.Options, a *playable) (*line.Result, error) {
+func (x *lineFinder) findFunction(ctx context.Context, f *replay.File, o line.Options, a *gameset.Playable) (*line.Result, error) {
 	h, err := f.Header()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := modulesOf(x.c).use(f); err != nil {
+	if _, err := gameset.ModulesOf(x.c).Use(f); err != nil {
 		return nil, err
 	}
 	if x.others == nil {
-		return x.functions.Find(ctx, f, o, a.side(h.Build), nil)
+		return x.functions.Find(ctx, f, o, a.Side(h.Build), nil)
 	}
-	b, err := x.others.other(h)
+	b, err := x.others.Other(h)
 	if err != nil {
 		return nil, &console.FileError{Name: x.c.String("other"), Err: err}
 	}
-	return x.functions.Find(ctx, f, o, a.side(h.Build), b.side(h.Build))
+	return x.functions.Find(ctx, f, o, a.Side(h.Build), b.Side(h.Build))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -38,7 +39,7 @@ with one finding for each group. The probes are built once.
 
 Exits with 3 if anything differs, with 7 if the rules panic in the same way on both
 sides, and with 1 if both do not end a tick in the same way.`,
-		Flags:  append([]cli.Flag{console.JSONFlag, assetsFlag, &cli.UintFlag{Name: "tick", Usage: "compare tick `T`", DefaultText: "the first that differs"}}, lineFlags()...),
+		Flags:  append([]cli.Flag{console.JSONFlag, gameset.AssetsFlag, &cli.UintFlag{Name: "tick", Usage: "compare tick `T`", DefaultText: "the first that differs"}}, lineFlags()...),
 		Action: desyncLine,
 	}
 }
@@ -46,7 +47,7 @@ sides, and with 1 if both do not end a tick in the same way.`,
 // lineFlags say what the two sides are.
 func lineFlags() []cli.Flag {
 	return []cli.Flag{
-		sourceFlag,
+		gameset.SourceFlag,
 		&cli.StringFlag{Name: "other", Usage: "another version of it: a `FOLDER`, a git revision, or a module of rules"},
 		&cli.StringFlag{Name: "platform", Usage: "another `PLATFORM`: js/wasm with Node.js, linux/386, or one that an emulator runs"},
 		&cli.IntFlag{Name: "runs", Value: 4, Usage: "compute the match `N` times, without --other and --platform"},
@@ -66,12 +67,12 @@ func desyncLine(c *cli.Context) error {
 	}
 	args := c.Args().Slice()
 	if !isBatch(args) {
-		return withReplay(args[0], func(f *replay.File) error {
+		return gameset.WithReplay(args[0], func(f *replay.File) error {
 			found, err := find(f)
 			if err != nil {
 				return err
 			}
-			return report(c, found, lineError(found))
+			return gameset.Report(c, found, lineError(found))
 		})
 	}
 	b, err := newBatch(c, args, replayExtension, bundleExtension)
@@ -117,7 +118,7 @@ func linesOfBatch(b *batch, ctx context.Context, c *cli.Context, find func(*repl
 	if s.Differs() {
 		failed = console.ErrDiffers
 	}
-	return report(c, &s, failed)
+	return gameset.Report(c, &s, failed)
 }
 
 // findLine compares the two sides of the flags in one file by the sources.
@@ -126,7 +127,7 @@ func findLine(ctx context.Context, c *cli.Context, x *line.Finder, f *replay.Fil
 		return nil, err
 	}
 	o.Source, o.Other, o.Platform, o.Runs = c.String("source"), c.String("other"), c.String("platform"), c.Int("runs")
-	if err := lineAssets(c, f, &o); err != nil {
+	if err := gameset.LineAssets(c, f, &o); err != nil {
 		return nil, err
 	}
 	found, err := x.Find(ctx, f, o)

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -58,12 +59,12 @@ func desyncRedact(c *cli.Context) error {
 		return &console.FileError{Name: in, Err: err}
 	}
 	err = files.Create(out, func(file *os.File) error {
-		return ofFile(in, replay.RedactBundle(file, b, maxRedacted))
+		return gameset.OfFile(in, replay.RedactBundle(file, b, maxRedacted))
 	})
 	if err != nil {
 		return err
 	}
-	return tell(c, written, func(w io.Writer) {
+	return gameset.Tell(c, written, func(w io.Writer) {
 		line := console.NewLiner(w)
 		line("written", "%s", out)
 		printLines(line, "stays", written.Stays)

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/internal/words"
@@ -155,8 +156,8 @@ func sidesOf(c *cli.Context) (flags string) {
 
 // rulesOf returns the flags that name modules of rules; "" for none.
 func rulesOf(c *cli.Context) (flags string) {
-	for _, module := range c.StringSlice(rulesFlag.Name) {
-		flags += " --" + rulesFlag.Name + " " + words.ShellWord(module)
+	for _, module := range c.StringSlice(gameset.RulesFlag.Name) {
+		flags += " --" + gameset.RulesFlag.Name + " " + words.ShellWord(module)
 	}
 	return flags
 }

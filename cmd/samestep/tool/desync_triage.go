@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/replay"
@@ -36,7 +37,7 @@ that differs first. Other recordings of it, and other replays in FOLDER, are lis
 Exits with 3 if it has found a desync, and with 7 if it has found only panics of the
 rules.`,
 		Flags: []cli.Flag{
-			console.JSONFlag, assetsFlag, jobsFlag,
+			console.JSONFlag, gameset.AssetsFlag, jobsFlag,
 			console.HTMLFlag,
 			&cli.DurationFlag{Name: "budget", Value: 2 * time.Second, Usage: "search for the cause of each for at most `TIME`"},
 		},
@@ -59,12 +60,12 @@ func desyncTriage(c *cli.Context) error {
 	}
 	frugal()
 	found, worst := triage(c, b, left)
-	return tellPage(c, found, func(w io.Writer) { found.WriteText(w) }, worst)
+	return gameset.TellPage(c, found, func(w io.Writer) { found.WriteText(w) }, worst)
 }
 
 // triage explains all files, and returns the groups and the error of the worst file. The groups say which files were left out before.
 func triage(c *cli.Context, b *batch, left []desync.LeftOut) (*desync.Triage, error) {
-	games, o := gamesOf(c), desync.Options{Budget: c.Duration("budget"), Fields: 1, Apart: listed(c).apart()}
+	games, o := gameset.GamesOf(c), desync.Options{Budget: c.Duration("budget"), Fields: 1, Apart: gameset.Listed(c).Apart()}
 	bar := console.NewProgress(c.App.ErrWriter, int64(len(b.inputs)), "files")
 	found := &desync.Triage{Groups: []*desync.CaseGroup{}, Unreadable: []desync.Unreadable{}, LeftOut: []desync.LeftOut{}, Files: len(left)}
 	for _, l := range left {

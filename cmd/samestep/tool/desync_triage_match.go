@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/replay"
@@ -77,7 +78,7 @@ func triageMatch(program string, all []batchInput) (found triaged) {
 	var r recordings
 	defer r.Close()
 	for _, in := range all {
-		f, err := openWith(in.open, in.path)
+		f, err := gameset.OpenWith(in.open, in.path)
 		if err == nil {
 			err = r.add(f, in.path)
 		}

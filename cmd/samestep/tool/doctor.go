@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/urfave/cli/v2"
 )
 
@@ -32,7 +33,7 @@ the WebSocket, where one lost packet delays all frames behind it.`,
 				return err
 			}
 			d.examine(c.Context)
-			return tell(c, &d.findings, d.findings.print, d.findings.verdict())
+			return gameset.Tell(c, &d.findings, d.findings.print, d.findings.verdict())
 		},
 	}
 }

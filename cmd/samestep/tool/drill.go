@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
 )
 
@@ -36,7 +37,7 @@ nothing. A fault without a consequence in it is not planted; the report
 lists it. Exits with 0 only if all tools were right.`,
 		Flags: []cli.Flag{
 			console.JSONFlag,
-			gameFlag, assetsFlag, configFlag,
+			gameset.GameFlag, gameset.AssetsFlag, gameset.ConfigFlag,
 			&cli.UintFlag{Name: "players", Value: 4, Usage: "seats of the match, 2 to 16"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the match, and of the places of the faults"},
 		},
@@ -45,11 +46,11 @@ lists it. Exits with 0 only if all tools were right.`,
 }
 
 func runDrill(c *cli.Context) error {
-	g, err := chosenGame(c)
+	g, err := gameset.ChosenGame(c)
 	if err != nil {
 		return err
 	}
-	if err := g.needSources(); err != nil {
+	if err := g.NeedSources(); err != nil {
 		return err
 	}
 	subject, err := drillSubject(c, g)
@@ -67,28 +68,28 @@ func runDrill(c *cli.Context) error {
 	if result.Wrong > 0 {
 		err = fmt.Errorf("%d of %s wrong: %w", result.Wrong, console.Count(len(result.Rows), "answer"), errDrill)
 	}
-	return tell(c, result, func(w io.Writer) { printDrill(w, result) }, err)
+	return gameset.Tell(c, result, func(w io.Writer) { printDrill(w, result) }, err)
 }
 
 // drillSubject returns the game with its bots.
-func drillSubject(c *cli.Context, g *playable) (*faultinjection.Subject, error) {
+func drillSubject(c *cli.Context, g *gameset.Playable) (*faultinjection.Subject, error) {
 	if err := console.Between[uint](c, "players", 2, 16); err != nil {
 		return nil, err
 	}
-	override, err := g.override(c)
+	override, err := g.Override(c)
 	if err != nil {
 		return nil, err
 	}
-	override = g.withUnits(override, 120)
-	players, err := g.seats(c, 0, override)
+	override = g.WithUnits(override, 120)
+	players, err := g.Seats(c, 0, override)
 	if err != nil {
 		return nil, err
 	}
-	s := &faultinjection.Subject{Game: g.Game, Players: uint8(players), Faulty: g.faulty, Bot: g.bot}
-	if s.Config, err = g.configure(s.Players, 0, override); err != nil {
+	s := &faultinjection.Subject{Game: g.Game, Players: uint8(players), Faulty: g.Faulty, Bot: g.Bot}
+	if s.Config, err = g.Configure(s.Players, 0, override); err != nil {
 		return nil, err
 	}
-	return s, g.accepts(s.Players, c.Uint64("seed"), s.Config)
+	return s, g.Accepts(s.Players, c.Uint64("seed"), s.Config)
 }
 
 // printDrill prints a line for each fault, and below it one for each tool.

@@ -11,27 +11,28 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
 // GameOf returns the game of the match in a file, with the assets of --assets, if the program that runs a verb has it, or a module of
 // its rules.
-func GameOf(c *cli.Context, f *replay.File) (*lockstep.Game, error) { return gameOf(c, f) }
+func GameOf(c *cli.Context, f *replay.File) (*lockstep.Game, error) { return gameset.GameOf(c, f) }
 
 // ModuleGames returns GameOf for the rules in a module alone, which simulate the matches of all builds of their game.
 func ModuleGames(c *cli.Context, module []byte) (func(*replay.File) (*lockstep.Game, error), error) {
-	g, err := newModuleGame(module, newBudget(c))
+	g, err := gameset.NewModuleGame(module, gameset.NewBudget(c))
 	if err != nil {
 		return nil, err
 	}
-	m := moduleSetOf(c, nil, gameList{g})
+	m := gameset.ModuleSetOf(c, nil, gameset.List{g})
 	return func(f *replay.File) (*lockstep.Game, error) {
 		h, err := f.Header()
 		if err != nil {
 			return nil, err
 		}
-		g, err := m.other(h)
+		g, err := m.Other(h)
 		if err != nil {
 			return nil, err
 		}
@@ -43,7 +44,7 @@ func ModuleGames(c *cli.Context, module []byte) (func(*replay.File) (*lockstep.G
 func JSONFlag() cli.Flag { return console.JSONFlag }
 
 // AssetsFlag is the flag --assets: folders with the assets of matches.
-func AssetsFlag() cli.Flag { return assetsFlag }
+func AssetsFlag() cli.Flag { return gameset.AssetsFlag }
 
 // LogFlags are the flags of [NewLog].
 func LogFlags() []cli.Flag { return logFlags }
@@ -57,7 +58,7 @@ func SettingsFlag() cli.Flag { return console.SettingsFlag }
 
 // Tell prints v with --json, and otherwise calls print. It returns the error of printing, or else err.
 func Tell(c *cli.Context, v any, print func(io.Writer), err error) error {
-	return tell(c, v, print, err)
+	return gameset.Tell(c, v, print, err)
 }
 
 // Usagef returns an error of the command line.
@@ -74,21 +75,24 @@ func Interruptible(c *cli.Context) (context.Context, context.CancelFunc) {
 }
 
 // GameFlag is the flag --game, which [ChosenGame] looks at.
-func GameFlag() cli.Flag { return gameFlag }
+func GameFlag() cli.Flag { return gameset.GameFlag }
 
 // IndexCommand returns the verb replay index, for an extension whose OpenStore needs further flags.
 func IndexCommand() *cli.Command { return replayIndexCommand() }
 
 // ChosenGame returns the game of --game, or the program's first, and the maker of its bots.
 func ChosenGame(c *cli.Context) (g *lockstep.Game, bot func(p lockstep.Player, seed uint64) lockstep.Bot, err error) {
-	p, err := chosenGame(c)
+	p, err := gameset.ChosenGame(c)
 	if err != nil {
 		return nil, nil, err
 	}
-	return p.Game, p.bot, nil
+	return p.Game, p.Bot, nil
 }
 
 // keeps reports whether the program has one of the usual verbs.
 func keeps(x *Extension, c *cli.Command) bool {
 	return x.Keep == nil || c.Category == console.ForProgram || slices.Contains(x.Keep, c.Name) || slices.Contains(x.Verbs, c)
 }
+
+// A ClassError is a verdict on files, which decides the exit code.
+type ClassError = console.ClassError

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
 )
@@ -122,7 +123,7 @@ func (f *foreign) live(t *testing.T) {
 	resumed := f.until(url, "the match is resumed", func(*server.View) bool { return true })
 	crash := uint64(resumed.Tick)
 	if f.rules[1] != nil { // the module of the match's own build, of the folder
-		if status, body, _ := fetch(t, second.url+"/rules/"+resumed.Rules+moduleExtension); status != http.StatusOK || sumOf([]byte(body)) != resumed.Rules || resumed.Build != "1" {
+		if status, body, _ := fetch(t, second.url+"/rules/"+resumed.Rules+gameset.ModuleExtension); status != http.StatusOK || sumOf([]byte(body)) != resumed.Rules || resumed.Build != "1" {
 			t.Errorf("the rules of build %s: got %d with %d bytes, want 200 with the module %q", resumed.Build, status, len(body), resumed.Rules)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
@@ -43,7 +44,7 @@ locksteptest.Fuzz as the target.`,
 			&cli.DurationFlag{Name: "time", Value: 10 * time.Second, Usage: "how long to play; the last match is played to its end"},
 			&cli.IntFlag{Name: "matches", Usage: "play `N` matches, however long they take; 0: play for --time"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the first match; each further match has the next one"},
-			gameFlag, assetsFlag, configFlag,
+			gameset.GameFlag, gameset.AssetsFlag, gameset.ConfigFlag,
 			&cli.UintFlag{Name: "players", Value: 2, Usage: "seats of a match, 1 to 16"},
 			&cli.UintFlag{Name: "ticks", Usage: "most ticks of a match, 1 to 100000; 0: as many as a match of bots has, or 200 without bots"},
 			&cli.IntFlag{Name: "workers", Value: 1, Usage: "matches played at the same time"},
@@ -87,7 +88,7 @@ type fuzzFind struct {
 }
 
 func fuzz(c *cli.Context) error {
-	game, err := chosenGame(c)
+	game, err := gameset.ChosenGame(c)
 	if err != nil {
 		return err
 	}
@@ -98,33 +99,33 @@ func fuzz(c *cli.Context) error {
 	if c.Int("matches") == 0 && c.Duration("time") <= 0 {
 		return console.Usagef("--time: got %v, want more than 0, or --matches", c.Duration("time"))
 	}
-	override, err := game.override(c)
+	override, err := game.Override(c)
 	if err != nil {
 		return err
 	}
-	override = game.withUnits(override, 24)
-	seats, err := game.seats(c, 0, override)
+	override = game.WithUnits(override, 24)
+	seats, err := game.Seats(c, 0, override)
 	if err != nil {
 		return err
 	}
 	players := uint8(seats)
-	config, err := game.configure(players, 0, override)
+	config, err := game.Configure(players, 0, override)
 	if err != nil {
 		return err
 	}
 	o := locksteptest.Options{
 		Config: config, Players: players,
-		Ticks: lockstep.Tick(c.Uint("ticks")), Seed: c.Uint64("seed"), AllowThin: c.String("allow-thin"), Floor: game.floor,
+		Ticks: lockstep.Tick(c.Uint("ticks")), Seed: c.Uint64("seed"), AllowThin: c.String("allow-thin"), Floor: game.Floor,
 	}
 	if o.Weights, err = console.Weights(c); err != nil {
 		return err
 	}
-	if err := game.accepts(players, o.Seed, o.Config); err != nil {
+	if err := game.Accepts(players, o.Seed, o.Config); err != nil {
 		return err
 	}
 	from := time.Now()
 	ctx, stop := console.Interruptible(c)
-	search := locksteptest.SearchOptions{Matches: c.Int("matches"), Workers: c.Int("workers"), Bots: game.bots()}
+	search := locksteptest.SearchOptions{Matches: c.Int("matches"), Workers: c.Int("workers"), Bots: game.Bots()}
 	timed, bar := ctx, console.NewProgress(c.App.ErrWriter, int64(search.Matches), "matches")
 	if search.Matches <= 0 {
 		bar = console.NewProgress(c.App.ErrWriter, int64(c.Duration("time").Seconds()), "seconds")
@@ -157,13 +158,13 @@ func fuzz(c *cli.Context) error {
 	case interrupted:
 		err = fmt.Errorf("%w after %s", console.ErrInterrupted, console.Count(reached.Matches, "seed"))
 	}
-	return tell(c, story, story.print, err)
+	return gameset.Tell(c, story, story.print, err)
 }
 
 // explainFound reduces a failure, looks for its line of code, and writes its replay and its Go test.
-func explainFound(ctx context.Context, found *locksteptest.Failure, game *playable, dir string) *fuzzFind {
+func explainFound(ctx context.Context, found *locksteptest.Failure, game *gameset.Playable, dir string) *fuzzFind {
 	var limits locksteptest.ShrinkOptions
-	if game.module != nil {
+	if game.Module != nil {
 		found, limits.Runs = inNewInstances(found, game), 300 // an instance of a module in Go takes longer than a short match
 	}
 	small := found.Shrink(limits)
@@ -179,12 +180,12 @@ func explainFound(ctx context.Context, found *locksteptest.Failure, game *playab
 		f.Unreduced = "the failure did not happen again from a list of its commands"
 	}
 	err := files.Replace(f.Replay, func(w *os.File) error { return small.WriteReplay(w) })
-	if game.module != nil { // a Go test needs the sources
+	if game.Module != nil { // a Go test needs the sources
 		if f.Test = ""; err == nil {
 			f.addFunction(ctx, game)
 		}
 	} else if err == nil {
-		source := game.source
+		source := game.Source
 		source.Replay = filepath.Base(f.Replay)
 		source.Comment = f.addLine(ctx, small, source, dir) // in the package of the rules
 		if strings.HasSuffix(source.Package, "_test") {

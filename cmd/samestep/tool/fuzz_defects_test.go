@@ -187,7 +187,7 @@ func TestFuzzFindsDefects(t *testing.T) {
 			continue
 		}
 		g, usual := New(trapRules(defect), Bot(newTrapBot)).game, rules.Usual(2)
-		found, reached, err := locksteptest.Search(t.Context(), g.Game, locksteptest.Options{Config: &usual, Players: 2}, locksteptest.SearchOptions{Matches: 60, Bots: g.bots()})
+		found, reached, err := locksteptest.Search(t.Context(), g.Game, locksteptest.Options{Config: &usual, Players: 2}, locksteptest.SearchOptions{Matches: 60, Bots: g.Bots()})
 		if found == nil {
 			t.Errorf("%s: got %v, %v, want a failure", defect, reached, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	probes "github.com/seed-49bee653/samestep/desync/probe/program"
 	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
@@ -82,7 +83,7 @@ func (f *fuzzFind) setLine(found *line.Result, err error) bool {
 }
 
 // addFunction looks for the function of a failure of rules in a module.
-func (f *fuzzFind) addFunction(ctx context.Context, game *playable) {
+func (f *fuzzFind) addFunction(ctx context.Context, game *gameset.Playable) {
 	if probes.LineTime() == 0 {
 		return
 	}
@@ -96,13 +97,13 @@ func (f *fuzzFind) addFunction(ctx context.Context, game *playable) {
 	defer match.Close()
 	var x line.FunctionFinder
 	defer x.Close()
-	f.setLine(x.Find(ctx, match, line.Options{}, game.side(game.Build()), nil))
+	f.setLine(x.Find(ctx, match, line.Options{}, game.Side(game.Build()), nil))
 }
 
 // inNewInstances returns a failure of rules in a module in instances that nobody has used: in others, data outside of the state may
 // come from another match, and the reduced match would not fail again. It returns f itself if it does not happen there.
-func inNewInstances(f *locksteptest.Failure, game *playable) *locksteptest.Failure {
-	own, err := game.side(game.Build()).Game(game.module.rules.Fresh(game.module.budget))
+func inNewInstances(f *locksteptest.Failure, game *gameset.Playable) *locksteptest.Failure {
+	own, err := game.Side(game.Build()).Game(game.Module.Rules.Fresh(game.Module.Budget))
 	if err == nil {
 		_, err = locksteptest.Run(own, f.Options)
 	}

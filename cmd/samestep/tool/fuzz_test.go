@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/planted"
@@ -69,7 +70,7 @@ func TestUnreduced(t *testing.T) {
 }
 
 // hidden finds a match of a game with a fault.
-func hidden(t *testing.T) (*locksteptest.Failure, *playable) {
+func hidden(t *testing.T) (*locksteptest.Failure, *gameset.Playable) {
 	t.Helper()
 	game := New(planted.Rules("hidden"), Source(locksteptest.Source{
 		Package: "planted_test", Path: console.Module + "/internal/testing/planted",

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
 	"github.com/seed-49bee653/samestep/internal/testing/logbench"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
@@ -24,12 +25,12 @@ import (
 
 // A Game is a game that a program can host, play and verify. [New] makes one.
 type Game struct {
-	game *playable
+	game *gameset.Playable
 	err  error // of the rules or the options
 }
 
 // An Option is a part of a game that its rules don't have.
-type Option func(*playable) error
+type Option func(*gameset.Playable) error
 
 // New returns the game of some rules. [Main] reports an error of the rules or the options.
 //
@@ -40,15 +41,15 @@ func New[S, C any](rules lockstep.Rules[S, C], options ...Option) Game {
 	if err != nil {
 		return Game{err: err}
 	}
-	p := &playable{
+	p := &gameset.Playable{
 		Game:  g,
-		usual: func(uint8) any { return new(C) },
-		world: reflect.TypeFor[S](),
+		Usual: func(uint8) any { return new(C) },
+		World: reflect.TypeFor[S](),
 
-		configType: reflect.TypeFor[*C](),
-		faulty:     faultinjection.Faulty(rules),
-		loop:       logbench.NewLoop(rules),
-		source:     sourceOf(reflect.TypeFor[S](), rules.Step),
+		ConfigType: reflect.TypeFor[*C](),
+		Faulty:     faultinjection.Faulty(rules),
+		Loop:       logbench.NewLoop(rules),
+		Source:     sourceOf(reflect.TypeFor[S](), rules.Step),
 	}
 	for _, o := range options {
 		if err := o(p); err != nil {
@@ -61,8 +62,8 @@ func New[S, C any](rules lockstep.Rules[S, C], options ...Option) Game {
 // Bot lets bots of maker play in seats without a person. A bot looks at the state of its match and returns commands as
 // pointers to their registered types, valid until the next call. Equal seeds must give equal bots.
 func Bot(maker func(p lockstep.Player, seed uint64) lockstep.Bot) Option {
-	return func(p *playable) error {
-		p.maker = maker
+	return func(p *gameset.Playable) error {
+		p.Maker = maker
 		return nil
 	}
 }
@@ -70,11 +71,11 @@ func Bot(maker func(p lockstep.Player, seed uint64) lockstep.Bot) Option {
 // Config sets the configuration of a usual match of some players. The flag --config overrides fields of it. C is the type
 // of the game's configuration.
 func Config[C any](usual func(players int) C) Option {
-	return func(p *playable) error {
-		if err := p.wants(new(C)); err != nil {
+	return func(p *gameset.Playable) error {
+		if err := p.Wants(new(C)); err != nil {
 			return fmt.Errorf("tool.Config: %w", err)
 		}
-		p.usual = func(players uint8) any {
+		p.Usual = func(players uint8) any {
 			c := usual(int(players))
 			return &c
 		}
@@ -85,14 +86,14 @@ func Config[C any](usual func(players int) C) Option {
 // Units lets the field Units of the configuration choose the size of a match, as --config does with {"Units": 300}: sized returns the
 // configuration of a match with about as many units. It is for games in which several fields follow from this one.
 func Units[C any](sized func(players, units int) C) Option {
-	return func(p *playable) error {
-		if err := p.wants(new(C)); err != nil {
+	return func(p *gameset.Playable) error {
+		if err := p.Wants(new(C)); err != nil {
 			return fmt.Errorf("tool.Units: %w", err)
 		}
-		if f, ok := reflect.TypeFor[C]().FieldByName(unitsField); !ok || f.Type.Kind() < reflect.Int || f.Type.Kind() > reflect.Uint64 {
-			return fmt.Errorf("tool.Units: got a configuration without a whole number %s, want one with it", unitsField)
+		if f, ok := reflect.TypeFor[C]().FieldByName(gameset.UnitsField); !ok || f.Type.Kind() < reflect.Int || f.Type.Kind() > reflect.Uint64 {
+			return fmt.Errorf("tool.Units: got a configuration without a whole number %s, want one with it", gameset.UnitsField)
 		}
-		p.sized = func(players uint8, units uint16) any {
+		p.Sized = func(players uint8, units uint16) any {
 			c := sized(int(players), int(units))
 			return &c
 		}
@@ -103,8 +104,8 @@ func Units[C any](sized func(players, units int) C) Option {
 // Page serves the files of a page on which the game is played. programs has the import paths of its WebAssembly programs by
 // name: NAME.wasm is built from each.
 func Page(files func() fs.FS, programs map[string]string) Option {
-	return func(p *playable) error {
-		p.page = &webPage{files: files, programs: programs}
+	return func(p *gameset.Playable) error {
+		p.Page = &gameset.WebPage{Files: files, Programs: programs}
 		return nil
 	}
 }
@@ -112,11 +113,11 @@ func Page(files func() fs.FS, programs map[string]string) Option {
 // Source says how the Go tests that fuzz writes refer to the game. Without it, they call the function that makes the rules
 // without arguments, or Rules in the package of the state. A game whose rules need arguments says it.
 func Source(s locksteptest.Source) Option {
-	return func(p *playable) error {
+	return func(p *gameset.Playable) error {
 		if s.Package == "" || s.Path == "" || s.Game == "" {
 			return fmt.Errorf("tool.Source: got %+v, want Package, Path and Game", s)
 		}
-		p.source = s
+		p.Source = s
 		return nil
 	}
 }
@@ -124,8 +125,8 @@ func Source(s locksteptest.Source) Option {
 // Floor sets the least that the matches of fuzz, golden and simulate must reach: the ticks of one match, and of all together the
 // percentages of the kinds of commands and of the state's fields, as in locksteptest.Floor.
 func Floor(ticks, kinds, fields int) Option {
-	return func(p *playable) error {
-		p.floor = locksteptest.Floor{Ticks: ticks, Kinds: kinds, Fields: fields}
+	return func(p *gameset.Playable) error {
+		p.Floor = locksteptest.Floor{Ticks: ticks, Kinds: kinds, Fields: fields}
 		if kinds > 100 || fields > 100 {
 			return fmt.Errorf("tool.Floor: got %d %% of the kinds and %d %% of the fields, want at most 100", kinds, fields)
 		}
@@ -158,13 +159,13 @@ func sourceOf(state reflect.Type, step any) locksteptest.Source {
 // Compat lets serve, with the key compat, also speak another wire, for clients that were not written for this engine: bridge makes the
 // handler of WebSockets that do not offer our subprotocol; see [server.Server.HandleOtherSockets]. Matches have the usual settings of that
 // wire: its tick rate, unless a flag says otherwise, and its intervals of checksums and keyframes.
-func Compat(usual lockstep.Settings, bridge func(*server.Server, CompatOptions) http.Handler) Option {
-	return func(p *playable) error {
+func Compat(usual lockstep.Settings, bridge func(*server.Server, gameset.CompatOptions) http.Handler) Option {
+	return func(p *gameset.Playable) error {
 		usual.Players = 1
 		if err := usual.Check(); err != nil {
 			return fmt.Errorf("tool.Compat: %w", err)
 		}
-		p.compat = &otherWire{usual, bridge}
+		p.Compat = &gameset.OtherWire{Usual: usual, Bridge: bridge}
 		return nil
 	}
 }
@@ -172,13 +173,13 @@ func Compat(usual lockstep.Settings, bridge func(*server.Server, CompatOptions) 
 // NamedBot is [Bot] for a game with several: a server's setting bot, or the one who creates a match, chooses one by its name.
 // The first is the usual one, unless [Bot] says otherwise.
 func NamedBot(name string, maker func(p lockstep.Player, seed uint64) lockstep.Bot) Option {
-	return func(p *playable) error {
-		if err := checkChoice(p.opponents, name); err != nil {
+	return func(p *gameset.Playable) error {
+		if err := checkChoice(p.Opponents, name); err != nil {
 			return fmt.Errorf("tool.NamedBot: %w", err)
 		}
-		p.opponents = append(p.opponents, choice{name: name, maker: maker})
-		if p.maker == nil {
-			p.maker = maker
+		p.Opponents = append(p.Opponents, gameset.Choice{Name: name, Maker: maker})
+		if p.Maker == nil {
+			p.Maker = maker
 		}
 		return nil
 	}
@@ -187,14 +188,14 @@ func NamedBot(name string, maker func(p lockstep.Player, seed uint64) lockstep.B
 // Scenario adds a configuration, such as a map or the size of the armies, that the setting scenario or the one who creates a
 // match chooses by its name. seats is the largest number of players, or 0 if the game knows.
 func Scenario[C any](name string, seats int, config func(players int) C) Option {
-	return func(p *playable) error {
-		if err := p.wants(new(C)); err != nil {
+	return func(p *gameset.Playable) error {
+		if err := p.Wants(new(C)); err != nil {
 			return fmt.Errorf("tool.Scenario: %w", err)
 		}
-		if err := checkChoice(p.scenarios, name); err != nil {
+		if err := checkChoice(p.Scenarios, name); err != nil {
 			return fmt.Errorf("tool.Scenario: %w", err)
 		}
-		p.scenarios = append(p.scenarios, choice{name: name, seats: seats, usual: func(players uint8) any {
+		p.Scenarios = append(p.Scenarios, gameset.Choice{Name: name, Seats: seats, Usual: func(players uint8) any {
 			c := config(int(players))
 			return &c
 		}})
@@ -202,8 +203,8 @@ func Scenario[C any](name string, seats int, config func(players int) C) Option 
 	}
 }
 
-func checkChoice(list []choice, name string) error {
-	if name == "" || strings.ContainsAny(name, " \t\n=") || slices.ContainsFunc(list, func(c choice) bool { return c.name == name }) {
+func checkChoice(list []gameset.Choice, name string) error {
+	if name == "" || strings.ContainsAny(name, " \t\n=") || slices.ContainsFunc(list, func(c gameset.Choice) bool { return c.Name == name }) {
 		return fmt.Errorf("got the name %q, want another one, without spaces", name)
 	}
 	return nil
@@ -212,7 +213,7 @@ func checkChoice(list []choice, name string) error {
 // Assets brings assets with the program, such as maps that it embeds. read is like that of [lockstep.Game.WithAssets]. A
 // program also has the assets of the folder of --assets.
 func Assets(read func(lockstep.Asset) ([]byte, error)) Option {
-	return func(p *playable) error {
+	return func(p *gameset.Playable) error {
 		if !p.HasAssets() {
 			return errors.New("tool.Assets: the rules have no Assets")
 		}
@@ -225,9 +226,9 @@ func Assets(read func(lockstep.Asset) ([]byte, error)) Option {
 // which it must not change. Without Draw, the page has a map of everything in the state that has a place: each struct of
 // two integers X and Y, such as a fixed.Vec2.
 func Draw[S any](draw func(c *canvas.Canvas, world *S)) Option {
-	return func(p *playable) error {
-		if got := reflect.TypeFor[S](); draw != nil && got != p.world {
-			return fmt.Errorf("tool.Draw: got a function for the state %v, want %v", got, p.world)
+	return func(p *gameset.Playable) error {
+		if got := reflect.TypeFor[S](); draw != nil && got != p.World {
+			return fmt.Errorf("tool.Draw: got a function for the state %v, want %v", got, p.World)
 		}
 		return nil // only the page draws: see main_js.go
 	}
@@ -246,3 +247,6 @@ func Draw[S any](draw func(c *canvas.Canvas, world *S)) Option {
 //
 //	func init() { tool.Programs(wasm) }
 func Programs(files fs.FS) { built = files }
+
+// CompatOptions are what serve gives to the handler of [Compat], from its flags.
+type CompatOptions = gameset.CompatOptions

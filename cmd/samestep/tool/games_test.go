@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/examples/platforms"
 	"github.com/seed-49bee653/samestep/examples/platforms/compat"
@@ -23,14 +24,14 @@ var ours = []Game{
 	New(skirmish.Rules(), Bot(skirmish.NewPlayer), Config(func(players int) skirmish.Config { return skirmish.Sized(players, 400) }), Units(skirmish.Sized),
 		Page(web.Page, map[string]string{"skirmish": console.Module + "/examples/skirmish/web/wasm"})),
 	New(minimal.Rules(), Bot(minimal.NewBot), Config(minimal.Usual)),
-	New(platforms.Rules(), Bot(platforms.NewBot), Config(platforms.Usual), Compat(compat.Settings(), func(s *server.Server, o CompatOptions) http.Handler {
+	New(platforms.Rules(), Bot(platforms.NewBot), Config(platforms.Usual), Compat(compat.Settings(), func(s *server.Server, o gameset.CompatOptions) http.Handler {
 		return compat.New(s, compat.Options{Match: o.Match, Strangers: o.Strangers, Origins: o.Origins, MaxPerAddress: o.MaxPerAddress, Log: o.Log})
 	})),
 }
 
 var games = mustList(ours)
 
-func mustList(games []Game) gameList {
+func mustList(games []Game) gameset.List {
 	list, err := listOf(games)
 	if err != nil {
 		panic(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -27,7 +28,7 @@ It exits with 3 if the rules have another result while Build is the same: raise 
 --add plays a match of this build and adds it, unless the folder has one. Files of
 other builds stay as they are. A test does the same: see locksteptest.Golden.`,
 		Flags: append([]cli.Flag{
-			gameFlag, assetsFlag, configFlag, console.JSONFlag,
+			gameset.GameFlag, gameset.AssetsFlag, gameset.ConfigFlag, console.JSONFlag,
 			&cli.StringFlag{Name: "dir", Value: "testdata/golden", Usage: "`FOLDER` of the matches"},
 			&cli.UintFlag{Name: "players", Value: 2, Usage: "seats of an added match"},
 			&cli.UintFlag{Name: "ticks", Usage: "ticks of an added match, 1 to 100000; 0: until a match of bots ends, at most 1000, or 200 without bots"},
@@ -38,7 +39,7 @@ other builds stay as they are. A test does the same: see locksteptest.Golden.`,
 }
 
 func golden(c *cli.Context) error {
-	g, err := chosenGame(c)
+	g, err := gameset.ChosenGame(c)
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func golden(c *cli.Context) error {
 		Build string `json:"build"`
 		locksteptest.GoldenResult
 	}{g.Name(), g.Build(), found}
-	return tell(c, result, func(w io.Writer) {
+	return gameset.Tell(c, result, func(w io.Writer) {
 		line := console.NewLiner(w)
 		line("verified", "%s of %s build %s", console.Count(len(found.Files), "match"), g.Name(), g.Build())
 		for _, name := range found.Files {
@@ -81,37 +82,37 @@ func golden(c *cli.Context) error {
 }
 
 // goldenOptions returns the options of an added match. Without weights, the game's bots play alone.
-func goldenOptions(c *cli.Context, g *playable) (o locksteptest.GoldenOptions, err error) {
-	override, err := g.override(c)
+func goldenOptions(c *cli.Context, g *gameset.Playable) (o locksteptest.GoldenOptions, err error) {
+	override, err := g.Override(c)
 	if err != nil {
 		return o, err
 	}
 	if err := cmp.Or(console.Between[uint](c, "players", 1, 16), console.Between[uint](c, "ticks", 0, 100000)); err != nil {
 		return o, err
 	}
-	seats, err := g.seats(c, 0, override)
+	seats, err := g.Seats(c, 0, override)
 	if err != nil {
 		return o, err
 	}
 	players := uint8(seats)
-	config, err := g.configure(players, 0, override)
+	config, err := g.Configure(players, 0, override)
 	if err != nil {
 		return o, err
 	}
 	o = locksteptest.GoldenOptions{
-		Dir: c.String("dir"), Config: config, Players: players, Ticks: lockstep.Tick(c.Uint("ticks")), AllowThin: c.String("allow-thin"), Floor: g.floor,
+		Dir: c.String("dir"), Config: config, Players: players, Ticks: lockstep.Tick(c.Uint("ticks")), AllowThin: c.String("allow-thin"), Floor: g.Floor,
 	}
 	if o.Weights, err = console.Weights(c); err != nil {
 		return o, err
 	}
-	if g.maker == nil {
+	if g.Maker == nil {
 		return o, nil
 	}
 	if o.Ticks == 0 { // with bots of its own, because bots have memory
-		if o.Ticks, err = g.length(players, 1, config, 0); err != nil {
+		if o.Ticks, err = g.Length(players, 1, config, 0); err != nil {
 			return o, err
 		}
 	}
-	o.Play = g.bots()(1)
+	o.Play = g.Bots()(1)
 	return o, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/client"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/kit/netsim"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
@@ -52,7 +53,7 @@ environment variable ` + console.TokenEnv + `.`,
 			&cli.UintFlag{Name: "corrupt", Usage: "change a field of this client's state at tick `N`, to see what happens"},
 			&cli.StringFlag{Name: "corrupt-path", Usage: "the field that --corrupt changes; the default is one whose change lasts"},
 			&cli.BoolFlag{Name: "feed", Usage: "ask for views instead of the match, and simulate nothing; with --json print each as a line"},
-			assetsFlag, console.JSONFlag,
+			gameset.AssetsFlag, console.JSONFlag,
 		},
 		Action: func(c *cli.Context) error {
 			j, err := newJoin(c)
@@ -62,14 +63,14 @@ environment variable ` + console.TokenEnv + `.`,
 			ctx, stop := console.Interruptible(c)
 			defer stop()
 			var budget *wasm.Budget
-			if m := j.game.module; m != nil {
-				budget = m.budget
+			if m := j.game.Module; m != nil {
+				budget = m.Budget
 			}
-			err = exceeded(budget, j.run(ctx))
+			err = gameset.Exceeded(budget, j.run(ctx))
 			if j.lines != nil {
 				return cmp.Or(err, j.lines.Flush())
 			}
-			return tell(c, &j.summary, j.print, err)
+			return gameset.Tell(c, &j.summary, j.print, err)
 		},
 	}
 }
@@ -78,7 +79,7 @@ type join struct {
 	flags    *cli.Context
 	sockets  []string // URLs of the match's WebSocket, at all servers
 	token    string
-	game     *playable
+	game     *gameset.Playable
 	link     netsim.Link
 	status   io.Writer     // a terminal, or nil
 	corrupt  lockstep.Tick // 0 after the corruption
@@ -133,7 +134,7 @@ func often(n int, watched lockstep.Time) perMinute {
 }
 
 func newJoin(c *cli.Context) (*join, error) {
-	j := &join{flags: c, corrupt: tickOf(c, "corrupt")}
+	j := &join{flags: c, corrupt: gameset.TickOf(c, "corrupt")}
 	j.summary.Seat = -1
 	if console.IsTerminal(c.App.ErrWriter) {
 		j.status = c.App.ErrWriter
@@ -193,12 +194,12 @@ func (j *join) run(ctx context.Context) error {
 	o := client.Options{
 		Servers: j.sockets[1:],
 		Options: player.Options{
-			Token: j.token, Views: j.flags.Bool("feed"), Predict: tickOf(j.flags, "predict"), PredictLate: tickOf(j.flags, "predict-late"),
+			Token: j.token, Views: j.flags.Bool("feed"), Predict: gameset.TickOf(j.flags, "predict"), PredictLate: gameset.TickOf(j.flags, "predict-late"),
 			Reconnect: player.ReconnectPolicy{Total: max(1, lockstep.Time(j.flags.Duration("retry").Microseconds()))},
 		},
 		Handle: j.event,
 		Sample: j.sample,
-		Assets: joinCache{j.game.Game, assetFolder(j.flags)},
+		Assets: gameset.JoinCache{Game: j.game.Game, Folder: gameset.AssetFolder(j.flags)},
 	}
 	if j.link != (netsim.Link{}) {
 		o.Wrap = through(j.link, func(*netsim.Conn) {})
@@ -255,7 +256,7 @@ func (j *join) sample(c *player.Client) {
 			return
 		}
 	}
-	playTurn(c, j.bot)
+	gameset.PlayTurn(c, j.bot)
 	j.note(c)
 }
 

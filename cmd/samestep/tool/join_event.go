@@ -21,7 +21,7 @@ func (j *join) event(c *player.Client, e any) {
 		if e.Seat != lockstep.System {
 			s.Seat = int(e.Seat)
 			if j.bot == nil && j.flags.String("bot") == "default" && !j.flags.Bool("spectate") {
-				j.bot = j.game.bot(e.Seat, uint64(e.Seat)+1)
+				j.bot = j.game.Bot(e.Seat, uint64(e.Seat)+1)
 			}
 		}
 	case lockstep.Receipt:

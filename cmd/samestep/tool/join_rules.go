@@ -17,6 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	wasm "github.com/seed-49bee653/samestep/module"
 	"github.com/seed-49bee653/samestep/replay"
@@ -31,20 +32,20 @@ const (
 
 // gameOfMatch returns the game of a match: that of a given module or of the program, or else of the module that the match names by its
 // sum, from a folder or from one of the match's servers.
-func gameOfMatch(c *cli.Context, view *server.View, pages []string, token string) (*playable, error) {
-	m := modulesOf(c)
-	if g := listed(c).bySum(view.Rules); g != nil && g.Name() == view.Game && g.Build() == view.Build {
+func gameOfMatch(c *cli.Context, view *server.View, pages []string, token string) (*gameset.Playable, error) {
+	m := gameset.ModulesOf(c)
+	if g := gameset.Listed(c).BySum(view.Rules); g != nil && g.Name() == view.Game && g.Build() == view.Build {
 		return g, nil
 	}
-	if view.Rules == "" || listed(c).has(view.Game, view.Build) || len(m.given.builds(view.Game)) > 0 {
-		return gameNamed(c, view.Game, view.Build)
+	if view.Rules == "" || gameset.Listed(c).Has(view.Game, view.Build) || len(m.Given.Builds(view.Game)) > 0 {
+		return gameset.GameNamed(c, view.Game, view.Build)
 	}
-	f := &moduleFetch{budget: newBudget(c), want: view, pages: pages, token: token, folders: m.folders, store: storeOfUser(), say: m.warn, answerTime: moduleAnswerTime, time: moduleTime}
+	f := &moduleFetch{budget: gameset.NewBudget(c), want: view, pages: pages, token: token, folders: m.Folders, store: gameset.StoreOfUser(), say: m.Warn, answerTime: moduleAnswerTime, time: moduleTime}
 	g, err := f.game(c.Context)
 	if err != nil {
 		return nil, fmt.Errorf("the rules of the match: %w", err)
 	}
-	return gameList{g}.readFrom(m.assets)[0], nil
+	return gameset.List{g}.ReadFrom(m.Assets)[0], nil
 }
 
 // A moduleFetch gets the module of a match that the match's servers name by its SHA-256.
@@ -61,14 +62,14 @@ type moduleFetch struct {
 }
 
 // game returns the game of the module, from the user's folder or from a server.
-func (f *moduleFetch) game(ctx context.Context) (*playable, error) {
+func (f *moduleFetch) game(ctx context.Context) (*gameset.Playable, error) {
 	if !record.IsAssetSum(f.want.Rules) {
 		return nil, fmt.Errorf("the server names the module %.80q, want 64 hexadecimal digits, lower case", f.want.Rules)
 	}
 	if b := f.kept(); b != nil {
 		return f.check(b)
 	}
-	var g *playable
+	var g *gameset.Playable
 	err := insist(ctx, 0, func() (all error) {
 		for _, page := range f.pages {
 			b, from, err := f.fetch(ctx, page)
@@ -90,10 +91,10 @@ func (f *moduleFetch) game(ctx context.Context) (*playable, error) {
 func (f *moduleFetch) kept() []byte {
 	folders := f.folders
 	if f.store != "" {
-		folders = append(slices.Clip(folders), f.store, fetchedIn(f.store))
+		folders = append(slices.Clip(folders), f.store, gameset.FetchedIn(f.store))
 	}
 	for _, dir := range folders {
-		b, err := moduleBytes(filepath.Join(dir, f.want.Rules+moduleExtension))
+		b, err := gameset.ModuleBytes(filepath.Join(dir, f.want.Rules+gameset.ModuleExtension))
 		if err == nil && replay.SumRules(b).String() == f.want.Rules { // otherwise it is damaged
 			return b
 		}
@@ -109,7 +110,7 @@ func (f *moduleFetch) fetch(ctx context.Context, page string) (module []byte, fr
 	if err != nil {
 		return nil, page, err
 	}
-	from = u.JoinPath("..", "..", "rules", f.want.Rules+moduleExtension).String()
+	from = u.JoinPath("..", "..", "rules", f.want.Rules+gameset.ModuleExtension).String()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	late := time.AfterFunc(f.answerTime, func() { cancel(errSlow) })
@@ -148,28 +149,28 @@ func (f *moduleFetch) read(answer *http.Response) ([]byte, error) {
 }
 
 // check returns the game of a module, which must be that of the match.
-func (f *moduleFetch) check(b []byte) (*playable, error) {
-	g, err := newModuleGame(b, f.budget)
+func (f *moduleFetch) check(b []byte) (*gameset.Playable, error) {
+	g, err := gameset.NewModuleGame(b, f.budget)
 	if err != nil {
 		return nil, err
 	}
 	if g.Name() != f.want.Game || g.Build() != f.want.Build {
-		return nil, errors.Join(fmt.Errorf("got the module of game %q, build %q, want %.128q, build %.128q", g.Name(), g.Build(), f.want.Game, f.want.Build), g.module.rules.Close())
+		return nil, errors.Join(fmt.Errorf("got the module of game %q, build %q, want %.128q, build %.128q", g.Name(), g.Build(), f.want.Game, f.want.Build), g.Module.Rules.Close())
 	}
 	return g, nil
 }
 
 // keep puts a module into the user's folder. If that fails, the game is played all the same.
-func (f *moduleFetch) keep(g *playable, from string) {
+func (f *moduleFetch) keep(g *gameset.Playable, from string) {
 	where := "not kept: this user has no folder for caches"
-	if dir := fetchedIn(f.store); f.store != "" {
+	if dir := gameset.FetchedIn(f.store); f.store != "" {
 		err := os.MkdirAll(dir, 0o777)
 		if err == nil {
-			err = addModule(dir, g.module)
+			err = gameset.AddModule(dir, g.Module)
 		}
 		if where = "kept in " + dir; err != nil {
 			where = "not kept: " + err.Error()
 		}
 	}
-	f.say("got the rules of %s build %s from %s: %s, %s", g.Name(), g.Build(), from, console.Size(len(g.module.bytes)), where)
+	f.say("got the rules of %s build %s from %s: %s, %s", g.Name(), g.Build(), from, console.Size(len(g.Module.Bytes)), where)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	wasm "github.com/seed-49bee653/samestep/module"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
@@ -72,7 +73,7 @@ func inEmptyCache(t *testing.T) {
 // fetchedModules returns the modules that the user's cache has from servers.
 func fetchedModules(t *testing.T) (names []string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(fetchedIn(storeOfUser()), "*"))
+	files, err := filepath.Glob(filepath.Join(gameset.FetchedIn(gameset.StoreOfUser()), "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func TestJoinFetchesRules(t *testing.T) {
 func TestFetchedRulesAreChecked(t *testing.T) {
 	inEmptyCache(t)
 	b := pebblesModule(t)
-	g, err := newModuleGame(b, nil)
+	g, err := gameset.NewModuleGame(b, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +223,7 @@ func TestFetchedRulesAgain(t *testing.T) {
 		w.Write(b)
 	}))
 	defer web.Close()
-	g, err := newModuleGame(b, nil)
+	g, err := gameset.NewModuleGame(b, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +231,7 @@ func TestFetchedRulesAgain(t *testing.T) {
 		want: &server.View{Game: g.Name(), Build: g.Build(), Rules: sumOf(b)}, pages: []string{none.URL + "/matches/m", web.URL + "/matches/m"}, store: t.TempDir(),
 		say: func(string, ...any) {}, answerTime: time.Minute, time: time.Minute,
 	}
-	kept := filepath.Join(fetchedIn(f.store), sumOf(b)+".wasm")
+	kept := filepath.Join(gameset.FetchedIn(f.store), sumOf(b)+".wasm")
 	for i, now := range []func() error{
 		func() error { return nil },
 		func() error { return os.WriteFile(kept, b[:100], 0o666) },
@@ -264,24 +265,24 @@ func TestFetchedRulesComeLast(t *testing.T) {
 		t.Helper()
 		app := cli.NewApp()
 		app.ErrWriter = io.Discard
-		m, err := newModuleSet(cli.NewContext(app, flag.NewFlagSet("", flag.ContinueOnError), nil), nil, nil)
+		m, err := gameset.NewModuleSet(cli.NewContext(app, flag.NewFlagSet("", flag.ContinueOnError), nil), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := m.find(func(g *playable) bool { return g.Name() == "pebbles" })
+		g, err := m.Find(func(g *gameset.Playable) bool { return g.Name() == "pebbles" })
 		if err != nil {
 			t.Fatal(err)
 		}
 		if g == nil {
 			return ""
 		}
-		return g.module.sum
+		return g.Module.Sum
 	}
-	write(fetchedIn(storeOfUser()), theirs)
+	write(gameset.FetchedIn(gameset.StoreOfUser()), theirs)
 	if got := found(); got != sumOf(theirs) {
 		t.Errorf("without a module of the user, got %q, want %s", got, sumOf(theirs))
 	}
-	write(storeOfUser(), ours)
+	write(gameset.StoreOfUser(), ours)
 	if got := found(); got != sumOf(ours) {
 		t.Errorf("got %q, want %s, which the user has added", got, sumOf(ours))
 	}

@@ -29,6 +29,7 @@ import (
 	"golang.org/x/tools/go/analysis/unitchecker"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/kit/determinism"
 	wasm "github.com/seed-49bee653/samestep/module"
@@ -49,7 +50,7 @@ func prepareProcess(args []string) {
 	if isVetTool(args) {
 		unitchecker.Main(determinism.Analyzer) // does not return
 	}
-	if len(args) == 2 && args[1] == compileVerb {
+	if len(args) == 2 && args[1] == gameset.CompileVerb {
 		fmt.Fprintln(os.Stderr, wasm.CompileFor(os.Stdin, os.Stdout)) // it returns only with an error
 		os.Exit(console.ExitError)
 	}
@@ -79,18 +80,18 @@ func RunWith(ctx context.Context, args []string, stdout, stderr io.Writer, ext E
 }
 
 // listOf returns the games of a program. The error is that of a game.
-func listOf(games []Game) (gameList, error) {
+func listOf(games []Game) (gameset.List, error) {
 	if len(games) == 0 {
 		return nil, errors.New("tool.Main needs a game")
 	}
-	var list gameList
+	var list gameset.List
 	for _, g := range games {
 		switch {
 		case g.err != nil:
 			return nil, g.err
 		case g.game == nil:
 			return nil, errors.New("a game of tool.Main was not made by tool.New")
-		case slices.ContainsFunc(list, func(other *playable) bool {
+		case slices.ContainsFunc(list, func(other *gameset.Playable) bool {
 			return other.Name() == g.game.Name() && other.Build() == g.game.Build()
 		}):
 			return nil, fmt.Errorf("tool.Main has game %q, build %q, twice", g.game.Name(), g.game.Build())
@@ -109,7 +110,7 @@ func programName(args []string) string {
 }
 
 // runGames runs the command line args until ctx ends, and returns the exit code.
-func runGames(l gameList, ctx context.Context, args []string, stdout, stderr io.Writer, ext Extension) int {
+func runGames(l gameset.List, ctx context.Context, args []string, stdout, stderr io.Writer, ext Extension) int {
 	out := words.NewCleaner(stdout)
 	stderr = words.NewCleaner(stderr)
 	app := appOf(l, programName(args), out, stderr, ext)
@@ -119,8 +120,8 @@ func runGames(l gameList, ctx context.Context, args []string, stdout, stderr io.
 	var err error
 	if len(args) > 1 && args[1] == completeWord {
 		err = complete(out, app, args[2:])
-	} else if len(args) == 2 && args[1] == apartVerb {
-		err = computeApart(l, os.Stdin, stdout)
+	} else if len(args) == 2 && args[1] == gameset.ApartVerb {
+		err = gameset.ComputeApart(l, os.Stdin, stdout)
 	} else if err = console.RefuseKeys(app, args); err == nil {
 		err = app.RunContext(ctx, console.FlagsFirst(app, args))
 	}
@@ -134,11 +135,11 @@ func runGames(l gameList, ctx context.Context, args []string, stdout, stderr io.
 	return console.ExitCode(err)
 }
 
-func appOf(l gameList, name string, stdout, stderr io.Writer, ext Extension) *cli.App {
+func appOf(l gameset.List, name string, stdout, stderr io.Writer, ext Extension) *cli.App {
 	app := &cli.App{
 		Name:        name,
 		HelpName:    name,
-		Metadata:    map[string]any{gamesKey: l, extensionKey: ext},
+		Metadata:    map[string]any{gameset.GamesKey: l, extensionKey: ext},
 		Usage:       "record, verify and explain deterministic lockstep matches",
 		Description: console.ExitTable,
 		Writer:      stdout,
@@ -148,7 +149,7 @@ func appOf(l gameList, name string, stdout, stderr io.Writer, ext Extension) *cl
 		Commands: slices.Concat(
 			console.InCategory(console.ForPlay, demoCommand(), serveCommand(), healthcheckCommand(), joinCommand(), doctorCommand(), saveCommand()),
 			console.InCategory(console.ForFiles, replayCommand(replayIndexCommand()), desyncCommand(), auditCommand()),
-			console.InCategory(console.ForGames, newCommand(), vetCommand(), fuzzCommand(), goldenCommand(), rulesCommand(), assetsCommand(), packCommand()),
+			console.InCategory(console.ForGames, newCommand(), vetCommand(), fuzzCommand(), goldenCommand(), rulesCommand(), gameset.AssetsCommand(), packCommand()),
 			console.InCategory(console.ForCluster, ext.Verbs...),
 			console.InCategory(console.ForProgram, versionCommand(), completionCommand(), manCommand()),
 			console.InCategory(console.ForEngine, simulateCommand(), drillCommand(), attackCommand(), benchCommand()),
@@ -194,7 +195,7 @@ func prepare(program string, verbs []string, c *cli.Command) {
 		c.Action = showSubcommands
 		return
 	}
-	takesRules(c)
+	gameset.TakesRules(c)
 	act := c.Action
 	c.Action = func(ctx *cli.Context) error {
 		err := console.CheckArguments(ctx)
@@ -202,12 +203,12 @@ func prepare(program string, verbs []string, c *cli.Command) {
 			err = takeSettings(ctx)
 		}
 		if err == nil {
-			err = prepareGames(ctx)
+			err = gameset.PrepareGames(ctx)
 		}
 		if err == nil {
-			err = modulesOf(ctx).exceeded(act(ctx))
+			err = gameset.ModulesOf(ctx).Exceeded(act(ctx))
 		}
-		return nameConfig(ctx, console.NameCommand(err, ctx.Command))
+		return gameset.NameConfig(ctx, console.NameCommand(err, ctx.Command))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/site"
 )
 
@@ -33,13 +34,13 @@ serves its pages without the go command. It needs the sources: run it with go ru
 			if quality < 0 || quality > 11 {
 				return console.Usagef("pack: --quality: got %d, want 0 to 11", quality)
 			}
-			return packPrograms(c.Context, listed(c), c.Args().First(), quality)
+			return packPrograms(c.Context, gameset.Listed(c), c.Args().First(), quality)
 		},
 	}
 }
 
 // packPrograms writes the programs of the games' pages into a folder.
-func packPrograms(ctx context.Context, games gameList, folder string, quality int) error {
+func packPrograms(ctx context.Context, games gameset.List, folder string, quality int) error {
 	cache, err := os.MkdirTemp("", "samestep-pack-*")
 	if err != nil {
 		return err
@@ -51,12 +52,12 @@ func packPrograms(ctx context.Context, games gameList, folder string, quality in
 	done := make(map[string]bool)
 	for _, g := range games {
 		p := pageOrInspector(g)
-		for name := range p.programs { // a map, but the order does not matter
+		for name := range p.Programs { // a map, but the order does not matter
 			if done[name] {
 				continue
 			}
 			done[name] = true
-			one := &webPage{programs: map[string]string{name: p.programs[name]}}
+			one := &gameset.WebPage{Programs: map[string]string{name: p.Programs[name]}}
 			files, err := buildPage(ctx, one, site.BuildOptions{Quality: quality, Cache: cache})
 			if err == nil {
 				err = copyFiles(folder, files)

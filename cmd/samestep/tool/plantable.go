@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
@@ -113,7 +114,7 @@ func trial(g *lockstep.Game, h *lockstep.Header, at lockstep.Tick, changed []byt
 }
 
 // fieldThatLasts returns the path of a field in a simulation's state whose change lasts, if nobody gives a command.
-func fieldThatLasts(g *playable, s *lockstep.Simulation) (string, error) {
+func fieldThatLasts(g *gameset.Playable, s *lockstep.Simulation) (string, error) {
 	frames := make([]lockstep.Frame, trialTicks)
 	for i := range frames {
 		frames[i].Tick = s.Tick() + lockstep.Tick(i) + 1

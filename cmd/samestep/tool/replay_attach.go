@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -55,7 +56,7 @@ func replayAttach(c *cli.Context) error {
 
 // newRules returns the rules of --with-rules.
 func newRules(c *cli.Context) (*replay.Rules, error) {
-	module, err := moduleBytes(c.String(withRulesFlag.Name))
+	module, err := gameset.ModuleBytes(c.String(withRulesFlag.Name))
 	if err != nil {
 		return nil, err
 	}

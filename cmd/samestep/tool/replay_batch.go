@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -60,11 +61,11 @@ type batchRow struct {
 	text  string // for people, if err is nil
 	err   error
 
-	used []usedRules // set by run
+	used []gameset.UsedRules // set by run
 }
 
 // isBatch reports whether arguments are several files, or a folder.
-func isBatch(args []string) bool { return len(args) > 1 || len(args) == 1 && isFolder(args[0]) }
+func isBatch(args []string) bool { return len(args) > 1 || len(args) == 1 && gameset.IsFolder(args[0]) }
 
 // newBatch finds the files that arguments name, and the ones with one of the extensions in folders.
 func newBatch(c *cli.Context, args []string, extensions ...string) (*batch, error) {
@@ -75,8 +76,8 @@ func newBatch(c *cli.Context, args []string, extensions ...string) (*batch, erro
 	}
 	b := &batch{}
 	for _, name := range args {
-		if !isFolder(name) {
-			b.inputs = append(b.inputs, batchInput{path: name, rel: filepath.Base(name), open: openReplay})
+		if !gameset.IsFolder(name) {
+			b.inputs = append(b.inputs, batchInput{path: name, rel: filepath.Base(name), open: gameset.OpenReplay})
 			continue
 		}
 		before := len(b.inputs)
@@ -118,10 +119,10 @@ func (b *batch) run(c *cli.Context, work func(*replay.File, batchInput) batchRow
 	s := batchSum{from: time.Now(), classes: map[string]int{}}
 	var werr error
 	own := func(f *replay.File, in batchInput) batchRow {
-		if m := modulesOf(c); m != nil {
-			defer m.forget(f)
+		if m := gameset.ModulesOf(c); m != nil {
+			defer m.Forget(f)
 			row := work(f, in)
-			row.err, row.used = m.exceeded(row.err, f), m.usedSoFar(f)
+			row.err, row.used = m.Exceeded(row.err, f), m.UsedSoFar(f)
 			return row
 		}
 		return work(f, in)
@@ -173,7 +174,7 @@ func (in batchInput) run(work func(*replay.File, batchInput) batchRow) batchRow 
 	}
 	defer f.Close()
 	row := work(f, in)
-	row.err = ofFile(in.path, row.err)
+	row.err = gameset.OfFile(in.path, row.err)
 	return row
 }
 
@@ -199,7 +200,7 @@ func (row batchRow) printJSON(c *cli.Context, path string) error {
 			Error string `json:"error"`
 		}{batchClass(row.err), errorText(row.err)}
 	}
-	b, err := withRules(value, row.used)
+	b, err := gameset.WithRules(value, row.used)
 	if err != nil {
 		return err
 	}
@@ -268,7 +269,7 @@ func onReplays(one func(*cli.Context, *replay.File) error, many func(*cli.Contex
 	return func(c *cli.Context) error {
 		args := c.Args().Slice()
 		if !isBatch(args) {
-			return onReplay(one)(c)
+			return gameset.OnReplay(one)(c)
 		}
 		b, err := newBatch(c, args, replayExtension)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -48,7 +49,7 @@ Exits with 5 if the replays have different schemas of the state, with 3 if anyth
 differs, with 4 if nothing differs before the readable part of a replay ends, and
 otherwise with 0.`,
 		Flags: []cli.Flag{
-			console.JSONFlag, pathFlag, maxTicksFlag, assetsFlag, limitFlag,
+			console.JSONFlag, gameset.PathFlag, gameset.MaxTicksFlag, gameset.AssetsFlag, limitFlag,
 			&cli.StringFlag{Name: "other", Usage: "compare with what the rules of the module in `FILE` make of the same commands", DefaultText: "none"},
 			&cli.UintFlag{Name: "player", Usage: "compare with the checksums of player `N`", DefaultText: "none"},
 			console.HTMLFlag, jobsFlag,
@@ -80,14 +81,14 @@ func replayBisect(c *cli.Context) error {
 	if c.NArg() > 2 || c.IsSet(console.HTMLFlag.Name) {
 		return console.Usagef("more than two files and --html are for recordings of another engine")
 	}
-	a, err := openReplay(c.Args().First())
+	a, err := gameset.OpenReplay(c.Args().First())
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	switch isReplay, err := beginsAsReplay(a); {
+	switch isReplay, err := gameset.BeginsAsReplay(a); {
 	case err != nil:
-		return ofFile(a.Path(), err)
+		return gameset.OfFile(a.Path(), err)
 	case !isReplay:
 		return console.Usagef("%s is not a replay and not a bundle", a.Path())
 	}
@@ -96,23 +97,23 @@ func replayBisect(c *cli.Context) error {
 	found, err := bisect(c, a, o)
 	done()
 	if err != nil {
-		return pathError(err)
+		return gameset.PathError(err)
 	}
 	found.Took = time.Since(from)
 	if !found.Same {
 		found.Err = errors.Join(console.ErrDiffers, found.Err)
 	}
-	return report(c, found, found.Err)
+	return gameset.Report(c, found, found.Err)
 }
 
 // bisect compares a replay with the second file, or with the checksums of a player in it.
 func bisect(c *cli.Context, a *replay.File, o desync.BisectOptions) (*desync.Bisection, error) {
-	o.Apart = apartFor(c, a)
+	o.Apart = gameset.ApartFor(c, a)
 	player := (*lockstep.Player)(nil)
 	if c.IsSet("player") {
 		h, err := a.Header()
 		if err != nil {
-			return nil, ofFile(a.Path(), err)
+			return nil, gameset.OfFile(a.Path(), err)
 		}
 		if p, seats := c.Uint("player"), h.Settings.Players; p >= uint(seats) {
 			return nil, console.Usagef("got player %d, want at most %d: the match has %s", p, seats-1, console.Count(int(seats), "seat"))
@@ -123,9 +124,9 @@ func bisect(c *cli.Context, a *replay.File, o desync.BisectOptions) (*desync.Bis
 	if c.NArg() == 2 {
 		return bisectSecond(c, a, player, o)
 	}
-	games, err := gamesFor(c, a)
+	games, err := gameset.GamesFor(c, a)
 	if err != nil {
-		return nil, ofFile(a.Path(), err)
+		return nil, gameset.OfFile(a.Path(), err)
 	}
 	return desync.BisectPlayer(a, *player, games, o)
 }
@@ -137,12 +138,12 @@ func bisectSecond(c *cli.Context, a *replay.File, player *lockstep.Player, o des
 		return nil, err
 	}
 	defer b.Close()
-	isReplay, err := beginsAsReplay(b)
+	isReplay, err := gameset.BeginsAsReplay(b)
 	if err != nil {
-		return nil, ofFile(b.Path(), err)
+		return nil, gameset.OfFile(b.Path(), err)
 	}
 	if isReplay {
-		games, err := gamesForBoth(c, a, b)
+		games, err := gameset.GamesForBoth(c, a, b)
 		if err != nil {
 			return nil, err
 		}
@@ -157,11 +158,11 @@ func bisectSecond(c *cli.Context, a *replay.File, player *lockstep.Player, o des
 		return nil, console.Usagef("%v; want --player", err)
 	}
 	if err != nil {
-		return nil, ofFile(b.Path(), err)
+		return nil, gameset.OfFile(b.Path(), err)
 	}
-	games, err := gamesFor(c, a)
+	games, err := gameset.GamesFor(c, a)
 	if err != nil {
-		return nil, ofFile(a.Path(), err)
+		return nil, gameset.OfFile(a.Path(), err)
 	}
 	return desync.BisectFile(a, reports, games, o)
 }

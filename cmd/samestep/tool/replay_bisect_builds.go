@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -18,13 +19,13 @@ func bisectBuilds(c *cli.Context) error {
 	if c.IsSet("player") || c.IsSet(console.HTMLFlag.Name) {
 		return console.Usagef("--other cannot be used with --player or --html")
 	}
-	others, err := newModuleSet(c, nil, []string{c.String("other")})
+	others, err := gameset.NewModuleSet(c, nil, []string{c.String("other")})
 	if err != nil {
 		return err
 	}
 	args := c.Args().Slice()
 	if !isBatch(args) {
-		return onReplay(func(c *cli.Context, f *replay.File) error {
+		return gameset.OnReplay(func(c *cli.Context, f *replay.File) error {
 			o, done := bisectOptions(c)
 			from := time.Now()
 			found, err := bisectWith(others, c, f, o)
@@ -34,7 +35,7 @@ func bisectBuilds(c *cli.Context) error {
 			}
 			found.Took = time.Since(from)
 			found.Err = differs(found)
-			return report(c, found, found.Err)
+			return gameset.Report(c, found, found.Err)
 		})(c)
 	}
 	b, err := newBatch(c, args, replayExtension)
@@ -58,9 +59,9 @@ func bisectBuilds(c *cli.Context) error {
 
 // bisectOptions returns the options of the flags, with progress bars that done removes.
 func bisectOptions(c *cli.Context) (desync.BisectOptions, func()) {
-	simulate, simulated := simulateOptions(c)
+	simulate, simulated := gameset.SimulateOptions(c)
 	bar := console.NewProgress(c.App.ErrWriter, 0, "bytes")
-	o := desync.BisectOptions{SimulateOptions: simulate, Limit: c.Int("limit"), Path: c.String(pathFlag.Name), Now: time.Now, SearchProgress: func(n, all int64) {
+	o := desync.BisectOptions{SimulateOptions: simulate, Limit: c.Int("limit"), Path: c.String(gameset.PathFlag.Name), Now: time.Now, SearchProgress: func(n, all int64) {
 		simulated()
 		bar.SetOf(n, all)
 	}}
@@ -93,15 +94,15 @@ func firstField(b *desync.Bisection) string {
 }
 
 // bisectWith compares what the game at hand and the one of the set make of a replay.
-func bisectWith(m *moduleSet, c *cli.Context, f *replay.File, o desync.BisectOptions) (*desync.Bisection, error) {
-	g, h, err := gameIn(c, f)
+func bisectWith(m *gameset.ModuleSet, c *cli.Context, f *replay.File, o desync.BisectOptions) (*desync.Bisection, error) {
+	g, h, err := gameset.GameIn(c, f)
 	if err != nil {
 		return nil, err
 	}
-	other, err := m.other(h)
+	other, err := m.Other(h)
 	if err != nil {
 		return nil, &console.FileError{Name: c.String("other"), Err: err}
 	}
-	modulesOf(c).note(f, other)
+	gameset.ModulesOf(c).Note(f, other)
 	return desync.BisectGames(f, g, other.Game, o)
 }

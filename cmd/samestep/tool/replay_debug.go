@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/replay"
@@ -36,10 +37,10 @@ input. See docs/desync-line.md.`,
 		Flags: []cli.Flag{
 			oneTickFlag,
 			&cli.StringFlag{Name: "path", Usage: "watch the field at `PATH`, such as Units[17].Pos.X or Units[ID=4000].Health; of a list, its length"},
-			sourceFlag, assetsFlag,
+			gameset.SourceFlag, gameset.AssetsFlag,
 			&cli.BoolFlag{Name: "print", Usage: "print how to start the debugger, and do not start it"},
 		},
-		Action: onReplay(replayDebug),
+		Action: gameset.OnReplay(replayDebug),
 	}
 }
 
@@ -52,7 +53,7 @@ func replayDebug(c *cli.Context, f *replay.File) error {
 		return console.Usagef("--tick: got 0, want at least 1")
 	}
 	o := line.Options{Source: c.String("source"), Tick: tick}
-	if err := lineAssets(c, f, &o); err != nil {
+	if err := gameset.LineAssets(c, f, &o); err != nil {
 		return err
 	}
 	folder, err := os.MkdirTemp("", "samestep-debug-")

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -43,7 +44,7 @@ player's. The replay or bundle has the schema of the states; for two files with 
 Exits with 3 if commands, checksums, states or ends by the rules differ, and with 5
 if only the headers do.`,
 		Flags: []cli.Flag{
-			console.JSONFlag, pathFlag, maxTicksFlag, assetsFlag, limitFlag,
+			console.JSONFlag, gameset.PathFlag, gameset.MaxTicksFlag, gameset.AssetsFlag, limitFlag,
 			&cli.UintFlag{Name: "tick", Usage: "compare the states after tick `N`", DefaultText: "of replays, the first keyframe that differs; of a bundle, the desync"},
 			&cli.BoolFlag{Name: "referee", Usage: "of a bundle, take the referee's state"},
 			&cli.StringFlag{Name: "schema", Usage: "take the schema of the states from the replay or bundle `FILE`"},
@@ -66,28 +67,28 @@ func replayDiff(c *cli.Context) error {
 		if is {
 			var tick *lockstep.Tick
 			if c.IsSet("tick") {
-				t := tickOf(c, "tick")
+				t := gameset.TickOf(c, "tick")
 				tick = &t
 			}
 			return compareRecordings(c, names, tick)
 		}
 	}
-	a, err := openSubject(c, c.Args().First())
+	a, err := gameset.OpenSubject(c, c.Args().First())
 	if err != nil {
 		return err
 	}
 	defer a.Close()
 	b := a
 	if c.NArg() == 2 {
-		if b, err = openSubject(c, c.Args().Get(1)); err != nil {
+		if b, err = gameset.OpenSubject(c, c.Args().Get(1)); err != nil {
 			return err
 		}
 		defer b.Close()
-	} else if a.Bundle() == nil || a.isReplay {
+	} else if a.Bundle() == nil || a.IsReplay {
 		return console.Usagef("got one file, want two, or one bundle of a desync")
 	}
-	d := &difference{a: a, b: b, path: c.String(pathFlag.Name), limit: c.Int("limit")}
-	if a.isReplay && b.isReplay {
+	d := &difference{a: a, b: b, path: c.String(gameset.PathFlag.Name), limit: c.Int("limit")}
+	if a.IsReplay && b.IsReplay {
 		err = d.compareReplays(c)
 	} else {
 		err = d.compareFiles(c)
@@ -96,18 +97,18 @@ func replayDiff(c *cli.Context) error {
 		return err
 	}
 	err = d.result()
-	return tell(c, d.json(err), d.print, err)
+	return gameset.Tell(c, d.json(err), d.print, err)
 }
 
 // compareFiles compares a state of each file, of which at least one is not a replay.
 func (d *difference) compareFiles(c *cli.Context) error {
-	t, known := tickOf(c, "tick"), c.IsSet("tick")
-	for _, s := range []*subject{d.a, d.b} {
+	t, known := gameset.TickOf(c, "tick"), c.IsSet("tick")
+	for _, s := range []*gameset.Subject{d.a, d.b} {
 		if s.Bundle() != nil && !known {
 			t, known = s.Bundle().Manifest.Tick, true
 		}
 	}
-	if !known && (d.a.isReplay || d.b.isReplay) {
+	if !known && (d.a.IsReplay || d.b.IsReplay) {
 		return console.Usagef("want --tick, to compare a state of the replay")
 	}
 	if err := d.compareStates(c, t); err != nil {
@@ -124,23 +125,23 @@ func (d *difference) compareStates(c *cli.Context, t lockstep.Tick) error {
 	if err != nil {
 		return err
 	}
-	x, err := d.a.state(c, t, c.Bool("referee") || d.a == d.b)
+	x, err := d.a.State(c, t, c.Bool("referee") || d.a == d.b)
 	if err != nil {
 		return err
 	}
-	y, err := d.b.state(c, t, c.Bool("referee") && d.a != d.b)
+	y, err := d.b.State(c, t, c.Bool("referee") && d.a != d.b)
 	if err != nil {
 		return err
 	}
 	var fields state.Differences
 	var places state.Places
 	if past := d.past(t); past == nil {
-		fields, places, err = desync.DiffStates(schema, x, y, c.String(pathFlag.Name))
+		fields, places, err = desync.DiffStates(schema, x, y, c.String(gameset.PathFlag.Name))
 	} else {
-		fields, places, err = past.DiffStates(x, y, desync.Options{Path: c.String(pathFlag.Name), MaxTicks: int(maxTicks(c)), Now: time.Now})
+		fields, places, err = past.DiffStates(x, y, desync.Options{Path: c.String(gameset.PathFlag.Name), MaxTicks: int(gameset.MaxTicks(c)), Now: time.Now})
 	}
 	if errors.Is(err, state.ErrPath) {
-		return pathError(err)
+		return gameset.PathError(err)
 	}
 	if err != nil {
 		return &console.FileError{Name: "diff", Err: err} // the error says in which state
@@ -165,38 +166,38 @@ func (d *difference) past(t lockstep.Tick) *desync.Past {
 			agreed, known = max(b.Manifest.Agreed, b.Manifest.Began), true
 		}
 	}
-	if !known || agreed >= t || from.game == nil {
+	if !known || agreed >= t || from.Game == nil {
 		return nil
 	}
 	r, err := from.Reader()
 	if err != nil {
 		return nil // the states are compared all the same
 	}
-	return &desync.Past{Replay: r, Game: from.game, Agreed: agreed, Tick: t}
+	return &desync.Past{Replay: r, Game: from.Game, Agreed: agreed, Tick: t}
 }
 
 // schema returns the schema of the states, of the file that --schema names, or else of one of the subjects.
 func (d *difference) schema(c *cli.Context) (*state.Schema, error) {
 	if name := c.String("schema"); name != "" {
-		s, err := openSubject(c, name)
+		s, err := gameset.OpenSubject(c, name)
 		if err != nil {
 			return nil, err
 		}
 		defer s.Close()
-		if s.header == nil {
+		if s.Head == nil {
 			return nil, console.Usagef("--schema: %s is neither a replay nor a bundle", name)
 		}
-		return s.schema()
+		return s.Schema()
 	}
 	if !d.sameSchema() {
-		for _, h := range record.DiffHeaders(d.a.header, d.b.header) {
+		for _, h := range record.DiffHeaders(d.a.Head, d.b.Head) {
 			if strings.HasPrefix(h.Field, "state") {
 				return nil, &lockstep.IdentityError{Field: h.Field, Got: h.B, Want: h.A}
 			}
 		}
 	}
-	for _, s := range []*subject{d.a, d.b} {
-		if schema, err := s.schema(); schema != nil || err != nil {
+	for _, s := range []*gameset.Subject{d.a, d.b} {
+		if schema, err := s.Schema(); schema != nil || err != nil {
 			return schema, err
 		}
 	}
@@ -205,13 +206,13 @@ func (d *difference) schema(c *cli.Context) (*state.Schema, error) {
 
 // sameSchema reports whether the headers have the same schema of the state, as far as there are two.
 func (d *difference) sameSchema() bool {
-	return d.a.header == nil || d.b.header == nil || string(d.a.header.StateSchema) == string(d.b.header.StateSchema)
+	return d.a.Head == nil || d.b.Head == nil || string(d.a.Head.StateSchema) == string(d.b.Head.StateSchema)
 }
 
 // describe describes the commands of a tick in the words of the games.
 func (d *difference) describe(f *desync.FrameDifference) *desync.FrameText {
-	a, _ := lockstep.NewDescriber(d.a.header, d.a.game)
-	b, _ := lockstep.NewDescriber(d.b.header, d.b.game) // nil for a header that no game wrote
+	a, _ := lockstep.NewDescriber(d.a.Head, d.a.Game)
+	b, _ := lockstep.NewDescriber(d.b.Head, d.b.Game) // nil for a header that no game wrote
 	return desync.DescribeFrame(f, a, b, d.limit)
 }
 
@@ -219,11 +220,11 @@ func (d *difference) describe(f *desync.FrameDifference) *desync.FrameText {
 func (d *difference) compareReplays(c *cli.Context) error {
 	x, err := d.a.Reader()
 	if err != nil {
-		return d.a.error(err)
+		return d.a.Error(err)
 	}
 	y, err := d.b.Reader()
 	if err != nil {
-		return d.b.error(err)
+		return d.b.Error(err)
 	}
 	if d.comparison, d.err = desync.Compare(x, y); d.comparison == nil {
 		return d.err
@@ -239,7 +240,7 @@ func (d *difference) compareReplays(c *cli.Context) error {
 			d.content[i] = replay.PartHash{Tick: reached, ContentHash: h}
 		}
 	}
-	t := tickOf(c, "tick")
+	t := gameset.TickOf(c, "tick")
 	if !c.IsSet("tick") {
 		if d.comparison.Keyframe == nil || !d.sameSchema() {
 			return nil

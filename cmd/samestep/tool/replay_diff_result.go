@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -20,7 +21,7 @@ import (
 
 // A difference is the result of diff.
 type difference struct {
-	a, b       *subject           // the same for the two sides of one bundle
+	a, b       *gameset.Subject   // the same for the two sides of one bundle
 	path       string             // of the fields
 	limit      int                // of lines of fields, and of commands of a side
 	comparison *desync.Comparison // of two replays, or nil

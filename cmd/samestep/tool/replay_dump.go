@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -39,11 +40,11 @@ at that tick. Without one, it names the nearest ticks that have states.`,
 			&cli.BoolFlag{Name: "json", Usage: "print JSON, for programs: a line for each record or command, or one value for the state"},
 			&cli.BoolFlag{Name: "commands", Usage: "print only the commands"},
 			&cli.UintFlag{Name: "tick", Usage: "print the state after tick `N`; with --commands, the commands of tick N", DefaultText: "all"},
-			pathFlag,
+			gameset.PathFlag,
 			&cli.StringFlag{Name: "raw", Usage: "with --tick: write the state's canonical bytes to `OUT`"},
-			maxTicksFlag, assetsFlag, followFlag, delayFlag, idleFlag,
+			gameset.MaxTicksFlag, gameset.AssetsFlag, followFlag, delayFlag, idleFlag,
 		},
-		Action: onReplay(replayDump),
+		Action: gameset.OnReplay(replayDump),
 	}
 }
 
@@ -74,11 +75,11 @@ func replayDump(c *cli.Context, f *replay.File) error {
 var errStop = errors.New("stop")
 
 func dumpRecords(c *cli.Context, f *replay.File, r *replay.Reader) error {
-	games, err := gamesFor(c, f)
+	games, err := gameset.GamesFor(c, f)
 	if err != nil {
 		return err
 	}
-	d := &recordDumper{w: c.App.Writer, games: games, json: c.Bool("json"), commands: c.Bool("commands"), only: c.IsSet("tick"), tick: tickOf(c, "tick")}
+	d := &recordDumper{w: c.App.Writer, games: games, json: c.Bool("json"), commands: c.Bool("commands"), only: c.IsSet("tick"), tick: gameset.TickOf(c, "tick")}
 	err = replay.Play(r, nil, d.record)
 	if errors.Is(err, errStop) {
 		return nil
@@ -88,7 +89,7 @@ func dumpRecords(c *cli.Context, f *replay.File, r *replay.Reader) error {
 
 // followRecords prints each new record until the match ends or the user interrupts it.
 func followRecords(c *cli.Context, f *replay.File) error {
-	games, err := gamesFor(c, f)
+	games, err := gameset.GamesFor(c, f)
 	if err != nil {
 		return err
 	}
@@ -234,16 +235,16 @@ func recordText(r *record.Record) string {
 
 // dumpState prints the state after the tick of --tick.
 func dumpState(c *cli.Context, f *replay.File) error {
-	at, err := stateAt(c, f, tickOf(c, "tick"))
+	at, err := gameset.StateAt(c, f, gameset.TickOf(c, "tick"))
 	if err != nil {
 		return err
 	}
-	warn(c, at, f.Path())
+	gameset.Warn(c, at, f.Path())
 	schema, err := state.ParseSchema(at.Header.StateSchema)
 	if err != nil {
 		return err
 	}
-	switch path := c.String(pathFlag.Name); {
+	switch path := c.String(gameset.PathFlag.Name); {
 	case c.IsSet("raw"):
 		return files.Create(c.String("raw"), func(f *os.File) error {
 			_, err := f.Write(at.State)
@@ -259,7 +260,7 @@ func dumpState(c *cli.Context, f *replay.File) error {
 
 // dumpPath prints every leaf at or below a path, one a line.
 func dumpPath(c *cli.Context, at *replay.Moment, path string) error {
-	err := pathError(at.Show(path))
+	err := gameset.PathError(at.Show(path))
 	for i := 0; i < len(at.Fields) && err == nil; i++ {
 		if f := &at.Fields[i]; c.Bool("json") {
 			err = console.WriteLine(c.App.Writer, f)

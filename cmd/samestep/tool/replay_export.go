@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/matchlines"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
@@ -46,7 +47,7 @@ topics end in /a and /b.
 
 Without --path neither form has states, so export compares none with its checksum; info
 and verify do.`,
-		Flags:  []cli.Flag{&cli.StringFlag{Name: "to", Value: "jsonl", Usage: "`FORMAT` of the output: jsonl or mcap"}, pathsFlag, maxTicksFlag, assetsFlag},
+		Flags:  []cli.Flag{&cli.StringFlag{Name: "to", Value: "jsonl", Usage: "`FORMAT` of the output: jsonl or mcap"}, pathsFlag, gameset.MaxTicksFlag, gameset.AssetsFlag},
 		Action: replayExport,
 	}
 }
@@ -56,7 +57,7 @@ func replayExport(c *cli.Context) error {
 	case to == "jsonl" && c.IsSet(pathsFlag.Name):
 		return console.Usagef("--path needs --to mcap: the form jsonl has no states")
 	case to == "jsonl" && n == 1:
-		return onReplay(exportLines)(c)
+		return gameset.OnReplay(exportLines)(c)
 	case to == "mcap" && (n == 2 || n == 3):
 		return exportFiles(c, c.Args().Slice())
 	case to == "jsonl" || to == "mcap":
@@ -73,22 +74,22 @@ var pathsFlag = &cli.StringSliceFlag{Name: "path", Usage: "to mcap: add the fiel
 func exportFiles(c *cli.Context, names []string) error {
 	var matches []mcapMatch
 	for _, name := range names[:len(names)-1] {
-		f, err := openReplay(name)
+		f, err := gameset.OpenReplay(name)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
 		r, err := f.Reader()
 		if err != nil {
-			return ofFile(name, err)
+			return gameset.OfFile(name, err)
 		}
-		games, err := gamesFor(c, f)
+		games, err := gameset.GamesFor(c, f)
 		if err = cmp.Or(err, dropsPanic(c, name, r)); err != nil {
-			return ofFile(name, err)
+			return gameset.OfFile(name, err)
 		}
 		matches = append(matches, mcapMatch{r, name, f.Bundle() != nil, games})
 	}
-	fields := mcapFields{paths: c.StringSlice(pathsFlag.Name), maxTicks: maxTicks(c), warn: func(name, text string) {
+	fields := mcapFields{paths: c.StringSlice(pathsFlag.Name), maxTicks: gameset.MaxTicks(c), warn: func(name, text string) {
 		fmt.Fprintf(c.App.ErrWriter, "%s: %s: %s\n", c.App.Name, console.Shown(name), text)
 	}}
 	return files.Create(names[len(names)-1], func(out *os.File) error { return exportMCAP(out, matches, fields) })

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/feed"
@@ -35,9 +36,9 @@ both it prints how many bytes that are.`,
 			&cli.UintFlag{Name: "tick", Usage: "print the view of tick `T`"},
 			&cli.UintFlag{Name: "every", Usage: "make a view every `N` ticks", Value: 2},
 			&cli.UintFlag{Name: "budget", Usage: "send at most `BYTES` for a view, and the rest later", DefaultText: "no limit"},
-			maxTicksFlag, assetsFlag,
+			gameset.MaxTicksFlag, gameset.AssetsFlag,
 		},
-		Action: onReplay(replayFeed),
+		Action: gameset.OnReplay(replayFeed),
 	}
 }
 
@@ -75,11 +76,11 @@ func replayFeed(c *cli.Context, f *replay.File) error {
 	if err != nil {
 		return console.Usagef("--viewer: %v", err)
 	}
-	every := tickOf(c, "every")
+	every := gameset.TickOf(c, "every")
 	if every == 0 {
 		return console.Usagef("--every: got 0, want 1 or more ticks")
 	}
-	game, header, err := gameIn(c, f)
+	game, header, err := gameset.GameIn(c, f)
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func replayFeed(c *cli.Context, f *replay.File) error {
 		return err
 	}
 	if c.IsSet("tick") {
-		return feedAt(c, r, game, viewer, tickOf(c, "tick"))
+		return feedAt(c, r, game, viewer, gameset.TickOf(c, "tick"))
 	}
 	cursor, err := replay.NewCursor(r, game, 0)
 	if err != nil {
@@ -103,7 +104,7 @@ func replayFeed(c *cli.Context, f *replay.File) error {
 	}
 	sender, sum, out := feed.NewSender(plan), feedSum{Viewer: viewer.String()}, bufio.NewWriter(c.App.Writer)
 	var view []byte
-	for limit := maxTicks(c); ; {
+	for limit := gameset.MaxTicks(c); ; {
 		if cursor.Tick()%every == 0 {
 			if view, err = cursor.Simulation().AppendView(view[:0], viewer); err != nil {
 				return err

@@ -2,7 +2,10 @@
 
 package tool
 
-import "github.com/urfave/cli/v2"
+import (
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/urfave/cli/v2"
+)
 
 func replayFollowCommand() *cli.Command {
 	return &cli.Command{
@@ -18,6 +21,6 @@ verify --follow verifies a match while it is played.`,
 			&cli.BoolFlag{Name: "commands", Usage: "print only the commands"},
 			delayFlag, idleFlag,
 		},
-		Action: onReplay(followRecords),
+		Action: gameset.OnReplay(followRecords),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/matchlines"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/replay"
@@ -51,7 +52,7 @@ func replayImport(c *cli.Context) error {
 	if s.Torn {
 		fmt.Fprintf(c.App.ErrWriter, "%s: %s: torn: the recording ends early, at tick %d at the latest\n", c.App.Name, console.Shown(name), s.Ticks)
 	}
-	return files.Create(c.Args().Get(1), func(f *os.File) error { return ofFile(name, s.Write(f, in, options)) })
+	return files.Create(c.Args().Get(1), func(f *os.File) error { return gameset.OfFile(name, s.Write(f, in, options)) })
 }
 
 // openInput opens a file, or copies standard input into a temporary one, because import reads its input twice.

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -34,7 +35,7 @@ one match, even if one of them is longer or ends for another reason.` + batchHel
 }
 
 func replayInfo(c *cli.Context, f *replay.File) error {
-	r, done, err := watched(c, f)
+	r, done, err := gameset.Watched(c, f)
 	if err != nil {
 		return console.Refuse(c, err, nil)
 	}
@@ -46,11 +47,11 @@ func replayInfo(c *cli.Context, f *replay.File) error {
 		return console.Refuse(c, err, nil)
 	}
 	if c.IsSet("upto") {
-		if err := hashUpTo(f, info, tickOf(c, "upto")); err != nil {
+		if err := hashUpTo(f, info, gameset.TickOf(c, "upto")); err != nil {
 			return err
 		}
 	}
-	return report(c, info, err)
+	return gameset.Report(c, info, err)
 }
 
 // ofBundle returns the error of an Info, without that of a replay in a bundle that only ends early.

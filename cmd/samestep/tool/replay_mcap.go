@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
@@ -130,7 +131,7 @@ func exportMCAP(w io.Writer, matches []mcapMatch, fields mcapFields) error {
 			err = x.end()
 		}
 		if err != nil {
-			return ofFile(m.name, err)
+			return gameset.OfFile(m.name, err)
 		}
 	}
 	if err := fields.missing(); err != nil {

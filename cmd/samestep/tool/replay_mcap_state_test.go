@@ -125,7 +125,7 @@ func TestExportStates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := games.games().Of(h.Header)
+		g, err := games.Games().Of(h.Header)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func TestExportStates(t *testing.T) {
 	topics := map[string]string{
 		"Units[3].Health": "Units/3/Health", "Units[ID=40].Pos.X": "Units/ID_40/Pos/X", "Players[1].Crystals": "Players/1/Crystals", "Match.Tick": "Match/Tick", "Players[0].Resigns": "Players/0/Resigns",
 	}
-	read, warnings := exported(t, games.games(), []string{"Units[3].Health", "Units[ID=40].Pos", "Players[1].Crystals", "Match.Tick", "Players[0].Resigns"}, files...)
+	read, warnings := exported(t, games.Games(), []string{"Units[3].Health", "Units[ID=40].Pos", "Players[1].Crystals", "Match.Tick", "Players[0].Resigns"}, files...)
 	if warnings != "" || len(read.values) != 2*(len(topics)+1) { // and Pos.Y
 		t.Errorf("got %d topics and the warnings %q", len(read.values), warnings)
 	}
@@ -166,7 +166,7 @@ func TestExportStates(t *testing.T) {
 		t.Errorf("the second match is %v", read.match)
 	}
 
-	alone, _ := exported(t, games.games(), []string{"Match.Tick"}, files[0])
+	alone, _ := exported(t, games.Games(), []string{"Match.Tick"}, files[0])
 	if err := compareValues(alone.values["Match/Tick"], valuesOf(t, list[0], files[0], "Match.Tick")["Match.Tick"]); err != nil {
 		t.Error(err)
 	}
@@ -240,7 +240,7 @@ func TestExportStatesOfAnother(t *testing.T) {
 
 // Paths that no state has, and those with too many fields, are wrong usage.
 func TestExportStatesUsage(t *testing.T) {
-	ourGames, driftGames := games.games(), replay.Games{lockstep.MustGame(drift.Rules(nil))}
+	ourGames, driftGames := games.Games(), replay.Games{lockstep.MustGame(drift.Rules(nil))}
 	file := recordDrift(t, 20, nil)
 	for path, want := range map[string]string{
 		"Spots[8].X": "--path Spots[8].X: no such field in any state", "Spots[": "no such field", "Spot": "no such field", "Spots[1]..X": "no such field",

@@ -38,7 +38,7 @@ func TestExportMCAP(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		if err := exportMCAP(&out, []mcapMatch{{replayOf(t, b), path, false, games.games()}}, mcapFields{}); err != nil {
+		if err := exportMCAP(&out, []mcapMatch{{replayOf(t, b), path, false, games.Games()}}, mcapFields{}); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
 		read := readMCAP(t, out.Bytes(), info.Header.Settings.TickMicros)

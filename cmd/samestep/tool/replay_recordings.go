@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/matchlines"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -29,7 +30,7 @@ func (r *recordings) Close() {
 
 // open opens a recording: lines of JSON, or an imported match.
 func (r *recordings) open(name string) error {
-	f, err := openReplay(name)
+	f, err := gameset.OpenReplay(name)
 	if err != nil {
 		return err
 	}
@@ -41,14 +42,14 @@ func (r *recordings) add(f *replay.File, name string) error {
 	r.files = append(r.files, f)
 	in, err := f.Reader()
 	if err != nil {
-		return ofFile(name, err)
+		return gameset.OfFile(name, err)
 	}
 	found, err := desync.ReadRecording(in, name)
 	if errors.Is(err, desync.ErrNoRecording) {
 		return console.Usagef("%s: want a recording of another engine, as the first file is", name)
 	}
 	if err != nil {
-		return ofFile(name, err)
+		return gameset.OfFile(name, err)
 	}
 	r.all = append(r.all, found)
 	return nil
@@ -66,7 +67,7 @@ func areRecordings(names []string) (bool, error) {
 		imported, recorded, _, err := isRecording(f)
 		f.Close()
 		if err != nil || !imported && name == names[0] {
-			return false, ofFile(name, err)
+			return false, gameset.OfFile(name, err)
 		}
 		is = is || recorded
 	}
@@ -81,7 +82,7 @@ func isRecording(f *replay.File) (imported, recorded bool, match string, err err
 	} else if lines != nil {
 		return true, true, lines.Match, nil
 	}
-	if is, err := beginsAsReplay(f); !is || err != nil {
+	if is, err := gameset.BeginsAsReplay(f); !is || err != nil {
 		return false, false, "", err
 	}
 	h, err := f.Header()
@@ -123,9 +124,9 @@ func compareRecordings(c *cli.Context, names []string, tick *lockstep.Tick) erro
 	if limit == 0 {
 		limit = -1 // none
 	}
-	d, err := desync.CompareRecordings(a, b, desync.RecordingOptions{Tick: tick, Path: c.String(pathFlag.Name), Limit: limit})
+	d, err := desync.CompareRecordings(a, b, desync.RecordingOptions{Tick: tick, Path: c.String(gameset.PathFlag.Name), Limit: limit})
 	if err != nil {
-		return pathError(err)
+		return gameset.PathError(err)
 	}
 	err = d.Uncompared()
 	if early := d.Early(); d.Cause != desync.CauseNone {
@@ -133,5 +134,5 @@ func compareRecordings(c *cli.Context, names []string, tick *lockstep.Tick) erro
 	} else if err == nil && early != "" {
 		err = &console.ClassError{Class: replay.ClassTorn, Text: early + " ends early, and nothing differs before"}
 	}
-	return tellPage(c, d, func(w io.Writer) { d.WriteText(w) }, err)
+	return gameset.TellPage(c, d, func(w io.Writer) { d.WriteText(w) }, err)
 }

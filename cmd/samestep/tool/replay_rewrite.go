@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -41,7 +42,7 @@ that is damaged inside, see recover. If there are several IN, OUT is a folder.` 
 func sealSome(c *cli.Context) error {
 	args := c.Args().Slice()
 	in, out := args[:len(args)-1], args[len(args)-1]
-	if !isBatch(in) && !isFolder(out) {
+	if !isBatch(in) && !gameset.IsFolder(out) {
 		return written(sealed(func(c *cli.Context, r *replay.Reader, w *replay.Writer) error { return sealReplay(c, in[0], r, w) }))(c)
 	}
 	b, err := newBatch(c, in, replayExtension)
@@ -106,7 +107,7 @@ that of the whole match up to the tick. A match that is not longer stays whole.`
 			if !c.IsSet("tick") {
 				return console.Usagef("want --tick")
 			}
-			return replay.Cut(w, r, tickOf(c, "tick"))
+			return replay.Cut(w, r, gameset.TickOf(c, "tick"))
 		})),
 	}
 }
@@ -120,7 +121,7 @@ func replayRekeyCommand() *cli.Command {
 content hash stay the same. --every 0 keeps only the first keyframe, and does not
 need the game's code. Otherwise the match is simulated, and every checksum on the
 way is compared.`,
-		Flags:  []cli.Flag{&cli.UintFlag{Name: "every", Usage: "write a keyframe every `N` ticks"}, segmentFlag, maxTicksFlag, assetsFlag, console.JSONFlag},
+		Flags:  []cli.Flag{&cli.UintFlag{Name: "every", Usage: "write a keyframe every `N` ticks"}, segmentFlag, gameset.MaxTicksFlag, gameset.AssetsFlag, console.JSONFlag},
 		Action: written(rekey),
 	}
 }
@@ -131,9 +132,9 @@ func rekey(c *cli.Context) error {
 	}
 	return copyReplay(c, func(f *replay.File, out *os.File) (err error) {
 		var game *lockstep.Game
-		every := tickOf(c, "every")
+		every := gameset.TickOf(c, "every")
 		if every > 0 {
-			if game, _, err = gameIn(c, f); err != nil {
+			if game, _, err = gameset.GameIn(c, f); err != nil {
 				return err
 			}
 		}
@@ -145,7 +146,7 @@ func rekey(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		o, done := simulateOptions(c)
+		o, done := gameset.SimulateOptions(c)
 		defer done()
 		return replay.Rekey(replay.NewWriter(out, sealed), r, game, every, o)
 	})
@@ -159,7 +160,7 @@ func sealed(act func(*cli.Context, *replay.Reader, *replay.Writer) error) cli.Ac
 			if err != nil {
 				return err
 			}
-			r, done, err := watched(c, f)
+			r, done, err := gameset.Watched(c, f)
 			if err != nil {
 				return err
 			}
@@ -171,7 +172,7 @@ func sealed(act func(*cli.Context, *replay.Reader, *replay.Writer) error) cli.Ac
 
 // copyReplay lets act read the replay of the first argument and write the file of the second.
 func copyReplay(c *cli.Context, act func(f *replay.File, out *os.File) error) error {
-	return withReplay(c.Args().First(), func(f *replay.File) error {
+	return gameset.WithReplay(c.Args().First(), func(f *replay.File) error {
 		return files.Create(c.Args().Get(1), func(out *os.File) error { return act(f, out) })
 	})
 }
@@ -198,7 +199,7 @@ func written(act cli.ActionFunc) cli.ActionFunc {
 
 // summaryOf describes the replay in a file that was written.
 func summaryOf(name string) (file *writtenFile, err error) {
-	err = withReplay(name, func(f *replay.File) error {
+	err = gameset.WithReplay(name, func(f *replay.File) error {
 		info, err := f.Info()
 		if err == nil {
 			file = &writtenFile{f.Path(), info.SizeBytes, info.Ticks, info.ContentHash, info.Signed, replay.ClassOK}
@@ -311,7 +312,7 @@ lost, and where the file can be read again.`,
 			if err != nil {
 				return err
 			}
-			return tell(c, recoveryJSON(found), func(w io.Writer) { fmt.Fprintln(w, recoveryText(found)) }, nil)
+			return gameset.Tell(c, recoveryJSON(found), func(w io.Writer) { fmt.Fprintln(w, recoveryText(found)) }, nil)
 		}),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -28,7 +29,7 @@ follows so soon, it prints the last tick at which the file agrees ("agreed" in
 A match of another engine is not simulated: seek takes the state that a player's machine
 recorded at the tick. Without one, it names the nearest ticks that
 have states (docs/import.md).`,
-		Flags:  []cli.Flag{console.JSONFlag, pathFlag, maxTicksFlag, assetsFlag},
+		Flags:  []cli.Flag{console.JSONFlag, gameset.PathFlag, gameset.MaxTicksFlag, gameset.AssetsFlag},
 		Action: replaySeek,
 	}
 }
@@ -38,19 +39,19 @@ func replaySeek(c *cli.Context) error {
 	if err != nil {
 		return console.Usagef("got tick %q, want a number", c.Args().Get(1))
 	}
-	return withReplay(c.Args().First(), func(f *replay.File) error {
+	return gameset.WithReplay(c.Args().First(), func(f *replay.File) error {
 		from := time.Now()
-		at, err := stateAt(c, f, lockstep.Tick(tick))
+		at, err := gameset.StateAt(c, f, lockstep.Tick(tick))
 		if err != nil {
 			return err
 		}
 		at.Took = time.Since(from)
-		if path := c.String(pathFlag.Name); path != "" {
-			err = pathError(at.Show(path))
+		if path := c.String(gameset.PathFlag.Name); path != "" {
+			err = gameset.PathError(at.Show(path))
 		}
 		if err != nil {
 			return err
 		}
-		return report(c, at, nil)
+		return gameset.Report(c, at, nil)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -43,7 +44,7 @@ tick as one JSON value with all fields.
 Exits with 3 if the last tick differs between two sides, and with 7 if the rules panic
 in it.`,
 		Flags: []cli.Flag{
-			console.JSONFlag, pathFlag, maxTicksFlag, assetsFlag, limitFlag,
+			console.JSONFlag, gameset.PathFlag, gameset.MaxTicksFlag, gameset.AssetsFlag, limitFlag,
 			oneTickFlag,
 		},
 		Action: replayStep,
@@ -59,7 +60,7 @@ func replayStep(c *cli.Context) error {
 		return err
 	}
 	defer a.file.Close()
-	s := &stepping{c: c, a: a, path: c.String(pathFlag.Name), limit: c.Int("limit")}
+	s := &stepping{c: c, a: a, path: c.String(gameset.PathFlag.Name), limit: c.Int("limit")}
 	if s.tick, err = oneTick(c, a.file); err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func oneTick(c *cli.Context, f *replay.File) (lockstep.Tick, error) {
 	b := f.Bundle()
 	switch {
 	case c.IsSet("tick"):
-		return tickOf(c, "tick"), nil
+		return gameset.TickOf(c, "tick"), nil
 	case b == nil:
 		return panicTick(f)
 	}
@@ -113,18 +114,18 @@ type stepSide struct {
 }
 
 func openStepSide(c *cli.Context, name string) (*stepSide, error) {
-	f, err := openReplay(name)
+	f, err := gameset.OpenReplay(name)
 	if err != nil {
 		return nil, err
 	}
-	g, _, err := gameIn(c, f)
+	g, _, err := gameset.GameIn(c, f)
 	var r *replay.Reader
 	if err == nil {
 		r, err = f.Reader()
 	}
 	if err != nil {
 		f.Close()
-		return nil, ofFile(name, err)
+		return nil, gameset.OfFile(name, err)
 	}
 	return &stepSide{f, desync.NewStepper(r, g)}, nil
 }
@@ -136,7 +137,7 @@ func (s *stepSide) step(t lockstep.Tick, o desync.StepOptions) (*desync.Step, er
 	if errors.As(err, &missing) {
 		return nil, console.Usagef("tick %d: %s has ticks %d to %d", missing.Tick, s.file.Path(), missing.First, missing.Last)
 	}
-	return x, ofFile(s.file.Path(), pathError(err))
+	return x, gameset.OfFile(s.file.Path(), gameset.PathError(err))
 }
 
 // fieldsOfStep is the number of fields that the JSON of a tick lists at most.
@@ -147,11 +148,11 @@ const commandsOfStep = 256
 
 // show prints a tick. It reports whether two sides differ.
 func (s *stepping) show() (differs bool, err error) {
-	o := desync.StepOptions{Path: s.path, Lines: s.limit, Commands: s.limit, Fields: fieldsOfStep, MaxTicks: maxTicks(s.c)}
+	o := desync.StepOptions{Path: s.path, Lines: s.limit, Commands: s.limit, Fields: fieldsOfStep, MaxTicks: gameset.MaxTicks(s.c)}
 	if s.c.Bool("json") {
 		o.Lines, o.Commands = math.MaxInt, commandsOfStep
 	}
-	simulate, done := simulateOptions(s.c)
+	simulate, done := gameset.SimulateOptions(s.c)
 	o.Progress = simulate.Progress
 	a, err := s.a.step(s.tick, o)
 	done()
@@ -164,13 +165,13 @@ func (s *stepping) show() (differs bool, err error) {
 		return false, err
 	}
 	if b == nil {
-		return false, report(s.c, a, nil)
+		return false, gameset.Report(s.c, a, nil)
 	}
 	pair, err := desync.PairSteps(a, b, [2]string{s.a.file.Path(), second}, o)
 	if err != nil {
 		return false, err
 	}
-	return !pair.Same, report(s.c, pair, nil)
+	return !pair.Same, gameset.Report(s.c, pair, nil)
 }
 
 // other returns the tick of the other side, and its name, or nil if there is none.
@@ -184,5 +185,5 @@ func (s *stepping) other(a *desync.Step, o desync.StepOptions) (b *desync.Step, 
 		return nil, "", nil
 	}
 	b, err = a.OfPlayer(bundle, o)
-	return b, fmt.Sprintf("player %d, by its states", bundle.Manifest.Player), ofFile(s.a.file.Path(), err)
+	return b, fmt.Sprintf("player %d, by its states", bundle.Manifest.Player), gameset.OfFile(s.a.file.Path(), err)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -37,7 +38,7 @@ what it could not follow. With --follow it does so when the match is over.` + ba
 		Flags: []cli.Flag{
 			console.JSONFlag,
 			&cli.BoolFlag{Name: "keep-going", Usage: "continue after a difference, to tell whether it stays"},
-			maxTicksFlag, assetsFlag,
+			gameset.MaxTicksFlag, gameset.AssetsFlag,
 			&cli.StringSliceFlag{Name: "parent", Usage: "look for the parent of the match in `FILE|FOLDER`, too"},
 			&cli.StringFlag{Name: "key", Usage: "require a signature by the public key in `FILE` (PEM)"},
 			&cli.IntFlag{Name: "workers", Usage: "simulate the intervals between keyframes in `N` goroutines (default: one for each processor, fewer for large states)"},
@@ -57,7 +58,7 @@ func replayVerify(c *cli.Context, f *replay.File) error {
 		}
 		return followVerify(c, f)
 	}
-	o, done := simulateOptions(c)
+	o, done := gameset.SimulateOptions(c)
 	v, err := verifySigned(c, f, replay.VerifyOptions{
 		MaxTicks: o.MaxTicks, Progress: o.Progress, KeepGoing: c.Bool("keep-going"), Workers: c.Int("workers"), Now: time.Now,
 	})
@@ -78,18 +79,18 @@ func verifySigned(c *cli.Context, f *replay.File, o replay.VerifyOptions) (*desy
 		}
 		*signed = true
 	}
-	games, err := gamesFor(c, f)
+	games, err := gameset.GamesFor(c, f)
 	if err != nil {
 		return &desync.Verification{Signed: signed, Err: err}, err
 	}
-	o.Apart = apartFor(c, f)
+	o.Apart = gameset.ApartFor(c, f)
 	v, err := desync.Verify(f, games, o)
 	if v.Verification != nil {
 		err = followLineage(c, f, v, o.Progress)
 	}
 	v.Signed = signed
 	if err == nil {
-		modulesOf(c).complete(f)
+		gameset.ModulesOf(c).Complete(f)
 	}
 	return v, err
 }
@@ -97,7 +98,7 @@ func verifySigned(c *cli.Context, f *replay.File, o replay.VerifyOptions) (*desy
 // followLineage compares the first state of a verified match with that of its parent, and so on. It returns the error of the
 // whole verification.
 func followLineage(c *cli.Context, f *replay.File, v *desync.Verification, progress func(done, all lockstep.Tick)) error {
-	return v.FollowLineage(f, func(parent *replay.File) (*lockstep.Game, error) { return gameOf(c, parent) }, parentPlaces(c, f.Path()), replay.SimulateOptions{MaxTicks: maxTicks(c), Progress: progress})
+	return v.FollowLineage(f, func(parent *replay.File) (*lockstep.Game, error) { return gameset.GameOf(c, parent) }, parentPlaces(c, f.Path()), replay.SimulateOptions{MaxTicks: gameset.MaxTicks(c), Progress: progress})
 }
 
 // parentPlaces returns where the parent of a match may be: at --parent, in the folder of its file, and for a live log in
@@ -116,7 +117,7 @@ func reportVerification(c *cli.Context, v *desync.Verification, err error) error
 	if v.Verification == nil && v.Imported == nil {
 		return console.Refuse(c, err, v.Signed)
 	}
-	return report(c, v, err)
+	return gameset.Report(c, v, err)
 }
 
 // requireKey returns an error unless the replay has a signature by the key in a file.
@@ -130,12 +131,12 @@ func requireKey(f *replay.File, key string) error {
 
 func followVerify(c *cli.Context, f *replay.File) error {
 	var v *desync.Verification
-	games, err := gamesFor(c, f)
+	games, err := gameset.GamesFor(c, f)
 	if err != nil {
 		return console.Refuse(c, err, nil)
 	}
 	err = follow(c, f, func(ctx context.Context, l *replay.LiveReader) (err error) {
-		v, err = desync.VerifyLive(ctx, l, games, replay.VerifyOptions{MaxTicks: maxTicks(c), KeepGoing: c.Bool("keep-going"), Now: time.Now, Apart: apartFor(c, f)})
+		v, err = desync.VerifyLive(ctx, l, games, replay.VerifyOptions{MaxTicks: gameset.MaxTicks(c), KeepGoing: c.Bool("keep-going"), Now: time.Now, Apart: gameset.ApartFor(c, f)})
 		return err
 	})
 	if v == nil {
@@ -149,7 +150,7 @@ func followVerify(c *cli.Context, f *replay.File) error {
 		err = followLineage(c, f, v, nil)
 	}
 	if err == nil {
-		modulesOf(c).complete(f)
+		gameset.ModulesOf(c).Complete(f)
 	}
 	return reportVerification(c, v, err)
 }
@@ -161,7 +162,7 @@ func batchVerify(c *cli.Context, b *batch) error {
 	}
 	return b.run(c, func(f *replay.File, _ batchInput) batchRow {
 		v, err := verifySigned(c, f, replay.VerifyOptions{
-			MaxTicks: maxTicks(c), KeepGoing: c.Bool("keep-going"), Workers: cmp.Or(c.Int("workers"), b.workers()), Now: time.Now,
+			MaxTicks: gameset.MaxTicks(c), KeepGoing: c.Bool("keep-going"), Workers: cmp.Or(c.Int("workers"), b.workers()), Now: time.Now,
 		})
 		row := batchRow{value: v, err: err}
 		if v.Verification != nil {

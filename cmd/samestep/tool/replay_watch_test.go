@@ -20,6 +20,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
@@ -68,7 +69,7 @@ func TestWatchFile(t *testing.T) {
 
 func infoOf(t *testing.T, path string) (info *replay.Info) {
 	t.Helper()
-	if err := withReplay(path, func(f *replay.File) (err error) {
+	if err := gameset.WithReplay(path, func(f *replay.File) (err error) {
 		info, err = f.Info()
 		return err
 	}); err != nil {

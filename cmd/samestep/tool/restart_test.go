@@ -64,7 +64,7 @@ func TestRollingRestart(t *testing.T) {
 	}
 	flags := []string{"--matches", fmt.Sprint(matches), "--players", "2", "--config", `{"Units":20}`, "--dir", dir, "--tokens", tokens, "--durability", "frame", "--resume", "--set", "max-per-address=1000"}
 	first := serveInTest(t, flags...)
-	g, err := games.named("skirmish")
+	g, err := games.Named("skirmish")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/urfave/cli/v2"
 )
 
@@ -22,7 +23,7 @@ func rulesCommand() *cli.Command {
 				Usage:       "print what the rules in a module are",
 				ArgsUsage:   "FILE",
 				Description: "Compiles the module, and prints what it says about itself.",
-				Flags:       append([]cli.Flag{console.JSONFlag}, moduleFlags...),
+				Flags:       append([]cli.Flag{console.JSONFlag}, gameset.ModuleFlags...),
 				Action:      rulesInspect,
 			},
 			rulesCheckCommand(),
@@ -32,7 +33,7 @@ func rulesCommand() *cli.Command {
 				ArgsUsage: "FILE...",
 				Description: `Checks each module and copies it into a folder, under its SHA-256. A verb that reads a
 replay whose rules this program does not have looks there for a module with them.`,
-				Flags:  []cli.Flag{&cli.StringFlag{Name: "dir", Usage: "the `FOLDER`", DefaultText: "in the user's cache"}, console.JSONFlag, moduleTimeFlag, moduleMemoryFlag},
+				Flags:  []cli.Flag{&cli.StringFlag{Name: "dir", Usage: "the `FOLDER`", DefaultText: "in the user's cache"}, console.JSONFlag, gameset.ModuleTimeFlag, gameset.ModuleMemoryFlag},
 				Action: rulesAdd,
 			},
 		},
@@ -41,18 +42,18 @@ replay whose rules this program does not have looks there for a module with them
 
 func rulesInspect(c *cli.Context) error {
 	name := c.Args().First()
-	g, err := readModule(c, name)
+	g, err := gameset.ReadModule(c, name)
 	if err != nil {
 		return err
 	}
 	i := newModuleInfo(name, g)
-	return tell(c, i, i.print, nil)
+	return gameset.Tell(c, i, i.print, nil)
 }
 
 func rulesAdd(c *cli.Context) error {
 	dir := c.String("dir")
 	if dir == "" {
-		if dir = storeOfUser(); dir == "" {
+		if dir = gameset.StoreOfUser(); dir == "" {
 			return console.Usagef("this user has no folder for caches: want --dir")
 		}
 	}
@@ -60,15 +61,15 @@ func rulesAdd(c *cli.Context) error {
 		return err
 	}
 	for _, name := range c.Args().Slice() {
-		g, err := readModule(c, name)
+		g, err := gameset.ReadModule(c, name)
 		if err != nil {
 			return err
 		}
 		i := newModuleInfo(name, g)
-		if err := addModule(dir, g.module); err != nil {
+		if err := gameset.AddModule(dir, g.Module); err != nil {
 			return err
 		}
-		if err := tell(c, i, func(w io.Writer) { fmt.Fprintf(w, "added %s build %s as %s\n", i.Game, i.Build, i.SHA256) }, nil); err != nil {
+		if err := gameset.Tell(c, i, func(w io.Writer) { fmt.Fprintf(w, "added %s build %s as %s\n", i.Game, i.Build, i.SHA256) }, nil); err != nil {
 			return err
 		}
 	}

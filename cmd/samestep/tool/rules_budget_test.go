@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/urfave/cli/v2"
 )
 
@@ -18,16 +19,16 @@ import (
 func TestInterruptedVerb(t *testing.T) {
 	for _, interrupted := range []bool{false, true} {
 		app := cli.NewApp()
-		app.Metadata = map[string]any{gamesKey: gameList{}}
+		app.Metadata = map[string]any{gameset.GamesKey: gameset.List{}}
 		c := cli.NewContext(app, flag.NewFlagSet("", flag.ContinueOnError), &cli.Context{Context: t.Context()})
 		c.Command = replayVerifyCommand()
-		takesRules(c.Command)
-		if err := prepareGames(c); err != nil {
+		gameset.TakesRules(c.Command)
+		if err := gameset.PrepareGames(c); err != nil {
 			t.Fatal(err)
 		}
-		before := newBudget(c)
+		before := gameset.NewBudget(c)
 		ctx, stop := console.Interruptible(c)
-		after := newBudget(c)
+		after := gameset.NewBudget(c)
 		if interrupted {
 			if err := syscall.Kill(syscall.Getpid(), syscall.SIGINT); err != nil {
 				t.Fatal(err)

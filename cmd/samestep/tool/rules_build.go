@@ -20,6 +20,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/files"
 	wasm "github.com/seed-49bee653/samestep/module"
 )
@@ -55,13 +56,13 @@ func rulesBuild(c *cli.Context) error {
 	}
 	out := c.String("o")
 	if out == "" {
-		out = p.Name + moduleExtension
+		out = p.Name + gameset.ModuleExtension
 	}
 	b, err := p.build(c.Context)
 	if err != nil {
 		return err
 	}
-	g, err := newModuleGame(b, newBudget(c))
+	g, err := gameset.NewModuleGame(b, gameset.NewBudget(c))
 	if err != nil {
 		return fmt.Errorf("the module of %s: %w", p.ImportPath, err)
 	}
@@ -73,7 +74,7 @@ func rulesBuild(c *cli.Context) error {
 		return err
 	}
 	i := newModuleInfo(out, g)
-	return tell(c, i, func(w io.Writer) {
+	return gameset.Tell(c, i, func(w io.Writer) {
 		fmt.Fprintf(w, "wrote %s: %s build %s, %s\n", out, i.Game, i.Build, console.Size(i.Bytes))
 	}, nil)
 }
@@ -92,7 +93,7 @@ type rulesPackage struct {
 // findRules returns the package with rules that an argument names.
 func findRules(ctx context.Context, name, usual string) (*rulesPackage, error) {
 	dir, pattern := "", name
-	if isFolder(name) {
+	if gameset.IsFolder(name) {
 		dir, pattern = name, "." // the folder may be in another module
 	}
 	list := exec.CommandContext(ctx, "go", "list", "-json=Dir,ImportPath,Name,GoFiles,Module", "--", pattern)
@@ -166,7 +167,7 @@ func (p *rulesPackage) build(ctx context.Context) ([]byte, error) {
 	if p.usual != "" {
 		usual = "rules." + p.usual
 	}
-	main, overlay, out := filepath.Join(dir, "main.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "out"+moduleExtension)
+	main, overlay, out := filepath.Join(dir, "main.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "out"+gameset.ModuleExtension)
 	// The main package is placed below the package of the rules, so that it can import internal packages.
 	place := filepath.Join(p.Dir, "samestep_module")
 	replace, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(place, "main.go"): main}})

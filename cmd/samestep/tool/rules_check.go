@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
@@ -32,7 +33,7 @@ it also verifies the golden matches of the module's build in a folder. It exits 
 two results differ, with 1 if the module refuses the configuration, with 4 if it answers
 what it must not or exceeds a limit, and with 7 if it panics.`,
 		Flags: append([]cli.Flag{
-			assetsFlag, configFlag, console.JSONFlag,
+			gameset.AssetsFlag, gameset.ConfigFlag, console.JSONFlag,
 			&cli.StringFlag{Name: "dir", Usage: "`FOLDER` of golden matches"},
 			&cli.UintFlag{Name: "players", Value: 2, Usage: "seats of the match"},
 			&cli.UintFlag{Name: "ticks", Value: 200, Usage: "ticks of the match, 1 to 100000"},
@@ -57,11 +58,11 @@ func rulesCheck(c *cli.Context) error {
 		return err
 	}
 	name := c.Args().First()
-	one, err := readModule(c, name)
+	one, err := gameset.ReadModule(c, name)
 	if err != nil {
 		return err
 	}
-	g := gameList{one}.readFrom(assetFolder(c))[0]
+	g := gameset.List{one}.ReadFrom(gameset.AssetFolder(c))[0]
 	if err := g.SelfTest().Check(); err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func rulesCheck(c *cli.Context) error {
 		}
 		result.Golden = len(golden.Files)
 	}
-	return tell(c, result, result.print, nil)
+	return gameset.Tell(c, result, result.print, nil)
 }
 
 func (r *moduleCheck) print(w io.Writer) {
@@ -136,10 +137,10 @@ func moduleOutcome(err error) error {
 
 // compareInterpreter plays up to 50 ticks with random commands of one player in the compiled and in the interpreted module, which is slow. It
 // returns the first difference as an error.
-func (r *moduleCheck) compareInterpreter(g *playable, o locksteptest.GoldenOptions) error {
-	own := moduleOptions(g.module.budget)
+func (r *moduleCheck) compareInterpreter(g *gameset.Playable, o locksteptest.GoldenOptions) error {
+	own := gameset.ModuleOptions(g.Module.Budget)
 	own.Interpret = true
-	rules, err := wasm.Compile(g.module.bytes, own)
+	rules, err := wasm.Compile(g.Module.Bytes, own)
 	if err != nil {
 		return err
 	}

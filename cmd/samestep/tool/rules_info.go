@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 )
 
 // A moduleInfo is what a verb prints of a module.
@@ -24,9 +25,9 @@ type moduleInfo struct {
 	Assets   bool     `json:"assets"`
 }
 
-func newModuleInfo(name string, g *playable) *moduleInfo {
+func newModuleInfo(name string, g *gameset.Playable) *moduleInfo {
 	i := &moduleInfo{
-		File: name, SHA256: g.module.sum, Bytes: len(g.module.bytes), Game: g.Name(), Build: g.Build(),
+		File: name, SHA256: g.Module.Sum, Bytes: len(g.Module.Bytes), Game: g.Name(), Build: g.Build(),
 		Schema: checksum.FormatHash(g.StateSchema().Fingerprint()), View: g.ViewSchema() != nil, Assets: g.HasAssets(),
 		Commands: []string{},
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
@@ -184,30 +185,30 @@ func TestGivenRulesBySum(t *testing.T) {
 func TestHostedRulesBySum(t *testing.T) {
 	d := newRulesFolder(t)
 	d.write("store/wrong.wasm", d.wrong)
-	right, err := newModuleGame(d.right, nil)
+	right, err := gameset.NewModuleGame(d.right, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &moduleSet{given: gameList{right}, folders: []string{"store"}, stored: map[string]gameList{}, readModule: func(name string) (*playable, error) {
-		b, err := moduleBytes(name)
+	m := &gameset.ModuleSet{Given: gameset.List{right}, Folders: []string{"store"}, Stored: map[string]gameset.List{}, ReadModule: func(name string) (*gameset.Playable, error) {
+		b, err := gameset.ModuleBytes(name)
 		if err != nil {
 			return nil, err
 		}
-		return newModuleGame(b, nil)
+		return gameset.NewModuleGame(b, nil)
 	}}
-	wrong, _ := m.find(func(*playable) bool { return true }) // as for a match that is resumed
-	if again, err := m.find(func(*playable) bool { return true }); again != wrong || err != nil {
+	wrong, _ := m.Find(func(*gameset.Playable) bool { return true }) // as for a match that is resumed
+	if again, err := m.Find(func(*gameset.Playable) bool { return true }); again != wrong || err != nil {
 		t.Fatal(again, err)
 	}
 	var o server.Options
-	if err := sendRules(m.games(), &o); err != nil {
+	if err := sendRules(m.Games(), &o); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(m.games()); n != 2 {
+	if n := len(m.Games()); n != 2 {
 		t.Errorf("got %d games, want 2", n)
 	}
-	c := cli.NewContext(&cli.App{Metadata: map[string]any{modulesKey: m}}, nil, nil)
-	for g, b := range map[*playable][]byte{right: d.right, wrong: d.wrong} {
+	c := cli.NewContext(&cli.App{Metadata: map[string]any{gameset.ModulesKey: m}}, nil, nil)
+	for g, b := range map[*gameset.Playable][]byte{right: d.right, wrong: d.wrong} {
 		view := &server.View{Game: g.Name(), Build: g.Build(), Rules: sumOf(b)}
 		if got, err := gameOfMatch(c, view, nil, ""); got != g {
 			t.Errorf("a match that names SHA-256 %s has %v, %v", view.Rules, got, err)
@@ -290,7 +291,7 @@ func TestOwnRulesForModule(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	g, err := newModuleGame(d.right, nil)
+	g, err := gameset.NewModuleGame(d.right, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,8 +300,8 @@ func TestOwnRulesForModule(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := ""
-	m := &moduleSet{program: gameList{g}, warn: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}
-	if own, err := m.ofMatch(h, f); own != nil || err != nil || !strings.Contains(said, sumOf(d.right)) || !strings.Contains(said, "the program's own") {
+	m := &gameset.ModuleSet{Program: gameset.List{g}, Warn: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}
+	if own, err := m.OfMatch(h, f); own != nil || err != nil || !strings.Contains(said, sumOf(d.right)) || !strings.Contains(said, "the program's own") {
 		t.Errorf("got %v, %v and %q, want a warning that the program's own rules are used", own, err, said)
 	}
 }
@@ -311,38 +312,38 @@ func TestExceededBesideResult(t *testing.T) {
 	for _, workers := range []string{"1", "64"} {
 		d.run(console.ExitOK, "replay verify --workers "+workers+" --module-memory 1 right.ssr", "true: every checksum")
 	}
-	g, err := newModuleGame(d.right, &wasm.Budget{})
+	g, err := gameset.NewModuleGame(d.right, &wasm.Budget{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.module.budget.Time = 1
-	caller, err := g.module.machine.New()
+	g.Module.Budget.Time = 1
+	caller, err := g.Module.Machine.New()
 	if err == nil {
 		_, err = caller.Call(abi.Describe, nil)
 	}
-	if err == nil || g.module.budget.Fault() == nil {
+	if err == nil || g.Module.Budget.Fault() == nil {
 		t.Fatalf("got %v, want a spent budget", err)
 	}
 	found := fmt.Errorf("in a file: %w", &lockstep.DesyncError{})
-	if err := exceeded(g.module.budget, found); err != found {
+	if err := gameset.Exceeded(g.Module.Budget, found); err != found {
 		t.Errorf("got %v in place of a desync", err)
 	}
-	if code := console.ExitCode(exceeded(g.module.budget, nil)); code != console.ExitCorrupt {
+	if code := console.ExitCode(gameset.Exceeded(g.Module.Budget, nil)); code != console.ExitCorrupt {
 		t.Errorf("got exit code %d of a verb that went on without an answer, want %d", code, console.ExitCorrupt)
 	}
-	m := &moduleSet{met: map[*replay.File]gameList{nil: {g}}, whole: map[*replay.File]bool{}}
-	if code := console.ExitCode(m.exceeded(nil)); code != console.ExitCorrupt {
+	m := &gameset.ModuleSet{Met: map[*replay.File]gameset.List{nil: {g}}, Whole: map[*replay.File]bool{}}
+	if code := console.ExitCode(m.Exceeded(nil)); code != console.ExitCorrupt {
 		t.Errorf("got exit code %d of a file without an answer, want %d", code, console.ExitCorrupt)
 	}
-	if m.complete(nil); m.exceeded(nil) != nil {
-		t.Errorf("got %v of a file whose result is complete", m.exceeded(nil))
+	if m.Complete(nil); m.Exceeded(nil) != nil {
+		t.Errorf("got %v of a file whose result is complete", m.Exceeded(nil))
 	}
 }
 
 // A file that has the sum of a module as its name, and other bytes, is refused.
 func TestRulesWithOtherBytes(t *testing.T) {
 	d := newRulesFolder(t)
-	path := filepath.Join(storeOfUser(), sumOf(d.right)+".wasm")
+	path := filepath.Join(gameset.StoreOfUser(), sumOf(d.right)+".wasm")
 	for _, b := range [][]byte{d.wrong, d.right[:100], nil} {
 		d.write(path, b)
 		d.run(console.ExitCorrupt, "replay verify right-named.ssr", path, "got bytes with SHA-256 "+sumOf(b), "samestep rules add FILE", "or remove it")

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,7 +63,7 @@ func TestSeveralModulesOfGame(t *testing.T) {
 func TestEmptyVariables(t *testing.T) {
 	inEmptyCache(t)
 	for name, want := range map[string]int{"": console.ExitOK, "no such file": console.ExitError} {
-		t.Setenv(rulesEnv, name)
+		t.Setenv(gameset.RulesEnv, name)
 		for _, v := range []string{"SAMESTEP_TRUSTED_PROXY", "SAMESTEP_SEAT", "SAMESTEP_ORIGIN", "SAMESTEP_PLAYER_TOKENS"} {
 			t.Setenv(v, "")
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -79,7 +80,7 @@ func save(c *cli.Context) error {
 	if err := files.Create(s.File, func(f *os.File) error { return s.take(f, answer.Body) }); err != nil {
 		return err
 	}
-	return tell(c, s, func(w io.Writer) {
+	return gameset.Tell(c, s, func(w io.Writer) {
 		fmt.Fprintf(w, "saved %s: %s, %s\n", s.File, console.Count(s.Tick, "tick"), console.Size(s.SizeBytes))
 	}, nil)
 }

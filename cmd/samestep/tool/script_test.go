@@ -24,6 +24,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
 	"github.com/seed-49bee653/samestep/internal/testing/script"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
@@ -45,8 +46,8 @@ func (t tests) Run() int {
 var moreCommands = map[string]func(){}
 
 func TestMain(m *testing.M) {
-	testenv.Overlap(8)             // mostly for servers and clocks
-	rulesOfUser = "rules-of-tests" // reading each module of this user takes seconds
+	testenv.Overlap(8)                     // mostly for servers and clocks
+	gameset.RulesOfUser = "rules-of-tests" // reading each module of this user takes seconds
 	commands := map[string]func(){"forge": forgeMain}
 	maps.Copy(commands, moreCommands)
 	for name, games := range programs {

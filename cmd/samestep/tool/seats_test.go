@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -30,7 +31,7 @@ func trio() Game {
 
 // A verb plays with a number of seats that the game accepts. What the game's own function says of others is an error.
 func TestSeatsThatFit(t *testing.T) {
-	list := gameList{trio().game}
+	list := gameset.List{trio().game}
 	for _, row := range []struct {
 		args   string
 		code   int

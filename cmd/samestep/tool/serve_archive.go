@@ -20,6 +20,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/server/archive"
 	"github.com/seed-49bee653/samestep/server/archive/s3"
@@ -176,7 +177,7 @@ func replayIndex(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return tell(c, struct {
+	return gameset.Tell(c, struct {
 		Files int `json:"files"`
 	}{n}, func(w io.Writer) { fmt.Fprintf(w, "%s in %s\n", console.Count(n, "file"), index) }, nil)
 }

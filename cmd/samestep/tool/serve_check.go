@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/server/archive"
 	"github.com/seed-49bee653/samestep/server/archive/s3"
@@ -23,14 +24,14 @@ import (
 
 // A start is what serve begins with, from its flags.
 type start struct {
-	games  gameList
-	game   *playable // of the matches
+	games  gameset.List
+	game   *gameset.Playable // of the matches
 	specs  []server.MatchSpec
 	policy *matchPolicy
 }
 
 func newStart(c *cli.Context) (s start, err error) {
-	if s.games, err = hosted(c); err != nil {
+	if s.games, err = gameset.Hosted(c); err != nil {
 		return s, err
 	}
 	if err := checkCompat(c, s.games[0]); err != nil {

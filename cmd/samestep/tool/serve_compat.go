@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -23,8 +24,8 @@ import (
 )
 
 // checkCompat checks compat and player-tokens, and gives a match as many seats as there are tokens by default.
-func checkCompat(c *cli.Context, g *playable) error {
-	if c.Bool("compat") && g.compat == nil {
+func checkCompat(c *cli.Context, g *gameset.Playable) error {
+	if c.Bool("compat") && g.Compat == nil {
 		return console.Usagef("compat: game %s has no other wire; --game chooses another game", g.Name())
 	}
 	if c.Bool("compat") && c.Bool("relay") {
@@ -108,27 +109,27 @@ func watchedByAll(c *cli.Context) bool {
 }
 
 // addCompat adds the handler of the other wire to a server, and warns of short tokens.
-func addCompat(c *cli.Context, g *playable, s *server.Server, o *server.Options) {
+func addCompat(c *cli.Context, g *gameset.Playable, s *server.Server, o *server.Options) {
 	if c.IsSet("player-tokens") {
 		o.Log.Warn("player-tokens: every user of this machine can take a seat with a short token", "seats", len(playerTokens(c)))
 	}
 	if !c.Bool("compat") {
 		return
 	}
-	s.HandleOtherSockets(g.compat.bridge(s, CompatOptions{
+	s.HandleOtherSockets(g.Compat.Bridge(s, gameset.CompatOptions{
 		Match: "match-1", Strangers: !c.IsSet("player-tokens"), Origins: o.Origins, MaxPerAddress: o.MaxPerAddress, Log: o.Log,
 	}))
 }
 
 // setCompat gives a match the usual settings of the other wire.
-func setCompat(g *playable, c *cli.Context, s *lockstep.Settings) {
+func setCompat(g *gameset.Playable, c *cli.Context, s *lockstep.Settings) {
 	if !c.Bool("compat") {
 		return
 	}
 	if !c.IsSet("tick-rate") {
-		s.TickMicros = g.compat.usual.TickMicros
+		s.TickMicros = g.Compat.Usual.TickMicros
 	}
-	s.CheckEvery, s.KeyframeEvery = g.compat.usual.CheckEvery, g.compat.usual.KeyframeEvery
+	s.CheckEvery, s.KeyframeEvery = g.Compat.Usual.CheckEvery, g.Compat.Usual.KeyframeEvery
 }
 
 // aroundPage serves other WebSockets, which may come to any path, and leaves everything else to the page and what is

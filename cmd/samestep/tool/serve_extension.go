@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
@@ -56,13 +57,13 @@ func checkExtension(c *cli.Context) error {
 }
 
 // extend lets the program's extension change the options of a server.
-func extend(c *cli.Context, url string, games gameList, policy *matchPolicy, o *server.Options) (Serving, error) {
+func extend(c *cli.Context, url string, games gameset.List, policy *matchPolicy, o *server.Options) (Serving, error) {
 	x, _ := c.App.Metadata[extensionKey].(Extension)
 	if x.Serve == nil {
 		return nothing{}, nil
 	}
 	h := Hosting{URL: url, Log: o.Log, Spec: func(name string, h *lockstep.Header, rules *replay.Rules) (spec server.MatchSpec, err error) {
-		g, err := games.ofLog(h, rules)
+		g, err := games.OfLog(h, rules)
 		if err != nil {
 			return spec, err
 		}

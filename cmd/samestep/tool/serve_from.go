@@ -17,6 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -59,7 +60,7 @@ func (n originName) notOpened(err error) error {
 }
 
 // read reads the origin from a replay. It returns the game that fits the replay, too.
-func (n originName) read(r *replay.Reader, games gameList, o replay.SimulateOptions) (*replay.Origin, *playable, error) {
+func (n originName) read(r *replay.Reader, games gameset.List, o replay.SimulateOptions) (*replay.Origin, *gameset.Playable, error) {
 	first, err := r.Reopen()
 	if err != nil {
 		return nil, nil, err
@@ -72,8 +73,8 @@ func (n originName) read(r *replay.Reader, games gameList, o replay.SimulateOpti
 	if err != nil && !replay.ClassOf(err).Early() {
 		return nil, nil, err
 	}
-	g, err := games.ofLog(rec.Header, rules)
-	if own, ownErr := games.of(rec.Header); err != nil && ownErr == nil && own.module == nil {
+	g, err := games.OfLog(rec.Header, rules)
+	if own, ownErr := games.Of(rec.Header); err != nil && ownErr == nil && own.Module == nil {
 		g, err = own, nil // the program's own of this build, as for the other verbs
 	}
 	if err != nil {
@@ -110,7 +111,7 @@ func errFrom(name string, err error) error {
 }
 
 // startingSpecs returns the matches of --matches, and their game.
-func startingSpecs(c *cli.Context, games gameList) ([]server.MatchSpec, *playable, error) {
+func startingSpecs(c *cli.Context, games gameset.List) ([]server.MatchSpec, *gameset.Playable, error) {
 	if c.String("from") == "" {
 		if c.IsSet("seat") {
 			return nil, nil, console.Usagef("seat: got it without --from, want it with --from")
@@ -131,13 +132,13 @@ func startingSpecs(c *cli.Context, games gameList) ([]server.MatchSpec, *playabl
 	defer f.Close()
 	r, err := f.Reader()
 	if err != nil {
-		return nil, nil, ofFile(name.replay, err)
+		return nil, nil, gameset.OfFile(name.replay, err)
 	}
 	bar := console.NewProgress(c.App.ErrWriter, 0, "ticks")
 	from, g, err := name.read(r, games, replay.SimulateOptions{Progress: func(done, all lockstep.Tick) { bar.SetOf(int64(done), int64(all)) }})
 	bar.Done()
 	if err != nil {
-		return nil, nil, ofFile(name.replay, err)
+		return nil, nil, gameset.OfFile(name.replay, err)
 	}
 	players, err := seatFlags(c, from)
 	if err != nil {
@@ -157,9 +158,9 @@ func startingSpecs(c *cli.Context, games gameList) ([]server.MatchSpec, *playabl
 }
 
 // flagsFrom returns a match that begins in a state. The flags must agree with the match that has that state.
-func flagsFrom(c *cli.Context, g *playable, from *replay.Origin) (spec server.MatchSpec, err error) {
+func flagsFrom(c *cli.Context, g *gameset.Playable, from *replay.Origin) (spec server.MatchSpec, err error) {
 	r := matchRequest{Seed: c.Uint64("seed")}
-	if r.Config, err = g.override(c); err != nil {
+	if r.Config, err = g.Override(c); err != nil {
 		return spec, err
 	}
 	if err := console.CheckSettings(c); err != nil {
@@ -176,7 +177,7 @@ func flagsFrom(c *cli.Context, g *playable, from *replay.Origin) (spec server.Ma
 
 // specFrom returns a match that begins in a state. The fields of a request that are not zero must be as in the match with
 // that state.
-func specFrom(g *playable, from *replay.Origin, r matchRequest) (server.MatchSpec, error) {
+func specFrom(g *gameset.Playable, from *replay.Origin, r matchRequest) (server.MatchSpec, error) {
 	spec := server.MatchSpec{Name: r.Name, Game: g.Game, Settings: from.Header.Settings, From: from}
 	s := &spec.Settings
 	s.Relay = false
@@ -197,11 +198,11 @@ func specFrom(g *playable, from *replay.Origin, r matchRequest) (server.MatchSpe
 	if len(r.Config) == 0 && r.Units == 0 && r.Scenario == "" {
 		return spec, nil
 	}
-	g, err := g.in(r.Scenario)
+	g, err := g.In(r.Scenario)
 	if err != nil {
 		return spec, err
 	}
-	if spec.Config, err = g.configure(s.Players, r.Units, r.Config); err != nil {
+	if spec.Config, err = g.Configure(s.Players, r.Units, r.Config); err != nil {
 		return spec, err
 	}
 	h, err := g.NewHeader(asked.Match, *s, spec.Config)
@@ -253,7 +254,7 @@ func seatsFrom(seats map[string]string, from *replay.Origin) ([]string, error) {
 }
 
 // requestedFrom returns the match of a request that begins in a state of a replay on the server.
-func requestedFrom(r matchRequest, from string, seats map[string]string, games gameList, policy *matchPolicy) (server.MatchSpec, error) {
+func requestedFrom(r matchRequest, from string, seats map[string]string, games gameset.List, policy *matchPolicy) (server.MatchSpec, error) {
 	var none server.MatchSpec
 	if policy.openReplay == nil {
 		return none, errors.New("got from, but this server has no replays")
@@ -269,10 +270,10 @@ func requestedFrom(r matchRequest, from string, seats map[string]string, games g
 		return none, errFrom(from, err)
 	}
 	if r.Game != "" {
-		if _, err := games.named(r.Game); err != nil {
+		if _, err := games.Named(r.Game); err != nil {
 			return none, err
 		}
-		games = games.builds(r.Game)
+		games = games.Builds(r.Game)
 	}
 	origin, g, err := name.read(reader, games, replay.SimulateOptions{})
 	if err != nil {
@@ -301,7 +302,7 @@ func readerOf(f *os.File) (*replay.Reader, error) {
 }
 
 // requestedSave is requestedFrom for the JSON of a request, of which r has the values.
-func requestedSave(text io.Reader, r matchRequest, from string, seats map[string]string, games gameList, guests bool, policy *matchPolicy) (spec server.MatchSpec, err error) {
+func requestedSave(text io.Reader, r matchRequest, from string, seats map[string]string, games gameset.List, guests bool, policy *matchPolicy) (spec server.MatchSpec, err error) {
 	var given map[string]json.RawMessage
 	switch {
 	case guests:

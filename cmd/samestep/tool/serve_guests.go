@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/server"
 )
@@ -25,11 +26,11 @@ func (p *matchPolicy) fill(spec *server.MatchSpec, wanted uint) {
 
 // seatedBot returns a bot that is made at its first turn. There a panic is that of the bot, and leaves its seat; here it would end
 // the server.
-func seatedBot(g *playable, p lockstep.Player, seed uint64) lockstep.Bot {
+func seatedBot(g *gameset.Playable, p lockstep.Player, seed uint64) lockstep.Bot {
 	var bot lockstep.Bot
 	return func(s *lockstep.Simulation) []any {
 		if bot == nil {
-			if bot = g.bot(p, seed); bot == nil {
+			if bot = g.Bot(p, seed); bot == nil {
 				panic("there is none for this seat")
 			}
 		}

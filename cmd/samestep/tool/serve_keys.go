@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -33,18 +34,18 @@ func serveSettings() []*console.Setting {
 			&console.Setting{Flag: &cli.BoolFlag{Name: "proxy-protocol", Usage: "each connection of a trusted proxy begins with a header of the PROXY protocol, which names the client"}},
 		),
 		grouped("Matches",
-			&console.Setting{Flag: gameFlag, Where: console.Anywhere},
-			&console.Setting{Flag: console.ListFrom(rulesFlag), Where: console.Anywhere},
-			&console.Setting{Flag: configFlag, Where: console.Anywhere},
+			&console.Setting{Flag: gameset.GameFlag, Where: console.Anywhere},
+			&console.Setting{Flag: console.ListFrom(gameset.RulesFlag), Where: console.Anywhere},
+			&console.Setting{Flag: gameset.ConfigFlag, Where: console.Anywhere},
 			&console.Setting{Flag: &cli.UintFlag{Name: "players", Value: 4, Usage: "seats of a match"}, Where: console.Anywhere, Check: console.Within[uint](1, lockstep.MaxPlayers)},
 			&console.Setting{Flag: &cli.UintFlag{Name: "matches", Value: 1, Usage: "create `N` matches, named match-1, match-2, …; admins create more over HTTP"}, Where: console.Anywhere, Check: console.Within[uint](0, 100000)},
 			&console.Setting{Flag: &cli.UintFlag{Name: "bots", Usage: "give the last `N` seats of each match to bots"}, Where: console.Anywhere},
 			&console.Setting{Flag: &cli.StringFlag{Name: "tick-rate", Value: "20", Usage: "ticks per second, 1 to 1000, or the `TIME` of a tick, such as 250ms"}, Where: console.Anywhere, Check: checkPeriod},
 			&console.Setting{Flag: &cli.StringFlag{Name: "from", Usage: "begin the matches in the state of a replay after a tick: `REPLAY[@TICK]`, or a time such as @20m; without either, after the last tick; they have the settings and the configuration of the replay"}, Where: console.Anywhere},
 			&console.Setting{Flag: &cli.StringSliceFlag{Name: "seat", Usage: "with from: keep a seat for the player with this name or subject in the tokens, as `SEAT=NAME`, whatever seat the token has"}},
-			&console.Setting{Flag: assetsFlag},
-			&console.Setting{Flag: scenarioFlag},
-			&console.Setting{Flag: botFlag},
+			&console.Setting{Flag: gameset.AssetsFlag},
+			&console.Setting{Flag: gameset.ScenarioFlag},
+			&console.Setting{Flag: gameset.BotFlag},
 			&console.Setting{Flag: &cli.Uint64Flag{Name: "seed", Usage: "seed of the first match; each further match has the next one; 0: each match draws its own"}},
 		),
 		grouped("Policies of a match, which it keeps when it is resumed", policySettings()...),

@@ -16,23 +16,24 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/server"
 )
 
 // matchSpecs returns the matches of --matches.
-func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
+func matchSpecs(c *cli.Context, g *gameset.Playable) ([]server.MatchSpec, error) {
 	if err := console.CheckSettings(c); err != nil {
 		return nil, err
 	}
-	override, err := g.override(c)
+	override, err := g.Override(c)
 	if err != nil {
 		return nil, err
 	}
-	if g, err = g.inScenario(c); err != nil {
+	if g, err = g.InScenario(c); err != nil {
 		return nil, err
 	}
-	players, err := g.seats(c, 0, override)
+	players, err := g.Seats(c, 0, override)
 	if err != nil {
 		return nil, err
 	}
@@ -98,15 +99,15 @@ type matchRequest struct {
 	Config json.RawMessage `json:"config"` // fields that differ from the usual configuration
 }
 
-func matchSpec(g *playable, r matchRequest) (server.MatchSpec, error) {
+func matchSpec(g *gameset.Playable, r matchRequest) (server.MatchSpec, error) {
 	if r.Scenario != "" && r.Units > 0 {
-		return server.MatchSpec{}, errBoth
+		return server.MatchSpec{}, gameset.ErrBoth
 	}
-	g, err := g.in(r.Scenario)
+	g, err := g.In(r.Scenario)
 	if err != nil {
 		return server.MatchSpec{}, err
 	}
-	config, err := g.configure(r.Players, r.Units, r.Config)
+	config, err := g.Configure(r.Players, r.Units, r.Config)
 	if err != nil {
 		return server.MatchSpec{}, err
 	}
@@ -117,7 +118,7 @@ func matchSpec(g *playable, r matchRequest) (server.MatchSpec, error) {
 }
 
 // requestedMatch parses the body of a request to create a match of one of the games.
-func requestedMatch(body io.Reader, games gameList, guests bool, policy *matchPolicy) (server.MatchSpec, error) {
+func requestedMatch(body io.Reader, games gameset.List, guests bool, policy *matchPolicy) (server.MatchSpec, error) {
 	r := struct {
 		matchRequest
 		Seed       json.Number `json:"seed"`        // a number, or text as in views
@@ -151,7 +152,7 @@ func requestedMatch(body io.Reader, games gameList, guests bool, policy *matchPo
 	}
 	g := games[0]
 	if r.Game != "" {
-		if g, err = games.named(r.Game); err != nil {
+		if g, err = games.Named(r.Game); err != nil {
 			return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
 		}
 	}

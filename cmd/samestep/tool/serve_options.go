@@ -11,11 +11,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
 )
 
-func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, policy *matchPolicy) (server.Options, reloader, error) {
+func serverOptions(c *cli.Context, games gameset.List, specs []server.MatchSpec, policy *matchPolicy) (server.Options, reloader, error) {
 	guests := c.Uint("guests")
 	if err := checkBots(c, specs); err != nil {
 		return server.Options{}, nil, err
@@ -42,7 +43,7 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 	if o.Durability, err = durabilityOf(c); err != nil {
 		return o, nil, err
 	}
-	if err := sendRules(listed(c), &o); err != nil {
+	if err := sendRules(gameset.Listed(c), &o); err != nil {
 		return o, nil, err
 	}
 	if o.Rules != nil && !console.MayCompile() {

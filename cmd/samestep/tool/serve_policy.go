@@ -17,6 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -27,7 +28,7 @@ import (
 type matchPolicy struct {
 	ctx     context.Context
 	flags   *cli.Context
-	game    *playable
+	game    *gameset.Playable
 	bot     string        // the name of the game's bots, "" for the usual ones
 	players uint8         // of a match whose request does not say how many
 	idle    time.Duration // ends a match with only bots, where server.Options.IdleMatch ends none; 0: never
@@ -49,16 +50,16 @@ const defaultReadyDeadline = 5 * time.Minute
 // defaultAbandoned is how long a match goes on that all its players have left.
 const defaultAbandoned = 30 * time.Second
 
-func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
+func newMatchPolicy(c *cli.Context, g *gameset.Playable) (*matchPolicy, error) {
 	if err := console.CheckSettings(c); err != nil {
 		return nil, err
 	}
-	g, err := g.againstBots(c)
+	g, err := g.AgainstBots(c)
 	if err != nil {
 		return nil, err
 	}
 	p := &matchPolicy{
-		ctx: c.Context, flags: c, game: g, bot: c.String(botFlag.Name), players: uint8(min(c.Uint("players"), lockstep.MaxPlayers)), spectatorDelay: c.Duration("spectator-delay"),
+		ctx: c.Context, flags: c, game: g, bot: c.String(gameset.BotFlag.Name), players: uint8(min(c.Uint("players"), lockstep.MaxPlayers)), spectatorDelay: c.Duration("spectator-delay"),
 		host: host.Options{
 			Relay: c.Bool("relay"), AnonymousSpectators: watchedByAll(c), SpectatorChat: true, VoteKick: c.Bool("vote-kick"),
 			Grace:     lockstep.Time(c.Duration("grace").Microseconds()),
@@ -146,7 +147,7 @@ func (p *matchPolicy) applyTo(spec *server.MatchSpec, r *requestedPolicy, bots u
 	text, start, countdown := p.start, p.host.Start, p.countdown
 	var err error
 	if r.Bot != "" {
-		if p.game, err = p.game.against(r.Bot); err != nil {
+		if p.game, err = p.game.Against(r.Bot); err != nil {
 			return err
 		}
 		p.bot = r.Bot
@@ -192,9 +193,9 @@ func (p *matchPolicy) setInactive(c *cli.Context) {
 }
 
 // of returns the same policy for the matches of another game, with its usual bots if it has none of that name.
-func (p *matchPolicy) of(g *playable) *matchPolicy {
+func (p *matchPolicy) of(g *gameset.Playable) *matchPolicy {
 	other := *p
-	with, err := g.against(p.bot)
+	with, err := g.Against(p.bot)
 	if err != nil {
 		with, other.bot = g, ""
 	}
@@ -228,7 +229,7 @@ func (p *matchPolicy) apply(spec *server.MatchSpec, bots uint) {
 	spec.Recorded, spec.Restore = p.recorded(bots), p.restore
 	spec.Again = func(next *server.MatchSpec) { p.apply(next, bots) }
 	if p.substitutes {
-		spec.Substitute = func(seat lockstep.Player) lockstep.Bot { return p.game.bot(seat, uint64(seat)+1) }
+		spec.Substitute = func(seat lockstep.Player) lockstep.Bot { return p.game.Bot(seat, uint64(seat)+1) }
 	}
 	if bots > 0 {
 		p.fill(spec, bots)

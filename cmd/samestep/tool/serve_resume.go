@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -25,7 +26,7 @@ type resumption struct {
 }
 
 // findInterrupted finds the live logs of the games' matches. It reads their headers only.
-func findInterrupted(c *cli.Context, games gameList, policy *matchPolicy) (*resumption, error) {
+func findInterrupted(c *cli.Context, games gameset.List, policy *matchPolicy) (*resumption, error) {
 	r := &resumption{taken: make(map[string]bool)}
 	dir := c.String("dir")
 	if dir == "" || !c.Bool("resume") {
@@ -36,7 +37,9 @@ func findInterrupted(c *cli.Context, games gameList, policy *matchPolicy) (*resu
 		return nil, err
 	}
 	for _, path := range paths {
-		spec, err := interruptedMatch(path, func(h *lockstep.Header, rules *replay.Rules) (*playable, error) { return hostedOf(c, games, h, rules) }, policy, c.Uint("bots"))
+		spec, err := interruptedMatch(path, func(h *lockstep.Header, rules *replay.Rules) (*gameset.Playable, error) {
+			return hostedOf(c, games, h, rules)
+		}, policy, c.Uint("bots"))
 		r.taken[server.MatchOfLog(path)] = !errors.Is(err, server.ErrNeverBegan)
 		r.found = append(r.found, server.Interrupted{Path: path, Spec: spec, Err: err})
 	}
@@ -77,23 +80,23 @@ func warnInterrupted(c *cli.Context, log *slog.Logger) {
 
 // hostedOf returns the game of a match with a log: one of games, or else that of a module in the folders of --rules. So a match goes
 // on under the rules of its own build when the server has a new one.
-func hostedOf(c *cli.Context, games gameList, h *lockstep.Header, rules *replay.Rules) (*playable, error) {
-	g, err := games.ofLog(h, rules)
-	m := modulesOf(c)
+func hostedOf(c *cli.Context, games gameset.List, h *lockstep.Header, rules *replay.Rules) (*gameset.Playable, error) {
+	g, err := games.OfLog(h, rules)
+	m := gameset.ModulesOf(c)
 	if err == nil || m == nil {
 		return g, err
 	}
 	if rules != nil {
-		return m.hosted(h, rules)
+		return m.Hosted(h, rules)
 	}
-	if found, err := m.find(func(g *playable) bool { return g.CheckIdentity(h) == nil }); found != nil || err != nil {
+	if found, err := m.Find(func(g *gameset.Playable) bool { return g.CheckIdentity(h) == nil }); found != nil || err != nil {
 		return found, err
 	}
 	return g, err
 }
 
 // interruptedMatch returns the match of a log.
-func interruptedMatch(path string, games func(*lockstep.Header, *replay.Rules) (*playable, error), policy *matchPolicy, bots uint) (spec server.MatchSpec, err error) {
+func interruptedMatch(path string, games func(*lockstep.Header, *replay.Rules) (*gameset.Playable, error), policy *matchPolicy, bots uint) (spec server.MatchSpec, err error) {
 	f, err := replay.OpenNoFollow(path)
 	if err != nil {
 		return spec, err
@@ -106,7 +109,7 @@ func interruptedMatch(path string, games func(*lockstep.Header, *replay.Rules) (
 	if err != nil {
 		return spec, err
 	}
-	rules, err := rulesIn(f)
+	rules, err := gameset.RulesIn(f)
 	if err != nil {
 		return spec, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/server"
@@ -230,7 +231,7 @@ func TestReloadSettings(t *testing.T) {
 // Limits that wait for a restart stay, also when others change; a file with which the server would not start changes nothing.
 func TestReloadKeepsWhatWaits(t *testing.T) {
 	f, write := settingsInTest(t, "guests: 5\nmax-requests: 10\n", "--dir", "")
-	f.c.App.Metadata, f.matches, f.check = map[string]any{gamesKey: games}, 3, checkAgain
+	f.c.App.Metadata, f.matches, f.check = map[string]any{gameset.GamesKey: games}, 3, checkAgain
 	l := limitsOf(f.c)
 	for _, row := range []struct {
 		text                      string
@@ -259,7 +260,7 @@ func TestReloadKeepsWhatWaits(t *testing.T) {
 // A reload tells of a limit that is another one now, and not of 0 in the place of the default.
 func TestReloadTellsWhatHolds(t *testing.T) {
 	f, write := settingsInTest(t, "max-requests: 50\n", "--dir", "")
-	f.c.App.Metadata, f.matches, f.check = map[string]any{gamesKey: games}, 3, checkAgain
+	f.c.App.Metadata, f.matches, f.check = map[string]any{gameset.GamesKey: games}, 3, checkAgain
 	for _, row := range []struct {
 		text    string
 		changed string

@@ -387,7 +387,7 @@ func TestServeAndJoinRefuse(t *testing.T) {
 
 // If the port fails, the matches are suspended as after an interrupt.
 func TestServeWithoutAPort(t *testing.T) {
-	game, err := games.named("skirmish")
+	game, err := games.Named("skirmish")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -23,7 +24,7 @@ func TestMatchesOfFewTicks(t *testing.T) {
 			turn.End(&minimal.Config{Coins: 1})
 		}
 	}
-	list := gameList{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
+	list := gameset.List{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
 	verbs := map[string]string{
 		"demo --dir " + t.TempDir():               "match      4 bots, 45 ticks",
 		"bench log --time 1ms":                    "100 matches one after the other",
@@ -69,7 +70,7 @@ func TestMatchesThatEndAtOnce(t *testing.T) {
 				turn.End(&minimal.Config{Coins: 1})
 			}
 		}
-		list := gameList{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
+		list := gameset.List{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
 		var out strings.Builder
 		code := runGames(list, t.Context(), append([]string{"turns"}, strings.Fields(row.args)...), &out, &out, Extension{})
 		if code != row.code || !strings.Contains(out.String(), row.want) {
@@ -86,7 +87,7 @@ func TestFloorOfGame(t *testing.T) {
 		"simulate --game minimal --seeds 1 --minutes 0.2 --only none --once": "want 100 %",
 		"simulate --seeds 1 --minutes 0.2 --game drones --only none --once":  "",
 	} {
-		list := gameList{New(minimal.Rules(), Bot(minimal.NewBot), Floor(0, 0, 100), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
+		list := gameset.List{New(minimal.Rules(), Bot(minimal.NewBot), Floor(0, 0, 100), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
 		var stdout, stderr strings.Builder
 		code := runGames(list, t.Context(), append([]string{"minimal"}, strings.Fields(args)...), &stdout, &stderr, Extension{})
 		if (code == console.ExitOK) != (want == "") || !strings.Contains(stderr.String(), want) {
@@ -113,7 +114,7 @@ func TestVerbsOfTwoResults(t *testing.T) {
 			step(w, config, turn)
 			w.Rand.Lo += uint64(steps.Add(1))
 		}
-		list := gameList{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
+		list := gameset.List{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
 		var out strings.Builder
 		code := runGames(list, t.Context(), append([]string{"minimal"}, strings.Fields(args)...), &out, &out, Extension{})
 		if code != console.ExitDesync || strings.Contains(out.String(), "for all") && !strings.Contains(out.String(), "not for all") {

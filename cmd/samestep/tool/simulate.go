@@ -18,6 +18,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/testing/reach"
 	"github.com/seed-49bee653/samestep/internal/testing/simulate"
@@ -41,7 +42,7 @@ or a known mistake was not found.`,
 			&cli.Float64Flag{Name: "minutes", Value: 5, Usage: "length of each match"},
 			&cli.IntFlag{Name: "clients", Value: 8, Usage: "players in each match"},
 			&cli.StringFlag{Name: "game", Usage: "`NAME` of the game; the default is the program's first, or drones for the engine's examples: drones is the engine's own, in which most of the time is spent in the engine"},
-			assetsFlag, configFlag,
+			gameset.AssetsFlag, gameset.ConfigFlag,
 			&cli.BoolFlag{Name: "relay", Usage: "some matches have no referee: the rules must then handle commands that Validate refuses"},
 			&cli.DurationFlag{Name: "for", Usage: "start no more matches after this time"},
 			&cli.IntFlag{Name: "workers", Usage: "matches at the same time (default: one for each processor)"},
@@ -105,7 +106,7 @@ func runSimulate(c *cli.Context) error {
 			err = fmt.Errorf("%w: try more --seeds, matches that last longer or other kinds with --only, ask for none with --only none, or say why that is enough (--allow-thin)", idle)
 		}
 	}
-	return tell(c, story, func(w io.Writer) { story.print(w, c.Bool("report")) }, errors.Join(err, huntErr, story.Mutants.err()))
+	return gameset.Tell(c, story, func(w io.Writer) { story.print(w, c.Bool("report")) }, errors.Join(err, huntErr, story.Mutants.err()))
 }
 
 // reducing is how long all failures are reduced together, unless --shrink is given.

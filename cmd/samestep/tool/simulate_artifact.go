@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/testing/simulate"
 )
@@ -44,7 +45,7 @@ func playArtifact(c *cli.Context, name string) error {
 	if out.Violation != nil {
 		result, err = fmt.Sprint(out.Violation), console.ErrViolated
 	}
-	return tell(c, map[string]any{"artifact": name, "trace": fmt.Sprintf("%016x", out.Trace), "violation": out.Violation, "last": out.Last}, func(w io.Writer) {
+	return gameset.Tell(c, map[string]any{"artifact": name, "trace": fmt.Sprintf("%016x", out.Trace), "violation": out.Violation, "last": out.Last}, func(w io.Writer) {
 		printPlan(w, a.Plan)
 		for _, line := range out.Last {
 			fmt.Fprintln(w, line)

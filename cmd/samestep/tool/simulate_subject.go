@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/testing/simulate"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -25,11 +26,11 @@ const drones = "drones"
 // simulatedName returns the name of the simulation's game. The default is the program's first, or drones if that is an
 // example of the engine.
 func simulatedName(c *cli.Context) string {
-	first := listed(c)[0]
+	first := gameset.Listed(c)[0]
 	switch {
-	case c.IsSet(gameFlag.Name):
-		return c.String(gameFlag.Name)
-	case strings.HasPrefix(first.source.Path, console.Module+"/examples/"):
+	case c.IsSet(gameset.GameFlag.Name):
+		return c.String(gameset.GameFlag.Name)
+	case strings.HasPrefix(first.Source.Path, console.Module+"/examples/"):
 		return drones
 	}
 	return first.Name()
@@ -39,52 +40,52 @@ func simulatedName(c *cli.Context) string {
 func simulateSubject(c *cli.Context) (*simulate.Subject, error) {
 	if simulatedName(c) == drones {
 		config := struct{ Units uint16 }{256}
-		text, err := configText(c)
+		text, err := gameset.ConfigText(c)
 		if err == nil && len(text) > 0 {
 			if err = json.Unmarshal(text, &config); err != nil {
-				err = fmt.Errorf("%s: %w", c.String(configFlag.Name), err)
+				err = fmt.Errorf("%s: %w", c.String(gameset.ConfigFlag.Name), err)
 			}
 		}
 		return simulate.Drones(config.Units), err
 	}
-	g, err := listed(c).named(simulatedName(c))
+	g, err := gameset.Listed(c).Named(simulatedName(c))
 	if err != nil {
 		return nil, err
 	}
-	override, err := g.override(c)
+	override, err := g.Override(c)
 	if err != nil {
 		return nil, err
 	}
-	override = g.withUnits(override, simulatedUnits)
-	configure := func(seats uint8) (any, error) { return g.configure(seats, 0, override) }
+	override = g.WithUnits(override, simulatedUnits)
+	configure := func(seats uint8) (any, error) { return g.Configure(seats, 0, override) }
 	kinds, err := console.Weights(c)
 	if err != nil {
 		return nil, err
 	}
 	s := &simulate.Subject{Game: g.Game, Configure: configure, Play: simulatedGame(g, kinds), Relay: c.Bool("relay")}
-	seats := g.mostSeats(uint8(min(c.Int("clients")+simulate.SpareSeats, lockstep.MaxPlayers)), lockstep.MaxPlayers, 0, override)
+	seats := g.MostSeats(uint8(min(c.Int("clients")+simulate.SpareSeats, lockstep.MaxPlayers)), lockstep.MaxPlayers, 0, override)
 	for n := uint8(1); n < seats; n++ {
-		if g.seatsFit(n, 0, override) {
+		if g.SeatsFit(n, 0, override) {
 			s.Seats = append(s.Seats, n)
 		}
 	}
 	s.Seats = append(s.Seats, seats)
 	config, err := configure(seats)
 	if err == nil {
-		err = g.accepts(seats, 1, config)
+		err = g.Accepts(seats, 1, config)
 	}
 	if err != nil || c.IsSet("artifact") {
 		return s, err
 	}
 	return s, console.ThinHint(locksteptest.Thin(g.Game, locksteptest.Options{
-		Config: config, Players: seats, Seed: c.Uint64("seed"), Weights: kinds, AllowThin: c.String("allow-thin"), Floor: g.floor,
-	}, g.bots()), "--clients N, ")
+		Config: config, Players: seats, Seed: c.Uint64("seed"), Weights: kinds, AllowThin: c.String("allow-thin"), Floor: g.Floor,
+	}, g.Bots()), "--clients N, ")
 }
 
 // enough returns an error if the matches of a simulation have together reached less than the game's floor. The simulator's own game has
 // none: it is about the engine.
 func enough(c *cli.Context, r *locksteptest.Reached) error {
-	g, err := listed(c).named(simulatedName(c))
+	g, err := gameset.Listed(c).Named(simulatedName(c))
 	if err != nil {
 		return nil
 	}
@@ -92,18 +93,18 @@ func enough(c *cli.Context, r *locksteptest.Reached) error {
 	if err != nil {
 		return err
 	}
-	return console.ThinHint(g.floor.Check(r, &locksteptest.Options{Weights: kinds, AllowThin: c.String("allow-thin")}, true), "--clients N, --seeds N, --minutes N, ")
+	return console.ThinHint(g.Floor.Check(r, &locksteptest.Options{Weights: kinds, AllowThin: c.String("allow-thin")}, true), "--clients N, --seeds N, --minutes N, ")
 }
 
 // simulatedGame returns the players of a simulation: a random half of them give random commands, by their weights, the others
 // are bots.
-func simulatedGame(g *playable, weights map[string]int) func(lockstep.Player, *rand.Rand) func(*lockstep.Simulation) []any {
+func simulatedGame(g *gameset.Playable, weights map[string]int) func(lockstep.Player, *rand.Rand) func(*lockstep.Simulation) []any {
 	return func(p lockstep.Player, r *rand.Rand) func(*lockstep.Simulation) []any {
 		seed := r.Uint64()
-		if g.maker == nil || r.IntN(2) == 0 {
+		if g.Maker == nil || r.IntN(2) == 0 {
 			return locksteptest.RandomBot(g.Game, everyCall, weights)(p, seed)
 		}
-		return g.bot(p, seed)
+		return g.Bot(p, seed)
 	}
 }
 

@@ -121,8 +121,8 @@ func TestTwoBuilds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g, err := list.named("minimal"); err != nil || g.Build() != "2" || list.names() != "minimal" {
-		t.Errorf("got build %v of games %q, error %v, want the first build", g, list.names(), err)
+	if g, err := list.Named("minimal"); err != nil || g.Build() != "2" || list.Names() != "minimal" {
+		t.Errorf("got build %v of games %q, error %v, want the first build", g, list.Names(), err)
 	}
 	if _, err := listOf([]Game{New(minimal.Rules()), New(minimal.Rules())}); fmt.Sprint(err) != `tool.Main has game "minimal", build "1", twice` {
 		t.Errorf("one build twice: got error %v", err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
@@ -27,8 +28,8 @@ func versionCommand() *cli.Command {
 same. A replay needs a program with its game and build.`,
 		Flags: []cli.Flag{console.JSONFlag},
 		Action: func(c *cli.Context) error {
-			v := newVersions(c.App.Name, listed(c))
-			return tell(c, v, v.print, nil)
+			v := newVersions(c.App.Name, gameset.Listed(c))
+			return gameset.Tell(c, v, v.print, nil)
 		},
 	}
 }
@@ -56,7 +57,7 @@ type gameVersion struct {
 	Schema string `json:"state_schema"` // its hash, as in errors of identity
 }
 
-func newVersions(program string, games gameList) *versions {
+func newVersions(program string, games gameset.List) *versions {
 	v := &versions{
 		Program: program, Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Replay: replay.Version, Bundle: replay.BundleVersion, Records: record.Protocol,

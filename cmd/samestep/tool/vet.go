@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/kit/determinism"
 )
 
@@ -61,7 +62,7 @@ func vet(c *cli.Context) error {
 		err = fmt.Errorf("%s: %w", console.Count(len(found), "finding"), errFindings)
 	}
 	list := append([]determinism.Finding{}, found...) // [] in JSON, not null
-	return tell(c, map[string]any{"findings": list, "functions": analyzed}, func(w io.Writer) {
+	return gameset.Tell(c, map[string]any{"findings": list, "functions": analyzed}, func(w io.Writer) {
 		for _, f := range found {
 			fmt.Fprintln(w, f)
 		}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/site"
 	"github.com/seed-49bee653/samestep/page"
 )
@@ -23,13 +24,13 @@ type pageHandler struct {
 }
 
 // newPageHandler builds the page in the background, which takes a minute for the first time.
-func newPageHandler(ctx context.Context, p *webPage, next http.Handler, log *slog.Logger) *pageHandler {
+func newPageHandler(ctx context.Context, p *gameset.WebPage, next http.Handler, log *slog.Logger) *pageHandler {
 	h := &pageHandler{next: next, wait: 20 * time.Second, ready: make(chan struct{})}
 	go func() {
 		defer close(h.ready)
 		programs, err := pagePrograms(ctx, p, func(text string) { log.Warn(text) })
 		if err == nil {
-			h.site, err = site.NewWith(p.made, p.files(), page.Parts(), programs)
+			h.site, err = site.NewWith(p.Made, p.Files(), page.Parts(), programs)
 		}
 		if h.err = err; err != nil && ctx.Err() == nil {
 			log.Error("the page to play on is not available", "err", err)

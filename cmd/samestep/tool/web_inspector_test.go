@@ -81,7 +81,7 @@ func TestInspectorPage(t *testing.T) {
 	s := httptest.NewServer(newPageHandler(t.Context(), pageOrInspector(games[1]), http.NotFoundHandler(), slog.New(slog.DiscardHandler)))
 	defer s.Close()
 	servesInspector(t, s.URL)
-	if _, err := pagePrograms(t.Context(), games[0].page, nil); err == nil || !strings.Contains(err.Error(), "skirmish.wasm.br") {
+	if _, err := pagePrograms(t.Context(), games[0].Page, nil); err == nil || !strings.Contains(err.Error(), "skirmish.wasm.br") {
 		t.Errorf("a program that was not packed: got %v", err)
 	}
 }
@@ -123,7 +123,7 @@ func TestPack(t *testing.T) {
 	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "/inspector.wasm") {
 		t.Errorf("got %d %s", w.Code, w.Body.String())
 	}
-	if _, err := pagePrograms(t.Context(), games[0].page, nil); err == nil || !strings.Contains(err.Error(), "skirmish.wasm.br") {
+	if _, err := pagePrograms(t.Context(), games[0].Page, nil); err == nil || !strings.Contains(err.Error(), "skirmish.wasm.br") {
 		t.Errorf("a program that was not packed: got %v", err)
 	}
 }

@@ -76,7 +76,7 @@ func servedPage(t *testing.T, args ...string) *served {
 func TestReportLinkInPage(t *testing.T) {
 	browser.Needs(t)
 	bundle, dir := demoBundle(t), t.TempDir()
-	e, err := explainFile("samestep", bundle, games.games(), desync.Options{Budget: time.Second})
+	e, err := explainFile("samestep", bundle, games.Games(), desync.Options{Budget: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,40 +8,41 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	pageprogram "github.com/seed-49bee653/samestep/page/program"
 )
 
 // pageOver serves the game's page in front of next. The inspector page plays all games of the program.
-func pageOver(g *playable, c *cli.Context, next http.Handler, log *slog.Logger) http.Handler {
-	list := listed(c)
-	if g.page != nil {
-		list = gameList{g}
+func pageOver(g *gameset.Playable, c *cli.Context, next http.Handler, log *slog.Logger) http.Handler {
+	list := gameset.Listed(c)
+	if g.Page != nil {
+		list = gameset.List{g}
 	}
 	var all []pageprogram.Game
 	for _, g := range list {
-		listed := pageprogram.Game{Game: g.Game, Config: g.usual, Sized: g.sized}
-		if g.module != nil {
-			listed.Module = g.module.bytes
+		listed := pageprogram.Game{Game: g.Game, Config: g.Usual, Sized: g.Sized}
+		if g.Module != nil {
+			listed.Module = g.Module.Bytes
 		}
-		for _, bot := range g.opponents {
-			listed.Bots = append(listed.Bots, bot.name)
+		for _, bot := range g.Opponents {
+			listed.Bots = append(listed.Bots, bot.Name)
 		}
-		for _, s := range g.scenarios {
-			listed.Scenarios = append(listed.Scenarios, pageprogram.Scenario{Name: s.name, Players: s.seats, Config: s.usual})
+		for _, s := range g.Scenarios {
+			listed.Scenarios = append(listed.Scenarios, pageprogram.Scenario{Name: s.Name, Players: s.Seats, Config: s.Usual})
 		}
 		all = append(all, listed)
 	}
 	p := *pageOrInspector(g)
-	p.made = pageprogram.Files(all...)
+	p.Made = pageprogram.Files(all...)
 	h := newPageHandler(c.Context, &p, next, log)
 	h.also = datagramOrigins(c)
 	return h
 }
 
 // pageOrInspector returns the game's own page, or else the inspector page.
-func pageOrInspector(g *playable) *webPage {
-	if g.page != nil {
-		return g.page
+func pageOrInspector(g *gameset.Playable) *gameset.WebPage {
+	if g.Page != nil {
+		return g.Page
 	}
 	return inspectorPage()
 }

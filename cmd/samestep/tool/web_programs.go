@@ -13,6 +13,7 @@ import (
 	"runtime"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/site"
 )
 
@@ -20,7 +21,7 @@ import (
 var built fs.FS
 
 // pagePrograms returns the programs of a page: those of a release, or else what it builds from the sources.
-func pagePrograms(ctx context.Context, p *webPage, say func(string)) (fs.FS, error) {
+func pagePrograms(ctx context.Context, p *gameset.WebPage, say func(string)) (fs.FS, error) {
 	if built != nil {
 		return packed(p)
 	}
@@ -33,20 +34,20 @@ func pagePrograms(ctx context.Context, p *webPage, say func(string)) (fs.FS, err
 
 // buildPage compiles the programs of a page in the folder of the program's package main, or else in the checkout of this package,
 // or else in the current folder.
-func buildPage(ctx context.Context, p *webPage, o site.BuildOptions) (fs.FS, error) {
-	o.Dir, o.Packages = cmp.Or(console.MainFolder, sources()), p.programs
+func buildPage(ctx context.Context, p *gameset.WebPage, o site.BuildOptions) (fs.FS, error) {
+	o.Dir, o.Packages = cmp.Or(console.MainFolder, sources()), p.Programs
 	return site.Build(ctx, o)
 }
 
 // packed returns the programs of a release.
-func packed(p *webPage) (fs.FS, error) {
+func packed(p *gameset.WebPage) (fs.FS, error) {
 	files := built
 	if found, err := fs.Glob(built, "*/wasm_exec.js"); err == nil && len(found) == 1 {
 		if files, err = fs.Sub(built, path.Dir(found[0])); err != nil {
 			return nil, err
 		}
 	}
-	for name := range p.programs { // a map: any of the missing ones is named
+	for name := range p.Programs { // a map: any of the missing ones is named
 		if _, err := fs.Stat(files, name+".wasm.br"); err != nil {
 			return nil, fmt.Errorf("the release has no program of the page: %w; write it with the verb pack", err)
 		}

@@ -149,7 +149,7 @@ func TestServeWithoutToolchain(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	var log strings.Builder
 	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "next") })
-	h := newPageHandler(t.Context(), games[0].page, next, slog.New(slog.NewTextHandler(&log, nil)))
+	h := newPageHandler(t.Context(), games[0].Page, next, slog.New(slog.NewTextHandler(&log, nil)))
 	<-h.ready
 	for path, want := range map[string]string{"/": "no Go toolchain", "/matches": "next"} {
 		w := httptest.NewRecorder()

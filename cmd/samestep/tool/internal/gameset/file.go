@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package gameset
 
 import (
 	"cmp"
@@ -14,14 +14,14 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// gameIn returns the game that fits the header of a file. If the header can be read and no game fits, it returns the
+// GameIn returns the game that fits the header of a file. If the header can be read and no game fits, it returns the
 // header and the reason.
-func gameIn(c *cli.Context, f *replay.File) (*lockstep.Game, *lockstep.Header, error) {
+func GameIn(c *cli.Context, f *replay.File) (*lockstep.Game, *lockstep.Header, error) {
 	h, err := f.Header()
 	if err != nil {
 		return nil, nil, err
 	}
-	games, err := gamesFor(c, f)
+	games, err := GamesFor(c, f)
 	if err != nil {
 		return nil, h, err
 	}
@@ -29,8 +29,8 @@ func gameIn(c *cli.Context, f *replay.File) (*lockstep.Game, *lockstep.Header, e
 	return g, h, err
 }
 
-// watched returns a Reader with a progress bar, which done removes.
-func watched(c *cli.Context, f *replay.File) (r *replay.Reader, done func(), err error) {
+// Watched returns a Reader with a progress bar, which done removes.
+func Watched(c *cli.Context, f *replay.File) (r *replay.Reader, done func(), err error) {
 	content, size, err := f.Content()
 	if err != nil {
 		return nil, nil, err
@@ -52,10 +52,10 @@ func (f watchedFile) ReadAt(p []byte, at int64) (int, error) {
 	return f.ReaderAt.ReadAt(p, at)
 }
 
-// openReplay opens a replay or a bundle, or lines of a match of another engine as a replay.
-func openReplay(name string) (*replay.File, error) { return openWith(replay.Open, name) }
+// OpenReplay opens a replay or a bundle, or lines of a match of another engine as a replay.
+func OpenReplay(name string) (*replay.File, error) { return OpenWith(replay.Open, name) }
 
-func openWith(open func(string) (*replay.File, error), name string) (*replay.File, error) {
+func OpenWith(open func(string) (*replay.File, error), name string) (*replay.File, error) {
 	f, err := open(name)
 	if err != nil {
 		return nil, err
@@ -67,25 +67,25 @@ func openWith(open func(string) (*replay.File, error), name string) (*replay.Fil
 	return f, nil
 }
 
-// onReplay makes the action of a command whose only argument is a replay or a bundle.
-func onReplay(act func(*cli.Context, *replay.File) error) cli.ActionFunc {
+// OnReplay makes the action of a command whose only argument is a replay or a bundle.
+func OnReplay(act func(*cli.Context, *replay.File) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		return withReplay(c.Args().First(), func(f *replay.File) error { return act(c, f) })
+		return WithReplay(c.Args().First(), func(f *replay.File) error { return act(c, f) })
 	}
 }
 
-// withReplay opens a file for act, and adds the file's name to the error.
-func withReplay(name string, act func(*replay.File) error) error {
-	f, err := openReplay(name)
+// WithReplay opens a file for act, and adds the file's name to the error.
+func WithReplay(name string, act func(*replay.File) error) error {
+	f, err := OpenReplay(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	return ofFile(name, act(f))
+	return OfFile(name, act(f))
 }
 
-// ofFile adds the name of a file to err, unless err is nil or a usage error.
-func ofFile(name string, err error) error {
+// OfFile adds the name of a file to err, unless err is nil or a usage error.
+func OfFile(name string, err error) error {
 	if err == nil || console.IsUsage(err) {
 		return err
 	}
@@ -95,22 +95,22 @@ func ofFile(name string, err error) error {
 // A result is what a verb has found, which a game's own program can print, too.
 type result interface{ WriteText(io.Writer) error }
 
-// report prints a result, as JSON with --json, and returns the error of printing or else err.
-func report(c *cli.Context, r result, err error) error {
+// Report prints a result, as JSON with --json, and returns the error of printing or else err.
+func Report(c *cli.Context, r result, err error) error {
 	var werr error
-	err = tell(c, r, func(w io.Writer) { werr = r.WriteText(w) }, err)
+	err = Tell(c, r, func(w io.Writer) { werr = r.WriteText(w) }, err)
 	if err != nil && console.ClassOf(err) == replay.ClassSuspended {
 		err = nil // the result says so, and nothing has failed
 	}
 	return cmp.Or(werr, err)
 }
 
-// gameOf returns the game of the match in a file, with the assets of --assets, if the program that runs a verb has it, or a module of
+// GameOf returns the game of the match in a file, with the assets of --assets, if the program that runs a verb has it, or a module of
 // its rules.
-func gameOf(c *cli.Context, f *replay.File) (*lockstep.Game, error) {
-	if m := modulesOf(c); m != nil {
-		defer m.forget(f)
+func GameOf(c *cli.Context, f *replay.File) (*lockstep.Game, error) {
+	if m := ModulesOf(c); m != nil {
+		defer m.Forget(f)
 	}
-	g, _, err := gameIn(c, f)
+	g, _, err := GameIn(c, f)
 	return g, err
 }

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package gameset
 
 import (
 	"bytes"
@@ -22,8 +22,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// apartVerb is the verb that computes ticks again in another process, see [desync.ComputeApart]. It has no flags and no help.
-const apartVerb = "compute-apart"
+// ApartVerb is the verb that computes ticks again in another process, see [desync.ComputeApart]. It has no flags and no help.
+const ApartVerb = "compute-apart"
 
 // apartTime is more than the ticks of a job take.
 const apartTime = 20 * time.Second
@@ -31,8 +31,8 @@ const apartTime = 20 * time.Second
 // maxReason bounds the text of a process that has died.
 const maxReason = 4 << 10
 
-// computeApart is the program in the other process, elsewhere in the world.
-func computeApart(list gameList, in io.Reader, out io.Writer) error {
+// ComputeApart is the program in the other process, elsewhere in the world.
+func ComputeApart(list List, in io.Reader, out io.Writer) error {
 	job, err := io.ReadAll(in)
 	if err != nil {
 		return err
@@ -41,15 +41,15 @@ func computeApart(list gameList, in io.Reader, out io.Writer) error {
 	if _, err := elsewhere.Variables(); err != nil {
 		return err
 	}
-	_, err = out.Write(desync.ComputeApart(job, list.games().Of))
+	_, err = out.Write(desync.ComputeApart(job, list.Games().Of))
 	return err
 }
 
-// apart returns what computes ticks of the games again where nothing was computed before: a process of its own or, of a module, an instance
+// Apart returns what computes ticks of the games again where nothing was computed before: a process of its own or, of a module, an instance
 // that nobody has used. It returns nil if this process cannot start itself.
-func (l gameList) apart() func(job []byte) ([]byte, error) {
-	self := startsItself()
-	modules := slices.ContainsFunc(l, func(g *playable) bool { return g.module != nil })
+func (l List) Apart() func(job []byte) ([]byte, error) {
+	self := StartsItself()
+	modules := slices.ContainsFunc(l, func(g *Playable) bool { return g.Module != nil })
 	if self == nil && !modules {
 		return nil
 	}
@@ -64,34 +64,34 @@ func (l gameList) apart() func(job []byte) ([]byte, error) {
 		}
 		ctx, stop := context.WithTimeout(context.Background(), apartTime)
 		defer stop()
-		return output(self(ctx, apartVerb), job, len(job)+1<<16) // of each tick at most one state
+		return Output(self(ctx, ApartVerb), job, len(job)+1<<16) // of each tick at most one state
 	}
 }
 
-// apartFor returns apart of the games with which the match in a file is simulated.
-func apartFor(c *cli.Context, f *replay.File) func(job []byte) ([]byte, error) {
-	list := listed(c)
-	if m := modulesOf(c); m != nil {
-		list, _ = m.ofFile(f) // of whose error the verb tells
+// ApartFor returns apart of the games with which the match in a file is simulated.
+func ApartFor(c *cli.Context, f *replay.File) func(job []byte) ([]byte, error) {
+	list := Listed(c)
+	if m := ModulesOf(c); m != nil {
+		list, _ = m.OfFile(f) // of whose error the verb tells
 	}
-	return list.apart()
+	return list.Apart()
 }
 
 // module returns the game of a job in new instances if a module has its rules, or nil.
-func (l gameList) module(job []byte) (*lockstep.Game, error) {
+func (l List) module(job []byte) (*lockstep.Game, error) {
 	var of struct{ Header *lockstep.Header }
 	if err := json.Unmarshal(job, &of); err != nil {
 		return nil, err
 	}
-	g, err := l.of(of.Header)
-	if err != nil || g.module == nil {
+	g, err := l.Of(of.Header)
+	if err != nil || g.Module == nil {
 		return nil, nil // which the program has
 	}
-	return g.side(g.Build()).Game(g.module.rules.Fresh(g.module.budget))
+	return g.Side(g.Build()).Game(g.Module.Rules.Fresh(g.Module.Budget))
 }
 
-// output runs a process, and returns what it has printed, if that is not too much. Its error has the first line of the other output.
-func output(c *exec.Cmd, in []byte, most int) ([]byte, error) {
+// Output runs a process, and returns what it has printed, if that is not too much. Its error has the first line of the other output.
+func Output(c *exec.Cmd, in []byte, most int) ([]byte, error) {
 	out, errs := &beginning{most: most}, &beginning{most: maxReason}
 	c.Stdin, c.Stdout, c.Stderr, c.WaitDelay = bytes.NewReader(in), out, errs, time.Second
 	err := c.Run()

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package gameset
 
 import (
 	"encoding/json"
@@ -24,8 +24,8 @@ import (
 // maxCached is how many bytes of assets the user's cache keeps.
 const maxCached = 1 << 30
 
-// assetsFlag names the folder with the assets of matches.
-var assetsFlag = &cli.StringFlag{
+// AssetsFlag names the folder with the assets of matches.
+var AssetsFlag = &cli.StringFlag{
 	Name: "assets", Usage: "`FOLDER` with the assets of matches, such as maps, in files named by their SHA-256", DefaultText: "in the user's cache",
 	EnvVars: []string{assetsEnv},
 }
@@ -33,23 +33,23 @@ var assetsFlag = &cli.StringFlag{
 // assetsEnv sets the folder also of commands without the flag.
 const assetsEnv = "SAMESTEP_ASSETS"
 
-// assetFolder returns the folder of --assets, or that in the user's cache.
-func assetFolder(c *cli.Context) assets.Folder {
-	dir := c.String(assetsFlag.Name)
+// AssetFolder returns the folder of --assets, or that in the user's cache.
+func AssetFolder(c *cli.Context) assets.Folder {
+	dir := c.String(AssetsFlag.Name)
 	if dir == "" {
 		dir = os.Getenv(assetsEnv)
 	}
 	if dir != "" {
 		return assets.Folder{Dir: dir}
 	}
-	if dir = cacheDir(); dir == "" {
+	if dir = CacheDir(); dir == "" {
 		return assets.Folder{} // such as of a service without a home
 	}
 	return assets.Folder{Dir: filepath.Join(dir, "assets"), MaxBytes: maxCached}
 }
 
-// cacheDir returns the folder for files that can be made again, or "".
-func cacheDir() string {
+// CacheDir returns the folder for files that can be made again, or "".
+func CacheDir() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		return ""
@@ -57,8 +57,8 @@ func cacheDir() string {
 	return filepath.Join(dir, "samestep")
 }
 
-// readFrom returns games that read assets from a folder, and those that it does not have from the program.
-func (l gameList) readFrom(f assets.Folder) (all gameList) {
+// ReadFrom returns games that read assets from a folder, and those that it does not have from the program.
+func (l List) ReadFrom(f assets.Folder) (all List) {
 	for _, g := range l {
 		if !g.HasAssets() {
 			all = append(all, g)
@@ -78,14 +78,14 @@ func (l gameList) readFrom(f assets.Folder) (all gameList) {
 			return b, err
 		}
 		own.Game = g.WithAssets(read)
-		own.faulty = func(c *faultinjection.Change) *lockstep.Game { return g.faulty(c).WithAssets(read) }
+		own.Faulty = func(c *faultinjection.Change) *lockstep.Game { return g.Faulty(c).WithAssets(read) }
 		all = append(all, &own)
 	}
 	return all
 }
 
 // orBundle returns games that also read assets from the bundle of a file, if it is one.
-func (l gameList) orBundle(f *replay.File) (all gameList) {
+func (l List) orBundle(f *replay.File) (all List) {
 	b := f.Bundle()
 	if b == nil {
 		return l
@@ -115,31 +115,31 @@ func (l gameList) orBundle(f *replay.File) (all gameList) {
 				return b, err
 			}
 			own.Game = g.WithAssets(read)
-			own.faulty = func(c *faultinjection.Change) *lockstep.Game { return g.faulty(c).WithAssets(read) }
+			own.Faulty = func(c *faultinjection.Change) *lockstep.Game { return g.Faulty(c).WithAssets(read) }
 		}
 		all = append(all, &own)
 	}
 	return all
 }
 
-// A joinCache is the cache of a session: the assets of its game, and a folder for the others.
-type joinCache struct {
+// A JoinCache is the cache of a session: the assets of its game, and a folder for the others.
+type JoinCache struct {
 	*lockstep.Game
-	folder assets.Folder
+	Folder assets.Folder
 }
 
 // Read implements [client.AssetCache].
-func (j joinCache) Read(a lockstep.Asset) ([]byte, error) { return j.ReadAsset(a) }
+func (j JoinCache) Read(a lockstep.Asset) ([]byte, error) { return j.ReadAsset(a) }
 
 // Write implements [client.AssetCache].
-func (j joinCache) Write(a lockstep.Asset, content []byte) error {
-	if j.folder.Dir == "" {
+func (j JoinCache) Write(a lockstep.Asset, content []byte) error {
+	if j.Folder.Dir == "" {
 		return nil // it stays in memory
 	}
-	return j.folder.Write(a, content)
+	return j.Folder.Write(a, content)
 }
 
-func assetsCommand() *cli.Command {
+func AssetsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "assets",
 		Usage: "work with the assets of matches, such as maps",
@@ -149,7 +149,7 @@ func assetsCommand() *cli.Command {
 			ArgsUsage: "FILE...",
 			Description: `Copies each file into the folder, under its SHA-256, and prints a line of JSON for the
 configuration of a match. serve sends the asset to the players of the match.`,
-			Flags:  []cli.Flag{assetsFlag},
+			Flags:  []cli.Flag{AssetsFlag},
 			Action: addAssets,
 		}},
 	}
@@ -163,7 +163,7 @@ type listedAsset struct {
 }
 
 func addAssets(c *cli.Context) error {
-	folder := assetFolder(c)
+	folder := AssetFolder(c)
 	if folder.Dir == "" {
 		return console.Usagef("this user has no folder for caches: want --assets")
 	}

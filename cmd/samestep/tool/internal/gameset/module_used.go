@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package gameset
 
 import (
 	"bytes"
@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// usedRules name the rules with which a verb has simulated a match.
-type usedRules struct {
+// UsedRules name the rules with which a verb has simulated a match.
+type UsedRules struct {
 	Game  string `json:"game"`
 	Build string `json:"build"`
 	Rules string `json:"rules"` // the SHA-256 of a module, or builtIn
@@ -18,14 +18,14 @@ type usedRules struct {
 // builtIn are the rules of the program itself.
 const builtIn = "built in"
 
-// withRules returns the JSON of v, and in an object also the rules that were used, as its last field.
-func withRules(v any, used []usedRules) (json.RawMessage, error) {
+// WithRules returns the JSON of v, and in an object also the rules that were used, as its last field.
+func WithRules(v any, used []UsedRules) (json.RawMessage, error) {
 	b, err := json.Marshal(v)
 	if err != nil || len(used) == 0 || len(b) < 3 || b[0] != '{' {
 		return b, err
 	}
 	last, err := json.Marshal(struct {
-		SimulatedBy []usedRules `json:"simulated_by"`
+		SimulatedBy []UsedRules `json:"simulated_by"`
 	}{used})
 	if err != nil {
 		return nil, err

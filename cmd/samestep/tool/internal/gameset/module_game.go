@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package gameset
 
 import (
 	"cmp"
@@ -26,33 +26,33 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A rulesModule is a module of rules that the program has loaded.
-type rulesModule struct {
+// A RulesModule is a module of rules that the program has loaded.
+type RulesModule struct {
 	name  string // of the file; "" if it was in a replay
-	bytes []byte
-	sum   string // SHA-256
-	rules *wasm.Rules
+	Bytes []byte
+	Sum   string // SHA-256
+	Rules *wasm.Rules
 
-	budget  *wasm.Budget // of the game; nil: none
-	machine *wasm.Within // of the game
+	Budget  *wasm.Budget // of the game; nil: none
+	Machine *wasm.Within // of the game
 }
 
-// readModule returns the game of the rules in a file.
-func readModule(c *cli.Context, name string) (*playable, error) {
-	b, err := moduleBytes(name)
+// ReadModule returns the game of the rules in a file.
+func ReadModule(c *cli.Context, name string) (*Playable, error) {
+	b, err := ModuleBytes(name)
 	if err != nil {
 		return nil, err
 	}
-	g, err := newModuleGame(b, newBudget(c))
+	g, err := NewModuleGame(b, NewBudget(c))
 	if err != nil {
 		return nil, &console.FileError{Name: name, Err: err}
 	}
-	g.module.name = name
+	g.Module.name = name
 	return g, nil
 }
 
-// moduleBytes reads a module, up to a little more than the largest.
-func moduleBytes(name string) ([]byte, error) {
+// ModuleBytes reads a module, up to a little more than the largest.
+func ModuleBytes(name string) ([]byte, error) {
 	f, err := files.Open(name)
 	if err != nil {
 		return nil, err
@@ -61,15 +61,15 @@ func moduleBytes(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, wasm.MaxBytes+1))
 }
 
-// newModuleGame returns the game of a module, within a budget.
-func newModuleGame(b []byte, budget *wasm.Budget) (*playable, error) {
+// NewModuleGame returns the game of a module, within a budget.
+func NewModuleGame(b []byte, budget *wasm.Budget) (*Playable, error) {
 	console.AllowModuleMemory()
-	rules, err := wasm.Compile(b, moduleOptions(budget))
+	rules, err := wasm.Compile(b, ModuleOptions(budget))
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(b)
-	m := &rulesModule{bytes: b, sum: hex.EncodeToString(sum[:]), rules: rules}
+	m := &RulesModule{Bytes: b, Sum: hex.EncodeToString(sum[:]), Rules: rules}
 	g, err := m.game("", budget)
 	if err == nil {
 		return g, nil
@@ -80,10 +80,10 @@ func newModuleGame(b []byte, budget *wasm.Budget) (*playable, error) {
 	return nil, errors.Join(err, rules.Close())
 }
 
-// moduleOptions returns those to compile a module within a budget.
-func moduleOptions(budget *wasm.Budget) wasm.Options {
+// ModuleOptions returns those to compile a module within a budget.
+func ModuleOptions(budget *wasm.Budget) wasm.Options {
 	o := wasm.Options{Budget: budget, Process: compiler()}
-	if dir := cacheDir(); dir != "" {
+	if dir := CacheDir(); dir != "" {
 		o.Cache = filepath.Join(dir, "compiled")
 	}
 	return o
@@ -91,17 +91,17 @@ func moduleOptions(budget *wasm.Budget) wasm.Options {
 
 // game returns the game of the module, within a budget. Unless build is "", it takes part as that build: so its rules simulate the matches of
 // that build, which may come out differently.
-func (m *rulesModule) game(build string, budget *wasm.Budget) (*playable, error) {
+func (m *RulesModule) game(build string, budget *wasm.Budget) (*Playable, error) {
 	own := *m
-	machine := m.rules.Within(budget)
-	own.budget, own.machine = budget, machine
+	machine := m.Rules.Within(budget)
+	own.Budget, own.Machine = budget, machine
 	g, err := gameOn(machine, build)
 	if err != nil {
 		return nil, err
 	}
-	return &playable{
-		Game: g, world: reflect.TypeFor[record.Untyped](), module: &own,
-		usual: pageprogram.UsualOf(machine, g),
+	return &Playable{
+		Game: g, World: reflect.TypeFor[record.Untyped](), Module: &own,
+		Usual: pageprogram.UsualOf(machine, g),
 	}, nil
 }
 
@@ -113,11 +113,11 @@ func gameOn(machine abi.Machine, build string) (*lockstep.Game, error) {
 	return lockstep.NewGameElsewhere(machine)
 }
 
-// side returns the game of a module as a side of a match of a build.
-func (g *playable) side(build string) *line.Module {
-	m := g.module
+// Side returns the game of a module as a side of a match of a build.
+func (g *Playable) Side(build string) *line.Module {
+	m := g.Module
 	return &line.Module{
-		Name: cmp.Or(m.name, "module "+m.sum[:12]), Bytes: m.bytes, Rules: m.rules, Options: moduleOptions(m.budget),
+		Name: cmp.Or(m.name, "module "+m.Sum[:12]), Bytes: m.Bytes, Rules: m.Rules, Options: ModuleOptions(m.Budget),
 		Game: func(machine abi.Machine) (*lockstep.Game, error) {
 			own, err := gameOn(machine, build)
 			if err != nil {
@@ -128,12 +128,12 @@ func (g *playable) side(build string) *line.Module {
 	}
 }
 
-// reference returns what a file of a match says about its rules: which module has them, or nil for a game without one.
-func (g *playable) reference() *replay.Rules {
-	if g.module == nil {
+// Reference returns what a file of a match says about its rules: which module has them, or nil for a game without one.
+func (g *Playable) Reference() *replay.Rules {
+	if g.Module == nil {
 		return nil
 	}
-	return &replay.Rules{Sum: replay.SumRules(g.module.bytes)}
+	return &replay.Rules{Sum: replay.SumRules(g.Module.Bytes)}
 }
 
 // posing are rules that say that they are another build.
@@ -167,9 +167,9 @@ func (p poser) Call(f abi.Function, in []byte) ([]byte, error) {
 	return json.Marshal(d)
 }
 
-// needSources returns a usage error for the game of a module. It is for verbs that plant mistakes in rules or measure parts of them.
-func (g *playable) needSources() error {
-	if g.module == nil {
+// NeedSources returns a usage error for the game of a module. It is for verbs that plant mistakes in rules or measure parts of them.
+func (g *Playable) NeedSources() error {
+	if g.Module == nil {
 		return nil
 	}
 	return console.Usagef("game %s is a module of rules: want a program that calls tool.Main with them", g.Name())

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package gameset
 
 import (
 	"fmt"
@@ -16,38 +16,38 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A subject is a file to compare: a replay, a bundle, or a state. A bundle of a panic has no states, and counts as its replay.
-type subject struct {
+// A Subject is a file to compare: a replay, a bundle, or a state. A bundle of a panic has no states, and counts as its replay.
+type Subject struct {
 	*replay.File
-	isReplay bool
-	header   *lockstep.Header // of the replay; nil for a state
-	game     *lockstep.Game   // of the replay, if this program has it
+	IsReplay bool
+	Head     *lockstep.Header // of the replay; nil for a state
+	Game     *lockstep.Game   // of the replay, if this program has it
 }
 
-// openSubject opens a file, and tells its type by the first bytes.
-func openSubject(c *cli.Context, name string) (*subject, error) {
-	f, err := openReplay(name)
+// OpenSubject opens a file, and tells its type by the first bytes.
+func OpenSubject(c *cli.Context, name string) (*Subject, error) {
+	f, err := OpenReplay(name)
 	if err != nil {
 		return nil, err
 	}
-	s := &subject{File: f}
-	replays, err := beginsAsReplay(f)
-	s.isReplay = replays && (f.Bundle() == nil || f.Bundle().Manifest.Panic != nil)
+	s := &Subject{File: f}
+	replays, err := BeginsAsReplay(f)
+	s.IsReplay = replays && (f.Bundle() == nil || f.Bundle().Manifest.Panic != nil)
 	if err == nil && replays {
 		var noGame error
-		if s.game, s.header, noGame = gameIn(c, f); s.header == nil {
+		if s.Game, s.Head, noGame = GameIn(c, f); s.Head == nil {
 			err = noGame
 		}
 	}
 	if err != nil {
 		f.Close()
-		return nil, s.error(err)
+		return nil, s.Error(err)
 	}
 	return s, nil
 }
 
-// beginsAsReplay reports whether a file is a bundle, or begins with the first bytes of a replay.
-func beginsAsReplay(f *replay.File) (bool, error) {
+// BeginsAsReplay reports whether a file is a bundle, or begins with the first bytes of a replay.
+func BeginsAsReplay(f *replay.File) (bool, error) {
 	if f.Bundle() != nil {
 		return true, nil
 	}
@@ -55,37 +55,37 @@ func beginsAsReplay(f *replay.File) (bool, error) {
 	return head == "\x89SSR", err
 }
 
-// error adds the name of the file to err.
-func (s *subject) error(err error) error { return ofFile(s.Path(), err) }
+// Error adds the name of the file to err.
+func (s *Subject) Error(err error) error { return OfFile(s.Path(), err) }
 
-// schema returns the schema of the subject's states, or nil for a file that is only a state.
-func (s *subject) schema() (*state.Schema, error) {
-	if s.header == nil {
+// Schema returns the schema of the subject's states, or nil for a file that is only a state.
+func (s *Subject) Schema() (*state.Schema, error) {
+	if s.Head == nil {
 		return nil, nil
 	}
-	schema, err := state.ParseSchema(s.header.StateSchema)
-	return schema, s.error(err)
+	schema, err := state.ParseSchema(s.Head.StateSchema)
+	return schema, s.Error(err)
 }
 
-// state returns the state after a tick. Of a bundle, it returns the referee's or the player's.
-func (s *subject) state(c *cli.Context, t lockstep.Tick, referee bool) (b []byte, err error) {
+// State returns the state after a tick. Of a bundle, it returns the referee's or the player's.
+func (s *Subject) State(c *cli.Context, t lockstep.Tick, referee bool) (b []byte, err error) {
 	switch {
 	case s.Bundle() != nil:
 		b, err = s.exhibit(t, referee)
-	case !s.isReplay:
+	case !s.IsReplay:
 		b, err = s.bytes()
 	default:
 		var at *replay.Moment
-		if at, err = stateAt(c, s.File, t); err == nil {
-			warn(c, at, s.Path())
+		if at, err = StateAt(c, s.File, t); err == nil {
+			Warn(c, at, s.Path())
 			b = at.State
 		}
 	}
-	return b, s.error(err)
+	return b, s.Error(err)
 }
 
 // exhibit returns a state of a bundle.
-func (s *subject) exhibit(t lockstep.Tick, referee bool) ([]byte, error) {
+func (s *Subject) exhibit(t lockstep.Tick, referee bool) ([]byte, error) {
 	m := &s.Bundle().Manifest
 	i := slices.IndexFunc(m.Exhibits, func(x replay.BundleExhibit) bool { return x.Tick == t })
 	if i < 0 {
@@ -102,7 +102,7 @@ func (s *subject) exhibit(t lockstep.Tick, referee bool) ([]byte, error) {
 }
 
 // bytes returns the content of a file that is a state.
-func (s *subject) bytes() ([]byte, error) {
+func (s *Subject) bytes() ([]byte, error) {
 	content, size, err := s.Content()
 	if err != nil {
 		return nil, err

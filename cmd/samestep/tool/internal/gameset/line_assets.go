@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package gameset
 
 import (
 	"github.com/urfave/cli/v2"
@@ -9,10 +9,10 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-var sourceFlag = &cli.StringFlag{Name: "source", Usage: "`FOLDER` in the module with the rules, or a git revision", DefaultText: "the current one"}
+var SourceFlag = &cli.StringFlag{Name: "source", Usage: "`FOLDER` in the module with the rules, or a git revision", DefaultText: "the current one"}
 
-// lineAssets adds the assets of the match: from the program's games, or else from the folder.
-func lineAssets(c *cli.Context, f *replay.File, o *line.Options) error {
+// LineAssets adds the assets of the match: from the program's games, or else from the folder.
+func LineAssets(c *cli.Context, f *replay.File, o *line.Options) error {
 	h, err := f.Header()
 	if err != nil {
 		return err

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package gameset
 
 import (
 	"errors"
@@ -15,28 +15,28 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// pathFlag chooses a part of a state, by its path as the verbs print it.
-var pathFlag = &cli.StringFlag{Name: "path", Usage: "of states: print the field at `PATH`, or those below it, such as Units[17].Pos.X or Units[ID=4000].Health"}
+// PathFlag chooses a part of a state, by its path as the verbs print it.
+var PathFlag = &cli.StringFlag{Name: "path", Usage: "of states: print the field at `PATH`, or those below it, such as Units[17].Pos.X or Units[ID=4000].Health"}
 
-// pathError returns an error of --path as a usage error, and others as they are.
-func pathError(err error) error {
+// PathError returns an error of --path as a usage error, and others as they are.
+func PathError(err error) error {
 	if errors.Is(err, state.ErrPath) {
 		return console.Usagef("--path: %v", err)
 	}
 	return err
 }
 
-// warn tells, on standard error, that no check confirms the state, for verbs that print the state itself.
-func warn(c *cli.Context, m *replay.Moment, file string) {
+// Warn tells, on standard error, that no check confirms the state, for verbs that print the state itself.
+func Warn(c *cli.Context, m *replay.Moment, file string) {
 	if m.By == nil && m.Agreed < m.Tick {
 		fmt.Fprintf(c.App.ErrWriter, "%s: %s: state of tick %d: %s\n", c.App.Name, console.Shown(file), m.Tick, m.Agreement())
 	}
 }
 
-// stateAt returns the state after a tick. It simulates the match unless the tick has a keyframe. Of a match of another engine, it
+// StateAt returns the state after a tick. It simulates the match unless the tick has a keyframe. Of a match of another engine, it
 // returns the recorded state.
-func stateAt(c *cli.Context, f *replay.File, t lockstep.Tick) (*replay.Moment, error) {
-	g, header, noGame := gameIn(c, f)
+func StateAt(c *cli.Context, f *replay.File, t lockstep.Tick) (*replay.Moment, error) {
+	g, header, noGame := GameIn(c, f)
 	if header == nil {
 		return nil, noGame
 	}
@@ -48,7 +48,7 @@ func stateAt(c *cli.Context, f *replay.File, t lockstep.Tick) (*replay.Moment, e
 	if header.Engine == replay.ForeignEngine {
 		m, err = replay.RecordedAt(r, t)
 	} else {
-		o, done := simulateOptions(c)
+		o, done := SimulateOptions(c)
 		m, err = replay.StateAt(r, g, t, o)
 		done()
 	}
@@ -64,25 +64,25 @@ func stateAt(c *cli.Context, f *replay.File, t lockstep.Tick) (*replay.Moment, e
 	return m, err
 }
 
-var maxTicksFlag = &cli.UintFlag{Name: "max-ticks", Usage: "refuse to simulate more than `N` ticks", DefaultText: "262144 and 64 for each byte, at most 16777216"}
+var MaxTicksFlag = &cli.UintFlag{Name: "max-ticks", Usage: "refuse to simulate more than `N` ticks", DefaultText: "262144 and 64 for each byte, at most 16777216"}
 
-// maxTicks returns the value of --max-ticks, or 0 without it.
-func maxTicks(c *cli.Context) lockstep.Tick {
+// MaxTicks returns the value of --max-ticks, or 0 without it.
+func MaxTicks(c *cli.Context) lockstep.Tick {
 	if !c.IsSet("max-ticks") {
 		return 0
 	}
-	return max(tickOf(c, "max-ticks"), 1)
+	return max(TickOf(c, "max-ticks"), 1)
 }
 
-// tickOf returns the value of a flag that is a tick.
-func tickOf(c *cli.Context, flag string) lockstep.Tick {
+// TickOf returns the value of a flag that is a tick.
+func TickOf(c *cli.Context, flag string) lockstep.Tick {
 	return lockstep.Tick(min(c.Uint(flag), math.MaxUint32))
 }
 
-// simulateOptions returns the limits of a simulation, with a progress bar that done removes.
-func simulateOptions(c *cli.Context) (o replay.SimulateOptions, done func()) {
+// SimulateOptions returns the limits of a simulation, with a progress bar that done removes.
+func SimulateOptions(c *cli.Context) (o replay.SimulateOptions, done func()) {
 	bar := console.NewProgress(c.App.ErrWriter, 0, "ticks")
-	o.MaxTicks = maxTicks(c)
+	o.MaxTicks = MaxTicks(c)
 	o.Progress = func(done, all lockstep.Tick) { bar.SetOf(int64(done), int64(all)) }
 	return o, bar.Done
 }

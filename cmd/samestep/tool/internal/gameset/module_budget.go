@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package gameset
 
 import (
 	"cmp"
@@ -21,73 +21,73 @@ import (
 
 // What the modules of rules of one file, or of a verb that has no file, may take without flags. docs/limits.md has the reasons.
 const (
-	moduleBudgetTime   = 15 * time.Second
-	moduleBudgetMemory = 192 << 20 // bytes
+	ModuleBudgetTime   = 15 * time.Second
+	ModuleBudgetMemory = 192 << 20 // bytes
 
 	// Of join, which plays a match as long as the user wants: so much, and a part of each second since then.
-	joinModuleTime  = 8 * time.Second
+	JoinModuleTime  = 8 * time.Second
 	joinModuleShare = 400 * time.Millisecond
 )
 
 var (
-	moduleTimeFlag   = &cli.DurationFlag{Name: "module-time", Usage: "how long the modules of rules of a file may take, to compile and in all calls; 0: no limit", DefaultText: "15s; none for verbs that play matches"}
-	moduleMemoryFlag = &cli.UintFlag{Name: "module-memory", Usage: "how many `MIB` of memory they may take at a time; 0: no limit", DefaultText: "192; none for verbs that play matches"}
+	ModuleTimeFlag   = &cli.DurationFlag{Name: "module-time", Usage: "how long the modules of rules of a file may take, to compile and in all calls; 0: no limit", DefaultText: "15s; none for verbs that play matches"}
+	ModuleMemoryFlag = &cli.UintFlag{Name: "module-memory", Usage: "how many `MIB` of memory they may take at a time; 0: no limit", DefaultText: "192; none for verbs that play matches"}
 )
 
-// moduleFlags bound what modules of rules take.
-var moduleFlags = []cli.Flag{moduleTimeFlag, moduleMemoryFlag}
+// ModuleFlags bound what modules of rules take.
+var ModuleFlags = []cli.Flag{ModuleTimeFlag, ModuleMemoryFlag}
 
 // plays are the verbs that play matches of the games that the user names: their time is as long as the user wants.
 var plays = []string{"bench", "check", "demo", "drill", "fuzz", "golden", "log", "net", "add", "simulate", "run"}
 
-// newBudget returns what the modules of one file may take, or nil for a verb without the flags.
-func newBudget(c *cli.Context) *wasm.Budget {
-	if !console.HasFlag(c.Command, moduleTimeFlag.Name) {
+// NewBudget returns what the modules of one file may take, or nil for a verb without the flags.
+func NewBudget(c *cli.Context) *wasm.Budget {
+	if !console.HasFlag(c.Command, ModuleTimeFlag.Name) {
 		return nil
 	}
 	b := &wasm.Budget{
-		Time: moduleBudgetTime, Memory: moduleBudgetMemory,
+		Time: ModuleBudgetTime, Memory: ModuleBudgetMemory,
 		TimeAdvice: "more with --module-time", MemoryAdvice: "more with --module-memory",
 	}
 	if slices.Contains(plays, c.Command.Name) {
 		b.Time, b.Memory = 0, 0
 	}
 	if c.Command.Name == "join" {
-		b.Time, b.Share = joinModuleTime, joinModuleShare
+		b.Time, b.Share = JoinModuleTime, joinModuleShare
 	}
-	if c.IsSet(moduleTimeFlag.Name) {
-		b.Time, b.Share = cmp.Or(c.Duration(moduleTimeFlag.Name), wasm.NoLimit), 0
+	if c.IsSet(ModuleTimeFlag.Name) {
+		b.Time, b.Share = cmp.Or(c.Duration(ModuleTimeFlag.Name), wasm.NoLimit), 0
 	}
-	if c.IsSet(moduleMemoryFlag.Name) {
-		b.Memory = cmp.Or(int64(c.Uint(moduleMemoryFlag.Name))<<20, wasm.NoLimit)
+	if c.IsSet(ModuleMemoryFlag.Name) {
+		b.Memory = cmp.Or(int64(c.Uint(ModuleMemoryFlag.Name))<<20, wasm.NoLimit)
 	}
 	b.Context, _ = c.App.Metadata[console.CallsKey].(context.Context)
 	return b
 }
 
-// exceeded returns err, or in its place the error of a module that has exceeded a limit, if err does not tell of it: the verb has gone on
+// Exceeded returns err, or in its place the error of a module that has exceeded a limit, if err does not tell of it: the verb has gone on
 // without what the module should have computed.
-func exceeded(b *wasm.Budget, err error) error {
+func Exceeded(b *wasm.Budget, err error) error {
 	if b == nil || b.Fault() == nil || console.IsUsage(err) || console.FaultIn(err) != nil || errors.As(err, new(*lockstep.DesyncError)) {
 		return err
 	}
 	return &console.ClassError{Class: replay.ClassLimit, Text: "the module of the rules: " + b.Fault().Text}
 }
 
-// compileVerb is the verb that compiles a module in another process. It has no flags and no help.
-const compileVerb = "compile-module"
+// CompileVerb is the verb that compiles a module in another process. It has no flags and no help.
+const CompileVerb = "compile-module"
 
 // compiler returns the process with that verb, or nil if the program cannot start itself.
 func compiler() func(context.Context) *exec.Cmd {
-	self := startsItself()
+	self := StartsItself()
 	if self == nil {
 		return nil
 	}
-	return func(ctx context.Context) *exec.Cmd { return self(ctx, compileVerb) }
+	return func(ctx context.Context) *exec.Cmd { return self(ctx, CompileVerb) }
 }
 
-// startsItself returns the program with arguments in a process of its own, or nil if it cannot start itself.
-func startsItself() func(context.Context, ...string) *exec.Cmd {
+// StartsItself returns the program with arguments in a process of its own, or nil if it cannot start itself.
+func StartsItself() func(context.Context, ...string) *exec.Cmd {
 	path, err := os.Executable()
 	if err != nil || !console.IsProgram {
 		return nil
