@@ -21,6 +21,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/internal/testing/script"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
@@ -28,7 +29,7 @@ import (
 
 // watch shows the contents of a file.
 func TestWatchFile(t *testing.T) {
-	files, err := filepath.Glob("../../../testdata/replays/*.ssr")
+	files, err := filepath.Glob("../../../../../testdata/replays/*.ssr")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("got %d replays, %v", len(files), err)
 	}
@@ -222,7 +223,7 @@ func TestWatchHostileServer(t *testing.T) {
 	}
 	m := &screen{report: r, width: 200, height: 20}
 	for _, text := range []string{r.line, ansi.Strip(m.draw())} {
-		if at := control.FindString(text); at != "" || !strings.Contains(text, `a\u001b[31m b`) {
+		if at := script.Control.FindString(text); at != "" || !strings.Contains(text, `a\u001b[31m b`) {
 			t.Errorf("%q in %q", at, text)
 		}
 	}

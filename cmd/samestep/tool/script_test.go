@@ -263,9 +263,6 @@ func TestTooWide(t *testing.T) {
 	}
 }
 
-// control matches characters that could control a terminal.
-var control = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f\x{80}-\x{9f}]|\xc2[\x80-\x9f]`)
-
 // clean FILE... requires that files, or stdout and stderr, have no control character. ! clean requires one, so that a
 // script shows that there was one to remove.
 func clean(ts *testscript.TestScript, neg bool, args []string) {
@@ -273,7 +270,7 @@ func clean(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: clean FILE...")
 	}
 	for _, name := range args {
-		if at := control.FindString(ts.ReadFile(name)); (at != "") != neg {
+		if at := script.Control.FindString(ts.ReadFile(name)); (at != "") != neg {
 			ts.Fatalf("%s: got control character %q", name, at)
 		}
 	}

@@ -58,13 +58,13 @@ func TestServeViews(t *testing.T) {
 	}
 	s.end(t, "ops-ops-ops-ops-ops")
 	s.stop()
-	replays, _ := filepath.Glob(filepath.Join(dir, "*.ssr"))
-	if len(replays) != 1 {
-		t.Fatalf("got replays %v", replays)
+	files, _ := filepath.Glob(filepath.Join(dir, "*.ssr"))
+	if len(files) != 1 {
+		t.Fatalf("got files %v", files)
 	}
 	last := seen[len(seen)-1]
 	var out, errs bytes.Buffer
-	code = program([]string{"replay", "feed", replays[0], "--viewer", "team:1", "--every", "1", "--json"}, &out, &errs)
+	code = program([]string{"replay", "feed", files[0], "--viewer", "team:1", "--every", "1", "--json"}, &out, &errs)
 	again := feedLine{}
 	for line := range strings.Lines(out.String()) {
 		if err := json.Unmarshal([]byte(line), &again); err != nil || again.Tick == last.Tick {
