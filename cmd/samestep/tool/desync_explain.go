@@ -22,6 +22,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/logged"
@@ -69,7 +70,7 @@ func desyncExplain(c *cli.Context) error {
 	if viewer := c.String(viewerFlag.Name); viewer != "" && !strings.HasPrefix(viewer, "http://") && !strings.HasPrefix(viewer, "https://") {
 		return console.Usagef("--viewer: got %q, want an address that begins with http:// or https://", viewer)
 	}
-	frugal()
+	replays.Frugal()
 	bar := console.NewProgress(c.App.ErrWriter, c.Duration("budget").Milliseconds(), "ms")
 	path := c.Args().First()
 	f, err := replay.Open(path)

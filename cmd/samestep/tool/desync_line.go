@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -66,7 +67,7 @@ func desyncLine(c *cli.Context) error {
 		return x.find(ctx, f, lockstep.Tick(c.Uint("tick")))
 	}
 	args := c.Args().Slice()
-	if !isBatch(args) {
+	if !replays.IsBatch(args) {
 		return gameset.WithReplay(args[0], func(f *replay.File) error {
 			found, err := find(f)
 			if err != nil {
@@ -75,7 +76,7 @@ func desyncLine(c *cli.Context) error {
 			return gameset.Report(c, found, lineError(found))
 		})
 	}
-	b, err := newBatch(c, args, replayExtension, bundleExtension)
+	b, err := replays.NewBatch(c, args, replays.ReplayExtension, replays.BundleExtension)
 	if err != nil {
 		return err
 	}
@@ -96,24 +97,24 @@ func lineError(r *line.Result) error {
 }
 
 // linesOfBatch groups the files of a batch by the line that they name.
-func linesOfBatch(b *batch, ctx context.Context, c *cli.Context, find func(*replay.File) (*line.Result, error)) error {
+func linesOfBatch(b *replays.Batch, ctx context.Context, c *cli.Context, find func(*replay.File) (*line.Result, error)) error {
 	var s line.Summary
 	var failed error
-	for _, in := range b.inputs {
+	for _, in := range b.Inputs {
 		var found *line.Result
-		row := in.run(func(f *replay.File, _ batchInput) (row batchRow) {
-			found, row.err = find(f)
+		row := in.Run(func(f *replay.File, _ replays.BatchInput) (row replays.BatchRow) {
+			found, row.Err = find(f)
 			return row
 		})
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if row.err != nil {
-			failed = row.err
+		if row.Err != nil {
+			failed = row.Err
 		} else if err := lineError(found); err != nil {
 			failed = err
 		}
-		s.Add(in.path, found, row.err)
+		s.Add(in.Path, found, row.Err)
 	}
 	if s.Differs() {
 		failed = console.ErrDiffers

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -49,7 +50,7 @@ func desyncRedact(c *cli.Context) error {
 	if b == nil {
 		return &console.FileError{Name: in, Err: replay.ErrBundle}
 	}
-	frugal()
+	replays.Frugal()
 	h, err := f.Header()
 	if err != nil {
 		return &console.FileError{Name: in, Err: err}
@@ -67,6 +68,6 @@ func desyncRedact(c *cli.Context) error {
 	return gameset.Tell(c, written, func(w io.Writer) {
 		line := console.NewLiner(w)
 		line("written", "%s", out)
-		printLines(line, "stays", written.Stays)
+		replays.PrintLines(line, "stays", written.Stays)
 	}, nil)
 }

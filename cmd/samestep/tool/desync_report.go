@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/internal/words"
@@ -210,9 +211,9 @@ func ownSide(e *desync.Explanation) string {
 
 // matchFile returns the name of the replay of the match whose server has written a bundle.
 func matchFile(path string) string {
-	name := strings.TrimSuffix(filepath.Base(path), bundleExtension)
+	name := strings.TrimSuffix(filepath.Base(path), replays.BundleExtension)
 	if i := max(strings.LastIndex(name, "-desync-"), strings.LastIndex(name, "-panic-")); i > 0 {
 		name = name[:i]
 	}
-	return cmp.Or(name, "match") + replayExtension
+	return cmp.Or(name, "match") + replays.ReplayExtension
 }

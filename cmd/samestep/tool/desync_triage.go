@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/replay"
@@ -37,7 +38,7 @@ that differs first. Other recordings of it, and other replays in FOLDER, are lis
 Exits with 3 if it has found a desync, and with 7 if it has found only panics of the
 rules.`,
 		Flags: []cli.Flag{
-			console.JSONFlag, gameset.AssetsFlag, jobsFlag,
+			console.JSONFlag, gameset.AssetsFlag, replays.JobsFlag,
 			console.HTMLFlag,
 			&cli.DurationFlag{Name: "budget", Value: 2 * time.Second, Usage: "search for the cause of each for at most `TIME`"},
 		},
@@ -50,41 +51,41 @@ func desyncTriage(c *cli.Context) error {
 		return err
 	}
 	args := c.Args().Slice()
-	b, err := newBatch(c, args, bundleExtension, linesExtension, packedExtension, replayExtension)
+	b, err := replays.NewBatch(c, args, replays.BundleExtension, replays.LinesExtension, replays.PackedExtension, replays.ReplayExtension)
 	if err != nil {
 		return err
 	}
 	left := groupMatches(b, args)
-	if len(b.inputs) == 0 {
+	if len(b.Inputs) == 0 {
 		return fmt.Errorf("%s: no bundles and no recordings in this folder", strings.Join(args, ", "))
 	}
-	frugal()
+	replays.Frugal()
 	found, worst := triage(c, b, left)
 	return gameset.TellPage(c, found, func(w io.Writer) { found.WriteText(w) }, worst)
 }
 
 // triage explains all files, and returns the groups and the error of the worst file. The groups say which files were left out before.
-func triage(c *cli.Context, b *batch, left []desync.LeftOut) (*desync.Triage, error) {
+func triage(c *cli.Context, b *replays.Batch, left []desync.LeftOut) (*desync.Triage, error) {
 	games, o := gameset.GamesOf(c), desync.Options{Budget: c.Duration("budget"), Fields: 1, Apart: gameset.Listed(c).Apart()}
-	bar := console.NewProgress(c.App.ErrWriter, int64(len(b.inputs)), "files")
+	bar := console.NewProgress(c.App.ErrWriter, int64(len(b.Inputs)), "files")
 	found := &desync.Triage{Groups: []*desync.CaseGroup{}, Unreadable: []desync.Unreadable{}, LeftOut: []desync.LeftOut{}, Files: len(left)}
 	for _, l := range left {
 		found.Leave(l)
 	}
-	s, done := batchSum{from: time.Now(), classes: map[string]int{}}, int64(0)
-	inOrder(b, func(in batchInput) triaged {
-		if in.match != nil {
-			return triageMatch(c.App.Name, in.match)
+	s, done := replays.BatchSum{From: time.Now(), Classes: map[string]int{}}, int64(0)
+	replays.InOrder(b, func(in replays.BatchInput) triaged {
+		if in.Match != nil {
+			return triageMatch(c.App.Name, in.Match)
 		}
 		return triageBundle(c.App.Name, in, games, o)
-	}, func(_ batchInput, r triaged) {
+	}, func(_ replays.BatchInput, r triaged) {
 		for _, f := range r.failed {
 			found.Fail(f.Name, f)
-			s.add(f)
+			s.Add(f)
 		}
 		if r.desync != nil {
 			found.Add(*r.desync)
-			s.add(console.ErrExplained)
+			s.Add(console.ErrExplained)
 		}
 		found.Agree(r.agree)
 		for _, l := range r.left {
@@ -95,15 +96,15 @@ func triage(c *cli.Context, b *batch, left []desync.LeftOut) (*desync.Triage, er
 	})
 	bar.Done()
 	found.Sort()
-	found.Took = time.Since(s.from)
+	found.Took = time.Since(s.From)
 	if found.Desyncs+found.Panics > 0 {
 		err := console.ErrExplained
 		if found.Desyncs == 0 {
 			err = console.ErrPanicked
 		}
-		s.worst = &batchError{fmt.Sprintf("%s in %s", found.Shown(), console.Count(found.Files, "file")), err}
+		s.Worst = &replays.BatchError{Text: fmt.Sprintf("%s in %s", found.Shown(), console.Count(found.Files, "file")), Worst: err}
 	}
-	return found, s.worst
+	return found, s.Worst
 }
 
 // A triaged is what a bundle, or the recordings of a match, show.
@@ -114,12 +115,12 @@ type triaged struct {
 	failed []*console.FileError
 }
 
-func triageBundle(program string, in batchInput, games replay.Games, o desync.Options) (r triaged) {
-	fail := func(err error) triaged { return triaged{failed: []*console.FileError{named(in.path, err)}} }
-	if in.err != nil {
-		return fail(in.err)
+func triageBundle(program string, in replays.BatchInput, games replay.Games, o desync.Options) (r triaged) {
+	fail := func(err error) triaged { return triaged{failed: []*console.FileError{named(in.Path, err)}} }
+	if in.Err != nil {
+		return fail(in.Err)
 	}
-	f, err := in.open(in.path)
+	f, err := in.Open(in.Path)
 	if err != nil {
 		return fail(err)
 	}
@@ -128,10 +129,10 @@ func triageBundle(program string, in batchInput, games replay.Games, o desync.Op
 	if err != nil {
 		return fail(err)
 	}
-	found := e.Case(in.path, writtenAt(in.path))
-	found.Next = program + " desync explain " + words.ShellWord(in.path)
+	found := e.Case(in.Path, writtenAt(in.Path))
+	found.Next = program + " desync explain " + words.ShellWord(in.Path)
 	if p := e.Verdict.Parting; p != nil {
-		found.Next = partingCommand(program, words.ShellWord(in.path), p)
+		found.Next = partingCommand(program, words.ShellWord(in.Path), p)
 	}
 	return triaged{desync: &found}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
@@ -25,31 +26,31 @@ func TestWatchEndlessList(t *testing.T) {
 		io.WriteString(w, page)
 	}))
 	defer web.Close()
-	s, err := newServerSource(web.URL, "")
+	s, err := replays.NewServerSource(web.URL, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.close()
-	if _, err := s.look(t.Context()); err == nil || !strings.Contains(err.Error(), "more than 16 MiB") {
+	defer s.Close()
+	if _, err := s.Look(t.Context()); err == nil || !strings.Contains(err.Error(), "more than 16 MiB") {
 		t.Errorf("got %.200v, want that the answer is too long", err)
 	}
-	if sent > maxAnswer+2<<20 {
-		t.Errorf("%d bytes were sent, want hardly more than %d", sent, maxAnswer)
+	if sent > replays.MaxAnswer+2<<20 {
+		t.Errorf("%d bytes were sent, want hardly more than %d", sent, replays.MaxAnswer)
 	}
 }
 
 // Metrics that are not numbers end neither watch nor its JSON.
 func TestWatchWildMetrics(t *testing.T) {
-	var late lateness
+	var late replays.Lateness
 	text := ""
 	for _, v := range []string{"NaN", "+Inf", "-Inf", "1e999"} {
-		text += fmt.Sprintf("%s_sum %s\n%s_count %s\n%s_bucket{le=\"%s\"} 1\n", lateMetric, v, lateMetric, v, lateMetric, v)
+		text += fmt.Sprintf("%s_sum %s\n%s_count %s\n%s_bucket{le=\"%s\"} 1\n", replays.LateMetric, v, replays.LateMetric, v, replays.LateMetric, v)
 	}
-	text += fmt.Sprintf("%s_bucket{le=\"0.5\"} 1\n%s_bucket{le=\"+Inf\"} 100\n%s_count 100\n", lateMetric, lateMetric, lateMetric)
-	if err := late.read(strings.NewReader(text)); err != nil {
+	text += fmt.Sprintf("%s_bucket{le=\"0.5\"} 1\n%s_bucket{le=\"+Inf\"} 100\n%s_count 100\n", replays.LateMetric, replays.LateMetric, replays.LateMetric)
+	if err := late.Read(strings.NewReader(text)); err != nil {
 		t.Fatal(err)
 	}
-	if err := console.WriteJSON(io.Discard, late.since(&lateness{})); err != nil {
+	if err := console.WriteJSON(io.Discard, late.Since(&replays.Lateness{})); err != nil {
 		t.Error(err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/client"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/kit/netsim"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
@@ -266,7 +267,7 @@ func (j *join) see(c *player.Client, sight *player.Sight) {
 	if j.lines == nil {
 		return
 	}
-	err := feedTo(j.lines, j.game.Game, sight.Tick, sight.Viewer, 0, sight.Current)
+	err := replays.FeedTo(j.lines, j.game.Game, sight.Tick, sight.Viewer, 0, sight.Current)
 	if err = cmp.Or(err, j.lines.Flush()); err != nil && j.failed == nil {
 		j.failed = err
 		c.Leave("nobody reads")

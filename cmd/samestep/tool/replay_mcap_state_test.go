@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/internal/testing/drift"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
@@ -26,9 +27,9 @@ import (
 // exported writes matches with fields of their states, and reads the file. It returns the warnings, too.
 func exported(t *testing.T, games replay.Games, paths []string, files ...[]byte) (read *mcapRead, warnings string) {
 	t.Helper()
-	var matches []mcapMatch
+	var matches []replays.McapMatch
 	for i, b := range files {
-		matches = append(matches, mcapMatch{replayOf(t, b), string(rune('A' + i)), false, games})
+		matches = append(matches, replays.McapMatch{Reader: replayOf(t, b), Name: string(rune('A' + i)), Bundle: false, Games: games})
 	}
 	h, err := replayOf(t, files[0]).Next()
 	if err != nil {
@@ -36,8 +37,8 @@ func exported(t *testing.T, games replay.Games, paths []string, files ...[]byte)
 	}
 	micros := h.Header.Settings.TickMicros
 	var out bytes.Buffer
-	fields := mcapFields{paths: paths, warn: func(match, text string) { warnings += match + ": " + text + "\n" }}
-	if err := exportMCAP(&out, matches, fields); err != nil {
+	fields := replays.McapFields{Paths: paths, Warn: func(match, text string) { warnings += match + ": " + text + "\n" }}
+	if err := replays.ExportMCAP(&out, matches, fields); err != nil {
 		t.Fatal(err)
 	}
 	return readMCAP(t, out.Bytes(), micros), warnings
@@ -245,7 +246,7 @@ func TestExportStatesUsage(t *testing.T) {
 	for path, want := range map[string]string{
 		"Spots[8].X": "--path Spots[8].X: no such field in any state", "Spots[": "no such field", "Spot": "no such field", "Spots[1]..X": "no such field",
 	} {
-		err := exportMCAP(io.Discard, []mcapMatch{{replayOf(t, file), "A", false, driftGames}}, mcapFields{paths: []string{"Seed", path}})
+		err := replays.ExportMCAP(io.Discard, []replays.McapMatch{{Reader: replayOf(t, file), Name: "A", Bundle: false, Games: driftGames}}, replays.McapFields{Paths: []string{"Seed", path}})
 		if !console.IsUsage(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", path, err, want)
 		}
@@ -254,12 +255,12 @@ func TestExportStatesUsage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	duel := []mcapMatch{{replayOf(t, b), "A", false, ourGames}}
-	if err := exportMCAP(io.Discard, duel, mcapFields{paths: []string{"Units"}}); !console.IsUsage(err) || !strings.Contains(err.Error(), "more than 256 fields") {
+	duel := []replays.McapMatch{{Reader: replayOf(t, b), Name: "A", Bundle: false, Games: ourGames}}
+	if err := replays.ExportMCAP(io.Discard, duel, replays.McapFields{Paths: []string{"Units"}}); !console.IsUsage(err) || !strings.Contains(err.Error(), "more than 256 fields") {
 		t.Errorf("got %v", err)
 	}
 	duel[0].Reader = replayOf(t, b)
-	if err := exportMCAP(io.Discard, duel, mcapFields{paths: []string{"Match.Tick"}, maxTicks: 5}); !errors.Is(err, replay.ErrLimit) {
+	if err := replays.ExportMCAP(io.Discard, duel, replays.McapFields{Paths: []string{"Match.Tick"}, MaxTicks: 5}); !errors.Is(err, replay.ErrLimit) {
 		t.Errorf("got %v, want %v", err, replay.ErrLimit)
 	}
 }
@@ -273,8 +274,8 @@ func TestTornMCAP(t *testing.T) {
 	for _, bundle := range []bool{true, false} {
 		var out bytes.Buffer
 		warnings := ""
-		fields := mcapFields{warn: func(name, text string) { warnings += name + ": " + text }}
-		err := exportMCAP(&out, []mcapMatch{{replayOf(t, b[:len(b)-60]), "torn", bundle, nil}}, fields)
+		fields := replays.McapFields{Warn: func(name, text string) { warnings += name + ": " + text }}
+		err := replays.ExportMCAP(&out, []replays.McapMatch{{Reader: replayOf(t, b[:len(b)-60]), Name: "torn", Bundle: bundle, Games: nil}}, fields)
 		if bundle != (err == nil) || bundle != strings.HasPrefix(warnings, "torn: the replay is cut after tick ") {
 			t.Errorf("bundle %v: got %v, warnings %q", bundle, err, warnings)
 		}

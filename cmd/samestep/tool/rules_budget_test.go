@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/urfave/cli/v2"
 )
 
@@ -21,7 +22,7 @@ func TestInterruptedVerb(t *testing.T) {
 		app := cli.NewApp()
 		app.Metadata = map[string]any{gameset.GamesKey: gameset.List{}}
 		c := cli.NewContext(app, flag.NewFlagSet("", flag.ContinueOnError), &cli.Context{Context: t.Context()})
-		c.Command = replayVerifyCommand()
+		c.Command = replays.ReplayVerifyCommand()
 		gameset.TakesRules(c.Command)
 		if err := gameset.PrepareGames(c); err != nil {
 			t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/server/archive"
 	"github.com/seed-49bee653/samestep/server/archive/s3"
@@ -74,7 +75,7 @@ func archiveKey(c *cli.Context) (key ed25519.PrivateKey, err error) {
 		if c.Bool("keep-open") {
 			return nil, console.Usagef("sign-key: got it with keep-open, but only sealed replays are signed")
 		}
-		if key, err = readKey[ed25519.PrivateKey](path, "PRIVATE KEY", x509.ParsePKCS8PrivateKey); err != nil {
+		if key, err = replays.ReadKey[ed25519.PrivateKey](path, "PRIVATE KEY", x509.ParsePKCS8PrivateKey); err != nil {
 			return nil, err
 		}
 	}

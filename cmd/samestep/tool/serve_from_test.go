@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 
@@ -103,7 +104,7 @@ func TestSaveAndServeFrom(t *testing.T) {
 	second.kill()
 	third := named(serveInTest(t, from...))
 	awaitResumed(t, third)
-	live, _ := filepath.Glob(filepath.Join(dir, liveFolder, "match*.ssr"))
+	live, _ := filepath.Glob(filepath.Join(dir, replays.LiveFolder, "match*.ssr"))
 	if len(live) != 1 {
 		t.Fatalf("got %v, want one live log", live)
 	}

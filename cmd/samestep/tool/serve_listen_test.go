@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"io"
 	"net"
 	"net/http"
@@ -33,13 +34,13 @@ func TestServeBasePath(t *testing.T) {
 			t.Errorf("%s: got %d, want %d", u, got, want)
 		}
 	}
-	watched, err := newServerSource(s.url+"matches/match-1", "")
+	watched, err := replays.NewServerSource(s.url+"matches/match-1", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer watched.close()
-	if got := getStatus(t, http.DefaultClient, watched.page); got != 200 {
-		t.Errorf("watch asks for %s and gets %d", watched.page, got)
+	defer watched.Close()
+	if got := getStatus(t, http.DefaultClient, watched.Page); got != 200 {
+		t.Errorf("watch asks for %s and gets %d", watched.Page, got)
 	}
 	page, socket, err := matchURLs(s.url + "matches/match-1")
 	if want := s.url + "matches/match-1"; err != nil || page != want || socket != "ws"+strings.TrimPrefix(want, "http")+"/play" {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
@@ -26,11 +27,11 @@ func TestServeViews(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := serveInTest(t, "--players", "2", "--config", `{"Units":60}`, "--dir", dir, "--tokens", tokens, "--set", "players-see=views")
-	feed := func(token string, flags ...string) (lines []feedLine, code int) {
+	feed := func(token string, flags ...string) (lines []replays.FeedLine, code int) {
 		var out, errs bytes.Buffer
 		code = program(append([]string{"join", s.url + "/matches/match-1", "--token", token, "--json"}, flags...), &out, &errs)
 		for line := range strings.Lines(out.String()) {
-			var l feedLine
+			var l replays.FeedLine
 			if err := json.Unmarshal([]byte(line), &l); err != nil {
 				t.Errorf("%s: %v in %q", token, err, line)
 			}
@@ -65,7 +66,7 @@ func TestServeViews(t *testing.T) {
 	last := seen[len(seen)-1]
 	var out, errs bytes.Buffer
 	code = program([]string{"replay", "feed", files[0], "--viewer", "team:1", "--every", "1", "--json"}, &out, &errs)
-	again := feedLine{}
+	again := replays.FeedLine{}
 	for line := range strings.Lines(out.String()) {
 		if err := json.Unmarshal([]byte(line), &again); err != nil || again.Tick == last.Tick {
 			break

@@ -20,6 +20,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -146,7 +147,7 @@ func TestRecoveryText(t *testing.T) {
 	for err, want := range map[error]string{
 		io.ErrUnexpectedEOF: "torn at byte 9: 5 ticks are left", replay.ErrInvalid: "invalid at byte 9: 5 ticks are left", replay.ErrCorrupt: "corrupt at byte 9: 5 ticks are left",
 	} {
-		if got := recoveryText(&replay.Recovery{Ticks: 5, Damage: &replay.DamageError{Offset: 9, Err: err}}); got != want {
+		if got := replays.RecoveryText(&replay.Recovery{Ticks: 5, Damage: &replay.DamageError{Offset: 9, Err: err}}); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
