@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/desyncs"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/minimal"
@@ -108,15 +109,15 @@ func TestTableOfAnotherMatch(t *testing.T) {
 		}
 	}
 	page := filepath.Join(two, "a.html") // what a server does
-	args := explainArgs(cli.NewContext(cli.NewApp(), flag.NewFlagSet("", flag.PanicOnError), nil), filepath.Join(two, "a.zip"), page)
-	e, err := explained(tollProcess(t, dir, "read", args...))
+	args := desyncs.ExplainArgs(cli.NewContext(cli.NewApp(), flag.NewFlagSet("", flag.PanicOnError), nil), filepath.Join(two, "a.zip"), page)
+	e, err := desyncs.Explained(tollProcess(t, dir, "read", args...))
 	if err != nil || e.Verdict.Party != desync.NoFixedResult || e.Verdict.Parting.Field != "Dots[0].Coins" || e.First.To == 0 || e.Fingerprint.ID == "" {
 		t.Errorf("got %+v, %v", e, err)
 	}
 	if b, err := os.ReadFile(page); err != nil || !strings.Contains(string(b), unfixed) {
 		t.Errorf("got a page of %d bytes, %v", len(b), err)
 	}
-	if _, err := explained(tollProcess(t, dir, "end", args...)); err == nil || !strings.Contains(err.Error(), "exit status 9: no more") {
+	if _, err := desyncs.Explained(tollProcess(t, dir, "end", args...)); err == nil || !strings.Contains(err.Error(), "exit status 9: no more") {
 		t.Errorf("got %v, want how it ended", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/desyncs"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/files"
@@ -225,7 +226,7 @@ func (d *demoChecks) failure() error {
 // explain explains the bundle, writes the page next to it, and compares the verdict with what was planted.
 func (d *demoChecks) explain() error {
 	x := &d.Explained
-	e, err := explainFile(d.program, x.Bundle, d.games, desync.Options{Apart: d.apart})
+	e, err := desyncs.ExplainFile(d.program, x.Bundle, d.games, desync.Options{Apart: d.apart})
 	if err != nil {
 		return fmt.Errorf("%s: %w", x.Bundle, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/desyncs"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -107,7 +108,7 @@ func TestNextCommand(t *testing.T) {
 		{"its rules", desync.Explanation{Again: &desync.Again{Outcome: "wrong in the same way"}}, "samestep desync line b.zip"},
 	} {
 		row.e.Steps = slices.Clone(steps)
-		markNext(&row.e)
+		desyncs.MarkNext(&row.e)
 		got := strings.Join(nextOf(&row.e), "\n")
 		if text := strings.Join(row.e.Lines(), "\n"); got != row.want || got != "" && !strings.Contains(text, "\nnext       "+strings.ReplaceAll(got, "\n", "\n           ")+"\nmatch ") {
 			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
@@ -130,7 +131,7 @@ func TestNextCommand(t *testing.T) {
 		}
 	}
 	var e desync.Explanation
-	handOver(&e, f, "samestep", bundle, "", "", "")
+	desyncs.HandOver(&e, f, "samestep", bundle, "", "", "")
 	if got := strings.Join(nextOf(&e), "\n"); !strings.HasSuffix(got, " --other a1b2c3d4e5f6") {
 		t.Errorf("got %q, want the player's revision", got)
 	}
@@ -145,7 +146,7 @@ func TestNextCommand(t *testing.T) {
 		{nil, "t=130"},
 	} {
 		e = desync.Explanation{Tick: 130, Shown: row.shown}
-		handOver(&e, f, "samestep", "skirmish-desync-130.zip", "", "", "https://play.example/")
+		desyncs.HandOver(&e, f, "samestep", "skirmish-desync-130.zip", "", "", "https://play.example/")
 		if want := "https://play.example/#/replay/skirmish-desync-130.zip?" + row.want; e.Viewer != want {
 			t.Errorf("got the link %q, want %q", e.Viewer, want)
 		}

@@ -29,6 +29,7 @@ import (
 	"golang.org/x/tools/go/analysis/unitchecker"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/desyncs"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/internal/words"
@@ -149,7 +150,7 @@ func appOf(l gameset.List, name string, stdout, stderr io.Writer, ext Extension)
 		Flags:       []cli.Flag{console.VersionFlag},
 		Commands: slices.Concat(
 			console.InCategory(console.ForPlay, demoCommand(), serveCommand(), healthcheckCommand(), joinCommand(), doctorCommand(), saveCommand()),
-			console.InCategory(console.ForFiles, replays.ReplayCommand(replayIndexCommand()), desyncCommand(), replays.AuditCommand()),
+			console.InCategory(console.ForFiles, replays.ReplayCommand(replayIndexCommand()), desyncs.DesyncCommand(), replays.AuditCommand()),
 			console.InCategory(console.ForGames, newCommand(), vetCommand(), fuzzCommand(), goldenCommand(), rulesCommand(), gameset.AssetsCommand(), packCommand()),
 			console.InCategory(console.ForCluster, ext.Verbs...),
 			console.InCategory(console.ForProgram, versionCommand(), completionCommand(), manCommand()),

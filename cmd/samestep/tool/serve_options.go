@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/desyncs"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
@@ -38,7 +39,7 @@ func serverOptions(c *cli.Context, games gameset.List, specs []server.MatchSpec,
 		return o, nil, err
 	}
 	if c.Bool("explain") {
-		o.OnBundle = explainer(c, o.Log)
+		o.OnBundle = desyncs.Explainer(c, o.Log)
 	}
 	if o.Durability, err = durabilityOf(c); err != nil {
 		return o, nil, err

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/desyncs"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web"
@@ -76,7 +77,7 @@ func servedPage(t *testing.T, args ...string) *served {
 func TestReportLinkInPage(t *testing.T) {
 	browser.Needs(t)
 	bundle, dir := demoBundle(t), t.TempDir()
-	e, err := explainFile("samestep", bundle, games.Games(), desync.Options{Budget: time.Second})
+	e, err := desyncs.ExplainFile("samestep", bundle, games.Games(), desync.Options{Budget: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

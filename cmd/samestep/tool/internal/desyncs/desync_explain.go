@@ -1,6 +1,7 @@
 //go:build !js
 
-package tool
+// Package desyncs has the verbs about desyncs: samestep desync.
+package desyncs
 
 import (
 	"cmp"
@@ -30,7 +31,7 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-func desyncCommand() *cli.Command {
+func DesyncCommand() *cli.Command {
 	return &cli.Command{Name: "desync", Usage: "find out why checksums differed", Subcommands: []*cli.Command{desyncExplainCommand(), desyncTriageCommand(), desyncLineCommand(), desyncRedactCommand()}}
 }
 
@@ -98,7 +99,7 @@ func desyncExplain(c *cli.Context) error {
 		return &console.FileError{Name: path, Err: err}
 	}
 	addLine(c, f, e)
-	handOver(e, f, c.App.Name, path, rulesOf(c), sidesOf(c), c.String(viewerFlag.Name))
+	HandOver(e, f, c.App.Name, path, rulesOf(c), sidesOf(c), c.String(viewerFlag.Name))
 	return gameset.TellPage(c, e, func(w io.Writer) { e.WriteText(w) }, &console.FileError{Name: path, Err: outcome(e)})
 }
 
@@ -110,8 +111,8 @@ func outcome(e *desync.Explanation) error {
 	return console.ErrExplained
 }
 
-// explainFile explains the bundle in a file, for readers who have a program.
-func explainFile(program, path string, games replay.Games, o desync.Options) (*desync.Explanation, error) {
+// ExplainFile explains the bundle in a file, for readers who have a program.
+func ExplainFile(program, path string, games replay.Games, o desync.Options) (*desync.Explanation, error) {
 	f, err := replay.Open(path)
 	if err != nil {
 		return nil, err
@@ -119,7 +120,7 @@ func explainFile(program, path string, games replay.Games, o desync.Options) (*d
 	defer f.Close()
 	e, err := explainBundle(f, games, o)
 	if err == nil {
-		handOver(e, f, program, path, "", "", "")
+		HandOver(e, f, program, path, "", "", "")
 	}
 	return e, err
 }
@@ -135,9 +136,9 @@ const explainTime = 2 * time.Minute
 // maxExplained bounds the JSON of an explanation with 200 fields.
 const maxExplained = 64 << 20
 
-// explainer explains the bundles of a server, one at a time, in the log and on a page next to the bundle. If the program can start itself, it
+// Explainer explains the bundles of a server, one at a time, in the log and on a page next to the bundle. If the program can start itself, it
 // does so in a process of its own: what ends that process, or never ends, is not the server.
-func explainer(c *cli.Context, log *slog.Logger) func(path string) {
+func Explainer(c *cli.Context, log *slog.Logger) func(path string) {
 	var one sync.Mutex
 	self := gameset.StartsItself()
 	return func(path string) {
@@ -148,12 +149,12 @@ func explainer(c *cli.Context, log *slog.Logger) func(path string) {
 		var err error
 		_ = os.Remove(page) // that of a bundle which this one has replaced; if it stays, it is not written
 		if self == nil {
-			if e, err = explainFile(c.App.Name, path, gameset.GamesOf(c), desync.Options{Budget: 3 * time.Second}); err == nil {
+			if e, err = ExplainFile(c.App.Name, path, gameset.GamesOf(c), desync.Options{Budget: 3 * time.Second}); err == nil {
 				err = files.Create(page, func(out *os.File) error { return e.WriteHTML(out) })
 			}
 		} else {
 			ctx, stop := context.WithTimeout(context.Background(), explainTime)
-			e, err = explained(self(ctx, explainArgs(c, path, page)...))
+			e, err = Explained(self(ctx, ExplainArgs(c, path, page)...))
 			stop()
 		}
 		if err != nil {
@@ -169,8 +170,8 @@ func explainer(c *cli.Context, log *slog.Logger) func(path string) {
 	}
 }
 
-// explainArgs are the arguments of a process that explains a bundle with the games of a server.
-func explainArgs(c *cli.Context, path, page string) []string {
+// ExplainArgs are the arguments of a process that explains a bundle with the games of a server.
+func ExplainArgs(c *cli.Context, path, page string) []string {
 	args := []string{"desync", "explain", path, "--json", "--html", page, "--budget", "3s"}
 	if c.IsSet(gameset.AssetsFlag.Name) {
 		args = append(args, "--"+gameset.AssetsFlag.Name, c.String(gameset.AssetsFlag.Name))
@@ -181,8 +182,8 @@ func explainArgs(c *cli.Context, path, page string) []string {
 	return args
 }
 
-// explained returns what a process has explained, without the fields.
-func explained(process *exec.Cmd) (*desync.Explanation, error) {
+// Explained returns what a process has explained, without the fields.
+func Explained(process *exec.Cmd) (*desync.Explanation, error) {
 	out, err := gameset.Output(process, nil, maxExplained)
 	if code := process.ProcessState.ExitCode(); err != nil && code != console.ExitDesync && code != console.ExitPanic {
 		return nil, fmt.Errorf("the process that explains: %w", err)

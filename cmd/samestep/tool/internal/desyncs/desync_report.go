@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package desyncs
 
 import (
 	"cmp"
@@ -69,9 +69,9 @@ func addLine(c *cli.Context, f *replay.File, e *desync.Explanation) {
 // lineStep is the index of the step that finds the line of code.
 const lineStep = 1
 
-// handOver adds the name of the bundle, the next commands and the link to the viewer, for the reader of the report. The flags name the
+// HandOver adds the name of the bundle, the next commands and the link to the viewer, for the reader of the report. The flags name the
 // module of rules, and the sides of desync line.
-func handOver(e *desync.Explanation, f *replay.File, program, path, rules, sides, viewer string) {
+func HandOver(e *desync.Explanation, f *replay.File, program, path, rules, sides, viewer string) {
 	e.Bundle = filepath.Base(path)
 	whole := absolute(path)
 	if e.Redacted { // a folder often has somebody's name
@@ -98,7 +98,7 @@ func handOver(e *desync.Explanation, f *replay.File, program, path, rules, sides
 	} else {
 		step("Find the line of code, in the folder with the sources; --other names another version", "desync line %s%s", bundle, cmp.Or(sides, revisions(f), ownSide(e)))
 	}
-	markNext(e)
+	MarkNext(e)
 	if e.Panic != nil {
 		step("Look at the tick, and at what each command does", "replay step %s", bundle)
 		step("Stand before the panic in a debugger, in the folder with the sources", "replay debug %s", bundle)
@@ -181,9 +181,9 @@ func revisions(f *replay.File) string {
 	return line.Revisions(h, &f.Bundle().Manifest)
 }
 
-// markNext marks, for the text, the command that explains the bundle with the build that recorded it, if this one cannot, and the
+// MarkNext marks, for the text, the command that explains the bundle with the build that recorded it, if this one cannot, and the
 // one that finds the line of code, unless the line is known, or no line is at fault.
-func markNext(e *desync.Explanation) {
+func MarkNext(e *desync.Explanation) {
 	e.Steps[0].Next = e.Verdict.With != ""
 	known := e.Line != nil && e.Line.File != "" && e.Line.Doubt == ""
 	memory := e.Verdict.Parting == nil && e.Again != nil && e.Again.Outcome == protocol.RightThisTime.String()

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package desyncs
 
 import (
 	"errors"
@@ -16,8 +16,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// maxRecordings is how many recordings of one match are compared with each other.
-const maxRecordings = 64
+// MaxRecordings is how many recordings of one match are compared with each other.
+const MaxRecordings = 64
 
 var (
 	errNoMatch     = errors.New(`the header names no "match": compare it with replay bisect A B`)
@@ -44,8 +44,8 @@ func groupMatches(b *replays.Batch, args []string) (left []desync.LeftOut) {
 		case !is:
 		case match == "":
 			in.Err = errNoMatch
-		case known && len(b.Inputs[at].Match) == maxRecordings:
-			in.Err = fmt.Errorf("%w: more than %d recordings of match %q", replay.ErrLimit, maxRecordings, match)
+		case known && len(b.Inputs[at].Match) == MaxRecordings:
+			in.Err = fmt.Errorf("%w: more than %d recordings of match %q", replay.ErrLimit, MaxRecordings, match)
 		case known:
 			b.Inputs[at].Match = append(b.Inputs[at].Match, in)
 			continue
