@@ -3,11 +3,12 @@
 package tool
 
 import (
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"io"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 func TestFlagsFirst(t *testing.T) {

@@ -4,12 +4,13 @@ package tool
 
 import (
 	"errors"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 // Control: an attack that succeeds is reported as a failure under its name. This server accepts the foreign host.

@@ -4,11 +4,12 @@ package tool
 
 import (
 	"bytes"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 )
 
 // A shell completes values: those of --game, and of the bots and scenarios of the game that is named, of flags with few words, and of keys.

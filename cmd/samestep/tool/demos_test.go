@@ -5,13 +5,14 @@ package tool
 import (
 	"errors"
 	"fmt"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 // demoFiles are the files of demos, by their arguments. The tests share them.

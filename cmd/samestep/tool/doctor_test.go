@@ -6,12 +6,13 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"net"
 	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 // A doctor says which transport a player would get, and what keeps it from a better one.

@@ -4,9 +4,10 @@ package tool
 
 import (
 	"bytes"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 // Variables set the flags of serve, and the command line is stronger.

@@ -4,11 +4,12 @@ package tool
 
 import (
 	"bytes"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 // A server that is ready passes, also below a path. One that is not, or does not answer, fails with the reason.

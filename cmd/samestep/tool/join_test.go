@@ -4,12 +4,13 @@ package tool
 
 import (
 	"bytes"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 // A client that was never in the match has failed, also if its time is over. With --retry it waits for a server that is

@@ -6,11 +6,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 // said runs a verb, and returns its exit code and all that it prints, with a space between the words.

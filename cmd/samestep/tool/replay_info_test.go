@@ -5,10 +5,11 @@ package tool
 import (
 	"bytes"
 	"encoding/json"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 // info reports two recordings of one match as equal up to a tick, even if one was cut, sealed or torn, and writes no

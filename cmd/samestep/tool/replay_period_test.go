@@ -3,10 +3,11 @@
 package tool
 
 import (
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 // Of a match with a period of 600 ms, the verbs print the time and the rate.

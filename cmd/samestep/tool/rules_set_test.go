@@ -5,12 +5,13 @@ package tool
 import (
 	"bytes"
 	"errors"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 )
 
 // A game that is named is not the first of several modules in a folder, by chance.

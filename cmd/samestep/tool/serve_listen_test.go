@@ -6,8 +6,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"io"
 	"net"
 	"net/http"
@@ -19,6 +17,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 )
 
 // Behind --base-path everything has the path: the API, join and watch. Other paths have nothing.

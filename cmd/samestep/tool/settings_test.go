@@ -4,11 +4,12 @@ package tool
 
 import (
 	"bytes"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 // checkServe runs serve with a settings file and --check-config, and returns its exit code and output.

@@ -14,7 +14,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
@@ -125,22 +124,6 @@ func TestWebDemo(t *testing.T) {
 	cancel()
 	if code := <-exit; code != console.ExitOK {
 		t.Errorf("the demo exited with %d: %s", code, stderr.String())
-	}
-}
-
-// While the page is being built, a request gets a note and retries.
-func TestPageTooEarly(t *testing.T) {
-	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "next") })
-	h := &pageHandler{next: next, wait: time.Millisecond, ready: make(chan struct{})}
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
-	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Refresh") == "" || !strings.Contains(w.Body.String(), "being built") {
-		t.Errorf("got %d %q", w.Code, w.Body.String())
-	}
-	w = httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/matches", nil))
-	if w.Body.String() != "next" {
-		t.Errorf("another path: got %q, want next", w.Body.String())
 	}
 }
 
