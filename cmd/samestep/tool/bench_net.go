@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/internal/testing/wire"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/urfave/cli/v2"
@@ -199,12 +200,12 @@ func (b *netBench) writeTokens(path string) ([]string, error) {
 	var list strings.Builder
 	var tokens []string
 	for i := range b.matches() * b.room {
-		token := drawToken()
+		token := serving.DrawToken()
 		tokens = append(tokens, token)
 		fmt.Fprintf(&list, "player %d p%d match-%d %s\n", i%b.room, i, i/b.room+1, token)
 	}
 	for _, role := range []string{"player", "spectator"} {
-		token := drawToken()
+		token := serving.DrawToken()
 		tokens = append(tokens, token)
 		fmt.Fprintf(&list, "%s - %s - %s\n", role, role, token)
 	}

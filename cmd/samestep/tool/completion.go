@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/urfave/cli/v2"
 )
 
@@ -135,7 +136,7 @@ func valuesFor(app *cli.App, verb *cli.Command, name string, words []string) (va
 		}
 		return values
 	}
-	s := console.SettingOf(serveFlags(Extension{}), name) // flags of other verbs, such as --durability, mean the same
+	s := console.SettingOf(serving.ServeFlags(serving.Extension{}), name) // flags of other verbs, such as --durability, mean the same
 	if own := console.SettingOf(verb.Flags, name); own != nil {
 		s = own
 	}

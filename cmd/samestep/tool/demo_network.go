@@ -17,6 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/client"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/kit/netsim"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -79,7 +80,7 @@ func (d *networkDemo) open() (stop func(), err error) {
 	}
 	authorizer := grants{}
 	add := func(name string, role protocol.Role, seat lockstep.Player) {
-		d.tokens[name] = drawToken()
+		d.tokens[name] = serving.DrawToken()
 		authorizer[d.tokens[name]] = host.Grant{Role: role, Seat: seat, Subject: name, Name: name}
 	}
 	for p := range lockstep.Player(d.options.players) {
@@ -118,7 +119,7 @@ func (d *networkDemo) open() (stop func(), err error) {
 
 // spec describes the match of a demo with a server.
 func (o *demoOptions) spec(g *gameset.Playable, seats uint) (server.MatchSpec, error) {
-	return matchSpec(g, matchRequest{Name: "demo", Players: uint8(seats), Units: uint16(o.units), Config: o.override, TickMicros: lockstep.TickPeriod(o.rate), Seed: o.seed})
+	return serving.MatchSpec(g, serving.MatchRequest{Name: "demo", Players: uint8(seats), Units: uint16(o.units), Config: o.override, TickMicros: lockstep.TickPeriod(o.rate), Seed: o.seed})
 }
 
 // grants authorizes by exact tokens.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/server"
@@ -52,26 +53,26 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	spec.Again = func(next *server.MatchSpec) {
 		next.Bots = make([]lockstep.Bot, seats)
 		for p := lockstep.Player(1); uint(p) < seats; p++ {
-			next.Bots[p] = seatedBot(g, p, o.seed)
+			next.Bots[p] = serving.SeatedBot(g, p, o.seed)
 		}
 	}
 	spec.Again(&spec)
-	policy := &matchPolicy{
-		ctx: c.Context, flags: c, game: g, bot: c.String(gameset.BotFlag.Name), players: uint8(seats), idle: demoIdle, start: defaultStart,
-		host: host.Options{
-			InputDelay: 2, Abandoned: lockstep.Time(defaultAbandoned.Microseconds()), AnonymousSpectators: true, SpectatorChat: true,
+	policy := &serving.MatchPolicy{
+		Ctx: c.Context, Flags: c, Game: g, Bot: c.String(gameset.BotFlag.Name), Players: uint8(seats), Idle: demoIdle, Start: serving.DefaultStart,
+		Host: host.Options{
+			InputDelay: 2, Abandoned: lockstep.Time(serving.DefaultAbandoned.Microseconds()), AnonymousSpectators: true, SpectatorChat: true,
 			Start: host.StartPolicy{Players: 1},
 		},
 	}
 	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	options := server.Options{
-		Authorizer: server.Guests{}, Dir: o.dir, Replays: true, IdleMatch: -1, Log: log, Host: policy.host,
+		Authorizer: server.Guests{}, Dir: o.dir, Replays: true, IdleMatch: -1, Log: log, Host: policy.Host,
 		NewMatch: func(body io.Reader) (server.MatchSpec, error) {
-			return requestedMatch(body, gameset.Listed(c), false, policy)
+			return serving.RequestedMatch(body, gameset.Listed(c), false, policy)
 		},
 		GuestMatches: demoMatches, GuestMatchesPerAddress: demoMatches, GuestStateBytes: demoStateBytes,
 	}
-	if err := sendRules(gameset.Listed(c), &options); err != nil {
+	if err := serving.SendRules(gameset.Listed(c), &options); err != nil {
 		return err
 	}
 	s, err := server.New(options)
@@ -93,7 +94,7 @@ lobby     %[1]s/
 The match against %[2]s begins when you take your seat. Press Ctrl-C to end it;
 the replay is written to %[3]s.
 `, url, console.Count(int(o.players), "bot"), o.dir)
-	ctx, stop := untilSignal(c.Context)
+	ctx, stop := serving.UntilSignal(c.Context)
 	defer stop()
-	return serveUntilInterrupted(ctx, stop, s, nothing{}, pageOver(g, c, s, log), l, 0, log)
+	return serving.ServeUntilInterrupted(ctx, stop, s, serving.Nothing{}, serving.PageOver(g, c, s, log), l, 0, log)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 )
 
 // Variables set the flags of serve, and the command line is stronger.
@@ -22,7 +23,7 @@ func TestServeEnvironment(t *testing.T) {
 			t.Errorf("%q: got exit code %d and %s, want %s", args, code, &out, want)
 		}
 	}
-	for _, f := range serveCommand().Flags {
+	for _, f := range serving.ServeCommand().Flags {
 		if !strings.Contains(f.String(), "$SAMESTEP_") && f.Names()[0] != "tokens" && f.Names()[0] != console.SetFlag.Name {
 			t.Errorf("--%s has no variable", f.Names()[0])
 		}

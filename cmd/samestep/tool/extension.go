@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -47,10 +48,10 @@ func JSONFlag() cli.Flag { return console.JSONFlag }
 func AssetsFlag() cli.Flag { return gameset.AssetsFlag }
 
 // LogFlags are the flags of [NewLog].
-func LogFlags() []cli.Flag { return logFlags }
+func LogFlags() []cli.Flag { return serving.LogFlags }
 
 // NewLog returns the log of a verb that runs until it is interrupted, as its flags want it.
-func NewLog(c *cli.Context) (*slog.Logger, error) { return newLog(c) }
+func NewLog(c *cli.Context) (*slog.Logger, error) { return serving.NewLog(c) }
 
 // SettingsFlag is the flag --settings: before the action of a verb, the file sets the flags that the command line and the environment
 // leave out.
@@ -78,7 +79,7 @@ func Interruptible(c *cli.Context) (context.Context, context.CancelFunc) {
 func GameFlag() cli.Flag { return gameset.GameFlag }
 
 // IndexCommand returns the verb replay index, for an extension whose OpenStore needs further flags.
-func IndexCommand() *cli.Command { return replayIndexCommand() }
+func IndexCommand() *cli.Command { return serving.ReplayIndexCommand() }
 
 // ChosenGame returns the game of --game, or the program's first, and the maker of its bots.
 func ChosenGame(c *cli.Context) (g *lockstep.Game, bot func(p lockstep.Player, seed uint64) lockstep.Bot, err error) {
@@ -90,9 +91,18 @@ func ChosenGame(c *cli.Context) (g *lockstep.Game, bot func(p lockstep.Player, s
 }
 
 // keeps reports whether the program has one of the usual verbs.
-func keeps(x *Extension, c *cli.Command) bool {
+func keeps(x *serving.Extension, c *cli.Command) bool {
 	return x.Keep == nil || c.Category == console.ForProgram || slices.Contains(x.Keep, c.Name) || slices.Contains(x.Verbs, c)
 }
 
 // A ClassError is a verdict on files, which decides the exit code.
 type ClassError = console.ClassError
+
+// An Extension is what a program has besides the verbs of this package.
+type Extension = serving.Extension
+
+// Hosting is what an [Extension] knows of the server that serve makes.
+type Hosting = serving.Hosting
+
+// Serving is the part of an [Extension] in a running server.
+type Serving = serving.Serving

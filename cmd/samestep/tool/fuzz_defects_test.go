@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/scaffold/rules"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
@@ -215,7 +216,7 @@ func fuzzTraps(t *testing.T, defect string, want int, args ...string) (story fuz
 		t.Fatal(err)
 	}
 	var stdout, stderr strings.Builder
-	code := runGames(list, t.Context(), append([]string{"traps", "fuzz", "--json"}, args...), &stdout, &stderr, Extension{})
+	code := runGames(list, t.Context(), append([]string{"traps", "fuzz", "--json"}, args...), &stdout, &stderr, serving.Extension{})
 	if err := json.Unmarshal([]byte(stdout.String()), &story); err != nil || code != want {
 		t.Errorf("%s: got code %d, %s%s, error %v, want code %d", defect, code, stdout.String(), stderr.String(), err, want)
 	}

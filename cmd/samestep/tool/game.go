@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
 	"github.com/seed-49bee653/samestep/internal/testing/logbench"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
@@ -246,7 +247,7 @@ func Draw[S any](draw func(c *canvas.Canvas, world *S)) Option {
 //	var wasm embed.FS
 //
 //	func init() { tool.Programs(wasm) }
-func Programs(files fs.FS) { built = files }
+func Programs(files fs.FS) { serving.Built = files }
 
 // CompatOptions are what serve gives to the handler of [Compat], from its flags.
 type CompatOptions = gameset.CompatOptions

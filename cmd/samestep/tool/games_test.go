@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/examples/platforms"
 	"github.com/seed-49bee653/samestep/examples/platforms/compat"
@@ -41,9 +42,9 @@ func mustList(games []Game) gameset.List {
 
 // run runs a command line of the program samestep.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return runGames(games, ctx, args, stdout, stderr, Extension{})
+	return runGames(games, ctx, args, stdout, stderr, serving.Extension{})
 }
 
 func newApp(stdout, stderr io.Writer) *cli.App {
-	return appOf(games, "samestep", stdout, stderr, Extension{})
+	return appOf(games, "samestep", stdout, stderr, serving.Extension{})
 }

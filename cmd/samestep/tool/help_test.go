@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/urfave/cli/v2"
 )
 
@@ -28,7 +29,7 @@ func overflowing(text string, width int) (lines []string) {
 
 // The help of each verb fits 100 columns and 40, with the same words.
 func TestHelpFits(t *testing.T) {
-	app := appOf(gameset.List(games), "samestep", io.Discard, io.Discard, Extension{})
+	app := appOf(gameset.List(games), "samestep", io.Discard, io.Discard, serving.Extension{})
 	app.Setup()
 	pages := []any{app}
 	var add func(commands []*cli.Command)

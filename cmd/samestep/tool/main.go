@@ -32,6 +32,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/desyncs"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/kit/determinism"
 	wasm "github.com/seed-49bee653/samestep/module"
@@ -39,10 +40,10 @@ import (
 
 // Main runs the command line of a program with these games, at least one, and exits. Several builds of one game may be
 // among them: verbs that read a replay take the build that wrote it, and all others take the first. See docs/upgrading.md.
-func Main(games ...Game) { MainWith(Extension{}, games...) }
+func Main(games ...Game) { MainWith(serving.Extension{}, games...) }
 
 // MainWith is [Main] for a program with more verbs.
-func MainWith(ext Extension, games ...Game) {
+func MainWith(ext serving.Extension, games ...Game) {
 	prepareProcess(os.Args)
 	os.Exit(RunWith(context.Background(), os.Args, os.Stdout, os.Stderr, ext, games...))
 }
@@ -67,11 +68,11 @@ func prepareProcess(args []string) {
 
 // Run runs a command line until ctx ends, and returns the exit code. args[0] is the name of the program.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer, games ...Game) int {
-	return RunWith(ctx, args, stdout, stderr, Extension{}, games...)
+	return RunWith(ctx, args, stdout, stderr, serving.Extension{}, games...)
 }
 
 // RunWith is [Run] for a program with more verbs.
-func RunWith(ctx context.Context, args []string, stdout, stderr io.Writer, ext Extension, games ...Game) int {
+func RunWith(ctx context.Context, args []string, stdout, stderr io.Writer, ext serving.Extension, games ...Game) int {
 	console.MainFolder = console.FindMain()
 	list, err := listOf(games)
 	if err != nil {
@@ -112,7 +113,7 @@ func programName(args []string) string {
 }
 
 // runGames runs the command line args until ctx ends, and returns the exit code.
-func runGames(l gameset.List, ctx context.Context, args []string, stdout, stderr io.Writer, ext Extension) int {
+func runGames(l gameset.List, ctx context.Context, args []string, stdout, stderr io.Writer, ext serving.Extension) int {
 	out := words.NewCleaner(stdout)
 	stderr = words.NewCleaner(stderr)
 	app := appOf(l, programName(args), out, stderr, ext)
@@ -137,11 +138,11 @@ func runGames(l gameset.List, ctx context.Context, args []string, stdout, stderr
 	return console.ExitCode(err)
 }
 
-func appOf(l gameset.List, name string, stdout, stderr io.Writer, ext Extension) *cli.App {
+func appOf(l gameset.List, name string, stdout, stderr io.Writer, ext serving.Extension) *cli.App {
 	app := &cli.App{
 		Name:        name,
 		HelpName:    name,
-		Metadata:    map[string]any{gameset.GamesKey: l, extensionKey: ext},
+		Metadata:    map[string]any{gameset.GamesKey: l, serving.ExtensionKey: ext},
 		Usage:       "record, verify and explain deterministic lockstep matches",
 		Description: console.ExitTable,
 		Writer:      stdout,
@@ -149,8 +150,8 @@ func appOf(l gameset.List, name string, stdout, stderr io.Writer, ext Extension)
 		HideVersion: true,
 		Flags:       []cli.Flag{console.VersionFlag},
 		Commands: slices.Concat(
-			console.InCategory(console.ForPlay, demoCommand(), serveCommand(), healthcheckCommand(), joinCommand(), doctorCommand(), saveCommand()),
-			console.InCategory(console.ForFiles, replays.ReplayCommand(replayIndexCommand()), desyncs.DesyncCommand(), replays.AuditCommand()),
+			console.InCategory(console.ForPlay, demoCommand(), serving.ServeCommand(), healthcheckCommand(), joinCommand(), doctorCommand(), saveCommand()),
+			console.InCategory(console.ForFiles, replays.ReplayCommand(serving.ReplayIndexCommand()), desyncs.DesyncCommand(), replays.AuditCommand()),
 			console.InCategory(console.ForGames, newCommand(), vetCommand(), fuzzCommand(), goldenCommand(), rulesCommand(), gameset.AssetsCommand(), packCommand()),
 			console.InCategory(console.ForCluster, ext.Verbs...),
 			console.InCategory(console.ForProgram, versionCommand(), completionCommand(), manCommand()),
@@ -169,7 +170,7 @@ func appOf(l gameset.List, name string, stdout, stderr io.Writer, ext Extension)
 	verbs := console.CommandNames(app.Commands)
 	for _, c := range app.Commands {
 		if c.Name == "serve" {
-			c.Flags = serveFlags(ext)
+			c.Flags = serving.ServeFlags(ext)
 		}
 		prepare(name, verbs, c)
 	}
@@ -202,7 +203,7 @@ func prepare(program string, verbs []string, c *cli.Command) {
 	c.Action = func(ctx *cli.Context) error {
 		err := console.CheckArguments(ctx)
 		if err == nil {
-			err = takeSettings(ctx)
+			err = serving.TakeSettings(ctx)
 		}
 		if err == nil {
 			err = gameset.PrepareGames(ctx)

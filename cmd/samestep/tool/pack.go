@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/internal/site"
 )
 
@@ -51,14 +52,14 @@ func packPrograms(ctx context.Context, games gameset.List, folder string, qualit
 	}
 	done := make(map[string]bool)
 	for _, g := range games {
-		p := pageOrInspector(g)
+		p := serving.PageOrInspector(g)
 		for name := range p.Programs { // a map, but the order does not matter
 			if done[name] {
 				continue
 			}
 			done[name] = true
 			one := &gameset.WebPage{Programs: map[string]string{name: p.Programs[name]}}
-			files, err := buildPage(ctx, one, site.BuildOptions{Quality: quality, Cache: cache})
+			files, err := serving.BuildPage(ctx, one, site.BuildOptions{Quality: quality, Cache: cache})
 			if err == nil {
 				err = copyFiles(folder, files)
 			}

@@ -5,6 +5,7 @@ package tool
 import (
 	"bytes"
 	"encoding/json"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -66,7 +67,7 @@ func checkServeFlags(t *testing.T, args []string, want string) {
 	if !slices.Contains(args, "serve") || !slices.Contains(args, want) {
 		t.Errorf("got %q, want serve with %s", args, want)
 	}
-	known := flagWords(serveCommand().Flags)
+	known := flagWords(serving.ServeCommand().Flags)
 	for _, arg := range args {
 		if strings.HasPrefix(arg, "--") && !slices.Contains(known, arg) {
 			t.Errorf("serve has no %s", arg)

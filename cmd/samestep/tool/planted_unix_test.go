@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/urfave/cli/v2"
 )
 
@@ -78,7 +79,7 @@ func TestPipesAreRefused(t *testing.T) {
 		"replay cut --tick 1 PIPE OUT", "replay rekey --every 1 PIPE OUT", "replay recover PIPE OUT", "replay export PIPE", "replay attach --none PIPE OUT", "rules inspect PIPE", "rules check PIPE", "rules add --dir STORE PIPE",
 		"replay verify --rules PIPE KEY", "replay bisect --other PIPE KEY", "replay seal --with-rules PIPE REPLAY OUT",
 	}
-	for _, sub := range replays.ReplayCommand(replayIndexCommand()).Subcommands {
+	for _, sub := range replays.ReplayCommand(serving.ReplayIndexCommand()).Subcommands {
 		listed := slices.ContainsFunc(all, func(line string) bool { return strings.HasPrefix(line, "replay "+sub.Name+" ") })
 		if !listed && sub.Name != "import" && sub.Name != "index" { // lines of another engine, maybe through a pipe; a folder
 			t.Errorf("replay %s is not tried", sub.Name)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
@@ -201,7 +202,7 @@ func TestHostedRulesBySum(t *testing.T) {
 		t.Fatal(again, err)
 	}
 	var o server.Options
-	if err := sendRules(m.Games(), &o); err != nil {
+	if err := serving.SendRules(m.Games(), &o); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(m.Games()); n != 2 {

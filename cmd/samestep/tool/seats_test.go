@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -53,7 +54,7 @@ func TestSeatsThatFit(t *testing.T) {
 		if args[0] == "demo" || args[0] == "golden" {
 			args = append(args, "--dir", t.TempDir())
 		}
-		code := runGames(list, t.Context(), append([]string{"trio"}, args...), &stdout, &stderr, Extension{})
+		code := runGames(list, t.Context(), append([]string{"trio"}, args...), &stdout, &stderr, serving.Extension{})
 		if code != row.code || !strings.Contains(stdout.String(), row.stdout) || !strings.Contains(stderr.String(), row.stderr) || strings.Contains(stderr.String(), "goroutine") {
 			t.Errorf("%s: got code %d, %s%s\nwant code %d, %q, %q", row.args, code, stdout.String(), stderr.String(), row.code, row.stdout, row.stderr)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/lockstep"
 
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
@@ -228,16 +229,16 @@ func TestPostFrom(t *testing.T) {
 
 // A server for guests begins no match in a replay for them.
 func TestPostFromForGuests(t *testing.T) {
-	policy := &matchPolicy{game: games[0], players: 4}
+	policy := &serving.MatchPolicy{Game: games[0], Players: 4}
 	for body, want := range map[string]string{
 		`{"name":"x","from":"a.ssr"}`: "a match: a server for guests takes no from",
 		`{"name":"x","seats":{}}`:     "a match: a server for guests takes no from",
 	} {
-		if _, err := requestedMatch(strings.NewReader(body), games, true, policy); err == nil || err.Error() != want {
+		if _, err := serving.RequestedMatch(strings.NewReader(body), games, true, policy); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", body, err, want)
 		}
 	}
-	if _, err := requestedMatch(strings.NewReader(`{"name":"x","from":"a.ssr"}`), games, false, policy); err == nil || !strings.Contains(err.Error(), "no replays") {
+	if _, err := serving.RequestedMatch(strings.NewReader(`{"name":"x","from":"a.ssr"}`), games, false, policy); err == nil || !strings.Contains(err.Error(), "no replays") {
 		t.Errorf("got %v", err)
 	}
 }

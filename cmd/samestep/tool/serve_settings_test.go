@@ -19,13 +19,14 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/server"
 )
 
 // settingsInTest returns the settings of a server that was started with flags, and a function that writes the file.
-func settingsInTest(t *testing.T, first string, flags ...string) (f *settingsFile, write func(string)) {
+func settingsInTest(t *testing.T, first string, flags ...string) (f *serving.SettingsFile, write func(string)) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "serve.yaml")
 	write = func(text string) {
@@ -35,20 +36,20 @@ func settingsInTest(t *testing.T, first string, flags ...string) (f *settingsFil
 		}
 	}
 	write(first)
-	serve := serveCommand()
+	serve := serving.ServeCommand()
 	serve.Action = func(c *cli.Context) error {
-		f = newSettingsFile(c)
+		f = serving.NewSettingsFile(c)
 		if err := console.ReadSettings(c); err != nil {
 			return err
 		}
-		f.reloadable(1)
+		f.Reloadable(1)
 		return nil
 	}
 	app := &cli.App{Commands: []*cli.Command{serve}}
 	if err := app.RunContext(t.Context(), append([]string{"samestep", "serve", "--settings", path}, flags...)); err != nil {
 		t.Fatal(err)
 	}
-	f.check = func(*cli.Context) error { return nil }
+	f.Check = func(*cli.Context) error { return nil }
 	return f, write
 }
 
@@ -57,13 +58,13 @@ func settingsInTest(t *testing.T, first string, flags ...string) (f *settingsFil
 func TestEverySettingIsTold(t *testing.T) {
 	f, write := settingsInTest(t, "", "--players", "3")
 	told := 0
-	for _, key := range console.SettingsIn(f.c.Command.Flags) {
+	for _, key := range console.SettingsIn(f.C.Command.Flags) {
 		name := key.Name()
 		if key.Where == console.AsCommand {
 			continue
 		}
 		var other string
-		switch v := f.c.Value(name).(type) {
+		switch v := f.C.Value(name).(type) {
 		case bool:
 			other = fmt.Sprint(!v)
 		case uint, uint64:
@@ -76,12 +77,12 @@ func TestEverySettingIsTold(t *testing.T) {
 			other = "other"
 		}
 		write(name + ": " + other + "\n")
-		c, err := f.read()
+		c, err := f.Read()
 		if err != nil {
 			t.Errorf("%s: %s: %v", name, other, err)
 			continue
 		}
-		changed, waiting := f.differ(c)
+		changed, waiting := f.Differ(c)
 		var want [2][]string
 		switch {
 		case name == "players": // the command line has it
@@ -93,7 +94,7 @@ func TestEverySettingIsTold(t *testing.T) {
 		if !slices.Equal(changed, want[0]) || !slices.Equal(waiting, want[1]) {
 			t.Errorf("%s: %s: got %q changed and %q waiting, want %q", name, other, changed, waiting, want)
 		}
-		if before := limitsOf(f.c); reflect.DeepEqual(limitsOf(c), before) == key.Live {
+		if before := serving.LimitsOf(f.C); reflect.DeepEqual(serving.LimitsOf(c), before) == key.Live {
 			t.Errorf("%s: %s: got the same limits: %t, want them to differ: %t", name, other, !key.Live, key.Live)
 		}
 		told++
@@ -116,7 +117,7 @@ func TestPrintSettings(t *testing.T) {
 	}
 	text := print()
 	flags, keys := 0, 0
-	for _, s := range console.SettingsIn(serveCommand().Flags) {
+	for _, s := range console.SettingsIn(serving.ServeCommand().Flags) {
 		if s.Where != console.InFile {
 			flags++
 		}
@@ -191,7 +192,7 @@ func TestKeysAreNoFlags(t *testing.T) {
 func TestReloadSettings(t *testing.T) {
 	f, write := settingsInTest(t, "max-matches: 1\n")
 	o := server.Options{Log: slog.New(slog.DiscardHandler)}
-	limitsOf(f.c).SetIn(&o)
+	serving.LimitsOf(f.C).SetIn(&o)
 	s, err := server.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -218,7 +219,7 @@ func TestReloadSettings(t *testing.T) {
 	} {
 		said.Reset()
 		write(x.text)
-		err := f.reload(s, log)
+		err := f.Reload(s, log)
 		if got := fmt.Sprint(err) + said.String(); !strings.Contains(got, x.want) {
 			t.Errorf("%q: got %s, want %s", x.text, got, x.want)
 		}
@@ -231,8 +232,8 @@ func TestReloadSettings(t *testing.T) {
 // Limits that wait for a restart stay, also when others change; a file with which the server would not start changes nothing.
 func TestReloadKeepsWhatWaits(t *testing.T) {
 	f, write := settingsInTest(t, "guests: 5\nmax-requests: 10\n", "--dir", "")
-	f.c.App.Metadata, f.matches, f.check = map[string]any{gameset.GamesKey: games}, 3, checkAgain
-	l := limitsOf(f.c)
+	f.C.App.Metadata, f.Matches, f.Check = map[string]any{gameset.GamesKey: games}, 3, serving.CheckAgain
+	l := serving.LimitsOf(f.C)
 	for _, row := range []struct {
 		text                      string
 		guests, requests, matches int
@@ -244,9 +245,9 @@ func TestReloadKeepsWhatWaits(t *testing.T) {
 		{"guests: 6\nmax-requests: 30\nbase-path: nonsense\n", 6, 20, 1000, "base-path"},
 	} {
 		write(row.text)
-		c, err := f.read()
+		c, err := f.Read()
 		if err == nil {
-			l, _, _, err = f.change(c)
+			l, _, _, err = f.Change(c)
 		}
 		if (err == nil) != (row.err == "") || err != nil && !strings.Contains(err.Error(), row.err) {
 			t.Errorf("%q: got %v, want %s", row.text, err, row.err)
@@ -260,7 +261,7 @@ func TestReloadKeepsWhatWaits(t *testing.T) {
 // A reload tells of a limit that is another one now, and not of 0 in the place of the default.
 func TestReloadTellsWhatHolds(t *testing.T) {
 	f, write := settingsInTest(t, "max-requests: 50\n", "--dir", "")
-	f.c.App.Metadata, f.matches, f.check = map[string]any{gameset.GamesKey: games}, 3, checkAgain
+	f.C.App.Metadata, f.Matches, f.Check = map[string]any{gameset.GamesKey: games}, 3, serving.CheckAgain
 	for _, row := range []struct {
 		text    string
 		changed string
@@ -273,11 +274,11 @@ func TestReloadTellsWhatHolds(t *testing.T) {
 		{"max-matches: 1\n", "[]", 3}, // those of the start
 	} {
 		write(row.text)
-		c, err := f.read()
+		c, err := f.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, changed, _, err := f.change(c)
+		l, changed, _, err := f.Change(c)
 		if got := fmt.Sprint(changed); err != nil || got != row.changed || l.MaxMatches != row.matches {
 			t.Errorf("%q: got %s, %d matches, %v, want %s, %d", row.text, got, l.MaxMatches, err, row.changed, row.matches)
 		}

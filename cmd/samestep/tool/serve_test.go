@@ -21,6 +21,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/internal/testing/loglines"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
@@ -396,7 +397,7 @@ func TestServeWithoutAPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := matchSpec(game, matchRequest{Name: "match-1", Players: 2, Units: 10, TickMicros: 50_000})
+	spec, err := serving.MatchSpec(game, serving.MatchRequest{Name: "match-1", Players: 2, Units: 10, TickMicros: 50_000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,7 +410,7 @@ func TestServeWithoutAPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
-	if err := serveUntilInterrupted(t.Context(), func() {}, s, nothing{}, s, l, 0, log); !errors.Is(err, net.ErrClosed) {
+	if err := serving.ServeUntilInterrupted(t.Context(), func() {}, s, serving.Nothing{}, s, l, 0, log); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("got %v, want %v", err, net.ErrClosed)
 	}
 	select {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -38,7 +39,7 @@ func TestMatchesOfFewTicks(t *testing.T) {
 	}
 	for args, want := range verbs {
 		var stdout, stderr strings.Builder
-		code := runGames(list, t.Context(), append([]string{"turns"}, strings.Fields(args)...), &stdout, &stderr, Extension{})
+		code := runGames(list, t.Context(), append([]string{"turns"}, strings.Fields(args)...), &stdout, &stderr, serving.Extension{})
 		if code != console.ExitOK || !strings.Contains(stdout.String(), want) {
 			t.Errorf("%s: got code %d, %s%s\nwant %q", args, code, stdout.String(), stderr.String(), want)
 		}
@@ -72,7 +73,7 @@ func TestMatchesThatEndAtOnce(t *testing.T) {
 		}
 		list := gameset.List{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
 		var out strings.Builder
-		code := runGames(list, t.Context(), append([]string{"turns"}, strings.Fields(row.args)...), &out, &out, Extension{})
+		code := runGames(list, t.Context(), append([]string{"turns"}, strings.Fields(row.args)...), &out, &out, serving.Extension{})
 		if code != row.code || !strings.Contains(out.String(), row.want) {
 			t.Errorf("%d ticks: %s: got code %d, %s\nwant %d and %q", row.end, row.args, code, out.String(), row.code, row.want)
 		}
@@ -89,7 +90,7 @@ func TestFloorOfGame(t *testing.T) {
 	} {
 		list := gameset.List{New(minimal.Rules(), Bot(minimal.NewBot), Floor(0, 0, 100), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
 		var stdout, stderr strings.Builder
-		code := runGames(list, t.Context(), append([]string{"minimal"}, strings.Fields(args)...), &stdout, &stderr, Extension{})
+		code := runGames(list, t.Context(), append([]string{"minimal"}, strings.Fields(args)...), &stdout, &stderr, serving.Extension{})
 		if (code == console.ExitOK) != (want == "") || !strings.Contains(stderr.String(), want) {
 			t.Errorf("%s: got code %d, %s%s\nwant %q", args, code, stdout.String(), stderr.String(), want)
 		}
@@ -116,7 +117,7 @@ func TestVerbsOfTwoResults(t *testing.T) {
 		}
 		list := gameset.List{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
 		var out strings.Builder
-		code := runGames(list, t.Context(), append([]string{"minimal"}, strings.Fields(args)...), &out, &out, Extension{})
+		code := runGames(list, t.Context(), append([]string{"minimal"}, strings.Fields(args)...), &out, &out, serving.Extension{})
 		if code != console.ExitDesync || strings.Contains(out.String(), "for all") && !strings.Contains(out.String(), "not for all") {
 			t.Errorf("%s: got code %d, %s", args, code, out.String())
 		}

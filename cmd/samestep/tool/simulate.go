@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/testing/reach"
 	"github.com/seed-49bee653/samestep/internal/testing/simulate"
@@ -288,7 +289,7 @@ func again(c *cli.Context, seed uint64) string {
 		if !c.IsSet(name) || slices.Contains(notOfMatch, name) {
 			continue
 		}
-		for _, value := range flagValues(c, name) {
+		for _, value := range serving.FlagValues(c, name) {
 			if value == "true" || value == "false" {
 				command += fmt.Sprintf(" --%s=%s", name, value)
 				continue

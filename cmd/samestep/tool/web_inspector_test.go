@@ -19,6 +19,7 @@ import (
 	"github.com/andybalholm/brotli"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/page/canvas"
@@ -78,10 +79,10 @@ func TestInspectorPage(t *testing.T) {
 	}
 	Programs(fstest.MapFS{"wasm_exec.js": {Data: []byte("//")}, "inspector.wasm.br": {Data: packed.Bytes()}})
 	defer Programs(nil)
-	s := httptest.NewServer(newPageHandler(t.Context(), pageOrInspector(games[1]), http.NotFoundHandler(), slog.New(slog.DiscardHandler)))
+	s := httptest.NewServer(serving.NewPageHandler(t.Context(), serving.PageOrInspector(games[1]), http.NotFoundHandler(), slog.New(slog.DiscardHandler)))
 	defer s.Close()
 	servesInspector(t, s.URL)
-	if _, err := pagePrograms(t.Context(), games[0].Page, nil); err == nil || !strings.Contains(err.Error(), "skirmish.wasm.br") {
+	if _, err := serving.PagePrograms(t.Context(), games[0].Page, nil); err == nil || !strings.Contains(err.Error(), "skirmish.wasm.br") {
 		t.Errorf("a program that was not packed: got %v", err)
 	}
 }
@@ -117,13 +118,13 @@ func TestPack(t *testing.T) {
 	Programs(os.DirFS(folder))
 	defer Programs(nil)
 	next := http.NotFoundHandler()
-	h := newPageHandler(t.Context(), inspectorPage(), next, slog.New(slog.DiscardHandler))
+	h := serving.NewPageHandler(t.Context(), serving.InspectorPage(), next, slog.New(slog.DiscardHandler))
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "/inspector.wasm") {
 		t.Errorf("got %d %s", w.Code, w.Body.String())
 	}
-	if _, err := pagePrograms(t.Context(), games[0].Page, nil); err == nil || !strings.Contains(err.Error(), "skirmish.wasm.br") {
+	if _, err := serving.PagePrograms(t.Context(), games[0].Page, nil); err == nil || !strings.Contains(err.Error(), "skirmish.wasm.br") {
 		t.Errorf("a program that was not packed: got %v", err)
 	}
 }

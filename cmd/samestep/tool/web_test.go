@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
@@ -132,8 +133,8 @@ func TestServeWithoutToolchain(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	var log strings.Builder
 	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "next") })
-	h := newPageHandler(t.Context(), games[0].Page, next, slog.New(slog.NewTextHandler(&log, nil)))
-	<-h.ready
+	h := serving.NewPageHandler(t.Context(), games[0].Page, next, slog.New(slog.NewTextHandler(&log, nil)))
+	<-h.Ready
 	for path, want := range map[string]string{"/": "no Go toolchain", "/matches": "next"} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
