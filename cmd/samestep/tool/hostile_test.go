@@ -55,24 +55,6 @@ func TestWatchWildMetrics(t *testing.T) {
 	}
 }
 
-// An error quotes nothing of a server's status line, which may have any length.
-func TestForeignStatusLine(t *testing.T) {
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		c, _, err := w.(http.Hijacker).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		fmt.Fprintf(c, "HTTP/1.1 404 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", strings.Repeat("\x1bno ", 10_000))
-		c.Close()
-	}))
-	defer web.Close()
-	if _, err := viewOf(t.Context(), web.URL, ""); err == nil || !strings.HasSuffix(err.Error(), ": 404 Not Found") {
-		t.Errorf("got %.200v", err)
-	}
-	http.DefaultClient.CloseIdleConnections()
-}
-
 // A server that holds the match repeatedly does not fill the terminal: later reasons overwrite one line.
 func TestJoinHeldFlood(t *testing.T) {
 	var status bytes.Buffer

@@ -5,7 +5,6 @@ package tool
 import (
 	"bytes"
 	"encoding/json"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 )
 
 // systemd knows every line of the unit, and a line that it does not know is found.

@@ -214,16 +214,3 @@ func verifyIn(t *testing.T, file string, g *lockstep.Game) {
 		t.Errorf("%s: %v after %d checksums", file, err, v.Checked)
 	}
 }
-
-// Packages that cannot become a module, and why.
-func TestRulesBuildRefuses(t *testing.T) {
-	for _, row := range []struct{ name, want string }{
-		{"../../../cmd/samestep", "package main"},
-		{"../../../fixed", "has no function Rules()"},
-		{"../../../nowhere", "nowhere"},
-	} {
-		if _, err := findRules(t.Context(), row.name, "Usual"); err == nil || !strings.Contains(err.Error(), row.want) {
-			t.Errorf("%s: got %v, want %q", row.name, err, row.want)
-		}
-	}
-}

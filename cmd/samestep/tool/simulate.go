@@ -220,7 +220,7 @@ type simulated struct {
 	Mutants    *hunted          `json:"mutants"` // null if they were not hunted
 	Violations []simulatedFail  `json:"violations"`
 
-	program string // the name of this one
+	program string `json:"-"` // the name of this one
 }
 
 type simulatedFault struct {
