@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/client"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
@@ -257,7 +258,7 @@ func (d *networkDemo) blockTime() time.Duration {
 func (d *networkDemo) corrupt(g *netGuest) (err error) {
 	gone := g.session.Do(func(c *player.Client) {
 		var path string
-		if path, err = fieldThatLasts(d.game, c.Simulation()); err != nil {
+		if path, err = checks.FieldThatLasts(d.game, c.Simulation()); err != nil {
 			return
 		}
 		d.story.Planted = plantedError{Path: path, Tick: c.Simulation().Tick() + 1, Player: c.Status().Seat}

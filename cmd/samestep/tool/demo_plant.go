@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -34,7 +35,7 @@ func (m *demoMatch) heldTurn(f *lockstep.Frame) error {
 		return nil
 	}
 	err := m.plant(h)
-	again := errors.Is(err, errNothingLasts) && f.Tick < m.options.length
+	again := errors.Is(err, checks.ErrNothingLasts) && f.Tick < m.options.length
 	if err != nil && !again {
 		return err
 	}
@@ -55,7 +56,7 @@ func (m *demoMatch) heldTurn(f *lockstep.Frame) error {
 func (m *demoMatch) plant(h *heldCopy) error {
 	sim := h.player.follower.Simulation()
 	b := sim.AppendState(nil)
-	path, err := plantable(m.game, h.player.follower.Header(), sim.Tick(), b, h.frames)
+	path, err := checks.Plantable(m.game, h.player.follower.Header(), sim.Tick(), b, h.frames)
 	if err != nil {
 		return err
 	}

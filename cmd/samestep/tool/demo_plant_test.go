@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -69,7 +70,7 @@ func TestDemoPlantsWhatLasts(t *testing.T) {
 			t.Errorf("seed %d: planted %+v, found %+v, failures %q", seed, s.Planted, s.Desync, s.Failures)
 		}
 	}
-	if _, err := playDemo(t, boardGame(func(t *lockstep.Turn) bool { return t.Tick%5 == 0 }), 1); !errors.Is(err, errNothingLasts) {
+	if _, err := playDemo(t, boardGame(func(t *lockstep.Turn) bool { return t.Tick%5 == 0 }), 1); !errors.Is(err, checks.ErrNothingLasts) {
 		t.Errorf("no field lasts: got %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/scaffold/rules"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
@@ -209,7 +210,7 @@ func TestFuzzSaysWhatWasReached(t *testing.T) {
 }
 
 // fuzzTraps runs fuzz on the rules with a defect.
-func fuzzTraps(t *testing.T, defect string, want int, args ...string) (story fuzzStory) {
+func fuzzTraps(t *testing.T, defect string, want int, args ...string) (story checks.FuzzStory) {
 	t.Helper()
 	list, err := listOf([]Game{New(trapRules(defect), Bot(newTrapBot), Config(rules.Usual))})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/examples/minimal"
@@ -56,15 +57,15 @@ func TestUnreduced(t *testing.T) {
 	if _, err := locksteptest.Run(game.Game, locksteptest.Options{Config: &minimal.Config{Size: 9, Coins: 3}}); !errors.As(err, &found) {
 		t.Fatalf("the match does not fail: %v", err)
 	}
-	s := fuzzStory{Game: "minimal", Reached: &locksteptest.Reached{}, Found: explainFound(t.Context(), found, game, t.TempDir())}
+	s := checks.FuzzStory{Game: "minimal", Reached: &locksteptest.Reached{}, Found: checks.ExplainFound(t.Context(), found, game, t.TempDir())}
 	var text strings.Builder
-	s.print(&text)
+	s.Print(&text)
 	if want := "reduced    not: the failure did not happen again from a list of its commands"; !strings.Contains(text.String(), want) || strings.Contains(text.String(), "0 commands") {
 		t.Errorf("got %s", text.String())
 	}
 	text.Reset()
-	s.Found = explainFound(t.Context(), found, game, filepath.Join(t.TempDir(), "none"))
-	if s.print(&text); !strings.Contains(text.String(), "found      locksteptest: ") || !strings.Contains(text.String(), "files      not written: open ") {
+	s.Found = checks.ExplainFound(t.Context(), found, game, filepath.Join(t.TempDir(), "none"))
+	if s.Print(&text); !strings.Contains(text.String(), "found      locksteptest: ") || !strings.Contains(text.String(), "files      not written: open ") {
 		t.Errorf("in no folder: got %s", text.String())
 	}
 }
@@ -93,7 +94,7 @@ func TestFoundLine(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte("package main\n"), 0o644); err != nil { // the test is of its package, not of that of the rules
 		t.Fatal(err)
 	}
-	f := explainFound(t.Context(), found, game, dir)
+	f := checks.ExplainFound(t.Context(), found, game, dir)
 	if f.Line == nil || f.Line.Place() == nil {
 		t.Fatalf("got no line: %s", f.NoLine)
 	}
@@ -106,7 +107,7 @@ func TestFoundLine(t *testing.T) {
 		t.Errorf("want %q in\n%s", want, test)
 	}
 	var text strings.Builder
-	(&fuzzStory{Game: "skirmish", Reached: &locksteptest.Reached{}, Found: f}).print(&text)
+	(&checks.FuzzStory{Game: "skirmish", Reached: &locksteptest.Reached{}, Found: f}).Print(&text)
 	if want := fmt.Sprintf("line %s:%d in %s %s", place.File, place.Line, place.Func, place.Source); !says(text.String(), want) {
 		t.Errorf("got %s\nwant %q", text.String(), want)
 	}
@@ -124,9 +125,9 @@ func TestFoundNoLine(t *testing.T) {
 	testenv.Long(t)
 	t.Setenv("PATH", "")
 	found, game := hidden(t)
-	f := explainFound(t.Context(), found, game, t.TempDir())
+	f := checks.ExplainFound(t.Context(), found, game, t.TempDir())
 	var text strings.Builder
-	(&fuzzStory{Game: "skirmish", Reached: &locksteptest.Reached{}, Found: f}).print(&text)
+	(&checks.FuzzStory{Game: "skirmish", Reached: &locksteptest.Reached{}, Found: f}).Print(&text)
 	if f.Line != nil || !strings.Contains(text.String(), "\nline       not known: ") || !strings.Contains(text.String(), "\ntest ") {
 		t.Errorf("got %s", text.String())
 	}

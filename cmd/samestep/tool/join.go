@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/client"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
@@ -247,7 +248,7 @@ func (j *join) sample(c *player.Client) {
 		j.corrupt = 0
 		path := j.flags.String("corrupt-path")
 		if path == "" {
-			path, j.failed = fieldThatLasts(j.game, c.Simulation())
+			path, j.failed = checks.FieldThatLasts(j.game, c.Simulation())
 		}
 		if j.failed == nil {
 			j.failed = c.Corrupt(path)

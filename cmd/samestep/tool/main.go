@@ -28,6 +28,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/tools/go/analysis/unitchecker"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/desyncs"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
@@ -50,7 +51,7 @@ func MainWith(ext serving.Extension, games ...Game) {
 
 // prepareProcess does what only a process of its own can do.
 func prepareProcess(args []string) {
-	if isVetTool(args) {
+	if checks.IsVetTool(args) {
 		unitchecker.Main(determinism.Analyzer) // does not return
 	}
 	if len(args) == 2 && args[1] == gameset.CompileVerb {
@@ -152,10 +153,10 @@ func appOf(l gameset.List, name string, stdout, stderr io.Writer, ext serving.Ex
 		Commands: slices.Concat(
 			console.InCategory(console.ForPlay, demoCommand(), serving.ServeCommand(), healthcheckCommand(), joinCommand(), doctorCommand(), saveCommand()),
 			console.InCategory(console.ForFiles, replays.ReplayCommand(serving.ReplayIndexCommand()), desyncs.DesyncCommand(), replays.AuditCommand()),
-			console.InCategory(console.ForGames, newCommand(), vetCommand(), fuzzCommand(), goldenCommand(), rulesCommand(), gameset.AssetsCommand(), packCommand()),
+			console.InCategory(console.ForGames, newCommand(), checks.VetCommand(), checks.FuzzCommand(), checks.GoldenCommand(), rulesCommand(), gameset.AssetsCommand(), packCommand()),
 			console.InCategory(console.ForCluster, ext.Verbs...),
 			console.InCategory(console.ForProgram, versionCommand(), completionCommand(), manCommand()),
-			console.InCategory(console.ForEngine, simulateCommand(), drillCommand(), attackCommand(), benchCommand()),
+			console.InCategory(console.ForEngine, checks.SimulateCommand(), checks.DrillCommand(), attackCommand(), benchCommand()),
 		),
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {

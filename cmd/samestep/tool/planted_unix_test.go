@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
@@ -175,7 +176,7 @@ func TestWrittenFilesArePrivate(t *testing.T) {
 	subject, failed := failedRun(t)
 	app := newApp(io.Discard, io.Discard)
 	app.Command("simulate").Action = func(c *cli.Context) error {
-		return new(simulatedFail).keep(c.Context, c, subject, failed)
+		return new(checks.SimulatedFail).Keep(c.Context, c, subject, failed)
 	}
 	if err := app.Run([]string{"samestep", "simulate", "--dir", in("found"), "--shrink", "1"}); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
@@ -66,7 +67,7 @@ func rulesCheck(c *cli.Context) error {
 	if err := g.SelfTest().Check(); err != nil {
 		return err
 	}
-	o, err := goldenOptions(c, g)
+	o, err := checks.GoldenOptions(c, g)
 	if err != nil {
 		return err
 	}

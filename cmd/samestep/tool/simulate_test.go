@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/testing/commands"
@@ -29,14 +30,14 @@ func TestAgain(t *testing.T) {
 	parse := func(args []string, from uint64) (p *simulate.Plan, command string) {
 		app := newApp(io.Discard, io.Discard)
 		app.Command("simulate").Action = func(c *cli.Context) error {
-			campaign, err := campaignOf(c)
+			campaign, err := checks.CampaignOf(c)
 			if err != nil {
 				return err
 			}
 			if from == 0 {
 				from = campaign.First
 			}
-			p, command = simulate.Expand(campaign.Options, from), again(c, from)
+			p, command = simulate.Expand(campaign.Options, from), checks.Again(c, from)
 			return nil
 		}
 		if err := app.Run(args); err != nil {
@@ -75,7 +76,7 @@ func TestAgainKeepsFlags(t *testing.T) {
 	app := newApp(io.Discard, io.Discard)
 	simulate := app.Command("simulate")
 	simulate.Action = func(c *cli.Context) error {
-		calls, err := commands.Command{Text: again(c, 7)}.Calls()
+		calls, err := commands.Command{Text: checks.Again(c, 7)}.Calls()
 		got = calls[0].Args
 		return err
 	}
@@ -95,7 +96,7 @@ func TestAgainKeepsFlags(t *testing.T) {
 			continue
 		}
 		args = append(args, flag...)
-		if kept := []string{"seed", "minutes", "clients", "game"}; slices.Contains(kept, name) || !slices.Contains(notOfMatch, name) {
+		if kept := []string{"seed", "minutes", "clients", "game"}; slices.Contains(kept, name) || !slices.Contains(checks.NotOfMatch, name) {
 			want = append(want, strings.Join(flag, " "))
 		}
 	}
@@ -137,9 +138,9 @@ func TestUnwritten(t *testing.T) {
 	app.Name = "hold"
 	subject, out := failedRun(t)
 	app.Command("simulate").Action = func(c *cli.Context) error {
-		story := &simulated{Violations: []simulatedFail{{Seed: 1, Violation: *out.Violation}}, program: c.App.Name}
-		story.keepFailures(c.Context, c, subject, []*simulate.Outcome{out})
-		story.print(c.App.Writer, false)
+		story := &checks.Simulated{Violations: []checks.SimulatedFail{{Seed: 1, Violation: *out.Violation}}, Program: c.App.Name}
+		story.KeepFailures(c.Context, c, subject, []*simulate.Outcome{out})
+		story.Print(c.App.Writer, false)
 		return nil
 	}
 	play := func() string {

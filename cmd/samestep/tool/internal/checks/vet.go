@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package checks
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ import (
 
 var errFindings = errors.New("the simulation may differ between machines")
 
-func vetCommand() *cli.Command {
+func VetCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "vet",
 		Usage:     "find code of a game that may behave differently on another machine",
@@ -69,8 +69,8 @@ func vet(c *cli.Context) error {
 	}, err)
 }
 
-// isVetTool reports whether "go vet -vettool" has called this program: for its version, for its flags, or to analyze a
+// IsVetTool reports whether "go vet -vettool" has called this program: for its version, for its flags, or to analyze a
 // package.
-func isVetTool(args []string) bool {
+func IsVetTool(args []string) bool {
 	return len(args) > 1 && (args[1] == "-V=full" || args[1] == "-flags" || filepath.Base(args[len(args)-1]) == "vet.cfg")
 }

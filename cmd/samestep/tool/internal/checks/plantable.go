@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package checks
 
 import (
 	"cmp"
@@ -22,12 +22,12 @@ const (
 	trialTicks = 40  // ticks that are simulated with each, if the commands are not known
 )
 
-// errNothingLasts reports a state in which no field keeps a change.
-var errNothingLasts = errors.New("the rules overwrite each that was tried")
+// ErrNothingLasts reports a state in which no field keeps a change.
+var ErrNothingLasts = errors.New("the rules overwrite each that was tried")
 
-// plantable returns the path of a field in the state of a tick whose smallest change lasts: after the frames that follow, the
+// Plantable returns the path of a field in the state of a tick whose smallest change lasts: after the frames that follow, the
 // match is still another one, the rules do not fail, and if possible nothing else differs.
-func plantable(g *lockstep.Game, h *lockstep.Header, at lockstep.Tick, b []byte, frames []lockstep.Frame) (string, error) {
+func Plantable(g *lockstep.Game, h *lockstep.Header, at lockstep.Tick, b []byte, frames []lockstep.Frame) (string, error) {
 	right, err := faultinjection.Rerun(g, h, at, b, frames)
 	if err != nil {
 		return "", err
@@ -53,7 +53,7 @@ func plantable(g *lockstep.Game, h *lockstep.Header, at lockstep.Tick, b []byte,
 		}
 	}
 	if second == "" {
-		return "", fmt.Errorf("game %s: no field of the state keeps a change: %w", g.Name(), errNothingLasts)
+		return "", fmt.Errorf("game %s: no field of the state keeps a change: %w", g.Name(), ErrNothingLasts)
 	}
 	return second, nil
 }
@@ -113,11 +113,11 @@ func trial(g *lockstep.Game, h *lockstep.Header, at lockstep.Tick, changed []byt
 	return true, true
 }
 
-// fieldThatLasts returns the path of a field in a simulation's state whose change lasts, if nobody gives a command.
-func fieldThatLasts(g *gameset.Playable, s *lockstep.Simulation) (string, error) {
+// FieldThatLasts returns the path of a field in a simulation's state whose change lasts, if nobody gives a command.
+func FieldThatLasts(g *gameset.Playable, s *lockstep.Simulation) (string, error) {
 	frames := make([]lockstep.Frame, trialTicks)
 	for i := range frames {
 		frames[i].Tick = s.Tick() + lockstep.Tick(i) + 1
 	}
-	return plantable(g.Game, s.Header(), s.Tick(), s.AppendState(nil), frames)
+	return Plantable(g.Game, s.Header(), s.Tick(), s.AppendState(nil), frames)
 }

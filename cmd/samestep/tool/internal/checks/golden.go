@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package checks
 
 import (
 	"cmp"
@@ -17,7 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-func goldenCommand() *cli.Command {
+func GoldenCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "golden",
 		Usage: "verify the golden matches of a game: the same rules must give the same states as before",
@@ -43,7 +43,7 @@ func golden(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	o, err := goldenOptions(c, g)
+	o, err := GoldenOptions(c, g)
 	if err != nil {
 		return err
 	}
@@ -81,8 +81,8 @@ func golden(c *cli.Context) error {
 	}, nil)
 }
 
-// goldenOptions returns the options of an added match. Without weights, the game's bots play alone.
-func goldenOptions(c *cli.Context, g *gameset.Playable) (o locksteptest.GoldenOptions, err error) {
+// GoldenOptions returns the options of an added match. Without weights, the game's bots play alone.
+func GoldenOptions(c *cli.Context, g *gameset.Playable) (o locksteptest.GoldenOptions, err error) {
 	override, err := g.Override(c)
 	if err != nil {
 		return o, err

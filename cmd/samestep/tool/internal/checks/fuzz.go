@@ -1,6 +1,7 @@
 //go:build !js
 
-package tool
+// Package checks has the verbs that check rules: fuzz, golden, vet, drill and simulate.
+package checks
 
 import (
 	"cmp"
@@ -25,7 +26,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-func fuzzCommand() *cli.Command {
+func FuzzCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "fuzz",
 		Usage: "play random matches of a game, and find one that machines would compute differently",
@@ -55,8 +56,8 @@ locksteptest.Fuzz as the target.`,
 	}
 }
 
-// A fuzzStory is the result of a fuzz run.
-type fuzzStory struct {
+// A FuzzStory is the result of a fuzz run.
+type FuzzStory struct {
 	Game    string                `json:"game"`
 	Matches int                   `json:"matches"`
 	Seconds float64               `json:"seconds"`
@@ -146,9 +147,9 @@ func fuzz(c *cli.Context) error {
 	if err != nil {
 		return console.ThinHint(err, "--players N, --ticks N, ")
 	}
-	story := &fuzzStory{Game: game.Name(), Matches: reached.Matches, Reached: reached, Seconds: time.Since(from).Seconds(), weights: o.Weights}
+	story := &FuzzStory{Game: game.Name(), Matches: reached.Matches, Reached: reached, Seconds: time.Since(from).Seconds(), weights: o.Weights}
 	if found != nil {
-		story.Found = explainFound(c.Context, found, game, c.String("dir"))
+		story.Found = ExplainFound(c.Context, found, game, c.String("dir"))
 	}
 	switch {
 	case found != nil && found.Phase == locksteptest.PanicPhase:
@@ -158,11 +159,11 @@ func fuzz(c *cli.Context) error {
 	case interrupted:
 		err = fmt.Errorf("%w after %s", console.ErrInterrupted, console.Count(reached.Matches, "seed"))
 	}
-	return gameset.Tell(c, story, story.print, err)
+	return gameset.Tell(c, story, story.Print, err)
 }
 
-// explainFound reduces a failure, looks for its line of code, and writes its replay and its Go test.
-func explainFound(ctx context.Context, found *locksteptest.Failure, game *gameset.Playable, dir string) *fuzzFind {
+// ExplainFound reduces a failure, looks for its line of code, and writes its replay and its Go test.
+func ExplainFound(ctx context.Context, found *locksteptest.Failure, game *gameset.Playable, dir string) *fuzzFind {
 	var limits locksteptest.ShrinkOptions
 	if game.Module != nil {
 		found, limits.Runs = inNewInstances(found, game), 300 // an instance of a module in Go takes longer than a short match
@@ -220,7 +221,7 @@ func isDirectory(path string) error {
 	return err
 }
 
-func (s *fuzzStory) print(w io.Writer) {
+func (s *FuzzStory) Print(w io.Writer) {
 	line := console.NewLiner(w)
 	line("played", "%s with %s in %s", s.Game, console.Count(s.Matches, "seed"), console.Seconds(time.Duration(s.Seconds*float64(time.Second))))
 	f := s.Found

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package checks
 
 import (
 	"cmp"
@@ -27,7 +27,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-func simulateCommand() *cli.Command {
+func SimulateCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "simulate",
 		Usage: "play matches full of faults in virtual time, and check the engine's invariants",
@@ -61,7 +61,7 @@ or a known mistake was not found.`,
 }
 
 func runSimulate(c *cli.Context) error {
-	campaign, err := campaignOf(c)
+	campaign, err := CampaignOf(c)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func runSimulate(c *cli.Context) error {
 	if processor > 0 {
 		story.PerCore = r.AllHours / processor.Minutes()
 	}
-	story.keepFailures(ctx, c, campaign.Subject, r.Violations)
+	story.KeepFailures(ctx, c, campaign.Subject, r.Violations)
 	interrupted := ctx.Err() != nil
 	stop()
 	if interrupted {
@@ -107,14 +107,14 @@ func runSimulate(c *cli.Context) error {
 			err = fmt.Errorf("%w: try more --seeds, matches that last longer or other kinds with --only, ask for none with --only none, or say why that is enough (--allow-thin)", idle)
 		}
 	}
-	return gameset.Tell(c, story, func(w io.Writer) { story.print(w, c.Bool("report")) }, errors.Join(err, huntErr, story.Mutants.err()))
+	return gameset.Tell(c, story, func(w io.Writer) { story.Print(w, c.Bool("report")) }, errors.Join(err, huntErr, story.Mutants.err()))
 }
 
 // reducing is how long all failures are reduced together, unless --shrink is given.
 const reducing = 2 * time.Minute
 
-// keepFailures reduces failures and writes each to a file.
-func (s *simulated) keepFailures(ctx context.Context, c *cli.Context, subject *simulate.Subject, all []*simulate.Outcome) {
+// KeepFailures reduces failures and writes each to a file.
+func (s *Simulated) KeepFailures(ctx context.Context, c *cli.Context, subject *simulate.Subject, all []*simulate.Outcome) {
 	if !c.IsSet("shrink") {
 		limited, stop := context.WithTimeout(ctx, reducing)
 		defer stop()
@@ -125,14 +125,14 @@ func (s *simulated) keepFailures(ctx context.Context, c *cli.Context, subject *s
 		if c.Int("shrink") > 0 && ctx.Err() == nil {
 			fmt.Fprintf(c.App.ErrWriter, "seed %d violates %s, and is reduced with at most %s\n", v.Seed, v.Invariant, console.Count(c.Int("shrink"), "match"))
 		}
-		if err := v.keep(ctx, c, subject, out); err != nil {
+		if err := v.Keep(ctx, c, subject, out); err != nil {
 			v.Unwritten = err.Error() // the report is printed all the same
 		}
 	}
 }
 
-// keep reduces a failure and writes it to a file.
-func (v *simulatedFail) keep(ctx context.Context, c *cli.Context, s *simulate.Subject, out *simulate.Outcome) error {
+// Keep reduces a failure and writes it to a file.
+func (v *SimulatedFail) Keep(ctx context.Context, c *cli.Context, s *simulate.Subject, out *simulate.Outcome) error {
 	bar := console.NewProgress(c.App.ErrWriter, int64(c.Int("shrink")), "matches")
 	small, err := simulate.Shrink(s, out, simulate.ShrinkOptions{Runs: c.Int("shrink"), Stop: ctx.Done(), Progress: func(n int) { bar.Set(int64(n)) }})
 	bar.Done()
@@ -159,7 +159,7 @@ func (v *simulatedFail) keep(ctx context.Context, c *cli.Context, s *simulate.Su
 	return nil
 }
 
-func campaignOf(c *cli.Context) (*simulate.Campaign, error) {
+func CampaignOf(c *cli.Context) (*simulate.Campaign, error) {
 	length, calm := c.Float64("minutes"), c.String("only") == "none"
 	switch {
 	case !(length > 0 && length <= 24*60):
@@ -195,8 +195,8 @@ func campaignOf(c *cli.Context) (*simulate.Campaign, error) {
 	return campaign, nil
 }
 
-// A simulated is the report of a simulation, as --json prints it.
-type simulated struct {
+// A Simulated is the report of a simulation, as --json prints it.
+type Simulated struct {
 	Game       string           `json:"game"`
 	Seeds      int              `json:"seeds"`
 	Once       bool             `json:"once"`
@@ -218,9 +218,9 @@ type simulated struct {
 	NoEdges    []string         `json:"edges_missing"`
 	Counts     map[string]int   `json:"counts"`
 	Mutants    *hunted          `json:"mutants"` // null if they were not hunted
-	Violations []simulatedFail  `json:"violations"`
+	Violations []SimulatedFail  `json:"violations"`
 
-	program string `json:"-"` // the name of this one
+	Program string `json:"-"` // the name of this one
 }
 
 type simulatedFault struct {
@@ -229,7 +229,7 @@ type simulatedFault struct {
 	Count int    `json:"count"`
 }
 
-type simulatedFail struct {
+type SimulatedFail struct {
 	Seed uint64 `json:"seed,string"`
 	simulate.Violation
 	Again    string   `json:"again"`    // the command that plays it again
@@ -242,7 +242,7 @@ type simulatedFail struct {
 }
 
 // reduced returns the command of a program that plays the reduced failure.
-func (v *simulatedFail) reduced(program string) string {
+func (v *SimulatedFail) reduced(program string) string {
 	if v.Unwritten != "" {
 		return "not written: " + v.Unwritten
 	}
@@ -253,11 +253,11 @@ func (v *simulatedFail) reduced(program string) string {
 	return command
 }
 
-func newSimulated(c *cli.Context, r *simulate.Report) *simulated {
-	s := &simulated{
+func newSimulated(c *cli.Context, r *simulate.Report) *Simulated {
+	s := &Simulated{
 		Game: simulatedName(c), Seeds: r.Seeds, Once: c.Bool("once"), Hours: r.Hours, AllHours: r.AllHours, Seconds: r.Wall.Seconds(), Speed: r.AllHours / max(r.Wall.Minutes(), 1e-9), Ticks: r.Ticks,
 		Accepted: r.Accepted, Compared: r.Compared, Checks: r.Checks, Crashes: r.Crashes, Counts: r.Counts,
-		None: []string{}, NoEdges: []string{}, Violations: []simulatedFail{}, program: c.App.Name,
+		None: []string{}, NoEdges: []string{}, Violations: []SimulatedFail{}, Program: c.App.Name,
 	}
 	if r.Reached != nil {
 		s.Reached = r.Reached.Reached()
@@ -272,21 +272,21 @@ func newSimulated(c *cli.Context, r *simulate.Report) *simulated {
 	s.Edges, s.AllEdges, missing = r.Edges()
 	s.NoEdges = append(s.NoEdges, missing...)
 	for _, out := range r.Violations {
-		s.Violations = append(s.Violations, simulatedFail{Seed: out.Plan.Seed, Violation: *out.Violation, Again: again(c, out.Plan.Seed), Last: out.Last})
+		s.Violations = append(s.Violations, SimulatedFail{Seed: out.Plan.Seed, Violation: *out.Violation, Again: Again(c, out.Plan.Seed), Last: out.Last})
 	}
 	return s
 }
 
-// notOfMatch are the flags of simulate that do not decide how a match goes, and those that again gives itself.
-var notOfMatch = []string{"seeds", "seed", "minutes", "clients", "game", "for", "workers", "once", "artifact", "dir", "shrink", "mutants", "report", "json"}
+// NotOfMatch are the flags of simulate that do not decide how a match goes, and those that again gives itself.
+var NotOfMatch = []string{"seeds", "seed", "minutes", "clients", "game", "for", "workers", "once", "artifact", "dir", "shrink", "mutants", "report", "json"}
 
-// again returns the command that plays a seed again.
-func again(c *cli.Context, seed uint64) string {
+// Again returns the command that plays a seed again.
+func Again(c *cli.Context, seed uint64) string {
 	command := fmt.Sprintf("%s simulate --game %s --seeds 1 --seed %d --minutes %v --clients %d",
 		c.App.Name, words.ShellWord(simulatedName(c)), seed, c.Float64("minutes"), c.Int("clients"))
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
-		if !c.IsSet(name) || slices.Contains(notOfMatch, name) {
+		if !c.IsSet(name) || slices.Contains(NotOfMatch, name) {
 			continue
 		}
 		for _, value := range serving.FlagValues(c, name) {
@@ -300,7 +300,7 @@ func again(c *cli.Context, seed uint64) string {
 	return command
 }
 
-func (s *simulated) print(w io.Writer, whole bool) {
+func (s *Simulated) Print(w io.Writer, whole bool) {
 	line := console.NewLiner(w)
 	line("game", "%s", s.Game)
 	line("seeds", "%d, each played %s", s.Seeds, map[bool]string{true: "once", false: "twice; only the speed counts both"}[s.Once])
@@ -331,7 +331,7 @@ func (s *simulated) print(w io.Writer, whole bool) {
 	}
 	line("violations", "%d", len(s.Violations))
 	for _, v := range s.Violations {
-		fmt.Fprintf(w, "\nseed %d: %v\nagain: %s\nreduced: %s\n", v.Seed, &v.Violation, v.Again, v.reduced(s.program))
+		fmt.Fprintf(w, "\nseed %d: %v\nagain: %s\nreduced: %s\n", v.Seed, &v.Violation, v.Again, v.reduced(s.Program))
 		if whole {
 			fmt.Fprintln(w, strings.Join(v.Last, "\n"))
 		}
@@ -341,7 +341,7 @@ func (s *simulated) print(w io.Writer, whole bool) {
 	}
 }
 
-func (s *simulated) printTables(w io.Writer) {
+func (s *Simulated) printTables(w io.Writer) {
 	fmt.Fprintln(w)
 	for _, f := range s.Faults {
 		fmt.Fprintf(w, "  %8d  %-10s %s\n", f.Count, f.Group, f.Kind)

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package checks
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ import (
 
 var errDrill = errors.New("not every fault was named correctly")
 
-func drillCommand() *cli.Command {
+func DrillCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "drill",
 		Usage: "plant faults in a match, and check that the tools name them",
