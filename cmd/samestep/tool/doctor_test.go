@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 )
 
 // A doctor says which transport a player would get, and what keeps it from a better one.
@@ -36,11 +37,11 @@ func TestDoctor(t *testing.T) {
 		failed string // the check that fails
 		want   string
 	}{
-		{name: "datagrams pass", path: "/matches/match-1", by: byDatagrams, want: "50 packets lost"},
-		{name: "the URL of a server", by: byDatagrams, want: "match-1: skirmish"},
-		{name: "a server without them", flags: []string{"--set", "datagrams=off"}, path: "/matches/match-1", by: byWebSocket, failed: "datagrams", want: "serve --set datagrams"},
-		{name: "a firewall", time: "1s", flags: []string{"--set", "datagrams-public=" + hole.LocalAddr().String()}, path: "/matches/match-1", by: byWebSocket, failed: "datagrams", want: "Allow UDP to " + hole.LocalAddr().String()},
-		{name: "another match", path: "/matches/other", code: console.ExitError, by: byNothing, failed: "match", want: "404"},
+		{name: "datagrams pass", path: "/matches/match-1", by: live.ByDatagrams, want: "50 packets lost"},
+		{name: "the URL of a server", by: live.ByDatagrams, want: "match-1: skirmish"},
+		{name: "a server without them", flags: []string{"--set", "datagrams=off"}, path: "/matches/match-1", by: live.ByWebSocket, failed: "datagrams", want: "serve --set datagrams"},
+		{name: "a firewall", time: "1s", flags: []string{"--set", "datagrams-public=" + hole.LocalAddr().String()}, path: "/matches/match-1", by: live.ByWebSocket, failed: "datagrams", want: "Allow UDP to " + hole.LocalAddr().String()},
+		{name: "another match", path: "/matches/other", code: console.ExitError, by: live.ByNothing, failed: "match", want: "404"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -52,11 +53,11 @@ func TestDoctor(t *testing.T) {
 			examined(t, cmp.Or(row.time, patient), "http://"+s.address()+row.path, row.code, row.by, row.failed, row.want)
 		})
 	}
-	examined(t, patient, empty.URL, console.ExitError, byNothing, "http", "404")
+	examined(t, patient, empty.URL, console.ExitError, live.ByNothing, "http", "404")
 	gone := httptest.NewServer(nil)
 	gone.Close()
-	examined(t, patient, gone.URL, console.ExitError, byNothing, "http", "port open for TCP")
-	examined(t, patient, "ws://name.invalid/matches/m/play", console.ExitError, byNothing, "name", "DNS")
+	examined(t, patient, gone.URL, console.ExitError, live.ByNothing, "http", "port open for TCP")
+	examined(t, patient, "ws://name.invalid/matches/m/play", console.ExitError, live.ByNothing, "name", "DNS")
 	var out bytes.Buffer
 	if got := run(t.Context(), []string{"samestep", "doctor", "nowhere"}, &out, &out); got != console.ExitUsage || !strings.Contains(out.String(), "want one such as") {
 		t.Errorf("got exit code %d and %q", got, &out)
@@ -69,7 +70,7 @@ func examined(t *testing.T, patience, url string, code int, by, failed, want str
 	args := []string{"samestep", "doctor", "--timeout", patience, url}
 	var out, errs bytes.Buffer
 	got := run(t.Context(), append(args, "--json"), &out, &errs)
-	var f findings
+	var f live.Findings
 	if err := json.Unmarshal(out.Bytes(), &f); err != nil {
 		t.Fatal(err, &errs)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
 )
@@ -24,7 +25,7 @@ import (
 // A guest is a running join of a foreign game.
 type guest struct {
 	code    int
-	summary joinSummary
+	summary live.JoinSummary
 	output  string
 	done    chan struct{}
 }
@@ -63,7 +64,7 @@ func (f *foreign) until(url, what string, yes func(v *server.View) bool) *server
 	var v *server.View
 	var err error
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if v, err = viewOf(f.t.Context(), url, ""); err == nil && yes(v) {
+		if v, err = live.ViewOf(f.t.Context(), url, ""); err == nil && yes(v) {
 			return v
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 )
 
 // Players join with their tokens while 300 connections a second come from their own address.
@@ -59,7 +60,7 @@ func TestJoinThroughFlood(t *testing.T) {
 		players.Go(func() {
 			var out, errs bytes.Buffer
 			code := program([]string{"join", s.url + "/matches/match-1", "--token-file", token, "--for", "500ms", "--json"}, &out, &errs)
-			var sum joinSummary
+			var sum live.JoinSummary
 			if err := json.Unmarshal(out.Bytes(), &sum); err != nil || code != console.ExitOK || sum.Seat != seat {
 				t.Errorf("player %d: join exited with %d, %v: %s%s", seat, code, err, &out, &errs)
 			}

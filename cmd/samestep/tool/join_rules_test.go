@@ -23,6 +23,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	wasm "github.com/seed-49bee653/samestep/module"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
@@ -94,7 +95,7 @@ func TestJoinFetchesRules(t *testing.T) {
 	}
 	s := serveInTest(t, "--rules", file, "--game", "pebbles", "--players", "2", "--bots", "1", "--set", "base-path=/game/", "--dir", t.TempDir(), "--tick-rate", "100")
 	page := s.url + "matches/match-1"
-	view, err := viewOf(t.Context(), page, "")
+	view, err := live.ViewOf(t.Context(), page, "")
 	if err != nil || view.Rules != sumOf(b) {
 		t.Fatalf("the view has the module %q, %v, want %s", view.Rules, err, sumOf(b))
 	}
@@ -106,7 +107,7 @@ func TestJoinFetchesRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		code := program([]string{"join", page, "--token-file", token, "--for", long, "--json"}, &out, &errs)
-		var sum joinSummary
+		var sum live.JoinSummary
 		if err := json.Unmarshal(out.Bytes(), &sum); err != nil || code != console.ExitOK || long == "2s" && sum.Agreed == 0 || sum.Differing > 0 || sum.Seat != 0 {
 			t.Fatalf("join exited with %d, %v: %s%s", code, err, &out, &errs)
 		}
@@ -191,20 +192,20 @@ func TestFetchedRulesAreChecked(t *testing.T) {
 			}))
 			defer web.Close()
 			var said []string
-			f := &moduleFetch{
-				want: &server.View{Game: row.game, Build: g.Build(), Rules: row.sum}, pages: []string{web.URL + "/game/matches/m"}, token: "letmein", store: filepath.Join(t.TempDir(), "rules"),
-				say: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }, answerTime: time.Minute, time: time.Minute,
+			f := &live.ModuleFetch{
+				Want: &server.View{Game: row.game, Build: g.Build(), Rules: row.sum}, Pages: []string{web.URL + "/game/matches/m"}, Token: "letmein", Store: filepath.Join(t.TempDir(), "rules"),
+				Say: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }, AnswerTime: time.Minute, Time: time.Minute,
 			}
 			if strings.HasPrefix(row.name, "no answer") {
-				f.answerTime = time.Millisecond
+				f.AnswerTime = time.Millisecond
 			} else if row.name == "no end" {
-				f.time = time.Millisecond
+				f.Time = time.Millisecond
 			}
-			_, err := f.game(t.Context())
+			_, err := f.Game(t.Context())
 			if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
 				t.Errorf("got %v, want %q", err, row.want)
 			}
-			kept, globErr := filepath.Glob(filepath.Join(f.store, "*", "*"))
+			kept, globErr := filepath.Glob(filepath.Join(f.Store, "*", "*"))
 			if globErr != nil || len(kept) != len(said) || (len(kept) > 0) != (err == nil) {
 				t.Errorf("kept %q, said %q, %v", kept, said, globErr)
 			}
@@ -227,21 +228,21 @@ func TestFetchedRulesAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &moduleFetch{
-		want: &server.View{Game: g.Name(), Build: g.Build(), Rules: sumOf(b)}, pages: []string{none.URL + "/matches/m", web.URL + "/matches/m"}, store: t.TempDir(),
-		say: func(string, ...any) {}, answerTime: time.Minute, time: time.Minute,
+	f := &live.ModuleFetch{
+		Want: &server.View{Game: g.Name(), Build: g.Build(), Rules: sumOf(b)}, Pages: []string{none.URL + "/matches/m", web.URL + "/matches/m"}, Store: t.TempDir(),
+		Say: func(string, ...any) {}, AnswerTime: time.Minute, Time: time.Minute,
 	}
-	kept := filepath.Join(gameset.FetchedIn(f.store), sumOf(b)+".wasm")
+	kept := filepath.Join(gameset.FetchedIn(f.Store), sumOf(b)+".wasm")
 	for i, now := range []func() error{
 		func() error { return nil },
 		func() error { return os.WriteFile(kept, b[:100], 0o666) },
-		func() error { return os.WriteFile(filepath.Join(f.store, filepath.Base(kept)), b, 0o666) }, // as rules add does
+		func() error { return os.WriteFile(filepath.Join(f.Store, filepath.Base(kept)), b, 0o666) }, // as rules add does
 		func() error { return os.Remove(kept) },
 	} {
 		if err := now(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.game(t.Context()); err != nil {
+		if _, err := f.Game(t.Context()); err != nil {
 			t.Errorf("%d: %v", i, err)
 		}
 		if want := min(i+1, 2); asked != want {

@@ -32,6 +32,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/desyncs"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/internal/words"
@@ -151,7 +152,7 @@ func appOf(l gameset.List, name string, stdout, stderr io.Writer, ext serving.Ex
 		HideVersion: true,
 		Flags:       []cli.Flag{console.VersionFlag},
 		Commands: slices.Concat(
-			console.InCategory(console.ForPlay, demoCommand(), serving.ServeCommand(), healthcheckCommand(), joinCommand(), doctorCommand(), saveCommand()),
+			console.InCategory(console.ForPlay, live.DemoCommand(), serving.ServeCommand(), live.HealthcheckCommand(), live.JoinCommand(), live.DoctorCommand(), live.SaveCommand()),
 			console.InCategory(console.ForFiles, replays.ReplayCommand(serving.ReplayIndexCommand()), desyncs.DesyncCommand(), replays.AuditCommand()),
 			console.InCategory(console.ForGames, newCommand(), checks.VetCommand(), checks.FuzzCommand(), checks.GoldenCommand(), rulesCommand(), gameset.AssetsCommand(), packCommand()),
 			console.InCategory(console.ForCluster, ext.Verbs...),

@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -211,7 +212,7 @@ func TestHostedRulesBySum(t *testing.T) {
 	c := cli.NewContext(&cli.App{Metadata: map[string]any{gameset.ModulesKey: m}}, nil, nil)
 	for g, b := range map[*gameset.Playable][]byte{right: d.right, wrong: d.wrong} {
 		view := &server.View{Game: g.Name(), Build: g.Build(), Rules: sumOf(b)}
-		if got, err := gameOfMatch(c, view, nil, ""); got != g {
+		if got, err := live.GameOfMatch(c, view, nil, ""); got != g {
 			t.Errorf("a match that names SHA-256 %s has %v, %v", view.Rules, got, err)
 		}
 		if got := o.RulesOf(g.Game); got != sumOf(b) {

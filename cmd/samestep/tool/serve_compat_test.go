@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
@@ -90,7 +91,7 @@ func TestCompatSettings(t *testing.T) {
 		"--set compat=true --set player-tokens=a,b": {60, 100, 600},
 	} {
 		s := serveInTest(t, append([]string{"--game", "platforms", "--dir", ""}, strings.Fields(flags)...)...)
-		view, err := viewOf(t.Context(), s.url+"/matches/match-1", "")
+		view, err := live.ViewOf(t.Context(), s.url+"/matches/match-1", "")
 		if err != nil {
 			t.Fatal(err)
 		}

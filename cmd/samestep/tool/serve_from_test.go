@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -59,7 +60,7 @@ func TestSaveAndServeFrom(t *testing.T) {
 		t.Errorf("a player: %s", errs)
 	}
 	out, _ := runInTest(t, console.ExitOK, "save", url, save, "--token", "ops-ops-ops-ops-ops-ops", "--json")
-	var saved savedReplay
+	var saved live.SavedReplay
 	if err := json.Unmarshal([]byte(out), &struct {
 		Tick *lockstep.Tick `json:"tick"`
 	}{&saved.Tick}); err != nil || saved.Tick < 50 {
@@ -246,16 +247,16 @@ func TestPostFromForGuests(t *testing.T) {
 // An answer that breaks off leaves no file, and a name of the server cannot lead elsewhere.
 func TestSaveRefuses(t *testing.T) {
 	dir := t.TempDir()
-	var s savedReplay
+	var s live.SavedReplay
 	for _, bad := range []string{"", "text", "SAMESTEP"} {
 		f, err := os.Create(filepath.Join(dir, "save.ssr"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.take(f, strings.NewReader(bad)); err == nil {
+		if err := s.Take(f, strings.NewReader(bad)); err == nil {
 			t.Errorf("%q: want an error", bad)
 		}
-		if err := s.take(f, io.MultiReader(strings.NewReader("x"), &failing{})); !errors.Is(err, io.ErrUnexpectedEOF) {
+		if err := s.Take(f, io.MultiReader(strings.NewReader("x"), &failing{})); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("broken off: got %v", err)
 		}
 		f.Close()
@@ -264,7 +265,7 @@ func TestSaveRefuses(t *testing.T) {
 		`attachment; filename="duel-9d40d492-1200.ssr"`: "duel-9d40d492-1200.ssr",
 		`attachment; filename="../duel.ssr"`:            "", `attachment; filename="duel"`: "", "": "", `attachment; filename=".ssr"`: "",
 	} {
-		if got := nameOf(&http.Response{Header: http.Header{"Content-Disposition": {header}}}); got != want {
+		if got := live.NameOf(&http.Response{Header: http.Header{"Content-Disposition": {header}}}); got != want {
 			t.Errorf("%s: got %q, want %q", header, got, want)
 		}
 	}

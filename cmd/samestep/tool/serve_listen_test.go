@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 )
 
@@ -43,7 +44,7 @@ func TestServeBasePath(t *testing.T) {
 	if got := getStatus(t, http.DefaultClient, watched.Page); got != 200 {
 		t.Errorf("watch asks for %s and gets %d", watched.Page, got)
 	}
-	page, socket, err := matchURLs(s.url + "matches/match-1")
+	page, socket, err := live.MatchURLs(s.url + "matches/match-1")
 	if want := s.url + "matches/match-1"; err != nil || page != want || socket != "ws"+strings.TrimPrefix(want, "http")+"/play" {
 		t.Errorf("join: got %s and %s: %v", page, socket, err)
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -79,7 +80,7 @@ func TestServeResumes(t *testing.T) {
 }
 
 // playInTest lets ann join until she has seen a tick after a given one, however slow the machine is.
-func playInTest(t *testing.T, s *served, after lockstep.Tick) joinSummary {
+func playInTest(t *testing.T, s *served, after lockstep.Tick) live.JoinSummary {
 	t.Helper()
 	awaitResumed(t, s)
 	for {

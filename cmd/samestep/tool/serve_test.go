@@ -21,6 +21,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/internal/testing/loglines"
 	"github.com/seed-49bee653/samestep/replay"
@@ -133,7 +134,7 @@ func (s *served) end(t *testing.T, token string) {
 }
 
 // joinInTest runs "samestep join" and returns its summary and exit code.
-func joinInTest(t *testing.T, s *served, name string, flags ...string) (joinSummary, int) {
+func joinInTest(t *testing.T, s *served, name string, flags ...string) (live.JoinSummary, int) {
 	t.Helper()
 	token := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(token, []byte(s.tokens[name]+"\n"), 0o600); err != nil {
@@ -142,7 +143,7 @@ func joinInTest(t *testing.T, s *served, name string, flags ...string) (joinSumm
 	var out, errs bytes.Buffer
 	args := append([]string{"join", s.url + "/matches/match-1", "--token-file", token, "--json"}, flags...)
 	code := program(args, &out, &errs)
-	var sum joinSummary
+	var sum live.JoinSummary
 	if err := json.Unmarshal(out.Bytes(), &sum); err != nil {
 		t.Fatalf("join exited with %d and printed %q, %q", code, out.String(), errs.String())
 	}

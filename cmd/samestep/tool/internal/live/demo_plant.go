@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package live
 
 import (
 	"errors"
@@ -35,7 +35,7 @@ func (m *demoMatch) heldTurn(f *lockstep.Frame) error {
 		return nil
 	}
 	err := m.plant(h)
-	again := errors.Is(err, checks.ErrNothingLasts) && f.Tick < m.options.length
+	again := errors.Is(err, checks.ErrNothingLasts) && f.Tick < m.options.Length
 	if err != nil && !again {
 		return err
 	}

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package live
 
 import (
 	"cmp"
@@ -20,7 +20,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-func demoCommand() *cli.Command {
+func DemoCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
 		Usage: "play a match of bots, record it, verify it, and find a planted desync",
@@ -59,12 +59,12 @@ func demo(c *cli.Context) error {
 	if g, err = g.AgainstBots(c); err != nil {
 		return err
 	}
-	o := demoOptions{program: c.App.Name, game: g, rate: demoTickRate, length: lockstep.Tick(c.Uint("seconds") * demoTickRate), seed: c.Uint64("seed"), dir: c.String("dir")}
+	o := DemoOptions{Program: c.App.Name, Game: g, Rate: DemoTickRate, Length: lockstep.Tick(c.Uint("seconds") * DemoTickRate), Seed: c.Uint64("seed"), Dir: c.String("dir")}
 	if o.override, err = g.Override(c); err != nil {
 		return err
 	}
 	o.units = uint(g.UnitsIn(o.override))
-	if o.players, err = g.Seats(c, o.units, o.override); err != nil {
+	if o.Players, err = g.Seats(c, o.units, o.override); err != nil {
 		return err
 	}
 	if c.Bool("web") {
@@ -78,55 +78,55 @@ func demo(c *cli.Context) error {
 	if c.IsSet("listen") {
 		return console.Usagef("--listen is for --web only")
 	}
-	bar := console.NewProgress(c.App.ErrWriter, int64(o.length), "ticks")
+	bar := console.NewProgress(c.App.ErrWriter, int64(o.Length), "ticks")
 	if c.Bool("network") {
 		s, err := runNetworkDemo(c.Context, o, bar)
 		if err != nil {
 			return err
 		}
-		return gameset.Tell(c, s, s.print, s.failure())
+		return gameset.Tell(c, s, s.print, s.Failure())
 	}
-	s, err := runDemo(o, bar)
+	s, err := RunDemo(o, bar)
 	if err != nil {
 		return err
 	}
-	return gameset.Tell(c, s, s.print, s.failure())
+	return gameset.Tell(c, s, s.print, s.Failure())
 }
 
 const (
-	demoTickRate    = 20
+	DemoTickRate    = 20
 	mostDemoPlayers = 16
 	shortestDemo    = 16 // ticks of a match that its rules end
 	fewestSeconds   = 8  // in which it is played in real time
 )
 
 // fit makes the match shorter than one that the rules end before, unless the length was given.
-func (o *demoOptions) fit(given bool) error {
-	config, err := o.configure(o.players)
+func (o *DemoOptions) fit(given bool) error {
+	config, err := o.configure(o.Players)
 	if err != nil {
 		return err
 	}
-	end, err := o.game.Length(uint8(o.players), o.seed, config, o.length+1)
-	if err != nil || end > o.length {
+	end, err := o.Game.Length(uint8(o.Players), o.Seed, config, o.Length+1)
+	if err != nil || end > o.Length {
 		return err
 	}
 	switch {
 	case given:
-		return endsBefore(end, o.length)
+		return endsBefore(end, o.Length)
 	case end < shortestDemo:
 		return endsBefore(end, shortestDemo)
 	}
-	o.length = end * 3 / 4 // the demo's bots give their commands later
-	o.rate = max(1, min(o.rate, uint16(o.length/fewestSeconds)))
+	o.Length = end * 3 / 4 // the demo's bots give their commands later
+	o.Rate = max(1, min(o.Rate, uint16(o.Length/fewestSeconds)))
 	return nil
 }
 
-// runDemo plays the match, verifies its replay and finds the planted desync.
-func runDemo(o demoOptions, bar *console.Progress) (*demoStory, error) {
+// RunDemo plays the match, verifies its replay and finds the planted desync.
+func RunDemo(o DemoOptions, bar *console.Progress) (*DemoStory, error) {
 	if err := o.makeDir(); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(o.dir, o.game.Name()+".ssr")
+	path := filepath.Join(o.Dir, o.Game.Name()+".ssr")
 	var m *demoMatch
 	var broken error
 	from := time.Now()
@@ -154,10 +154,10 @@ func runDemo(o demoOptions, bar *console.Progress) (*demoStory, error) {
 		return s, nil // the story says that the desync was not detected
 	}
 	s.Explained.Bundle = fmt.Sprintf("%s-desync-%d-player%d.zip", strings.TrimSuffix(path, ".ssr"), m.report.Tick, m.report.Player)
-	if err := writeBundle(s.Explained.Bundle, path, m.coordinator.Referee().Header(), m.evidence, o.game); err != nil {
+	if err := writeBundle(s.Explained.Bundle, path, m.coordinator.Referee().Header(), m.evidence, o.Game); err != nil {
 		return nil, err
 	}
-	return s, s.explain()
+	return s, s.Explain()
 }
 
 // writeBundle writes a bundle as a server does.

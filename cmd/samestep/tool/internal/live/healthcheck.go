@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package live
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func healthcheckCommand() *cli.Command {
+func HealthcheckCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "healthcheck",
 		Usage:     "ask a server whether it is ready",

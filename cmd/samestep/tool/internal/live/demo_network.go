@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package live
 
 import (
 	"context"
@@ -31,7 +31,7 @@ import (
 
 // A networkDemo is the demo over real sockets: a server, and guests that connect over bad links.
 type networkDemo struct {
-	options demoOptions
+	options DemoOptions
 	game    *gameset.Playable
 	match   *server.Match
 	url     string
@@ -60,10 +60,10 @@ type netGuest struct {
 // playerLink is the link of each player and the late spectator.
 var playerLink = netsim.Link{Delay: 20 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 5000}
 
-func runNetworkDemo(ctx context.Context, o demoOptions, bar *console.Progress) (*networkStory, error) {
-	d := &networkDemo{options: o, game: o.game, tokens: make(map[string]string)}
-	d.story.apart = gameset.List{o.game}.Apart()
-	d.story.program, d.story.games = o.program, replay.Games{o.game.Game}
+func runNetworkDemo(ctx context.Context, o DemoOptions, bar *console.Progress) (*networkStory, error) {
+	d := &networkDemo{options: o, game: o.Game, tokens: make(map[string]string)}
+	d.story.apart = gameset.List{o.Game}.Apart()
+	d.story.program, d.story.games = o.Program, replay.Games{o.Game.Game}
 	stop, err := d.open()
 	if err != nil {
 		return nil, err
@@ -84,18 +84,18 @@ func (d *networkDemo) open() (stop func(), err error) {
 		d.tokens[name] = serving.DrawToken()
 		authorizer[d.tokens[name]] = host.Grant{Role: role, Seat: seat, Subject: name, Name: name}
 	}
-	for p := range lockstep.Player(d.options.players) {
+	for p := range lockstep.Player(d.options.Players) {
 		add(playerName(p), protocol.Seated, p)
 	}
 	add("late", protocol.Spectator, host.AnySeat)
 	add("slow", protocol.Spectator, host.AnySeat)
-	spec, err := d.options.spec(d.game, d.options.players)
+	spec, err := d.options.spec(d.game, d.options.Players)
 	if err != nil {
 		return nil, err
 	}
 	s, err := server.New(server.Options{
-		Authorizer: authorizer, Dir: d.options.dir, Log: slog.New(slog.DiscardHandler),
-		Host: host.Options{InputDelay: 2, Lag: 2 * lockstep.Tick(d.options.rate), Start: host.StartPolicy{Players: int(d.options.players)}},
+		Authorizer: authorizer, Dir: d.options.Dir, Log: slog.New(slog.DiscardHandler),
+		Host: host.Options{InputDelay: 2, Lag: 2 * lockstep.Tick(d.options.Rate), Start: host.StartPolicy{Players: int(d.options.Players)}},
 	})
 	if err != nil {
 		return nil, err
@@ -119,8 +119,8 @@ func (d *networkDemo) open() (stop func(), err error) {
 }
 
 // spec describes the match of a demo with a server.
-func (o *demoOptions) spec(g *gameset.Playable, seats uint) (server.MatchSpec, error) {
-	return serving.MatchSpec(g, serving.MatchRequest{Name: "demo", Players: uint8(seats), Units: uint16(o.units), Config: o.override, TickMicros: lockstep.TickPeriod(o.rate), Seed: o.seed})
+func (o *DemoOptions) spec(g *gameset.Playable, seats uint) (server.MatchSpec, error) {
+	return serving.MatchSpec(g, serving.MatchRequest{Name: "demo", Players: uint8(seats), Units: uint16(o.units), Config: o.override, TickMicros: lockstep.TickPeriod(o.Rate), Seed: o.Seed})
 }
 
 // grants authorizes by exact tokens.
@@ -140,7 +140,7 @@ func playerName(p lockstep.Player) string { return fmt.Sprintf("bot %d", p) }
 func (d *networkDemo) join(ctx context.Context, name string, l netsim.Link, bot lockstep.Bot) *netGuest {
 	g := &netGuest{name: name, events: make(map[string]int), bot: bot}
 	d.guests = append(d.guests, g)
-	l.Seed = d.options.seed*100 + uint64(len(d.guests))
+	l.Seed = d.options.Seed*100 + uint64(len(d.guests))
 	g.session = client.Dial(ctx, d.url, d.game.Game, client.Options{
 		Options: player.Options{Token: d.tokens[name]},
 		Handle:  func(_ *player.Client, e any) { g.event(e) },
@@ -208,12 +208,12 @@ type step struct {
 func (d *networkDemo) play(ctx context.Context, bar *console.Progress) error {
 	ctx, cancel := context.WithTimeout(ctx, d.options.matchTime()+time.Minute)
 	defer cancel()
-	for p := range lockstep.Player(d.options.players) {
-		d.join(ctx, playerName(p), playerLink, d.game.Bot(p, d.options.seed))
+	for p := range lockstep.Player(d.options.Players) {
+		d.join(ctx, playerName(p), playerLink, d.game.Bot(p, d.options.Seed))
 	}
 	first, last := d.guests[0], d.guests[len(d.guests)-1]
 	slow := d.join(ctx, "slow", netsim.Link{}, nil)
-	end := d.options.length
+	end := d.options.Length
 	steps := []step{
 		{end / 5, func() error { slow.block(d.blockTime()); return nil }},
 		{end * 2 / 5, func() error { d.story.Cut.Tick = first.now(); return first.session.Cut() }},

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package live
 
 import (
 	"fmt"
@@ -28,12 +28,12 @@ const (
 )
 
 // webDemo serves a match of bots with a free seat for the visitor of the page, until it is interrupted.
-func webDemo(c *cli.Context, o demoOptions) error {
+func webDemo(c *cli.Context, o DemoOptions) error {
 	if !c.IsSet("players") {
-		o.players = 1 // a duel
+		o.Players = 1 // a duel
 	}
-	if o.players >= mostDemoPlayers {
-		return console.Usagef("--web: got %d bots, want at most %d, as one seat is yours", o.players, mostDemoPlayers-1)
+	if o.Players >= mostDemoPlayers {
+		return console.Usagef("--web: got %d bots, want at most %d, as one seat is yours", o.Players, mostDemoPlayers-1)
 	}
 	for _, other := range []string{"network", "json", "seconds"} {
 		if c.IsSet(other) {
@@ -43,8 +43,8 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	if err := o.makeDir(); err != nil {
 		return err
 	}
-	g := o.game
-	seats := o.players + 1
+	g := o.Game
+	seats := o.Players + 1
 	spec, err := o.spec(g, seats)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	spec.Again = func(next *server.MatchSpec) {
 		next.Bots = make([]lockstep.Bot, seats)
 		for p := lockstep.Player(1); uint(p) < seats; p++ {
-			next.Bots[p] = serving.SeatedBot(g, p, o.seed)
+			next.Bots[p] = serving.SeatedBot(g, p, o.Seed)
 		}
 	}
 	spec.Again(&spec)
@@ -66,7 +66,7 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	}
 	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	options := server.Options{
-		Authorizer: server.Guests{}, Dir: o.dir, Replays: true, IdleMatch: -1, Log: log, Host: policy.Host,
+		Authorizer: server.Guests{}, Dir: o.Dir, Replays: true, IdleMatch: -1, Log: log, Host: policy.Host,
 		NewMatch: func(body io.Reader) (server.MatchSpec, error) {
 			return serving.RequestedMatch(body, gameset.Listed(c), false, policy)
 		},
@@ -93,7 +93,7 @@ watch     %[1]s/#/watch/demo
 lobby     %[1]s/
 The match against %[2]s begins when you take your seat. Press Ctrl-C to end it;
 the replay is written to %[3]s.
-`, url, console.Count(int(o.players), "bot"), o.dir)
+`, url, console.Count(int(o.Players), "bot"), o.Dir)
 	ctx, stop := serving.UntilSignal(c.Context)
 	defer stop()
 	return serving.ServeUntilInterrupted(ctx, stop, s, serving.Nothing{}, serving.PageOver(g, c, s, log), l, 0, log)

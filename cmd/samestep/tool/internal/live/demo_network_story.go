@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package live
 
 import (
 	"fmt"
@@ -56,8 +56,8 @@ type networkStory struct {
 func (d *networkDemo) conclude() error {
 	s := &d.story
 	s.Failures = append([]string{}, s.Failures...) // not null in JSON
-	s.Match.Players = d.options.players
-	corrupted := d.guests[d.options.players-1]
+	s.Match.Players = d.options.Players
+	corrupted := d.guests[d.options.Players-1]
 	s.ended = "for all"
 	for _, g := range d.guests {
 		if g.hash != s.hash {
@@ -77,7 +77,7 @@ func (d *networkDemo) conclude() error {
 
 // concludeLinks checks the player with the lost connection, the slow spectator and the late one.
 func (d *networkDemo) concludeLinks() {
-	s, cut, slow, late := &d.story, d.guests[0], d.guests[d.options.players], d.guests[d.options.players+1]
+	s, cut, slow, late := &d.story, d.guests[0], d.guests[d.options.Players], d.guests[d.options.Players+1]
 	s.Cut.Tail, s.Cut.BackMS = cut.events["StreamResumed"] > 0, console.Milliseconds(cut.back.Sub(cut.lost))
 	s.expect(s.Cut.Tail, "the player with the lost connection did not resume")
 	s.Slow.HeldMS, s.Slow.Synced, s.Slow.Equal = d.blockTime().Milliseconds(), slow.events["Synced"], slow.hash == s.hash

@@ -1,6 +1,7 @@
 //go:build !js
 
-package tool
+// Package live has the verbs that play: demo, join, save, doctor and healthcheck.
+package live
 
 import (
 	"bufio"
@@ -25,7 +26,7 @@ import (
 	wasm "github.com/seed-49bee653/samestep/module"
 )
 
-func joinCommand() *cli.Command {
+func JoinCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "join",
 		Usage:     "play or watch a live match, without graphics",
@@ -77,13 +78,13 @@ environment variable ` + console.TokenEnv + `.`,
 	}
 }
 
-type join struct {
+type Join struct {
 	flags    *cli.Context
 	sockets  []string // URLs of the match's WebSocket, at all servers
 	token    string
 	game     *gameset.Playable
 	link     netsim.Link
-	status   io.Writer     // a terminal, or nil
+	Status   io.Writer     // a terminal, or nil
 	corrupt  lockstep.Tick // 0 after the corruption
 	lines    *bufio.Writer // for views as JSON, or nil
 	bot      lockstep.Bot
@@ -91,10 +92,10 @@ type join struct {
 	failed   error  // of the session's goroutine
 	welcomed bool
 	refusal  error // why the last attempt before the welcome has failed, or nil
-	summary  joinSummary
+	summary  JoinSummary
 }
 
-type joinSummary struct {
+type JoinSummary struct {
 	Match       string        `json:"match"`   // its id
 	Session     string        `json:"session"` // see client.Session.ID
 	Seat        int           `json:"seat"`    // -1 without one
@@ -135,11 +136,11 @@ func often(n int, watched lockstep.Time) perMinute {
 	return perMinute{n, float64(n) * float64(60*lockstep.Second) / float64(max(1, watched))}
 }
 
-func newJoin(c *cli.Context) (*join, error) {
-	j := &join{flags: c, corrupt: gameset.TickOf(c, "corrupt")}
+func newJoin(c *cli.Context) (*Join, error) {
+	j := &Join{flags: c, corrupt: gameset.TickOf(c, "corrupt")}
 	j.summary.Seat = -1
 	if console.IsTerminal(c.App.ErrWriter) {
-		j.status = c.App.ErrWriter
+		j.Status = c.App.ErrWriter
 	}
 	var err error
 	if j.token, err = console.ClientToken(c); err != nil {
@@ -153,7 +154,7 @@ func newJoin(c *cli.Context) (*join, error) {
 	}
 	var pages []string
 	for _, text := range c.Args().Slice() {
-		page, socket, err := matchURLs(text)
+		page, socket, err := MatchURLs(text)
 		if err != nil {
 			return nil, err
 		}
@@ -163,7 +164,7 @@ func newJoin(c *cli.Context) (*join, error) {
 	if err != nil {
 		return nil, err
 	}
-	if j.game, err = gameOfMatch(c, view, pages, j.token); err != nil {
+	if j.game, err = GameOfMatch(c, view, pages, j.token); err != nil {
 		return nil, err
 	}
 	j.summary.Match = view.Match
@@ -187,7 +188,7 @@ var (
 	errNoToken = errors.New("the server wants a token: see --token-file and " + console.TokenEnv)
 )
 
-func (j *join) run(ctx context.Context) error {
+func (j *Join) run(ctx context.Context) error {
 	if limit := j.flags.Duration("for"); limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)
@@ -199,7 +200,7 @@ func (j *join) run(ctx context.Context) error {
 			Token: j.token, Views: j.flags.Bool("feed"), Predict: gameset.TickOf(j.flags, "predict"), PredictLate: gameset.TickOf(j.flags, "predict-late"),
 			Reconnect: player.ReconnectPolicy{Total: max(1, lockstep.Time(j.flags.Duration("retry").Microseconds()))},
 		},
-		Handle: j.event,
+		Handle: j.Event,
 		Sample: j.sample,
 		Assets: gameset.JoinCache{Game: j.game.Game, Folder: gameset.AssetFolder(j.flags)},
 	}
@@ -216,7 +217,7 @@ func (j *join) run(ctx context.Context) error {
 		case <-s.Done():
 			running = false
 		case <-second.C:
-			s.Do(j.observe)
+			s.Do(j.Observe)
 		}
 	}
 	switch err := s.Wait(); {
@@ -239,7 +240,7 @@ func (j *join) run(ctx context.Context) error {
 }
 
 // sample lets the bot play, and corrupts the state at the tick of --corrupt.
-func (j *join) sample(c *player.Client) {
+func (j *Join) sample(c *player.Client) {
 	if sight, ok := c.Sight(); ok {
 		j.see(c, &sight)
 		return
@@ -263,7 +264,7 @@ func (j *join) sample(c *player.Client) {
 }
 
 // see prints a view.
-func (j *join) see(c *player.Client, sight *player.Sight) {
+func (j *Join) see(c *player.Client, sight *player.Sight) {
 	j.note(c)
 	if j.lines == nil {
 		return
@@ -276,7 +277,7 @@ func (j *join) see(c *player.Client, sight *player.Sight) {
 }
 
 // note notes the status for the summary.
-func (j *join) note(c *player.Client) {
+func (j *Join) note(c *player.Client) {
 	st, s := c.Status(), &j.summary
 	s.Tick, s.InputDelay, s.Agreed, s.Differing = st.Tick, st.InputDelay, st.Agreed, st.Differing
 	s.RoundTripMS = float64(st.RoundTrip) / float64(lockstep.Millisecond)
@@ -289,23 +290,23 @@ func (j *join) note(c *player.Client) {
 	s.BytesIn, s.BytesOut = st.BytesIn, st.BytesOut
 }
 
-// observe shows the status line.
-func (j *join) observe(c *player.Client) {
-	if j.status == nil {
+// Observe shows the status line.
+func (j *Join) Observe(c *player.Client) {
+	if j.Status == nil {
 		return
 	}
 	if j.held != "" {
-		fmt.Fprintln(j.status, console.Shown(j.held))
+		fmt.Fprintln(j.Status, console.Shown(j.held))
 		j.held = ""
 	}
 	st := c.Status()
 	line := fmt.Sprintf("%-11s tick %d of %d  delay %d  round trip %.1f ms  buffer %d  checksums %d equal, %d differ  in %s/s  out %s/s\n",
 		st.Stage, st.Tick, st.ServerTick, st.InputDelay, float64(st.RoundTrip)/float64(lockstep.Millisecond), st.Backlog, st.Agreed, st.Differing,
 		console.Size(int64(st.BytesInRate)), console.Size(int64(st.BytesOutRate)))
-	j.status.Write(console.Fit([]byte(line), console.TerminalWidth(j.status)-1)) // an error: the terminal is gone
+	j.Status.Write(console.Fit([]byte(line), console.TerminalWidth(j.Status)-1)) // an error: the terminal is gone
 }
 
-func (j *join) print(w io.Writer) {
+func (j *Join) print(w io.Writer) {
 	s, who := &j.summary, "spectator"
 	switch {
 	case s.Seat >= 0:

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package live
 
 import (
 	"cmp"
@@ -22,8 +22,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A demoStory is the result of a demo, as --json prints it.
-type demoStory struct {
+// A DemoStory is the result of a demo, as --json prints it.
+type DemoStory struct {
 	demoChecks
 	Match struct {
 		Players       uint          `json:"players"`
@@ -64,13 +64,13 @@ type demoStory struct {
 }
 
 // story describes the match, and compares the copies with each other.
-func (m *demoMatch) story(took time.Duration) *demoStory {
+func (m *demoMatch) story(took time.Duration) *DemoStory {
 	referee := m.coordinator.Referee()
-	s := &demoStory{}
-	s.apart = gameset.List{m.options.game}.Apart()
-	s.program, s.games, s.Match.Game = m.options.program, replay.Games{m.game}, m.game.Name()
+	s := &DemoStory{}
+	s.apart = gameset.List{m.options.Game}.Apart()
+	s.program, s.games, s.Match.Game = m.options.Program, replay.Games{m.game}, m.game.Name()
 	s.Failures, s.Planted = []string{}, m.planted // not null in JSON
-	s.Match.Players, s.Match.Units, s.Match.Seed, s.Match.Ticks = m.options.players, m.options.units, m.options.seed, referee.Tick()
+	s.Match.Players, s.Match.Units, s.Match.Seed, s.Match.Ticks = m.options.Players, m.options.units, m.options.Seed, referee.Tick()
 	s.Match.Commands, s.Match.Rejected, s.Match.Checksum = m.commands, m.rejected, stateHash(referee)
 	s.Match.Seconds, s.Match.TimesRealTime = took.Seconds(), m.options.matchTime().Seconds()/took.Seconds()
 	s.LateJoin.Tick, s.LateJoin.Checksum = m.joined, stateHash(m.late)
@@ -88,7 +88,7 @@ func (m *demoMatch) story(took time.Duration) *demoStory {
 }
 
 // compareDesync compares the report of the desync with what was planted.
-func (m *demoMatch) compareDesync(s *demoStory) {
+func (m *demoMatch) compareDesync(s *DemoStory) {
 	if m.report == nil {
 		s.expect(false, "the planted desync was not detected")
 		return
@@ -107,7 +107,7 @@ func (m *demoMatch) compareDesync(s *demoStory) {
 }
 
 // readReplay verifies the replay.
-func (s *demoStory) readReplay(path string) error {
+func (s *DemoStory) readReplay(path string) error {
 	info, err := s.verify(path, s.Match.Ticks)
 	if err != nil {
 		return err
@@ -118,8 +118,8 @@ func (s *demoStory) readReplay(path string) error {
 	return nil
 }
 
-// explain explains the bundle, which here has the states of every tick.
-func (s *demoStory) explain() error {
+// Explain explains the bundle, which here has the states of every tick.
+func (s *DemoStory) Explain() error {
 	if err := s.demoChecks.explain(); err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (s *demoStory) explain() error {
 	return nil
 }
 
-func (s *demoStory) print(w io.Writer) {
+func (s *DemoStory) print(w io.Writer) {
 	line := console.NewWrappingLiner(w)
 	line("match", "%s, %s with %s (%d rejected), played in %.2f s, %.0fx real time", s.size(),
 		console.Count(s.Match.Ticks, "tick"), console.Count(s.Match.Commands, "command"), s.Match.Rejected, s.Match.Seconds, s.Match.TimesRealTime)
@@ -153,7 +153,7 @@ func (s *demoStory) print(w io.Writer) {
 }
 
 // size tells how many play.
-func (s *demoStory) size() string {
+func (s *DemoStory) size() string {
 	if s.Match.Units == 0 {
 		return console.Count(int(s.Match.Players), "bot")
 	}
@@ -208,8 +208,8 @@ func (d *demoChecks) expect(ok bool, format string, args ...any) {
 	}
 }
 
-// failure returns the first failure, or nil.
-func (d *demoChecks) failure() error {
+// Failure returns the first failure, or nil.
+func (d *demoChecks) Failure() error {
 	if len(d.Failures) == 0 {
 		return nil
 	}
@@ -307,38 +307,38 @@ func (d *demoChecks) printEnd(w io.Writer, path string) {
 
 func stateHash(f *lockstep.Follower) string { return checksum.FormatHash(f.Simulation().Hash()) }
 
-type demoOptions struct {
-	program        string // the name of this one
-	game           *gameset.Playable
+type DemoOptions struct {
+	Program        string // the name of this one
+	Game           *gameset.Playable
 	override       []byte // of the configuration
-	players, units uint
-	length         lockstep.Tick // of the match
-	rate           uint16        // ticks a second
-	seed           uint64
-	dir            string
+	Players, units uint
+	Length         lockstep.Tick // of the match
+	Rate           uint16        // ticks a second
+	Seed           uint64
+	Dir            string
 }
 
 // makeDir makes the folder of the options, or else a new one. In a folder with a fixed name, others could plant links
 // to files of the user.
-func (o *demoOptions) makeDir() (err error) {
-	if o.dir != "" {
-		return os.MkdirAll(o.dir, 0o700)
+func (o *DemoOptions) makeDir() (err error) {
+	if o.Dir != "" {
+		return os.MkdirAll(o.Dir, 0o700)
 	}
-	o.dir, err = os.MkdirTemp("", "samestep-demo-*")
+	o.Dir, err = os.MkdirTemp("", "samestep-demo-*")
 	return err
 }
 
 // configure returns the configuration of a match with some seats.
-func (o *demoOptions) configure(seats uint) (any, error) {
-	return o.game.Configure(uint8(seats), uint16(o.units), o.override)
+func (o *DemoOptions) configure(seats uint) (any, error) {
+	return o.Game.Configure(uint8(seats), uint16(o.units), o.override)
 }
 
 // checkEvery returns the number of ticks from one checksum to the next, of which one comes after the planted desync.
-func (o *demoOptions) checkEvery() uint16 {
-	return uint16(max(1, min(20, o.length/2)))
+func (o *DemoOptions) checkEvery() uint16 {
+	return uint16(max(1, min(20, o.Length/2)))
 }
 
 // matchTime is how long the match takes at its tick rate.
-func (o *demoOptions) matchTime() time.Duration {
-	return time.Duration(o.length) * time.Second / time.Duration(o.rate)
+func (o *DemoOptions) matchTime() time.Duration {
+	return time.Duration(o.Length) * time.Second / time.Duration(o.Rate)
 }

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package live
 
 import (
 	"crypto/rand"
@@ -22,7 +22,7 @@ import (
 
 // A demoMatch is a coordinator and all players, in one process.
 type demoMatch struct {
-	options     demoOptions
+	options     DemoOptions
 	game        *lockstep.Game
 	coordinator *coordinator.Coordinator
 	writer      *replay.Writer
@@ -51,16 +51,16 @@ type demoPlayer struct {
 }
 
 // newDemoMatch begins the match and writes its log to file.
-func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
-	m := &demoMatch{options: o, game: o.game.Game, writer: replay.NewWriter(file, replay.WriterOptions{Rules: o.game.Reference()}), tail: &record.Tail{}}
+func newDemoMatch(o DemoOptions, file io.Writer) (*demoMatch, error) {
+	m := &demoMatch{options: o, game: o.Game.Game, writer: replay.NewWriter(file, replay.WriterOptions{Rules: o.Game.Reference()}), tail: &record.Tail{}}
 	m.payloads = m.game.NewPayloads()
-	settings := lockstep.DefaultSettings(uint8(o.players))
-	settings.Seed, settings.TickMicros = o.seed, lockstep.TickPeriod(o.rate)
+	settings := lockstep.DefaultSettings(uint8(o.Players))
+	settings.Seed, settings.TickMicros = o.Seed, lockstep.TickPeriod(o.Rate)
 	settings.CheckEvery = o.checkEvery()
-	settings.KeyframeEvery = 15 * uint32(o.rate)
+	settings.KeyframeEvery = 15 * uint32(o.Rate)
 	var id lockstep.MatchID
 	rand.Read(id[:])
-	config, err := o.configure(o.players)
+	config, err := o.configure(o.Players)
 	if err != nil {
 		return nil, err
 	}
@@ -73,13 +73,13 @@ func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
 	history := lockstep.FollowerOptions{History: lockstep.HistoryOptions{
 		Length: 2 * int(settings.CheckEvery), EveryTick: true, States: true,
 	}}
-	for p := range o.players {
+	for p := range o.Players {
 		kept := lockstep.FollowerOptions{}
-		if p == o.players-1 {
+		if p == o.Players-1 {
 			kept = history
 		}
 		m.players = append(m.players, &demoPlayer{
-			seat: lockstep.Player(p), follower: m.game.NewFollower(kept), bot: o.game.Bot(lockstep.Player(p), o.seed),
+			seat: lockstep.Player(p), follower: m.game.NewFollower(kept), bot: o.Game.Bot(lockstep.Player(p), o.Seed),
 		})
 	}
 	m.coordinator, err = coordinator.New(m.game, header, record.Tee(m.writer, m.tail, m), coordinator.Options{
@@ -127,7 +127,7 @@ func (m *demoMatch) broken(path string, err error) error {
 	replayed := words.ShellWord(path)
 	fault := (*lockstep.PanicError)(nil)
 	if !errors.As(err, &fault) {
-		return fmt.Errorf("demo: %w: without a planted error, so the rules have no fixed result; try: %s fuzz, and %s vet; the replay is %s", err, m.options.program, m.options.program, replayed)
+		return fmt.Errorf("demo: %w: without a planted error, so the rules have no fixed result; try: %s fuzz, and %s vet; the replay is %s", err, m.options.Program, m.options.Program, replayed)
 	}
 	e := &host.Evidence{Report: coordinator.DesyncReport{Tick: fault.Tick, Player: lockstep.System}, Participants: m.participants()}
 	e.Panic = &record.Panic{Where: fault.Where, Text: fmt.Sprint(fault.Value), Stack: string(fault.Stack)}
@@ -136,10 +136,10 @@ func (m *demoMatch) broken(path string, err error) error {
 		e.Report.Player, whose = m.failedSeat, fmt.Sprintf("player%d", m.failedSeat)
 	}
 	bundle := fmt.Sprintf("%s-panic-%d-%s.zip", strings.TrimSuffix(path, ".ssr"), fault.Tick, whose)
-	if err := writeBundle(bundle, path, m.coordinator.Referee().Header(), e, m.options.game); err != nil {
+	if err := writeBundle(bundle, path, m.coordinator.Referee().Header(), e, m.options.Game); err != nil {
 		return err
 	}
-	return fmt.Errorf("demo: %w; try: %s desync explain %s; the replay is %s", err, m.options.program, words.ShellWord(bundle), replayed)
+	return fmt.Errorf("demo: %w; try: %s desync explain %s; the replay is %s", err, m.options.Program, words.ShellWord(bundle), replayed)
 }
 
 // expected reports whether err is the desync of the player with the planted error.
@@ -193,7 +193,7 @@ func endsBefore(end, least lockstep.Tick) error {
 }
 
 func (m *demoMatch) play(bar *console.Progress) error {
-	last := m.options.length
+	last := m.options.Length
 	for t := lockstep.Tick(1); t <= last; t++ {
 		frame, err := m.coordinator.Tick()
 		if errors.Is(err, coordinator.ErrEnded) {

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package live
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 	"github.com/seed-49bee653/samestep/server"
 )
 
-// matchURLs returns the URLs of a match and of its WebSocket.
-func matchURLs(text string) (page, socket string, err error) {
+// MatchURLs returns the URLs of a match and of its WebSocket.
+func MatchURLs(text string) (page, socket string, err error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
 		return "", "", console.Usagef("got URL %q, want one such as http://127.0.0.1:8766/matches/match-1", text)
@@ -43,14 +43,14 @@ func matchURLs(text string) (page, socket string, err error) {
 }
 
 // await returns the view of a match at one of its servers. With --retry it tries again until one answers.
-func (j *join) await(ctx context.Context, pages []string) (view *server.View, err error) {
+func (j *Join) await(ctx context.Context, pages []string) (view *server.View, err error) {
 	var limit time.Duration
 	if j.flags.IsSet("retry") {
 		limit = j.flags.Duration("retry")
 	}
 	err = insist(ctx, limit, func() error {
 		for _, page := range pages {
-			if view, err = viewOf(ctx, page, j.token); err == nil {
+			if view, err = ViewOf(ctx, page, j.token); err == nil {
 				break
 			}
 		}
@@ -117,8 +117,8 @@ func ask(ctx context.Context, address, token string, follow bool) (*http.Respons
 // maxRedirects is how many redirects a request follows.
 const maxRedirects = 5
 
-// viewOf asks the server for the view of a match, and shows it a token unless that is "".
-func viewOf(ctx context.Context, page, token string) (*server.View, error) {
+// ViewOf asks the server for the view of a match, and shows it a token unless that is "".
+func ViewOf(ctx context.Context, page, token string) (*server.View, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	answer, err := ask(ctx, page, token, true)

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package live
 
 import (
 	"io"
@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func doctorCommand() *cli.Command {
+func DoctorCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "doctor",
 		Usage:     "test the connection to a server, and say how a player here would get frames",
@@ -38,7 +38,7 @@ the WebSocket, where one lost packet delays all frames behind it.`,
 	}
 }
 
-func (f *findings) print(w io.Writer) {
+func (f *Findings) print(w io.Writer) {
 	line := console.NewWrappingLiner(w)
 	for _, c := range f.Checks {
 		mark := "ok"
@@ -51,9 +51,9 @@ func (f *findings) print(w io.Writer) {
 		}
 	}
 	switch f.Transport {
-	case byDatagrams:
+	case ByDatagrams:
 		line("verdict", "a player here gets frames by datagrams: a lost packet delays no other frame")
-	case byWebSocket:
+	case ByWebSocket:
 		line("verdict", "a player here gets frames by the WebSocket alone: the match can be played, but a lost packet delays all frames behind it")
 	default:
 		line("verdict", "%v", errNotPlayable)
