@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/engine"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 )
 
@@ -45,12 +46,12 @@ func TestDoctor(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			s, err := startServer("samestep", os.Stderr, append(row.flags, "--dir", "", "--config", `{"Units":100}`))
+			s, err := engine.StartServer("samestep", os.Stderr, append(row.flags, "--dir", "", "--config", `{"Units":100}`))
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer s.stop()
-			examined(t, cmp.Or(row.time, patient), "http://"+s.address()+row.path, row.code, row.by, row.failed, row.want)
+			defer s.Stop()
+			examined(t, cmp.Or(row.time, patient), "http://"+s.Address()+row.path, row.code, row.by, row.failed, row.want)
 		})
 	}
 	examined(t, patient, empty.URL, console.ExitError, live.ByNothing, "http", "404")

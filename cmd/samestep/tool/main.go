@@ -31,6 +31,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/desyncs"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/engine"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
@@ -157,7 +158,7 @@ func appOf(l gameset.List, name string, stdout, stderr io.Writer, ext serving.Ex
 			console.InCategory(console.ForGames, newCommand(), checks.VetCommand(), checks.FuzzCommand(), checks.GoldenCommand(), rulesCommand(), gameset.AssetsCommand(), packCommand()),
 			console.InCategory(console.ForCluster, ext.Verbs...),
 			console.InCategory(console.ForProgram, versionCommand(), completionCommand(), manCommand()),
-			console.InCategory(console.ForEngine, checks.SimulateCommand(), checks.DrillCommand(), attackCommand(), benchCommand()),
+			console.InCategory(console.ForEngine, checks.SimulateCommand(), checks.DrillCommand(), engine.AttackCommand(), engine.BenchCommand()),
 		),
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package engine
 
 import (
 	"cmp"
@@ -56,55 +56,55 @@ packet of a WebSocket is a stall.`,
 			if err != nil {
 				return err
 			}
-			b := &netBench{
-				game:    game,
-				clients: int(c.Uint("clients")), spectators: int(c.Uint("spectators")), viewers: int(c.Uint("viewers")), room: int(c.Uint("room")), rate: int(c.Uint("tick-rate")),
-				every: c.Duration("every"), time: c.Duration("time"), relay: c.Bool("relay"), durability: c.String("durability"), settle: 2 * time.Second,
+			b := &NetBench{
+				Game:    game,
+				Clients: int(c.Uint("clients")), spectators: int(c.Uint("spectators")), Viewers: int(c.Uint("viewers")), Room: int(c.Uint("room")), Rate: int(c.Uint("tick-rate")),
+				Every: c.Duration("every"), Time: c.Duration("time"), relay: c.Bool("relay"), Durability: c.String("durability"), Settle: 2 * time.Second,
 			}
 			if err := cmp.Or(console.Between[uint](c, "clients", 1, 20000), console.Between[uint](c, "spectators", 0, 20000), console.Between[uint](c, "viewers", 0, 20000), console.Between[uint](c, "room", 1, gameset.MaxRoom),
 				console.Between[uint](c, "tick-rate", 1, 100), console.Between(c, "every", 10*time.Millisecond, 0),
 				console.Between(c, "time", shortestBench, time.Hour)); err != nil {
 				return err
 			}
-			if b.override, err = game.Override(c); err != nil {
+			if b.Override, err = game.Override(c); err != nil {
 				return err
 			}
-			b.override, b.assets = game.WithUnits(b.override, 200), c.String(gameset.AssetsFlag.Name)
+			b.Override, b.assets = game.WithUnits(b.Override, 200), c.String(gameset.AssetsFlag.Name)
 			if !c.IsSet("room") {
-				b.room = int(game.MostSeats(uint8(b.room), gameset.MaxRoom, 0, b.override))
+				b.Room = int(game.MostSeats(uint8(b.Room), gameset.MaxRoom, 0, b.Override))
 			}
 			if c.IsSet("wire") {
 				return b.compareWire(c)
 			}
-			r, err := b.run(c.Context)
+			r, err := b.Run(c.Context)
 			if err != nil {
 				return err
 			}
-			return gameset.Tell(c, r, r.print, errMissing(r.Expected-r.Frames, r.Expected))
+			return gameset.Tell(c, r, r.Print, errMissing(r.Expected-r.Frames, r.Expected))
 		},
 	}
 }
 
 const shortestBench = time.Second // --time
 
-type netBench struct {
-	game    *gameset.Playable
-	program string // to start the server; "" for this one
+type NetBench struct {
+	Game    *gameset.Playable
+	Program string // to start the server; "" for this one
 
-	clients, spectators, viewers, room, rate int
-	every, time                              time.Duration
+	Clients, spectators, Viewers, Room, Rate int
+	Every, Time                              time.Duration
 	relay                                    bool
-	durability                               string        // "" for no replays
-	settle                                   time.Duration // after connections were made, until all are live
+	Durability                               string        // "" for no replays
+	Settle                                   time.Duration // after connections were made, until all are live
 
 	assets   string // the folder of --assets, or ""
-	override []byte // the configuration of --config, or nothing
+	Override []byte // the configuration of --config, or nothing
 }
 
-func (b *netBench) matches() int { return (b.clients + b.room - 1) / b.room }
+func (b *NetBench) matches() int { return (b.Clients + b.Room - 1) / b.Room }
 
-func (b *netBench) run(ctx context.Context) (*netResult, error) {
-	if b.viewers > 0 && b.game.ViewSchema() == nil {
+func (b *NetBench) Run(ctx context.Context) (*netResult, error) {
+	if b.Viewers > 0 && b.Game.ViewSchema() == nil {
 		return nil, errors.New("the game has no views")
 	}
 	dir, err := os.MkdirTemp("", "samestep-bench-*")
@@ -120,10 +120,10 @@ func (b *netBench) run(ctx context.Context) (*netResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer s.stop()
-	auth := protocol.NewAuth(b.game.Game)
-	guests, err := b.connect(ctx, auth, b.clients, func(i int) (string, string) {
-		return fmt.Sprintf("%s/matches/match-%d/play", s.url, i/b.room+1), tokens[i]
+	defer s.Stop()
+	auth := protocol.NewAuth(b.Game.Game)
+	guests, err := b.connect(ctx, auth, b.Clients, func(i int) (string, string) {
+		return fmt.Sprintf("%s/matches/match-%d/play", s.url, i/b.Room+1), tokens[i]
 	})
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (b *netBench) run(ctx context.Context) (*netResult, error) {
 		return nil, err
 	}
 	defer hangUp(spectators)
-	time.Sleep(b.settle) // until all are live
+	time.Sleep(b.Settle) // until all are live
 	for _, g := range slices.Concat(guests, spectators) {
 		if err := g.lasts(); err != nil {
 			return nil, err
@@ -148,7 +148,7 @@ func (b *netBench) run(ctx context.Context) (*netResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	due := dueBetween(from, time.Now(), b.rate)
+	due := dueBetween(from, time.Now(), b.Rate)
 	took, used := due.to.Sub(from), s.cpu()-cpu
 	for _, g := range slices.Concat(guests, spectators) {
 		if err := g.lasts(); err != nil {
@@ -157,52 +157,52 @@ func (b *netBench) run(ctx context.Context) (*netResult, error) {
 		g.stop()
 	}
 	time.Sleep(grace)
-	r := &netResult{Clients: b.clients, Matches: b.matches(), Seconds: took.Seconds(), ResidentMemoryMB: float64(s.resident()) / 1e6}
+	r := &netResult{Clients: b.Clients, Matches: b.matches(), Seconds: took.Seconds(), ResidentMemoryMB: float64(s.resident()) / 1e6}
 	r.add(due, guests, spectators)
-	r.Viewers = turns.result(b.viewers, b.rate, guests[:min(b.room, len(guests))])
+	r.Viewers = turns.result(b.Viewers, b.Rate, guests[:min(b.Room, len(guests))])
 	r.ServerCPU = 100 * used.Seconds() / took.Seconds()
-	r.PerClient = r.ServerCPU / float64(b.clients)
+	r.PerClient = r.ServerCPU / float64(b.Clients)
 	last := fmt.Sprintf("%s/matches/match-%d/play", s.url, b.matches()+1)
-	return r, r.lateJoin(ctx, b.game, last, joiner)
+	return r, r.lateJoin(ctx, b.Game, last, joiner)
 }
 
 // turns waits for the time of the measurement. Meanwhile viewers come and go.
-func (b *netBench) turns(ctx context.Context, s *serverProcess, watch func(int) (url, token string)) (*turns, error) {
+func (b *NetBench) turns(ctx context.Context, s *serverProcess, watch func(int) (url, token string)) (*turns, error) {
 	x := &turns{}
-	if b.viewers == 0 {
-		time.Sleep(b.time)
+	if b.Viewers == 0 {
+		time.Sleep(b.Time)
 		return x, nil
 	}
 	for range turnsOfViewers {
-		x.wait(s, b.time/turnsOfViewers, false)
-		viewers, err := b.connect(ctx, protocol.NewViewerAuth(b.game.Game), b.viewers, watch)
+		x.wait(s, b.Time/turnsOfViewers, false)
+		viewers, err := b.connect(ctx, protocol.NewViewerAuth(b.Game.Game), b.Viewers, watch)
 		if err != nil {
 			return nil, err
 		}
-		time.Sleep(b.settle / 2) // until all are live
+		time.Sleep(b.Settle / 2) // until all are live
 		for _, g := range viewers {
 			g.measure()
 		}
-		x.wait(s, b.time/turnsOfViewers, true)
+		x.wait(s, b.Time/turnsOfViewers, true)
 		for _, g := range viewers {
 			err = errors.Join(err, x.take(g))
 		}
 		if hangUp(viewers); err != nil {
 			return nil, err
 		}
-		time.Sleep(b.settle / 4) // until all are gone
+		time.Sleep(b.Settle / 4) // until all are gone
 	}
 	return x, nil
 }
 
 // writeTokens writes a token for each seat, one for the late joiner and one for all spectators. It returns them in this order.
-func (b *netBench) writeTokens(path string) ([]string, error) {
+func (b *NetBench) writeTokens(path string) ([]string, error) {
 	var list strings.Builder
 	var tokens []string
-	for i := range b.matches() * b.room {
+	for i := range b.matches() * b.Room {
 		token := serving.DrawToken()
 		tokens = append(tokens, token)
-		fmt.Fprintf(&list, "player %d p%d match-%d %s\n", i%b.room, i, i/b.room+1, token)
+		fmt.Fprintf(&list, "player %d p%d match-%d %s\n", i%b.Room, i, i/b.Room+1, token)
 	}
 	for _, role := range []string{"player", "spectator"} {
 		token := serving.DrawToken()
@@ -214,8 +214,8 @@ func (b *netBench) writeTokens(path string) ([]string, error) {
 
 // startServer starts the server, without limits on the load, at the far end of a wire unless that is nil. dir has the tokens, and
 // gets the replays.
-func (b *netBench) startServer(dir string, w *wire.Wire) (*serverProcess, error) {
-	program := b.program
+func (b *NetBench) startServer(dir string, w *wire.Wire) (*serverProcess, error) {
+	program := b.Program
 	if program == "" {
 		var err error
 		if program, err = os.Executable(); err != nil {
@@ -223,16 +223,16 @@ func (b *netBench) startServer(dir string, w *wire.Wire) (*serverProcess, error)
 		}
 	}
 	args := []string{
-		"--tokens", filepath.Join(dir, "tokens"), "--set", "max-per-address=100000", "--set", "max-unauthenticated=100000", "--set", fmt.Sprintf("max-spectators=%d", b.spectators+b.viewers+8),
-		"--matches", strconv.Itoa(b.matches() + 1), "--players", strconv.Itoa(b.room), "--tick-rate", strconv.Itoa(b.rate), "--game", b.game.Name(),
+		"--tokens", filepath.Join(dir, "tokens"), "--set", "max-per-address=100000", "--set", "max-unauthenticated=100000", "--set", fmt.Sprintf("max-spectators=%d", b.spectators+b.Viewers+8),
+		"--matches", strconv.Itoa(b.matches() + 1), "--players", strconv.Itoa(b.Room), "--tick-rate", strconv.Itoa(b.Rate), "--game", b.Game.Name(),
 	}
-	if b.durability == "" {
+	if b.Durability == "" {
 		args = append(args, "--dir", "")
 	} else {
-		args = append(args, "--dir", filepath.Join(dir, "matches"), "--durability", b.durability)
+		args = append(args, "--dir", filepath.Join(dir, "matches"), "--durability", b.Durability)
 	}
-	if len(b.override) > 0 {
-		args = append(args, "--config", string(b.override))
+	if len(b.Override) > 0 {
+		args = append(args, "--config", string(b.Override))
 	}
 	if b.assets != "" {
 		args = append(args, "--set", "assets="+b.assets)
@@ -241,17 +241,17 @@ func (b *netBench) startServer(dir string, w *wire.Wire) (*serverProcess, error)
 		args = append(args, "--set", "relay=true")
 	}
 	if w == nil {
-		return startServer(program, os.Stderr, args)
+		return StartServer(program, os.Stderr, args)
 	}
 	args = append(args, "--listen", w.Host+":0", "--set", "datagrams-public="+w.Public, "--tls-cert", filepath.Join(dir, wireCert), "--tls-key", filepath.Join(dir, wireKey))
 	return startServerAs(append(w.Enter, program), os.Stderr, args)
 }
 
 // connect opens n connections, at most 32 at a time. where returns the URL and the token of each.
-func (b *netBench) connect(ctx context.Context, auth *protocol.Auth, n int, where func(i int) (url, token string)) ([]*loadGuest, error) {
+func (b *NetBench) connect(ctx context.Context, auth *protocol.Auth, n int, where func(i int) (url, token string)) ([]*loadGuest, error) {
 	guests := make([]*loadGuest, n)
 	errs := make([]error, n)
-	order, err := b.game.AnyCommand(uint8(b.room), b.override)
+	order, err := b.Game.AnyCommand(uint8(b.Room), b.Override)
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +264,7 @@ func (b *netBench) connect(ctx context.Context, auth *protocol.Auth, n int, wher
 			a := *auth
 			var url string
 			url, a.Token = where(i)
-			guests[i], errs[i] = newLoadGuest(ctx, url, &a, order, b.rate, b.every)
+			guests[i], errs[i] = newLoadGuest(ctx, url, &a, order, b.Rate, b.Every)
 		})
 	}
 	wait.Wait()

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package engine
 
 import (
 	"bufio"
@@ -21,9 +21,9 @@ type serverProcess struct {
 	url     string // ws://HOST:PORT, or wss:
 }
 
-// startServer starts the server of a program on a free port of the loopback address, unless the flags say otherwise. Its warnings
+// StartServer starts the server of a program on a free port of the loopback address, unless the flags say otherwise. Its warnings
 // go to log.
-func startServer(program string, log io.Writer, flags []string) (*serverProcess, error) {
+func StartServer(program string, log io.Writer, flags []string) (*serverProcess, error) {
 	return startServerAs([]string{program}, log, flags)
 }
 
@@ -48,17 +48,17 @@ func startServerAs(command []string, log io.Writer, flags []string) (*serverProc
 			return s, nil
 		}
 	}
-	s.stop()
+	s.Stop()
 	return nil, errors.New("the server did not start")
 }
 
-// address returns where the server listens, as HOST:PORT.
-func (s *serverProcess) address() string {
+// Address returns where the server listens, as HOST:PORT.
+func (s *serverProcess) Address() string {
 	_, address, _ := strings.Cut(s.url, "://")
 	return address
 }
 
-func (s *serverProcess) stop() {
+func (s *serverProcess) Stop() {
 	s.process.Process.Kill() // there is nothing to complete
 	s.process.Wait()
 }

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package engine
 
 import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"

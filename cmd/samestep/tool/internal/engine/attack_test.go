@@ -1,6 +1,6 @@
 //go:build !js && !wasip1
 
-package tool
+package engine
 
 import (
 	"errors"
@@ -24,11 +24,11 @@ func TestAttackControl(t *testing.T) {
 	if err := os.WriteFile(file, tokens, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := startServer("samestep", os.Stderr, []string{"--dir", "", "--players", "16", "--config", `{"Units":100}`, "--tokens", file, "--set", "allowed-host=rebound.example"})
+	s, err := StartServer("samestep", os.Stderr, []string{"--dir", "", "--players", "16", "--config", `{"Units":100}`, "--tokens", file, "--set", "allowed-host=rebound.example"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.stop()
+	defer s.Stop()
 	out, err := exec.CommandContext(t.Context(), "samestep", "attack", "--server", s.url, "--token-file", file, "--attack", "hosts", "--time", "1s").CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != console.ExitError {

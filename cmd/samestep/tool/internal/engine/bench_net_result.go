@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package engine
 
 import (
 	"context"
@@ -43,7 +43,7 @@ type netResult struct {
 	StateBytes       uint32         `json:"late_join_bytes"` // of the keyframe
 }
 
-func (r *netResult) print(w io.Writer) {
+func (r *netResult) Print(w io.Writer) {
 	line := console.NewLiner(w)
 	line("load", "%s in %s, for %.0f s", console.Count(r.Clients, "client"), console.Count(r.Matches, "match"), r.Seconds)
 	line("server", "%.1f %% of a core, %.4f %% a client; %.0f MB resident", r.ServerCPU, r.PerClient, r.ResidentMemoryMB)

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package engine
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/attack"
 )
 
-func attackCommand() *cli.Command {
+func AttackCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "attack",
 		Usage: "attack a server on this machine, and measure what honest players notice",
@@ -228,7 +228,7 @@ func (x *attacker) one(ctx context.Context, a *attack.Attack) (*attack.Result, e
 		if s, process, err = x.serve(dir, a); err != nil {
 			return nil, err
 		}
-		defer process.stop()
+		defer process.Stop()
 	}
 	r, err := attack.Run(ctx, a, s, attack.Options{
 		Game: x.game.Game, Think: x.game.Bot, Time: x.time, Attackers: x.hands, Program: x.program, Files: dir, Units: x.game.Sized != nil,
@@ -273,13 +273,13 @@ func (x *attacker) serve(dir string, a *attack.Attack) (*attack.Server, *serverP
 		return nil, nil, err
 	}
 	defer log.Close()
-	p, err := startServer(x.program, log, flags)
+	p, err := StartServer(x.program, log, flags)
 	if err != nil {
 		return nil, nil, err
 	}
 	s := &attack.Server{URL: p.url, Match: match, Dir: replays, CPU: p.cpu, Memory: p.resident}
 	if s.Tokens, _, err = attack.ReadTokens(&list); err != nil {
-		p.stop()
+		p.Stop()
 		return nil, nil, err
 	}
 	return s, p, nil

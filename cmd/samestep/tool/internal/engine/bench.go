@@ -1,6 +1,7 @@
 //go:build !js
 
-package tool
+// Package engine has the verbs of the engine's own developers: bench and attack.
+package engine
 
 import (
 	"cmp"
@@ -19,7 +20,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-func benchCommand() *cli.Command {
+func BenchCommand() *cli.Command {
 	flags := []cli.Flag{console.JSONFlag, &cli.DurationFlag{Name: "time", Value: 2 * time.Second, Usage: "how long to measure each figure"}}
 	return &cli.Command{
 		Name:  "bench",

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package engine
 
 import (
 	"context"
@@ -44,7 +44,7 @@ type wireSide struct {
 }
 
 // compareWire runs the comparison of --wire, with a single match unless --clients is given.
-func (b *netBench) compareWire(c *cli.Context) error {
+func (b *NetBench) compareWire(c *cli.Context) error {
 	link, err := netsim.Parse(c.String("wire"))
 	if err != nil {
 		return console.Usagef("--wire: %v", err)
@@ -55,7 +55,7 @@ func (b *netBench) compareWire(c *cli.Context) error {
 		}
 	}
 	if !c.IsSet("clients") {
-		b.clients = b.room
+		b.Clients = b.Room
 	}
 	dir, err := os.MkdirTemp("", "samestep-bench-*")
 	if err != nil {
@@ -64,23 +64,23 @@ func (b *netBench) compareWire(c *cli.Context) error {
 	defer os.RemoveAll(dir)
 	ctx, stop := console.Interruptible(c) // so that the namespaces go, too
 	defer stop()
-	r, err := b.runWire(ctx, link, dir)
+	r, err := b.RunWire(ctx, link, dir)
 	if err != nil {
 		return err
 	}
 	missing, expected := 0, 0
-	for _, s := range []*sideResult{&r.WebSocket, &r.Datagrams} {
+	for _, s := range []*SideResult{&r.WebSocket, &r.Datagrams} {
 		missing, expected = missing+s.Expected-s.Frames, expected+s.Expected
 	}
-	return gameset.Tell(c, r, r.print, errMissing(missing, expected))
+	return gameset.Tell(c, r, r.Print, errMissing(missing, expected))
 }
 
-// runWire plays the same matches behind the same link twice at once: with WebSockets only, and with datagrams beside them. dir gets
+// RunWire plays the same matches behind the same link twice at once: with WebSockets only, and with datagrams beside them. dir gets
 // the files of both servers.
-func (b *netBench) runWire(ctx context.Context, l netsim.Link, dir string) (*wireResult, error) {
+func (b *NetBench) RunWire(ctx context.Context, l netsim.Link, dir string) (*wireResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r := &wireResult{Link: l.String(), Clients: b.clients, Matches: b.matches(), TickRate: b.rate}
+	r := &wireResult{Link: l.String(), Clients: b.Clients, Matches: b.matches(), TickRate: b.Rate}
 	sides := []*wireSide{{}, {datagrams: true}}
 	for i, s := range sides {
 		defer s.close()
@@ -98,7 +98,7 @@ func (b *netBench) runWire(ctx context.Context, l netsim.Link, dir string) (*wir
 	for _, s := range sides {
 		s.measure()
 	}
-	if err := sleep(ctx, b.time); err != nil {
+	if err := sleep(ctx, b.Time); err != nil {
 		return nil, err
 	}
 	for _, s := range sides {
@@ -108,7 +108,7 @@ func (b *netBench) runWire(ctx context.Context, l netsim.Link, dir string) (*wir
 		return nil, err
 	}
 	r.WebSocket, r.Datagrams = sides[0].result(b), sides[1].result(b)
-	r.Seconds = b.time.Seconds()
+	r.Seconds = b.Time.Seconds()
 	return r, nil
 }
 
@@ -123,7 +123,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // open makes the wire, and starts the server at its end. dir is that of the side.
-func (s *wireSide) open(b *netBench, l netsim.Link, dir string) (err error) {
+func (s *wireSide) open(b *NetBench, l netsim.Link, dir string) (err error) {
 	if s.wire, err = wire.NewNamespace(l); errors.Is(err, wire.ErrNamespace) {
 		s.wire, err = wire.NewRelay(l)
 	}
@@ -144,24 +144,24 @@ func (s *wireSide) open(b *netBench, l netsim.Link, dir string) (err error) {
 }
 
 // join lets all players join.
-func (s *wireSide) join(ctx context.Context, b *netBench) error {
+func (s *wireSide) join(ctx context.Context, b *NetBench) error {
 	ctx, cancel := context.WithTimeout(ctx, wireJoinTime)
 	defer cancel()
-	near, err := s.wire.Join(s.server.address())
+	near, err := s.wire.Join(s.server.Address())
 	if err != nil {
 		return err
 	}
-	order, err := b.game.AnyCommand(uint8(b.room), b.override)
+	order, err := b.Game.AnyCommand(uint8(b.Room), b.Override)
 	if err != nil {
 		return err
 	}
-	s.players = make([]*wirePlayer, b.clients)
-	errs := make([]error, b.clients)
+	s.players = make([]*wirePlayer, b.Clients)
+	errs := make([]error, b.Clients)
 	slots := make(chan struct{}, 32)
 	var wait sync.WaitGroup
 	for i := range s.players {
 		slots <- struct{}{}
-		p := newWirePlayer(b.game.Game, fmt.Sprintf("wss://%s/matches/match-%d/play", near, i/b.room+1), s.tokens[i], order.Value, b.every, s.datagrams)
+		p := newWirePlayer(b.Game.Game, fmt.Sprintf("wss://%s/matches/match-%d/play", near, i/b.Room+1), s.tokens[i], order.Value, b.Every, s.datagrams)
 		s.players[i] = p
 		wait.Go(func() {
 			defer func() { <-slots }()
@@ -190,8 +190,8 @@ func (s *wireSide) stop() {
 }
 
 // result sums up the measurements of the players.
-func (s *wireSide) result(b *netBench) (r sideResult) {
-	due := dueBetween(s.from, s.to, b.rate)
+func (s *wireSide) result(b *NetBench) (r SideResult) {
+	due := dueBetween(s.from, s.to, b.Rate)
 	var late, executions []time.Duration
 	for _, p := range s.players {
 		p.session.Do(func(c *player.Client) {
@@ -211,7 +211,7 @@ func (s *wireSide) result(b *netBench) (r sideResult) {
 	each := s.to.Sub(s.from).Seconds() * float64(len(s.players))
 	r.ToServer, r.ToPlayer = float64(s.toServer)/each, float64(s.toPlayers)/each
 	r.ServerCPU = 100 * s.cpu.Seconds() / each
-	r.Lateness, r.Behind, r.Execution = spreadOf(late), spreadOf(behindFirst(s.players, b.room)), spreadOf(executions)
+	r.Lateness, r.Behind, r.Execution = spreadOf(late), spreadOf(behindFirst(s.players, b.Room)), spreadOf(executions)
 	return r
 }
 
@@ -225,7 +225,7 @@ func (s *wireSide) close() {
 	}
 	wait.Wait()
 	if s.server != nil {
-		s.server.stop()
+		s.server.Stop()
 	}
 	if s.wire != nil {
 		s.wire.Close()
