@@ -34,6 +34,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/engine"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/modules"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/internal/words"
@@ -155,7 +156,7 @@ func appOf(l gameset.List, name string, stdout, stderr io.Writer, ext serving.Ex
 		Commands: slices.Concat(
 			console.InCategory(console.ForPlay, live.DemoCommand(), serving.ServeCommand(), live.HealthcheckCommand(), live.JoinCommand(), live.DoctorCommand(), live.SaveCommand()),
 			console.InCategory(console.ForFiles, replays.ReplayCommand(serving.ReplayIndexCommand()), desyncs.DesyncCommand(), replays.AuditCommand()),
-			console.InCategory(console.ForGames, newCommand(), checks.VetCommand(), checks.FuzzCommand(), checks.GoldenCommand(), rulesCommand(), gameset.AssetsCommand(), packCommand()),
+			console.InCategory(console.ForGames, newCommand(), checks.VetCommand(), checks.FuzzCommand(), checks.GoldenCommand(), modules.RulesCommand(), gameset.AssetsCommand(), modules.PackCommand()),
 			console.InCategory(console.ForCluster, ext.Verbs...),
 			console.InCategory(console.ForProgram, versionCommand(), completionCommand(), manCommand()),
 			console.InCategory(console.ForEngine, checks.SimulateCommand(), checks.DrillCommand(), engine.AttackCommand(), engine.BenchCommand()),

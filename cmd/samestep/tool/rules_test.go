@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/modules"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	wasm "github.com/seed-49bee653/samestep/module"
@@ -160,11 +161,11 @@ func TestRulesInReplay(t *testing.T) {
 func TestRulesOfGoldenMatches(t *testing.T) {
 	t.Parallel()
 	testenv.Long(t)
-	p, err := findRules(t.Context(), "../../../examples/skirmish", "Opening")
+	p, err := modules.FindRules(t.Context(), "../../../examples/skirmish", "Opening")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := p.build(t.Context())
+	b, err := p.Build(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/andybalholm/brotli"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/modules"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
@@ -111,7 +112,7 @@ func TestPack(t *testing.T) {
 	_, err := exec.LookPath("go")
 	testenv.Or(t, "the go command", err)
 	folder := t.TempDir()
-	if err := packPrograms(t.Context(), games[1:], filepath.Join(folder, "wasm"), 1); err != nil {
+	if err := modules.PackPrograms(t.Context(), games[1:], filepath.Join(folder, "wasm"), 1); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", t.TempDir())

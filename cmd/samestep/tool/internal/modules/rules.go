@@ -1,6 +1,7 @@
 //go:build !js
 
-package tool
+// Package modules has the verbs about WebAssembly: rules, for modules of rules, and pack, for programs of pages.
+package modules
 
 import (
 	"fmt"
@@ -12,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func rulesCommand() *cli.Command {
+func RulesCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "rules",
 		Usage: "make and look at WebAssembly modules with the rules of a game",

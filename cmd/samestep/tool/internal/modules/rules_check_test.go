@@ -1,6 +1,6 @@
 //go:build !js && !wasip1
 
-package tool
+package modules
 
 import (
 	"encoding/binary"

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package modules
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/site"
 )
 
-func packCommand() *cli.Command {
+func PackCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "pack",
 		Usage:     "build the programs of the games' pages, for a release that has no sources",
@@ -35,13 +35,13 @@ serves its pages without the go command. It needs the sources: run it with go ru
 			if quality < 0 || quality > 11 {
 				return console.Usagef("pack: --quality: got %d, want 0 to 11", quality)
 			}
-			return packPrograms(c.Context, gameset.Listed(c), c.Args().First(), quality)
+			return PackPrograms(c.Context, gameset.Listed(c), c.Args().First(), quality)
 		},
 	}
 }
 
-// packPrograms writes the programs of the games' pages into a folder.
-func packPrograms(ctx context.Context, games gameset.List, folder string, quality int) error {
+// PackPrograms writes the programs of the games' pages into a folder.
+func PackPrograms(ctx context.Context, games gameset.List, folder string, quality int) error {
 	cache, err := os.MkdirTemp("", "samestep-pack-*")
 	if err != nil {
 		return err

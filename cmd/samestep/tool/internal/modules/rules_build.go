@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package modules
 
 import (
 	"bytes"
@@ -47,7 +47,7 @@ same bytes. See docs/spec/abi.md.`,
 }
 
 func rulesBuild(c *cli.Context) error {
-	p, err := findRules(c.Context, c.Args().First(), c.String("usual"))
+	p, err := FindRules(c.Context, c.Args().First(), c.String("usual"))
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func rulesBuild(c *cli.Context) error {
 	if out == "" {
 		out = p.Name + gameset.ModuleExtension
 	}
-	b, err := p.build(c.Context)
+	b, err := p.Build(c.Context)
 	if err != nil {
 		return err
 	}
@@ -90,8 +90,8 @@ type rulesPackage struct {
 	usual string // the function with the usual configuration, or ""
 }
 
-// findRules returns the package with rules that an argument names.
-func findRules(ctx context.Context, name, usual string) (*rulesPackage, error) {
+// FindRules returns the package with rules that an argument names.
+func FindRules(ctx context.Context, name, usual string) (*rulesPackage, error) {
 	dir, pattern := "", name
 	if gameset.IsFolder(name) {
 		dir, pattern = name, "." // the folder may be in another module
@@ -156,8 +156,8 @@ func init() { guest.Export(rules.Rules(), %s) }
 func main() {}
 `
 
-// build returns the module of the rules.
-func (p *rulesPackage) build(ctx context.Context) ([]byte, error) {
+// Build returns the module of the rules.
+func (p *rulesPackage) Build(ctx context.Context) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "samestep-rules-*")
 	if err != nil {
 		return nil, err

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package modules
 
 import (
 	"io"
