@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/about"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 )
@@ -41,7 +42,7 @@ func TestCompleteValues(t *testing.T) {
 		"serve --set max-matches=20 --set proxy": "proxy-header= proxy-protocol=",
 	} {
 		var out bytes.Buffer
-		if code := run(t.Context(), append([]string{"samestep", completeWord}, strings.Split(line, " ")...), &out, &out); code != console.ExitOK {
+		if code := run(t.Context(), append([]string{"samestep", about.CompleteWord}, strings.Split(line, " ")...), &out, &out); code != console.ExitOK {
 			t.Errorf("%s: got exit code %d", line, code)
 		}
 		got, words := strings.Fields(out.String()), strings.Fields(want)

@@ -28,6 +28,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/tools/go/analysis/unitchecker"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/about"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/desyncs"
@@ -125,8 +126,8 @@ func runGames(l gameset.List, ctx context.Context, args []string, stdout, stderr
 		args = []string{programName(args), "version"}
 	}
 	var err error
-	if len(args) > 1 && args[1] == completeWord {
-		err = complete(out, app, args[2:])
+	if len(args) > 1 && args[1] == about.CompleteWord {
+		err = about.Complete(out, app, args[2:])
 	} else if len(args) == 2 && args[1] == gameset.ApartVerb {
 		err = gameset.ComputeApart(l, os.Stdin, stdout)
 	} else if err = console.RefuseKeys(app, args); err == nil {
@@ -156,9 +157,9 @@ func appOf(l gameset.List, name string, stdout, stderr io.Writer, ext serving.Ex
 		Commands: slices.Concat(
 			console.InCategory(console.ForPlay, live.DemoCommand(), serving.ServeCommand(), live.HealthcheckCommand(), live.JoinCommand(), live.DoctorCommand(), live.SaveCommand()),
 			console.InCategory(console.ForFiles, replays.ReplayCommand(serving.ReplayIndexCommand()), desyncs.DesyncCommand(), replays.AuditCommand()),
-			console.InCategory(console.ForGames, newCommand(), checks.VetCommand(), checks.FuzzCommand(), checks.GoldenCommand(), modules.RulesCommand(), gameset.AssetsCommand(), modules.PackCommand()),
+			console.InCategory(console.ForGames, about.NewCommand(), checks.VetCommand(), checks.FuzzCommand(), checks.GoldenCommand(), modules.RulesCommand(), gameset.AssetsCommand(), modules.PackCommand()),
 			console.InCategory(console.ForCluster, ext.Verbs...),
-			console.InCategory(console.ForProgram, versionCommand(), completionCommand(), manCommand()),
+			console.InCategory(console.ForProgram, about.VersionCommand(), about.CompletionCommand(), about.ManCommand()),
 			console.InCategory(console.ForEngine, checks.SimulateCommand(), checks.DrillCommand(), engine.AttackCommand(), engine.BenchCommand()),
 		),
 		Action: func(c *cli.Context) error {
@@ -229,7 +230,7 @@ func showSubcommands(c *cli.Context) error {
 func usageErrorOf(c *cli.Context, err error, _ bool) error {
 	near := ""
 	if flag := console.MistypedFlag(err); flag != "" {
-		near = cmp.Or(console.DidYouMean(flag, flagWords(c.Command.Flags)), console.KeyMeant(flag, c.Command.Flags))
+		near = cmp.Or(console.DidYouMean(flag, about.FlagWords(c.Command.Flags)), console.KeyMeant(flag, c.Command.Flags))
 	}
 	return console.Usagef("%v; see %s --help%s", err, c.Command.HelpName, near)
 }

@@ -1,6 +1,7 @@
 //go:build !js
 
-package tool
+// Package about has the verbs about the program itself: version, completion and man, and new, which begins another one.
+package about
 
 import (
 	"io"
@@ -20,7 +21,7 @@ import (
 	"github.com/seed-49bee653/samestep/server"
 )
 
-func versionCommand() *cli.Command {
+func VersionCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "version",
 		Usage: "print the build of the program, its formats, and the rules of its games",

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package about
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/scaffold"
 )
 
-func newCommand() *cli.Command {
+func NewCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "new",
 		Usage:     "write the module of a new game, which runs",

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package about
 
 import (
 	"fmt"
@@ -15,8 +15,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// completeWord is the first argument with which the script of a shell asks for the next word.
-const completeWord = "__complete"
+// CompleteWord is the first argument with which the script of a shell asks for the next word.
+const CompleteWord = "__complete"
 
 // completions are the scripts of shells; PROGRAM and FUNCTION are replaced.
 var completions = map[string]string{
@@ -42,7 +42,7 @@ compdef _FUNCTION PROGRAM
 `,
 }
 
-func completionCommand() *cli.Command {
+func CompletionCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "completion",
 		Usage:     "print the script with which a shell completes verbs and flags",
@@ -63,9 +63,9 @@ For all shells:  samestep completion bash > /etc/bash_completion.d/samestep
 	}
 }
 
-// complete prints the words that can stand in place of the last of args, one a line: verbs, flags after a dash, and the values of flags
+// Complete prints the words that can stand in place of the last of args, one a line: verbs, flags after a dash, and the values of flags
 // that have few. It prints nothing where a file or another value stands, which the shell completes itself.
-func complete(w io.Writer, app *cli.App, args []string) error {
+func Complete(w io.Writer, app *cli.App, args []string) error {
 	if len(args) == 0 {
 		args = []string{""}
 	}
@@ -93,7 +93,7 @@ func complete(w io.Writer, app *cli.App, args []string) error {
 			words = append(words, key+"="+value)
 		}
 	case strings.HasPrefix(last, "-"):
-		words = flagWords(verb.Flags)
+		words = FlagWords(verb.Flags)
 	case console.TakesValue(verb.Flags, flag):
 		words = valuesFor(app, verb, strings.TrimLeft(flag, "-"), before)
 	case !strings.HasPrefix(flag, "-"):
@@ -149,8 +149,8 @@ func valuesFor(app *cli.App, verb *cli.Command, name string, words []string) (va
 	return s.Words
 }
 
-// flagWords returns the flags as they are written.
-func flagWords(flags []cli.Flag) (words []string) {
+// FlagWords returns the flags as they are written.
+func FlagWords(flags []cli.Flag) (words []string) {
 	for _, f := range flags {
 		if s, ok := f.(*console.Setting); !ok || s.Where != console.InFile {
 			words = append(words, "--"+f.Names()[0])

@@ -1,6 +1,6 @@
 //go:build !js
 
-package tool
+package about
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func manCommand() *cli.Command {
+func ManCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "man",
 		Usage: "print the manual page, in the form of man",
