@@ -144,7 +144,7 @@ func TestGameOfRequest(t *testing.T) {
 
 // A request has a rate or a period; the intervals of checksums and keyframes are a second and a minute.
 func TestPeriodOfRequest(t *testing.T) {
-	policy := &serving.MatchPolicy{Game: games[0], Players: 4, SpectatorDelay: 30 * time.Second, Adaptive: true}
+	policy := &serving.MatchPolicy{Game: games[0], Players: 4, DelaySpectators: 30 * time.Second, Adaptive: true}
 	for _, row := range []struct {
 		body           string
 		rate           uint16

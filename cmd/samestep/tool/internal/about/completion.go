@@ -42,6 +42,7 @@ compdef _FUNCTION PROGRAM
 `,
 }
 
+// CompletionCommand returns the verb completion.
 func CompletionCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "completion",

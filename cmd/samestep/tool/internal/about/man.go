@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+// ManCommand returns the verb man.
 func ManCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "man",

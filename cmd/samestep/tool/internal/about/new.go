@@ -17,6 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/scaffold"
 )
 
+// NewCommand returns the verb new.
 func NewCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "new",

@@ -21,6 +21,7 @@ import (
 	"github.com/seed-49bee653/samestep/server"
 )
 
+// VersionCommand returns the verb version.
 func VersionCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "version",

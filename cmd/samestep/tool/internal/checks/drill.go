@@ -16,6 +16,7 @@ import (
 
 var errDrill = errors.New("not every fault was named correctly")
 
+// DrillCommand returns the verb drill.
 func DrillCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "drill",

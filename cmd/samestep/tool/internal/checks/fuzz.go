@@ -26,6 +26,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
+// FuzzCommand returns the verb fuzz.
 func FuzzCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "fuzz",
@@ -221,6 +222,7 @@ func isDirectory(path string) error {
 	return err
 }
 
+// Print prints it for people.
 func (s *FuzzStory) Print(w io.Writer) {
 	line := console.NewLiner(w)
 	line("played", "%s with %s in %s", s.Game, console.Count(s.Matches, "seed"), console.Seconds(time.Duration(s.Seconds*float64(time.Second))))

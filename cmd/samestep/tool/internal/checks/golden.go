@@ -17,6 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
+// GoldenCommand returns the verb golden.
 func GoldenCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "golden",

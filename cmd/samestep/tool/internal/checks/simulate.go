@@ -27,6 +27,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
+// SimulateCommand returns the verb simulate.
 func SimulateCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "simulate",
@@ -159,6 +160,7 @@ func (v *SimulatedFail) Keep(ctx context.Context, c *cli.Context, s *simulate.Su
 	return nil
 }
 
+// CampaignOf returns the campaign of the flags of simulate.
 func CampaignOf(c *cli.Context) (*simulate.Campaign, error) {
 	length, calm := c.Float64("minutes"), c.String("only") == "none"
 	switch {
@@ -229,6 +231,7 @@ type simulatedFault struct {
 	Count int    `json:"count"`
 }
 
+// A SimulatedFail is a violation that simulate has found.
 type SimulatedFail struct {
 	Seed uint64 `json:"seed,string"`
 	simulate.Violation
@@ -300,6 +303,7 @@ func Again(c *cli.Context, seed uint64) string {
 	return command
 }
 
+// Print prints it for people.
 func (s *Simulated) Print(w io.Writer, whole bool) {
 	line := console.NewLiner(w)
 	line("game", "%s", s.Game)

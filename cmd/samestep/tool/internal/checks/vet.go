@@ -19,6 +19,7 @@ import (
 
 var errFindings = errors.New("the simulation may differ between machines")
 
+// VetCommand returns the verb vet.
 func VetCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "vet",

@@ -25,10 +25,12 @@ func (e *usageError) Error() string {
 	return "usage: " + e.command + ": " + e.text
 }
 
+// Usagef returns an error of the command line.
 func Usagef(format string, args ...any) error {
 	return &usageError{text: fmt.Sprintf(format, args...)}
 }
 
+// IsUsage reports whether an error is one of the command line.
 func IsUsage(err error) bool { return errors.As(err, new(*usageError)) }
 
 // NameCommand adds the command to a usage error, and returns err.

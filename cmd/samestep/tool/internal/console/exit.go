@@ -37,6 +37,7 @@ const (
 	ExitPanic       = 7
 )
 
+// ExitTable explains the exit codes.
 const ExitTable = `Exit codes:
   0  success
   1  the operation failed (a file cannot be opened, there is nothing to compare, …),
@@ -62,6 +63,7 @@ var ErrFound = errors.New("not every way of computing the match of this seed giv
 // ErrGolden is the result if a golden match has another result now.
 var ErrGolden = errors.New("a golden match has another result")
 
+// ErrDiffers is the result of a comparison that has found a difference.
 var ErrDiffers = errors.New("they differ")
 
 // ErrStuck is the result if two sides do the same in a tick that neither ends.
@@ -85,6 +87,7 @@ var saidPanic = regexp.MustCompile(`^lockstep: tick \d+: the game panicked in \w
 // ErrExplained lets explain exit with 3 after it has printed its explanation.
 var ErrExplained = errors.New("a desync, explained")
 
+// ErrViolated is the result of a simulation that broke an invariant.
 var ErrViolated = errors.New("an invariant was violated")
 
 // A FileError is an error of reading a file. Only such errors and those of package replay say something about a file: a
@@ -176,10 +179,12 @@ func Refuse(c *cli.Context, err error, signed *bool) error {
 	return err
 }
 
+// IsAny reports whether an error is one of several.
 func IsAny(err error, targets ...error) bool {
 	return slices.ContainsFunc(targets, func(t error) bool { return errors.Is(err, t) })
 }
 
+// ExitCode returns the exit code of an error, or ExitOK for nil.
 func ExitCode(err error) int {
 	if IsUsage(err) {
 		return ExitUsage
@@ -201,6 +206,7 @@ func ExitCode(err error) int {
 	return ExitError
 }
 
+// ErrInterrupted is the result of a verb that an interrupt has ended.
 var ErrInterrupted = errors.New("interrupted")
 
 // Where a command keeps the context of the calls of modules, and what ends it, see [interruptible].

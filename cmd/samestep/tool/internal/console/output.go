@@ -19,10 +19,13 @@ import (
 	"github.com/seed-49bee653/samestep/internal/words"
 )
 
+// JSONFlag asks for one JSON value in place of text.
 var JSONFlag = &cli.BoolFlag{Name: "json", Usage: "print one JSON value, for programs"}
 
+// HTMLFlag asks for a page, too.
 var HTMLFlag = &cli.StringFlag{Name: "html", Usage: "also write a page for browsers to `FILE`, which must not exist"}
 
+// WriteJSON writes v as JSON in lines.
 func WriteJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
@@ -35,6 +38,7 @@ func WriteLine(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }
 // A Liner prints a line that begins with a name. Lines that continue another have no name.
 type Liner func(name, format string, args ...any)
 
+// NewLiner returns a liner that does not wrap.
 func NewLiner(w io.Writer) Liner {
 	return func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
@@ -56,14 +60,19 @@ func Shown(s string) string {
 	return strings.NewReplacer("\n", " ", "\t", " ").Replace(strings.TrimSuffix(strings.ToValidUTF8(b.String(), "?"), " "))
 }
 
+// Size returns bytes for people, such as 89 KiB.
 func Size[N int | int64](n N) string { return words.Size(n) }
 
+// Count returns a number of things for people: "1 tick" or "2 ticks".
 func Count[N ~int | ~int64 | ~uint32](n N, thing string) string { return words.Count(n, thing) }
 
+// Seconds returns a time in seconds, for people.
 func Seconds(d time.Duration) string { return words.Seconds(d) }
 
+// MatchTime returns the time of a match for people.
 func MatchTime(s float64) string { return words.MatchTime(s) }
 
+// Milliseconds returns a time in milliseconds.
 func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // A Progress is a progress bar on a terminal.
@@ -84,6 +93,7 @@ func NewProgress(w io.Writer, max int64, unit string) *Progress {
 	return p
 }
 
+// IsTerminal reports whether output goes to a terminal.
 func IsTerminal(w io.Writer) bool {
 	c, ok := w.(*words.Cleaner)
 	if !ok {
@@ -155,6 +165,7 @@ func Fit(b []byte, width int) []byte {
 	return out
 }
 
+// Done removes the bar.
 func (p *Progress) Done() {
 	if p.bar != nil {
 		p.bar.Finish()

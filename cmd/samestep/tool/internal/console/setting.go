@@ -176,3 +176,6 @@ func (p *Pairs) String() string { return fmt.Sprint(*p) }
 
 // Get implements [flag.Getter].
 func (p *Pairs) Get() any { return *p }
+
+// SettingsFlag names a file with the settings of its verb.
+var SettingsFlag = &cli.StringFlag{Name: "settings", Usage: "`FILE` in YAML with lines such as \"tick-rate: 30\"; the command line and the environment are stronger; a running server reads limits again when the file changes"}

@@ -15,11 +15,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// SettingsFlag names a file with the settings of its verb.
-var SettingsFlag = &cli.StringFlag{Name: "settings", Usage: "`FILE` in YAML with lines such as \"tick-rate: 30\"; the command line and the environment are stronger; a running server reads limits again when the file changes"}
-
+// WriteSettingsFlag asks for a first settings file.
 var WriteSettingsFlag = &cli.StringFlag{Name: "write-settings", Usage: "write `FILE` for --settings with the safe start of a server behind a proxy, and the token of an admin beside it; nothing is served; other flags and --set change what it has"}
 
+// PrintSettingsFlag asks for all settings.
 var PrintSettingsFlag = &cli.BoolFlag{Name: "print-settings", Usage: "print a file for --settings with each key, what it means and its value, and exit"}
 
 // maxSettings is the largest size of a settings file, in bytes.

@@ -31,10 +31,6 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-func DesyncCommand() *cli.Command {
-	return &cli.Command{Name: "desync", Usage: "find out why checksums differed", Subcommands: []*cli.Command{desyncExplainCommand(), desyncTriageCommand(), desyncLineCommand(), desyncRedactCommand()}}
-}
-
 func desyncExplainCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "explain",

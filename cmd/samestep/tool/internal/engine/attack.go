@@ -21,6 +21,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/attack"
 )
 
+// AttackCommand returns the verb attack.
 func AttackCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "attack",

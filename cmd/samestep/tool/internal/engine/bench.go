@@ -20,6 +20,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
+// BenchCommand returns the verb bench.
 func BenchCommand() *cli.Command {
 	flags := []cli.Flag{console.JSONFlag, &cli.DurationFlag{Name: "time", Value: 2 * time.Second, Usage: "how long to measure each figure"}}
 	return &cli.Command{

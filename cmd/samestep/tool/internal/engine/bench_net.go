@@ -85,8 +85,7 @@ packet of a WebSocket is a stall.`,
 	}
 }
 
-const shortestBench = time.Second // --time
-
+// A NetBench is one run of bench net.
 type NetBench struct {
 	Game    *gameset.Playable
 	Program string // to start the server; "" for this one
@@ -103,6 +102,7 @@ type NetBench struct {
 
 func (b *NetBench) matches() int { return (b.Clients + b.Room - 1) / b.Room }
 
+// Run runs it against servers, and prints what it has measured.
 func (b *NetBench) Run(ctx context.Context) (*netResult, error) {
 	if b.Viewers > 0 && b.Game.ViewSchema() == nil {
 		return nil, errors.New("the game has no views")

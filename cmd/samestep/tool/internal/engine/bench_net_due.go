@@ -4,6 +4,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
@@ -64,4 +65,13 @@ func errMissing(missing, expected int) error {
 		return nil
 	}
 	return fmt.Errorf("%d of %s did not arrive within %v: the figures are not those of a server that keeps up", missing, console.Count(expected, "frame"), grace)
+}
+
+// percentiles returns the median and the 99th percentile in milliseconds.
+func percentiles(d []time.Duration) (p50, p99 float64) {
+	if len(d) == 0 {
+		return 0, 0
+	}
+	slices.Sort(d)
+	return console.Milliseconds(d[len(d)/2]), console.Milliseconds(d[len(d)*99/100])
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/seed-49bee653/samestep/client"
@@ -134,13 +133,4 @@ func (r *netResult) lateJoin(ctx context.Context, g *gameset.Playable, url, toke
 	cancel()
 	s.Wait()
 	return nil
-}
-
-// percentiles returns the median and the 99th percentile in milliseconds.
-func percentiles(d []time.Duration) (p50, p99 float64) {
-	if len(d) == 0 {
-		return 0, 0
-	}
-	slices.Sort(d)
-	return console.Milliseconds(d[len(d)/2]), console.Milliseconds(d[len(d)*99/100])
 }

@@ -3,8 +3,9 @@
 package engine
 
 import (
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"time"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 // A viewersResult compares how late the frames of the first match are with and without viewers.

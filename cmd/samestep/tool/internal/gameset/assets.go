@@ -139,6 +139,7 @@ func (j JoinCache) Write(a lockstep.Asset, content []byte) error {
 	return j.Folder.Write(a, content)
 }
 
+// AssetsCommand returns the verb assets.
 func AssetsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "assets",

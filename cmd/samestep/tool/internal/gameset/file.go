@@ -55,6 +55,7 @@ func (f watchedFile) ReadAt(p []byte, at int64) (int, error) {
 // OpenReplay opens a replay or a bundle, or lines of a match of another engine as a replay.
 func OpenReplay(name string) (*replay.File, error) { return OpenWith(replay.Open, name) }
 
+// OpenWith is OpenReplay with another function that opens the file.
 func OpenWith(open func(string) (*replay.File, error), name string) (*replay.File, error) {
 	f, err := open(name)
 	if err != nil {

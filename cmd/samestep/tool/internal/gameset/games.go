@@ -87,6 +87,7 @@ func (l List) Builds(name string) List {
 	return slices.DeleteFunc(slices.Clone(l), func(other *Playable) bool { return other.Name() != name })
 }
 
+// Named returns the first game with a name.
 func (l List) Named(name string) (*Playable, error) {
 	for _, g := range l {
 		if g.Name() == name {
@@ -119,6 +120,7 @@ func (l List) Of(h *lockstep.Header) (*Playable, error) {
 	return l[slices.IndexFunc(l, func(p *Playable) bool { return p.Game == g })], nil
 }
 
+// Games returns the games as package replay wants them.
 func (l List) Games() (all replay.Games) {
 	for _, g := range l {
 		all = append(all, g.Game)

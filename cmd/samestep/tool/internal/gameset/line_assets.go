@@ -9,6 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
+// SourceFlag says where the sources of the rules are.
 var SourceFlag = &cli.StringFlag{Name: "source", Usage: "`FOLDER` in the module with the rules, or a git revision", DefaultText: "the current one"}
 
 // LineAssets adds the assets of the match: from the program's games, or else from the folder.

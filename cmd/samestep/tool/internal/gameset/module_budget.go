@@ -30,7 +30,9 @@ const (
 )
 
 var (
-	ModuleTimeFlag   = &cli.DurationFlag{Name: "module-time", Usage: "how long the modules of rules of a file may take, to compile and in all calls; 0: no limit", DefaultText: "15s; none for verbs that play matches"}
+	// ModuleTimeFlag bounds the time of a module.
+	ModuleTimeFlag = &cli.DurationFlag{Name: "module-time", Usage: "how long the modules of rules of a file may take, to compile and in all calls; 0: no limit", DefaultText: "15s; none for verbs that play matches"}
+	// ModuleMemoryFlag bounds the memory of a module.
 	ModuleMemoryFlag = &cli.UintFlag{Name: "module-memory", Usage: "how many `MIB` of memory they may take at a time; 0: no limit", DefaultText: "192; none for verbs that play matches"}
 )
 

@@ -155,6 +155,7 @@ func (m *ModuleSet) all() List {
 	return append(all, m.found...)
 }
 
+// Has reports whether the list has a build of a game.
 func (l List) Has(name, build string) bool {
 	return slices.ContainsFunc(l, func(g *Playable) bool { return g.Name() == name && g.Build() == build })
 }
@@ -260,6 +261,7 @@ func AddModule(dir string, m *RulesModule) error {
 	})
 }
 
+// IsFolder reports whether a name is that of a folder.
 func IsFolder(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.IsDir()

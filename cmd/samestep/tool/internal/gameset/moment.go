@@ -64,6 +64,7 @@ func StateAt(c *cli.Context, f *replay.File, t lockstep.Tick) (*replay.Moment, e
 	return m, err
 }
 
+// MaxTicksFlag bounds a simulation.
 var MaxTicksFlag = &cli.UintFlag{Name: "max-ticks", Usage: "refuse to simulate more than `N` ticks", DefaultText: "262144 and 64 for each byte, at most 16777216"}
 
 // MaxTicks returns the value of --max-ticks, or 0 without it.

@@ -16,10 +16,9 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/host"
-	"github.com/seed-49bee653/samestep/replay"
 )
 
+// DemoCommand returns the verb demo.
 func DemoCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
@@ -94,6 +93,7 @@ func demo(c *cli.Context) error {
 }
 
 const (
+	// DemoTickRate is the tick rate of the match of demo.
 	DemoTickRate    = 20
 	mostDemoPlayers = 16
 	shortestDemo    = 16 // ticks of a match that its rules end
@@ -158,29 +158,4 @@ func RunDemo(o DemoOptions, bar *console.Progress) (*DemoStory, error) {
 		return nil, err
 	}
 	return s, s.Explain()
-}
-
-// writeBundle writes a bundle as a server does.
-func writeBundle(path, replayPath string, h *lockstep.Header, e *host.Evidence, g *gameset.Playable) error {
-	list, err := g.Assets(h)
-	if err != nil {
-		return err
-	}
-	var contents [][]byte
-	for _, a := range list {
-		b, err := g.ReadAsset(a)
-		if err != nil {
-			return err
-		}
-		contents = append(contents, b)
-	}
-	if g.Module != nil {
-		contents = append(contents, g.Module.Bytes)
-	}
-	log, err := files.Open(replayPath)
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	return files.Replace(path, func(f *os.File) error { return replay.WriteBundle(f, h, e, log, contents...) })
 }

@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
@@ -253,4 +256,29 @@ func (m *demoMatch) playersTurn(t lockstep.Tick) error {
 		}
 	}
 	return nil
+}
+
+// writeBundle writes a bundle as a server does.
+func writeBundle(path, replayPath string, h *lockstep.Header, e *host.Evidence, g *gameset.Playable) error {
+	list, err := g.Assets(h)
+	if err != nil {
+		return err
+	}
+	var contents [][]byte
+	for _, a := range list {
+		b, err := g.ReadAsset(a)
+		if err != nil {
+			return err
+		}
+		contents = append(contents, b)
+	}
+	if g.Module != nil {
+		contents = append(contents, g.Module.Bytes)
+	}
+	log, err := files.Open(replayPath)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	return files.Replace(path, func(f *os.File) error { return replay.WriteBundle(f, h, e, log, contents...) })
 }

@@ -307,6 +307,7 @@ func (d *demoChecks) printEnd(w io.Writer, path string) {
 
 func stateHash(f *lockstep.Follower) string { return checksum.FormatHash(f.Simulation().Hash()) }
 
+// DemoOptions are the flags of demo.
 type DemoOptions struct {
 	Program        string // the name of this one
 	Game           *gameset.Playable

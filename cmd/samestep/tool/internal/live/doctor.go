@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+// DoctorCommand returns the verb doctor.
 func DoctorCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "doctor",

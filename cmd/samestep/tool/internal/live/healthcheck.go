@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+// HealthcheckCommand returns the verb healthcheck.
 func HealthcheckCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "healthcheck",

@@ -24,8 +24,10 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	wasm "github.com/seed-49bee653/samestep/module"
+	"github.com/seed-49bee653/samestep/server"
 )
 
+// JoinCommand returns the verb join.
 func JoinCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "join",
@@ -78,6 +80,7 @@ environment variable ` + console.TokenEnv + `.`,
 	}
 }
 
+// A Join is a client that join runs.
 type Join struct {
 	flags    *cli.Context
 	sockets  []string // URLs of the match's WebSocket, at all servers
@@ -93,43 +96,6 @@ type Join struct {
 	welcomed bool
 	refusal  error // why the last attempt before the welcome has failed, or nil
 	summary  JoinSummary
-}
-
-type JoinSummary struct {
-	Match       string        `json:"match"`   // its id
-	Session     string        `json:"session"` // see client.Session.ID
-	Seat        int           `json:"seat"`    // -1 without one
-	Tick        lockstep.Tick `json:"tick"`
-	InputDelay  lockstep.Tick `json:"input_delay"`
-	RoundTripMS float64       `json:"round_trip_ms"`
-	Watched     float64       `json:"watched_seconds"`
-	Stalls      perMinute     `json:"visible_stalls"`
-	Corrections perMinute     `json:"corrections"`
-	Rollbacks   perMinute     `json:"rollbacks"`
-	LateFrames  uint64        `json:"late_frames,string"`
-	Repeats     uint64        `json:"repeats,string"` // records that came again in datagrams
-	LossIn      *float64      `json:"loss_in_percent,omitempty"`
-	LossOut     *float64      `json:"loss_out_percent,omitempty"`
-	Agreed      int           `json:"checksums_agreed"`
-	Differing   int           `json:"checksums_differing"`
-	Undecided   int           `json:"checksums_undecided"` // those of the players differed, and none had a majority; of several in a row the first
-	Desyncs     int           `json:"desyncs"`
-	Healed      int           `json:"healed"`
-	Losses      int           `json:"connections_lost"`
-	Resumed     int           `json:"resumed"`
-	Synced      int           `json:"synced"`
-	Held        int           `json:"held"` // how often the match was held
-	Accepted    int           `json:"commands_accepted"`
-	Rejected    int           `json:"commands_rejected"`
-	BytesIn     uint64        `json:"bytes_in,string"`
-	BytesOut    uint64        `json:"bytes_out,string"`
-	Ended       string        `json:"ended,omitempty"`
-}
-
-// perMinute is how often something has happened, and how often in a minute of the match.
-type perMinute struct {
-	Count     int     `json:"count"`
-	PerMinute float64 `json:"per_minute"`
 }
 
 func often(n int, watched lockstep.Time) perMinute {
@@ -333,4 +299,21 @@ func (j *Join) print(w io.Writer) {
 	if s.Ended != "" {
 		fmt.Fprintf(w, "the match ended: %q\n", s.Ended)
 	}
+}
+
+// await returns the view of a match at one of its servers. With --retry it tries again until one answers.
+func (j *Join) await(ctx context.Context, pages []string) (view *server.View, err error) {
+	var limit time.Duration
+	if j.flags.IsSet("retry") {
+		limit = j.flags.Duration("retry")
+	}
+	err = insist(ctx, limit, func() error {
+		for _, page := range pages {
+			if view, err = ViewOf(ctx, page, j.token); err == nil {
+				break
+			}
+		}
+		return err
+	})
+	return view, err
 }

@@ -99,3 +99,41 @@ func heldText(e player.Held) string {
 	}
 	return text
 }
+
+// A JoinSummary is what join tells of a match.
+type JoinSummary struct {
+	Match       string        `json:"match"`   // its id
+	Session     string        `json:"session"` // see client.Session.ID
+	Seat        int           `json:"seat"`    // -1 without one
+	Tick        lockstep.Tick `json:"tick"`
+	InputDelay  lockstep.Tick `json:"input_delay"`
+	RoundTripMS float64       `json:"round_trip_ms"`
+	Watched     float64       `json:"watched_seconds"`
+	Stalls      perMinute     `json:"visible_stalls"`
+	Corrections perMinute     `json:"corrections"`
+	Rollbacks   perMinute     `json:"rollbacks"`
+	LateFrames  uint64        `json:"late_frames,string"`
+	Repeats     uint64        `json:"repeats,string"` // records that came again in datagrams
+	LossIn      *float64      `json:"loss_in_percent,omitempty"`
+	LossOut     *float64      `json:"loss_out_percent,omitempty"`
+	Agreed      int           `json:"checksums_agreed"`
+	Differing   int           `json:"checksums_differing"`
+	Undecided   int           `json:"checksums_undecided"` // those of the players differed, and none had a majority; of several in a row the first
+	Desyncs     int           `json:"desyncs"`
+	Healed      int           `json:"healed"`
+	Losses      int           `json:"connections_lost"`
+	Resumed     int           `json:"resumed"`
+	Synced      int           `json:"synced"`
+	Held        int           `json:"held"` // how often the match was held
+	Accepted    int           `json:"commands_accepted"`
+	Rejected    int           `json:"commands_rejected"`
+	BytesIn     uint64        `json:"bytes_in,string"`
+	BytesOut    uint64        `json:"bytes_out,string"`
+	Ended       string        `json:"ended,omitempty"`
+}
+
+// perMinute is how often something has happened, and how often in a minute of the match.
+type perMinute struct {
+	Count     int     `json:"count"`
+	PerMinute float64 `json:"per_minute"`
+}

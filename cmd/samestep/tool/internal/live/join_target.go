@@ -42,23 +42,6 @@ func MatchURLs(text string) (page, socket string, err error) {
 	return u.String(), ws.String(), nil
 }
 
-// await returns the view of a match at one of its servers. With --retry it tries again until one answers.
-func (j *Join) await(ctx context.Context, pages []string) (view *server.View, err error) {
-	var limit time.Duration
-	if j.flags.IsSet("retry") {
-		limit = j.flags.Duration("retry")
-	}
-	err = insist(ctx, limit, func() error {
-		for _, page := range pages {
-			if view, err = ViewOf(ctx, page, j.token); err == nil {
-				break
-			}
-		}
-		return err
-	})
-	return view, err
-}
-
 // crowdTime is how long a client tries again at a server that has no budget left for its address.
 const crowdTime = 10 * time.Second
 

@@ -22,6 +22,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
+// SaveCommand returns the verb save.
 func SaveCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "save",

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/site"
 )
 
+// PackCommand returns the verb pack.
 func PackCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "pack",

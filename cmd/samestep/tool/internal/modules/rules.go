@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+// RulesCommand returns the verb rules.
 func RulesCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "rules",

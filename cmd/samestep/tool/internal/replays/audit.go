@@ -15,6 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
+// AuditCommand returns the verb audit.
 func AuditCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "audit",

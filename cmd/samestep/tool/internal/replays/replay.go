@@ -5,6 +5,7 @@ package replays
 
 import "github.com/urfave/cli/v2"
 
+// ReplayCommand returns the verb replay.
 func ReplayCommand(index *cli.Command) *cli.Command {
 	return &cli.Command{
 		Name:  "replay",

@@ -20,6 +20,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
+// JobsFlag says on how many files a verb works at a time.
 var JobsFlag = &cli.IntFlag{Name: "jobs", Usage: "of several files, work on `N` at a time (default: one for each processor)"}
 
 const batchHelp = `
@@ -106,6 +107,7 @@ func (b *Batch) addFolder(root string, extensions []string) {
 	})
 }
 
+// HasExtension reports whether a name ends with one of the extensions.
 func HasExtension(path string, extensions []string) bool {
 	return slices.ContainsFunc(extensions, func(e string) bool { return strings.HasSuffix(strings.ToLower(path), e) })
 }
@@ -164,6 +166,7 @@ func InOrder[R any](b *Batch, work func(BatchInput) R, take func(BatchInput, R))
 	}
 }
 
+// Run opens the file for act, and keeps which rules were used.
 func (in BatchInput) Run(work func(*replay.File, BatchInput) BatchRow) BatchRow {
 	if in.Err != nil {
 		return BatchRow{Err: in.Err}
@@ -225,6 +228,7 @@ type BatchSum struct {
 // badness orders exit codes: later ones are worse.
 var badness = []int{console.ExitOK, console.ExitUnsupported, console.ExitIdentity, console.ExitError, console.ExitUsage, console.ExitCorrupt, console.ExitDesync}
 
+// Add prints a row, and keeps the worst error.
 func (s *BatchSum) Add(err error) {
 	s.Classes[batchClass(err)]++
 	if console.ExitCode(err) == console.ExitOK {
@@ -287,4 +291,12 @@ func noFlags(c *cli.Context, names ...string) error {
 		}
 	}
 	return nil
+}
+
+// errorText returns the text of err, or nothing for nil.
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }

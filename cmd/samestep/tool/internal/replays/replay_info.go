@@ -84,14 +84,6 @@ func hashUpTo(f *replay.File, info *replay.Info, tick lockstep.Tick) error {
 	return err
 }
 
-// errorText returns the text of err, or nothing for nil.
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
-}
-
 // batchInfo describes each file as [replayInfo] does.
 func batchInfo(c *cli.Context, b *Batch) error {
 	if err := noFlags(c, "upto"); err != nil {

@@ -153,6 +153,7 @@ func (x *McapExporter) export(r *replay.Reader) error {
 	return x.end()
 }
 
+// WriteChannels writes the channels of the file.
 func (x *McapExporter) WriteChannels() {
 	for i, c := range mcapChannels {
 		x.Channels[i] = x.File.channel(c.topic+x.suffix, c.schema, c.properties)

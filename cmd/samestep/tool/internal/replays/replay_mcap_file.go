@@ -19,6 +19,7 @@ type mcapFile struct {
 	Err      error
 }
 
+// NewMCAPFile begins a file.
 func NewMCAPFile(w io.Writer) (*mcapFile, error) {
 	const chunk = 1 << 20
 	compressor, err := zstd.NewWriter(nil, zstd.WithWindowSize(chunk), zstd.WithEncoderConcurrency(1)) // each chunk on its own: a larger window only takes memory

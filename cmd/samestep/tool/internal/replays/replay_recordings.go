@@ -22,6 +22,7 @@ type Recordings struct {
 	All   []*desync.Recording
 }
 
+// Close closes all files.
 func (r *Recordings) Close() {
 	for _, f := range r.Files {
 		f.Close()

@@ -317,6 +317,7 @@ lost, and where the file can be read again.`,
 	}
 }
 
+// RecoveryText says in a line what recover has found.
 func RecoveryText(found *replay.Recovery) string {
 	d, ticks := found.Damage, console.Count(found.Ticks, "tick")
 	switch {

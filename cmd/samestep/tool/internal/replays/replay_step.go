@@ -113,6 +113,7 @@ type stepSide struct {
 	stepper *desync.Stepper
 }
 
+// OpenStepSide opens one side of replay step.
 func OpenStepSide(c *cli.Context, name string) (*stepSide, error) {
 	f, err := gameset.OpenReplay(name)
 	if err != nil {

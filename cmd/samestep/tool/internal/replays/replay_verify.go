@@ -20,6 +20,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
+// ReplayVerifyCommand returns the verb replay verify.
 func ReplayVerifyCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "verify",

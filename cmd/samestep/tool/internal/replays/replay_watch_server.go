@@ -49,6 +49,7 @@ type watchMatch struct {
 	now  float64
 }
 
+// NewServerSource watches the server at an address.
 func NewServerSource(address, token string) (*serverSource, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -269,6 +270,7 @@ type Lateness struct {
 // A bucket counts the work that was at most bound seconds late.
 type bucket struct{ bound, count float64 }
 
+// LateMetric is the metric of late frames.
 const LateMetric = "samestep_lateness_seconds"
 
 // Read parses the histogram in the metrics.
@@ -303,6 +305,7 @@ type watchLateness struct {
 	Most     float64 `json:"late_p99_seconds"` // the 99th percentile, rounded up to a bucket, or the last bucket
 }
 
+// Since returns what was late since an earlier reading.
 func (l *Lateness) Since(before *Lateness) (w watchLateness) {
 	w.Advances = l.count - before.count
 	if w.Advances <= 0 || len(before.buckets) != 0 && len(before.buckets) != len(l.buckets) {

@@ -25,6 +25,7 @@ import (
 	"github.com/seed-49bee653/samestep/server/agones"
 )
 
+// ServeCommand returns the verb serve.
 func ServeCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "serve",

@@ -144,6 +144,7 @@ func closeArchive(a *archive.Archive) {
 	endWithin(archiveGrace, a.Close)
 }
 
+// ReplayIndexCommand returns the verb replay index.
 func ReplayIndexCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "index",

@@ -43,10 +43,17 @@ const ExtensionKey = "extension"
 // Nothing is the Serving of a server without an extension.
 type Nothing struct{}
 
-func (Nothing) Serve(*server.Server)                {}
+// Serve implements [Serving].
+func (Nothing) Serve(*server.Server) {}
+
+// Handler implements [Serving].
 func (Nothing) Handler(h http.Handler) http.Handler { return h }
-func (Nothing) Leave(context.Context)               {}
-func (Nothing) Close(context.Context)               {}
+
+// Leave implements [Serving].
+func (Nothing) Leave(context.Context) {}
+
+// Close implements [Serving].
+func (Nothing) Close(context.Context) {}
 
 // checkExtension lets the program's extension look at the flags.
 func checkExtension(c *cli.Context) error {

@@ -99,6 +99,7 @@ type MatchRequest struct {
 	Config json.RawMessage `json:"config"` // fields that differ from the usual configuration
 }
 
+// MatchSpec returns the match that a request asks for.
 func MatchSpec(g *gameset.Playable, r MatchRequest) (server.MatchSpec, error) {
 	if r.Scenario != "" && r.Units > 0 {
 		return server.MatchSpec{}, gameset.ErrBoth

@@ -35,13 +35,13 @@ type MatchPolicy struct {
 
 	openReplay func(ctx context.Context, name string) (*os.File, error) // of the server; nil without one
 
-	Host           host.Options
-	SpectatorDelay time.Duration
-	Adaptive       bool // the input delay follows the players' connections
-	substitutes    bool // bots play for players whose seats are taken over
-	Start          string
-	countdown      time.Duration
-	readyDeadline  time.Duration
+	Host            host.Options
+	DelaySpectators time.Duration
+	Adaptive        bool // the input delay follows the players' connections
+	substitutes     bool // bots play for players whose seats are taken over
+	Start           string
+	countdown       time.Duration
+	readyDeadline   time.Duration
 }
 
 // defaultReadyDeadline is how long some players can keep the others in a lobby.
@@ -50,6 +50,7 @@ const defaultReadyDeadline = 5 * time.Minute
 // DefaultAbandoned is how long a match goes on that all its players have left.
 const DefaultAbandoned = 30 * time.Second
 
+// NewMatchPolicy returns the policy of the flags of serve.
 func NewMatchPolicy(c *cli.Context, g *gameset.Playable) (*MatchPolicy, error) {
 	if err := console.CheckSettings(c); err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func NewMatchPolicy(c *cli.Context, g *gameset.Playable) (*MatchPolicy, error) {
 		return nil, err
 	}
 	p := &MatchPolicy{
-		Ctx: c.Context, Flags: c, Game: g, Bot: c.String(gameset.BotFlag.Name), Players: uint8(min(c.Uint("players"), lockstep.MaxPlayers)), SpectatorDelay: c.Duration("spectator-delay"),
+		Ctx: c.Context, Flags: c, Game: g, Bot: c.String(gameset.BotFlag.Name), Players: uint8(min(c.Uint("players"), lockstep.MaxPlayers)), DelaySpectators: c.Duration("spectator-delay"),
 		Host: host.Options{
 			Relay: c.Bool("relay"), AnonymousSpectators: watchedByAll(c), SpectatorChat: true, VoteKick: c.Bool("vote-kick"),
 			Grace:     lockstep.Time(c.Duration("grace").Microseconds()),
@@ -70,7 +71,7 @@ func NewMatchPolicy(c *cli.Context, g *gameset.Playable) (*MatchPolicy, error) {
 	}
 	share := int(c.Duration("share").Microseconds())
 	p.Host.Rates.Pace = host.Rate{N: share, Per: 60 * lockstep.Second, Burst: share}
-	if d := p.SpectatorDelay; d < 0 || p.Host.Relay && d > 0 || d > time.Hour {
+	if d := p.DelaySpectators; d < 0 || p.Host.Relay && d > 0 || d > time.Hour {
 		return nil, console.Usagef("spectator-delay: got %v, want at most 1h, and 0 with relay", d)
 	}
 	if err := p.setInputDelay(c.String("input-delay")); err != nil {
@@ -81,7 +82,7 @@ func NewMatchPolicy(c *cli.Context, g *gameset.Playable) (*MatchPolicy, error) {
 	switch sees := c.String("players-see"); {
 	case sees == "views" && g.ViewSchema() == nil:
 		return nil, console.Usagef("players-see: the rules of %s have no views (Rules.View)", g.Name())
-	case sees == "views" && (p.Host.Relay || p.SpectatorDelay > 0):
+	case sees == "views" && (p.Host.Relay || p.DelaySpectators > 0):
 		return nil, console.Usagef("players-see: got views, want neither relay nor spectator-delay")
 	default:
 		p.Host.Views.Only = sees == "views"
@@ -218,7 +219,7 @@ func (p *MatchPolicy) setInputDelay(text string) error {
 // apply sets the options of a match, of which those in ticks depend on its period, and gives its last seats to bots.
 func (p *MatchPolicy) apply(spec *server.MatchSpec, bots uint) {
 	o, s := p.Host, spec.Settings
-	o.SpectatorDelay = lockstep.Tick(s.TicksIn(p.SpectatorDelay.Microseconds()))
+	o.SpectatorDelay = lockstep.Tick(s.TicksIn(p.DelaySpectators.Microseconds()))
 	if p.Adaptive {
 		o.Delay = host.DelayPolicy{Min: 1, Max: lockstep.Tick(s.TickRate()/2 + 1)}
 	}

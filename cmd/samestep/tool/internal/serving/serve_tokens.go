@@ -189,6 +189,7 @@ func drawTokens(specs []server.MatchSpec, known string) string {
 	return b.String()
 }
 
+// DrawToken returns a new token.
 func DrawToken() string {
 	var b [16]byte
 	rand.Read(b[:])
