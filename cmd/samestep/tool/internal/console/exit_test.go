@@ -21,7 +21,7 @@ import (
 
 // docs/cli.md has the table that --help prints.
 func TestExitTable(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/cli.md")
+	page, err := os.ReadFile("../../../../../docs/cli.md")
 	if err != nil {
 		t.Fatal(err)
 	}
