@@ -299,7 +299,7 @@ func TestIdleZombie(t *testing.T) {
 	node := newNode(t)
 	a := newSite(t, "a", node.URL(), 1)
 	m := a.create(t, "duel")
-	if err := m.Do(t.Context(), func(h *host.Host) { h.Hold(0, host.Wait{Reason: "the test"}) }); err != nil {
+	if err := m.Do(t.Context(), func(h *host.Host) { h.Admin().Hold(0, host.Wait{Reason: "the test"}) }); err != nil {
 		t.Fatal(err)
 	}
 	kv, err := a.conn.JS.KeyValue(t.Context(), storage.MatchesBucket)

@@ -76,7 +76,7 @@ func TestFollowLineage(t *testing.T) {
 			m.Advance(r.Next)
 		}
 		if row.ends {
-			if err := m.End(0, "enough"); err != nil {
+			if err := m.Admin().End(0, "enough"); err != nil {
 				t.Fatal(err)
 			}
 		}

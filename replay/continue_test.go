@@ -43,7 +43,7 @@ func TestContinue(t *testing.T) {
 			_ = r.AppendTo(w) // its error is that of Close
 			host.Advance(r.Next)
 		}
-		if err := host.End(0, "done"); err != nil {
+		if err := host.Admin().End(0, "done"); err != nil {
 			t.Fatal(err)
 		}
 		_ = host.Ready().AppendTo(w)

@@ -76,7 +76,7 @@ func continued(t *testing.T, o *replay.Origin, id byte, ticks int) []byte {
 		_ = r.AppendTo(w) // its error is that of Close
 		m.Advance(r.Next)
 	}
-	if err := m.End(0, "enough"); err != nil {
+	if err := m.Admin().End(0, "enough"); err != nil {
 		t.Fatal(err)
 	}
 	_ = m.Ready().AppendTo(w)

@@ -128,8 +128,8 @@ func TestAffected(t *testing.T) {
 }
 
 func unbanAll(h *host.Host) {
-	for _, b := range h.Bans(0) {
-		h.Unban(0, b)
+	for _, b := range h.Bans().List(0) {
+		h.Bans().Remove(0, b)
 	}
 }
 

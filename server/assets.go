@@ -65,44 +65,32 @@ func (s *assetStore) hold(g *lockstep.Game, a lockstep.Asset) error {
 	return nil
 }
 
-func (s *assetStore) release(a lockstep.Asset) {
+// release is called once, when the match is forgotten.
+func (s *assetStore) release(held []lockstep.Asset) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h := s.held[a.SHA256]
-	if h.matches--; h.matches == 0 {
-		delete(s.held, a.SHA256)
+	for _, a := range held {
+		h := s.held[a.SHA256]
+		if h.matches--; h.matches == 0 {
+			delete(s.held, a.SHA256)
+		}
 	}
 }
 
-// holdAssets reads the assets of the match with header h. The error names the first one that is missing or wrong.
-func (m *Match) holdAssets(h *lockstep.Header) error {
-	list, err := m.spec.Game.Assets(h)
+// holdAll reads the assets of a match with header h. It returns those that it holds, also after an error, which names the first one that is
+// missing or wrong.
+func (s *assetStore) holdAll(match string, g *lockstep.Game, h *lockstep.Header) (held []lockstep.Asset, err error) {
+	list, err := g.Assets(h)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, a := range list {
-		if err := m.server.assets.hold(m.spec.Game, a); err != nil {
-			return fmt.Errorf("server: match %s: %w", m.spec.Name, err)
+		if err := s.hold(g, a); err != nil {
+			return held, fmt.Errorf("server: match %s: %w", match, err)
 		}
-		m.assets = append(m.assets, a)
+		held = append(held, a)
 	}
-	return nil
-}
-
-// releaseAssets is called once, when the match is forgotten.
-func (m *Match) releaseAssets() {
-	for _, a := range m.assets {
-		m.server.assets.release(a)
-	}
-}
-
-// listAssets answers with the assets of a match, so that a client can fetch them before it connects.
-func (s *Server) listAssets(w http.ResponseWriter, r *http.Request) {
-	m := s.requested(w, r)
-	if m == nil {
-		return
-	}
-	reply(w, http.StatusOK, append([]lockstep.Asset{}, m.assets...))
+	return held, nil
 }
 
 // sendAsset sends an asset that a match of this server lists, or the part of it that the request's Range names.

@@ -105,7 +105,7 @@ func TestBansOverHTTP(t *testing.T) {
 
 		var subject string
 		s.do(t, func(h *host.Host) {
-			for _, p := range h.Peers() {
+			for _, p := range h.Info().Peers() {
 				if p.Name == "ada" {
 					subject = fmt.Sprint(p.ID)
 				}

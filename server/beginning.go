@@ -1,15 +1,11 @@
 package server
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -31,16 +27,16 @@ func (spec *MatchSpec) settle() {
 	}
 }
 
-// newHeader returns the header of the match.
-func (m *Match) newHeader(id lockstep.MatchID) (*lockstep.Header, error) {
-	from := m.spec.From
-	if from == nil || m.spec.Config != nil {
-		return m.spec.Game.NewHeader(id, m.spec.Settings, m.spec.Config)
+// header returns the header of a match.
+func (spec *MatchSpec) header(id lockstep.MatchID) (*lockstep.Header, error) {
+	from := spec.From
+	if from == nil || spec.Config != nil {
+		return spec.Game.NewHeader(id, spec.Settings, spec.Config)
 	}
 	h := *from.Header
-	h.Match, h.Settings, h.Platform = id, m.spec.Settings, lockstep.Platform()
-	h.Sources = m.spec.Game.Sources().TextAfter(h.Platform)
-	return &h, m.spec.Game.CheckIdentity(&h)
+	h.Match, h.Settings, h.Platform = id, spec.Settings, lockstep.Platform()
+	h.Sources = spec.Game.Sources().TextAfter(h.Platform)
+	return &h, spec.Game.CheckIdentity(&h)
 }
 
 // newHost returns the host of a match that begins: at tick 0, or in the state of another match.
@@ -56,36 +52,8 @@ func (m *Match) newHost(h *lockstep.Header) (*host.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.awaitUntil = time.Now().Add(m.server.options.AwaitPlayers)
+	m.holds.Await(m.now() + lockstep.Time(m.server.options.AwaitPlayers.Microseconds()))
 	return x, nil
-}
-
-// OpenReplay opens the replay of a match that is over by the name of its file, in Options.Dir or in the archive. The error
-// wraps [fs.ErrNotExist] if there is none.
-func (s *Server) OpenReplay(ctx context.Context, name string) (*os.File, error) {
-	if s.options.Dir != "" {
-		if f, _, err := s.replays.open(name); err == nil {
-			return f, nil
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-	}
-	a := s.options.Archive
-	if a == nil || !replayName.MatchString(name) {
-		return nil, fmt.Errorf("server: replay %.128q: %w", name, fs.ErrNotExist)
-	}
-	stored, err := a.Open(ctx, name)
-	if errors.Is(err, ErrArchived) {
-		err = fmt.Errorf("server: replay %.128q: %w", name, fs.ErrNotExist)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if f, ok := stored.(*os.File); ok {
-		return f, nil
-	}
-	defer stored.Close()
-	return copyToTemporary(stored)
 }
 
 // copyToTemporary returns a file without a name that has the bytes of r.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/rand"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -12,6 +11,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/server/internal/bundles"
+	"github.com/seed-49bee653/samestep/server/internal/owners"
 )
 
 // Create starts a match. Its clock runs at once. It draws a seed if that of the settings is 0. A match that begins in the
@@ -31,34 +32,27 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 		words = append(words, "parent", spec.From.Lineage.Name, "parent_id", spec.From.Lineage.Match, "tick", uint32(spec.From.Lineage.Tick))
 	}
 	m.logger.Info("match created", words...)
-	m.warnFewTokens()
-	m.notifyStart()
-	return m, nil
-}
-
-// warnFewTokens warns of seats that nobody can take before the list of tokens has more of them.
-func (m *Match) warnFewTokens() {
-	people := int(m.spec.Settings.Players) - m.spec.bots()
-	if t, ok := m.server.options.Authorizer.(*Tokens); ok && !m.spec.Invite && t.Players() < people {
+	people := int(spec.Settings.Players) - spec.bots()
+	if t, ok := s.options.Authorizer.(*Tokens); ok && !spec.Invite && t.Players() < people { // nobody can take a seat before there are more
 		m.logger.Warn("fewer tokens than seats", "tokens", t.Players(), "seats", people)
 	}
+	m.spec.started(m)
+	return m, nil
 }
 
 func (s *Server) newMatch(spec MatchSpec) *Match {
 	game := spec.Game
 	spec.Game = s.assets.before(game)
 	return &Match{
-		server: s, spec: spec, game: game, inbox: make(chan input, inboxSize), done: make(chan struct{}),
-		logger: logged.Match(s.log, spec.Name, ""), sessions: make(map[lockstep.Player]string),
-		conns: make(map[host.PeerID]*conn), bundles: make(map[lockstep.Player]int), drafts: make(map[reported]*draft), owners: make(map[lockstep.Player]*host.Grant), claims: make(map[lockstep.Player]string),
-		stacks: make(map[lockstep.Player]bool),
+		server: &s.services, spec: spec, game: game, inbox: make(chan input, inboxSize), done: make(chan struct{}),
+		logger: logged.Match(s.log, spec.Name, ""), conns: make(map[host.PeerID]*conn), owners: owners.New(), stacks: make(map[lockstep.Player]bool),
 	}
 }
 
 // launch reserves the match's name, calls prepare, and starts the match's goroutine. If the server shuts down meanwhile,
 // it calls undo and returns [ErrShutdown]. Shutdown waits until launch returns.
 func (s *Server) launch(m *Match, prepare func(phase time.Duration) error, undo func()) error {
-	phase, err := s.reserve(m.spec.Name, m.spec.Settings)
+	phase, err := s.registry.reserve(m.spec.Name, m.spec.Settings)
 	if err != nil {
 		return err
 	}
@@ -67,14 +61,14 @@ func (s *Server) launch(m *Match, prepare func(phase time.Duration) error, undo 
 
 // start is launch with a name that is reserved.
 func (s *Server) start(m *Match, phase time.Duration, prepare func(phase time.Duration) error, undo func()) error {
-	defer s.launching.Done()
+	defer s.registry.launching.Done()
 	running := false
 	defer func() { // also when the game panics
 		if !running {
 			s.forget(m)
 		}
 	}()
-	if s.isClosed() {
+	if s.registry.isClosed() {
 		return ErrShutdown
 	}
 	if err := prepare(phase); err != nil {
@@ -82,89 +76,50 @@ func (s *Server) start(m *Match, phase time.Duration, prepare func(phase time.Du
 	}
 	s.metrics.desyncs.of(m.spec.Game.Build())
 	m.publish()
-	if running = s.run(m); !running {
+	if running = s.registry.run(m); !running {
 		undo()
 		return ErrShutdown
 	}
 	return nil
 }
 
-// run starts a match's goroutine. It reports false if the server is shut down.
-func (s *Server) run(m *Match) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return false
-	}
-	s.matches[m.spec.Name] = m
-	delete(s.recoveries.pending, m.spec.Name)
-	if s.limits.Load().MatchLimits != m.limits { // they have changed meanwhile
-		m.inbox <- input{do: m.takeLimits}
-	}
-	go m.run()
-	return true
-}
-
-// know notes the header of the match. From then on the log has its id.
+// know notes the header of the match, whose path is known. From then on the log has its id.
 func (m *Match) know(h *lockstep.Header) {
-	m.header, m.logger = h, logged.Match(m.server.log, m.spec.Name, h.Match.String())
+	s := m.server
+	m.header, m.logger = h, logged.Match(s.log, m.spec.Name, h.Match.String())
+	m.bundles = bundles.New(bundles.Options{
+		Log: &m.log, Path: m.path, Prefix: trimExt(s.replays.archived(m.path)), Most: s.options.MaxBundles, Logger: m.logger, Panics: s.metrics.panics, Told: s.options.OnBundle,
+	})
 }
 
-// notifyStart calls MatchSpec.OnStart.
-func (m *Match) notifyStart() {
-	if m.spec.OnStart != nil {
-		m.spec.OnStart(m)
+// started calls OnStart.
+func (spec *MatchSpec) started(m *Match) {
+	if spec.OnStart != nil {
+		spec.OnStart(m)
 	}
-}
-
-// reserve reserves a name for a new match, and returns the phase of its ticks.
-func (s *Server) reserve(name string, settings lockstep.Settings) (phase time.Duration, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, taken := s.matches[name]
-	lost, failed := s.recoveries.failed[name]
-	switch {
-	case s.closed || s.draining:
-		return 0, ErrShutdown
-	case taken:
-		return 0, fmt.Errorf("%w: %q", ErrExists, name)
-	case failed:
-		return 0, fmt.Errorf("%w: %q, which could not be resumed from %s", ErrExists, name, filepath.Base(lost.path))
-	case len(s.matches) >= s.limits.Load().MaxMatches:
-		return 0, fmt.Errorf("%w: want at most %d", ErrFull, s.limits.Load().MaxMatches)
-	}
-	s.matches[name] = nil
-	s.launching.Add(1)
-	phase = s.phase(settings)
-	s.made++
-	return phase, nil
-}
-
-// phase returns the time by which the ticks of the next match precede those of the first. Successive matches divide the
-// period by the golden ratio, which spreads any number of them.
-func (s *Server) phase(settings lockstep.Settings) time.Duration {
-	period := time.Duration(settings.Micros(1)) * time.Microsecond
-	const golden = 2654435769 // 2^32 / φ
-	return time.Duration(uint64(period) * uint64(uint32(s.made)*golden) >> 32)
 }
 
 // begin creates the host and its replay.
 func (m *Match) begin(phase time.Duration) error {
 	var id lockstep.MatchID
 	rand.Read(id[:])
-	h, err := m.newHeader(id)
+	h, err := m.spec.header(id)
 	if err != nil {
 		return err
 	}
+	if dir := m.server.options.Dir; dir != "" {
+		m.path = filepath.Join(dir, liveFolder, fmt.Sprintf("%s-%s.ssr", m.spec.Name, id.String()[:8]))
+	}
 	m.know(h)
-	if err := m.holdAssets(h); err != nil {
+	if m.assets, err = m.server.assets.holdAll(m.spec.Name, m.spec.Game, h); err != nil {
 		return err
 	}
 	if err := m.openReplicated(h); err != nil {
 		return err
 	}
-	if dir := m.server.options.Dir; dir != "" {
-		if err := m.openReplay(dir, id); err != nil {
+	if m.path != "" {
+		m.server.replays.setLive(filepath.Base(m.path), true) // before the file exists
+		if err := m.openLog(m.path); err != nil {
 			m.discard()
 			return err
 		}
@@ -177,27 +132,31 @@ func (m *Match) begin(phase time.Duration) error {
 		m.rememberDisclosure()
 		m.rememberRules()
 		if m.spec.Recorded != "" {
-			m.remember(lockstep.System, record.EventOptions, m.spec.Recorded)
+			m.log.Remember(lockstep.System, record.EventOptions, m.spec.Recorded)
 		}
 		if m.spec.Invite {
-			m.invite()
+			m.invitations, m.invited = m.spec.invite(), make(map[string]lockstep.Player)
+			for _, i := range m.invitations { // the server that resumes the match needs them
+				m.invited[invitationHash(i.Token)] = i.Seat
+				m.log.Remember(i.Seat, record.EventInvitation, invitationHash(i.Token))
+			}
 		}
 		if !concluded {
 			err = m.host.Err()
 		}
 	}
-	if err == nil && m.writer != nil {
-		err = m.writer.WriteBehind() // flushes, because a log without its header cannot be resumed
+	if err == nil && m.log.Recorded() {
+		err = m.log.WriteBehind() // flushes, because a log without its header cannot be resumed
 	}
-	if err != nil && m.writer != nil && m.writer.Err() != nil {
+	if err != nil && m.log.Recorded() && m.log.Err() != nil {
 		m.server.metrics.failures.Inc()
-		err = storageFailed(m.writer.Err())
+		err = storageFailed(m.log.Err())
 	}
 	if err == nil {
 		err = m.checkGuestState()
 	}
-	if err == nil && m.replicated != nil { // the caller may tell of the match, and give tokens for it
-		err = storageFailed(m.replicated.Flush())
+	if err == nil { // the caller may tell of the match, and give tokens for it
+		err = storageFailed(m.log.Stored())
 	}
 	if err != nil {
 		m.discard()
@@ -207,19 +166,11 @@ func (m *Match) begin(phase time.Duration) error {
 
 // discard removes the logs of a match that could not start.
 func (m *Match) discard() {
-	m.abandon(m.path)
-	if m.replicated != nil {
-		m.replicated.Drop()
+	m.log.Abandon(m.path)
+	if m.path != "" {
+		m.server.replays.setLive(filepath.Base(m.path), false)
 	}
-}
-
-// abandon removes the replay of a match that could not start.
-func (m *Match) abandon(path string) {
-	if m.writer == nil {
-		return
-	}
-	m.closeReplay() // an error does not matter for a removed file
-	os.Remove(path)
+	m.log.Drop()
 }
 
 // hostOptions returns the match's options, with the server's functions and defaults.
@@ -228,15 +179,12 @@ func (m *Match) hostOptions() host.Options {
 	if m.spec.Host != nil {
 		o = *m.spec.Host
 	}
-	if m.limits = m.server.limits.Load().MatchLimits; m.limits != nil {
+	if m.limits = m.server.gates.limits.Load().MatchLimits; m.limits != nil {
 		m.limits.SetIn(&o)
 	}
 	o.Authorize = func(token string) (host.Grant, error) {
-		g, err := m.server.authorize(token, m.spec.Name)
-		if m.granted = &g; err != nil {
-			m.granted = nil
-		}
-		m.refusal = err
+		g, err := m.server.access.authorize(token, m.spec.Name)
+		m.owners.Authorized(g, err)
 		return g, err
 	}
 	if m.spec.Bots != nil {

@@ -8,19 +8,24 @@ import (
 	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/server/internal/crowd"
 )
 
 // observe logs and counts an event of the match.
 func (m *Match) observe(e host.Event) {
 	if c := m.conns[e.Peer]; c != nil {
-		m.timeSync(c, e.Kind)
+		c.timeSync(e.Kind)
 		switch {
 		case e.Kind == host.PeerJoined || e.Kind == host.PeerResumed:
-			c.welcomed(e.Player, m.subjectOf(e.Player))
-			m.rememberClaim(e.Player)
-			m.connecting = without(m.connecting, c)
+			subject, claim := m.owners.Welcome(m.header.Match, e.Player, c.session)
+			c.welcomed(e.Player, subject)
+			if claim != "" {
+				m.log.Remember(e.Player, record.EventClaim, claim)
+			}
+			m.connecting = crowd.Without(m.connecting, c)
 		case e.Kind == host.PeerRefused && e.Code == protocol.CloseRefused && e.Text == "refused": // for its token, not for lack of room
-			m.server.countGuess(c.addr, c.remote)
+			m.server.access.countGuess(c.addr, c.remote)
 		}
 	}
 	about := subject(e.Kind)
@@ -34,16 +39,11 @@ func (m *Match) observe(e host.Event) {
 		m.stacks[e.Player] = true
 		words = append(words, "stack", e.Stack)
 	}
-	logged.Session(m.logger, m.sessionOf(&e)).Log(context.Background(), level(&e), "match", words...)
-}
-
-// sessionOf returns the id of the session that an event is about: that of its connection, or the last one that had the seat. It is ""
-// if this server has seen none.
-func (m *Match) sessionOf(e *host.Event) string {
+	session := m.owners.Session(e.Player)
 	if c := m.conns[e.Peer]; c != nil {
-		return c.session
+		session = c.session
 	}
-	return m.sessions[e.Player]
+	logged.Session(m.logger, session).Log(context.Background(), level(&e), "match", words...)
 }
 
 // identify returns words for the log about the connection of an event: its address, whose it is, and why its token was
@@ -58,14 +58,14 @@ func (m *Match) identify(e *host.Event) (words []any) {
 		words = append(words, "identity", c.subject)
 	}
 	if e.Kind == host.PeerDesynced {
-		for _, i := range m.host.Peers() {
+		for _, i := range m.host.Info().Peers() {
 			if i.ID == e.Peer {
 				words = append(words, machineOf(c, i.Build, i.Platform)...)
 			}
 		}
 	}
 	if e.Kind == host.PeerRefused && e.Code == protocol.CloseRefused && e.Text == "refused" {
-		why := m.refusal
+		why := m.owners.Refusal()
 		if why == nil {
 			why = errNoToken
 		}
@@ -97,13 +97,13 @@ func level(e *host.Event) slog.Level {
 }
 
 // timeSync measures how long a connection takes from a keyframe to the present.
-func (m *Match) timeSync(c *conn, kind host.EventKind) {
+func (c *conn) timeSync(kind host.EventKind) {
 	switch kind {
 	case host.PeerSynced:
 		c.syncing = time.Now()
 	case host.PeerLive:
 		if !c.syncing.IsZero() {
-			m.server.metrics.syncs.Observe(time.Since(c.syncing).Seconds())
+			c.match.server.metrics.syncs.Observe(time.Since(c.syncing).Seconds())
 			c.syncing = time.Time{}
 		}
 	}

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -14,7 +13,10 @@ import (
 
 const httpPage = "../docs/spec/http.md"
 
-// docs/spec/http.md has what openapi.json says. With -rewrite it is written.
+// clientObjects are the objects that a client of a match reads. The others are in openapi.json alone.
+var clientObjects = []string{"Datagrams", "Asset", "Error", "Schemas"}
+
+// docs/spec/http.md has the routes, codes and objects of openapi.json that a client needs. With -rewrite it is written.
 func TestHTTPPage(t *testing.T) {
 	want := pageOf(t, openAPI)
 	if script.Rewrite() {
@@ -65,16 +67,9 @@ func (o *ordered) UnmarshalJSON(b []byte) error {
 // A node is a part of the document: an operation, a parameter, an answer or a type.
 type node struct {
 	Ref         string `json:"$ref"`
-	Name, In    string
 	Summary     string
 	Description string
 	Security    []map[string]any
-	Parameters  []node
-	RequestBody *node
-	Content     map[string]struct{ Schema node }
-	Responses   ordered
-	Headers     ordered
-	Schema      *node
 
 	Type       string
 	Format     string
@@ -99,8 +94,8 @@ func pageOf(t *testing.T, document []byte) string {
 		t.Fatal(err)
 	}
 	var b, codes strings.Builder
-	fmt.Fprintf(&b, "# HTTP\n\nA test writes this page from `server/openapi.json`, which a server answers at `/openapi.json`.\n\n%s\n\n"+
-		"| method and path | what it does | token | values | answers |\n|---|---|---|---|---|\n", doc.Info.Description)
+	fmt.Fprintf(&b, "# HTTP\n\nA test writes this page from `server/openapi.json`, which a server answers at `/openapi.json`. That has the values and answers of each route, and all objects.\n\n%s\n\n"+
+		"| method and path | what it does | token |\n|---|---|---|\n", doc.Info.Description)
 	for _, p := range doc.Paths {
 		var methods ordered
 		decode(t, p.Value, &methods)
@@ -113,16 +108,16 @@ func pageOf(t *testing.T, document []byte) string {
 	b.WriteString("\n## Objects\n\nFields in *italics* may be missing.\n")
 	for _, s := range doc.Components.Schemas {
 		n := parse(t, s.Value)
-		fmt.Fprintf(&b, "\n### %s\n\n", s.Key)
-		if n.Properties == nil {
-			fmt.Fprintf(&b, "%s\n", about(n))
+		var object strings.Builder
+		fields(t, &object, &codes, n, "")
+		if !slices.Contains(clientObjects, s.Key) {
 			continue
 		}
+		fmt.Fprintf(&b, "\n### %s\n\n", s.Key)
 		if n.Description != "" {
 			fmt.Fprintf(&b, "%s\n\n", n.Description)
 		}
-		b.WriteString("| field | type | meaning |\n|---|---|---|\n")
-		fields(t, &b, &codes, n, "")
+		fmt.Fprintf(&b, "| field | type | meaning |\n|---|---|---|\n%s", &object)
 	}
 	fmt.Fprintf(&b, "\n## Codes of errors\n\n| code | status and meaning |\n|---|---|\n%s", &codes)
 	return b.String()
@@ -157,43 +152,7 @@ func cellsOf(o node) string {
 			token = "optional"
 		}
 	}
-	var values, answers []string
-	if o.RequestBody != nil {
-		values = append(values, "body: "+contents(*o.RequestBody))
-	}
-	for _, p := range o.Parameters {
-		if p.Ref == "" {
-			values = append(values, strings.TrimSuffix(fmt.Sprintf("%s `%s`: %s", p.In, p.Name, cmp.Or(p.Description, typeOf(*p.Schema))), ": "))
-		}
-	}
-	var failures []string
-	for _, r := range o.Responses {
-		var a node
-		if json.Unmarshal(r.Value, &a) != nil || a.Ref != "" {
-			failures = append(failures, r.Key)
-			continue
-		}
-		answers = append(answers, strings.TrimSuffix(fmt.Sprintf("%s: %s, %s", r.Key, a.Description, contents(a)), ", "))
-	}
-	if len(failures) > 0 {
-		answers = append(answers, "errors "+strings.Join(failures, ", "))
-	}
-	return strings.Join([]string{what, token, strings.Join(values, "; "), strings.Join(answers, "; ")}, " | ")
-}
-
-// contents returns what a body has.
-func contents(n node) string {
-	var all []string
-	for kind, c := range n.Content {
-		switch of := typeOf(c.Schema); {
-		case kind == "application/json":
-			all = append(all, of)
-		default:
-			all = append(all, kind)
-		}
-	}
-	slices.Sort(all)
-	return strings.Join(all, " or ")
+	return what + " | " + token
 }
 
 // fields writes the rows of an object, and of the objects in it.
@@ -222,14 +181,14 @@ func fields(t *testing.T, b, codes *strings.Builder, n node, path string) {
 	}
 }
 
-// about returns the type and the description of a value that has no fields.
-func about(n node) string { return strings.TrimPrefix(typeOf(n)+": "+n.Description, ": ") }
-
 // typeOf returns the type of a value.
 func typeOf(n node) string {
 	switch {
 	case n.Ref != "":
 		name := n.Ref[strings.LastIndexByte(n.Ref, '/')+1:]
+		if !slices.Contains(clientObjects, name) {
+			return name
+		}
 		return fmt.Sprintf("[%s](#%s)", name, strings.ToLower(name))
 	case len(n.AllOf) == 1:
 		return typeOf(n.AllOf[0])

@@ -47,13 +47,13 @@ func parseBans(value []byte) (all []keptBan, err error) {
 
 // keepBans keeps the bans of the match if they have changed.
 func (m *Match) keepBans() {
-	n := m.host.BanChanges()
+	n := m.host.Bans().Changes()
 	if n == m.banChanges {
 		return
 	}
 	m.banChanges, m.bansKept = n, true
 	var all []keptBan
-	for _, b := range m.host.Bans(m.now()) {
+	for _, b := range m.host.Bans().List(m.now()) {
 		k := keptBan{Subject: b.Subject, Name: b.Name, Address: b.Address, Guests: b.Guests, Reason: b.Reason}
 		if b.Until > 0 {
 			k.Until = m.epoch.Add(time.Duration(b.Until) * time.Microsecond).UTC()
@@ -61,11 +61,11 @@ func (m *Match) keepBans() {
 		all = append(all, k)
 	}
 	if len(all) == 0 {
-		m.server.keeper.keep(m.banKey(), nil)
+		m.server.keeper.keep(banKeyOf(m.header.Match), nil)
 		return
 	}
 	value, _ := json.Marshal(all) // no such value has an error
-	m.server.keeper.keep(m.banKey(), value)
+	m.server.keeper.keep(banKeyOf(m.header.Match), value)
 }
 
 // wrongBans is the error of bans that are kept and cannot be restored.
@@ -78,7 +78,7 @@ func (m *Match) restoreBans() error {
 	now := m.now()
 	all, err := parseBans(m.bans)
 	if err != nil {
-		return wrongBans(m.server.keeper.place(m.banKey()), err)
+		return wrongBans(m.server.keeper.place(banKeyOf(m.header.Match)), err)
 	}
 	for _, b := range all {
 		until := lockstep.Time(0)
@@ -87,9 +87,9 @@ func (m *Match) restoreBans() error {
 				continue
 			}
 		}
-		_, err := m.host.Ban(now, host.Ban{Subject: b.Subject, Name: b.Name, Address: b.Address, Guests: b.Guests, Until: until, Reason: b.Reason})
+		_, err := m.host.Bans().Add(now, host.Ban{Subject: b.Subject, Name: b.Name, Address: b.Address, Guests: b.Guests, Until: until, Reason: b.Reason})
 		if err != nil && m.host.Err() == nil {
-			return wrongBans(m.server.keeper.place(m.banKey()), err)
+			return wrongBans(m.server.keeper.place(banKeyOf(m.header.Match)), err)
 		}
 	}
 	m.bans = nil
@@ -99,42 +99,40 @@ func (m *Match) restoreBans() error {
 // forgetBans forgets the bans of a match that is over.
 func (m *Match) forgetBans() {
 	if m.bansKept {
-		m.server.keeper.keep(m.banKey(), nil)
+		m.server.keeper.keep(banKeyOf(m.header.Match), nil)
 	}
 }
 
-func (m *Match) banKey() string { return banKeyOf(m.host.Header().Match) }
-
 // readBans reads the bans that an interrupted match had.
-func (s *Server) readBans(x *recovery) error {
-	if s.keeper.store == nil {
+func (dn *denier) readBans(x *recovery) error {
+	if dn.keeper.store == nil {
 		return nil
 	}
-	value, err := s.keeper.store.Get(banKeyOf(x.header.Match))
+	value, err := dn.keeper.store.Get(banKeyOf(x.header.Match))
 	x.match.bans, x.match.bansKept = value, value != nil
 	return err
 }
 
 // awaitBans reads the bans that an interrupted match had. While it cannot, the match stays recovering, which admits nobody, and the
 // server is not ready.
-func (s *Server) awaitBans(x *recovery) {
-	for told := false; !s.isClosed(); time.Sleep(keepAgain) {
-		err := s.readBans(x)
+func (dn *denier) awaitBans(x *recovery) {
+	for told := false; !dn.registry.isClosed(); time.Sleep(keepAgain) {
+		err := dn.readBans(x)
 		if err == nil {
 			return
 		}
 		if !told {
 			told = true
-			x.match.logger.Error("the bans of a match cannot be read, so nobody is admitted to it; the server tries again", "at", s.keeper.place(banKeyOf(x.header.Match)), "err", err)
-			s.countUnread(1)
-			defer s.countUnread(-1)
+			x.match.logger.Error("the bans of a match cannot be read, so nobody is admitted to it; the server tries again", "at", dn.keeper.place(banKeyOf(x.header.Match)), "err", err)
+			dn.registry.countUnread(1)
+			defer dn.registry.countUnread(-1)
 		}
 	}
 }
 
 // countUnread counts a match that waits for its bans, or one less.
-func (s *Server) countUnread(n int) {
-	s.mu.Lock()
-	s.recoveries.unread += n
-	s.mu.Unlock()
+func (reg *registry) countUnread(n int) {
+	reg.mu.Lock()
+	reg.recoveries.unread += n
+	reg.mu.Unlock()
 }

@@ -113,7 +113,7 @@ func TestSetMatchLimits(t *testing.T) {
 		s.server.SetLimits(server.Limits{}) // without any they stay
 		var bounds []int
 		for _, m := range s.server.Matches() {
-			if err := m.Do(t.Context(), func(h *host.Host) { bounds = append(bounds, h.MemoryBound(1000)) }); err != nil {
+			if err := m.Do(t.Context(), func(h *host.Host) { bounds = append(bounds, h.Info().MemoryBound(1000)) }); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
-	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/server/internal/bundles"
+	"github.com/seed-49bee653/samestep/server/internal/crowd"
+	"github.com/seed-49bee653/samestep/server/internal/hold"
+	"github.com/seed-49bee653/samestep/server/internal/livelog"
+	"github.com/seed-49bee653/samestep/server/internal/owners"
 )
 
 // ErrMatchOver is the error of calls to a match that is over.
@@ -32,23 +35,21 @@ const joinAfterEnd = 10 * time.Second
 
 // A Match is a match on a Server. Only its own goroutine uses the host.
 type Match struct {
-	server     *Server
-	logger     *slog.Logger // with the match's name and id
-	spec       MatchSpec
-	game       *lockstep.Game   // of the spec, without the server's assets
-	header     *lockstep.Header // does not change while the match runs
-	assets     []lockstep.Asset // held in the server's store
-	path       string           // of the log; "" for none
-	file       file
-	writer     *replay.Writer
-	replicated ReplicatedLog // or nil
-	disk       disk
-	host       *host.Host
-	skipped    lockstep.Tick // a recovery did not simulate the ticks before
-	recovered  int64         // bytes of the recovered log, if it skipped any
-	epoch      time.Time     // time 0 of the host's clock
-	inbox      chan input
-	done       chan struct{} // closed when the match is over and its replay is complete
+	server  *services
+	logger  *slog.Logger // with the match's name and id
+	spec    MatchSpec
+	game    *lockstep.Game   // of the spec, without the server's assets
+	header  *lockstep.Header // does not change while the match runs
+	assets  []lockstep.Asset // held in the server's store
+	path    string           // of the log; "" for none
+	log     livelog.Log
+	bundles *bundles.Bundles
+	owners  *owners.Owners
+	holds   hold.Hold
+	host    *host.Host
+	epoch   time.Time // time 0 of the host's clock
+	inbox   chan input
+	done    chan struct{} // closed when the match is over and its replay is complete
 
 	conns         map[host.PeerID]*conn
 	due           []*conn       // that the host may have something for
@@ -57,34 +58,19 @@ type Match struct {
 	connecting    []*conn       // conns that are not authenticated, the oldest first
 	maxConnecting int
 	maxSpectators int
-	limits        *host.Limits               // of the server, that the host has; or nil
-	history       int                        // past states that the referee keeps
-	memoryBound   atomic.Int64               // see Server.MemoryBound
-	sealed        atomic.Uint32              // the last tick before the rules were last called in Step
-	idle          time.Time                  // start of the time without connections; zero while there is one
-	ended         time.Time                  // when the match noticed its end; zero before
-	paused        bool                       // by an admin
-	awaitUntil    time.Time                  // until then a recovered match waits for its players; zero afterwards
-	suspended     bool                       // by Server.Shutdown
-	released      atomic.Bool                // its replicated log, perhaps before finish could close the file
-	banChanges    uint64                     // of the bans that are kept, see host.Host.BanChanges
-	bansKept      bool                       // there may be some
-	bans          []byte                     // that a recovery has read, until it has restored them
-	lost          atomic.Bool                // the log is gone from its folder
-	looking       atomic.Bool                // whether it is
-	failure       error                      // our own code panicked in the match; or nil
-	bundles       map[lockstep.Player]int    // bundles written about each player
-	bundleBytes   int64                      // of all of them, approximately
-	sessions      map[lockstep.Player]string // ids of those that had the seats last
-	drafts        map[reported]*draft        // bundles that are written again after the player has answered; nil at a limit
-	writing       sync.WaitGroup             // bundles
-	counted       host.Stats                 // that the metrics include
-
-	granted *host.Grant                     // of the token in the message that is being received, or nil
-	refusal error                           // of that token, or nil
-	owners  map[lockstep.Player]*host.Grant // of the seats
-	claims  map[lockstep.Player]string      // that are in the replay
-	stacks  map[lockstep.Player]bool        // of bots that panicked, which are in the server's log
+	limits        *host.Limits             // of the server, that the host has; or nil
+	history       int                      // past states that the referee keeps
+	memoryBound   atomic.Int64             // see Server.MemoryBound
+	sealed        atomic.Uint32            // the last tick before the rules were last called in Step
+	idle          time.Time                // start of the time without connections; zero while there is one
+	ended         time.Time                // when the match noticed its end; zero before
+	suspended     bool                     // by Server.Shutdown
+	banChanges    uint64                   // of the bans that are kept, see host.Bans.Changes
+	bansKept      bool                     // there may be some
+	bans          []byte                   // that a recovery has read, until it has restored them
+	failure       error                    // our own code panicked in the match; or nil
+	counted       host.Stats               // that the metrics include
+	stacks        map[lockstep.Player]bool // of bots that panicked, which are in the server's log
 
 	invitations []Invitation
 	invited     map[string]lockstep.Player // hashes of invitations; does not change while the match runs
@@ -116,7 +102,7 @@ func (m *Match) Done() <-chan struct{} { return m.done }
 // ReplayPath returns the path of the match's replay, or "" if it has none. It changes when the match is over.
 func (m *Match) ReplayPath() string {
 	if m.finished.Load() {
-		return m.server.archived(m.path)
+		return m.server.replays.archived(m.path)
 	}
 	return m.path
 }
@@ -160,11 +146,11 @@ func (m *Match) Do(ctx context.Context, f func(*host.Host)) error {
 // stored. If it is not, the error wraps [ErrStorage], and the match may go on at another server.
 func (m *Match) End(ctx context.Context, reason string) error {
 	var err error
-	if gone := m.Do(ctx, func(h *host.Host) { err = h.End(m.now(), reason) }); gone != nil {
+	if gone := m.Do(ctx, func(h *host.Host) { err = h.Admin().End(m.now(), reason) }); gone != nil {
 		return gone
 	}
-	if err == nil && m.replicated != nil {
-		err = storageFailed(m.replicated.Flush())
+	if err == nil {
+		err = storageFailed(m.log.Stored())
 	}
 	return err
 }
@@ -187,7 +173,7 @@ func (m *Match) run() {
 		case in := <-m.inbox:
 			m.load.mark(byWaiting, m.now())
 			m.take(in)
-		case <-m.disk.synced:
+		case <-m.log.Synced():
 			m.load.mark(byWaiting, m.now())
 		case <-timer.C:
 			m.load.mark(byWaiting, m.now())
@@ -204,7 +190,9 @@ func (m *Match) run() {
 		}
 		m.maintainReplay()
 		m.hold()
-		m.flush()
+		if err := m.log.FlushLate(time.Now(), m.stands(), m.host.Err() != nil); err != nil {
+			m.logFailed(err)
+		}
 		m.load.mark(byWriting, m.now())
 		m.feed()
 		m.load.mark(bySending, m.now())
@@ -216,7 +204,10 @@ func (m *Match) run() {
 		if wall := time.Now(); wall.Sub(viewAt) >= time.Second {
 			viewAt = wall
 			m.publish()
-			m.noticeLost()
+			if m.log.Lost() {
+				m.server.metrics.failures.Inc()
+				m.logger.Error("the log of a running match is gone", "path", m.path)
+			}
 			m.endIfIdle(wall)
 		}
 		timer.Reset(m.untilNext())
@@ -228,17 +219,8 @@ func (m *Match) run() {
 // untilNext returns the time until the host has work to do, at most a minute. The host may say for ever, which no
 // Duration can hold.
 func (m *Match) untilNext() time.Duration {
-	wait := time.Duration(min(max(m.next-m.now(), 0), 60*lockstep.Second)) * time.Microsecond
-	if !m.awaitUntil.IsZero() {
-		wait = min(wait, max(time.Until(m.awaitUntil), 0))
-	}
-	if m.disk.backlog.Bytes > 0 {
-		wait = min(wait, lookAgain)
-	}
-	if !m.disk.pending.IsZero() {
-		wait = min(wait, max(time.Until(m.disk.pending.Add(maxPending)), 0))
-	}
-	return wait
+	next := m.holds.Wake(m.next)
+	return m.log.Wake(time.Now(), time.Duration(min(max(next-m.now(), 0), 60*lockstep.Second))*time.Microsecond)
 }
 
 // recoverPanic keeps a panic of this match from the other matches. The host handles panics of the game; this one is of
@@ -283,7 +265,7 @@ func (m *Match) hang() {
 	v.hung, v.State, v.Failure = true, matchFailed.String(), ErrHung.Error()
 	if m.view.CompareAndSwap(before, &v) {
 		m.logger.Error("the match hangs", "after_tick", uint32(v.Tick), "err", ErrHung)
-		m.release(ErrHung)
+		m.log.Release(ErrHung)
 	}
 }
 
@@ -308,14 +290,14 @@ func (m *Match) drain() {
 func (m *Match) take(in input) {
 	c := in.conn
 	if in.closed {
-		m.server.spectators.remove(c) // again, because its welcome may come after its socket was closed
+		m.server.gates.spectators.Remove(c) // again, because its welcome may come after its socket was closed
 		c.path.close()
 	}
 	switch {
 	case in.do != nil:
 		in.do()
 	case in.opened:
-		if !m.ended.IsZero() && !m.host.Lingers() && time.Since(m.ended) > joinAfterEnd {
+		if !m.ended.IsZero() && !m.host.Status().Lingers && time.Since(m.ended) > joinAfterEnd {
 			c.End("the match is over")
 			return
 		}
@@ -326,7 +308,7 @@ func (m *Match) take(in input) {
 		m.host.Disconnect(m.now(), c.id)
 		m.process()
 		delete(m.conns, c.id)
-		m.connecting = without(m.connecting, c)
+		m.connecting = crowd.Without(m.connecting, c)
 		if len(m.conns) == 0 {
 			m.idle = time.Now()
 		}
@@ -337,7 +319,7 @@ func (m *Match) take(in input) {
 	case in.datagram != nil:
 		m.host.ReceiveDatagram(m.now(), c.id, in.datagram)
 	case in.data != nil:
-		m.granted, m.refusal = nil, nil
+		m.owners.Receive()
 		m.host.Receive(m.now(), c.id, in.data.Bytes)
 	default:
 		c.feed()
@@ -350,31 +332,14 @@ func (m *Match) take(in input) {
 
 // endIfIdle ends a match that has had no connection for Options.IdleMatch.
 func (m *Match) endIfIdle(now time.Time) {
-	limit := m.server.limits.Load().IdleMatch
+	limit := m.server.gates.limits.Load().IdleMatch
 	if limit > 0 && !m.idle.IsZero() && now.Sub(m.idle) > limit && m.host.Err() == nil {
-		m.host.End(m.now(), fmt.Sprintf("nobody was connected for %v", limit))
+		m.host.Admin().End(m.now(), fmt.Sprintf("nobody was connected for %v", limit))
 	}
-}
-
-// subjectOf returns the subject of a connection that was just welcomed, or "" for a guest or a spectator without
-// a token. The subject of a session is that of the seat's owner.
-func (m *Match) subjectOf(seat lockstep.Player) string {
-	g := m.granted
-	switch {
-	case seat == lockstep.System:
-	case g == nil:
-		g = m.owners[seat]
-	default:
-		m.owners[seat] = g
-	}
-	if g == nil || g.Guest {
-		return ""
-	}
-	return g.Subject
 }
 
 // over reports whether the match has ended or is suspended, and all connections have closed. After an end by the rules it
 // also waits for players who come back to see it, unless the server is shut down.
 func (m *Match) over() bool {
-	return (m.suspended || m.host.Err() != nil) && len(m.conns) == 0 && !m.host.Lingers()
+	return (m.suspended || m.host.Err() != nil) && len(m.conns) == 0 && !m.host.Status().Lingers
 }

@@ -139,7 +139,7 @@ func TestCloseReasonIsText(t *testing.T) {
 		s := newStage(t, setup{})
 		r := s.raw(t, ada, protocol.SessionToken{}, 0).live()
 		reason := strings.Repeat("x", pad) + strings.Repeat("\U0001F40C", 40)
-		s.do(t, func(h *host.Host) { h.Remove(0, 0, reason) })
+		s.do(t, func(h *host.Host) { h.Admin().Remove(0, 0, reason) })
 		if got := r.end(); got != protocol.CloseKicked {
 			t.Errorf("closed with %d, want %d", got, protocol.CloseKicked)
 		}

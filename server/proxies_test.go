@@ -105,7 +105,7 @@ func TestCrowdBehindProxy(t *testing.T) {
 			}
 		}
 		s.do(t, func(h *host.Host) {
-			if _, err := h.BanPlayer(0, kicked.welcome.Seat, 0, ""); err != nil {
+			if _, err := h.Bans().AddPlayer(0, kicked.welcome.Seat, 0, ""); err != nil {
 				t.Error(err)
 			}
 		})

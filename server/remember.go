@@ -4,29 +4,18 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// remember writes an event into the replay that no player gets: what the next server needs to resume the match.
-func (m *Match) remember(p lockstep.Player, name, text string) {
-	if m.writer != nil {
-		m.log().Append(record.Event(p, name, text)) // maintainReplay sees its error
-		if m.replicated != nil {
-			m.replicated.Commit(func() {}) // no record of the host may follow soon
-		}
-	}
-}
-
 // rememberDisclosure writes who may see what of the match.
 func (m *Match) rememberDisclosure() {
-	m.remember(lockstep.System, record.EventDisclosure, m.host.Disclosure().String())
+	m.log.Remember(lockstep.System, record.EventDisclosure, m.host.Disclosure().String())
 }
 
 // rememberRules writes which module has the rules of the match, if one has.
 func (m *Match) rememberRules() {
 	if sum := m.rulesSum(); sum != "" {
-		m.remember(lockstep.System, record.EventRules, sum)
+		m.log.Remember(lockstep.System, record.EventRules, sum)
 	}
 }
 
@@ -38,34 +27,13 @@ func (m *Match) rulesSum() string {
 	return ""
 }
 
-// rememberClaim writes whose seat it is, if the token does not say so.
-func (m *Match) rememberClaim(seat lockstep.Player) {
-	g := m.granted
-	if seat == lockstep.System || g == nil || g.Seat != host.AnySeat && m.claims[seat] == "" {
-		return
-	}
-	if claim := host.Claim(m.host.Header().Match, g.Subject); claim != m.claims[seat] {
-		m.claims[seat] = claim
-		m.remember(seat, record.EventClaim, claim)
-	}
-}
-
-// rememberPause writes whether an admin has paused the match.
-func (m *Match) rememberPause() {
-	text := host.PausedNo
-	if m.paused {
-		text = host.PausedYes
-	}
-	m.remember(lockstep.System, record.EventPaused, text)
-}
-
 // restore gives the creator of the match back what the log says about it.
-func (m *Match) restore(r *host.Recovery) error {
-	if m.spec.Restore == nil || r.Options() == "" {
+func (spec *MatchSpec) restore(options string) error {
+	if spec.Restore == nil || options == "" {
 		return nil
 	}
-	if err := m.spec.Restore(&m.spec, r.Options()); err != nil {
-		return fmt.Errorf("its recorded options %q: %w", r.Options(), err)
+	if err := spec.Restore(spec, options); err != nil {
+		return fmt.Errorf("its recorded options %q: %w", options, err)
 	}
 	return nil
 }

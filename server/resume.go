@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -38,57 +39,80 @@ type recovery struct {
 	work    atomic.Uint64 // 0 until the replicated log is open; odd while the rules have a record, see counting
 	decided atomic.Bool   // whether it goes on, or attempt has given it up
 	kept    bool          // it goes on
+	skipped lockstep.Tick // the ticks before were not simulated
+	size    int64         // of the new log, when the match goes on
 }
 
 // decide reports whether nobody has decided before.
 func (x *recovery) decide() bool { return x.decided.CompareAndSwap(false, true) }
 
+// A starter makes and starts matches: a Server.
+type starter interface {
+	newMatch(MatchSpec) *Match
+	start(m *Match, phase time.Duration, prepare func(phase time.Duration) error, undo func()) error
+	forget(*Match)
+}
+
+// A recoverer resumes interrupted matches.
+type recoverer struct {
+	starter   starter
+	registry  *registry
+	denier    *denier
+	replays   *replayFolder
+	assets    *assetStore
+	sealer    *sealer
+	metrics   *metrics
+	log       *slog.Logger
+	elsewhere bool          // another server may continue a match, too
+	comparing chan struct{} // holds a value while matches are resumed, or the beginning of one is simulated
+}
+
 // recoverMatch continues a claimed match. After an error, also a panic, another server may continue it.
-func (s *Server) recoverMatch(x *recovery) (err error) {
+func (rc *recoverer) recoverMatch(x *recovery) (err error) {
 	m := x.match
 	err = errPanicked // unless it returns
 	dropped := false
 	defer func() {
 		if err != nil && !dropped && (x.decide() || x.kept) {
-			m.release(err)
+			m.log.Release(err)
 		}
 	}()
 	defer x.log.Close()
-	s.launching.Add(1) // before start says that it is done
-	defer s.launching.Done()
-	prepare := func(phase time.Duration) error {
-		if err := m.holdAssets(x.header); err != nil {
+	rc.registry.launching.Add(1) // before start says that it is done
+	defer rc.registry.launching.Done()
+	prepare := func(phase time.Duration) (err error) {
+		if m.assets, err = rc.assets.holdAll(m.spec.Name, m.spec.Game, x.header); err != nil {
 			return err
 		}
 		if err := m.openReplicated(x.header); err != nil {
 			return err
 		}
 		x.work.Add(2)
-		s.replays.setLive(filepath.Base(m.path), true)
-		if err := m.recoverFrom(x, phase); err != nil {
-			s.replays.setLive(filepath.Base(m.path), false)
+		rc.replays.setLive(filepath.Base(m.path), true)
+		if err := x.replace(phase); err != nil {
+			rc.replays.setLive(filepath.Base(m.path), false)
 			return fmt.Errorf("server: %s: %w", m.path, err)
 		}
 		return nil
 	}
 	// A replay that is closed without an end can be resumed again.
-	err = s.start(m, x.phase, prepare, func() { m.closeReplay() })
-	if errors.Is(err, ErrNotInterrupted) && s.archived(m.path) != m.path {
+	err = rc.starter.start(m, x.phase, prepare, func() { m.closeReplay() })
+	if errors.Is(err, ErrNotInterrupted) && rc.replays.archived(m.path) != m.path {
 		x.log.Close()
-		if moved := s.archive(m.logger, m.path); moved != nil {
+		if moved := rc.sealer.archive(m.logger, m.path); moved != nil {
 			err = errors.Join(err, moved)
-		} else if m.replicated != nil {
+		} else {
 			dropped = true
-			m.replicated.Drop()
+			m.log.Drop()
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if m.skipped > 0 {
-		s.launching.Go(func() { s.compareSkipped(m) })
+	if x.skipped > 0 {
+		rc.registry.launching.Go(func() { rc.compareSkipped(x) })
 	}
-	m.notifyStart()
+	m.spec.started(m)
 	return nil
 }
 
@@ -137,8 +161,9 @@ func lockInterrupted(f *os.File, path string) (*lockstep.Header, error) {
 	return rec.Header, nil
 }
 
-// recoverFrom creates the host of an interrupted match, and its new replay in the place of the old one.
-func (m *Match) recoverFrom(x *recovery, phase time.Duration) error {
+// replace creates the host of the match, and its new replay in the place of the old one.
+func (x *recovery) replace(phase time.Duration) error {
+	m := x.match
 	size, err := x.log.Seek(0, io.SeekEnd)
 	if err != nil {
 		return err
@@ -149,10 +174,10 @@ func (m *Match) recoverFrom(x *recovery, phase time.Duration) error {
 	}
 	part := m.path + ".part"
 	os.Remove(part) // a crash can have left one
-	if err := m.openWriter(part); err != nil {
+	if err := m.openLog(part); err != nil {
 		return err
 	}
-	err = m.copyLog(x, r, phase)
+	err = x.copyLog(r, phase)
 	if x.kept = x.decide(); err == nil && !x.kept {
 		err = ErrHung
 	}
@@ -160,22 +185,23 @@ func (m *Match) recoverFrom(x *recovery, phase time.Duration) error {
 		err = replay.Replace(part, m.path)
 	}
 	if err != nil {
-		m.abandon(part)
+		m.log.Abandon(part)
 	}
 	return err
 }
 
-// copyLog copies the log of an interrupted match to its new replay, and creates the host.
-func (m *Match) copyLog(x *recovery, r *replay.Reader, phase time.Duration) error {
-	if err := m.checkRules(r); err != nil {
+// copyLog copies the log to the new replay, and creates the host.
+func (x *recovery) copyLog(r *replay.Reader, phase time.Duration) error {
+	m := x.match
+	if err := x.checkRules(r); err != nil {
 		return err
 	}
 	recovery := host.NewRecovery(m.spec.Game)
 	if keyframes := r.Index(); len(keyframes) > 2 {
-		m.skipped = keyframes[len(keyframes)-2] // the last one is compared
-		recovery.SkipTo(m.skipped)
+		x.skipped = keyframes[len(keyframes)-2] // the last one is compared
+		recovery.SkipTo(x.skipped)
 	}
-	found, err := replay.Continue(m.writer, r, counting{recovery, &x.work})
+	found, err := replay.Continue(m.log.Writer(), r, counting{recovery, &x.work})
 	switch {
 	case err != nil:
 		return err
@@ -187,17 +213,18 @@ func (m *Match) copyLog(x *recovery, r *replay.Reader, phase time.Duration) erro
 	case found.Damage.Next > 0 || !errors.Is(found.Damage, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%w: %w", ErrDamaged, found.Damage)
 	}
-	if m.skipped > 0 && recovery.Check() != nil {
+	if x.skipped > 0 && recovery.Check() != nil {
 		if recovery, err = wholeRecovery(m.spec.Game, r, &x.work); err != nil {
 			return err
 		}
-		m.skipped = 0
+		x.skipped = 0
 	}
 	m.epoch = time.Now().Add(-phase)
-	if err := m.restore(recovery); err != nil {
+	if err := m.spec.restore(recovery.Options()); err != nil {
 		return err
 	}
-	m.invited, m.paused = recovery.Invitations(), recovery.Paused()
+	m.invited = recovery.Invitations()
+	m.holds.Restore(recovery.Paused())
 	x.work.Add(1) // it may ask the rules
 	m.host, err = recovery.Host(m.now(), m.hostOptions())
 	x.work.Add(1)
@@ -209,7 +236,7 @@ func (m *Match) copyLog(x *recovery, r *replay.Reader, phase time.Duration) erro
 	if err := m.restoreBans(); err != nil {
 		return err
 	}
-	m.awaitUntil = time.Now().Add(m.server.options.AwaitPlayers)
+	m.holds.Await(m.now() + lockstep.Time(m.server.options.AwaitPlayers.Microseconds()))
 	m.hold() // before the first tick
 	_, concluded := m.host.Result()
 	if _, err := recovery.Disclosure(); err != nil && !concluded { // a crash came before the event
@@ -218,21 +245,18 @@ func (m *Match) copyLog(x *recovery, r *replay.Reader, phase time.Duration) erro
 	if m.process(); m.host.Err() != nil && !concluded {
 		return m.host.Err()
 	}
-	if err := m.writer.Flush(); err != nil {
+	if err := m.log.Sync(); err != nil {
 		return err
 	}
-	m.recovered = m.writer.Size()
-	if err := m.file.Sync(); err != nil {
-		return err
-	}
-	return m.writer.WriteBehind()
+	x.size = m.log.Size()
+	return m.log.WriteBehind()
 }
 
 // checkRules refuses to continue a match by other rules than those of the module that its log names, even if they say that they are
 // the same build.
-func (m *Match) checkRules(log *replay.Reader) error {
+func (x *recovery) checkRules(log *replay.Reader) error {
 	rules, _ := log.Rules() // what is damaged says so when it is read
-	if got := m.rulesSum(); rules != nil && got != rules.Sum.String() {
+	if got := x.match.rulesSum(); rules != nil && got != rules.Sum.String() {
 		return fmt.Errorf("%w: want the module with SHA-256 %s, which the log names, got %s", ErrOtherRules, rules.Sum, cmp.Or(got, "rules without a module"))
 	}
 	return nil
@@ -271,4 +295,48 @@ func (c counting) Append(raw []byte) error {
 	c.work.Add(1)
 	defer c.work.Add(1)
 	return c.Log.Append(raw)
+}
+
+// compareSkipped simulates the log of a recovered match from the beginning and compares its checksums.
+// A difference does not end the match, in which all players have the same state.
+func (rc *recoverer) compareSkipped(x *recovery) {
+	m := x.match
+	rc.comparing <- struct{}{}
+	defer func() { <-rc.comparing }()
+	err := contain(rc.metrics, m.logger, func() error { return rc.compareLog(x) })
+	if differs := (*lockstep.DesyncError)(nil); errors.As(err, &differs) {
+		rc.metrics.unlike.Inc()
+		m.logger.Error("the beginning of a recovered match does not agree with its log", "path", m.ReplayPath(), "err", err)
+	} else if err != nil && !errors.Is(err, ErrShutdown) {
+		m.logger.Warn("the beginning of a recovered match was not compared", "path", m.ReplayPath(), "err", err)
+	}
+}
+
+func (rc *recoverer) compareLog(x *recovery) error {
+	m := x.match
+	f, err := files.OpenNoFollow(m.ReplayPath())
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r, err := replay.NewReader(f, x.size)
+	if err != nil {
+		return err
+	}
+	whole := coordinator.NewRecovery(m.spec.Game)
+	for rec, err := range r.All() {
+		if damage := (*replay.DamageError)(nil); errors.As(err, &damage) {
+			break // the end of the log then
+		}
+		if err == nil && rc.registry.isClosed() {
+			err = ErrShutdown
+		}
+		if err == nil {
+			err = whole.Apply(rec)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return whole.Check()
 }

@@ -29,7 +29,7 @@ func (m *Match) Save(ctx context.Context, w io.Writer) (lockstep.Tick, error) {
 		return 0, err
 	}
 	defer func() { x.file.Close() }()
-	if err := m.sealSave(ctx, &x); err != nil {
+	if err := x.seal(ctx, m.server.sealer.seals, filepath.Dir(m.path)); err != nil {
 		return 0, err
 	}
 	_, err = io.Copy(w, x.file)
@@ -50,7 +50,19 @@ type savedLog struct {
 // openSave opens the match's log up to its last tick.
 func (m *Match) openSave(ctx context.Context) (savedLog, error) {
 	flushed := make(chan savedLog, 1)
-	if err := m.Do(ctx, func(h *host.Host) { flushed <- m.flushedLog(h) }); err != nil {
+	err := m.Do(ctx, func(h *host.Host) {
+		var x savedLog
+		switch {
+		case !m.log.Recorded():
+			x.err = ErrUnrecorded
+		case m.log.Held() != "" || m.log.Flush() != nil:
+			x.err = fmt.Errorf("%w: its disk is full, does not answer or has failed", ErrStorage)
+		default:
+			x.size, x.tick = m.log.Size(), h.Now()
+		}
+		flushed <- x
+	})
+	if err != nil {
 		return savedLog{}, err
 	}
 	x := <-flushed
@@ -59,33 +71,19 @@ func (m *Match) openSave(ctx context.Context) (savedLog, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, storagePatience)
 	defer cancel()
-	err := m.writer.Await(ctx, x.size)
+	err = m.log.Await(ctx, x.size)
 	if err == nil {
 		x.file, err = files.OpenNoFollow(m.path)
 	}
 	return x, storageFailed(err)
 }
 
-// flushedLog is what openSave does in the match's goroutine.
-func (m *Match) flushedLog(h *host.Host) (x savedLog) {
-	switch {
-	case m.writer == nil:
-		x.err = ErrUnrecorded
-	case m.disk.held != "" || m.writer.Flush() != nil:
-		x.err = fmt.Errorf("%w: its disk is full, does not answer or has failed", ErrStorage)
-	default:
-		x.size, x.tick = m.writer.Size(), h.Now()
-	}
-	return x
-}
-
-// sealSave replaces the log by a sealed replay with an end, in a file without a name. Like seal, it leaves the other
-// processors to the matches.
-func (m *Match) sealSave(ctx context.Context, x *savedLog) error {
-	s := m.server
+// seal replaces the log by a sealed replay with an end, in a file without a name in a folder. Like Server.seal, it leaves the other
+// processors to the matches: seals has their number.
+func (x *savedLog) seal(ctx context.Context, seals chan struct{}, dir string) error {
 	select {
-	case s.seals <- struct{}{}:
-		defer func() { <-s.seals }()
+	case seals <- struct{}{}:
+		defer func() { <-seals }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -93,7 +91,7 @@ func (m *Match) sealSave(ctx context.Context, x *savedLog) error {
 	if err != nil {
 		return err
 	}
-	sealed, err := newTemporary(filepath.Dir(m.path))
+	sealed, err := newTemporary(dir)
 	if err != nil {
 		return err
 	}
@@ -124,8 +122,8 @@ func (u untilDone) Write(p []byte) (int, error) {
 }
 
 // save answers with a replay of a match that goes on.
-func (s *Server) save(w http.ResponseWriter, r *http.Request) {
-	m := s.requested(w, r)
+func (ma *matchAPI) save(w http.ResponseWriter, r *http.Request) {
+	m := ma.registry.requested(w, r)
 	if m == nil {
 		return
 	}
@@ -137,7 +135,7 @@ func (s *Server) save(w http.ResponseWriter, r *http.Request) {
 	x, err := m.openSave(r.Context())
 	if err == nil {
 		defer func() { x.file.Close() }()
-		err = m.sealSave(r.Context(), &x)
+		err = x.seal(r.Context(), ma.sealer.seals, filepath.Dir(m.path))
 	}
 	switch {
 	case errors.Is(err, ErrMatchOver):

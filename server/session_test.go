@@ -140,7 +140,7 @@ func TestOneOwnerOfASeat(t *testing.T) {
 			}
 			wait.Wait()
 			s.do(t, func(h *host.Host) {
-				for _, p := range h.Peers() {
+				for _, p := range h.Info().Peers() {
 					if p.Seat == 0 && p.State != host.Closed {
 						owners++
 					}

@@ -326,7 +326,7 @@ func (s *stage) stats(t *testing.T) (stats host.Stats) {
 	t.Helper()
 	s.do(t, func(h *host.Host) {
 		stats = h.Stats()
-		if err := h.CheckBounds(4 << 20); err != nil {
+		if err := h.Info().CheckBounds(4 << 20); err != nil {
 			t.Error(err)
 		}
 	})

@@ -64,14 +64,13 @@ type WaitView struct {
 	Until  string `json:"until,omitempty"`
 }
 
-// waiting returns what the match waits for, or nil.
-func (m *Match) waiting() *WaitView {
-	w := m.host.Wait()
+// newWaitView returns the view of a wait, or nil for none. epoch is time 0 of the host.
+func newWaitView(w host.Wait, epoch time.Time) *WaitView {
 	if w.Reason == "" {
 		return nil
 	}
 	at := func(t lockstep.Time) string {
-		return m.epoch.Add(time.Duration(t) * time.Microsecond).UTC().Format(time.RFC3339)
+		return epoch.Add(time.Duration(t) * time.Microsecond).UTC().Format(time.RFC3339)
 	}
 	v := &WaitView{Reason: w.Reason, Seats: []int{}, Since: at(w.Since)}
 	for _, p := range w.Players {
@@ -111,29 +110,30 @@ func newView(m *Match, h *lockstep.Header, state matchState) *View {
 
 // publish updates the match's view and the metrics.
 func (m *Match) publish() {
-	h := m.host.Header()
+	h, status := m.host.Header(), m.host.Status()
 	v := newView(m, h, matchPlaying)
-	v.Tick, v.Paused, v.Held, v.Stats = m.host.Now(), m.paused || m.host.Paused(), m.host.Held(), m.host.Stats()
+	v.Tick, v.Paused, v.Held, v.Stats = m.host.Now(), m.holds.Paused() || status.Paused, status.Held, m.host.Stats()
 	v.BotKind = m.spec.BotKind
-	v.inLobby, v.GraceMS = m.host.InLobby(), uint32(m.host.Grace().Milliseconds())
-	for _, p := range m.host.Seats() {
+	v.inLobby, v.GraceMS = status.InLobby, uint32(m.host.Grace().Milliseconds())
+	for _, p := range m.host.Info().Seats() {
 		v.Players = append(v.Players, PlayerView{p.Seat, p.Name, p.State.String()})
 	}
-	peers := m.host.Peers()
+	peers := m.host.Info().Peers()
 	v.roles = countRoles(peers)
 	for _, p := range peers {
 		if p.Seat != lockstep.System {
 			v.SlowestRTT = max(v.SlowestRTT, p.RTT)
 		}
 	}
-	v.over = m.host.LogEnded()
-	if v.Ended = m.host.EndReason(); v.Ended == "" {
-		v.Waiting = m.waiting()
+	v.over = status.LogEnded
+	if v.Ended = status.EndReason; v.Ended == "" {
+		v.Waiting = newWaitView(status.Wait, m.epoch)
 	}
 	result, byRules := m.host.Result()
 	v.EndedByRules, v.Result = byRules, json.RawMessage(h.ResultJSON(result))
 	v.State = v.state().String()
-	m.count(&v.Stats)
+	m.server.metrics.count(&m.counted, &v.Stats)
+	m.counted = v.Stats
 	m.updateGuestUsage()
 	m.updateMemoryBound(v.Stats.StateBytes)
 	m.view.Store(v)
@@ -142,7 +142,7 @@ func (m *Match) publish() {
 // measured returns the load of the match. Its goroutine calls it.
 func (m *Match) measured() *loadView {
 	v := m.load.view()
-	v.Memory = memoryView{State: m.host.Stats().StateBytes, MemoryParts: m.host.MemoryParts(), Bound: int(m.memoryBound.Load())}
+	v.Memory = memoryView{State: m.host.Stats().StateBytes, MemoryParts: m.host.Info().MemoryParts(), Bound: int(m.memoryBound.Load())}
 	if r := m.host.Referee(); r != nil {
 		v.Memory.PastStates = r.Memory()
 	}
@@ -178,9 +178,8 @@ func selfTestText(t lockstep.SelfTest) []string {
 // View returns the match's latest view, which is at most a second old.
 func (m *Match) View() View { return *m.view.Load() }
 
-// count adds what a match has done since the last call.
-func (m *Match) count(s *host.Stats) {
-	to, before := m.server.metrics, &m.counted
+// count adds what a match has done between two moments.
+func (to *metrics) count(before, s *host.Stats) {
 	to.ticks.Add(float64(s.Ticks - before.Ticks))
 	to.skipped.Add(float64(s.Skipped - before.Skipped))
 	to.received.Add(float64(s.BytesIn - before.BytesIn))
@@ -198,7 +197,6 @@ func (m *Match) count(s *host.Stats) {
 			to.rejected.WithLabelValues(r.String()).Add(grown)
 		}
 	}
-	m.counted = *s
 }
 
 // countRoles counts the authenticated connections by role.
@@ -209,4 +207,10 @@ func countRoles(peers []host.PeerInfo) (n [protocol.Admin + 1]int) {
 		}
 	}
 	return n
+}
+
+// An Invitation is a token for one seat of one match, besides those of the server's [Authorizer]. The server draws it.
+type Invitation struct {
+	Seat  lockstep.Player `json:"seat"`
+	Token string          `json:"token"`
 }

@@ -144,13 +144,13 @@ func (m *stageplay) crash(s *script.Step) { m.w.crash(int(s.Uint("lose", 16))) }
 func (m *stageplay) down(s *script.Step)  { m.w.down = s.String("on", "true") == "true" }
 
 func (m *stageplay) end(s *script.Step) {
-	if err := m.w.owner.End(m.w.now, s.String("reason", "it was fun")); err != nil {
+	if err := m.w.owner.Admin().End(m.w.now, s.String("reason", "it was fun")); err != nil {
 		m.print("%v", err)
 	}
 }
 
 func (m *stageplay) hold(s *script.Step) {
-	m.w.owner.Hold(m.w.now, host.Wait{Reason: s.String("reason", "")})
+	m.w.owner.Admin().Hold(m.w.now, host.Wait{Reason: s.String("reason", "")})
 }
 
 func (m *stageplay) fetch(s *script.Step) { m.w.fetch(m.w.find(s.String("at", "a"))) }

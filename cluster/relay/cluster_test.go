@@ -213,7 +213,7 @@ func TestCluster(t *testing.T) {
 	w.run()
 	eventually(t, "the watchers after the takeover", func() bool { return all[0].tick() >= at+60 && all[1].tick() >= at+60 })
 	w.halt()
-	if err := w.h.End(w.now(), "enough"); err != nil {
+	if err := w.h.Admin().End(w.now(), "enough"); err != nil {
 		t.Fatal(err)
 	}
 	w.h.Advance(w.now())

@@ -2,7 +2,7 @@
 // platforms and on other units, and is moved by triggers.
 //
 // The game is not of this engine's making. Another engine has it too, with a checksum and a wire of its own; package
-// compat speaks that wire (see docs/compat.md), so that clients of the other engine play in matches of this one. That is why the rules do
+// compat speaks that wire (see its page), so that clients of the other engine play in matches of this one. That is why the rules do
 // things their own way: entities have ascending numbers, a checksum is the FNV-1a hash of a text, and commands that
 // name other players' units are carried along and ignored.
 //

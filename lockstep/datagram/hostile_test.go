@@ -69,7 +69,7 @@ func TestHostileDatagrams(t *testing.T) {
 			if closed != (row.close != 0) || code != row.close {
 				t.Fatalf("got closed %t, %v, want %v", closed, code, row.close)
 			}
-			if err := m.host.CheckBounds(1 << 10); err != nil {
+			if err := m.host.Info().CheckBounds(1 << 10); err != nil {
 				t.Fatal(err)
 			}
 			m.serve(func() {})
@@ -167,7 +167,7 @@ func FuzzSides(f *testing.F) {
 		_ = s.client.ReceiveDatagram(m.now, bytes.Clone(down))
 		s.client.Advance(m.now)
 		s.client.SendDatagram(nil)
-		if err := m.host.CheckBounds(1 << 10); err != nil {
+		if err := m.host.Info().CheckBounds(1 << 10); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := s.client.Memory(), s.client.MemoryBound(1<<10); got > want {

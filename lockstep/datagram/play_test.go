@@ -138,7 +138,7 @@ func TestReceiptsTravelWithFrames(t *testing.T) {
 		t.Errorf("a receipt came after %d ms, want at most the round trip of 80 and a tick", slowest/ms)
 	}
 	slowest = 0
-	m.serve(func() { m.host.SetSpeed(m.now, 10) })
+	m.serve(func() { m.host.Admin().SetSpeed(m.now, 10) })
 	m.run(lockstep.Second)
 	for range 20 {
 		command()
@@ -147,7 +147,7 @@ func TestReceiptsTravelWithFrames(t *testing.T) {
 	if slowest > 135*ms {
 		t.Errorf("with two frames a second a receipt came after %d ms", slowest/ms)
 	}
-	m.serve(func() { m.host.SetSpeed(m.now, 100) })
+	m.serve(func() { m.host.Admin().SetSpeed(m.now, 100) })
 	m.run(5 * lockstep.Second)
 	s.datagramsDown.hole = true
 	slowest = 0

@@ -8,121 +8,132 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
+// An Admin acts on a match for its operator. See [Host.Admin].
+type Admin struct{ h *Host }
+
+// Admin returns what an operator may do. Each method takes the time, like those of the Host.
+func (h *Host) Admin() Admin { return Admin{h} }
+
 // Kick ends a connection. A player also loses the seat. The holder is kept out for Options.KickTime, as by
-// [Host.BanPeer].
-func (h *Host) Kick(now lockstep.Time, id PeerID, reason string) bool {
-	h.at(now)
-	p := h.find(id)
+// [Bans.AddPeer].
+func (a Admin) Kick(now lockstep.Time, id PeerID, reason string) bool {
+	a.h.now = max(a.h.now, now)
+	p := a.h.peers.find(id)
 	if p == nil || p.state == Closed {
 		return false
 	}
-	h.kick(p, reason)
-	h.logSeats()
+	a.h.kick(p, reason)
+	a.h.logSeats()
 	return true
 }
 
 // Remove is Kick for the player of a seat, connected or not. It returns what it has ended.
-func (h *Host) Remove(now lockstep.Time, player lockstep.Player, reason string) (Ended, error) {
-	h.at(now)
-	if err := h.taken(player); err != nil {
+func (a Admin) Remove(now lockstep.Time, player lockstep.Player, reason string) (Ended, error) {
+	a.h.now = max(a.h.now, now)
+	if err := a.h.seats.taken(player); err != nil {
 		return Ended{}, err
 	}
-	if s := &h.seats[player]; !h.isBot(player) {
-		h.keepOut(s.grant(), s.from, reason)
+	if s := &a.h.seats[player]; s.bot == nil {
+		a.h.bans.KeepOut(a.h.now, a.h.now+a.h.options.KickTime, s.grant().person(s.from), reason)
 	}
-	ended := h.giveUp(player, protocol.CloseKicked, reason)
-	h.logSeats()
-	return ended, h.c.Err()
+	ended := a.h.giveUp(player, protocol.CloseKicked, reason)
+	a.h.logSeats()
+	return ended, a.h.c.Err()
+}
+
+// Expel ends the connections and sessions of the grants that a function reports, and gives up their seats. They may
+// come back if Authorize accepts them. The function is called for each seat and spectator, and must not call the Host.
+// Expel returns what it has ended.
+func (a Admin) Expel(now lockstep.Time, of func(*Grant) bool, reason string) Ended {
+	a.h.now = max(a.h.now, now)
+	return a.h.expel(func(g *Grant, _ string) bool { return of(g) }, reason)
 }
 
 // Pause stops the match after the next tick, on behalf of one of its players. A match that is paused already cannot be
 // paused again.
-func (h *Host) Pause(now lockstep.Time, player lockstep.Player) error {
-	h.at(now)
-	_, err := h.c.Pause(player)
+func (a Admin) Pause(now lockstep.Time, player lockstep.Player) error {
+	a.h.now = max(a.h.now, now)
+	_, err := a.h.c.Pause(player)
 	if err == nil {
-		h.pace.Pause(player)
-		h.event(Event{Kind: MatchPaused, Player: player})
+		a.h.pace.Pause(player)
+		a.h.event(Event{Kind: MatchPaused, Player: player})
 	}
 	return err
 }
 
-// Paused reports whether the match is paused.
-func (h *Host) Paused() bool { return h.c.Paused() }
-
 // Resume continues a paused match, on behalf of one of its players or of System.
-func (h *Host) Resume(now lockstep.Time, player lockstep.Player) error {
-	h.at(now)
-	_, err := h.c.Resume(player)
+func (a Admin) Resume(now lockstep.Time, player lockstep.Player) error {
+	a.h.now = max(a.h.now, now)
+	_, err := a.h.c.Resume(player)
 	if err == nil {
-		h.event(Event{Kind: MatchResumed, Player: player})
-		h.tellWait()
+		a.h.event(Event{Kind: MatchResumed, Player: player})
+		a.h.tellWait()
 	}
 	return err
 }
 
 // SetSpeed makes the match run at a percentage of its tick rate, 10 to 1000.
-func (h *Host) SetSpeed(now lockstep.Time, percent uint16) error {
-	h.at(now)
+func (a Admin) SetSpeed(now lockstep.Time, percent uint16) error {
+	a.h.now = max(a.h.now, now)
 	if err := record.CheckSpeed(percent); err != nil {
 		return err
 	}
-	err := h.logSpeed(percent)
+	err := a.h.logSpeed(percent)
 	if err == nil {
-		h.pace.SetSpeed(percent)
+		a.h.pace.SetSpeed(percent)
 	}
 	return err
 }
 
 // SetInputDelay sets the input delay until a DelayPolicy changes it.
-func (h *Host) SetInputDelay(now lockstep.Time, ticks lockstep.Tick) error {
-	h.at(now)
-	_, err := h.c.SetInputDelay(ticks)
+func (a Admin) SetInputDelay(now lockstep.Time, ticks lockstep.Tick) error {
+	a.h.now = max(a.h.now, now)
+	_, err := a.h.c.SetInputDelay(ticks)
 	if err == nil {
-		h.event(Event{Kind: DelayChanged, Player: lockstep.System, Number: int64(ticks)})
+		a.h.event(Event{Kind: DelayChanged, Player: lockstep.System, Number: int64(ticks)})
 	}
 	return err
 }
 
 // Keyframe writes the present state into the log, so that readers of the replay can begin there.
-func (h *Host) Keyframe(now lockstep.Time) error {
-	h.at(now)
-	return h.c.Keyframe()
+func (a Admin) Keyframe(now lockstep.Time) error {
+	a.h.now = max(a.h.now, now)
+	return a.h.c.Keyframe()
 }
 
 // End ends the match. Connected peers may read the rest of it.
-func (h *Host) End(now lockstep.Time, reason string) error {
-	h.at(now)
-	err := h.c.End(reason)
+func (a Admin) End(now lockstep.Time, reason string) error {
+	a.h.now = max(a.h.now, now)
+	err := a.h.c.End(reason)
 	if err == nil {
-		h.ending.End(reason)
+		a.h.ending.End(reason)
 	}
-	if !h.ending.Over() {
-		h.finish()
+	if !a.h.ending.Over() {
+		a.h.finish()
 	}
 	return err
 }
 
 // Shutdown suspends the match: it writes an event into the log, ends all connections and tells them when to come back. The
 // log has no end, so a server can resume the match from it.
-func (h *Host) Shutdown(now lockstep.Time, retry lockstep.Time) {
-	h.suspend(now, retry, "the match is suspended: the server is shut down")
+func (a Admin) Shutdown(now lockstep.Time, retry lockstep.Time) {
+	a.suspend(now, retry, "the match is suspended: the server is shut down")
 }
 
-// Move is [Host.Shutdown] for a match that another server continues.
-func (h *Host) Move(now lockstep.Time, retry lockstep.Time) {
-	h.suspend(now, retry, "the match moves to another server")
+// Move is [Admin.Shutdown] for a match that another server continues.
+func (a Admin) Move(now lockstep.Time, retry lockstep.Time) {
+	a.suspend(now, retry, "the match moves to another server")
 }
 
 // suspend suspends the match. why is what everybody is told.
-func (h *Host) suspend(now, retry lockstep.Time, why string) {
-	h.at(now)
-	h.ending.Suspend(retry, why)
-	if !h.ending.Over() {
-		_ = h.c.Event(lockstep.System, record.EventSuspended, fmt.Sprintf("after tick %d", h.c.Now())) // after an error the match is over
-		h.finish()
+func (a Admin) suspend(now, retry lockstep.Time, why string) {
+	a.h.now = max(a.h.now, now)
+	a.h.ending.Suspend(retry, why)
+	if !a.h.ending.Over() {
+		_ = a.h.c.Event(lockstep.System, record.EventSuspended, fmt.Sprintf("after tick %d", a.h.c.Now())) // after an error the match is over
+		a.h.finish()
 	}
-	for _, p := range h.peers {
-		h.closeEnded(p)
+	for _, p := range a.h.peers.all {
+		a.h.closeEnded(p)
 	}
 }

@@ -51,7 +51,7 @@ func TestHostSpectatorDelay(t *testing.T) {
 				}
 			}
 			p.unharmed(t, a, b)
-			if err := p.h.End(p.now, "enough"); err != nil {
+			if err := p.h.Admin().End(p.now, "enough"); err != nil {
 				t.Fatal(err)
 			}
 			p.pass(lockstep.Second)
@@ -93,8 +93,8 @@ func TestHostSpectatorDelayWithoutEnd(t *testing.T) {
 	}{
 		{"the log fails", func(p *party) { p.failLog = true }, 0},
 		{"a sync fails", func(p *party) { p.h.Fail(p.now, testgame.ErrDisk) }, 0},
-		{"a shutdown", func(p *party) { p.h.Shutdown(p.now, lockstep.Second) }, 0},
-		{"the end", func(p *party) { _ = p.h.End(p.now, "enough") }, delay},
+		{"a shutdown", func(p *party) { p.h.Admin().Shutdown(p.now, lockstep.Second) }, 0},
+		{"the end", func(p *party) { _ = p.h.Admin().End(p.now, "enough") }, delay},
 	} {
 		p := newParty(t, nil, func(o *host.Options) { o.SpectatorDelay = delay })
 		p.join("a", "p0")
@@ -187,7 +187,7 @@ func TestHostPersistedEnd(t *testing.T) {
 	p.lazy = true
 	a := p.join("a", "p0")
 	p.pass(lockstep.Second)
-	if err := p.h.End(p.now, "enough"); err != nil {
+	if err := p.h.Admin().End(p.now, "enough"); err != nil {
 		t.Fatal(err)
 	}
 	p.pass(lockstep.Second)
@@ -244,16 +244,16 @@ func TestHostHold(t *testing.T) {
 	p.pass(lockstep.Second)
 	before := p.h.Now()
 	for range 2 {
-		p.h.Hold(p.now, host.Wait{Reason: "the disk is full"}) // once is told
+		p.h.Admin().Hold(p.now, host.Wait{Reason: "the disk is full"}) // once is told
 	}
 	p.pass(20 * lockstep.Second)
 	w := p.join("w", "watch")
 	a.command(t, 5)
 	p.pass(20 * lockstep.Second)
-	if p.h.Now() != before || p.h.Held() != "the disk is full" {
-		t.Errorf("%d ticks were sealed, held because %q", p.h.Now()-before, p.h.Held())
+	if p.h.Now() != before || p.h.Status().Held != "the disk is full" {
+		t.Errorf("%d ticks were sealed, held because %q", p.h.Now()-before, p.h.Status().Held)
 	}
-	p.h.Hold(p.now, host.Wait{})
+	p.h.Admin().Hold(p.now, host.Wait{})
 	p.pass(lockstep.Second)
 	if got := p.h.Now() - before; got < 18 || got > 21 {
 		t.Errorf("%d ticks in the second after it", got)

@@ -160,15 +160,15 @@ func TestBeginGoesOn(t *testing.T) {
 	press(first.Host, lost, 1)
 	first.until(20)
 	first.Disconnect(0, lost)
-	if err := errors.Join(first.SetSpeed(0, 200), first.SetInputDelay(0, 5)); err != nil {
+	if err := errors.Join(first.Admin().SetSpeed(0, 200), first.Admin().SetInputDelay(0, 5)); err != nil {
 		t.Fatal(err)
 	}
 	first.until(30)
-	if err := first.Pause(0, 0); err != nil {
+	if err := first.Admin().Pause(0, 0); err != nil {
 		t.Fatal(err)
 	}
 	first.until(31)
-	if !first.Paused() {
+	if !first.Status().Paused {
 		t.Fatal("the first match is not paused")
 	}
 	state := first.Referee().Simulation().AppendState(nil)
@@ -206,7 +206,7 @@ func TestBeginGoesOn(t *testing.T) {
 		dan := joinLamps(h, "dan")
 		eve := joinLamps(h, "eve 2")
 		third.until(40)
-		if p := h.Peers(); len(p) != 2 || p[0].Seat != 0 || p[1].Seat != 2 {
+		if p := h.Info().Peers(); len(p) != 2 || p[0].Seat != 0 || p[1].Seat != 2 {
 			t.Errorf("got %+v, want dan in seat 0 and eve in seat 2", p)
 		}
 		press(h, eve, 1) // cid's
@@ -216,8 +216,8 @@ func TestBeginGoesOn(t *testing.T) {
 		if got := lockstep.World[testgame.Lamps](h.Referee().Simulation()).Presses; got != 3 {
 			t.Errorf("got %d presses, want the first of cid and two new ones", got)
 		}
-		if w := lockstep.World[testgame.Lamps](h.Referee().Simulation()); h.Paused() || w.Seats != 4 {
-			t.Errorf("paused: %v, joins: %d, want two in each match", h.Paused(), w.Seats)
+		if w := lockstep.World[testgame.Lamps](h.Referee().Simulation()); h.Status().Paused || w.Seats != 4 {
+			t.Errorf("paused: %v, joins: %d, want two in each match", h.Status().Paused, w.Seats)
 		}
 		f := game.NewFollower(lockstep.FollowerOptions{})
 		for _, b := range third.log {
@@ -252,7 +252,7 @@ func TestBeginInLobby(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := h.Awaited(); len(got) != players {
+		if got := h.Info().Awaited(); len(got) != players {
 			t.Errorf("after a crash at tick %d players %v are awaited, want %d", m.Now(), got, players)
 		}
 		return &lampMatch{Host: h, log: m.log}
@@ -267,8 +267,8 @@ func TestBeginInLobby(t *testing.T) {
 		second.Advance(lockstep.Second)
 	}
 	claimed(second, "cid", 0)
-	if got := fmt.Sprint(commands(second.log, 0)); got != "[41 *record.Lost&{0} 41 *record.Lost&{1}]" || !second.InLobby() || second.Now() != 41 {
-		t.Errorf("got %s, in the lobby %t at tick %d", got, second.InLobby(), second.Now())
+	if got := fmt.Sprint(commands(second.log, 0)); got != "[41 *record.Lost&{0} 41 *record.Lost&{1}]" || !second.Status().InLobby || second.Now() != 41 {
+		t.Errorf("got %s, in the lobby %t at tick %d", got, second.Status().InLobby, second.Now())
 	}
 	third := resume(second, 2)
 	joinLamps(third.Host, "dan")
@@ -276,7 +276,7 @@ func TestBeginInLobby(t *testing.T) {
 	claimed(third, "dan", 1)
 	third.until(45)
 	want := map[string]lockstep.Player{"cid": 0, "dan": 1}
-	for _, p := range third.Peers() {
+	for _, p := range third.Info().Peers() {
 		if p.Seat != want[p.Name] {
 			t.Errorf("%s has seat %d, want %d", p.Name, p.Seat, want[p.Name])
 		}
@@ -284,7 +284,7 @@ func TestBeginInLobby(t *testing.T) {
 	if got := fmt.Sprint(commands(third.log, 41)); got != "[42 *record.Joined&{0} 42 *record.Joined&{1}]" {
 		t.Errorf("after the lobby got %s", got)
 	}
-	if fourth := resume(third, 2); fourth.InLobby() {
+	if fourth := resume(third, 2); fourth.Status().InLobby {
 		t.Error("the match is in its lobby again")
 	}
 }
@@ -302,7 +302,7 @@ func TestBeginAwaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := &lampMatch{Host: h}
-	h.Hold(0, host.Wait{Reason: "a test"})
+	h.Admin().Hold(0, host.Wait{Reason: "a test"})
 	h.Advance(0)
 	joinLamps(h, "cid")
 	h.Advance(lockstep.Second)
@@ -311,12 +311,12 @@ func TestBeginAwaits(t *testing.T) {
 	if h, err = recoverLamps(game, second.log).Host(0, lampOptions()); err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(h.Awaited()); got != "[0 1]" {
+	if got := fmt.Sprint(h.Info().Awaited()); got != "[0 1]" {
 		t.Errorf("players %s are awaited, want both", got)
 	}
 	joinLamps(h, "dan")
 	joinLamps(h, "cid")
-	for _, p := range h.Peers() {
+	for _, p := range h.Info().Peers() {
 		if want := map[string]lockstep.Player{"cid": 0, "dan": 1}; p.Seat != want[p.Name] {
 			t.Errorf("%s has seat %d, want %d", p.Name, p.Seat, want[p.Name])
 		}
@@ -362,7 +362,7 @@ func TestBeginReserves(t *testing.T) {
 			t.Errorf("crashed: %v: got %s, want neither eve nor fay", crashed, got)
 		}
 		second.until(second.Now() + 5)
-		for _, p := range h.Peers() {
+		for _, p := range h.Info().Peers() {
 			if want := map[string]lockstep.Player{"ann": 1, "bob": 2}; p.Name == "ann" && p.Seat != want["ann"] || p.Name == "bob" && p.Seat != want["bob"] {
 				t.Errorf("crashed: %v: %s has seat %d", crashed, p.Name, p.Seat)
 			}
@@ -410,7 +410,7 @@ func TestBeginWithBots(t *testing.T) {
 	if got := fmt.Sprint(commands(second.log, 0)); !strings.Contains(got, "41 *record.Joined&{1}") || !strings.Contains(got, "41 *record.Lost&{0}") {
 		t.Errorf("got %s", got)
 	}
-	if p := h.Peers(); len(p) != 1 || p[0].Seat != 0 {
+	if p := h.Info().Peers(); len(p) != 1 || p[0].Seat != 0 {
 		t.Errorf("got %+v, want cid in seat 0", p)
 	}
 }
@@ -467,7 +467,7 @@ func TestBeginRefuses(t *testing.T) {
 			t.Errorf("got %v, want %s", err, row.want)
 		}
 	}
-	if err := first.End(0, "done"); err != nil {
+	if err := first.Admin().End(0, "done"); err != nil {
 		t.Fatal(err)
 	}
 	first.drain()

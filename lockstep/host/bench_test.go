@@ -61,7 +61,7 @@ func newTreadmill(tb testing.TB, options func(*host.Options)) *treadmill {
 		m.tick(0)
 		m.tick(2)
 	}
-	for _, p := range m.h.Peers() {
+	for _, p := range m.h.Info().Peers() {
 		if p.State != host.Live {
 			tb.Fatalf("peer %d is %v", p.ID, p.State)
 		}

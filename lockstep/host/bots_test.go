@@ -40,7 +40,7 @@ func TestBotPlays(t *testing.T) {
 	if n := p.h.Stats().Rejected[lockstep.Accepted]; n < 30 {
 		t.Errorf("got %d accepted commands of the bot, want one in each tick", n)
 	}
-	if err := p.h.CheckBounds(1000); err != nil {
+	if err := p.h.Info().CheckBounds(1000); err != nil {
 		t.Error(err)
 	}
 	p.agree()
@@ -89,18 +89,18 @@ func TestBotRemoved(t *testing.T) {
 	p := botParty(t, earner)
 	p.join("a", "any-a")
 	p.pass(lockstep.Second)
-	if _, err := p.h.BanPlayer(p.now, 1, 0, "no"); err == nil {
+	if _, err := p.h.Bans().AddPlayer(p.now, 1, 0, "no"); err == nil {
 		t.Error("a bot was banned")
 	}
-	if _, err := p.h.Remove(p.now, 1, "enough"); err != nil {
+	if _, err := p.h.Admin().Remove(p.now, 1, "enough"); err != nil {
 		t.Fatal(err)
 	}
 	p.flush()
 	p.pass(lockstep.Second)
 	before := p.h.Stats().Rejected[lockstep.Accepted]
 	p.pass(lockstep.Second)
-	if after := p.h.Stats().Rejected[lockstep.Accepted]; after != before || len(p.h.Bans(p.now)) > 0 {
-		t.Errorf("got %d commands after %d, and bans %v, want none", after, before, p.h.Bans(p.now))
+	if after := p.h.Stats().Rejected[lockstep.Accepted]; after != before || len(p.h.Bans().List(p.now)) > 0 {
+		t.Errorf("got %d commands after %d, and bans %v, want none", after, before, p.h.Bans().List(p.now))
 	}
 }
 

@@ -15,11 +15,11 @@ type Connection struct {
 }
 
 // Connections describes the connections, also those that have not authenticated yet, the oldest first.
-func (h *Host) Connections(now lockstep.Time) (all []Connection) {
-	h.at(now)
-	for i, info := range h.Peers() {
-		p := h.peers[i]
-		all = append(all, Connection{PeerInfo: info, Address: p.from, Subject: p.subject, Guest: p.guest, Spent: h.budget.Spent(h.now, &p.tab)})
+func (x Info) Connections(now lockstep.Time) (all []Connection) {
+	x.h.now = max(x.h.now, now)
+	for i, info := range x.Peers() {
+		p := x.h.peers.all[i]
+		all = append(all, Connection{PeerInfo: info, Address: p.from, Subject: p.subject, Guest: p.guest, Spent: x.h.budget.Spent(x.h.now, &p.tab)})
 	}
 	return all
 }

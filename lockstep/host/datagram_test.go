@@ -32,7 +32,7 @@ func TestDatagramFlood(t *testing.T) {
 	if code, _, closed := m.h.Closed(m.ids[0]); !closed || code != protocol.CloseAbuse {
 		t.Errorf("a flood: got closed %t, %v, want %v", closed, code, protocol.CloseAbuse)
 	}
-	if err := m.h.CheckBounds(1 << 10); err != nil {
+	if err := m.h.Info().CheckBounds(1 << 10); err != nil {
 		t.Error(err)
 	}
 }

@@ -64,7 +64,7 @@ func ExampleHost() {
 		}
 		now = r.Next
 	}
-	for _, p := range h.Peers() {
+	for _, p := range h.Info().Peers() {
 		fmt.Println(p.Name, "is", p.State)
 	}
 	// Output:
@@ -124,14 +124,14 @@ func ExampleOptions() {
 	h.Advance(0)
 	h.Advance(lockstep.Second)
 	var s host.Stats = h.Stats()
-	var parts host.MemoryParts = h.MemoryParts()
-	fmt.Println("accounts are in the sum:", parts.Accounts < h.Memory())
-	fmt.Printf("tick %d, input delay %d, at most %d KiB for connections\n", s.Tick, s.InputDelay, h.MemoryBound(1<<10)>>10)
+	var parts host.MemoryParts = h.Info().MemoryParts()
+	fmt.Println("accounts are in the sum:", parts.Accounts < h.Info().Memory())
+	fmt.Printf("tick %d, input delay %d, at most %d KiB for connections\n", s.Tick, s.InputDelay, h.Info().MemoryBound(1<<10)>>10)
 	var public host.PublicStats = s.Public(s.Tick) // what anybody may know
 	fmt.Println(public.Players, "players")
 	// Output:
 	// accounts are in the sum: true
-	// tick 0, input delay 2, at most 54752 KiB for connections
+	// tick 0, input delay 2, at most 54784 KiB for connections
 	// 0 players
 }
 
@@ -251,7 +251,7 @@ func ExamplePeerState() {
 }
 
 // A ban ends the connections and seats of its subject, and keeps it out.
-func ExampleHost_Ban() {
+func ExampleBans() {
 	h := testgame.NewLampHost(host.Options{
 		Authorize: func(token string) (host.Grant, error) {
 			return host.Grant{Role: protocol.Seated, Seat: host.AnySeat, Subject: token}, nil
@@ -259,7 +259,7 @@ func ExampleHost_Ban() {
 	})
 	joinLamps(h, "ann")
 	var ended host.Ended
-	ended, err := h.Ban(0, host.Ban{Subject: "ann", Until: 90 * lockstep.Second, Reason: "bad manners"})
+	ended, err := h.Bans().Add(0, host.Ban{Subject: "ann", Until: 90 * lockstep.Second, Reason: "bad manners"})
 	fmt.Println(ended.Seats, ended.Connections, err)
 	joinLamps(h, "ann")
 	for _, e := range h.Ready().Events {
@@ -267,8 +267,8 @@ func ExampleHost_Ban() {
 			fmt.Println(e)
 		}
 	}
-	fmt.Println(len(h.Bans(0)), len(h.Bans(90*lockstep.Second)))
-	_, err = h.Ban(0, host.Ban{})
+	fmt.Println(len(h.Bans().List(0)), len(h.Bans().List(90*lockstep.Second)))
+	_, err = h.Bans().Add(0, host.Ban{})
 	fmt.Println(errors.Is(err, host.ErrBan))
 	// Output:
 	// 1 1 <nil>
@@ -280,7 +280,7 @@ func ExampleHost_Ban() {
 }
 
 // An operator sees who has each connection, and what is spent of the budgets.
-func ExampleHost_Connections() {
+func ExampleInfo_Connections() {
 	h := testgame.NewLampHost(host.Options{
 		Authorize: func(token string) (host.Grant, error) {
 			return host.Grant{Role: protocol.Seated, Seat: host.AnySeat, Subject: token}, nil
@@ -288,7 +288,7 @@ func ExampleHost_Connections() {
 	})
 	joinLamps(h, "ann")
 	show := func(c host.Connection) { fmt.Println(c.Subject, c.Seat, c.Spent["returns"], "%") }
-	for _, c := range h.Connections(0) {
+	for _, c := range h.Info().Connections(0) {
 		show(c)
 	}
 	// Output:
@@ -296,14 +296,14 @@ func ExampleHost_Connections() {
 }
 
 // The seats that somebody has, for a list of players.
-func ExampleHost_Seats() {
+func ExampleInfo_Seats() {
 	h := testgame.NewLampHost(host.Options{
 		Authorize: func(token string) (host.Grant, error) {
 			return host.Grant{Role: protocol.Seated, Seat: host.AnySeat, Name: token}, nil
 		},
 	})
 	joinLamps(h, "Ann")
-	var all []host.SeatInfo = h.Seats()
+	var all []host.SeatInfo = h.Info().Seats()
 	for _, s := range all {
 		var state host.SeatState = s.State
 		fmt.Println(s.Seat, s.Name, state)
@@ -312,11 +312,11 @@ func ExampleHost_Seats() {
 }
 
 // An operator lets fewer people watch a match that runs.
-func ExampleHost_SetLimits() {
+func ExampleAdmin_SetLimits() {
 	o := host.Options{MaxSpectators: 100}
 	h := testgame.NewLampHost(o)
 	var l = host.Limits{MaxSpectators: 10, InactiveGuests: lockstep.Second}
-	fmt.Println(h.SetLimits(0, l))
+	fmt.Println(h.Admin().SetLimits(0, l))
 	l.SetIn(&o) // for the next match
 	fmt.Println(o.MaxSpectators)
 	// Output:

@@ -105,31 +105,31 @@ func (m *mob) admin(f *tape) {
 	h, now := m.p.h, m.p.now
 	switch f.byte() % 12 {
 	case 0:
-		h.Kick(now, m.pick(f), "x")
+		h.Admin().Kick(now, m.pick(f), "x")
 	case 1:
-		_, _ = h.Remove(now, lockstep.Player(f.byte()%3), "x")
+		_, _ = h.Admin().Remove(now, lockstep.Player(f.byte()%3), "x")
 	case 2:
-		_ = h.Pause(now, lockstep.Player(f.byte()%3))
+		_ = h.Admin().Pause(now, lockstep.Player(f.byte()%3))
 	case 3:
-		_ = h.Resume(now, lockstep.Player(f.byte()%3))
+		_ = h.Admin().Resume(now, lockstep.Player(f.byte()%3))
 	case 4:
-		_ = h.SetSpeed(now, uint16(f.number()))
+		_ = h.Admin().SetSpeed(now, uint16(f.number()))
 	case 5:
-		_ = h.SetInputDelay(now, lockstep.Tick(f.byte()))
+		_ = h.Admin().SetInputDelay(now, lockstep.Tick(f.byte()))
 	case 6:
 		if f.byte() == 200 {
-			_ = h.End(now, "x")
+			_ = h.Admin().End(now, "x")
 		}
 	case 7:
 		if f.byte() == 200 {
-			h.Shutdown(now, lockstep.Second)
+			h.Admin().Shutdown(now, lockstep.Second)
 		}
 	case 8:
-		_, _ = h.BanPlayer(now, lockstep.Player(f.byte()%3), now+lockstep.Time(f.byte())*lockstep.Millisecond, "x")
+		_, _ = h.Bans().AddPlayer(now, lockstep.Player(f.byte()%3), now+lockstep.Time(f.byte())*lockstep.Millisecond, "x")
 	case 9:
-		_, _ = h.BanPeer(now, m.pick(f), now+lockstep.Time(f.byte())*lockstep.Millisecond, "x")
+		_, _ = h.Bans().AddPeer(now, m.pick(f), now+lockstep.Time(f.byte())*lockstep.Millisecond, "x")
 	case 10:
-		_, _ = h.Ban(now, host.Ban{Subject: "p0", Until: now + lockstep.Time(f.byte())*lockstep.Millisecond})
+		_, _ = h.Bans().Add(now, host.Ban{Subject: "p0", Until: now + lockstep.Time(f.byte())*lockstep.Millisecond})
 	}
 }
 
@@ -189,7 +189,7 @@ func FuzzHost(f *testing.F) {
 		for len(in) > 0 {
 			m.step(&in)
 			m.drain()
-			if err := p.h.CheckBounds(1 << 16); err != nil {
+			if err := p.h.Info().CheckBounds(1 << 16); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -274,7 +274,7 @@ func (p *party) pass(d lockstep.Time) {
 		p.h.Advance(p.now)
 		p.deliver()
 	}
-	if err := p.h.CheckBounds(1 << 10); err != nil {
+	if err := p.h.Info().CheckBounds(1 << 10); err != nil {
 		p.t.Fatal(err)
 	}
 }

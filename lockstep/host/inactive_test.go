@@ -43,7 +43,7 @@ func TestInactive(t *testing.T) {
 			}
 		}, true, protocol.CloseInactive, host.PeerTakenOver},
 		{"in a pause", host.TakeOverInactive, func(p *party, a *guest) {
-			if err := p.h.Pause(p.now, 0); err != nil {
+			if err := p.h.Admin().Pause(p.now, 0); err != nil {
 				t.Fatal(err)
 			}
 			p.pass(4 * lockstep.Second)

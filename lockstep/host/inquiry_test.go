@@ -34,7 +34,7 @@ func TestHostInquiryMemory(t *testing.T) {
 		for _, g := range hogs {
 			g.send(&protocol.Message{Kind: protocol.KindState, Tick: agreed, Offset: uint32(offset), Total: most, Bytes: make([]byte, 1<<10)})
 		}
-		if err := p.h.CheckBounds(1 << 10); err != nil {
+		if err := p.h.Info().CheckBounds(1 << 10); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -71,7 +71,7 @@ func TestEvidenceAtTheEnd(t *testing.T) {
 	if len(p.evidence) > 0 {
 		t.Fatal("the evidence did not wait for the states")
 	}
-	p.h.End(p.now, "enough")
+	p.h.Admin().End(p.now, "enough")
 	p.pass(10 * lockstep.Millisecond)
 	if len(p.evidence) != 1 || p.evidence[0].Report.Player != 0 || p.evidence[0].Exhibits[0].Referee == nil {
 		t.Errorf("got %d pieces of evidence, want one", len(p.evidence))

@@ -19,25 +19,25 @@ func (l Limits) SetIn(o *Options) {
 
 // SetLimits changes limits at once. Spectators beyond their number are closed, the latest first. A guest who has been idle for longer than
 // a new limit is warned again. After an error nothing has changed.
-func (h *Host) SetLimits(now lockstep.Time, l Limits) error {
-	h.at(now)
-	o := h.options
+func (a Admin) SetLimits(now lockstep.Time, l Limits) error {
+	a.h.now = max(a.h.now, now)
+	o := a.h.options
 	l.SetIn(&o)
-	if err := o.complete(&h.header.Settings); err != nil {
+	if err := o.complete(&a.h.header.Settings); err != nil {
 		return err
 	}
-	h.options = o
-	h.idle.SetGuests(o.Inactive.Guests)
-	for i := len(h.peers) - 1; i >= 0 && h.spectators() > o.MaxSpectators; i-- {
-		if p := h.peers[i]; p.seat == lockstep.System && p.state != Connecting && p.state != Closed {
-			h.close(p, protocol.CloseBusy, noPlace)
+	a.h.options = o
+	a.h.idle.SetGuests(o.Inactive.Guests)
+	for i := len(a.h.peers.all) - 1; i >= 0 && a.h.peers.spectators() > o.MaxSpectators; i-- {
+		if p := a.h.peers.all[i]; p.seat == lockstep.System && p.state != Connecting && p.state != Closed {
+			a.h.close(p, protocol.CloseBusy, noPlace)
 		}
 	}
-	h.budget.Resize(h.now, len(h.seats)+o.MaxSpectators)
-	h.mostClosing = len(h.peers)
-	for i := range h.seats {
-		if s := &h.seats[i]; s.peer != nil && s.guest {
-			h.idle.Ease(lockstep.Player(i))
+	a.h.budget.Resize(a.h.now, len(a.h.seats)+o.MaxSpectators)
+	a.h.peers.closing = len(a.h.peers.all)
+	for i := range a.h.seats {
+		if s := &a.h.seats[i]; s.peer != nil && s.guest {
+			a.h.idle.Ease(lockstep.Player(i))
 		}
 	}
 	return nil

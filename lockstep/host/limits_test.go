@@ -125,10 +125,10 @@ func TestSetLimits(t *testing.T) {
 	p := newParty(t, func(s *lockstep.Settings) { s.Players = 4 }, nil)
 	set := func(l host.Limits) {
 		t.Helper()
-		if err := p.h.SetLimits(p.now, l); err != nil {
+		if err := p.h.Admin().SetLimits(p.now, l); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.h.CheckBounds(1 << 10); err != nil {
+		if err := p.h.Info().CheckBounds(1 << 10); err != nil {
 			t.Error(err)
 		}
 		p.pass(lockstep.Second)
@@ -176,10 +176,10 @@ func TestSetLimits(t *testing.T) {
 	if n := len(slices.DeleteFunc(crowd, func(g *guest) bool { return g.code == 0 })); n != 1 {
 		t.Errorf("%d guests made room, want 1", n)
 	}
-	if err := p.h.SetLimits(p.now, host.Limits{MaxSpectators: -1}); err == nil {
+	if err := p.h.Admin().SetLimits(p.now, host.Limits{MaxSpectators: -1}); err == nil {
 		t.Error("want an error for a negative number")
 	}
-	if err := p.h.CheckBounds(1 << 10); err != nil {
+	if err := p.h.Info().CheckBounds(1 << 10); err != nil {
 		t.Error(err)
 	}
 }

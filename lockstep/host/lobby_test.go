@@ -13,15 +13,15 @@ import (
 )
 
 // A match with two seats begins when two players are there, or when an admin says so.
-func ExampleHost_Start() {
+func ExampleAdmin_Start() {
 	h := testgame.NewLampHost(host.Options{Start: host.StartPolicy{Players: 2, Ready: true, Countdown: 3 * lockstep.Second}})
 	joinLamps(h, "ann")
 	h.Advance(lockstep.Second)
-	var w host.Wait = h.Wait()
-	fmt.Println(h.InLobby(), h.Now(), w.Reason)
-	fmt.Println(h.Start(lockstep.Second), h.Start(lockstep.Second))
+	var w host.Wait = h.Status().Wait
+	fmt.Println(h.Status().InLobby, h.Now(), w.Reason)
+	fmt.Println(h.Admin().Start(lockstep.Second), h.Admin().Start(lockstep.Second))
 	h.Advance(2 * lockstep.Second)
-	fmt.Println(h.InLobby(), h.Now())
+	fmt.Println(h.Status().InLobby, h.Now())
 	// Output:
 	// true 0 more players are awaited
 	// <nil> lockstep: host: the match has begun
@@ -77,12 +77,12 @@ func TestLobbyRecovers(t *testing.T) {
 	log := recordsOf(p)
 	p.join("a", "p0")
 	p.pass(lockstep.Second)
-	if !p.h.InLobby() || p.h.Now() != 0 {
-		t.Fatalf("in the lobby %t at tick %d, want a lobby at tick 0", p.h.InLobby(), p.h.Now())
+	if !p.h.Status().InLobby || p.h.Now() != 0 {
+		t.Fatalf("in the lobby %t at tick %d, want a lobby at tick 0", p.h.Status().InLobby, p.h.Now())
 	}
 	copied := slices.Clone(*log)
 	h, notes := recovered(t, p, &copied, lobby)
-	if !h.InLobby() {
+	if !h.Status().InLobby {
 		t.Error("the match has left its lobby by a crash")
 	}
 	if want := []string{"here", "vacant"}; !slices.Equal(notes, want) {
@@ -90,10 +90,10 @@ func TestLobbyRecovers(t *testing.T) {
 	}
 	p.join("b", "p1")
 	p.pass(lockstep.Second)
-	if p.h.InLobby() {
+	if p.h.Status().InLobby {
 		t.Fatal("the match is in its lobby with two players")
 	}
-	if h, _ := recovered(t, p, log, lobby); h.InLobby() || !errors.Is(h.Start(0), host.ErrBegun) {
+	if h, _ := recovered(t, p, log, lobby); h.Status().InLobby || !errors.Is(h.Admin().Start(0), host.ErrBegun) {
 		t.Error("a match that had begun is in its lobby after a crash")
 	}
 }
@@ -105,7 +105,7 @@ func TestKeyframe(t *testing.T) {
 	p.join("a", "p0")
 	p.pass(lockstep.Second)
 	for range 2 {
-		if err := p.h.Keyframe(p.now); err != nil {
+		if err := p.h.Admin().Keyframe(p.now); err != nil {
 			t.Fatal(err)
 		}
 		p.pass(0)
@@ -123,7 +123,7 @@ func TestKeyframe(t *testing.T) {
 		t.Errorf("recovered at tick %d, want %d", h.Now(), p.h.Now())
 	}
 	relay := newParty(t, nil, func(o *host.Options) { o.Relay = true })
-	if err := relay.h.Keyframe(0); err == nil {
+	if err := relay.h.Admin().Keyframe(0); err == nil {
 		t.Error("a relay has made a keyframe without a state")
 	}
 }

@@ -48,7 +48,7 @@ func TestLobbyFlood(t *testing.T) {
 			g.send(&protocol.Message{Kind: protocol.KindReady, Ready: true})
 		}
 		p.pass(2 * lockstep.Second)
-		if p.h.InLobby() || p.h.Now() < 10 {
+		if p.h.Status().InLobby || p.h.Now() < 10 {
 			t.Errorf("%d addresses: tick %d, want the match to have begun", addresses, p.h.Now())
 		}
 		p.unharmed(t, a, b, c)

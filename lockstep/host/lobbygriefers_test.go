@@ -86,7 +86,7 @@ func TestLobbyGriefers(t *testing.T) {
 					c.does(p, griefer, second)
 				}
 				p.pass(lockstep.Second)
-				if began == 0 && !p.h.InLobby() {
+				if began == 0 && !p.h.Status().InLobby {
 					began = lockstep.Time(second+1) * lockstep.Second
 				}
 			}
@@ -116,7 +116,7 @@ func TestLobbyHeld(t *testing.T) {
 			waited := lockstep.Time(0)
 			wait := func(seconds int) {
 				for range seconds {
-					if p.h.InLobby() {
+					if p.h.Status().InLobby {
 						p.pass(lockstep.Second)
 						waited += lockstep.Second
 					}
@@ -124,20 +124,20 @@ func TestLobbyHeld(t *testing.T) {
 			}
 			wait(5)
 			for _, reason := range []string{"the disk is full", "an admin"} {
-				p.h.Hold(p.now, host.Wait{Reason: reason})
+				p.h.Admin().Hold(p.now, host.Wait{Reason: reason})
 				p.pass(10 * deadline)
-				p.h.Hold(p.now, host.Wait{})
+				p.h.Admin().Hold(p.now, host.Wait{})
 				if c.unsure == 2 {
 					griefer.says(true)
 					honest[0].says(false)
 				}
 				wait(3)
 			}
-			if !p.h.InLobby() {
+			if !p.h.Status().InLobby {
 				t.Fatalf("the match has begun after %d s besides the holds", waited/lockstep.Second)
 			}
 			wait(120)
-			if p.h.InLobby() || waited > c.most+10*lockstep.Second {
+			if p.h.Status().InLobby || waited > c.most+10*lockstep.Second {
 				t.Errorf("the lobby has waited for %d s, want at most %d", waited/lockstep.Second, c.most/lockstep.Second)
 			}
 		})

@@ -332,7 +332,7 @@ func TestNumbersOfAClient(t *testing.T) {
 				}
 				p.deliver()
 			}
-			if err := p.h.CheckBounds(1 << 10); err != nil {
+			if err := p.h.Info().CheckBounds(1 << 10); err != nil {
 				t.Errorf("%s %d: %v", name, n, err)
 			}
 			if b.id == 0 || b.follower.Tick()+1 < p.h.Now() {

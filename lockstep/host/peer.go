@@ -7,6 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/link"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/syncing"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/views"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -45,7 +46,8 @@ type peer struct {
 
 	panicked bool // its client has said so
 
-	view *viewing // of a peer that is sent views and no records, or nil
+	view   *views.Viewing  // of a peer that is sent views and no records, or nil
+	viewer lockstep.Viewer // whose views a spectator gets
 
 	waitVersion uint64 // of what it knows about the match's waits
 

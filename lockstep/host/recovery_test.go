@@ -89,7 +89,7 @@ func TestRecoveryRefuses(t *testing.T) {
 		_ = r.AppendTo(&log)
 		h.Advance(r.Next)
 	}
-	if err := h.End(0, "done"); err != nil {
+	if err := h.Admin().End(0, "done"); err != nil {
 		t.Fatal(err)
 	}
 	_ = h.Ready().AppendTo(&log)
@@ -193,7 +193,7 @@ func TestRecoveryAtEveryRecord(t *testing.T) {
 		if follower.Tick() != h.Now() || h.Now() != from+7 || follower.Simulation().Hash() != h.Referee().Simulation().Hash() {
 			t.Fatalf("%d records: the log leads to tick %d, the host is at tick %d", n, follower.Tick(), h.Now())
 		}
-		if err := h.CheckBounds(1 << 12); err != nil {
+		if err := h.Info().CheckBounds(1 << 12); err != nil {
 			t.Fatal(err)
 		}
 	}

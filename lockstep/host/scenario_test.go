@@ -161,7 +161,7 @@ func TestHostOneOwnerOfASeat(t *testing.T) {
 			p.pass(lockstep.Time(d.roll(60)) * lockstep.Millisecond)
 		}
 		live := 0
-		for _, info := range p.h.Peers() {
+		for _, info := range p.h.Info().Peers() {
 			if info.Seat == 0 && info.State != host.Closed {
 				live++
 			}
@@ -404,7 +404,7 @@ func TestHostLargeKeyframe(t *testing.T) {
 	p := newParty(t, nil, func(o *host.Options) { o.SyncBytesPerTick = 1 << 10 })
 	a := p.join("a", "p0")
 	for range 3000 { // each makes the state larger by two bytes
-		if err := p.h.SetSpeed(p.now, 100); err != nil {
+		if err := p.h.Admin().SetSpeed(p.now, 100); err != nil {
 			p.pass(50 * lockstep.Millisecond)
 		}
 	}
@@ -431,7 +431,7 @@ func TestHostKeyframeWithoutTicks(t *testing.T) {
 		if paused {
 			b := p.join("b", "p1")
 			p.pass(lockstep.Second)
-			if err := p.h.Pause(p.now, 0); err != nil {
+			if err := p.h.Admin().Pause(p.now, 0); err != nil {
 				t.Fatal(err)
 			}
 			p.pass(lockstep.Second)
@@ -586,9 +586,9 @@ func TestHostHoldIsNotWaiting(t *testing.T) {
 		p.pass(3*lockstep.Second + phase*lockstep.Millisecond)
 		before := p.h.Now()
 		for range 20 {
-			p.h.Hold(p.now, host.Wait{Reason: "the disk is full"})
+			p.h.Admin().Hold(p.now, host.Wait{Reason: "the disk is full"})
 			p.pass(240 * lockstep.Millisecond)
-			p.h.Hold(p.now, host.Wait{})
+			p.h.Admin().Hold(p.now, host.Wait{})
 			p.pass(10 * lockstep.Millisecond)
 		}
 		if p.h.Now() != before {

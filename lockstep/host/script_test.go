@@ -51,7 +51,7 @@ func (m *hostTable) run(s *script.Step) string {
 	if m.p != nil {
 		m.p.deliver()
 		m.p.flush()
-		if err := m.p.h.CheckBounds(1 << 10); err != nil {
+		if err := m.p.h.Info().CheckBounds(1 << 10); err != nil {
 			m.print("%v", err)
 		}
 	}
@@ -263,7 +263,7 @@ func (m *hostTable) stall(s *script.Step) {
 }
 
 func (m *hostTable) peers(*script.Step) {
-	for _, info := range m.p.h.Peers() {
+	for _, info := range m.p.h.Info().Peers() {
 		m.print("%s: %v, lag %d", m.p.byID[info.ID].name, info.State, info.Lag)
 	}
 }
@@ -290,31 +290,31 @@ func (m *hostTable) admin(s *script.Step) {
 	var err error
 	switch what := s.String("what", ""); what {
 	case "kick":
-		if !h.Kick(p.now, m.guest(s).id, "kicked") {
+		if !h.Admin().Kick(p.now, m.guest(s).id, "kicked") {
 			err = errors.New("no such peer")
 		}
 	case "remove":
-		_, err = h.Remove(p.now, player, "removed")
+		_, err = h.Admin().Remove(p.now, player, "removed")
 	case "pause":
-		err = h.Pause(p.now, player)
+		err = h.Admin().Pause(p.now, player)
 	case "resume":
-		err = h.Resume(p.now, player)
+		err = h.Admin().Resume(p.now, player)
 	case "start":
-		err = h.Start(p.now)
+		err = h.Admin().Start(p.now)
 	case "keyframe":
-		err = h.Keyframe(p.now)
+		err = h.Admin().Keyframe(p.now)
 	case "hold":
-		h.Hold(p.now, host.Wait{Reason: s.String("why", ""), Players: []lockstep.Player{player}, Until: p.now + millis(s, "until", 0)})
+		h.Admin().Hold(p.now, host.Wait{Reason: s.String("why", ""), Players: []lockstep.Player{player}, Until: p.now + millis(s, "until", 0)})
 	case "speed":
-		err = h.SetSpeed(p.now, uint16(s.Uint("percent", 16)))
+		err = h.Admin().SetSpeed(p.now, uint16(s.Uint("percent", 16)))
 	case "delay":
-		err = h.SetInputDelay(p.now, lockstep.Tick(s.Uint("ticks", 16)))
+		err = h.Admin().SetInputDelay(p.now, lockstep.Tick(s.Uint("ticks", 16)))
 	case "end":
-		err = h.End(p.now, "enough")
+		err = h.Admin().End(p.now, "enough")
 	case "shutdown":
-		h.Shutdown(p.now, 3*lockstep.Second)
+		h.Admin().Shutdown(p.now, 3*lockstep.Second)
 	case "move":
-		h.Move(p.now, 100*lockstep.Millisecond)
+		h.Admin().Move(p.now, 100*lockstep.Millisecond)
 	case "faillog":
 		p.failLog = true
 	default:
@@ -337,11 +337,11 @@ func (m *hostTable) ban(s *script.Step) {
 	var err error
 	switch {
 	case s.Has("p"):
-		_, err = h.BanPlayer(now, lockstep.Player(s.Uint("p", 8)), until, reason)
+		_, err = h.Bans().AddPlayer(now, lockstep.Player(s.Uint("p", 8)), until, reason)
 	case s.Has("as"):
-		_, err = h.BanPeer(now, m.guest(s).id, until, reason)
+		_, err = h.Bans().AddPeer(now, m.guest(s).id, until, reason)
 	default:
-		_, err = h.Ban(now, host.Ban{Subject: s.String("subject", ""), Name: s.String("name", ""), Address: s.String("address", ""), Until: until, Reason: reason})
+		_, err = h.Bans().Add(now, host.Ban{Subject: s.String("subject", ""), Name: s.String("name", ""), Address: s.String("address", ""), Until: until, Reason: reason})
 	}
 	m.p.take()
 	if err != nil {
@@ -350,11 +350,11 @@ func (m *hostTable) ban(s *script.Step) {
 }
 
 func (m *hostTable) unban(s *script.Step) {
-	m.print("%t", m.p.h.Unban(m.p.now, host.Ban{Subject: s.String("subject", ""), Name: s.String("name", ""), Address: s.String("address", "")}))
+	m.print("%t", m.p.h.Bans().Remove(m.p.now, host.Ban{Subject: s.String("subject", ""), Name: s.String("name", ""), Address: s.String("address", "")}))
 }
 
 func (m *hostTable) bans(*script.Step) {
-	for _, b := range m.p.h.Bans(m.p.now) {
+	for _, b := range m.p.h.Bans().List(m.p.now) {
 		m.print("subject %q, address %q, until %d, %q", b.Subject, b.Address, b.Until/lockstep.Millisecond, b.Reason)
 	}
 }

@@ -71,7 +71,7 @@ func newRace(t *testing.T, all *races, d *dice, one, two string) *race {
 
 // owners counts the connections that have a seat.
 func (r *race) owners() (n int) {
-	for _, info := range r.h.Peers() {
+	for _, info := range r.h.Info().Peers() {
 		if info.Seat != lockstep.System && info.State != host.Closed {
 			n++
 		}
@@ -219,7 +219,7 @@ func (f *thief) try(s protocol.SessionToken) {
 	f.auth.Session = s
 	f.b = f.w.Append(f.b[:0], &protocol.Message{Kind: protocol.KindAuth, Auth: &f.auth})
 	f.h.Receive(f.now, id, f.b)
-	if state, _ := f.h.PeerState(id); state == host.Closed {
+	if state, _ := f.h.Info().PeerState(id); state == host.Closed {
 		f.refused++
 	} else {
 		f.accepted++

@@ -7,9 +7,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/datagram"
-	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/bans"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
-	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // Stats are a Host's counters since the match began, and its current sizes.
@@ -47,7 +46,7 @@ type Stats struct {
 	ByDatagrams int             `json:"by_datagrams"` // live ones that datagrams bring the records now
 	InputDelay  lockstep.Tick   `json:"input_delay"`
 	RingRecords int             `json:"ring_records"`
-	Memory      int             `json:"memory"`      // see Host.Memory
+	Memory      int             `json:"memory"`      // see Info.Memory
 	StateBytes  int             `json:"state_bytes"` // of the last keyframe in the log
 }
 
@@ -67,13 +66,13 @@ func (h *Host) Stats() Stats {
 	s := h.stats
 	s.Tick, s.InputDelay, s.StateBytes = h.c.Now(), h.c.InputDelay(), h.c.StateBytes()
 	s.Resimulated, s.SyncKeyframes = h.c.Resimulated(), h.keyframes.Made()
-	s.Players, s.Spectators = h.players(), h.spectators()
+	s.Players, s.Spectators = h.seats.players(), h.peers.spectators()
 	s.RingRecords = int(h.ring.Next() - h.ring.First())
-	s.Memory = h.Memory()
-	for _, p := range h.peers {
+	s.Memory = h.Info().Memory()
+	for _, p := range h.peers.all {
 		s.Peers[p.state]++
 		if p.state == Live {
-			s.MaxLag = max(s.MaxLag, p.stream.Lag(h.present(p)))
+			s.MaxLag = max(s.MaxLag, p.stream.Lag(h.log.present(p.reader())))
 			if p.datagrams != nil && p.datagrams.Alive(h.now) {
 				s.ByDatagrams++
 			}
@@ -82,13 +81,19 @@ func (h *Host) Stats() Stats {
 	return s
 }
 
+// An Info describes the connections, seats and memory of a match. See [Host.Info].
+type Info struct{ h *Host }
+
+// Info returns what the Host knows of those who take part.
+func (h *Host) Info() Info { return Info{h} }
+
 // Peers describes each connection, oldest first.
-func (h *Host) Peers() []PeerInfo {
-	all := make([]PeerInfo, len(h.peers))
-	for i, p := range h.peers {
+func (x Info) Peers() []PeerInfo {
+	all := make([]PeerInfo, len(x.h.peers.all))
+	for i, p := range x.h.peers.all {
 		all[i] = PeerInfo{
 			ID: p.id, State: p.state, Role: p.role, Seat: p.seat, Name: p.name, Build: p.build, Platform: p.platform,
-			Lag: p.stream.Lag(h.present(p)), RTT: p.link.RTT(), Jitter: p.link.Jitter(),
+			Lag: p.stream.Lag(x.h.log.present(p.reader())), RTT: p.link.RTT(), Jitter: p.link.Jitter(),
 		}
 	}
 	return all
@@ -119,14 +124,14 @@ func (s SeatState) String() string {
 }
 
 // Seats describes the seats that somebody has.
-func (h *Host) Seats() (all []SeatInfo) {
-	for i := range h.seats {
-		s, p := &h.seats[i], lockstep.Player(i)
+func (x Info) Seats() (all []SeatInfo) {
+	for i := range x.h.seats {
+		s, p := &x.h.seats[i], lockstep.Player(i)
 		state := SeatPlaying
 		switch {
 		case s.want == vacant:
 			continue
-		case h.isBot(p):
+		case s.bot != nil:
 			state = SeatBot
 		case s.want == away:
 			state = SeatAway
@@ -141,8 +146,8 @@ func (h *Host) Seats() (all []SeatInfo) {
 }
 
 // PeerState returns the state of a connection, and false if there is no connection with that ID.
-func (h *Host) PeerState(id PeerID) (PeerState, bool) {
-	p := h.find(id)
+func (x Info) PeerState(id PeerID) (PeerState, bool) {
+	p := x.h.peers.find(id)
 	if p == nil {
 		return 0, false
 	}
@@ -152,7 +157,7 @@ func (h *Host) PeerState(id PeerID) (PeerState, bool) {
 // peerMemory is the size of one connection without its queue, in bytes.
 const peerMemory = 4 << 10
 
-// MemoryParts are what Host.Memory sums, in bytes.
+// MemoryParts are what Info.Memory sums, in bytes.
 type MemoryParts struct {
 	Ring      int `json:"ring"`      // the latest records, for all connections
 	Queues    int `json:"queues"`    // of connections, and the last Readys
@@ -163,21 +168,21 @@ type MemoryParts struct {
 }
 
 // Memory returns the memory that the host holds for connections now.
-func (h *Host) Memory() int {
-	p := h.MemoryParts()
+func (x Info) Memory() int {
+	p := x.MemoryParts()
 	return p.Ring + p.Queues + p.Keyframes + p.Views + p.Evidence + p.Accounts
 }
 
 // MemoryParts says for what the host holds Memory.
-func (h *Host) MemoryParts() MemoryParts {
+func (x Info) MemoryParts() MemoryParts {
 	m := MemoryParts{
-		Ring: h.ring.Memory() + len(h.headerRecord), Queues: cap(h.made.bytes) + cap(h.given.bytes), Keyframes: h.keyframes.Memory(),
-		Views: h.views.memory(), Evidence: h.evidence.Memory(), Accounts: h.budget.Memory() + h.bansMemory(),
+		Ring: x.h.ring.Memory() + len(x.h.headerRecord), Queues: cap(x.h.made.bytes) + cap(x.h.given.bytes), Keyframes: x.h.keyframes.Memory(),
+		Views: x.h.views.Memory(), Evidence: x.h.evidence.Memory(), Accounts: x.h.budget.Memory() + x.h.bans.Memory(),
 	}
-	for i, p := range h.peers {
+	for i, p := range x.h.peers.all {
 		m.Queues += peerMemory + cap(p.out) + p.datagramMemory()
-		m.Views += p.view.memory()
-		if k := p.stream.Keyframe(); k != nil && !h.keyframes.Keeps(k) && !slices.ContainsFunc(h.peers[:i], func(q *peer) bool { return q.stream.Keyframe() == k }) {
+		m.Views += p.view.Memory()
+		if k := p.stream.Keyframe(); k != nil && !x.h.keyframes.Keeps(k) && !slices.ContainsFunc(x.h.peers.all[:i], func(q *peer) bool { return q.stream.Keyframe() == k }) {
 			m.Keyframes += len(k.Bytes)
 		}
 	}
@@ -193,84 +198,84 @@ func (h *Host) MemoryParts() MemoryParts {
 //	            and 6 more with a SpectatorDelay
 //	evidence    4·players·state + 4·MaxEvidence
 //	accounts    (2·(players + MaxSpectators) + 256) · 2.5 KiB
-//	bans        256 · 2.4 KiB
+//	bans        256 · 2.6 KiB
 //	limits      players · 8 · N for each kind of command with a limit of N, see [record.CommandType.Limit]
 //	output      4 · MaxCatchUp · (128 KiB + size), for two Readys in memory that grows in steps
 //
 // In addition, a match has its simulation, EvidenceHistory past states of the referee, and (input delay + 2) frames of
 // at most 128 KiB.
-func (h *Host) MemoryBound(stateBytes int) int {
-	o := &h.options
-	size := stateBytes + len(h.headerRecord) + 4<<10
+func (x Info) MemoryBound(stateBytes int) int {
+	o := &x.h.options
+	size := stateBytes + len(x.h.headerRecord) + 4<<10
 	blobs := 3 + int((o.SyncTimeout+lockstep.Second*lockstep.Time(size>>20))/o.KeyframeInterval)
-	if h.disclosed.Delay > 0 {
+	if x.h.log.policy.Delay > 0 {
 		blobs += 6
 	}
-	return h.ring.MemoryBound() + len(h.headerRecord) +
-		h.peerBound()*(peerMemory+datagram.HostMemory+2*maxPrivate) +
+	return x.h.ring.MemoryBound() + len(x.h.headerRecord) +
+		x.peerBound()*(peerMemory+datagram.HostMemory+2*maxPrivate) +
 		blobs*size +
-		4*len(h.seats)*stateBytes + 4*o.MaxEvidence +
-		h.budget.MemoryBound() + h.viewBound() +
-		maxBans*(banMemory+budget.MaxKey+2*record.MaxName+maxReason) +
-		4*o.MaxCatchUp*(protocol.MaxServerMessage+size) + h.windowMemory()
+		4*len(x.h.seats)*stateBytes + 4*o.MaxEvidence +
+		x.h.budget.MemoryBound() + x.h.views.Bound(x.peerBound()) +
+		bans.MemoryBound +
+		4*o.MaxCatchUp*(protocol.MaxServerMessage+size) + x.windowMemory()
 }
 
+// peerBound returns the most connections, with those that a new limit has closed.
+func (x Info) peerBound() int { return max(x.h.options.maxPeers(len(x.h.seats)), x.h.peers.closing) }
+
 // windowMemory returns the most bytes of the windows of limited kinds, whose memory grows in steps.
-func (h *Host) windowMemory() (sum int) {
-	for _, c := range h.header.Commands {
-		sum += len(h.seats) * 8 * h.game.CommandLimit(c.Kind).N
+func (x Info) windowMemory() (sum int) {
+	for _, c := range x.h.header.Commands {
+		sum += len(x.h.seats) * 8 * x.h.game.CommandLimit(c.Kind).N
 	}
 	return sum
 }
 
 // CheckBounds returns an error if the host's state is inconsistent: a bound is exceeded, a seat has two owners, or a
 // cursor is beyond the log. It is for tests.
-func (h *Host) CheckBounds(stateBytes int) error {
-	if got, want := h.Memory(), h.MemoryBound(stateBytes); got > want {
+func (x Info) CheckBounds(stateBytes int) error {
+	if got, want := x.Memory(), x.MemoryBound(stateBytes); got > want {
 		return fmt.Errorf("lockstep: host: got %d bytes of memory, want at most %d", got, want)
 	}
-	if got, want := len(h.peers), h.peerBound(); got > want || got != len(h.byID) {
-		return fmt.Errorf("lockstep: host: got %d peers and %d ids, want at most %d", got, len(h.byID), want)
+	if got, want := len(x.h.peers.all), x.peerBound(); got > want || got != len(x.h.peers.byID) {
+		return fmt.Errorf("lockstep: host: got %d peers and %d ids, want at most %d", got, len(x.h.peers.byID), want)
 	}
-	if got, want := h.spectators(), h.options.MaxSpectators; got > want {
+	if got, want := x.h.peers.spectators(), x.h.options.MaxSpectators; got > want {
 		return fmt.Errorf("lockstep: host: got %d spectators, want at most %d", got, want)
 	}
-	for i := range h.seats {
-		s := &h.seats[i]
+	for i := range x.h.seats {
+		s := &x.h.seats[i]
 		if p := s.peer; p != nil && (p.seat != lockstep.Player(i) || p.state == Closed || p.state == Connecting || s.want != here) {
 			return fmt.Errorf("lockstep: host: seat %d is owned by peer %d, %s, of seat %d", i, p.id, p.state, p.seat)
 		}
-		if s.peer == nil && s.want == here && !h.isBot(lockstep.Player(i)) && !h.ending.Over() {
+		if s.peer == nil && s.want == here && s.bot == nil && !x.h.ending.Over() {
 			return fmt.Errorf("lockstep: host: seat %d is present without an owner", i)
 		}
 	}
-	if len(h.bans) > maxBans {
-		return fmt.Errorf("lockstep: host: got %d bans, want at most %d", len(h.bans), maxBans)
-	}
 	users := 0
-	for i := range h.seats {
-		if h.seats[i].account != 0 {
+	for i := range x.h.seats {
+		if x.h.seats[i].account != 0 {
 			users++
 		}
 	}
-	for _, p := range h.peers {
-		if err := h.checkPeer(p); err != nil {
+	for _, p := range x.h.peers.all {
+		if err := x.checkPeer(p); err != nil {
 			return err
 		}
 		users += p.tab.Uses()
 	}
-	return h.budget.Check(users)
+	return x.h.budget.Check(users)
 }
 
-func (h *Host) checkPeer(p *peer) error {
-	owner := p.seat != lockstep.System && h.seats[p.seat].peer == p
+func (x Info) checkPeer(p *peer) error {
+	owner := p.seat != lockstep.System && x.h.seats[p.seat].peer == p
 	switch {
 	case len(p.out) > maxPrivate:
 		return fmt.Errorf("lockstep: host: peer %d: %d bytes wait, want at most %d", p.id, len(p.out), maxPrivate)
 	case p.seat != lockstep.System && p.state != Closed && p.state != Connecting && !owner:
 		return fmt.Errorf("lockstep: host: peer %d, %s, speaks for seat %d, which it does not own", p.id, p.state, p.seat)
 	}
-	if err := p.stream.Check(h.ring.Next(), p.streams()); err != nil {
+	if err := p.stream.Check(x.h.ring.Next(), p.streams()); err != nil {
 		return fmt.Errorf("lockstep: host: peer %d, %s: %w", p.id, p.state, err)
 	}
 	return nil

@@ -188,7 +188,7 @@ func TestHostSubmits(t *testing.T) {
 	if piles := lockstep.World[testgame.Bank](a.follower.Simulation()).Piles; piles[2].Coins < 600 || piles[1].Coins < 800 {
 		t.Errorf("got piles %+v, want 500 and 700 coins more", piles)
 	}
-	if err := p.h.End(p.now, "done"); err != nil {
+	if err := p.h.Admin().End(p.now, "done"); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := p.h.Submit(1, &testgame.Earn{}); err != nil || r.Reason != lockstep.MatchEnded {

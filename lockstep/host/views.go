@@ -1,14 +1,11 @@
 package host
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/disclosure"
-	"github.com/seed-49bee653/samestep/lockstep/feed"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/views"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -23,211 +20,100 @@ type ViewPolicy struct {
 	Budget int           // bytes of a view; the rest is sent later, by priority: no limit
 }
 
-// maxUnacked is the number of views that a viewer may have without an ack. Then it is sent no more until one comes.
-const maxUnacked = 8
-
-// views makes the views of a match.
-type views struct {
-	plan    *feed.Plan // nil if the game has no views
-	sync    []byte     // description of the plan
-	list    []*series
-	made    lockstep.Tick // of the last views
-	due     lockstep.Time // when views are made that were put off; 0 for none
-	buffer  []byte
-	largest int // bytes of a view
-}
-
-// A series is the views of one viewer, shared by all peers that see as it does.
-type series struct {
-	viewer lockstep.Viewer
-	sender *feed.Sender
-	tick   lockstep.Tick // of the last view
-	err    error         // why there is none
-}
-
-// newViews returns the views of a match.
-func newViews(g *lockstep.Game, o *Options) (v views, err error) {
-	if g.ViewSchema() == nil || o.Relay {
-		if o.Views.Only {
-			err = fmt.Errorf("lockstep: host: views only: want a game with views, and a referee")
-		}
-		return v, err
+// newViews returns the views of a match, or nil if it has none.
+func newViews(g *lockstep.Game, s *lockstep.Settings, o *Options) (*views.Views, error) {
+	if g.ViewSchema() != nil && !o.Relay {
+		return views.New(g, s, o.Views.Every, o.Views.Budget)
 	}
-	if v.plan, err = feed.NewPlan(g.ViewSchema(), g.ViewTags()); err != nil {
-		return v, fmt.Errorf("lockstep: host: %w", err)
+	if o.Views.Only {
+		return nil, fmt.Errorf("lockstep: host: views only: want a game with views, and a referee")
 	}
-	if v.sync = v.plan.AppendDescription(nil); len(v.sync) > protocol.MaxPlan {
-		return v, fmt.Errorf("lockstep: host: the description of the views has %d bytes, want at most %d", len(v.sync), protocol.MaxPlan)
-	}
-	return v, nil
-}
-
-// checkIdentity compares the identity of a client with that of the match.
-func (h *Host) checkIdentity(p *peer, a *protocol.Auth) error {
-	if p.view == nil {
-		return a.CheckIdentity(h.auth)
-	}
-	want := *h.auth
-	want.StateSchema = h.views.plan.Schema().Fingerprint()
-	return a.CheckViewer(&want)
-}
-
-// admitViewer makes a peer one that asks for views. It returns false if the match has none.
-func (h *Host) admitViewer(p *peer) bool {
-	if h.views.plan == nil {
-		h.error(p, protocol.ErrorIdentity, "the match has no views", "views")
-		h.close(p, protocol.CloseRefused, "identity")
-		return false
-	}
-	p.view = &viewing{}
-	return true
-}
-
-// onlyViews refuses a client that asks for records of a match that is sent as views only.
-func (h *Host) onlyViews(p *peer) bool {
-	if h.disclosed.Records(disclosure.Player) == nil || p.view != nil {
-		return false
-	}
-	h.wantViews(p, "this match is sent as views: the client must ask for them")
-	return true
-}
-
-// wantViews refuses a client that did not ask for views. It may come again and ask for them.
-func (h *Host) wantViews(p *peer, text string) {
-	h.error(p, protocol.ErrorRole, text, "views")
-	h.close(p, protocol.CloseRefused, text)
+	return nil, nil
 }
 
 // startView begins to send views to a peer, from the whole view on.
 func (h *Host) startView(p *peer) {
-	v := p.view
-	if !v.greeted {
-		v.greeted = true
-		at := h.afterTick()
+	if p.view.Begin() {
+		at := h.log.next()
 		p.out = append(p.out, h.roster(at)...)
 		for i := range h.seats {
-			v.shown = append(v.shown, cmp.Or(h.seats[i].shown, record.PresenceVacant))
+			p.view.Present(lockstep.Player(i), h.seats[i].shown)
 		}
 		p.stream.Pass(at)
 	}
-	v.begin(nil)
 	p.state = Live
-	p.stream.Reach(h.present(p))
+	p.stream.Reach(h.log.present(p.reader()))
 	h.awaitState(p, false)
 	h.event(Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
 	h.makeViews(true)
-	h.mark(p)
-}
-
-// awaitViews makes the views that are due: between two ticks if players get frames, so that no frame is late because of many viewers,
-// and otherwise at once.
-func (h *Host) awaitViews() {
-	v := &h.views
-	switch {
-	case v.plan == nil:
-	case h.ending.Over() || !slices.ContainsFunc(h.peers, func(p *peer) bool { return p.view == nil && p.seat != lockstep.System && p.state == Live }):
-		h.makeViews(false)
-	case v.due == 0:
-		v.due = h.now + h.pace.Period()/2
-		h.wakeAt(v.due)
-	}
-}
-
-// viewTime makes the views that were put off.
-func (h *Host) viewTime() {
-	if h.views.due > h.now {
-		h.wakeAt(h.views.due)
-	} else if h.views.due > 0 {
-		h.views.due = 0
-		h.makeViews(false)
-	}
+	h.peers.mark(p)
 }
 
 // makeViews makes the views that are due, once all of the match's records are durable.
 func (h *Host) makeViews(now bool) {
-	v := &h.views
-	if v.plan == nil || h.barrier.Persisted() < h.ring.Next() || h.c.Broken() {
+	if h.views == nil || h.log.barrier.Persisted() < h.ring.Next() || h.c.Broken() || !h.views.Begin(h.c.Now(), now || h.ending.Over()) {
 		return
 	}
-	tick := h.c.Now()
-	if !now && !h.ending.Over() && tick < v.made+h.options.Views.Every {
-		return
-	}
-	viewed := false
-	for _, p := range h.peers {
-		if p.view != nil && p.state == Live {
-			viewed = true
-			h.follow(p)
+	sim := h.c.Referee().Simulation()
+	for _, p := range h.peers.all {
+		if p.view == nil || p.state != Live {
+			continue
 		}
+		viewer := p.viewer
+		if p.seat != lockstep.System {
+			viewer = sim.ViewerOf(p.seat)
+		}
+		h.views.Follow(p.view, viewer)
 	}
-	if !viewed {
-		v.list = v.list[:0]
-		return
-	}
-	v.made = tick
-	for _, s := range v.list {
-		h.makeView(s, tick)
-	}
-	for _, p := range h.peers {
+	h.views.Make(h.c.Now(), sim)
+	for _, p := range h.peers.all {
 		switch {
-		case p.view == nil || p.state != Live || p.view.series == nil:
-		case p.view.series.err != nil:
-			h.refuse(p, protocol.ErrorRole, pack.Clip(p.view.series.err.Error(), record.MaxNote))
-		case h.viewDue(p):
-			h.mark(p)
+		case p.view == nil || p.state != Live:
+		case p.view.Err() != nil:
+			h.refuse(p, protocol.ErrorRole, pack.Clip(p.view.Err().Error(), record.MaxNote), "")
+		case p.view.Due(h.options.AckEvery):
+			h.peers.mark(p)
 		}
 	}
-	v.list = slices.DeleteFunc(v.list, func(s *series) bool {
-		return !slices.ContainsFunc(h.peers, func(p *peer) bool { return p.view != nil && p.view.series == s })
-	})
 }
 
-// makeView makes the view of a tick.
-func (h *Host) makeView(s *series, tick lockstep.Tick) {
-	if s.sender.Number() > 0 && s.tick == tick {
-		return
+// appendViews appends the next messages of views, and what a viewer gets of the records: notes, events, and the end of the match.
+// Other clients learn changes of the seats from commands of System.
+func (h *Host) appendViews(p *peer, dst []byte, begin, limit int) []byte {
+	dst, open := h.views.Open(p.view, dst, &h.writer, begin, limit)
+	if !open {
+		return dst
 	}
-	v := &h.views
-	v.buffer, s.err = h.c.Referee().Simulation().AppendView(v.buffer[:0], s.viewer)
-	v.largest = max(v.largest, len(v.buffer))
-	if s.err == nil {
-		s.err = s.sender.Set(v.buffer, h.options.Views.Budget)
+	for i := range h.seats {
+		if now, changed := p.view.Present(lockstep.Player(i), h.seats[i].shown); changed {
+			dst = append(dst, record.Event(lockstep.Player(i), record.EventPresence, now)...)
+		}
 	}
-	s.tick = tick
+	at := max(p.stream.Cursor(), h.ring.First())
+	for end := h.log.visible(p.reader()); at < end; at++ {
+		raw := h.ring.Record(at)
+		if kind := record.KindOf(raw); kind != record.KindNote && kind != record.KindEvent && kind != record.KindEnd {
+			continue
+		}
+		if len(dst) > begin && len(dst)+len(raw) > limit {
+			break
+		}
+		dst = append(dst, raw...)
+	}
+	p.stream.Pass(at)
+	dst, begun, bytes := p.view.AppendDeltas(dst, &h.writer, limit, h.options.AckEvery)
+	h.stats.Views += uint64(begun)
+	h.stats.ViewBytes += uint64(bytes)
+	seen := h.c.Broken() || at == h.ring.Next() && p.view.Complete(h.c.Now()) // after a failure of the log no view follows
+	if h.ending.Over() && seen && len(dst) <= limit {
+		p.sentEnd = true
+		h.closeEnded(p)
+		dst = p.takePrivate(dst)
+	}
+	return dst
 }
 
-// follow gives a peer the series of whose view it gets. Another one than before begins anew.
-func (h *Host) follow(p *peer) {
-	viewer := p.view.as
-	if p.seat != lockstep.System {
-		viewer = h.c.Referee().Simulation().ViewerOf(p.seat)
-	}
-	if s := p.view.series; s != nil && s.viewer == viewer {
-		return
-	}
-	i := slices.IndexFunc(h.views.list, func(s *series) bool { return s.viewer == viewer })
-	if i < 0 {
-		i = len(h.views.list)
-		h.views.list = append(h.views.list, &series{viewer: viewer, sender: feed.NewSender(h.views.plan)})
-	}
-	p.view.begin(h.views.list[i])
-}
-
-// viewBound returns the most bytes that views like those so far take: a sender keeps its last views and differences between
-// them, and a peer one difference. A difference can be larger than a view, by the masks of its rows.
-func (h *Host) viewBound() int {
-	if h.views.plan == nil {
-		return 0
-	}
-	most := 2 * (h.views.largest + 4<<10)
-	return (len(h.seats)+1)*4*feed.History*most + h.peerBound()*2*most
-}
-
-// memory returns the bytes that the views keep.
-func (v *views) memory() int {
-	n := cap(v.buffer)
-	for _, s := range v.list {
-		n += s.sender.Memory()
-	}
-	return n
+// ofState reports whether only a client that simulates the match has what a message tells.
+func ofState(k protocol.Kind) bool {
+	return k == protocol.KindChecksum || k == protocol.KindState || k == protocol.KindResimulated || k == protocol.KindPhases || k == protocol.KindAck || k == protocol.KindPanicked
 }

@@ -96,7 +96,7 @@ func TestViews(t *testing.T) {
 		t.Errorf("got %q last", last)
 	}
 	views := a.view.views
-	if err := p.h.End(p.now, "enough"); err != nil {
+	if err := p.h.Admin().End(p.now, "enough"); err != nil {
 		t.Fatal(err)
 	}
 	p.pass(lockstep.Second)

@@ -11,7 +11,7 @@ import (
 // A Wait says why a match stands still or runs slower. All peers are told. Reason is "" if the match runs.
 type Wait = pace.Wait
 
-// Reasons of a Wait, besides those of a lobby, which are in package protocol, and of [Host.Hold].
+// Reasons of a Wait, besides those of a lobby, which are in package protocol, and of [Admin.Hold].
 const (
 	WaitsPaused  = protocol.HeldPaused
 	WaitsForSlow = protocol.HeldForSlow
@@ -20,35 +20,29 @@ const (
 
 // Hold stops the sealing of ticks for a reason of the server, such as a full disk, until it is called again. A Wait
 // without a Reason lets the match continue. Since is ignored.
-func (h *Host) Hold(now lockstep.Time, w Wait) {
-	h.at(now)
+func (a Admin) Hold(now lockstep.Time, w Wait) {
+	a.h.now = max(a.h.now, now)
 	w.Reason = pack.Clip(w.Reason, record.MaxNote)
-	before := h.Held()
-	if h.ending.Over() || !h.pace.Hold(h.now, w) {
+	before := a.h.pace.Held()
+	if a.h.ending.Over() || !a.h.pace.Hold(a.h.now, w) {
 		return
 	}
 	if w.Reason != before {
-		h.wakeAt(h.lobby.Hold(h.now, before != "", h.lobbySeats()))
+		a.h.wakeAt(a.h.lobby.Hold(a.h.now, before != "", a.h.seats.lobby()))
 		kind := MatchHeld
 		if w.Reason == "" {
 			kind = MatchGoesOn
 		}
-		h.event(Event{Kind: kind, Player: lockstep.System, Text: w.Reason})
+		a.h.event(Event{Kind: kind, Player: lockstep.System, Text: w.Reason})
 	}
-	h.tellWait()
+	a.h.tellWait()
 }
-
-// Held returns the reason of [Host.Hold], or "".
-func (h *Host) Held() string { return h.pace.Held() }
-
-// Wait returns why the match stands still or runs slower, as the peers know it.
-func (h *Host) Wait() Wait { return h.pace.Told() }
 
 // tellWait tells the peers what the match waits for, if that has changed.
 func (h *Host) tellWait() {
 	now := pace.Situation{Over: h.ending.Over(), Paused: h.c.Paused()}
-	if h.lobby.Open() && !now.Over && !now.Paused && h.Held() == "" {
-		w := h.lobby.Wait(h.now, h.lobbySeats())
+	if h.lobby.Open() && !now.Over && !now.Paused && h.pace.Held() == "" {
+		w := h.lobby.Wait(h.now, h.seats.lobby())
 		now.Lobby = Wait{Reason: w.Reason, Players: w.Players, Until: w.Until}
 	}
 	changed, again := h.pace.Tell(h.now, now)
@@ -56,9 +50,9 @@ func (h *Host) tellWait() {
 	if !changed {
 		return
 	}
-	for _, p := range h.peers {
+	for _, p := range h.peers.all {
 		if p.state != Connecting && p.state != Closed {
-			h.mark(p)
+			h.peers.mark(p)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func Example() {
 			match.Client().Submit(&minimal.Go{X: 20, Y: 5})
 		}
 	}
-	if err := match.Host().End(5*lockstep.Second, "enough"); err != nil {
+	if err := match.Host().Admin().End(5*lockstep.Second, "enough"); err != nil {
 		panic(err)
 	}
 	if err := match.Advance(5 * lockstep.Second); err != nil {

@@ -541,7 +541,7 @@ func (c *cluster) finish() {
 			}
 		}
 	}
-	if err := c.host.CheckBounds(1 << 12); err != nil {
+	if err := c.host.Info().CheckBounds(1 << 12); err != nil {
 		c.tb.Error(err)
 	}
 	if c.compared == 0 {

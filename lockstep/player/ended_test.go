@@ -165,7 +165,7 @@ func TestRulesEndLive(t *testing.T) {
 		a.peer, r.clients = 0, slices.DeleteFunc(r.clients, func(c *roomClient) bool { return c == a }) // its connection is lost unnoticed
 		r.pass(7 * lockstep.Second)                                                                     // the keyframe of the first joiners is too old
 		last := r.h.Now()
-		if !r.h.Lingers() {
+		if !r.h.Status().Lingers {
 			t.Errorf("delay %d: the host does not linger for a player who is away", delay)
 		}
 		back, late := r.join(g, "0"), r.join(g, "w")
@@ -175,12 +175,12 @@ func TestRulesEndLive(t *testing.T) {
 				t.Errorf("delay %d, %s: got %+v at tick %d, stage %v, %v; want the victory at tick %d", delay, name, c.ended(), c.Tick(), c.Stage(), c.Err(), last)
 			}
 		}
-		if r.h.Lingers() {
+		if r.h.Status().Lingers {
 			t.Errorf("delay %d: the host lingers, though all players have seen the end", delay)
 		}
 		later := r.join(g, "0")
 		r.pass(lockstep.Second)
-		if r.h.Lingers() || later.ended().ByRules || later.Header() != nil {
+		if r.h.Status().Lingers || later.ended().ByRules || later.Header() != nil {
 			t.Errorf("delay %d: after the linger a client got %+v", delay, later.ended())
 		}
 		i := slices.IndexFunc(r.events, func(e host.Event) bool { return e.Kind == host.MatchOver })

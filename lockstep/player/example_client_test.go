@@ -194,7 +194,7 @@ func ExampleReconnectPolicy() {
 	v.play(lockstep.Second)
 	v.cut(errors.New("cable unplugged"))
 	v.play(lockstep.Second)
-	if err := host.End(v.now, "nobody presses any more"); err != nil {
+	if err := host.Admin().End(v.now, "nobody presses any more"); err != nil {
 		fmt.Println(err)
 	}
 	v.play(lockstep.Second)

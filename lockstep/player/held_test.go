@@ -18,9 +18,9 @@ func ExampleHeld() {
 		}
 	}
 	v.play(lockstep.Second)
-	h.Hold(v.now, host.Wait{Reason: "the disk is full"})
+	h.Admin().Hold(v.now, host.Wait{Reason: "the disk is full"})
 	v.play(lockstep.Second)
-	h.Hold(v.now, host.Wait{})
+	h.Admin().Hold(v.now, host.Wait{})
 	v.play(lockstep.Second)
 	fmt.Printf("tick %d\n", h.Now())
 	// Output:

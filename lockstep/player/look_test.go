@@ -196,7 +196,7 @@ func TestLook(t *testing.T) {
 	if left.Player != 1 || left.Presence != player.Vacant || left.Name != "b" {
 		t.Errorf("the last change of a seat: %+v", left)
 	}
-	if err := x.host.End(x.now, "over"); err != nil {
+	if err := x.host.Admin().End(x.now, "over"); err != nil {
 		t.Fatal(err)
 	}
 	x.pass(8 * lockstep.Second)

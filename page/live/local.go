@@ -116,7 +116,7 @@ func (s *localSession) advance(elapsed time.Duration) bool {
 func (s *localSession) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.match.Host().End(s.now, "the player has left") == nil {
+	if s.match.Host().Admin().End(s.now, "the player has left") == nil {
 		_ = s.match.Advance(s.now) // the match is over, and so is its log
 	}
 }

@@ -70,7 +70,7 @@ func oldReplay(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(m.Host().End(now, "enough"), m.Advance(now), w.Close()); err != nil {
+	if err := errors.Join(m.Host().Admin().End(now, "enough"), m.Advance(now), w.Close()); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "old.ssr")

@@ -57,14 +57,14 @@ func fast() setup {
 	}
 }
 
-// A client that was written from docs/compat.md alone, in another language, plays against another one. All checksums agree,
+// A client that was written from this page of the package alone, in another language, plays against another one. All checksums agree,
 // states in the middle are its own, and the replay verifies. The match has the ticks of ten minutes.
 func TestClientInAnotherLanguage(t *testing.T) {
 	t.Parallel()
 	length := int(tenMinutes(t))
 	s := newStage(t, fast())
 	s.do(t, func(h *host.Host) {
-		if err := h.SetSpeed(0, 1000); err != nil {
+		if err := h.Admin().SetSpeed(0, 1000); err != nil {
 			t.Error(err)
 		}
 	})

@@ -6,8 +6,10 @@ import (
 	"testing"
 )
 
-// diskServer is the package whose matches and metrics never wait for a disk.
+// diskServer is the package whose matches and metrics never wait for a disk, and diskMachines are the parts of its matches.
 const diskServer = "server"
+
+var diskMachines = []string{diskServer, "server/internal/bundles", "server/internal/livelog"}
 
 // diskCalls are the functions, by package, that wait for a disk. A name that ends with * is a prefix.
 var diskCalls = map[string][]string{
@@ -19,42 +21,42 @@ var diskCalls = map[string][]string{
 // diskUsers are the functions of diskServer that may wait for the disk, and who waits then: never a match that plays, nor who holds
 // a mutex that one takes, or the metrics.
 var diskUsers = map[string]string{
-	"New":                   "the program that starts",
-	"CheckLog":              "the program that starts",
-	"LiveLogs":              "the program that starts",
-	"Match.abandon":         "who creates or resumes a match",
-	"Match.recoverFrom":     "who resumes a match",
-	"lockInterrupted":       "who resumes a match",
-	"openInterrupted":       "who resumes a match",
-	"Server.compareLog":     "a goroutine of its own, with a mutex that only others of its kind take",
-	"Match.noticeLost":      "a goroutine of its own",
-	"Match.release":         "a match that is over",
-	"Server.archive":        "a match that is over, or who resumes it",
-	"SealFile":              "a goroutine of its own",
-	"writeBundle":           "a goroutine of its own",
-	"writeProbe":            "a goroutine of its own, see storage.check",
-	"denialFolder.Put":      "the goroutine of keeper",
-	"denialFolder.remove":   "the goroutine of keeper, or of a sweep",
-	"denialFolder.Sweep":    "a goroutine of its own, see Server.sweepLater",
-	"denialFolder.Get":      "who resumes a match, or a goroutine of its own",
-	"denialFolder.each":     "the program that starts, or a sweep",
-	"readTries":             "the program that starts, or a request",
-	"writeTries":            "who resumes a match",
-	"forgetTries":           "who resumes a match",
-	"Server.keepTries":      "who resumes a match",
-	"Match.openSave":        "a request",
-	"newTemporary":          "a request",
-	"openFinished":          "a request",
-	"replayFolder.files":    "a request, with a mutex that only others of its kind take",
-	"replayFolder.evidence": "a request, or the goroutine of a seal",
-	"Server.removeEvidence": "a request",
-	"Server.removeReplay":   "a request",
+	"New":                         "the program that starts",
+	"CheckLog":                    "the program that starts",
+	"LiveLogs":                    "the program that starts",
+	"Log.Abandon":                 "who creates or resumes a match",
+	"recovery.replace":            "who resumes a match",
+	"lockInterrupted":             "who resumes a match",
+	"openInterrupted":             "who resumes a match",
+	"recoverer.compareLog":        "a goroutine of its own, with a mutex that only others of its kind take",
+	"Log.Lost":                    "a goroutine of its own",
+	"Log.Release":                 "a match that is over",
+	"sealer.archive":              "a match that is over, or who resumes it",
+	"SealFile":                    "a goroutine of its own",
+	"writeBundle":                 "a goroutine of its own",
+	"writeProbe":                  "a goroutine of its own, see storage.check",
+	"denialFolder.Put":            "the goroutine of keeper",
+	"denialFolder.remove":         "the goroutine of keeper, or of a sweep",
+	"denialFolder.Sweep":          "a goroutine of its own, see denier.sweepLater",
+	"denialFolder.Get":            "who resumes a match, or a goroutine of its own",
+	"denialFolder.each":           "the program that starts, or a sweep",
+	"readTries":                   "the program that starts, or a request",
+	"writeTries":                  "who resumes a match",
+	"forgetTries":                 "who resumes a match",
+	"recoverer.keepTries":         "who resumes a match",
+	"Match.openSave":              "a request",
+	"newTemporary":                "a request",
+	"openFinished":                "a request",
+	"replayFolder.files":          "a request, with a mutex that only others of its kind take",
+	"replayFolder.evidence":       "a request, or the goroutine of a seal",
+	"replayFolder.removeEvidence": "a request",
+	"replayFolder.remove":         "a request",
 }
 
 // diskFindings looks for other functions that do. A method has the name of its type: Match.begin.
 func diskFindings(tr *tree, users map[string]string) (found []finding) {
 	used := map[string]bool{}
-	tr.calls([]string{diskServer}, func(f *file, fn *ast.FuncDecl, call *ast.CallExpr) {
+	tr.calls(diskMachines, func(f *file, fn *ast.FuncDecl, call *ast.CallExpr) {
 		if !waitsForDisk(call) {
 			return
 		}

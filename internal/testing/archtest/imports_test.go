@@ -79,12 +79,14 @@ var imports = []importRow{
 	// Apart from lockstep, so that only what sends or receives views links it.
 	{pattern: "lockstep/feed", own: []string{"state"}, tests: []string{"fixed"}},
 	// No machine of a host imports the host; of the others, only the IDs of accounts.
+	{pattern: "lockstep/host/internal/bans", own: []string{"internal/pack", "lockstep", "lockstep/host/internal/budget", "lockstep/record"}},
 	{pattern: "lockstep/host/internal/budget", own: []string{"lockstep"}},
 	{pattern: "lockstep/host/internal/ending", own: []string{"internal/pack", "lockstep/record", "lockstep", "lockstep/coordinator", "lockstep/protocol"}},
 	{pattern: "lockstep/host/internal/evidence", own: []string{"state", "checksum", "lockstep/record", "lockstep", "lockstep/coordinator", "lockstep/protocol"}, tests: live},
 	{pattern: "lockstep/host/internal/idle", own: []string{"lockstep"}},
 	{pattern: "lockstep/host/internal/link", own: []string{"lockstep"}},
 	{pattern: "lockstep/host/internal/lobby", own: []string{"lockstep", "lockstep/host/internal/budget", "lockstep/protocol"}},
+	{pattern: "lockstep/host/internal/views", own: []string{"lockstep", "lockstep/feed", "lockstep/protocol", "lockstep/record"}},
 	{pattern: "lockstep/host/internal/vote", own: []string{"lockstep", "lockstep/host/internal/budget"}},
 	{pattern: "lockstep/host/internal/pace", own: []string{"lockstep", "lockstep/host/internal/budget", "lockstep/protocol", "lockstep/record"}},
 	{pattern: "lockstep/host/internal/talk", own: []string{"lockstep", "lockstep/host/internal/budget", "lockstep/protocol"}},
@@ -114,7 +116,16 @@ var imports = []importRow{
 	{pattern: "internal/line", own: slices.Concat(log, []string{"desync", "desync/probe", "desync/probe/program", "internal/weave", "internal/words", "lockstep/abi", "module"}), modules: []string{xsync}, tests: slices.Concat(games, live, []string{"internal/testing/hostile", "internal/testing/planted/workshop", "lockstep/local"})},
 	// Apart, so that no test of a game links what reads and builds sources.
 	{pattern: "internal/line/checkline", own: []string{"desync/probe/program", "internal/line"}},
-	{pattern: "server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files", "internal/logged", "internal/measure", "internal/tries", "internal/wsmatch"}), modules: []string{websocket, quic, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"server/archive", "server/assets", openAPI, xxhash})},
+	// No machine of a server imports the server.
+	{pattern: "server/internal/allowance", modules: []string{xtime}},
+	{pattern: "server/internal/crowd"},
+	{pattern: "server/internal/front"},
+	{pattern: "server/internal/guests", own: []string{"server/internal/allowance"}},
+	{pattern: "server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files", "internal/logged", "internal/measure", "internal/tries", "internal/wsmatch", "server/internal/..."}), modules: []string{websocket, quic, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"server/archive", "server/assets", openAPI, xxhash})},
+	{pattern: "server/internal/bundles", own: []string{"internal/files", "lockstep", "lockstep/host", "replay"}, tests: []string{"lockstep/coordinator", "lockstep/record"}},
+	{pattern: "server/internal/hold", own: []string{"lockstep", "lockstep/host", "lockstep/protocol"}},
+	{pattern: "server/internal/livelog", own: []string{"lockstep", "lockstep/protocol", "lockstep/record", "replay"}},
+	{pattern: "server/internal/owners", own: []string{"lockstep", "lockstep/host"}},
 	{pattern: "server/archive", own: []string{"lockstep", "server", "replay", "internal/files"}, modules: []string{metrics, bbolt}, tests: []string{"lockstep/host", "lockstep/record", "server/archive/s3", gofakes3}},
 	// Apart, so that only a program with object storage links its client.
 	{pattern: "server/archive/s3", own: []string{"server/archive"}, modules: []string{minio}, tests: []string{"lockstep", "server", gofakes3}},

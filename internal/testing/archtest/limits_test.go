@@ -29,8 +29,8 @@ var limitName = regexp.MustCompile("`([a-z]+\\.[A-Za-z]\\w*)`")
 var limitPages = []string{"docs/limits.md", "docs/threat-model.md"}
 
 // limitFindings compares the rows of pages with the code. The constants of every
-// file limits.go, and the rates of every Rates, need a row. A limit in a table of
-// a specification stands in no other.
+// file limits.go that no page names, and the rates of every Rates, need a row. A limit
+// in a table of a specification stands in no other.
 func (t *tree) limitFindings(pages map[string]string) []finding {
 	var found []finding
 	told := map[string]string{}
@@ -64,9 +64,10 @@ func (t *tree) limitFindings(pages map[string]string) []finding {
 			}
 		}
 	}
+	all := strings.Join(slices.Collect(maps.Values(pages)), "")
 	for _, p := range t.pkgs {
 		for _, f := range p.files {
-			if path.Base(f.name) != "limits.go" {
+			if path.Base(f.name) != "limits.go" || strings.Contains(all, "`"+f.name+"`") {
 				continue
 			}
 			for _, s := range constants(f.ast) {
@@ -94,7 +95,7 @@ func (t *tree) formatLimits(pages map[string]string) []string {
 		}
 		for _, m := range limitName.FindAllStringSubmatch(text, -1) {
 			pkg, name, _ := strings.Cut(m[1], ".")
-			if value, ok := t.constant(pkg, name); ok && pkg != "host" {
+			if value, ok := t.constant(pkg, name); ok && pkg != "host" && pkg != "views" {
 				rows["limit "+m[1]+": "+value] = true
 			}
 		}
@@ -307,6 +308,7 @@ func TestLimitsControl(t *testing.T) {
 	tr := treeOf(t, map[string]string{
 		"a/limits.go": "package a\nconst (\n\tright = 8 << 20\n\twrong = right - 1<<20\n\tuntold = 3\n\tspecified = 4\n\ttwice = 5\n)\n",
 		"b/b.go":      "package b\nconst Max = 3 * (1000 + 1)\n",
+		"d/limits.go": "package d\nconst told = 1\n",
 		"c/c.go": `package c
 const Second = 1000 * 1000
 type Options struct { Size, Free int }
@@ -326,7 +328,7 @@ func (o *Options) complete(r *Rates) {
 	expect(t, tr.limitFindings(map[string]string{
 		"a.md":           "| `a.right` | 8 MiB | x | y |\n| `a.wrong` | 8 MiB | x | y |\n| `a.gone` | 1 | x | y |\n| `b.Max` | 3,003 | x | y |\n| `a.twice` | 5 | x | y |\n",
 		"docs/spec/c.md": "at most `a.right`, `b.Max`, `c.Second`, `a.maxGone` and `a.other`\n| `a.specified` | 4 | x |\n| `a.twice` | 6 | x |\n| `a.field` | text | x |\n",
-		"b.md": "| size | `c.Options.Size` | 2 KiB | x |\n| free | `c.Options.Free` | 1 | x |\n| size | `c.Options.Free` | as Size | x |\n| words | `c.Options.Size` | some | x |\n| gone | `c.Options.Chat` | 5 | x |\n" +
+		"b.md": "`d/limits.go` | size | `c.Options.Size` | 2 KiB | x |\n| free | `c.Options.Free` | 1 | x |\n| size | `c.Options.Free` | as Size | x |\n| words | `c.Options.Size` | some | x |\n| gone | `c.Options.Chat` | 5 | x |\n" +
 			"| chat | `c.Rates.Chat` | 5 a second, 7 at once | x |\n| pings | `c.Rates.Pings` | 64 KiB a second, 128 KiB at once | x |\n",
 	}),
 		"a.md:0: limits: a.wrong: got 8 MiB, the code has 7340032",

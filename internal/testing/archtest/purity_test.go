@@ -17,6 +17,7 @@ var pure = slices.Concat(machines, []string{
 
 // machines are the parts of a match that one package composes.
 var machines = []string{
+	"lockstep/host/internal/bans",
 	"lockstep/host/internal/budget",
 	"lockstep/host/internal/ending",
 	"lockstep/host/internal/evidence",
@@ -26,6 +27,7 @@ var machines = []string{
 	"lockstep/host/internal/lobby",
 	"lockstep/host/internal/pace",
 	"lockstep/host/internal/talk",
+	"lockstep/host/internal/views",
 	"lockstep/host/internal/vote",
 	"lockstep/player/internal/answers",
 	"lockstep/player/internal/commands",

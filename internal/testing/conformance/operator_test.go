@@ -12,27 +12,27 @@ func (s *stage) operate(step *Step) error {
 	h, now, seat := s.host, s.time(), lockstep.Player(step.Number)
 	switch step.Do {
 	case "pause":
-		h.Pause(now, seat)
+		h.Admin().Pause(now, seat)
 	case "resume":
-		h.Resume(now, seat)
+		h.Admin().Resume(now, seat)
 	case "kick":
-		h.Remove(now, seat, step.Text)
+		h.Admin().Remove(now, seat, step.Text)
 	case "ban":
-		h.BanPlayer(now, seat, 0, step.Text)
+		h.Bans().AddPlayer(now, seat, 0, step.Text)
 	case "speed":
-		h.SetSpeed(now, uint16(step.Number))
+		h.Admin().SetSpeed(now, uint16(step.Number))
 	case "input_delay":
-		h.SetInputDelay(now, lockstep.Tick(step.Number))
+		h.Admin().SetInputDelay(now, lockstep.Tick(step.Number))
 	case "hold":
-		h.Hold(now, host.Wait{Reason: step.Text})
+		h.Admin().Hold(now, host.Wait{Reason: step.Text})
 	case "start":
-		h.Start(now)
+		h.Admin().Start(now)
 	case "keyframe":
-		h.Keyframe(now)
+		h.Admin().Keyframe(now)
 	case "end":
-		h.End(now, step.Text)
+		h.Admin().End(now, step.Text)
 	case "shutdown":
-		h.Shutdown(now, lockstep.Time(step.Number)*lockstep.Millisecond)
+		h.Admin().Shutdown(now, lockstep.Time(step.Number)*lockstep.Millisecond)
 	case "crash":
 		return s.crash(int(step.Number))
 	default:

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-const page = "../../../docs/conformance.md"
+const page = dir + "/annotated.md"
 
 // annotation is a row of the annotated file.
 var annotation = regexp.MustCompile("(?m)^\\| (\\d+)(?:–(\\d+))? \\| `([0-9a-f]+)` \\|")

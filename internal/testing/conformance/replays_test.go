@@ -120,7 +120,7 @@ func goodReplays() []Built {
 	late.tick, late.last, late.records = 5, [256]int64{0: 3, 255: 2}, late.records[:1]
 	late.keyframe().frame(adds(0, 1)).end()
 	return []Built{
-		ok("annotated", "The file that docs/conformance.md annotates byte by byte.", annotated().file(), "F-prefix", "F-block", "F-batch", "F-state-hash", "F-content"),
+		ok("annotated", "The file that annotated.md has byte by byte.", annotated().file(), "F-prefix", "F-block", "F-batch", "F-state-hash", "F-content"),
 		ok("standard", "One batch with every kind of record but a mismatch.", standard().file(), "F-order", "F-empty", "F-checksum", "F-content"),
 		ok("batches", "Each record stands in a batch of its own.", batches(standard()).b, "F-batch", "F-chain"),
 		ok("sealed", "Two segments and an index.", sealed().indexed().b, "F-segment", "F-index"),
@@ -189,7 +189,7 @@ func wrapping() *match {
 
 func jump(c command, step int64) command { c.step = step; return c }
 
-// annotated returns the match that docs/conformance.md annotates.
+// annotated returns the match that annotated.md has byte by byte.
 func annotated() *match {
 	return begun().frame(adds(0, 5), says(1, "hi")).empty(3).checksum().end()
 }

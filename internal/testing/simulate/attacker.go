@@ -202,7 +202,7 @@ func (c *attackConn) kicked() {
 	if c.wire.from == v.kickedFrom && v.w.now < v.bannedUntil {
 		v.w.fail("I14", "%s was kicked, and is in the match again %d ms too early", v.name(), (v.bannedUntil-v.w.now)/ms)
 	}
-	if s.ready() && s.host.Kick(v.w.now, c.wire.id, "by an admin") {
+	if s.ready() && s.host.Admin().Kick(v.w.now, c.wire.id, "by an admin") {
 		v.kickedFrom, v.bannedUntil = c.wire.from, v.w.now+kickTime
 		v.w.count("visitor that was kicked")
 		s.after()

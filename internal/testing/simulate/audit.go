@@ -17,7 +17,7 @@ const calmDown = 20 * lockstep.Second
 // check checks the invariants that always hold, once a second and before a crash.
 func (w *world) check() {
 	if w.server.up() {
-		if err := w.server.host.CheckBounds(w.stateBytes()); err != nil {
+		if err := w.server.host.Info().CheckBounds(w.stateBytes()); err != nil {
 			w.fail("I5", "%v", err)
 		}
 	}
@@ -162,7 +162,7 @@ func (w *world) end() {
 		w.fail("I9", "the match does not go on, %d s after the last fault", w.plan.Heal/lockstep.Second)
 		return
 	}
-	if err := s.host.End(w.now, "the run is over"); err != nil {
+	if err := s.host.Admin().End(w.now, "the run is over"); err != nil {
 		w.fail("I9", "the match cannot be ended: %v", err)
 		return
 	}

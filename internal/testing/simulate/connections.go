@@ -120,7 +120,7 @@ func (s *server) lost(wire *wire) {
 
 // edge follows the state of a connection.
 func (s *server) edge(wire *wire) {
-	if state, ok := s.host.PeerState(wire.id); ok && state != wire.state {
+	if state, ok := s.host.Info().PeerState(wire.id); ok && state != wire.state {
 		s.w.step(state, wire)
 	}
 }

@@ -10,12 +10,12 @@ import (
 // sessionControls break what a match promises beside its ticks.
 var sessionControls = []control{
 	{"a match that begins without its players", "I16", "and the players who are there do not let it", func(t *testing.T, w *world) {
-		if err := w.server.host.Start(w.now); err != nil {
+		if err := w.server.host.Admin().Start(w.now); err != nil {
 			t.Fatal(err)
 		}
 	}},
 	{"a match that does not begin", "I16", "the match may begin for", func(t *testing.T, w *world) {
-		w.server.host.Hold(w.now, host.Wait{Reason: "nothing"})
+		w.server.host.Admin().Hold(w.now, host.Wait{Reason: "nothing"})
 	}},
 	{"a countdown that is too short", "I16", "ms after the players let it, want 30000", func(t *testing.T, w *world) {
 		w.plan.Host.Lobby.Countdown = 30 * sec
@@ -31,7 +31,7 @@ var sessionControls = []control{
 		w.check()
 	}},
 	{"a match that runs", "I18", "and client 0 shows that it waits: a player has paused the match", func(t *testing.T, w *world) {
-		if w.orders = w.now + 20*sec; w.server.host.Pause(w.now, 0) != nil {
+		if w.orders = w.now + 20*sec; w.server.host.Admin().Pause(w.now, 0) != nil {
 			t.Fatal("not paused")
 		}
 		w.server.after()

@@ -127,13 +127,13 @@ var controls = []control{
 		w.machines[2].busy = w.now + 100*sec
 	}},
 	{"a server that stops", "I6", "no tick was sealed", func(t *testing.T, w *world) {
-		w.server.host.Hold(w.now, host.Wait{Reason: "nothing"})
+		w.server.host.Admin().Hold(w.now, host.Wait{Reason: "nothing"})
 	}},
 	{"honest bytes", "I7", "was closed as malformed", func(t *testing.T, w *world) {
 		w.machines[0].send([]byte{0xc1})
 	}},
 	{"an honest client that is removed", "I7", "was removed", func(t *testing.T, w *world) {
-		w.server.host.Kick(w.now, w.machines[0].wire.id, "nothing")
+		w.server.host.Admin().Kick(w.now, w.machines[0].wire.id, "nothing")
 		w.server.after()
 	}},
 	{"the written records", "I8", "the recovered file", func(t *testing.T, w *world) {
@@ -171,7 +171,7 @@ var controls = []control{
 		w.machines[1].wire.cut(0, 0)
 	}},
 	{"an unaffected player that is removed", "I13", "client 1, on a good link, was closed as kicked", func(t *testing.T, w *world) {
-		w.server.host.Kick(w.now, w.machines[1].wire.id, "nothing")
+		w.server.host.Admin().Kick(w.now, w.machines[1].wire.id, "nothing")
 		w.server.after()
 	}},
 	{"an unaffected player that is refused", "I13", "client 1, on a good link, was told of an error", func(t *testing.T, w *world) {

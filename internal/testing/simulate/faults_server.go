@@ -28,7 +28,7 @@ var serverKinds = []kind{
 		if !s.ready() || s.host.Err() != nil {
 			return false
 		}
-		s.host.Shutdown(w.now, f.For)
+		s.host.Admin().Shutdown(w.now, f.For)
 		s.pump()
 		if s.writer.Flush() == nil && s.disk.now.sync() == nil {
 			s.flushed, s.durable = w.oracle.tick(), w.oracle.tick()
@@ -39,7 +39,7 @@ var serverKinds = []kind{
 		return w.flipReferee(w.dice(f))
 	}},
 	{name: "pause", group: "admin", perHour: 30, low: 10 * ms, high: 40 * sec, inject: func(w *world, m *machine, f *Fault) bool {
-		if !w.server.ready() || m.seat == lockstep.System || !w.admin(w.server.host.Pause(w.now, m.seat)) {
+		if !w.server.ready() || m.seat == lockstep.System || !w.admin(w.server.host.Admin().Pause(w.now, m.seat)) {
 			return false
 		}
 		w.pausedTo, w.unpause = w.now+f.For, false
@@ -49,24 +49,24 @@ var serverKinds = []kind{
 		w.resumeMatch()
 	}},
 	{name: "speed", group: "admin", perHour: 20, low: sec, high: 10 * sec, n: 150, inject: func(w *world, _ *machine, f *Fault) bool {
-		if w.server.ready() && w.admin(w.server.host.SetSpeed(w.now, 0)) {
+		if w.server.ready() && w.admin(w.server.host.Admin().SetSpeed(w.now, 0)) {
 			w.fail("I6", "the match was set to a speed of 0 %%")
 		}
-		return w.server.ready() && w.admin(w.server.host.SetSpeed(w.now, uint16(50+f.N)))
+		return w.server.ready() && w.admin(w.server.host.Admin().SetSpeed(w.now, uint16(50+f.N)))
 	}, restores: func(w *world, _ *machine, f *Fault) {
 		if w.server.ready() {
-			w.admin(w.server.host.SetSpeed(w.now, 100))
+			w.admin(w.server.host.Admin().SetSpeed(w.now, 100))
 		}
 	}},
 	{name: "input delay", group: "admin", perHour: 20, n: 8, inject: func(w *world, _ *machine, f *Fault) bool {
-		return w.server.ready() && w.admin(w.server.host.SetInputDelay(w.now, 1+lockstep.Tick(f.N)))
+		return w.server.ready() && w.admin(w.server.host.Admin().SetInputDelay(w.now, 1+lockstep.Tick(f.N)))
 	}},
 	{name: "kick", group: "admin", perHour: 10, inject: func(w *world, m *machine, f *Fault) bool {
 		if m.wire == nil || !w.server.ready() || m.wire.hostGone {
 			return false
 		}
 		w.kicked[m.index] = true
-		kicked := w.server.host.Kick(w.now, m.wire.id, "by an admin")
+		kicked := w.server.host.Admin().Kick(w.now, m.wire.id, "by an admin")
 		w.server.after()
 		return kicked
 	}},
@@ -91,7 +91,7 @@ func (w *world) resumeMatch() {
 	if !w.unpause || !w.server.ready() {
 		return
 	}
-	if w.server.host.Resume(w.now, lockstep.System) == nil {
+	if w.server.host.Admin().Resume(w.now, lockstep.System) == nil {
 		w.unpause = false
 		w.server.after()
 	}

@@ -79,7 +79,7 @@ func (s *server) compare(e entry) {
 // suspend stops the match, and tells the clients to come back to another server.
 func (s *server) suspend() {
 	s.suspended, s.flushBy = true, s.w.now+flushTime
-	s.host.Move(s.w.now, movedRetry)
+	s.host.Admin().Move(s.w.now, movedRetry)
 	s.pump()
 }
 

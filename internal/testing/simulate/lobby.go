@@ -125,9 +125,9 @@ func (w *world) inLobby() bool {
 	if !s.ready() || s.host.Err() != nil || w.oracle.ended {
 		return true
 	}
-	if w.now >= w.start+p.Start && s.host.InLobby() {
+	if w.now >= w.start+p.Start && s.host.Status().InLobby {
 		l.ordered = true
-		if err := s.host.Start(w.now); err != nil {
+		if err := s.host.Admin().Start(w.now); err != nil {
 			w.fail("I16", "an admin cannot start the match: %v", err)
 		}
 		s.after()

@@ -72,7 +72,7 @@ func (r *replica) due() lockstep.Time {
 		return r.until
 	case r.askAt > r.server.w.now:
 		return r.askAt
-	case r.late > 0 && r.server.host != nil && r.server.host.Held() == "":
+	case r.late > 0 && r.server.host != nil && r.server.host.Status().Held == "":
 		return r.late + maxUncommitted + 1
 	}
 	return never
@@ -168,8 +168,8 @@ func (r *replica) settle() {
 	if r.late > 0 && s.w.now-r.late > maxUncommitted {
 		reason = "the replicated log does not answer"
 	}
-	if s.host.Held() != reason {
-		s.host.Hold(s.w.now, host.Wait{Reason: reason})
+	if s.host.Status().Held != reason {
+		s.host.Admin().Hold(s.w.now, host.Wait{Reason: reason})
 	}
 }
 

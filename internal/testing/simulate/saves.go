@@ -121,8 +121,8 @@ func (s *saved) run(m *host.Host, w *replay.Writer, until lockstep.Tick) error {
 		if m.Now() >= until || m.Err() != nil {
 			break
 		}
-		if m.InLobby() && m.Now() > s.tick {
-			if err := m.Start(r.Next); err != nil {
+		if m.Status().InLobby && m.Now() > s.tick {
+			if err := m.Admin().Start(r.Next); err != nil {
 				return err
 			}
 		}
@@ -158,7 +158,7 @@ func (s *saved) recover() (*host.Host, error) {
 		return nil, fmt.Errorf("after a crash: %w", err)
 	}
 	if m.Err() == nil {
-		if err := m.End(0, "the run is over"); err != nil {
+		if err := m.Admin().End(0, "the run is over"); err != nil {
 			return nil, err
 		}
 		if err := m.Ready().AppendTo(w); err != nil {

@@ -111,7 +111,7 @@ func (m *machine) seesSeats() {
 	}
 	for i, want := range o.seating.between(low, high) {
 		if !slices.ContainsFunc(want, func(s seatState) bool {
-			return s.looks(&seen[i], w.server.up() && w.server.host.InLobby() && wire.next() > o.now().begins)
+			return s.looks(&seen[i], w.server.up() && w.server.host.Status().InLobby && wire.next() > o.now().begins)
 		}) {
 			w.fail("I17", "%s sees the seat of player %d at tick %d as %+v, want %+v", m, i, t, seen[i], want)
 			return

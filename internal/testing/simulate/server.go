@@ -297,7 +297,7 @@ func (s *server) record(r *host.Ready) {
 		s.host.Fail(s.w.now, err)
 		return
 	}
-	if s.host.InLobby() && !s.w.plan.Disk.Await { // no tick makes the writer flush or sync
+	if s.host.Status().InLobby && !s.w.plan.Disk.Await { // no tick makes the writer flush or sync
 		err := s.writer.Flush()
 		if err == nil && s.w.plan.Disk.EachFrame {
 			err = s.disk.now.sync()

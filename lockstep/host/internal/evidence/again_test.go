@@ -157,7 +157,7 @@ func TestFalseAnswersToResimulate(t *testing.T) {
 			if closed := m.Clients[1].Err() != nil || m.Clients[1].Stage() != player.StageLive; closed != row.closed {
 				t.Errorf("closed %t, want %t", closed, row.closed)
 			}
-			if err := m.Host.CheckBounds(1 << 10); err != nil {
+			if err := m.Host.Info().CheckBounds(1 << 10); err != nil {
 				t.Error(err)
 			}
 		})

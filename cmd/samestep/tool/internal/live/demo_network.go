@@ -279,7 +279,7 @@ func (d *networkDemo) end(ctx context.Context) (err error) {
 		m, stats := &d.story.Match, h.Stats()
 		m.Ticks, m.Checksum, d.story.hash = h.Now(), stateHash(h.Referee()), h.Referee().Simulation().Hash()
 		m.Commands, m.BytesOut, m.Keyframes = stats.Commands, stats.BytesOut, stats.SyncKeyframes
-		err = h.End(lockstep.Time(0), "the demo is over")
+		err = h.Admin().End(lockstep.Time(0), "the demo is over")
 	})
 	return errors.Join(gone, err)
 }

@@ -1,0 +1,262 @@
+package bundles
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+
+	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A Log is the log of the match.
+type Log interface {
+	Flush() error
+	Size() int64 // of what was flushed
+	Await(ctx context.Context, size int64) error
+}
+
+// Options says where bundles go, and who hears of them.
+type Options struct {
+	Log    Log
+	Path   string // of the file of Log; "" for none, and then no bundle is written
+	Prefix string // of the paths of bundles
+	Most   int    // about each player
+	Logger *slog.Logger
+	Panics interface{ Inc() }
+	Told   func(path string) // or nil
+}
+
+// Bundles are the bundles of a match.
+type Bundles struct {
+	Options
+	count   map[lockstep.Player]int // about each player
+	bytes   int64                   // of all, approximately
+	drafts  map[reported]*draft     // that are written again after the player has answered; nil at a limit
+	writing sync.WaitGroup
+}
+
+// New returns the Bundles of a match.
+func New(o Options) *Bundles {
+	return &Bundles{Options: o, count: make(map[lockstep.Player]int), drafts: make(map[reported]*draft)}
+}
+
+// A Case is what a bundle is made of.
+type Case struct {
+	Evidence *host.Evidence
+	Header   *lockstep.Header
+	Contents [][]byte // what another machine needs to simulate the match
+	MaxBytes int64    // of all bundles
+}
+
+// A draft is a bundle that is written again after the player has answered.
+type draft struct {
+	path    string
+	size    int64         // that is counted
+	written chan struct{} // closed after it was written, or could not be
+	there   bool          // it is on disk; known when written is closed
+}
+
+// A reported says which report of a match a bundle is about.
+type reported struct {
+	tick   lockstep.Tick
+	player lockstep.Player
+	tie    bool
+}
+
+func reportOf(e *host.Evidence) reported {
+	return reported{e.Report.Tick, e.Report.Player, e.Report.Tie}
+}
+
+// Known reports whether the report of e was early.
+func (b *Bundles) Known(e *host.Evidence) bool {
+	_, known := b.drafts[reportOf(e)]
+	return known
+}
+
+// Early writes a desync's bundle at once, from what is known before the player has answered, so that a crash leaves it.
+func (b *Bundles) Early(x *Case) { b.drafts[reportOf(x.Evidence)] = b.write(x, nil, false) } // nil at a limit
+
+// Write writes a bundle, or replaces the one that was written early.
+func (b *Bundles) Write(x *Case) {
+	of := reportOf(x.Evidence)
+	before, known := b.drafts[of]
+	delete(b.drafts, of)
+	if x.Evidence.Panic != nil { // which the log tells elsewhere
+		before, known = nil, false
+	}
+	if known && before == nil {
+		return // at a limit
+	}
+	if d := b.write(x, before, true); d == nil && before != nil {
+		b.keep(before)
+	}
+}
+
+// End tells of the bundles that are not written again, because the match is over.
+func (b *Bundles) End() {
+	for of, d := range b.drafts {
+		delete(b.drafts, of)
+		if d != nil {
+			b.keep(d)
+		}
+	}
+}
+
+// Wait waits until all bundles are written.
+func (b *Bundles) Wait() { b.writing.Wait() }
+
+// keep tells of a bundle that is not written again.
+func (b *Bundles) keep(d *draft) {
+	b.background(d.path, func() {
+		<-d.written
+		if d.there {
+			b.tell(d.path)
+		}
+	})
+}
+
+// write writes a bundle in a goroutine of its own, and tells of it if it is complete. It replaces the draft unless that is nil. It
+// returns nil if it writes nothing.
+func (b *Bundles) write(x *Case, before *draft, complete bool) *draft {
+	if b.Path == "" {
+		return nil
+	}
+	e := x.Evidence
+	d := &draft{size: b.Log.Size(), written: make(chan struct{})}
+	for _, x := range e.Exhibits {
+		d.size += int64(len(x.Player) + len(x.Referee))
+	}
+	contents := b.fitting(x, d, before)
+	if !b.may(x, d, before) || b.Log.Flush() != nil { // such an error ends the match
+		return nil
+	}
+	size := b.Log.Size()
+	what, who := "desync", fmt.Sprintf("player%d", e.Report.Player)
+	if e.Report.Tie {
+		who = "tie"
+	}
+	if e.Panic != nil {
+		what = "panic"
+		if e.Report.Player == lockstep.System {
+			who = "server"
+		}
+	}
+	d.path = fmt.Sprintf("%s-%s-%d-%s.zip", b.Prefix, what, e.Report.Tick, who)
+	b.background(d.path, func() {
+		defer close(d.written)
+		if before != nil {
+			<-before.written
+			d.there = before.there
+		}
+		err := b.Log.Await(context.Background(), size)
+		if err == nil {
+			err = writeBundle(d.path, b.Path, size, x.Header, e, contents)
+		}
+		if err != nil {
+			b.Logger.Error("bundle", "path", d.path, "err", err)
+		} else {
+			d.there = true
+		}
+		if d.there && complete {
+			b.tell(d.path)
+		}
+	})
+	return d
+}
+
+// background runs code that handles a bundle in a goroutine.
+func (b *Bundles) background(path string, f func()) {
+	b.writing.Go(func() {
+		defer func() {
+			if v := recover(); v != nil { // of the game's code, or the operator's
+				b.Panics.Inc()
+				b.Logger.Error("panic", "path", path, "panic", v, "stack", string(debug.Stack()))
+			}
+		}()
+		f()
+	})
+}
+
+// tell tells of a bundle that is not written again.
+func (b *Bundles) tell(path string) {
+	b.Logger.Warn("bundle", "path", path)
+	if b.Told != nil {
+		b.Told(path)
+	}
+}
+
+// bundlesOfMatch limits the bundles of a match to this multiple of Most, besides the first of each player.
+const bundlesOfMatch = 4
+
+// fitting returns the contents of a bundle, and adds them to the size of a draft; nothing if they do not fit.
+func (b *Bundles) fitting(x *Case, d, before *draft) [][]byte {
+	more := int64(0)
+	for _, c := range x.Contents {
+		more += int64(len(c))
+	}
+	spent := b.bytes
+	if before != nil {
+		spent -= before.size
+	}
+	if spent+d.size+more > x.MaxBytes {
+		return nil
+	}
+	d.size += more
+	return x.Contents
+}
+
+// may counts a bundle that is about to be written, or reports false at a limit. One that replaces a draft counts as the same.
+func (b *Bundles) may(x *Case, d, before *draft) bool {
+	if before != nil {
+		if more := d.size - before.size; b.bytes+more <= x.MaxBytes {
+			b.bytes += more
+			return true
+		}
+		return false
+	}
+	about := x.Evidence.Report.Player
+	of, all := b.count[about], 0
+	for _, n := range b.count {
+		all += n
+	}
+	if of >= b.Most || of > 0 && all >= bundlesOfMatch*b.Most || b.bytes+d.size > x.MaxBytes {
+		return false
+	}
+	b.count[about]++
+	b.bytes += d.size
+	return true
+}
+
+// writeBundle writes a bundle to a temporary file and then renames it, so that nobody reads an incomplete one.
+func writeBundle(path, replayPath string, size int64, h *lockstep.Header, e *host.Evidence, contents [][]byte) (err error) {
+	from, err := files.OpenNoFollow(replayPath)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	f, err := os.CreateTemp(filepath.Dir(path), ".bundle-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if err := replay.WriteBundle(f, h, e, io.LimitReader(from, size), contents...); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

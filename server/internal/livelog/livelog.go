@@ -1,0 +1,192 @@
+package livelog
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A File is the file of a replay.
+type File interface {
+	io.WriteCloser
+	Sync() error
+}
+
+// A Replica is a replicated log: see server.ReplicatedLog.
+type Replica interface {
+	lockstep.Log
+	Commit(done func())
+	Err() error
+	Flush() error
+	Release(why error)
+	Drop()
+}
+
+type writer = replay.Writer
+
+// A Log is the log of a match. The methods of the file's writer are its own.
+type Log struct {
+	*writer  // or nil
+	path     string
+	file     File
+	onDisk   bool
+	replica  Replica // or nil
+	both     lockstep.Log
+	waited   bool        // clients see only what is safe
+	released atomic.Bool // the replica, perhaps before the file is closed
+
+	synced    chan struct{}     // holds a value when committed has changed
+	committed atomic.Uint64     // position up to which the log is safe
+	written   protocol.Position // after the records that the writer has
+	asked     protocol.Position
+	told      protocol.Position // to the match
+	late      time.Time         // start of the present delay of committed; zero without one
+	held      string
+	pending   time.Time      // since when records are only in memory; zero if none are
+	size      int64          // of the file, at pending
+	backlog   replay.Backlog // what the file has not taken
+
+	looking, gone atomic.Bool // for the file in its folder
+	lost          bool        // that was told
+}
+
+// Replicate gives the log a replica, or nil for none. path is that of the file that Open gets.
+func (l *Log) Replicate(path string, r Replica) { l.path, l.replica, l.waited = path, r, r != nil }
+
+// Open begins to write to a file, which is, or will be, at path. onDisk says that a disk has it.
+func (l *Log) Open(path string, f File, onDisk bool, d replay.Durability) {
+	o := replay.WriterOptions{Durability: d}
+	if o.Durability == replay.SyncFrame && l.replica != nil {
+		o.Durability = replay.SyncInterval // nobody waits for this file
+	} else if o.Durability == replay.SyncFrame {
+		l.waited = true
+		o.Durability, o.FlushTicks = replay.SyncCommit, 1
+	}
+	l.path, l.file, l.onDisk, l.synced = path, f, onDisk, make(chan struct{}, 1)
+	l.writer = replay.NewWriter(f, o)
+	l.both = l.writer
+	if l.replica != nil {
+		l.both = record.Tee(l.replica, l.writer)
+	}
+}
+
+// Recorded reports whether the match has a file.
+func (l *Log) Recorded() bool { return l.writer != nil }
+
+// Replicated reports whether the match has a replicated log.
+func (l *Log) Replicated() bool { return l.replica != nil }
+
+// Waited reports whether clients see only what is safe.
+func (l *Log) Waited() bool { return l.waited }
+
+// Writer returns the writer of the file, for [replay.Continue].
+func (l *Log) Writer() *replay.Writer { return l.writer }
+
+// Append implements [lockstep.Log].
+func (l *Log) Append(raw []byte) error {
+	if l.both == nil {
+		return nil
+	}
+	return l.both.Append(raw)
+}
+
+// Remember appends an event that no player gets: what the next server needs to resume the match. Maintain returns its error.
+func (l *Log) Remember(p lockstep.Player, name, text string) {
+	if l.writer == nil {
+		return
+	}
+	l.Append(record.Event(p, name, text))
+	if l.replica != nil {
+		l.replica.Commit(func() {}) // no record of the host may follow soon
+	}
+}
+
+// Wrote notes the position after the records that were appended.
+func (l *Log) Wrote(p protocol.Position) { l.written = p }
+
+// Sync flushes and syncs the file, before WriteBehind.
+func (l *Log) Sync() error {
+	if err := l.writer.Flush(); err != nil {
+		return err
+	}
+	return l.file.Sync()
+}
+
+// Synced holds a value when Maintain has something to say.
+func (l *Log) Synced() <-chan struct{} { return l.synced }
+
+// Stored waits a short time until the replica, if there is one, has all records.
+func (l *Log) Stored() error {
+	if l.replica == nil {
+		return nil
+	}
+	return l.replica.Flush()
+}
+
+// Close closes the file.
+func (l *Log) Close() error { return cmp.Or(l.writer.Close(), l.file.Close()) }
+
+// Abandon closes the file and removes it from a path: its match could not start.
+func (l *Log) Abandon(path string) {
+	if l.writer != nil {
+		l.Close() // an error does not matter for a removed file
+		os.Remove(path)
+	}
+}
+
+// Drop drops the replica: nobody needs it.
+func (l *Log) Drop() {
+	if l.replica != nil {
+		l.replica.Drop()
+	}
+}
+
+// Release lets another server continue the match, if its log is replicated. The file is removed, so that nobody continues
+// the match from here.
+func (l *Log) Release(why error) {
+	if l.replica != nil {
+		os.Remove(l.path)
+		l.Leave(why)
+	}
+}
+
+// Leave is Release without the file.
+func (l *Log) Leave(why error) {
+	if l.released.CompareAndSwap(false, true) {
+		l.replica.Release(why)
+	}
+}
+
+// Released reports whether the replica was released.
+func (l *Log) Released() bool { return l.released.Load() }
+
+// Lost reports once that somebody has removed the file from its folder: what is written to it now is lost. It does not wait for
+// the disk; a later call has the answer.
+func (l *Log) Lost() bool {
+	switch {
+	case !l.onDisk || l.lost:
+	case l.gone.Load():
+		l.lost = true
+		return true
+	case l.looking.CompareAndSwap(false, true):
+		go func() {
+			defer l.looking.Store(false)
+			if _, err := os.Lstat(l.path); errors.Is(err, fs.ErrNotExist) {
+				l.gone.Store(true)
+			}
+		}()
+	}
+	return false
+}
+
+// ToldLost reports whether Lost has said so.
+func (l *Log) ToldLost() bool { return l.lost }
