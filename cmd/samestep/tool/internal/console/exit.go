@@ -25,7 +25,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// The exit codes, as exitTable explains them.
+// The exit codes, as ExitTable explains them.
 const (
 	ExitOK          = 0
 	ExitError       = 1
@@ -154,7 +154,7 @@ func FaultIn(err error) (fault *abi.Fault) {
 	return fault
 }
 
-// fileClass is classOf for an error of reading a file that does not name the file yet.
+// fileClass is ClassOf for an error of reading a file that does not name the file yet.
 func fileClass(err error) replay.Class {
 	if err == nil {
 		return replay.ClassOK
@@ -209,7 +209,7 @@ func ExitCode(err error) int {
 // ErrInterrupted is the result of a verb that an interrupt has ended.
 var ErrInterrupted = errors.New("interrupted")
 
-// Where a command keeps the context of the calls of modules, and what ends it, see [interruptible].
+// Where a command keeps the context of the calls of modules, and what ends it, see [Interruptible].
 const (
 	CallsKey    = "calls"
 	EndCallsKey = "end-calls"

@@ -14,7 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// VersionFlag is for the help: every command line with it is one of the verb version, see [asksVersion].
+// VersionFlag is for the help: every command line with it is one of the verb version, see [AsksVersion].
 var VersionFlag = &cli.BoolFlag{Name: "version", Usage: "print the version of the program, of its formats and of its games"}
 
 // AsksVersion reports whether --version is among the arguments.

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// MainFolder is the folder of the program's package main, or "" if it is not on this machine. [Run] sets it.
+// MainFolder is the folder of the program's package main, or "" if it is not on this machine. tool.Run sets it.
 var MainFolder string
 
 // FindMain returns the folder of the caller's function main.
@@ -31,7 +31,7 @@ func FindMain() string {
 	}
 }
 
-// MainPackage returns the path of the program's package main, in mainFolder if that is known.
+// MainPackage returns the path of the program's package main, in MainFolder if that is known.
 func MainPackage() string {
 	if MainFolder != "" {
 		return "."
@@ -48,7 +48,7 @@ func MainPath() string {
 	return info.Path
 }
 
-// IsProgram says that this process is the program of [Main], so that it can start itself.
+// IsProgram says that this process is the program of tool.Main, so that it can start itself.
 var IsProgram bool
 
 // Module is the import path of the engine.

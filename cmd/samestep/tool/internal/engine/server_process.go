@@ -27,7 +27,7 @@ func StartServer(program string, log io.Writer, flags []string) (*serverProcess,
 	return startServerAs([]string{program}, log, flags)
 }
 
-// startServerAs is startServer with a program that begins the command.
+// startServerAs is StartServer with a program that begins the command.
 func startServerAs(command []string, log io.Writer, flags []string) (*serverProcess, error) {
 	args := slices.Concat(command, []string{"serve", "--listen", "127.0.0.1:0", "--log-level", "warn", "--set", "web=false"}, flags)
 	p := exec.Command(args[0], args[1:]...)

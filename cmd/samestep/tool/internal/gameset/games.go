@@ -29,8 +29,8 @@ func Listed(c *cli.Context) List {
 
 // Keys of a program's metadata.
 const (
-	GamesKey   = "games"   // a gameList
-	ModulesKey = "modules" // a *moduleSet, while a command runs
+	GamesKey   = "games"   // a List
+	ModulesKey = "modules" // a *ModuleSet, while a command runs
 )
 
 // ModulesOf returns the modules of a command, or nil for one that does not simulate.
@@ -79,7 +79,7 @@ func Hosted(c *cli.Context) (List, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Listed(c).Builds(g.Name()), nil // chosenGame has added the game of a folder to the list
+	return Listed(c).Builds(g.Name()), nil // ChosenGame has added the game of a folder to the list
 }
 
 // Builds returns all builds of a game.
@@ -151,7 +151,7 @@ func (g *Playable) SizeOf(units uint) uint16 {
 // MaxRoom is the largest number of seats of a match that a verb plays by itself.
 const MaxRoom = 16
 
-// Seats returns the value of --players. The default is what the game accepts, see [playable.mostSeats].
+// Seats returns the value of --players. The default is what the game accepts, see [Playable.MostSeats].
 func (g *Playable) Seats(c *cli.Context, units uint, override []byte) (uint, error) {
 	n := c.Uint("players")
 	if c.IsSet("players") {

@@ -58,7 +58,7 @@ func (m *ModuleSet) Other(h *lockstep.Header) (*Playable, error) {
 	return m.all().Of(h)
 }
 
-// Use returns the games of ofFile, and notes whose rules simulate the match.
+// Use returns the games of OfFile, and notes whose rules simulate the match.
 func (m *ModuleSet) Use(f *replay.File) (List, error) {
 	games, err := m.OfFile(f)
 	if err != nil {
@@ -108,7 +108,7 @@ func (m *ModuleSet) UsedSoFar(f *replay.File) []UsedRules {
 	return slices.Clone(m.used[f])
 }
 
-// GamesFor returns the games with which the program simulates the match in a file, see [moduleSet.ofFile].
+// GamesFor returns the games with which the program simulates the match in a file, see [ModuleSet.OfFile].
 func GamesFor(c *cli.Context, f *replay.File) (replay.Games, error) {
 	m := ModulesOf(c)
 	if m == nil {

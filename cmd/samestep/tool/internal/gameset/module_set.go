@@ -76,7 +76,7 @@ func StoreOfUser() string {
 func FetchedIn(store string) string { return filepath.Join(store, "fetched") }
 
 // A ModuleSet has the games of modules that a command uses: those of --rules, and those that it finds. Each file of a command
-// has games of its own, see ofFile. It is safe for concurrent use.
+// has games of its own, see OfFile. It is safe for concurrent use.
 type ModuleSet struct {
 	name    string // of the program
 	Program List   // with the games of the program

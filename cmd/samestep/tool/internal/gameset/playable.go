@@ -83,7 +83,7 @@ func (g *Playable) config(players uint8, units uint16) (config any, err error) {
 	return g.Usual(players), nil
 }
 
-// UnitsField is the field of a configuration that sizes the others, see [Units].
+// UnitsField is the field of a configuration that sizes the others, see tool.Units.
 const UnitsField = "Units"
 
 // UnitsIn returns the units in a configuration in JSON, or 0.
@@ -207,7 +207,7 @@ func (g *Playable) Bots() func(seed uint64) func(lockstep.Player, *lockstep.Simu
 	}
 }
 
-// CompatOptions are what serve gives to the handler of [Compat], from its flags.
+// CompatOptions are what serve gives to the handler of tool.Compat, from its flags.
 type CompatOptions struct {
 	Match         string       // of connections that name none
 	Strangers     bool         // clients whose token is unknown may watch

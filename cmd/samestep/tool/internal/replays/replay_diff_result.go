@@ -38,7 +38,7 @@ type stateDifference struct {
 	All    state.Differences `json:"differences"` // each of the fields, up to 100,000
 }
 
-// result returns errDiffers if something differs, or else the error that stopped the comparison.
+// result returns console.ErrDiffers if something differs, or else the error that stopped the comparison.
 func (d *difference) result() error {
 	x := d.comparison
 	switch {

@@ -169,7 +169,7 @@ func UntilSignal(ctx context.Context) (_ context.Context, stop func()) {
 	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 }
 
-// ServeUntilInterrupted serves until ctx ends, which is of untilSignal, with its stop.
+// ServeUntilInterrupted serves until ctx ends, which is of UntilSignal, with its stop.
 func ServeUntilInterrupted(ctx context.Context, stop func(), s *server.Server, beside Serving, handler http.Handler, l net.Listener, drain time.Duration, log *slog.Logger) error {
 	h := server.HTTPServer("", handler)
 	h.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)

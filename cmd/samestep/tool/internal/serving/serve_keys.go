@@ -89,7 +89,7 @@ func grouped(name string, all ...*console.Setting) []*console.Setting {
 	return all
 }
 
-// policySettings are the settings of matches that their logs have, see matchPolicy.
+// policySettings are the settings of matches that their logs have, see MatchPolicy.
 func policySettings() []*console.Setting {
 	day := console.Within(0, 24*time.Hour)
 	return []*console.Setting{

@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// LogFlags say what newLog returns.
+// LogFlags say what NewLog returns.
 var LogFlags = []cli.Flag{logFormatFlag, logLevelFlag}
 
 var (

@@ -91,7 +91,7 @@ type MatchRequest struct {
 	Players    uint8  `json:"players"`
 	Scenario   string `json:"scenario"` // "" is a usual match
 	Units      uint16 `json:"units"`    // 0: as many as in a usual match
-	TickMicros uint32 `json:"-"`        // see requestedMatch; 0: that of the match it begins in
+	TickMicros uint32 `json:"-"`        // see RequestedMatch; 0: that of the match it begins in
 	Seed       uint64 `json:"-"`
 	Bots       uint8  `json:"bots"`
 	requestedPolicy

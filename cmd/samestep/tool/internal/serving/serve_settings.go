@@ -77,7 +77,7 @@ func TakeSettings(c *cli.Context) error {
 	return console.ReadSettings(c)
 }
 
-// settingsFileOf returns the file that takeSettings has read, or nil.
+// settingsFileOf returns the file that TakeSettings has read, or nil.
 func settingsFileOf(c *cli.Context) *SettingsFile {
 	f, _ := c.App.Metadata[settingsKey].(*SettingsFile)
 	return f
