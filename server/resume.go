@@ -224,7 +224,7 @@ func (x *recovery) copyLog(r *replay.Reader, phase time.Duration) error {
 		return err
 	}
 	m.invited = recovery.Invitations()
-	m.holds.Restore(recovery.Paused())
+	m.holds.Pause(recovery.Paused())
 	x.work.Add(1) // it may ask the rules
 	m.host, err = recovery.Host(m.now(), m.hostOptions())
 	x.work.Add(1)

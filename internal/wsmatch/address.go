@@ -1,10 +1,10 @@
-package server
+package wsmatch
 
 import "net/netip"
 
-// addressOf returns the address of an "address:port", as limits count it: an IPv4 address, or the 64 bits of an IPv6
+// AddressOf returns the address of an "address:port", as limits count it: an IPv4 address, or the 64 bits of an IPv6
 // address that a provider gives to one customer.
-func addressOf(remote string) netip.Prefix {
+func AddressOf(remote string) netip.Prefix {
 	ap, err := netip.ParseAddrPort(remote)
 	if err != nil {
 		return netip.Prefix{} // a listener without addresses: all connections share one
