@@ -14,6 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/desyncs"
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/triage"
 )
 
 // A triage compares as many recordings of a match as its limit says, and lists the others.
@@ -33,7 +34,7 @@ func TestTriageOfManyRecordings(t *testing.T) {
 	if code := run(t.Context(), []string{"samestep", "desync", "triage", dir, "--json"}, &out, &errs); code != console.ExitDesync {
 		t.Fatalf("got exit code %d: %s", code, &errs)
 	}
-	var found desync.Triage
+	var found triage.Triage
 	if err := json.Unmarshal(out.Bytes(), &found); err != nil {
 		t.Fatal(err)
 	}

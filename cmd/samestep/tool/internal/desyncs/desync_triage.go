@@ -16,6 +16,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/triage"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -60,15 +61,15 @@ func desyncTriage(c *cli.Context) error {
 		return fmt.Errorf("%s: no bundles and no recordings in this folder", strings.Join(args, ", "))
 	}
 	replays.Frugal()
-	found, worst := triage(c, b, left)
+	found, worst := groupDesyncs(c, b, left)
 	return gameset.TellPage(c, found, func(w io.Writer) { found.WriteText(w) }, worst)
 }
 
-// triage explains all files, and returns the groups and the error of the worst file. The groups say which files were left out before.
-func triage(c *cli.Context, b *replays.Batch, left []desync.LeftOut) (*desync.Triage, error) {
+// groupDesyncs explains all files, and returns the groups and the error of the worst file. The groups say which files were left out before.
+func groupDesyncs(c *cli.Context, b *replays.Batch, left []desync.LeftOut) (*triage.Triage, error) {
 	games, o := gameset.GamesOf(c), desync.Options{Budget: c.Duration("budget"), Fields: 1, Apart: gameset.Listed(c).Apart()}
 	bar := console.NewProgress(c.App.ErrWriter, int64(len(b.Inputs)), "files")
-	found := &desync.Triage{Groups: []*desync.CaseGroup{}, Unreadable: []desync.Unreadable{}, LeftOut: []desync.LeftOut{}, Files: len(left)}
+	found := &triage.Triage{Groups: []*triage.CaseGroup{}, Unreadable: []triage.Unreadable{}, LeftOut: []desync.LeftOut{}, Files: len(left)}
 	for _, l := range left {
 		found.Leave(l)
 	}

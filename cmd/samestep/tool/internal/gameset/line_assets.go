@@ -5,7 +5,7 @@ package gameset
 import (
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/internal/line"
+	"github.com/seed-49bee653/samestep/desync/line"
 	"github.com/seed-49bee653/samestep/replay"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
-	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/stepper"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -110,7 +110,7 @@ func panicTick(f *replay.File) (lockstep.Tick, error) {
 // A stepSide is a file with a match, and a Stepper of it.
 type stepSide struct {
 	File    *replay.File
-	stepper *desync.Stepper
+	stepper *stepper.Stepper
 }
 
 // OpenStepSide opens one side of replay step.
@@ -128,11 +128,11 @@ func OpenStepSide(c *cli.Context, name string) (*stepSide, error) {
 		f.Close()
 		return nil, gameset.OfFile(name, err)
 	}
-	return &stepSide{f, desync.NewStepper(r, g)}, nil
+	return &stepSide{f, stepper.New(r, g)}, nil
 }
 
 // step accounts for a tick of the side.
-func (s *stepSide) step(t lockstep.Tick, o desync.StepOptions) (*desync.Step, error) {
+func (s *stepSide) step(t lockstep.Tick, o stepper.Options) (*stepper.Step, error) {
 	x, err := s.stepper.Step(t, o)
 	var missing *replay.TickError
 	if errors.As(err, &missing) {
@@ -149,7 +149,7 @@ const commandsOfStep = 256
 
 // show prints a tick. It reports whether two sides differ.
 func (s *Stepping) show() (differs bool, err error) {
-	o := desync.StepOptions{Path: s.path, Lines: s.Limit, Commands: s.Limit, Fields: fieldsOfStep, MaxTicks: gameset.MaxTicks(s.C)}
+	o := stepper.Options{Path: s.path, Lines: s.Limit, Commands: s.Limit, Fields: fieldsOfStep, MaxTicks: gameset.MaxTicks(s.C)}
 	if s.C.Bool("json") {
 		o.Lines, o.Commands = math.MaxInt, commandsOfStep
 	}
@@ -168,7 +168,7 @@ func (s *Stepping) show() (differs bool, err error) {
 	if b == nil {
 		return false, gameset.Report(s.C, a, nil)
 	}
-	pair, err := desync.PairSteps(a, b, [2]string{s.A.File.Path(), second}, o)
+	pair, err := stepper.PairSteps(a, b, [2]string{s.A.File.Path(), second}, o)
 	if err != nil {
 		return false, err
 	}
@@ -176,7 +176,7 @@ func (s *Stepping) show() (differs bool, err error) {
 }
 
 // other returns the tick of the other side, and its name, or nil if there is none.
-func (s *Stepping) other(a *desync.Step, o desync.StepOptions) (b *desync.Step, name string, err error) {
+func (s *Stepping) other(a *stepper.Step, o stepper.Options) (b *stepper.Step, name string, err error) {
 	if s.b != nil {
 		b, err = s.b.step(s.Tick, o)
 		return b, s.b.File.Path(), err
