@@ -3,6 +3,8 @@ package server
 import (
 	"net/netip"
 	"sync"
+
+	"github.com/seed-49bee653/samestep/server/internal/crowd"
 )
 
 // An addressLimit limits the authenticated connections of each address. At the limit one connection is closed: that of
@@ -57,7 +59,7 @@ func (l *addressLimit) remove(c *conn) {
 }
 
 func (l *addressLimit) delete(c *conn) {
-	if l.conns[c.addr] = without(l.conns[c.addr], c); len(l.conns[c.addr]) == 0 {
+	if l.conns[c.addr] = crowd.Without(l.conns[c.addr], c); len(l.conns[c.addr]) == 0 {
 		delete(l.conns, c.addr)
 	}
 }

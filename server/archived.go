@@ -1,20 +1,21 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/server/internal/front"
 )
 
 // archivedName takes the name of a match out of the name of its replay, of a bundle or of the page about one.
@@ -26,18 +27,30 @@ type replayReader struct {
 	subject string
 }
 
+// A replayAPI answers requests for replays.
+type replayAPI struct {
+	replays *replayFolder
+	archive Archive // or nil
+	public  bool    // everybody may read replays
+	here    bool    // with public: only on this machine
+	bundles bool    // with public: also bundles
+	access  *access
+	turned  *turned
+	log     *slog.Logger
+}
+
 // showsReplays reports whether a request may read replays without a token.
-func (s *Server) showsReplays(r *http.Request) bool {
-	return s.options.Replays && (!s.options.ReplaysHere || isHere(r))
+func (ra *replayAPI) showsReplays(r *http.Request) bool {
+	return ra.public && (!ra.here || front.IsHere(r))
 }
 
 // replayReader authenticates a request for replays of a match; "" for all matches. A request that showsReplays admits may read replays, but
 // nothing else. It answers a request that it refuses.
-func (s *Server) replayReader(w http.ResponseWriter, r *http.Request, match string, public bool) (who replayReader, ok bool) {
-	if public && s.showsReplays(r) {
+func (ra *replayAPI) replayReader(w http.ResponseWriter, r *http.Request, match string, public bool) (who replayReader, ok bool) {
+	if public && ra.showsReplays(r) {
 		return replayReader{}, true
 	}
-	g, ok := s.authenticateIn(w, r, match)
+	g, ok := ra.access.authenticateIn(w, r, match)
 	if !ok || !permitted(w, g.Role == protocol.Admin || g.Role == protocol.Seated && public && !g.Guest) {
 		return who, false
 	}
@@ -93,20 +106,20 @@ func (q *ArchiveQuery) searches() bool {
 }
 
 // search answers with the archived files that a request asks for.
-func (s *Server) search(w http.ResponseWriter, r *http.Request, q ArchiveQuery) {
-	who, ok := s.replayReader(w, r, q.Match, (q.Kind == "" || q.Kind == "replay") && q.Subject == "")
+func (ra *replayAPI) search(w http.ResponseWriter, r *http.Request, q ArchiveQuery) {
+	who, ok := ra.replayReader(w, r, q.Match, (q.Kind == "" || q.Kind == "replay") && q.Subject == "")
 	if !ok {
 		return
 	}
 	if !who.all && who.subject != "" { // others may be found only by who they are in the game
 		q.Subject = who.subject
 	}
-	found, next, err := s.options.Archive.Find(r.Context(), q)
+	found, next, err := ra.archive.Find(r.Context(), q)
 	switch {
 	case errors.Is(err, ErrQuery):
 		fail(w, codeNoReplay, "no such replay is listed")
 	case err != nil:
-		s.log.Error("replays", "err", err)
+		ra.log.Error("replays", "err", err)
 		fail(w, codeInternal, "the replays cannot be listed")
 	default:
 		if next != "" {
@@ -120,42 +133,42 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request, q ArchiveQuery) 
 const noReplay = "no such replay, or its match is not over"
 
 // openReplay opens a file for a request, from the server's folder or the archive. It answers a request that it refuses.
-func (s *Server) openReplay(w http.ResponseWriter, r *http.Request) (f io.ReadSeekCloser, written time.Time, ok bool) {
+func (ra *replayAPI) openReplay(w http.ResponseWriter, r *http.Request) (f io.ReadSeekCloser, written time.Time, ok bool) {
 	name := r.PathValue("name")
-	shown := s.showsReplays(r)
-	public := replayName.MatchString(name) || shown && s.options.Bundles && isBundle(name)
-	if !public && (s.options.Archive == nil || matchOf(name) == "") {
+	shown := ra.showsReplays(r)
+	public := replayName.MatchString(name) || shown && ra.bundles && isBundle(name)
+	if !public && (ra.archive == nil || matchOf(name) == "") {
 		fail(w, codeNoReplay, noReplay)
 		return nil, written, false
 	}
-	who, ok := s.replayReader(w, r, matchOf(name), public)
+	who, ok := ra.replayReader(w, r, matchOf(name), public)
 	if !ok {
 		return nil, written, false
 	}
 	if public && (shown || who.all) {
-		file, info, err := s.replays.openFile(name)
+		file, info, err := ra.replays.openFile(name)
 		if err == nil {
 			return file, info.ModTime(), true
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			s.log.Error("replay", "name", name, "err", err)
+			ra.log.Error("replay", "name", name, "err", err)
 		}
 	}
 	err := fs.ErrNotExist
-	if s.options.Archive != nil {
-		f, written, err = s.openArchived(r, &who, public && shown)
+	if ra.archive != nil {
+		f, written, err = ra.openArchived(r, &who, public && shown)
 		if errors.Is(err, fs.ErrNotExist) && public && isBundle(name) && r.Header.Get("Authorization") != "" { // only an admin has it then
-			g, ok := s.authenticateIn(w, r, matchOf(name))
+			g, ok := ra.access.authenticateIn(w, r, matchOf(name))
 			if !ok {
 				return nil, written, false
 			}
 			who.all = g.Role == protocol.Admin
-			f, written, err = s.openArchived(r, &who, true)
+			f, written, err = ra.openArchived(r, &who, true)
 		}
 	}
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			s.log.Error("replay", "name", name, "err", err)
+			ra.log.Error("replay", "name", name, "err", err)
 		}
 		fail(w, codeNoReplay, noReplay)
 		return nil, written, false
@@ -164,21 +177,21 @@ func (s *Server) openReplay(w http.ResponseWriter, r *http.Request) (f io.ReadSe
 }
 
 // openArchived opens a file of the archive. A file that the reader may not read does not exist.
-func (s *Server) openArchived(r *http.Request, who *replayReader, public bool) (io.ReadSeekCloser, time.Time, error) {
-	a, err := s.options.Archive.Get(r.Context(), r.PathValue("name"))
+func (ra *replayAPI) openArchived(r *http.Request, who *replayReader, public bool) (io.ReadSeekCloser, time.Time, error) {
+	a, err := ra.archive.Get(r.Context(), r.PathValue("name"))
 	if errors.Is(err, ErrArchived) || err == nil && !who.may(public, &a) {
 		err = fs.ErrNotExist
 	}
 	if err == nil && !who.all && isBundle(a.Name) { // that of a running match would reveal its state
-		err = s.isOver(r.Context(), &a)
+		err = ra.isOver(r.Context(), &a)
 	}
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	if f, _, err := s.replays.open(a.Name); err == nil { // it waits for the store
+	if f, _, err := ra.replays.open(a.Name); err == nil { // it waits for the store
 		return f, a.Ended, nil
 	}
-	f, err := s.options.Archive.Open(r.Context(), a.Name)
+	f, err := ra.archive.Open(r.Context(), a.Name)
 	if errors.Is(err, ErrArchived) {
 		err = fs.ErrNotExist
 	}
@@ -186,8 +199,8 @@ func (s *Server) openArchived(r *http.Request, who *replayReader, public bool) (
 }
 
 // isOver returns nil if the match of an archived bundle is over: if its replay is archived, too. Otherwise its error is [fs.ErrNotExist].
-func (s *Server) isOver(ctx context.Context, bundle *Archived) error {
-	match, err := s.options.Archive.Get(ctx, ReplayOf(bundle.Name))
+func (ra *replayAPI) isOver(ctx context.Context, bundle *Archived) error {
+	match, err := ra.archive.Get(ctx, ReplayOf(bundle.Name))
 	if errors.Is(err, ErrArchived) || err == nil && !strings.HasPrefix(match.ID, bundle.ID) {
 		err = fs.ErrNotExist
 	}
@@ -203,20 +216,20 @@ func matchOf(name string) string {
 }
 
 // deleteReplay deletes a replay with its bundles and their pages, or a bundle with its page, for an admin.
-func (s *Server) deleteReplay(w http.ResponseWriter, r *http.Request) {
+func (ra *replayAPI) deleteReplay(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
-	g, ok := s.authenticateIn(w, r, matchOf(name))
+	g, ok := ra.access.authenticateIn(w, r, matchOf(name))
 	if !ok || !permitted(w, g.Role == protocol.Admin) {
 		return
 	}
 	err := error(fs.ErrNotExist)
-	if a := s.options.Archive; a != nil {
+	if a := ra.archive; a != nil {
 		if err = a.Delete(r.Context(), name); errors.Is(err, ErrArchived) {
 			err = fs.ErrNotExist
 		}
 	}
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		if lerr := s.removeReplay(name); !errors.Is(lerr, fs.ErrNotExist) {
+		if lerr := ra.replays.remove(name); !errors.Is(lerr, fs.ErrNotExist) {
 			err = lerr
 		}
 	}
@@ -224,54 +237,36 @@ func (s *Server) deleteReplay(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, fs.ErrNotExist):
 		fail(w, codeNoReplay, noReplay)
 	case err != nil:
-		s.log.Error("replay", "name", name, "err", err)
+		ra.log.Error("replay", "name", name, "err", err)
 		fail(w, codeInternal, "the replay cannot be deleted")
 	default:
 		w.WriteHeader(http.StatusNoContent)
 	}
 }
 
-// removeReplay removes the replay of a finished match from the server's folder, after its bundles and their pages. Of these it removes
-// one alone, but a bundle with its page, also if the replay is gone.
-func (s *Server) removeReplay(name string) error {
-	if of := ReplayOf(name); of != "" {
-		return s.removeEvidence(name, of)
-	}
-	f, _, err := s.replays.open(name)
-	if err != nil {
-		return err
-	}
-	f.Close() // Windows removes no open file
-	evidence, err := s.replays.evidence(name)
-	for _, path := range evidence {
-		if rerr := os.Remove(path); !errors.Is(rerr, fs.ErrNotExist) {
-			err = errors.Join(err, rerr)
+// open is Server.OpenReplay.
+func (ra *replayAPI) open(ctx context.Context, name string) (*os.File, error) {
+	if ra.replays.dir != "" {
+		if f, _, err := ra.replays.open(name); err == nil {
+			return f, nil
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
 		}
 	}
+	a := ra.archive
+	if a == nil || !replayName.MatchString(name) {
+		return nil, fmt.Errorf("server: replay %.128q: %w", name, fs.ErrNotExist)
+	}
+	stored, err := a.Open(ctx, name)
+	if errors.Is(err, ErrArchived) {
+		err = fmt.Errorf("server: replay %.128q: %w", name, fs.ErrNotExist)
+	}
 	if err != nil {
-		return err // the replay stays, so that it can be deleted again
+		return nil, err
 	}
-	err = os.Remove(filepath.Join(s.options.Dir, name))
-	s.replays.setLive(name, false)
-	return err
-}
-
-// removeEvidence removes a bundle with its page, or a page, of a match that is over.
-func (s *Server) removeEvidence(name, of string) error {
-	if _, err := os.Lstat(filepath.Join(s.options.Dir, liveFolder, of)); !errors.Is(err, fs.ErrNotExist) {
-		return cmp.Or(err, fs.ErrNotExist) // it runs, or waits to be resumed
+	if f, ok := stored.(*os.File); ok {
+		return f, nil
 	}
-	f, _, err := s.replays.open(of)
-	if err == nil {
-		f.Close()
-	} else if _, lerr := os.Lstat(filepath.Join(s.options.Dir, of)); !errors.Is(lerr, fs.ErrNotExist) {
-		return err
-	}
-	err = os.Remove(filepath.Join(s.options.Dir, name))
-	if err == nil && isBundle(name) {
-		if err = os.Remove(filepath.Join(s.options.Dir, trimExt(name)+".html")); errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-	}
-	return err
+	defer stored.Close()
+	return copyToTemporary(stored)
 }

@@ -10,11 +10,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
+// maxBody is the size limit of a request's body, in bytes.
+const maxBody = 64 << 10
+
 // admin lets only admins pass. The values of the request are in its Form then; a JSON object may have the given names.
-func (s *Server) admin(next http.HandlerFunc, names ...string) http.HandlerFunc {
-	return s.onlyAdmins(func(w http.ResponseWriter, r *http.Request) {
+func (ac *access) admin(next http.HandlerFunc, names ...string) http.HandlerFunc {
+	return ac.onlyAdmins(func(w http.ResponseWriter, r *http.Request) {
 		if takeArguments(w, r, names) {
 			next(w, r)
 		}
@@ -80,4 +84,19 @@ func orNone(names []string) string {
 		return "no fields"
 	}
 	return strings.Join(names, ", ")
+}
+
+// maxBanDuration is the longest ban that is not for the rest of the match.
+const maxBanDuration = 365 * 24 * time.Hour
+
+// banDuration reads the duration of a ban or a revocation; "" is 0, which means no end.
+func banDuration(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < time.Second || d > maxBanDuration {
+		return 0, fmt.Errorf("for: got %q, want a duration from 1s to %v, such as 90s or 24h", text, maxBanDuration)
+	}
+	return d, nil
 }

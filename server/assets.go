@@ -93,15 +93,6 @@ func (s *assetStore) holdAll(match string, g *lockstep.Game, h *lockstep.Header)
 	return held, nil
 }
 
-// listAssets answers with the assets of a match, so that a client can fetch them before it connects.
-func (s *Server) listAssets(w http.ResponseWriter, r *http.Request) {
-	m := s.requested(w, r)
-	if m == nil {
-		return
-	}
-	reply(w, http.StatusOK, append([]lockstep.Asset{}, m.assets...))
-}
-
 // sendAsset sends an asset that a match of this server lists, or the part of it that the request's Range names.
 func (s *Server) sendAsset(w http.ResponseWriter, r *http.Request) {
 	sum := r.PathValue("sum")

@@ -18,19 +18,19 @@ import (
 // if it had ended now. With Options.KeepOpen that is only so without the end record, because the file of a match that is
 // over looks as after a crash that followed it.
 func (s *Server) Resume(path string, spec MatchSpec) (*Match, error) {
-	x, err := s.claim(path, spec)
+	x, err := s.recoverer.claim(path, spec)
 	if err != nil {
 		return nil, err
 	}
-	s.awaitBans(x)
-	if err := s.attempt(x); err != nil {
+	s.denier.awaitBans(x)
+	if err := s.recoverer.attempt(x); err != nil {
 		return nil, err
 	}
 	return x.match, nil
 }
 
 // claim locks the log of an interrupted match, and reserves the match's name.
-func (s *Server) claim(path string, spec MatchSpec) (*recovery, error) {
+func (rc *recoverer) claim(path string, spec MatchSpec) (*recovery, error) {
 	log, header, err := openInterrupted(path)
 	if err != nil {
 		return nil, err
@@ -38,26 +38,24 @@ func (s *Server) claim(path string, spec MatchSpec) (*recovery, error) {
 	x := &recovery{log: log, header: header}
 	if spec.Name, err = resumedName(path, header); err == nil {
 		spec.Settings = header.Settings
-		x.phase, err = s.reserve(spec.Name, spec.Settings)
+		x.phase, err = rc.registry.reserve(spec.Name, spec.Settings)
 	}
 	if err != nil {
 		log.Close()
 		return nil, err
 	}
-	x.match = s.newMatch(spec)
+	x.match = rc.starter.newMatch(spec)
 	x.match.path = path
 	x.match.know(header)
-	s.mu.Lock()
-	s.recoveries.pending[spec.Name] = newView(x.match, header, matchRecovering)
-	s.mu.Unlock()
+	rc.registry.expect(spec.Name, newView(x.match, header, matchRecovering))
 	return x, nil
 }
 
 // unclaim undoes claim.
-func (s *Server) unclaim(x *recovery) {
+func (rc *recoverer) unclaim(x *recovery) {
 	x.log.Close()
-	s.forget(x.match)
-	s.launching.Done()
+	rc.starter.forget(x.match)
+	rc.registry.launching.Done()
 }
 
 // errDiskSlow: another server of the cluster, with a disk of its own, may continue the match.
@@ -65,9 +63,9 @@ var errDiskSlow = errors.New("server: the disk has not answered while the match 
 
 // attempt continues a claimed match. A match that panics or hangs costs only itself. It waits for a disk that does not answer, unless
 // another server may continue the match.
-func (s *Server) attempt(x *recovery) error {
+func (rc *recoverer) attempt(x *recovery) error {
 	done := make(chan error, 1)
-	go func() { done <- s.Contain(x.match.logger, func() error { return s.recoverMatch(x) }) }()
+	go func() { done <- contain(rc.metrics, x.match.logger, func() error { return rc.recoverMatch(x) }) }()
 	look := time.NewTicker(hungTime)
 	defer look.Stop()
 	for seen, told := uint64(0), false; ; {
@@ -83,7 +81,7 @@ func (s *Server) attempt(x *recovery) error {
 		switch {
 		case !stands:
 			continue
-		case !byRules && s.options.Replicator == nil:
+		case !byRules && !rc.elsewhere:
 			if !told {
 				x.match.logger.Warn("waiting for the disk", "path", x.match.path)
 			}

@@ -6,42 +6,24 @@ import (
 	"net/http"
 
 	"github.com/seed-49bee653/samestep/internal/wsmatch"
-	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// An audit is what the log says about a call of an admin.
-type audit struct {
-	grant host.Grant
-	log   *slog.Logger // with the match that the path names
-	match string       // that the call created
-	why   error        // the token was refused; not for the client
-}
-
-type auditKey struct{}
-
-// auditOf returns the audit of a request. Without one the caller's notes are lost.
-func auditOf(r *http.Request) *audit {
-	if a, ok := r.Context().Value(auditKey{}).(*audit); ok {
-		return a
-	}
-	return &audit{}
-}
-
 // audited logs each call of a handler for admins, also a refused one.
-func (s *Server) audited(next http.HandlerFunc) http.HandlerFunc {
+func (ac *access) audited(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		a := &audit{log: s.log}
+		a := &audit{log: ac.log}
 		if name := matchIn(r); name != "" {
-			a.log = s.logOf(name) // the call may end the match
+			a.log = ac.registry.logOf(name) // the call may end the match
 		}
 		r = r.WithContext(context.WithValue(r.Context(), auditKey{}, a))
 		answer := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		defer func() {
 			if v := recover(); v != nil {
-				s.logCall(r, a, http.StatusInternalServerError, "")
+				ac.logCall(r, a, http.StatusInternalServerError, "")
 				panic(v)
 			}
-			s.logCall(r, a, answer.status, answer.message)
+			ac.logCall(r, a, answer.status, answer.message)
 		}()
 		next(answer, r)
 	}
@@ -54,10 +36,10 @@ var auditedValues = []string{"seat", "peer", "percent", "subject", "name", "addr
 const roleRefused = "its role does not permit this"
 
 // logCall writes the line of a call, with the message of an error.
-func (s *Server) logCall(r *http.Request, a *audit, status int, message string) {
+func (ac *access) logCall(r *http.Request, a *audit, status int, message string) {
 	log := a.log
 	if a.match != "" {
-		log = s.logOf(a.match)
+		log = ac.registry.logOf(a.match)
 	}
 	words := []any{"action", r.Method + " " + wsmatch.Clip(r.URL.Path), "status", status, "address", clientText(r.RemoteAddr)}
 	if a.grant.Subject != "" {
@@ -81,7 +63,7 @@ func (s *Server) logCall(r *http.Request, a *audit, status int, message string) 
 	}
 	level := slog.LevelInfo
 	if status == http.StatusForbidden || status == http.StatusTooManyRequests {
-		omitted, ok := s.refusals.allow()
+		omitted, ok := ac.refusals.allow()
 		if !ok {
 			return
 		}
@@ -108,3 +90,12 @@ func (w *statusWriter) WriteHeader(status int) {
 
 // Unwrap is for [http.ResponseController].
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// onlyAdmins lets only admins pass.
+func (ac *access) onlyAdmins(next http.HandlerFunc) http.HandlerFunc {
+	return ac.audited(func(w http.ResponseWriter, r *http.Request) {
+		if g, ok := ac.authenticate(w, r); ok && permitted(w, g.Role == protocol.Admin) {
+			next(w, r)
+		}
+	})
+}

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
-	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -22,9 +21,9 @@ type banView struct {
 }
 
 // listBans answers with the bans of a match, including those of kicks.
-func (s *Server) listBans(w http.ResponseWriter, r *http.Request) {
+func (ma *matchAPI) listBans(w http.ResponseWriter, r *http.Request) {
 	all := []banView{}
-	s.doReply(w, r, func(m *Match, h *host.Host) error {
+	ma.doReply(w, r, func(m *Match, h *host.Host) error {
 		now := m.now()
 		for _, b := range h.Bans().List(now) {
 			v := banView{Subject: b.Subject, Name: b.Name, Address: b.Address, Reason: b.Reason}
@@ -38,7 +37,7 @@ func (s *Server) listBans(w http.ResponseWriter, r *http.Request) {
 }
 
 // ban bans the player of a seat, the peer of a connection, or those whom a subject, a name and an address fit.
-func (s *Server) ban(w http.ResponseWriter, r *http.Request) {
+func (ma *matchAPI) ban(w http.ResponseWriter, r *http.Request) {
 	d, err := banDuration(r.FormValue("for"))
 	var target target
 	if err == nil {
@@ -49,7 +48,7 @@ func (s *Server) ban(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	reason := r.FormValue("reason")
-	s.doEnding(w, r, target.Subject, func(m *Match, h *host.Host) (host.Ended, error) {
+	ma.doEnding(w, r, target.Subject, func(m *Match, h *host.Host) (host.Ended, error) {
 		now, until := m.now(), lockstep.Time(0)
 		if d > 0 {
 			until = now + lockstep.Time(d.Microseconds())
@@ -67,7 +66,7 @@ func (s *Server) ban(w http.ResponseWriter, r *http.Request) {
 }
 
 // unban ends a ban of a subject, a name and an address.
-func (s *Server) unban(w http.ResponseWriter, r *http.Request) {
+func (ma *matchAPI) unban(w http.ResponseWriter, r *http.Request) {
 	target, err := banTarget(r)
 	if err == nil && (target.seat != nil || target.peer > 0) {
 		err = errTarget
@@ -76,33 +75,18 @@ func (s *Server) unban(w http.ResponseWriter, r *http.Request) {
 		fail(w, codeRequest, err.Error())
 		return
 	}
-	s.doReply(w, r, func(m *Match, h *host.Host) error {
+	ma.doReply(w, r, func(m *Match, h *host.Host) error {
 		if !h.Bans().Remove(m.now(), target.Ban) {
 			return fmt.Errorf("%w: no such ban", host.ErrBan)
 		}
 		return nil
 	}, func(m *Match) {
-		if s.keeper.flush(r.Context(), banKeyOf(m.header.Match)) != nil {
+		if ma.keeper.flush(r.Context(), banKeyOf(m.header.Match)) != nil {
 			fail(w, codeStorage, notKept)
 			return
 		}
 		reply(w, http.StatusOK, m.View())
 	})
-}
-
-// maxBanDuration is the longest ban that is not for the rest of the match.
-const maxBanDuration = 365 * 24 * time.Hour
-
-// banDuration reads the duration of a ban or a revocation; "" is 0, which means no end.
-func banDuration(text string) (time.Duration, error) {
-	if text == "" {
-		return 0, nil
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < time.Second || d > maxBanDuration {
-		return 0, fmt.Errorf("for: got %q, want a duration from 1s to %v, such as 90s or 24h", text, maxBanDuration)
-	}
-	return d, nil
 }
 
 // A target is whom a request bans.

@@ -1,13 +1,10 @@
 package server
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -57,34 +54,6 @@ func (m *Match) newHost(h *lockstep.Header) (*host.Host, error) {
 	}
 	m.holds.Await(m.now() + lockstep.Time(m.server.options.AwaitPlayers.Microseconds()))
 	return x, nil
-}
-
-// OpenReplay opens the replay of a match that is over by the name of its file, in Options.Dir or in the archive. The error
-// wraps [fs.ErrNotExist] if there is none.
-func (s *Server) OpenReplay(ctx context.Context, name string) (*os.File, error) {
-	if s.options.Dir != "" {
-		if f, _, err := s.replays.open(name); err == nil {
-			return f, nil
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-	}
-	a := s.options.Archive
-	if a == nil || !replayName.MatchString(name) {
-		return nil, fmt.Errorf("server: replay %.128q: %w", name, fs.ErrNotExist)
-	}
-	stored, err := a.Open(ctx, name)
-	if errors.Is(err, ErrArchived) {
-		err = fmt.Errorf("server: replay %.128q: %w", name, fs.ErrNotExist)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if f, ok := stored.(*os.File); ok {
-		return f, nil
-	}
-	defer stored.Close()
-	return copyToTemporary(stored)
 }
 
 // copyToTemporary returns a file without a name that has the bytes of r.

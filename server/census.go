@@ -17,17 +17,17 @@ type census struct {
 }
 
 // census counts what the server has.
-func (s *Server) census() *census {
+func (reg *registry) census() *census {
 	c := &census{held: make(map[string]int)}
 	for _, reason := range holdReasons {
 		c.held[reason] = 0
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c.states[matchRecovering] = len(s.recoveries.pending)
-	c.states[matchFailed] = len(s.recoveries.failed)
-	c.states[matchStarting] = -len(s.recoveries.pending)
-	for _, m := range s.matches {
+	reg.mu.Lock()
+	defer reg.mu.Unlock()
+	c.states[matchRecovering] = len(reg.recoveries.pending)
+	c.states[matchFailed] = len(reg.recoveries.failed)
+	c.states[matchStarting] = -len(reg.recoveries.pending)
+	for _, m := range reg.matches {
 		if m == nil {
 			c.states[matchStarting]++
 			continue

@@ -2,6 +2,7 @@ package server
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
@@ -38,7 +39,7 @@ func (c *matchCollector) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	s := c.server
-	sum := s.census()
+	sum := s.registry.census()
 	for state, n := range sum.states {
 		gauge(matchesDesc, float64(n), matchState(state).String())
 	}
@@ -68,14 +69,12 @@ func (c *matchCollector) Collect(ch chan<- prometheus.Metric) {
 	for i, n := range sum.stats.Peers {
 		gauge(peersDesc, float64(n), host.PeerState(i).String())
 	}
-	o := s.limits.Load()
-	s.mu.Lock()
-	guests, usage := len(s.guests), s.guestUsage()
-	s.mu.Unlock()
+	o := s.gates.limits.Load()
+	guests, bots, stateBytes := s.guests.Sum()
 	gauge(guestDesc, float64(guests), "matches")
 	gauge(guestLimit, float64(o.GuestMatches), "matches")
-	gauge(guestDesc, float64(usage.bots), "bots")
+	gauge(guestDesc, float64(bots), "bots")
 	gauge(guestLimit, float64(o.GuestBots), "bots")
-	gauge(guestDesc, float64(usage.stateBytes), "state_bytes")
+	gauge(guestDesc, float64(stateBytes), "state_bytes")
 	gauge(guestLimit, float64(o.GuestStateBytes), "state_bytes")
 }

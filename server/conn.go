@@ -25,13 +25,7 @@ const (
 	// maxQueued is the number of messages that wait for a socket, besides the one being written. Others stay in the
 	// match's ring.
 	maxQueued = 4
-
-	// keepBuffer is the memory that a connection keeps for its next message, in bytes.
-	keepBuffer = 4 << 10
 )
-
-// buffers reuses the memory of messages between a client's socket and its match.
-var buffers = buffer.Pool{Keep: keepBuffer}
 
 // A conn is a WebSocket of a match.
 type conn struct {
@@ -104,28 +98,28 @@ func closeStatus(err error) websocket.StatusCode {
 
 // play upgrades a request to the match's WebSocket and serves it.
 func (s *Server) play(w http.ResponseWriter, r *http.Request) {
-	wait, recovering := s.recovering(r.PathValue("name"))
+	wait, recovering := s.registry.recovering(r.PathValue("name"))
 	var m *Match
 	if !recovering {
-		if m = s.requested(w, r); m == nil {
+		if m = s.registry.requested(w, r); m == nil {
 			return
 		}
 	}
 	from := addressOf(r.RemoteAddr)
 	session := logged.SessionOf(r)
-	log := logged.Session(s.logOf(r.PathValue("name")), session)
-	socket := &hijacker{ResponseWriter: &foreignErrors{ResponseWriter: w}, budgets: s.frames, from: from}
+	log := logged.Session(s.registry.logOf(r.PathValue("name")), session)
+	socket := &hijacker{ResponseWriter: &foreignErrors{ResponseWriter: w}, budgets: s.gates.frames, from: from}
 	ws, err := websocket.Accept(socket, r, &websocket.AcceptOptions{
 		Subprotocols:    []string{Subprotocol},
 		OriginPatterns:  s.options.Origins,
 		CompressionMode: websocket.CompressionDisabled,
 	})
 	if err != nil {
-		s.turnedAwayFrom(log, "handshake", r.RemoteAddr)
+		s.turned.awayFrom(log, "handshake", r.RemoteAddr)
 		return // Accept has answered
 	}
 	if ws.Subprotocol() != Subprotocol {
-		s.turnedAwayFrom(log, "subprotocol", r.RemoteAddr)
+		s.turned.awayFrom(log, "subprotocol", r.RemoteAddr)
 		ws.Close(websocket.StatusPolicyViolation, "want the subprotocol "+Subprotocol)
 		return
 	}
@@ -139,12 +133,12 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 	c.Conn = wsmatch.New(ws, o)
 	markUpgraded(socket.conn)
 	// Who has shown a token already is not pushed out by silent ones.
-	in, each := &s.unauthenticated, s.limits.Load().MaxUnauthenticated
-	if in.crowded(from, each) && s.reserved(r, from) {
-		in, each = &s.reservedConns, maxOnTrial
+	in, each := s.gates.unauthenticated, s.gates.limits.Load().MaxUnauthenticated
+	if in.Crowded(from, each) && s.access.reserved(r, from) {
+		in, each = s.gates.reserved, maxOnTrial
 	}
-	if in.add(c, each) {
-		s.turnedAwayFrom(log, "crowd", r.RemoteAddr)
+	if in.Add(c, each) {
+		s.turned.awayFrom(log, "crowd", r.RemoteAddr)
 	}
 	go s.serveConn(c, wait) // the HTTP server's goroutine would keep its request and a large stack
 }
@@ -152,10 +146,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 // serveConn serves a connection to its match, or tells it to come back later if that is recovering.
 func (s *Server) serveConn(c *conn, wait time.Duration) {
 	defer c.ws.CloseNow()
-	defer s.unauthenticated.remove(c)
-	defer s.reservedConns.remove(c)
-	defer s.spectators.remove(c)
-	defer s.authenticated.remove(c)
+	defer s.gates.leave(c)
 	if c.match == nil {
 		defer c.Abort()()
 		turnAway(c.ws, wait)
@@ -171,15 +162,15 @@ func (s *Server) serveConn(c *conn, wait time.Duration) {
 // welcomed notes that the peer has authenticated: its messages may be larger, and other limits apply. It closes a
 // connection where these are exceeded.
 func (c *conn) welcomed(seat lockstep.Player, subject string) {
-	s := c.match.server
+	g := c.match.server.gates
 	c.ws.SetReadLimit(protocol.MaxClientMessage)
-	s.unauthenticated.remove(c)
-	s.reservedConns.remove(c)
-	if seat == lockstep.System && s.spectators.add(c, s.spectators.max) {
+	g.unauthenticated.Remove(c)
+	g.reserved.Remove(c)
+	if seat == lockstep.System && g.spectators.Add(c, g.descriptors) {
 		c.turnedAway("crowd")
 	}
 	c.seat, c.subject = seat, subject
-	victim := s.authenticated.add(c)
+	victim := g.authenticated.add(c)
 	if victim == nil {
 		return
 	}
@@ -187,16 +178,17 @@ func (c *conn) welcomed(seat lockstep.Player, subject string) {
 	if victim == c {
 		c.End("too many connections from your address")
 	} else {
-		victim.drop()
+		victim.Drop()
 	}
 }
 
 // turnedAway is that of the server for a connection to a match.
-func (c *conn) turnedAway(reason string) { c.match.server.turnedAwayFrom(c.logger, reason, c.remote) }
+func (c *conn) turnedAway(reason string) { c.match.server.turned.awayFrom(c.logger, reason, c.remote) }
 
-func (c *conn) from() netip.Prefix { return c.addr }
+// From implements [crowd.Conn].
+func (c *conn) From() netip.Prefix { return c.addr }
 
-// drop closes the socket at once. A closing handshake would keep its place occupied.
-func (c *conn) drop() {
+// Drop implements [crowd.Conn]: it closes the socket at once. A closing handshake would keep its place occupied.
+func (c *conn) Drop() {
 	belowTLS(c.socket).Close() // TLS would wait to write its alert
 }

@@ -1,9 +1,11 @@
 package server
 
+import "github.com/seed-49bee653/samestep/server/internal/crowd"
+
 // connect adds a new connection to the match. The match's goroutine calls it.
 func (m *Match) connect(c *conn) {
 	if len(m.connecting) >= m.maxConnecting {
-		m.evict(oldestOfFullest(m.connecting))
+		m.evict(crowd.OldestOfFullest(m.connecting))
 	}
 	id, ok := m.host.Connect(m.now(), c.addr.String())
 	if !ok && m.evictClosed() { // connections that are still closing occupied the places
@@ -23,9 +25,9 @@ func (m *Match) evict(c *conn) {
 	c.turnedAway("crowd")
 	m.host.Disconnect(m.now(), c.id)
 	delete(m.conns, c.id)
-	m.connecting = without(m.connecting, c)
+	m.connecting = crowd.Without(m.connecting, c)
 	c.id = 0
-	c.drop()
+	c.Drop()
 }
 
 // evictClosed evicts the oldest connection that the host has closed and whose socket is still open. It reports false

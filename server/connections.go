@@ -25,16 +25,17 @@ type connectionView struct {
 }
 
 // listConnections answers with the connections of a match, and what they and their addresses have spent of their budgets.
-func (s *Server) listConnections(w http.ResponseWriter, r *http.Request) {
-	all := []connectionView{}
-	s.doReply(w, r, func(m *Match, h *host.Host) error {
+func (ma *matchAPI) listConnections(w http.ResponseWriter, r *http.Request) {
+	all, now := []connectionView{}, time.Now()
+	ma.doReply(w, r, func(m *Match, h *host.Host) error {
 		for _, c := range h.Info().Connections(m.now()) {
 			v := connectionView{
 				Build: c.Build, Platform: c.Platform, Peer: uint64(c.ID), State: c.State.String(), Role: roleNames[c.Role], Name: c.Name, Subject: c.Subject, Guest: c.Guest,
-				Address: c.Address, Spent: c.Spent, AddressSpent: s.spentBy(m.conns[c.ID], c.Subject),
+				Address: c.Address, Spent: c.Spent, AddressSpent: map[string]int{},
 			}
 			if of := m.conns[c.ID]; of != nil {
-				v.Session = of.session
+				v.Session, v.AddressSpent = of.session, ma.gates.spent(of.addr, c.Subject, now)
+				v.AddressSpent["guest_matches"] = ma.guests.Tried(of.addr, now)
 			}
 			if seat := int(c.Seat); seat < int(m.spec.Settings.Players) {
 				v.Seat = &seat
@@ -43,17 +44,4 @@ func (s *Server) listConnections(w http.ResponseWriter, r *http.Request) {
 		}
 		return nil
 	}, func(*Match) { reply(w, http.StatusOK, all) })
-}
-
-// spentBy returns what the address of a connection has spent of each of its budgets, in percent, and its subject of the reserve there.
-func (s *Server) spentBy(c *conn, subject string) map[string]int {
-	if c == nil {
-		return map[string]int{}
-	}
-	now := time.Now()
-	return map[string]int{
-		"connections": s.connects.spent(c.addr, now), "trials": s.trials.spent(c.addr, now), "kept": s.kept.spent(c.addr, now), "kept_each": s.keptEach.spent(reservationOf(c.addr, subject), now),
-		"handshakes": s.handshakes.spent(c.addr, now), "bytes": s.sent.spent(c.addr, now), "reads": s.reads.spent(c.addr, now),
-		"frames": s.frames.spent(c.addr, now), "wrong_tokens": s.guesses.spent(c.addr, now), "guest_matches": s.guestTries.spent(c.addr, now),
-	}
 }

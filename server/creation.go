@@ -44,7 +44,7 @@ func (s *Server) newMatch(spec MatchSpec) *Match {
 	game := spec.Game
 	spec.Game = s.assets.before(game)
 	return &Match{
-		server: s, spec: spec, game: game, inbox: make(chan input, inboxSize), done: make(chan struct{}),
+		server: &s.services, spec: spec, game: game, inbox: make(chan input, inboxSize), done: make(chan struct{}),
 		logger: logged.Match(s.log, spec.Name, ""), conns: make(map[host.PeerID]*conn), owners: owners.New(), stacks: make(map[lockstep.Player]bool),
 	}
 }
@@ -52,7 +52,7 @@ func (s *Server) newMatch(spec MatchSpec) *Match {
 // launch reserves the match's name, calls prepare, and starts the match's goroutine. If the server shuts down meanwhile,
 // it calls undo and returns [ErrShutdown]. Shutdown waits until launch returns.
 func (s *Server) launch(m *Match, prepare func(phase time.Duration) error, undo func()) error {
-	phase, err := s.reserve(m.spec.Name, m.spec.Settings)
+	phase, err := s.registry.reserve(m.spec.Name, m.spec.Settings)
 	if err != nil {
 		return err
 	}
@@ -61,14 +61,14 @@ func (s *Server) launch(m *Match, prepare func(phase time.Duration) error, undo 
 
 // start is launch with a name that is reserved.
 func (s *Server) start(m *Match, phase time.Duration, prepare func(phase time.Duration) error, undo func()) error {
-	defer s.launching.Done()
+	defer s.registry.launching.Done()
 	running := false
 	defer func() { // also when the game panics
 		if !running {
 			s.forget(m)
 		}
 	}()
-	if s.isClosed() {
+	if s.registry.isClosed() {
 		return ErrShutdown
 	}
 	if err := prepare(phase); err != nil {
@@ -76,27 +76,11 @@ func (s *Server) start(m *Match, phase time.Duration, prepare func(phase time.Du
 	}
 	s.metrics.desyncs.of(m.spec.Game.Build())
 	m.publish()
-	if running = s.run(m); !running {
+	if running = s.registry.run(m); !running {
 		undo()
 		return ErrShutdown
 	}
 	return nil
-}
-
-// run starts a match's goroutine. It reports false if the server is shut down.
-func (s *Server) run(m *Match) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return false
-	}
-	s.matches[m.spec.Name] = m
-	delete(s.recoveries.pending, m.spec.Name)
-	if s.limits.Load().MatchLimits != m.limits { // they have changed meanwhile
-		m.inbox <- input{do: m.takeLimits}
-	}
-	go m.run()
-	return true
 }
 
 // know notes the header of the match, whose path is known. From then on the log has its id.
@@ -104,7 +88,7 @@ func (m *Match) know(h *lockstep.Header) {
 	s := m.server
 	m.header, m.logger = h, logged.Match(s.log, m.spec.Name, h.Match.String())
 	m.bundles = bundles.New(bundles.Options{
-		Log: &m.log, Path: m.path, Prefix: trimExt(s.archived(m.path)), Most: s.options.MaxBundles, Logger: m.logger, Panics: s.metrics.panics, Told: s.options.OnBundle,
+		Log: &m.log, Path: m.path, Prefix: trimExt(s.replays.archived(m.path)), Most: s.options.MaxBundles, Logger: m.logger, Panics: s.metrics.panics, Told: s.options.OnBundle,
 	})
 }
 
@@ -113,37 +97,6 @@ func (spec *MatchSpec) started(m *Match) {
 	if spec.OnStart != nil {
 		spec.OnStart(m)
 	}
-}
-
-// reserve reserves a name for a new match, and returns the phase of its ticks.
-func (s *Server) reserve(name string, settings lockstep.Settings) (phase time.Duration, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, taken := s.matches[name]
-	lost, failed := s.recoveries.failed[name]
-	switch {
-	case s.closed || s.draining:
-		return 0, ErrShutdown
-	case taken:
-		return 0, fmt.Errorf("%w: %q", ErrExists, name)
-	case failed:
-		return 0, fmt.Errorf("%w: %q, which could not be resumed from %s", ErrExists, name, filepath.Base(lost.path))
-	case len(s.matches) >= s.limits.Load().MaxMatches:
-		return 0, fmt.Errorf("%w: want at most %d", ErrFull, s.limits.Load().MaxMatches)
-	}
-	s.matches[name] = nil
-	s.launching.Add(1)
-	phase = s.phase(settings)
-	s.made++
-	return phase, nil
-}
-
-// phase returns the time by which the ticks of the next match precede those of the first. Successive matches divide the
-// period by the golden ratio, which spreads any number of them.
-func (s *Server) phase(settings lockstep.Settings) time.Duration {
-	period := time.Duration(settings.Micros(1)) * time.Microsecond
-	const golden = 2654435769 // 2^32 / φ
-	return time.Duration(uint64(period) * uint64(uint32(s.made)*golden) >> 32)
 }
 
 // begin creates the host and its replay.
@@ -226,11 +179,11 @@ func (m *Match) hostOptions() host.Options {
 	if m.spec.Host != nil {
 		o = *m.spec.Host
 	}
-	if m.limits = m.server.limits.Load().MatchLimits; m.limits != nil {
+	if m.limits = m.server.gates.limits.Load().MatchLimits; m.limits != nil {
 		m.limits.SetIn(&o)
 	}
 	o.Authorize = func(token string) (host.Grant, error) {
-		g, err := m.server.authorize(token, m.spec.Name)
+		g, err := m.server.access.authorize(token, m.spec.Name)
 		m.owners.Authorized(g, err)
 		return g, err
 	}

@@ -123,7 +123,7 @@ type datagramInfo struct {
 
 // showDatagrams answers with the datagramInfo of the server.
 func (s *Server) showDatagrams(w http.ResponseWriter, r *http.Request) {
-	if s.requested(w, r) == nil {
+	if s.registry.requested(w, r) == nil {
 		return
 	}
 	var info datagramInfo
@@ -143,13 +143,13 @@ func (d *datagramServer) accepted(ctx context.Context, c *quic.Conn) context.Con
 	finishHandshake(c.Context())
 	remote := c.RemoteAddr().String()
 	p := &path{quic: c, addr: addressOf(remote), out: make(chan *buffer.Buffer, maxPathQueue)}
-	if d.server.paths.add(p, d.server.limits.Load().MaxUnauthenticated) {
-		d.server.turnedAway("crowd", remote)
+	if d.server.gates.paths.Add(p, d.server.gates.limits.Load().MaxUnauthenticated) {
+		d.server.turned.away("crowd", remote)
 	}
 	p.bindTimer = time.AfterFunc(bindTime, func() { c.CloseWithError(pathUnbound, "no connection was named in time") })
 	context.AfterFunc(c.Context(), func() {
 		p.bindTimer.Stop()
-		d.server.paths.remove(p)
+		d.server.gates.paths.Remove(p)
 	})
 	return context.WithValue(ctx, pathKey{}, p)
 }
@@ -162,21 +162,21 @@ func (d *datagramServer) open(w http.ResponseWriter, r *http.Request) {
 		p.close() // one request for each QUIC connection
 		return
 	}
-	m := s.requested(w, r)
+	m := s.registry.requested(w, r)
 	if m == nil {
 		return
 	}
 	var err error
 	if p.session, err = d.wt.Upgrade(w, r); err != nil {
-		s.turnedAway("handshake", r.RemoteAddr)
+		s.turned.away("handshake", r.RemoteAddr)
 		p.close()
 		return
 	}
 	c, wrong := p.bind(m)
 	p.bindTimer.Stop()
-	s.paths.remove(p)
+	s.gates.paths.Remove(p)
 	if wrong {
-		s.countGuess(p.addr, r.RemoteAddr)
+		s.access.countGuess(p.addr, r.RemoteAddr)
 	}
 	if c == nil {
 		p.quic.CloseWithError(pathUnbound, "no connection has this session")
@@ -232,13 +232,13 @@ type handshakeKey struct{}
 func (s *Server) handshake(ctx context.Context, info *quic.ClientInfo) (context.Context, error) {
 	remote := info.RemoteAddr.String()
 	from := addressOf(remote)
-	if !s.handshakes.spend(from, 1, time.Now()) {
-		s.turnedAway("connecting", remote)
+	if !s.gates.handshakes.Spend(from, 1, time.Now()) {
+		s.turned.away("connecting", remote)
 		return nil, errHandshakes
 	}
-	end, ok := s.halfOpen.begin(from)
+	end, ok := s.gates.halfOpen.Begin(from)
 	if !ok {
-		s.turnedAway("crowd", remote)
+		s.turned.away("crowd", remote)
 		return nil, errHandshakes
 	}
 	context.AfterFunc(ctx, end)

@@ -33,6 +33,9 @@ const (
 	keepPatience = 5 * time.Second
 )
 
+// notKept says that the disk or the storage has failed.
+const notKept = "it holds here and now, but could not be stored, so a restart would forget it; the server tries again"
+
 // keeper writes what is to be kept, in the order of a key's changes, concurrently with the matches.
 type keeper struct {
 	store Denials // or nil

@@ -18,16 +18,25 @@ const (
 
 // sweepLater has the bans and revocations that nobody needs deleted, now and then until the server is shut down. No other place deletes
 // what has expired.
-func (s *Server) sweepLater() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.keeper.store != nil && !s.closed {
-		s.sweep = time.AfterFunc(sweepEvery, func() {
-			if err := s.keeper.store.Sweep(stale); err != nil && !s.isClosed() {
-				s.log.Warn("bans and revocations that are over are not deleted yet", "err", err)
+func (dn *denier) sweepLater() {
+	dn.mu.Lock()
+	defer dn.mu.Unlock()
+	if dn.keeper.store != nil && !dn.registry.isClosed() {
+		dn.sweep = time.AfterFunc(sweepEvery, func() {
+			if err := dn.keeper.store.Sweep(stale); err != nil && !dn.registry.isClosed() {
+				dn.log.Warn("bans and revocations that are over are not deleted yet", "err", err)
 			}
-			s.sweepLater()
+			dn.sweepLater()
 		})
+	}
+}
+
+// stop ends the sweeps of a server whose registry is closed.
+func (dn *denier) stop() {
+	dn.mu.Lock()
+	defer dn.mu.Unlock()
+	if dn.sweep != nil {
+		dn.sweep.Stop()
 	}
 }
 

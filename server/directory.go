@@ -48,8 +48,8 @@ func (a anyOf) lookUp(text, match string) (subject bool, named string) {
 }
 
 // listed reports whether the operator has a list of tokens, and what it has of a text.
-func (s *Server) listed(text, match string) (subject bool, named string, ok bool) {
-	d, ok := s.options.Authorizer.(directory)
+func (ac *access) listed(text, match string) (subject bool, named string, ok bool) {
+	d, ok := ac.authorizer.(directory)
 	if ok {
 		subject, named = d.lookUp(text, match)
 	}
@@ -58,11 +58,11 @@ func (s *Server) listed(text, match string) (subject bool, named string, ok bool
 
 // whyNobody says why a ban or a revocation of a subject has ended nothing. connected is the subject of a connection with that name, or
 // "". An empty subject means that none was given.
-func (s *Server) whyNobody(subject, match, connected string) string {
+func (ac *access) whyNobody(subject, match, connected string) string {
 	if subject == "" {
 		return nobodyFits
 	}
-	has, named, ok := s.listed(subject, match)
+	has, named, ok := ac.listed(subject, match)
 	switch {
 	case has:
 		return nobodyFits
@@ -80,8 +80,8 @@ func (s *Server) whyNobody(subject, match, connected string) string {
 const onlyName = "nobody who is connected has the subject %q; it is the name of %q"
 
 // connectedAs returns the subject of a connection with a name in any match, or "".
-func (s *Server) connectedAs(ctx context.Context, name string) (subject string) {
-	for _, m := range s.Matches() {
+func (reg *registry) connectedAs(ctx context.Context, name string) (subject string) {
+	for _, m := range reg.running() {
 		if subject == "" && name != "" {
 			_ = m.Do(ctx, func(h *host.Host) { subject = subjectNamed(h, m.now(), name) }) // a match that is over has nobody
 		}

@@ -93,7 +93,7 @@ func (m *Match) maintainReplay() {
 
 // maxReplay returns the size limit of the match's replay.
 func (m *Match) maxReplay() int64 {
-	o := m.server.limits.Load()
+	o := m.server.gates.limits.Load()
 	most := o.MatchDiskBytes
 	if most < 0 {
 		most = math.MaxInt64

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/server/internal/crowd"
 )
 
 // observe logs and counts an event of the match.
@@ -22,9 +23,9 @@ func (m *Match) observe(e host.Event) {
 			if claim != "" {
 				m.log.Remember(e.Player, record.EventClaim, claim)
 			}
-			m.connecting = without(m.connecting, c)
+			m.connecting = crowd.Without(m.connecting, c)
 		case e.Kind == host.PeerRefused && e.Code == protocol.CloseRefused && e.Text == "refused": // for its token, not for lack of room
-			m.server.countGuess(c.addr, c.remote)
+			m.server.access.countGuess(c.addr, c.remote)
 		}
 	}
 	about := subject(e.Kind)

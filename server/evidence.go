@@ -1,7 +1,6 @@
 package server
 
 import (
-	"path/filepath"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/internal/logged"
@@ -52,5 +51,3 @@ func (m *Match) caseOf(e *host.Evidence) *bundles.Case {
 	}
 	return x
 }
-
-func trimExt(path string) string { return path[:len(path)-len(filepath.Ext(path))] }

@@ -6,6 +6,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/server/internal/allowance"
+	"github.com/seed-49bee653/samestep/server/internal/crowd"
 )
 
 // An error of the HTTP interface, and the status of each code.
@@ -31,16 +33,16 @@ const (
 	PeerMemory   = peerMemory
 	PathMemory   = pathMemory
 	BudgetMemory = budgetMemory
-	FixedMemory  = (maxUnauthenticated+maxSockets+2*maxSilent+maxHalfOpen)*connMemory + budgetTables*maxBudgets*budgetMemory
+	FixedMemory  = (maxUnauthenticated+maxSockets+2*maxSilent+crowd.MaxHandshakes)*connMemory + budgetTables*allowance.MaxKeys*budgetMemory
 )
 const MaxRevoked = maxRevoked
 
 // Members returns the number of authenticated connections.
 func (s *Server) Members() int {
-	s.authenticated.mu.Lock()
-	defer s.authenticated.mu.Unlock()
+	s.gates.authenticated.mu.Lock()
+	defer s.gates.authenticated.mu.Unlock()
 	n := 0
-	for _, all := range s.authenticated.conns {
+	for _, all := range s.gates.authenticated.conns {
 		n += len(all)
 	}
 	return n
@@ -73,7 +75,7 @@ func (x *Creations) Len() int { return len(x.c.all) }
 
 // AuthorizeIn returns the grant of a token in a match.
 func (s *Server) AuthorizeIn(token, match string) (host.Grant, error) {
-	return s.authorize(token, match)
+	return s.access.authorize(token, match)
 }
 
 // Codes of closed paths of datagrams.
@@ -84,14 +86,10 @@ const (
 )
 
 // MaxHalfOpenEach is the number of unfinished QUIC handshakes of an address.
-const MaxHalfOpenEach = maxHalfOpenEach
+const MaxHalfOpenEach = crowd.MaxHandshakesEach
 
 // HalfOpen returns the number of unfinished QUIC handshakes.
-func (s *Server) HalfOpen() int {
-	s.halfOpen.mu.Lock()
-	defer s.halfOpen.mu.Unlock()
-	return s.halfOpen.all
-}
+func (s *Server) HalfOpen() int { return s.gates.halfOpen.All() }
 
 // SweepEvery is the period of sweeps of bans and revocations, and StaleAfter is how long they stay when they are over.
 const (

@@ -1,15 +1,6 @@
 package server
 
-import (
-	"context"
-	"crypto/ed25519"
-	"log/slog"
-	"path/filepath"
-
-	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/replay"
-	"github.com/seed-49bee653/samestep/server/internal/livelog"
-)
+import "github.com/seed-49bee653/samestep/server/internal/livelog"
 
 // finish completes the replay.
 func (m *Match) finish() {
@@ -38,9 +29,9 @@ func (m *Match) finish() {
 		m.leaveOpen()
 		return
 	}
-	err = m.server.tellOwners(m.path, m.owners.Subjects())
+	err = m.server.sealer.tellOwners(m.path, m.owners.Subjects())
 	if err == nil {
-		err = m.server.archive(m.logger, m.path)
+		err = m.server.sealer.archive(m.logger, m.path)
 	}
 	if err != nil {
 		if !m.log.ToldLost() {
@@ -70,74 +61,4 @@ func (m *Match) leaveOpen() {
 	last := m.View()
 	last.over = false
 	m.view.Store(&last)
-}
-
-// archive moves the replay of a match that is over out of the live folder, and seals it there.
-func (s *Server) archive(log *slog.Logger, path string) error {
-	to := s.archived(path)
-	if to != path {
-		if err := replay.Replace(path, to); err != nil {
-			return err
-		}
-		s.replays.setLive(filepath.Base(to), false) // the list has one more
-	}
-	if s.options.KeepOpen {
-		s.handOver(log, to)
-	} else {
-		s.seal(log, to)
-	}
-	return nil
-}
-
-// seal compresses the replay of a finished match concurrently with the running ones. It seals one replay at a time, so
-// that live matches keep the remaining CPUs.
-func (s *Server) seal(log *slog.Logger, path string) {
-	s.sealing.Go(func() {
-		select {
-		case s.seals <- struct{}{}:
-			defer func() { <-s.seals }()
-		case <-s.sealCtx.Done():
-			return
-		}
-		err := SealFile(s.sealCtx, path, s.options.SignKey)
-		if err != nil && s.sealCtx.Err() == nil {
-			s.metrics.failures.Inc()
-			log.Error("seal", "path", path, "err", err)
-		}
-		s.replays.setLive(filepath.Base(path), false) // its size has changed
-		if err == nil {
-			s.handOver(log, path)
-		}
-	})
-}
-
-// SealFile seals the replay of a match that is over as a server does, and signs it unless the key is nil.
-func SealFile(ctx context.Context, path string, key ed25519.PrivateKey) error {
-	if err := replay.SealFile(ctx, path, replay.WriterOptions{SegmentTicks: sealTicks}); err != nil || key == nil {
-		return err
-	}
-	return replay.SignFile(path, key)
-}
-
-// tellOwners tells the archive whose seats a match had, if there is an archive.
-func (s *Server) tellOwners(path string, subjects map[lockstep.Player]string) error {
-	a := s.options.Archive
-	if a == nil || len(subjects) == 0 {
-		return nil
-	}
-	return a.Played(s.archived(path), subjects)
-}
-
-// handOver gives a sealed replay and the bundles of its match to the archive, if there is one.
-func (s *Server) handOver(log *slog.Logger, path string) {
-	if s.options.Archive == nil {
-		return
-	}
-	evidence, err := s.replays.evidence(filepath.Base(path))
-	if err != nil {
-		log.Error("archive", "path", path, "err", err) // the next start hands them over
-	}
-	for _, p := range append(evidence, path) {
-		s.options.Archive.Add(p)
-	}
 }

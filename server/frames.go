@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/seed-49bee653/samestep/server/internal/allowance"
 )
 
 const (
@@ -136,7 +138,7 @@ func payloadSize(h *[14]byte) uint64 {
 // A hijacker is a ResponseWriter that keeps the hijacked connection.
 type hijacker struct {
 	http.ResponseWriter
-	budgets *budgets[netip.Prefix] // of extra frames
+	budgets *allowance.Table[netip.Prefix] // of extra frames
 	from    netip.Prefix
 
 	conn   net.Conn
@@ -150,7 +152,7 @@ func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return nil, nil, err
 	}
 	h.conn = c
-	f := newFrameConn(c, fewExtraFrames+h.budgets.upTo(h.from, extraFramesAtOnce-fewExtraFrames, time.Now()))
+	f := newFrameConn(c, fewExtraFrames+h.budgets.UpTo(h.from, extraFramesAtOnce-fewExtraFrames, time.Now()))
 	h.frames = f
 	early, _ := rw.Reader.Peek(rw.Reader.Buffered())
 	f.early = bytes.Clone(early)

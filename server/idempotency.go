@@ -2,13 +2,9 @@ package server
 
 import (
 	"crypto/sha256"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/seed-49bee653/samestep/lockstep/host"
-	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 const (
@@ -82,34 +78,5 @@ func (c *creations) end(k creationKey, answer []byte) {
 		c.all[k].answer = slices.Clip(answer)
 	} else {
 		delete(c.all, k)
-	}
-}
-
-// once calls create, unless the request has the Idempotency-Key of an earlier one. Then it answers as it did that.
-// create returns its answer, or nil after an error.
-func (s *Server) once(w http.ResponseWriter, r *http.Request, g *host.Grant, body []byte, create func() []byte) {
-	k := creationKey{g.Role == protocol.Admin, g.Subject, r.Header.Get("Idempotency-Key")}
-	if k.key == "" {
-		create()
-		return
-	}
-	if len(k.key) > maxCreationKey {
-		fail(w, codeRequest, "Idempotency-Key: want at most 128 bytes")
-		return
-	}
-	earlier, found := s.creations.begin(k, body, time.Now())
-	switch {
-	case !found:
-		var answer []byte
-		defer func() { s.creations.end(k, answer) }() // also when the game panics
-		answer = create()
-	case earlier.body != sha256.Sum256(body):
-		fail(w, codeKeyReused, "an earlier request with this Idempotency-Key had another body")
-	case earlier.answer == nil:
-		w.Header().Set("Retry-After", "1")
-		fail(w, codeInProgress, "an earlier request with this Idempotency-Key is in progress")
-	default:
-		w.Header().Set("Idempotency-Replayed", "true")
-		replyJSON(w, http.StatusCreated, earlier.answer)
 	}
 }

@@ -104,35 +104,35 @@ func (m *Match) forgetBans() {
 }
 
 // readBans reads the bans that an interrupted match had.
-func (s *Server) readBans(x *recovery) error {
-	if s.keeper.store == nil {
+func (dn *denier) readBans(x *recovery) error {
+	if dn.keeper.store == nil {
 		return nil
 	}
-	value, err := s.keeper.store.Get(banKeyOf(x.header.Match))
+	value, err := dn.keeper.store.Get(banKeyOf(x.header.Match))
 	x.match.bans, x.match.bansKept = value, value != nil
 	return err
 }
 
 // awaitBans reads the bans that an interrupted match had. While it cannot, the match stays recovering, which admits nobody, and the
 // server is not ready.
-func (s *Server) awaitBans(x *recovery) {
-	for told := false; !s.isClosed(); time.Sleep(keepAgain) {
-		err := s.readBans(x)
+func (dn *denier) awaitBans(x *recovery) {
+	for told := false; !dn.registry.isClosed(); time.Sleep(keepAgain) {
+		err := dn.readBans(x)
 		if err == nil {
 			return
 		}
 		if !told {
 			told = true
-			x.match.logger.Error("the bans of a match cannot be read, so nobody is admitted to it; the server tries again", "at", s.keeper.place(banKeyOf(x.header.Match)), "err", err)
-			s.countUnread(1)
-			defer s.countUnread(-1)
+			x.match.logger.Error("the bans of a match cannot be read, so nobody is admitted to it; the server tries again", "at", dn.keeper.place(banKeyOf(x.header.Match)), "err", err)
+			dn.registry.countUnread(1)
+			defer dn.registry.countUnread(-1)
 		}
 	}
 }
 
 // countUnread counts a match that waits for its bans, or one less.
-func (s *Server) countUnread(n int) {
-	s.mu.Lock()
-	s.recoveries.unread += n
-	s.mu.Unlock()
+func (reg *registry) countUnread(n int) {
+	reg.mu.Lock()
+	reg.recoveries.unread += n
+	reg.mu.Unlock()
 }

@@ -6,20 +6,6 @@ import (
 	"time"
 )
 
-const (
-	// maxSockets is the number of a server's connections that are not WebSockets.
-	maxSockets = 512
-
-	// An address may open connectsAtOnce times Options.MaxPerAddress connections at once. This budget refills in
-	// connectPeriod. Each connection costs a handshake, also if a later limit closes it.
-	connectsAtOnce = 4
-	connectPeriod  = connectsAtOnce * time.Second
-
-	// leastConnects is the least value of Options.MaxPerAddress for this budget: a page needs several connections,
-	// and each refusal closes one.
-	leastConnects = 64
-)
-
 // Listener returns l with limits on connections that are not, or not yet, WebSockets of a match: Options.MaxPerAddress
 // of one address, and 512 or a quarter of Options.Descriptors in all. At a limit the oldest connection of the address
 // that has most is closed, so a new one is always accepted.
@@ -48,16 +34,16 @@ func (l *listener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	remote := c.RemoteAddr().String()
-	x := &socket{Conn: c, sent: s.sent, gate: s, addr: addressOf(remote)}
-	in, each, reason := &s.sockets, s.limits.Load().MaxPerAddress, "socket"
-	if x.proxy = s.isProxy(remote); x.proxy {
+	x := &socket{Conn: c, sent: s.gates.sent, gate: s, addr: addressOf(remote)}
+	in, each, reason := s.gates.sockets, s.gates.limits.Load().MaxPerAddress, "socket"
+	if x.proxy = s.proxies.Include(remote); x.proxy {
 		each = math.MaxInt
-	} else if x.charged.Store(&x.addr); !s.connects.spend(x.addr, 1, time.Now()) {
+	} else if x.charged.Store(&x.addr); !s.gates.connects.Spend(x.addr, 1, time.Now()) {
 		x.trial.Store(true)
-		in, each, reason = &s.silent, maxOnTrial, "connecting"
+		in, each, reason = s.gates.silent, maxOnTrial, "connecting"
 	}
 	if x.enter(in, each) {
-		s.turnedAway(reason, remote)
+		s.turned.away(reason, remote)
 	}
 	return x, nil
 }

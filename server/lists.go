@@ -15,10 +15,10 @@ import (
 const MaxListed = 100
 
 // rateLimited limits how often an address may call a handler.
-func (s *Server) rateLimited(next http.HandlerFunc) http.HandlerFunc {
+func (ac *access) rateLimited(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if from := addressOf(r.RemoteAddr); !s.reads.spend(from, 1, time.Now()) && !s.reserved(r, from) {
-			s.turnedAway("reading", r.RemoteAddr)
+		if from := addressOf(r.RemoteAddr); !ac.gates.reads.Spend(from, 1, time.Now()) && !ac.reserved(r, from) {
+			ac.turned.away("reading", r.RemoteAddr)
 			w.Header().Set("Retry-After", "1")
 			fail(w, codeRequests, "too many requests from your address")
 			return
@@ -53,14 +53,14 @@ func (q *matchQuery) admits(v *View) bool {
 	return v.Name > q.after && strings.HasPrefix(v.Name, q.prefix) && is(q.state, v.State) && is(q.game, v.Game) && is(q.build, v.Build)
 }
 
-func (s *Server) list(w http.ResponseWriter, r *http.Request) {
+func (ma *matchAPI) list(w http.ResponseWriter, r *http.Request) {
 	q, err := newMatchQuery(r.URL.Query())
 	if err != nil {
 		fail(w, codeRequest, err.Error())
 		return
 	}
-	who := s.listReader(r)
-	found := slices.DeleteFunc(s.views(), func(v *View) bool { return !q.admits(v) })
+	who := ma.access.listReader(r)
+	found := slices.DeleteFunc(ma.registry.views(), func(v *View) bool { return !q.admits(v) })
 	if len(found) > q.limit {
 		found = found[:q.limit]
 		linkNext(w, r, found[q.limit-1].Name)
@@ -72,61 +72,26 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, told)
 }
 
-// views returns the views of all matches by name, also of those that are recovering or could not be resumed.
-func (s *Server) views() []*View {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := []*View{}
-	for _, m := range s.matches {
-		if m != nil {
-			all = append(all, m.view.Load())
-		}
-	}
-	for _, v := range s.recoveries.pending {
-		all = append(all, v)
-	}
-	for _, f := range s.recoveries.failed {
-		if f.view != nil {
-			all = append(all, f.view)
-		}
-	}
-	slices.SortFunc(all, func(a, b *View) int { return strings.Compare(a.Name, b.Name) })
-	return all
-}
-
-// hides reports whether a match that is not over hides something, also one that another server continues. The metrics count nothing of
-// a match that does not run.
-func (s *Server) hides() bool {
-	for _, v := range s.views() {
-		if (v.hung || v.State != matchRecovering.String() && v.State != matchFailed.String()) && !v.over && v.disclosed.Hides() {
-			return true
-		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.past, func(how making) bool { return !how.over && how.disclosed.Hides() })
-}
-
-func (s *Server) listReplays(w http.ResponseWriter, r *http.Request) {
+func (ra *replayAPI) listReplays(w http.ResponseWriter, r *http.Request) {
 	q, err := archiveQuery(r.URL.Query())
 	switch {
 	case err != nil:
 		fail(w, codeRequest, err.Error())
 		return
-	case s.options.Archive != nil:
-		s.search(w, r, q)
+	case ra.archive != nil:
+		ra.search(w, r, q)
 		return
 	case q.searches():
 		fail(w, codeUnsupported, "this server has no archive, so it cannot search")
 		return
 	}
-	who, ok := s.replayReader(w, r, "", true)
-	if !ok || !permitted(w, s.showsReplays(r) || who.all) {
+	who, ok := ra.replayReader(w, r, "", true)
+	if !ok || !permitted(w, ra.showsReplays(r) || who.all) {
 		return
 	}
-	all, err := s.replays.list()
+	all, err := ra.replays.list()
 	if err != nil {
-		s.log.Error("replays", "err", err)
+		ra.log.Error("replays", "err", err)
 		fail(w, codeInternal, "the replays cannot be listed")
 		return
 	}
@@ -159,25 +124,25 @@ func ParseCursor(text string) (name string, ended time.Time, ok bool) {
 	return name, time.Unix(n, 0), ok && err == nil
 }
 
-// downloads limits how many answers of a handler are sent at a time.
-func (s *Server) downloads(next http.HandlerFunc) http.HandlerFunc {
+// limited limits how many answers of a handler are sent at a time.
+func (ra *replayAPI) limited(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		from := addressOf(r.RemoteAddr)
-		if !s.replays.startDownload(from) {
-			s.turnedAway("downloading", r.RemoteAddr)
+		if !ra.replays.startDownload(from) {
+			ra.turned.away("downloading", r.RemoteAddr)
 			w.Header().Set("Retry-After", "5")
 			fail(w, codeBusy, "too many files are being sent")
 			return
 		}
-		defer s.replays.endDownload(from)
+		defer ra.replays.endDownload(from)
 		next(w, r)
 	}
 }
 
 // download sends a replay, or the part of it that the request's Range names.
-func (s *Server) download(w http.ResponseWriter, r *http.Request) {
+func (ra *replayAPI) download(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
-	f, written, ok := s.openReplay(w, r)
+	f, written, ok := ra.openReplay(w, r)
 	if !ok {
 		return
 	}

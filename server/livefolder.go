@@ -15,9 +15,6 @@ import (
 
 var matchName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`)
 
-// liveFolder is the folder in Options.Dir with the logs of matches that are not over. A start reads only these.
-const liveFolder = "live"
-
 // denialsFolder is the folder in Options.Dir with the bans and revocations of a server that has no other Denials.
 const denialsFolder = "denials"
 
@@ -91,15 +88,6 @@ func MatchOfLog(path string) string {
 		return ""
 	}
 	return base[:len(base)-id]
-}
-
-// archived returns the path of a replay once its match is over: in Options.Dir, if its log is in the live folder.
-func (s *Server) archived(path string) string {
-	dir, name := filepath.Split(path)
-	if s.options.Dir == "" || filepath.Clean(dir) != filepath.Join(s.options.Dir, liveFolder) {
-		return path
-	}
-	return filepath.Join(s.options.Dir, name)
 }
 
 // DenialsIn returns the denials in a server's folder, which a server with Options.Dir has unless it is given others.

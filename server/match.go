@@ -13,6 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/server/internal/bundles"
+	"github.com/seed-49bee653/samestep/server/internal/crowd"
 	"github.com/seed-49bee653/samestep/server/internal/hold"
 	"github.com/seed-49bee653/samestep/server/internal/livelog"
 	"github.com/seed-49bee653/samestep/server/internal/owners"
@@ -34,7 +35,7 @@ const joinAfterEnd = 10 * time.Second
 
 // A Match is a match on a Server. Only its own goroutine uses the host.
 type Match struct {
-	server  *Server
+	server  *services
 	logger  *slog.Logger // with the match's name and id
 	spec    MatchSpec
 	game    *lockstep.Game   // of the spec, without the server's assets
@@ -101,7 +102,7 @@ func (m *Match) Done() <-chan struct{} { return m.done }
 // ReplayPath returns the path of the match's replay, or "" if it has none. It changes when the match is over.
 func (m *Match) ReplayPath() string {
 	if m.finished.Load() {
-		return m.server.archived(m.path)
+		return m.server.replays.archived(m.path)
 	}
 	return m.path
 }
@@ -289,7 +290,7 @@ func (m *Match) drain() {
 func (m *Match) take(in input) {
 	c := in.conn
 	if in.closed {
-		m.server.spectators.remove(c) // again, because its welcome may come after its socket was closed
+		m.server.gates.spectators.Remove(c) // again, because its welcome may come after its socket was closed
 		c.path.close()
 	}
 	switch {
@@ -307,7 +308,7 @@ func (m *Match) take(in input) {
 		m.host.Disconnect(m.now(), c.id)
 		m.process()
 		delete(m.conns, c.id)
-		m.connecting = without(m.connecting, c)
+		m.connecting = crowd.Without(m.connecting, c)
 		if len(m.conns) == 0 {
 			m.idle = time.Now()
 		}
@@ -331,7 +332,7 @@ func (m *Match) take(in input) {
 
 // endIfIdle ends a match that has had no connection for Options.IdleMatch.
 func (m *Match) endIfIdle(now time.Time) {
-	limit := m.server.limits.Load().IdleMatch
+	limit := m.server.gates.limits.Load().IdleMatch
 	if limit > 0 && !m.idle.IsZero() && now.Sub(m.idle) > limit && m.host.Err() == nil {
 		m.host.Admin().End(m.now(), fmt.Sprintf("nobody was connected for %v", limit))
 	}

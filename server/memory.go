@@ -1,5 +1,10 @@
 package server
 
+import (
+	"github.com/seed-49bee653/samestep/server/internal/allowance"
+	"github.com/seed-49bee653/samestep/server/internal/crowd"
+)
+
 // Memory of live objects and stacks, in bytes. docs/limits.md has the formula.
 const (
 	// serverMemory is for a server without matches and connections.
@@ -35,8 +40,8 @@ const (
 // MemoryBound returns the most bytes that live objects and stacks of the server take with its present matches and the
 // present size of their states. With the default settings of Go's garbage collector the process may use twice as many.
 func (s *Server) MemoryBound() int {
-	sum := serverMemory + (s.unauthenticated.most()+s.sockets.most()+s.silent.most()+s.onTrial.most()+s.reservedConns.most()+maxHalfOpen)*connMemory + s.paths.most()*pathMemory + budgetTables*maxBudgets*budgetMemory
-	for _, m := range s.Matches() {
+	sum := serverMemory + s.gates.memory()
+	for _, m := range s.registry.running() {
 		sum += int(m.memoryBound.Load())
 	}
 	return sum
@@ -50,4 +55,10 @@ func (m *Match) updateMemoryBound(stateBytes int) {
 		listed += int(a.Size)
 	}
 	m.memoryBound.Store(int64(m.host.Info().MemoryBound(stateBytes) + int(m.spec.Settings.Players)*pathMemory + peers*peerMemory + inboxSize*messageMemory + matchMemory + (gameCopies+m.history)*stateBytes + listed))
+}
+
+// memory returns the most bytes that connections without a match take, and the tables of budgets.
+func (g *gates) memory() int {
+	conns := g.unauthenticated.Most() + g.sockets.Most() + g.silent.Most() + g.onTrial.Most() + g.reserved.Most() + crowd.MaxHandshakes
+	return conns*connMemory + g.paths.Most()*pathMemory + budgetTables*allowance.MaxKeys*budgetMemory
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/server/internal/front"
+	"github.com/seed-49bee653/samestep/server/internal/guests"
 )
 
 // Defaults of Options. A player who sends as many bytes as the rates allow reaches defaultMatchDisk after 18 hours.
@@ -136,7 +138,7 @@ func (o *Options) complete() {
 	o.GuestDiskBytes = cmp.Or(o.GuestDiskBytes, defaultGuestDisk)
 	o.MatchDiskBytes = cmp.Or(o.MatchDiskBytes, defaultMatchDisk)
 	o.DiskReserve = cmp.Or(o.DiskReserve, defaultDiskReserve)
-	o.ProxyHeader = cmp.Or(o.ProxyHeader, xForwardedFor)
+	o.ProxyHeader = cmp.Or(o.ProxyHeader, front.XForwardedFor)
 	o.IdleMatch = cmp.Or(o.IdleMatch, 5*time.Minute)
 	o.Log = cmp.Or(o.Log, slog.Default())
 	if o.Authorizer == nil {
@@ -192,15 +194,7 @@ type MatchSpec struct {
 	// OnStart is called by [Server.Create] and [Server.Resume] when the match runs; nil for no call.
 	OnStart func(*Match)
 
-	guest *guestUsage // nil unless a guest started it
-}
-
-// A guestUsage is what a match that a guest has started uses. It is in units that every game has.
-type guestUsage struct {
-	from       netip.Prefix
-	bots       int
-	stateBytes int64 // 0 until the first state is known
-	written    int64 // bytes of the replay that are counted
+	guest *guests.Usage // nil unless a guest started it
 }
 
 // checkReplicator refuses a server whose replicated matches would have no file.
@@ -209,4 +203,38 @@ func (o *Options) checkReplicator() error {
 		return errors.New("server: got a Replicator and no Dir, want both: a replay is written as a file first")
 	}
 	return nil
+}
+
+// Limits are the limits among the [Options] that can change while a server runs. The fields are those of Options, also their defaults.
+type Limits struct {
+	MaxMatches, MaxPerAddress, MaxUnauthenticated, MaxReads, MaxGuesses int
+	GuestMatches, GuestMatchesPerAddress, GuestBots, GuestDiskBytes     int
+	GuestStateBytes, MatchDiskBytes, DiskReserve                        int64
+	IdleMatch                                                           time.Duration
+	MatchLimits                                                         *host.Limits
+}
+
+// Limits returns the limits in the options.
+func (o *Options) Limits() Limits {
+	return Limits{
+		MaxMatches: o.MaxMatches, MaxPerAddress: o.MaxPerAddress, MaxUnauthenticated: o.MaxUnauthenticated, MaxReads: o.MaxReads, MaxGuesses: o.MaxGuesses,
+		GuestMatches: o.GuestMatches, GuestMatchesPerAddress: o.GuestMatchesPerAddress, GuestBots: o.GuestBots, GuestDiskBytes: o.GuestDiskBytes,
+		GuestStateBytes: o.GuestStateBytes, MatchDiskBytes: o.MatchDiskBytes, DiskReserve: o.DiskReserve, IdleMatch: o.IdleMatch, MatchLimits: o.MatchLimits,
+	}
+}
+
+// SetIn sets the limits in the options of a server that does not run yet.
+func (l Limits) SetIn(o *Options) {
+	o.MaxMatches, o.MaxPerAddress, o.MaxUnauthenticated, o.MaxReads, o.MaxGuesses = l.MaxMatches, l.MaxPerAddress, l.MaxUnauthenticated, l.MaxReads, l.MaxGuesses
+	o.GuestMatches, o.GuestMatchesPerAddress, o.GuestBots, o.GuestDiskBytes = l.GuestMatches, l.GuestMatchesPerAddress, l.GuestBots, l.GuestDiskBytes
+	o.GuestStateBytes, o.MatchDiskBytes, o.DiskReserve, o.IdleMatch, o.MatchLimits = l.GuestStateBytes, l.MatchDiskBytes, l.DiskReserve, l.IdleMatch, l.MatchLimits
+}
+
+// WithDefaults returns the limits by which a server goes that is given these: 0 is the default of most.
+func (l Limits) WithDefaults() *Limits {
+	var o Options
+	l.SetIn(&o)
+	o.complete()
+	all := o.Limits()
+	return &all
 }

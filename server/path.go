@@ -37,9 +37,11 @@ type path struct {
 	bindTimer *time.Timer // closes it if it does not name its connection
 }
 
-func (p *path) from() netip.Prefix { return p.addr }
+// From implements [crowd.Conn].
+func (p *path) From() netip.Prefix { return p.addr }
 
-func (p *path) drop() { go p.quic.CloseWithError(pathCrowd, "too many connections") } // it may wait
+// Drop implements [crowd.Conn].
+func (p *path) Drop() { go p.quic.CloseWithError(pathCrowd, "too many connections") } // it may wait
 
 // close closes the path of a connection that is closed, or has another one. It may be nil.
 func (p *path) close() {
@@ -60,3 +62,9 @@ func (p *path) write() {
 		}
 	}
 }
+
+// keepBuffer is the memory that a connection keeps for its next message, in bytes.
+const keepBuffer = 4 << 10
+
+// buffers reuses the memory of messages between a client's socket and its match.
+var buffers = buffer.Pool{Keep: keepBuffer}

@@ -64,7 +64,7 @@ func (l *headerListener) Close() error {
 func (l *headerListener) acceptAll() {
 	for {
 		c, err := l.Listener.Accept()
-		if err != nil || !l.server.isProxy(c.RemoteAddr().String()) {
+		if err != nil || !l.server.proxies.Include(c.RemoteAddr().String()) {
 			if !l.pass(c, err) || errors.Is(err, net.ErrClosed) {
 				return
 			}
@@ -86,7 +86,7 @@ func (l *headerListener) readHeader(c net.Conn) {
 	p.RemoteAddr()
 	<-l.reading
 	if p.ProxyHeader() == nil {
-		l.server.turnedAway("proxy header", c.RemoteAddr().String())
+		l.server.turned.away("proxy header", c.RemoteAddr().String())
 		c.Close()
 		return
 	}

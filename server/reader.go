@@ -9,16 +9,17 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/server/internal/front"
 )
 
 // listReader returns for whom a request reads the list of matches. A token that is not valid for all matches may be for one of them,
 // so it is neither refused nor a guess.
-func (s *Server) listReader(r *http.Request) disclosure.Reader {
+func (ac *access) listReader(r *http.Request) disclosure.Reader {
 	token, shown := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !shown {
 		return disclosure.Spectator
 	}
-	g, err := s.authorize(token, "")
+	g, err := ac.authorize(token, "")
 	if err != nil || isPublic(r) && g.Role == protocol.Admin {
 		return disclosure.Spectator
 	}
@@ -27,11 +28,11 @@ func (s *Server) listReader(r *http.Request) disclosure.Reader {
 
 // readerOf returns for whom a request reads a match, or the metrics with "". It needs no token, but answers a request whose token
 // is refused. At the address of players an admin is nobody in particular.
-func (s *Server) readerOf(w http.ResponseWriter, r *http.Request, match string) (disclosure.Reader, bool) {
+func (ac *access) readerOf(w http.ResponseWriter, r *http.Request, match string) (disclosure.Reader, bool) {
 	if r.Header.Get("Authorization") == "" {
 		return disclosure.Spectator, true
 	}
-	g, ok := s.authenticateIn(w, r.WithContext(context.WithValue(r.Context(), publicKey{}, nil)), match)
+	g, ok := ac.authenticateIn(w, r.WithContext(context.WithValue(r.Context(), publicKey{}, nil)), match)
 	if isPublic(r) && g.Role == protocol.Admin {
 		return disclosure.Spectator, ok
 	}
@@ -80,19 +81,19 @@ func (v *View) told(r disclosure.Reader) toldView {
 // all players do; in a server with one match these are its commands. h is behind [Server.Guard].
 func (s *Server) Operators(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if isPrivate(r) || s.mayScrape(w, r) {
+		if isPrivate(r) || s.access.mayScrape(w, r) {
 			h.ServeHTTP(w, r)
 		}
 	})
 }
 
 // mayScrape answers a request for the metrics by somebody who may not have them.
-func (s *Server) mayScrape(w http.ResponseWriter, r *http.Request) bool {
-	who, ok := s.readerOf(w, r, "")
-	switch hides := s.hides(); {
+func (ac *access) mayScrape(w http.ResponseWriter, r *http.Request) bool {
+	who, ok := ac.readerOf(w, r, "")
+	switch hides := ac.registry.hides(); {
 	case !ok:
 		return false
-	case (disclosure.Policy{}).Figures(who, false), !hides && isHere(r):
+	case (disclosure.Policy{}).Figures(who, false), !hides && front.IsHere(r):
 		return true
 	case hides:
 		fail(w, codeRefused, "a match on this server hides what the metrics count: ask with the token of an admin, or at the address of serve --admin-listen")

@@ -13,13 +13,11 @@ import (
 // NotReady returns the reasons for which the server cannot start another match and write its replay, without paths. It
 // is ready if there are none.
 func (s *Server) NotReady() (reasons []string) {
-	s.mu.Lock()
-	closed, matches, unread := s.closed || s.draining, len(s.matches), s.recoveries.unread
-	s.mu.Unlock()
-	if closed {
+	draining, matches, unread := s.registry.load()
+	if draining {
 		reasons = append(reasons, "the server is shutting down")
 	}
-	if most := s.limits.Load().MaxMatches; matches >= most {
+	if most := s.gates.limits.Load().MaxMatches; matches >= most {
 		reasons = append(reasons, fmt.Sprintf("got %d matches, want less than %d", matches, most))
 	}
 	if unread > 0 {
@@ -34,7 +32,7 @@ func (s *Server) NotReady() (reasons []string) {
 	switch {
 	case err != nil:
 		reasons = append(reasons, strings.TrimPrefix(err.Error(), "server: "))
-	case s.census().held[livelog.HeldByFullDisk] > 0: // by a quota, perhaps
+	case s.registry.census().held[livelog.HeldByFullDisk] > 0: // by a quota, perhaps
 		reasons = append(reasons, livelog.HeldByFullDisk)
 	}
 	return reasons
@@ -48,7 +46,7 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 		status, lines = http.StatusServiceUnavailable, []string{"not ready"}
 	}
 	lines = append(lines, reasons...)
-	held := s.census().held
+	held := s.registry.census().held
 	for _, reason := range slices.Sorted(maps.Keys(held)) {
 		if n := held[reason]; n > 0 {
 			lines = append(lines, fmt.Sprintf("matches held: %d, because %s", n, reason))
@@ -59,4 +57,13 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	h.Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
 	fmt.Fprintln(w, strings.Join(lines, "\n"))
+}
+
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
+	if s.registry.isClosed() {
+		fail(w, codeShutdown, "shutting down")
+		return
+	}
+	w.Header().Set("Connection", "close") // the budget of connections is the only limit of this route
+	w.Write([]byte("ok\n"))
 }

@@ -27,44 +27,32 @@ type resuming struct {
 	done  func(Interrupted, *Match, error)
 }
 
-// Recover resumes matches in the background, on all processors. It returns when their logs are locked and their names
-// are reserved. From then on their requests are answered with 503 and Retry-After, and their WebSockets with closing.
-// Each match begins to run when it is resumed.
-//
-// Before Recover plays a log it notes that in a file beside it, until the match has run for two seconds. If the process ends before, the
-// next Recover tries the matches that have such a note alone, one at a time, after all others. Of one that ends the process twice so,
-// the error is [ErrSetAside].
-//
-// Recover calls done with the error of each match, see [Server.Resume], from several goroutines. It also logs the error
-// with the log's path. The log stays as it is, and its name is taken until the server ends or an admin has it tried again; only the
-// replay of a match that is over leaves the live folder.
-func (s *Server) Recover(all []Interrupted, done func(Interrupted, *Match, error)) {
-	s.comparing <- struct{}{} // until all matches were tried
-	s.mu.Lock()
-	s.recoveries.since, s.recoveries.done = time.Now(), 0
-	s.mu.Unlock()
-	s.launching.Add(1)
+// recover is Server.Recover.
+func (rc *recoverer) recover(all []Interrupted, done func(Interrupted, *Match, error)) {
+	rc.comparing <- struct{}{} // until all matches were tried
+	rc.registry.beginTries(time.Now())
+	rc.registry.launching.Add(1)
 	var claimed []*resuming
 	for _, one := range all {
 		x := &resuming{Interrupted: one, done: done}
-		if err := s.claimTry(x); err != nil {
-			s.notRecovered(x, err)
+		if err := rc.claimTry(x); err != nil {
+			rc.notRecovered(x, err)
 			continue
 		}
 		claimed = append(claimed, x)
 	}
 	slices.SortStableFunc(claimed, func(a, b *resuming) int { return a.known.Compare(b.known) })
 	go func() {
-		defer s.launching.Done()
-		defer func() { <-s.comparing }()
-		s.tryAll(claimed, len(claimed) == 1)
+		defer rc.registry.launching.Done()
+		defer func() { <-rc.comparing }()
+		rc.tryAll(claimed, len(claimed) == 1)
 	}()
 }
 
 // claimTry claims an interrupted match, unless it is set aside.
-func (s *Server) claimTry(x *resuming) (err error) {
+func (rc *recoverer) claimTry(x *resuming) (err error) {
 	if err = x.Err; err == nil {
-		x.recovery, err = s.claim(x.Path, x.Spec)
+		x.recovery, err = rc.claim(x.Path, x.Spec)
 	}
 	if err != nil {
 		return err
@@ -78,78 +66,55 @@ func (s *Server) claimTry(x *resuming) (err error) {
 		err = ErrSetAside
 	}
 	if err != nil {
-		s.unclaim(x.recovery)
+		rc.unclaim(x.recovery)
 	}
 	return err
 }
 
 // tryAll resumes claimed matches, one after the other or, without a suspicion, on all processors. It returns when their tries are over.
-func (s *Server) tryAll(claimed []*resuming, alone bool) {
+func (rc *recoverer) tryAll(claimed []*resuming, alone bool) {
 	processors := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for _, x := range claimed {
-		if !s.isClosed() && s.readBans(x.recovery) != nil { // it waits without a processor
-			s.launching.Go(func() {
-				s.awaitBans(x.recovery)
-				s.tryAll([]*resuming{x}, alone)
+		if !rc.registry.isClosed() && rc.denier.readBans(x.recovery) != nil { // it waits without a processor
+			rc.registry.launching.Go(func() {
+				rc.denier.awaitBans(x.recovery)
+				rc.tryAll([]*resuming{x}, alone)
 			})
 			continue
 		}
 		alone := alone || x.known.Suspect
-		if !s.enter(alone) {
-			s.unclaim(x.recovery)
-			s.notRecovered(x, ErrShutdown)
+		if !rc.registry.enter(alone) {
+			rc.unclaim(x.recovery)
+			rc.notRecovered(x, ErrShutdown)
 			continue
 		}
 		processors <- struct{}{}
-		s.launching.Go(func() {
-			defer s.leave()
-			m := s.try(x, alone)
+		rc.registry.launching.Go(func() {
+			defer rc.registry.leave()
+			m := rc.try(x, alone)
 			<-processors
 			if m != nil {
-				s.test(x, m, alone)
+				rc.test(x, m, alone)
 			}
 		})
 	}
-	if s.enter(true) { // after the last one
-		s.leave()
+	if rc.registry.enter(true) { // after the last one
+		rc.registry.leave()
 	}
-}
-
-// enter waits until another try may begin. It reports false if the server is shut down.
-func (s *Server) enter(alone bool) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for !s.closed && !s.recoveries.room.Enter(alone) {
-		left := s.recoveries.left
-		s.mu.Unlock()
-		<-left
-		s.mu.Lock()
-	}
-	return !s.closed
-}
-
-func (s *Server) leave() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.recoveries.room.Leave()
-	close(s.recoveries.left)
-	s.recoveries.left = make(chan struct{})
 }
 
 // try resumes a match.
-func (s *Server) try(x *resuming, alone bool) *Match {
+func (rc *recoverer) try(x *resuming, alone bool) *Match {
 	began := time.Now()
 	err := writeTries(x.Path, x.known.Begin(alone))
 	if err != nil {
-		s.unclaim(x.recovery)
-		s.notRecovered(x, err)
+		rc.unclaim(x.recovery)
+		rc.notRecovered(x, err)
 		return nil
 	}
 	x.match.logger.Info("match is being resumed", "path", x.Path, "alone", alone, "deaths_alone", x.known.Deaths)
-	err = s.attempt(x.recovery)
-	s.mu.Lock()
-	s.recoveries.done++
-	s.mu.Unlock()
+	err = rc.attempt(x.recovery)
+	rc.registry.tried()
 	if err == nil {
 		x.match.logger.Info("match recovered", "tick", uint32(x.match.View().Tick), "simulated_from", uint32(x.skipped), "seconds", time.Since(began).Seconds())
 		x.done(x.Interrupted, x.match, nil)
@@ -159,24 +124,24 @@ func (s *Server) try(x *resuming, alone bool) *Match {
 	if errors.Is(err, ErrHung) {
 		known = x.known.Begin(alone).Died()
 	}
-	s.keepTries(x, known)
-	s.notRecovered(x, err)
+	rc.keepTries(x, known)
+	rc.notRecovered(x, err)
 	return nil
 }
 
 // test ends the try of a match that runs.
-func (s *Server) test(x *resuming, m *Match, alone bool) {
+func (rc *recoverer) test(x *resuming, m *Match, alone bool) {
 	known := x.known
-	if m.AwaitTest(s.sealCtx) {
+	if m.AwaitTest(rc.sealer.ctx) {
 		known = tries.Record{}
 	} else if m.hangs() {
 		known = known.Begin(alone).Died()
 	}
-	s.keepTries(x, known)
+	rc.keepTries(x, known)
 }
 
 // keepTries keeps what is known against a match that is not tried any more.
-func (s *Server) keepTries(x *resuming, known tries.Record) {
+func (rc *recoverer) keepTries(x *resuming, known tries.Record) {
 	if _, err := os.Lstat(x.Path); errors.Is(err, fs.ErrNotExist) { // the match is over
 		known = tries.Record{}
 	}
@@ -187,10 +152,10 @@ func (s *Server) keepTries(x *resuming, known tries.Record) {
 
 // notRecovered says why a log was not recovered. Its name stays reserved, unless its match is over or never
 // began.
-func (s *Server) notRecovered(x *resuming, err error) {
+func (rc *recoverer) notRecovered(x *resuming, err error) {
 	defer x.done(x.Interrupted, nil, err)
 	name := MatchOfLog(x.Path)
-	log := logged.Match(s.log, name, "")
+	log := logged.Match(rc.log, name, "")
 	if x.recovery != nil {
 		log = x.match.logger
 	}
@@ -205,9 +170,7 @@ func (s *Server) notRecovered(x *resuming, err error) {
 		return
 	}
 	log.Error("match not resumed", "path", x.Path, "err", err)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f := &failedMatch{path: x.Path, again: func() (*View, error) { return s.again(x) }}
+	f := &failedMatch{path: x.Path, again: func() (*View, error) { return rc.again(x) }}
 	if x.recovery != nil {
 		f.view = newView(x.match, x.header, matchFailed)
 		f.view.Failure = "it could not be resumed; the log of the server says why"
@@ -215,23 +178,22 @@ func (s *Server) notRecovered(x *resuming, err error) {
 			f.view.Failure = err.Error()
 		}
 	}
-	s.recoveries.failed[name] = f
-	delete(s.recoveries.pending, name)
+	rc.registry.notRecovered(name, f)
 }
 
 // again tries again to resume a match that failed, alone. It returns its view.
-func (s *Server) again(failed *resuming) (*View, error) {
+func (rc *recoverer) again(failed *resuming) (*View, error) {
 	x := &resuming{Interrupted: failed.Interrupted, done: failed.done}
 	known, err := readTries(x.Path)
 	if err == nil {
 		err = writeTries(x.Path, known.Again())
 	}
 	if err == nil {
-		err = s.claimTry(x)
+		err = rc.claimTry(x)
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.launching.Go(func() { s.tryAll([]*resuming{x}, true) })
+	rc.registry.launching.Go(func() { rc.tryAll([]*resuming{x}, true) })
 	return newView(x.match, x.header, matchRecovering), nil
 }

@@ -8,63 +8,56 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/seed-49bee653/samestep/internal/tries"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// The least and the longest time after which clients of a recovering match come back.
-const (
-	leastWait   = time.Second
-	longestWait = 10 * time.Second
-)
-
-// recoveries are the matches that are being recovered. The server's mutex guards them.
-type recoveries struct {
-	pending map[string]*View        // by name
-	failed  map[string]*failedMatch // whose logs stay as they are, by name
-	unread  int                     // that wait for their bans
-	since   time.Time               // of the last Recover
-	done    int                     // since then
-	room    tries.Room
-	left    chan struct{} // closed and replaced when a try has ended
+// beginTries begins to measure how long recoveries take.
+func (reg *registry) beginTries(now time.Time) {
+	reg.mu.Lock()
+	defer reg.mu.Unlock()
+	reg.recoveries.since, reg.recoveries.done = now, 0
 }
 
-// A failedMatch is one that could not be resumed.
-type failedMatch struct {
-	path  string                // of its log
-	view  *View                 // nil without a header, or with the log of another build
-	again func() (*View, error) // tries again to resume it, if there is a view
+// tried counts a try.
+func (reg *registry) tried() {
+	reg.mu.Lock()
+	defer reg.mu.Unlock()
+	reg.recoveries.done++
 }
 
-// wait reports whether the match of a name is recovering, and about how long a client should wait for it.
-func (r *recoveries) wait(name string) (wait time.Duration, is bool) {
-	if _, is = r.pending[name]; !is {
-		return 0, false
-	}
-	if r.done > 0 {
-		wait = time.Since(r.since) / time.Duration(r.done) * time.Duration(len(r.pending))
-	}
-	return min(max(wait, leastWait), longestWait).Round(time.Second), true
+// expect says that the match of a reserved name is being recovered.
+func (reg *registry) expect(name string, v *View) {
+	reg.mu.Lock()
+	defer reg.mu.Unlock()
+	reg.recoveries.pending[name] = v
+}
+
+// notRecovered reserves the name of a match that could not be resumed.
+func (reg *registry) notRecovered(name string, f *failedMatch) {
+	reg.mu.Lock()
+	defer reg.mu.Unlock()
+	reg.recoveries.failed[name] = f
+	delete(reg.recoveries.pending, name)
 }
 
 // errNotFailed: there is nothing to try again.
 var errNotFailed = errors.New("server: the match has not failed")
 
 // retry tries again to resume a match that failed, and returns its view.
-func (s *Server) retry(name string) (*View, error) {
-	s.mu.Lock()
-	f := s.recoveries.failed[name]
+func (reg *registry) retry(name string) (*View, error) {
+	reg.mu.Lock()
+	f := reg.recoveries.failed[name]
 	if f == nil || f.view == nil {
-		s.mu.Unlock()
+		reg.mu.Unlock()
 		return nil, errNotFailed
 	}
-	delete(s.recoveries.failed, name) // it reserves the name
-	s.mu.Unlock()
+	delete(reg.recoveries.failed, name) // it reserves the name
+	reg.mu.Unlock()
 	v, err := f.again()
 	if err != nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.recoveries.failed[name] = f
+		reg.mu.Lock()
+		defer reg.mu.Unlock()
+		reg.recoveries.failed[name] = f
 	}
 	return v, err
 }
@@ -77,4 +70,25 @@ func turnAway(ws *websocket.Conn, wait time.Duration) {
 	if ws.Write(context.Background(), websocket.MessageBinary, w.Append(nil, &closing)) == nil {
 		ws.Close(websocket.StatusNormalClosure, text)
 	}
+}
+
+// enter waits until another try may begin. It reports false if the server is shut down.
+func (reg *registry) enter(alone bool) bool {
+	reg.mu.Lock()
+	defer reg.mu.Unlock()
+	for !reg.closed && !reg.recoveries.room.Enter(alone) {
+		left := reg.recoveries.left
+		reg.mu.Unlock()
+		<-left
+		reg.mu.Lock()
+	}
+	return !reg.closed
+}
+
+func (reg *registry) leave() {
+	reg.mu.Lock()
+	defer reg.mu.Unlock()
+	reg.recoveries.room.Leave()
+	close(reg.recoveries.left)
+	reg.recoveries.left = make(chan struct{})
 }

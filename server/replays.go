@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"errors"
 	"io/fs"
 	"maps"
 	"net/netip"
@@ -31,6 +32,9 @@ const (
 	// listAge is the time for which a list of the folder is cached.
 	listAge = time.Second
 )
+
+// liveFolder is the folder in Options.Dir with the logs of matches that are not over. A start reads only these.
+const liveFolder = "live"
 
 // A replayFile is a replay that can be downloaded.
 type replayFile struct {
@@ -217,3 +221,59 @@ func (r *replayFolder) endDownload(from netip.Prefix) {
 		delete(r.sending, from)
 	}
 }
+
+// archived returns the path of a replay once its match is over: in the folder, if its log is in the live folder.
+func (r *replayFolder) archived(path string) string {
+	dir, name := filepath.Split(path)
+	if r.dir == "" || filepath.Clean(dir) != filepath.Join(r.dir, liveFolder) {
+		return path
+	}
+	return filepath.Join(r.dir, name)
+}
+
+// remove removes the replay of a finished match from the folder, after its bundles and their pages. Of these it removes
+// one alone, but a bundle with its page, also if the replay is gone.
+func (r *replayFolder) remove(name string) error {
+	if of := ReplayOf(name); of != "" {
+		return r.removeEvidence(name, of)
+	}
+	f, _, err := r.open(name)
+	if err != nil {
+		return err
+	}
+	f.Close() // Windows removes no open file
+	evidence, err := r.evidence(name)
+	for _, path := range evidence {
+		if rerr := os.Remove(path); !errors.Is(rerr, fs.ErrNotExist) {
+			err = errors.Join(err, rerr)
+		}
+	}
+	if err != nil {
+		return err // the replay stays, so that it can be deleted again
+	}
+	err = os.Remove(filepath.Join(r.dir, name))
+	r.setLive(name, false)
+	return err
+}
+
+// removeEvidence removes a bundle with its page, or a page, of a match that is over.
+func (r *replayFolder) removeEvidence(name, of string) error {
+	if _, err := os.Lstat(filepath.Join(r.dir, liveFolder, of)); !errors.Is(err, fs.ErrNotExist) {
+		return cmp.Or(err, fs.ErrNotExist) // it runs, or waits to be resumed
+	}
+	f, _, err := r.open(of)
+	if err == nil {
+		f.Close()
+	} else if _, lerr := os.Lstat(filepath.Join(r.dir, of)); !errors.Is(lerr, fs.ErrNotExist) {
+		return err
+	}
+	err = os.Remove(filepath.Join(r.dir, name))
+	if err == nil && isBundle(name) {
+		if err = os.Remove(filepath.Join(r.dir, trimExt(name)+".html")); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	return err
+}
+
+func trimExt(path string) string { return path[:len(path)-len(filepath.Ext(path))] }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -45,8 +46,29 @@ type recovery struct {
 // decide reports whether nobody has decided before.
 func (x *recovery) decide() bool { return x.decided.CompareAndSwap(false, true) }
 
+// A starter makes and starts matches: a Server.
+type starter interface {
+	newMatch(MatchSpec) *Match
+	start(m *Match, phase time.Duration, prepare func(phase time.Duration) error, undo func()) error
+	forget(*Match)
+}
+
+// A recoverer resumes interrupted matches.
+type recoverer struct {
+	starter   starter
+	registry  *registry
+	denier    *denier
+	replays   *replayFolder
+	assets    *assetStore
+	sealer    *sealer
+	metrics   *metrics
+	log       *slog.Logger
+	elsewhere bool          // another server may continue a match, too
+	comparing chan struct{} // holds a value while matches are resumed, or the beginning of one is simulated
+}
+
 // recoverMatch continues a claimed match. After an error, also a panic, another server may continue it.
-func (s *Server) recoverMatch(x *recovery) (err error) {
+func (rc *recoverer) recoverMatch(x *recovery) (err error) {
 	m := x.match
 	err = errPanicked // unless it returns
 	dropped := false
@@ -56,28 +78,28 @@ func (s *Server) recoverMatch(x *recovery) (err error) {
 		}
 	}()
 	defer x.log.Close()
-	s.launching.Add(1) // before start says that it is done
-	defer s.launching.Done()
+	rc.registry.launching.Add(1) // before start says that it is done
+	defer rc.registry.launching.Done()
 	prepare := func(phase time.Duration) (err error) {
-		if m.assets, err = s.assets.holdAll(m.spec.Name, m.spec.Game, x.header); err != nil {
+		if m.assets, err = rc.assets.holdAll(m.spec.Name, m.spec.Game, x.header); err != nil {
 			return err
 		}
 		if err := m.openReplicated(x.header); err != nil {
 			return err
 		}
 		x.work.Add(2)
-		s.replays.setLive(filepath.Base(m.path), true)
+		rc.replays.setLive(filepath.Base(m.path), true)
 		if err := x.replace(phase); err != nil {
-			s.replays.setLive(filepath.Base(m.path), false)
+			rc.replays.setLive(filepath.Base(m.path), false)
 			return fmt.Errorf("server: %s: %w", m.path, err)
 		}
 		return nil
 	}
 	// A replay that is closed without an end can be resumed again.
-	err = s.start(m, x.phase, prepare, func() { m.closeReplay() })
-	if errors.Is(err, ErrNotInterrupted) && s.archived(m.path) != m.path {
+	err = rc.starter.start(m, x.phase, prepare, func() { m.closeReplay() })
+	if errors.Is(err, ErrNotInterrupted) && rc.replays.archived(m.path) != m.path {
 		x.log.Close()
-		if moved := s.archive(m.logger, m.path); moved != nil {
+		if moved := rc.sealer.archive(m.logger, m.path); moved != nil {
 			err = errors.Join(err, moved)
 		} else {
 			dropped = true
@@ -88,7 +110,7 @@ func (s *Server) recoverMatch(x *recovery) (err error) {
 		return err
 	}
 	if x.skipped > 0 {
-		s.launching.Go(func() { s.compareSkipped(x) })
+		rc.registry.launching.Go(func() { rc.compareSkipped(x) })
 	}
 	m.spec.started(m)
 	return nil
@@ -202,7 +224,7 @@ func (x *recovery) copyLog(r *replay.Reader, phase time.Duration) error {
 		return err
 	}
 	m.invited = recovery.Invitations()
-	m.holds.Restore(recovery.Paused())
+	m.holds.Pause(recovery.Paused())
 	x.work.Add(1) // it may ask the rules
 	m.host, err = recovery.Host(m.now(), m.hostOptions())
 	x.work.Add(1)
@@ -273,4 +295,48 @@ func (c counting) Append(raw []byte) error {
 	c.work.Add(1)
 	defer c.work.Add(1)
 	return c.Log.Append(raw)
+}
+
+// compareSkipped simulates the log of a recovered match from the beginning and compares its checksums.
+// A difference does not end the match, in which all players have the same state.
+func (rc *recoverer) compareSkipped(x *recovery) {
+	m := x.match
+	rc.comparing <- struct{}{}
+	defer func() { <-rc.comparing }()
+	err := contain(rc.metrics, m.logger, func() error { return rc.compareLog(x) })
+	if differs := (*lockstep.DesyncError)(nil); errors.As(err, &differs) {
+		rc.metrics.unlike.Inc()
+		m.logger.Error("the beginning of a recovered match does not agree with its log", "path", m.ReplayPath(), "err", err)
+	} else if err != nil && !errors.Is(err, ErrShutdown) {
+		m.logger.Warn("the beginning of a recovered match was not compared", "path", m.ReplayPath(), "err", err)
+	}
+}
+
+func (rc *recoverer) compareLog(x *recovery) error {
+	m := x.match
+	f, err := files.OpenNoFollow(m.ReplayPath())
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r, err := replay.NewReader(f, x.size)
+	if err != nil {
+		return err
+	}
+	whole := coordinator.NewRecovery(m.spec.Game)
+	for rec, err := range r.All() {
+		if damage := (*replay.DamageError)(nil); errors.As(err, &damage) {
+			break // the end of the log then
+		}
+		if err == nil && rc.registry.isClosed() {
+			err = ErrShutdown
+		}
+		if err == nil {
+			err = whole.Apply(rec)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return whole.Check()
 }

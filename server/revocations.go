@@ -62,6 +62,13 @@ func (r *revocations) includes(g *host.Grant, now time.Time) bool {
 	return slices.ContainsFunc(r.all, func(x Revocation) bool { return x.active(now) && x.matches(g) })
 }
 
+// active returns those that have not expired.
+func (r *revocations) active(now time.Time) []Revocation {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(r.all), func(x Revocation) bool { return !x.active(now) })
+}
+
 // check returns why a revocation makes no sense.
 func (r *Revocation) check() error {
 	switch {

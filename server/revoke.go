@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,24 +15,33 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
-// Revoke refuses tokens from now on, in all matches and over HTTP, as if they were unknown. It ends the connections and
-// sessions that used them, and returns what it has ended when that is done, or ctx's error. A server has at most 1,024 revocations. They
-// are in Options.Denials: the next server with these refuses the tokens, too, and so do others that share them. The error wraps
-// [ErrStorage] if the revocation holds only in this process, because it could not be kept.
-func (s *Server) Revoke(ctx context.Context, r Revocation) (host.Ended, error) {
-	if err := s.revoked.add(r, time.Now()); err != nil {
+// A denier has the revocations of a server, ends what they concern, and follows those of other servers.
+type denier struct {
+	keeper   *keeper
+	revoked  *revocations
+	registry *registry
+	access   *access
+	log      *slog.Logger
+
+	mu    sync.Mutex
+	sweep *time.Timer // of bans and revocations; nil without Denials
+}
+
+// revokeNow is Server.Revoke.
+func (dn *denier) revokeNow(ctx context.Context, r Revocation) (host.Ended, error) {
+	if err := dn.revoked.add(r, time.Now()); err != nil {
 		return host.Ended{}, err
 	}
 	value, err := json.Marshal(r)
 	if err != nil {
 		panic(err) // cannot happen: texts and a time
 	}
-	s.keeper.keep(r.key(), value)
-	ended, err := s.Expel(ctx, r.matches, r.text())
+	dn.keeper.keep(r.key(), value)
+	ended, err := dn.expel(ctx, r.matches, r.text())
 	if err == nil {
-		err = storageFailed(s.keeper.flush(ctx, r.key()))
+		err = storageFailed(dn.keeper.flush(ctx, r.key()))
 	}
-	s.log.Warn("revoked", "subject", r.Subject, "name", r.Name, "token", r.ID, "until", r.Until, "seats", ended.Seats, "connections", ended.Connections)
+	dn.log.Warn("revoked", "subject", r.Subject, "name", r.Name, "token", r.ID, "until", r.Until, "seats", ended.Seats, "connections", ended.Connections)
 	return ended, err
 }
 
@@ -44,21 +53,11 @@ func (r *Revocation) text() string {
 	return "revoked: " + r.Reason
 }
 
-// Revocations returns the active revocations.
-func (s *Server) Revocations() []Revocation {
-	s.revoked.mu.Lock()
-	defer s.revoked.mu.Unlock()
-	now := time.Now()
-	return slices.DeleteFunc(slices.Clone(s.revoked.all), func(r Revocation) bool { return !r.active(now) })
-}
-
-// Expel calls host.Admin.Expel in all matches: it ends the connections, seats and sessions of the grants for which match
-// reports true. match is called in the goroutines of the matches. Expel returns what it has ended, and ctx's error if a
-// match did not answer in time.
-func (s *Server) Expel(ctx context.Context, match func(*host.Grant) bool, reason string) (ended host.Ended, err error) {
+// expel is Server.Expel.
+func (dn *denier) expel(ctx context.Context, match func(*host.Grant) bool, reason string) (ended host.Ended, err error) {
 	var done sync.WaitGroup
 	var mu sync.Mutex
-	for _, m := range s.Matches() {
+	for _, m := range dn.registry.running() {
 		done.Go(func() { // a busy match does not delay the rest
 			n := host.Ended{}
 			gone := m.Do(ctx, func(h *host.Host) { n = h.Admin().Expel(m.now(), match, reason) })
@@ -76,40 +75,40 @@ func (s *Server) Expel(ctx context.Context, match func(*host.Grant) bool, reason
 	return ended, err
 }
 
-// watchDenials takes the revocations that are kept, and follows those of other servers. It returns an error if not all of them can hold:
+// watch takes the revocations that are kept, and follows those of other servers. It returns an error if not all of them can hold:
 // a server without them would admit those whom they concern.
-func (s *Server) watchDenials() error {
-	if s.keeper.store == nil {
+func (dn *denier) watch() error {
+	if dn.keeper.store == nil {
 		return nil
 	}
 	var mu sync.Mutex
 	var wrong []error
 	began := false
 	keys := make(map[string]Revocation)
-	err := s.keeper.store.Watch(func(key string, value []byte) {
+	err := dn.keeper.store.Watch(func(key string, value []byte) {
 		if !strings.HasPrefix(key, revocationKey) {
 			return
 		}
 		r, err := parseRevocation(key, value)
 		if err == nil {
-			err = s.revoked.put(r, time.Now(), maxRevokedKept)
+			err = dn.revoked.put(r, time.Now(), maxRevokedKept)
 		}
 		mu.Lock()
 		defer mu.Unlock()
 		switch {
 		case err == nil:
 			keys[key] = r
-			go s.expelRevoked(r) // matches may be busy
+			go dn.expelRevoked(r) // matches may be busy
 		case began:
-			s.log.Error("a revocation does not hold here; repair or remove it", "at", s.keeper.place(key), "err", err)
+			dn.log.Error("a revocation does not hold here; repair or remove it", "at", dn.keeper.place(key), "err", err)
 		default:
-			wrong = append(wrong, fmt.Errorf("%s: %w; repair or remove it, then start again", s.keeper.place(key), err))
+			wrong = append(wrong, fmt.Errorf("%s: %w; repair or remove it, then start again", dn.keeper.place(key), err))
 		}
 	}, func(key string) {
 		mu.Lock()
 		defer mu.Unlock()
 		if r, ok := keys[key]; ok {
-			s.revoked.forget(&r)
+			dn.revoked.forget(&r)
 			delete(keys, key)
 		}
 	})
@@ -120,14 +119,14 @@ func (s *Server) watchDenials() error {
 }
 
 // expelRevoked ends the connections of a revocation that another server has told.
-func (s *Server) expelRevoked(r Revocation) {
+func (dn *denier) expelRevoked(r Revocation) {
 	if !r.active(time.Now()) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), expelTime)
 	defer cancel()
-	if ended, _ := s.Expel(ctx, r.matches, r.text()); ended != (host.Ended{}) {
-		s.log.Warn("revoked", "subject", r.Subject, "name", r.Name, "token", r.ID, "until", r.Until, "seats", ended.Seats, "connections", ended.Connections)
+	if ended, _ := dn.expel(ctx, r.matches, r.text()); ended != (host.Ended{}) {
+		dn.log.Warn("revoked", "subject", r.Subject, "name", r.Name, "token", r.ID, "until", r.Until, "seats", ended.Seats, "connections", ended.Connections)
 	}
 }
 
@@ -143,13 +142,13 @@ type revocationView struct {
 	Reason  string `json:"reason"`
 }
 
-func (s *Server) listRevocations(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, s.revocationViews())
+func (dn *denier) list(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, dn.views())
 }
 
-func (s *Server) revocationViews() []revocationView {
+func (dn *denier) views() []revocationView {
 	all := []revocationView{}
-	for _, r := range s.Revocations() {
+	for _, r := range dn.revoked.active(time.Now()) {
 		v := revocationView{Subject: r.Subject, Name: r.Name, Token: r.ID, Reason: r.Reason}
 		if !r.Until.IsZero() {
 			v.Seconds = uint32((time.Until(r.Until) + time.Second - 1) / time.Second)
@@ -159,7 +158,7 @@ func (s *Server) revocationViews() []revocationView {
 	return all
 }
 
-func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
+func (dn *denier) revoke(w http.ResponseWriter, r *http.Request) {
 	d, err := banDuration(r.FormValue("for"))
 	if err != nil {
 		fail(w, codeRequest, err.Error())
@@ -175,7 +174,7 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
 		x.Until = time.Now().Add(d)
 	}
 	done := affected{}
-	switch done.Ended, err = s.Revoke(r.Context(), x); {
+	switch done.Ended, err = dn.revokeNow(r.Context(), x); {
 	case errors.Is(err, ErrRevocation):
 		fail(w, codeConflict, err.Error())
 	case errors.Is(err, ErrStorage):
@@ -184,9 +183,9 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
 		fail(w, codeBusy, err.Error())
 	default:
 		if done.Ended == (host.Ended{}) {
-			done.Message = s.whyNobody(x.Subject, "", s.connectedAs(r.Context(), x.Subject))
+			done.Message = dn.access.whyNobody(x.Subject, "", dn.registry.connectedAs(r.Context(), x.Subject))
 		}
-		reply(w, http.StatusOK, map[string]any{"affected": done, "revocations": s.revocationViews()})
+		reply(w, http.StatusOK, map[string]any{"affected": done, "revocations": dn.views()})
 	}
 }
 
@@ -195,16 +194,16 @@ func revocationIn(r *http.Request) Revocation {
 	return Revocation{Subject: r.FormValue("subject"), Name: r.FormValue("name"), ID: r.FormValue("token")}
 }
 
-func (s *Server) unrevoke(w http.ResponseWriter, r *http.Request) {
+func (dn *denier) unrevoke(w http.ResponseWriter, r *http.Request) {
 	x := revocationIn(r)
-	if !s.revoked.remove(&x, time.Now()) {
+	if !dn.revoked.remove(&x, time.Now()) {
 		fail(w, codeNoRevocation, "no such revocation")
 		return
 	}
-	s.keeper.keep(x.key(), nil)
-	if s.keeper.flush(r.Context(), x.key()) != nil {
+	dn.keeper.keep(x.key(), nil)
+	if dn.keeper.flush(r.Context(), x.key()) != nil {
 		fail(w, codeStorage, notKept)
 		return
 	}
-	s.listRevocations(w, r)
+	dn.list(w, r)
 }

@@ -29,7 +29,7 @@ func (m *Match) Save(ctx context.Context, w io.Writer) (lockstep.Tick, error) {
 		return 0, err
 	}
 	defer func() { x.file.Close() }()
-	if err := x.seal(ctx, m.server.seals, filepath.Dir(m.path)); err != nil {
+	if err := x.seal(ctx, m.server.sealer.seals, filepath.Dir(m.path)); err != nil {
 		return 0, err
 	}
 	_, err = io.Copy(w, x.file)
@@ -122,8 +122,8 @@ func (u untilDone) Write(p []byte) (int, error) {
 }
 
 // save answers with a replay of a match that goes on.
-func (s *Server) save(w http.ResponseWriter, r *http.Request) {
-	m := s.requested(w, r)
+func (ma *matchAPI) save(w http.ResponseWriter, r *http.Request) {
+	m := ma.registry.requested(w, r)
 	if m == nil {
 		return
 	}
@@ -135,7 +135,7 @@ func (s *Server) save(w http.ResponseWriter, r *http.Request) {
 	x, err := m.openSave(r.Context())
 	if err == nil {
 		defer func() { x.file.Close() }()
-		err = x.seal(r.Context(), s.seals, filepath.Dir(m.path))
+		err = x.seal(r.Context(), ma.sealer.seals, filepath.Dir(m.path))
 	}
 	switch {
 	case errors.Is(err, ErrMatchOver):

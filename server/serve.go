@@ -9,11 +9,13 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/server/internal/front"
+	"github.com/seed-49bee653/samestep/server/internal/guests"
 )
 
 // New returns a Server without matches.
@@ -33,65 +35,63 @@ func New(o Options) (*Server, error) {
 			o.Denials = denialsIn(o.Dir)
 		}
 	}
-	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), guests: make(map[*guestUsage]struct{}), recoveries: recoveries{pending: make(map[string]*View), failed: make(map[string]*failedMatch), left: make(chan struct{})}, seals: make(chan struct{}, 1), comparing: make(chan struct{}, 1)}
-	s.storage = storage{dir: o.Dir, live: filepath.Join(o.Dir, liveFolder), reserve: func() int64 { return s.limits.Load().DiskReserve }, free: files.Free, log: o.Log, operations: &s.operations}
-	s.refusals = newRefusalLog(refusedLines, refusedLinesAtOnce)
-	s.turned = newTurnedLogs()
-	s.newFile = func(path string) (file, error) { return replay.Create(path) }
-	s.sealCtx, s.stopSealing = context.WithCancel(context.Background())
-	s.assets = assetStore{held: make(map[string]*heldAsset)}
-	s.replays = replayFolder{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)}
-	if err := s.setHosts(); err != nil {
+	s := &Server{
+		services: services{
+			options: o, log: o.Log, metrics: newMetrics(), gates: newGates(&o), guests: guests.New(o.GuestDiskBytes), keeper: newKeeper(o.Denials, o.Log),
+			newFile: func(path string) (file, error) { return replay.Create(path) },
+			assets:  &assetStore{held: make(map[string]*heldAsset)},
+			replays: &replayFolder{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)},
+		},
+		proxies: front.Proxies{Trusted: o.TrustedProxies, Unix: o.TrustUnix, Header: o.ProxyHeader}, origins: o.Origins,
+	}
+	if err := s.compose(&o); err != nil {
 		return nil, err
 	}
-	if err := checkOrigins(o.Origins); err != nil {
-		return nil, err
-	}
-	s.limit()
-	s.metrics = newMetrics()
 	s.metrics.registry.MustRegister(&matchCollector{s})
 	for _, c := range o.Metrics {
 		if err := s.metrics.registry.Register(c); err != nil {
 			return nil, fmt.Errorf("server: metrics: %w", err)
 		}
 	}
-	s.keeper = newKeeper(o.Denials, o.Log)
-	if err := s.watchDenials(); err != nil {
+	if err := s.denier.watch(); err != nil {
 		return nil, fmt.Errorf("server: the bans and revocations cannot be read: %w", err)
 	}
 	s.mux = s.routes()
 	s.pipes = newPipeListener(HTTPServer("", s))
-	s.sweepLater()
+	s.denier.sweepLater()
 	return s, nil
 }
 
-// limit sets the limits of connections and the budgets of addresses.
-func (s *Server) limit() {
-	o := &s.options
-	all := o.Limits()
-	s.limits.Store(&all)
-	share := s.descriptorShare()
-	s.unauthenticated = connLimit[*conn]{max: s.mostUnauthenticated(&all)}
-	s.paths = connLimit[*path]{max: maxUnnamedPaths}
-	trial := min(maxSilent, max(share/descriptorShares, 1))
-	s.silent, s.onTrial = connLimit[*socket]{max: trial}, connLimit[*socket]{max: trial}
-	s.reservedConns = connLimit[*conn]{max: trial}
-	s.sockets = connLimit[*socket]{max: s.mostSockets(&all)}
-	s.spectators = connLimit[*conn]{max: share}
-	s.authenticated = addressLimit{max: o.MaxPerAddress, conns: make(map[netip.Prefix][]*conn)}
-	opened := max(leastConnects, o.MaxPerAddress)
-	s.connects = newBudgets[netip.Prefix](connectsAtOnce*opened, connectPeriod)
-	s.handshakes = newBudgets[netip.Prefix](connectsAtOnce*opened, connectPeriod)
-	s.kept = newBudgets[netip.Prefix](connectsAtOnce*opened, connectPeriod)
-	s.trials = newBudgets[netip.Prefix](trials*opened, time.Second)
-	s.keptEach = newBudgets[reservation](reservedAtOnce, reservedPeriod)
-	s.halfOpen = halfOpen{of: make(map[netip.Prefix]int)}
-	s.sent = newBudgets[netip.Prefix](maxSent, time.Second)
-	s.reads = newBudgets[netip.Prefix](o.MaxReads, time.Second)
-	s.frames = newBudgets[netip.Prefix](maxAddressFrames, time.Minute)
-	s.guesses = newBudgets[netip.Prefix](o.MaxGuesses, guessPeriod)
-	s.guestTries = newBudgets[netip.Prefix](maxGuestTries, guestTryPeriod)
-	s.guestDisk = newBudgets[struct{}](o.GuestDiskBytes, guestDiskPeriod)
+// compose makes the parts of a server that know others.
+func (s *Server) compose(o *Options) (err error) {
+	cluster, _ := o.Replicator.(front.Cluster)
+	if s.hosts, err = front.NewHosts(o.AllowedHosts, cluster); err != nil {
+		return err
+	}
+	if err = s.origins.Check(); err != nil {
+		return err
+	}
+	revoked, limits := &revocations{}, &s.gates.limits
+	s.turned = newTurned(o.Log, s.metrics.refused)
+	s.registry = newRegistry(o, s.gates)
+	s.storage = &storage{dir: o.Dir, live: filepath.Join(o.Dir, liveFolder), reserve: func() int64 { return limits.Load().DiskReserve }, free: files.Free, log: o.Log, operations: &s.operations}
+	s.access = &access{authorizer: o.Authorizer, revoked: revoked, registry: s.registry, gates: s.gates, turned: s.turned, log: o.Log, refusals: newRefusalLog(refusedLines, refusedLinesAtOnce)}
+	s.denier = &denier{keeper: s.keeper, revoked: revoked, registry: s.registry, access: s.access, log: o.Log}
+	s.sealer = newSealer(o, s.replays, s.metrics.failures)
+	s.recoverer = &recoverer{
+		starter: s, registry: s.registry, denier: s.denier, replays: s.replays, assets: s.assets, sealer: s.sealer, metrics: s.metrics, log: o.Log,
+		elsewhere: o.Replicator != nil, comparing: make(chan struct{}, 1),
+	}
+	s.matchAPI = &matchAPI{registry: s.registry, access: s.access, gates: s.gates, guests: s.guests, keeper: s.keeper, sealer: s.sealer}
+	s.creator = &creator{
+		maker: s, newMatch: o.NewMatch, host: &s.options.Host, registry: s.registry, gates: s.gates, guests: s.guests, storage: s.storage,
+		access: s.access, turned: s.turned, log: o.Log,
+	}
+	s.replayAPI = &replayAPI{
+		replays: s.replays, archive: o.Archive, public: o.Replays, here: o.ReplaysHere, bundles: o.Bundles,
+		access: s.access, turned: s.turned, log: o.Log,
+	}
+	return nil
 }
 
 // ServeHTTP serves the HTTP interface; see the package comment.
@@ -141,35 +141,35 @@ func (s *Server) scrape(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /openapi.json", s.rateLimited(s.document))
+	mux.HandleFunc("GET /openapi.json", s.access.rateLimited(s.document))
 	mux.HandleFunc("GET /healthz", s.health)
 	mux.HandleFunc("GET /readyz", s.ready)
-	mux.HandleFunc("GET /metrics", s.rateLimited(s.scrape))
-	mux.HandleFunc("GET /matches", s.rateLimited(s.list))
-	mux.HandleFunc("POST /matches", s.audited(s.createMatch))
-	mux.HandleFunc("GET /matches/{name}", s.rateLimited(s.show))
-	mux.HandleFunc("GET /matches/{name}/schemas", s.rateLimited(s.schemas))
-	mux.HandleFunc("GET /matches/{name}/assets", s.rateLimited(s.listAssets))
-	mux.HandleFunc("GET /matches/{name}/datagrams", s.rateLimited(s.showDatagrams))
-	mux.HandleFunc("GET /assets/{sum}", s.downloads(s.sendAsset))
+	mux.HandleFunc("GET /metrics", s.access.rateLimited(s.scrape))
+	mux.HandleFunc("GET /matches", s.access.rateLimited(s.matchAPI.list))
+	mux.HandleFunc("POST /matches", s.access.audited(s.creator.create))
+	mux.HandleFunc("GET /matches/{name}", s.access.rateLimited(s.matchAPI.show))
+	mux.HandleFunc("GET /matches/{name}/schemas", s.access.rateLimited(s.matchAPI.schemas))
+	mux.HandleFunc("GET /matches/{name}/assets", s.access.rateLimited(s.matchAPI.listAssets))
+	mux.HandleFunc("GET /matches/{name}/datagrams", s.access.rateLimited(s.showDatagrams))
+	mux.HandleFunc("GET /assets/{sum}", s.replayAPI.limited(s.sendAsset))
 	if s.options.Rules != nil {
-		mux.HandleFunc("GET /rules/{file}", s.downloads(s.sendRules))
+		mux.HandleFunc("GET /rules/{file}", s.replayAPI.limited(s.sendRules))
 	}
-	mux.HandleFunc("GET /matches/{name}/save", s.admin(s.downloads(s.save)))
-	mux.HandleFunc("DELETE /matches/{name}", s.admin(s.end))
-	mux.HandleFunc("POST /matches/{name}/{action}", s.admin(s.act, "seat", "percent"))
-	mux.HandleFunc("GET /matches/{name}/connections", s.admin(s.listConnections))
-	mux.HandleFunc("GET /matches/{name}/bans", s.admin(s.listBans))
-	mux.HandleFunc("POST /matches/{name}/ban", s.admin(s.ban, append(targetNames, "seat", "peer", "for", "reason")...))
-	mux.HandleFunc("POST /matches/{name}/unban", s.admin(s.unban, targetNames...))
-	mux.HandleFunc("GET /revocations", s.admin(s.listRevocations))
-	mux.HandleFunc("POST /revocations", s.admin(s.revoke, "subject", "name", "token", "for", "reason"))
-	mux.HandleFunc("DELETE /revocations", s.admin(s.unrevoke, "subject", "name", "token"))
+	mux.HandleFunc("GET /matches/{name}/save", s.access.admin(s.replayAPI.limited(s.matchAPI.save)))
+	mux.HandleFunc("DELETE /matches/{name}", s.access.admin(s.matchAPI.end))
+	mux.HandleFunc("POST /matches/{name}/{action}", s.access.admin(s.matchAPI.act, "seat", "percent"))
+	mux.HandleFunc("GET /matches/{name}/connections", s.access.admin(s.matchAPI.listConnections))
+	mux.HandleFunc("GET /matches/{name}/bans", s.access.admin(s.matchAPI.listBans))
+	mux.HandleFunc("POST /matches/{name}/ban", s.access.admin(s.matchAPI.ban, append(targetNames, "seat", "peer", "for", "reason")...))
+	mux.HandleFunc("POST /matches/{name}/unban", s.access.admin(s.matchAPI.unban, targetNames...))
+	mux.HandleFunc("GET /revocations", s.access.admin(s.denier.list))
+	mux.HandleFunc("POST /revocations", s.access.admin(s.denier.revoke, "subject", "name", "token", "for", "reason"))
+	mux.HandleFunc("DELETE /revocations", s.access.admin(s.denier.unrevoke, "subject", "name", "token"))
 	mux.HandleFunc("GET /matches/{name}/play", s.play)
 	if s.options.Dir != "" {
-		mux.HandleFunc("GET /replays", s.rateLimited(s.listReplays))
-		mux.HandleFunc("GET /replays/{name}", s.downloads(s.download))
-		mux.HandleFunc("DELETE /replays/{name}", s.audited(s.deleteReplay))
+		mux.HandleFunc("GET /replays", s.access.rateLimited(s.replayAPI.listReplays))
+		mux.HandleFunc("GET /replays/{name}", s.replayAPI.limited(s.replayAPI.download))
+		mux.HandleFunc("DELETE /replays/{name}", s.access.audited(s.replayAPI.deleteReplay))
 	}
 	return mux
 }

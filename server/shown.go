@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
 	"net/netip"
@@ -13,25 +12,17 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-const (
-	// reservedAtOnce is how many requests the holder of a token may make at once at an address whose budget is spent. It refills in
-	// reservedPeriod.
-	reservedAtOnce = 16
-	reservedPeriod = reservedAtOnce * time.Second
-
-	// knownTime is how long a match may take to say whether it knows a session.
-	knownTime = time.Second
-)
+// knownTime is how long a match may take to say whether it knows a session.
+const knownTime = time.Second
 
 // reserved takes a request from the part of an address's budgets that is kept for those who show a valid token or session. It reports
 // false if the request shows none, or if that part is spent, too.
-func (s *Server) reserved(r *http.Request, from netip.Prefix) bool {
+func (ac *access) reserved(r *http.Request, from netip.Prefix) bool {
 	if r.Context().Value(reservedKey{}) != nil {
 		return true // it was taken already
 	}
-	subject, ok := s.shown(r, from)
-	now := time.Now()
-	return ok && s.keptEach.spend(reservationOf(from, subject), 1, now) && s.kept.spend(from, 1, now)
+	subject, ok := ac.shown(r, from)
+	return ok && ac.gates.keep(from, subject, time.Now())
 }
 
 // reservedKey is the context key of a request that was taken from the reserve.
@@ -42,17 +33,12 @@ func withReserve(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), reservedKey{}, true))
 }
 
-// reservationOf returns the key of the reserve of one token's holder at an address.
-func reservationOf(from netip.Prefix, subject string) reservation {
-	return sha256.Sum256([]byte(from.String() + " " + subject))
-}
-
 // shown returns whose token or session a request shows. A guest must have a seat, because guests make up their tokens. A wrong token
 // for a match counts as a guess.
-func (s *Server) shown(r *http.Request, from netip.Prefix) (subject string, ok bool) {
+func (ac *access) shown(r *http.Request, from netip.Prefix) (subject string, ok bool) {
 	token, session := shownIn(r.Header)
 	name := matchIn(r)
-	m := s.match(name)
+	m := ac.registry.match(name)
 	if session != (protocol.SessionToken{}) && m != nil {
 		if subject, ok = m.knows(r.Context(), session, ""); ok {
 			return subject, true
@@ -61,10 +47,10 @@ func (s *Server) shown(r *http.Request, from netip.Prefix) (subject string, ok b
 	if token == "" {
 		return "", false
 	}
-	g, err := s.authorize(token, name)
+	g, err := ac.authorize(token, name)
 	if err != nil {
 		if name != "" { // otherwise it may be for one match
-			s.countGuess(from, r.RemoteAddr)
+			ac.countGuess(from, r.RemoteAddr)
 		}
 		return "", false
 	}

@@ -10,6 +10,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/seed-49bee653/samestep/server/internal/allowance"
+	"github.com/seed-49bee653/samestep/server/internal/crowd"
 )
 
 const (
@@ -35,7 +38,7 @@ type gate interface {
 // A socket is an accepted connection.
 type socket struct {
 	net.Conn
-	sent        *budgets[netip.Prefix]
+	sent        *allowance.Table[netip.Prefix]
 	addr        netip.Prefix
 	proxy       bool                         // only the limit of all connections applies
 	charged     atomic.Pointer[netip.Prefix] // the address whose budget the sent bytes spend; nil for none
@@ -47,13 +50,15 @@ type socket struct {
 	known atomic.Bool // to an [HTTPServer]
 
 	mu     sync.Mutex
-	in     *connLimit[*socket] // that counts it, or nil
+	in     *crowd.Limit[*socket] // that counts it, or nil
 	closed bool
 }
 
-func (x *socket) from() netip.Prefix { return x.addr }
+// From implements [crowd.Conn].
+func (x *socket) From() netip.Prefix { return x.addr }
 
-func (x *socket) drop() {
+// Drop implements [crowd.Conn].
+func (x *socket) Drop() {
 	if x.trial.Load() {
 		x.resetOnClose()
 	}
@@ -68,16 +73,16 @@ func (x *socket) resetOnClose() {
 }
 
 // enter lets a limit count the connection, and no other one. Nil is none. It reports whether a connection was closed for it.
-func (x *socket) enter(l *connLimit[*socket], each int) (dropped bool) {
+func (x *socket) enter(l *crowd.Limit[*socket], each int) (dropped bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.in != nil {
-		x.in.remove(x)
+		x.in.Remove(x)
 	}
 	if x.in = l; l == nil || x.closed {
 		return false
 	}
-	return l.add(x, each)
+	return l.Add(x, each)
 }
 
 // Close implements [net.Conn].
@@ -104,7 +109,7 @@ func (x *socket) Write(b []byte) (n int, err error) {
 	for !x.isWebSocket.Load() && len(b)-n > 0 {
 		part := b[n:min(len(b), n+sentAtOnce)]
 		if p := x.charged.Load(); p != nil {
-			time.Sleep(x.sent.wait(*p, max(len(part), leastSent), time.Now()))
+			time.Sleep(x.sent.Wait(*p, max(len(part), leastSent), time.Now()))
 		}
 		wrote, err := x.Conn.Write(part)
 		if n += wrote; err != nil || n == len(b) {

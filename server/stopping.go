@@ -47,17 +47,14 @@ func (m *Match) handOver(err error) {
 // Drain begins a planned stop: from now on no match can be created or resumed, and the server is not ready. Drain waits
 // until all matches are over, or returns ctx's error. [Server.Shutdown] then suspends the rest.
 func (s *Server) Drain(ctx context.Context) error {
-	s.mu.Lock()
-	s.draining = true
-	s.mu.Unlock()
-	return s.wait(ctx)
+	s.registry.close(false)
+	return s.registry.wait(ctx)
 }
 
 // Draining reports whether no match can be created or resumed any more, because of [Server.Drain] or [Server.Shutdown].
 func (s *Server) Draining() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.draining || s.closed
+	draining, _, _ := s.registry.load()
+	return draining
 }
 
 // Shutdown suspends all matches concurrently: their clients are told when to reconnect, and [Server.Resume] continues
@@ -65,74 +62,44 @@ func (s *Server) Draining() bool {
 // seals the replays of matches that are over until ctx ends; the others stay as they were written. If a match has not
 // stopped by then the error wraps ctx's, and says what the disk has not taken.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.mu.Lock()
-	s.closed = true
-	if s.sweep != nil {
-		s.sweep.Stop()
-	}
-	s.mu.Unlock()
+	s.registry.close(true)
+	s.denier.stop()
 	s.pipes.close()
-	defer context.AfterFunc(ctx, s.stopSealing)()
-	defer s.stopSealing()
+	defer context.AfterFunc(ctx, s.sealer.stop)()
+	defer s.sealer.stop()
 	defer s.pipes.server.Close()
-	for _, m := range s.Matches() {
+	for _, m := range s.registry.running() {
 		go m.Do(ctx, func(*host.Host) { m.suspend() })
 	}
 	late := time.AfterFunc(storagePatience, func() {
-		if why := s.unwritten(); why != nil {
+		if why := s.registry.unwritten(s.operations.age()); why != nil {
 			s.log.Warn("waiting for the disk", "err", why)
 		}
 	})
 	defer late.Stop()
-	if err := s.wait(ctx); err != nil {
-		if why := cmp.Or(s.unwritten(), s.hung()); why != nil {
+	if err := s.registry.wait(ctx); err != nil {
+		if why := cmp.Or(s.registry.unwritten(s.operations.age()), s.registry.hung()); why != nil {
 			err = fmt.Errorf("server: %w: %w", why, err)
 		}
 		return err
 	}
-	if !s.awaitSeals(ctx) {
+	if !s.sealer.await(ctx) {
 		return fmt.Errorf("server: a replay is being sealed: %w: %w", errStuck, ctx.Err())
 	}
 	s.keeper.stop(ctx)
 	return nil
 }
 
-// sealGrace is how long a seal may take to end after it was stopped.
-const sealGrace = time.Second
-
-// awaitSeals waits until nothing is sealed any more, or until ctx has ended and a seal does not notice it.
-func (s *Server) awaitSeals(ctx context.Context) bool {
-	sealed := make(chan struct{})
-	go func() {
-		s.sealing.Wait()
-		close(sealed)
-	}()
-	select {
-	case <-sealed:
-		return true
-	case <-ctx.Done():
-	}
-	grace := time.NewTimer(sealGrace)
-	defer grace.Stop()
-	select {
-	case <-sealed:
-		return true
-	case <-grace.C:
-		return false
-	}
-}
-
 // namedUnwritten is the number of matches that unwritten names.
 const namedUnwritten = 10
 
 // unwritten says what a disk that does not answer lacks, or returns nil if it has answered.
-func (s *Server) unwritten() error {
-	age := s.operations.age()
+func (reg *registry) unwritten(age time.Duration) error {
 	if age == 0 {
 		return nil
 	}
 	var lacks []string
-	for _, m := range s.Matches() {
+	for _, m := range reg.running() {
 		select {
 		case <-m.done:
 			continue
@@ -158,9 +125,9 @@ func (s *Server) unwritten() error {
 }
 
 // hung returns an error that names the matches whose rules do not come back from a tick, or nil.
-func (s *Server) hung() error {
+func (reg *registry) hung() error {
 	var names []string
-	for _, m := range s.Matches() {
+	for _, m := range reg.running() {
 		if m.hangs() {
 			names = append(names, m.Name())
 		}
@@ -171,11 +138,18 @@ func (s *Server) hung() error {
 	return fmt.Errorf("the rules do not come back from a tick of %s", strings.Join(names, ", "))
 }
 
+// close begins a planned stop, or at once: then matches that are launching do not start.
+func (reg *registry) close(now bool) {
+	reg.mu.Lock()
+	defer reg.mu.Unlock()
+	reg.draining, reg.closed = true, reg.closed || now
+}
+
 // wait waits until no match runs. The server must be closed or draining.
-func (s *Server) wait(ctx context.Context) error {
+func (reg *registry) wait(ctx context.Context) error {
 	launched := make(chan struct{})
 	go func() {
-		s.launching.Wait()
+		reg.launching.Wait()
 		close(launched)
 	}()
 	select {
@@ -183,7 +157,7 @@ func (s *Server) wait(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	for _, m := range s.Matches() {
+	for _, m := range reg.running() {
 		select {
 		case <-m.done:
 		case <-ctx.Done():

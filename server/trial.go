@@ -5,45 +5,32 @@ import (
 	"time"
 )
 
-const (
-	// maxSilent is the number of a server's connections beyond the budgets of their addresses that have sent nothing, and again of
-	// those that have not shown a token yet.
-	maxSilent = 128
-
-	// maxOnTrial is the number of connections of an address beyond its budget that have sent nothing, and again of those that have not
-	// shown a token yet.
-	maxOnTrial = 64
-
-	// trials is how many times Options.MaxPerAddress such connections of an address are listened to in a second.
-	trials = 4
-)
-
 // A connection beyond the budget of its address is on trial: it may make one request, which must show a valid token or session. So a
 // flood from an address does not keep out the people behind it. Connections that send nothing cost next to nothing, and only push
 // each other out.
 
 // hear implements [gate].
 func (s *Server) hear(x *socket) bool {
-	if !s.trials.spend(x.addr, 1, time.Now()) {
-		s.turnedAway("connecting", x.RemoteAddr().String())
+	if !s.gates.trials.Spend(x.addr, 1, time.Now()) {
+		s.turned.away("connecting", x.RemoteAddr().String())
 		return false
 	}
-	if x.enter(&s.onTrial, maxOnTrial) {
-		s.turnedAway("connecting", x.RemoteAddr().String())
+	if x.enter(s.gates.onTrial, maxOnTrial) {
+		s.turned.away("connecting", x.RemoteAddr().String())
 	}
 	return true
 }
 
 // admit implements [gate].
 func (s *Server) admit(x *socket, w http.ResponseWriter, r *http.Request) bool {
-	if !s.reserved(r, x.addr) {
-		s.turnedAway("connecting", r.RemoteAddr)
+	if !s.access.reserved(r, x.addr) {
+		s.turned.away("connecting", r.RemoteAddr)
 		fail(closeOnError{w}, codeRequests, "too many connections from your address")
 		return false
 	}
 	x.trial.Store(false)
-	if x.enter(&s.sockets, s.limits.Load().MaxPerAddress) {
-		s.turnedAway("socket", r.RemoteAddr)
+	if x.enter(s.gates.sockets, s.gates.limits.Load().MaxPerAddress) {
+		s.turned.away("socket", r.RemoteAddr)
 	}
 	return true
 }

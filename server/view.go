@@ -208,3 +208,9 @@ func countRoles(peers []host.PeerInfo) (n [protocol.Admin + 1]int) {
 	}
 	return n
 }
+
+// An Invitation is a token for one seat of one match, besides those of the server's [Authorizer]. The server draws it.
+type Invitation struct {
+	Seat  lockstep.Player `json:"seat"`
+	Token string          `json:"token"`
+}

@@ -17,7 +17,7 @@ func TestRecoveringMatchTellsNoSeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := newView(&Match{spec: MatchSpec{Name: "duel", Game: game}, server: &Server{}}, h, matchRecovering)
+	v := newView(&Match{spec: MatchSpec{Name: "duel", Game: game}, server: &services{}}, h, matchRecovering)
 	if v.Settings.Seed != 0 || v.PlayersSee != "" || v.State != "recovering" {
 		t.Errorf("got %+v", v)
 	}
@@ -29,7 +29,7 @@ func TestRecoveringMatchTellsNoSeed(t *testing.T) {
 // When a match has ended, everybody may know its statistics and its last tick, and the metrics hide nothing of it.
 func TestEndedMatchTellsAll(t *testing.T) {
 	m := &Match{}
-	s := &Server{matches: map[string]*Match{"duel": m}}
+	reg := &registry{matches: map[string]*Match{"duel": m}}
 	for _, c := range []struct {
 		ended string
 		over  bool
@@ -38,8 +38,8 @@ func TestEndedMatchTellsAll(t *testing.T) {
 		v := &View{Name: "duel", State: "playing", Tick: 100, Ended: c.ended, over: c.over, disclosed: disclosure.Policy{Delay: 30}}
 		m.view.Store(v)
 		told := v.told(disclosure.Spectator)
-		if told.Tick != c.tick || told.Stats.Tick != c.tick || (told.Stats.figures != nil) != c.over || s.hides() == c.over {
-			t.Errorf("%q: got tick %d, %+v, hides: %t", c.ended, told.Tick, told.Stats, s.hides())
+		if told.Tick != c.tick || told.Stats.Tick != c.tick || (told.Stats.figures != nil) != c.over || reg.hides() == c.over {
+			t.Errorf("%q: got tick %d, %+v, hides: %t", c.ended, told.Tick, told.Stats, reg.hides())
 		}
 	}
 }

@@ -17,8 +17,8 @@ func (h *Host) Admin() Admin { return Admin{h} }
 // Kick ends a connection. A player also loses the seat. The holder is kept out for Options.KickTime, as by
 // [Bans.AddPeer].
 func (a Admin) Kick(now lockstep.Time, id PeerID, reason string) bool {
-	a.h.at(now)
-	p := a.h.find(id)
+	a.h.now = max(a.h.now, now)
+	p := a.h.peers.find(id)
 	if p == nil || p.state == Closed {
 		return false
 	}
@@ -29,11 +29,11 @@ func (a Admin) Kick(now lockstep.Time, id PeerID, reason string) bool {
 
 // Remove is Kick for the player of a seat, connected or not. It returns what it has ended.
 func (a Admin) Remove(now lockstep.Time, player lockstep.Player, reason string) (Ended, error) {
-	a.h.at(now)
-	if err := a.h.taken(player); err != nil {
+	a.h.now = max(a.h.now, now)
+	if err := a.h.seats.taken(player); err != nil {
 		return Ended{}, err
 	}
-	if s := &a.h.seats[player]; !a.h.isBot(player) {
+	if s := &a.h.seats[player]; s.bot == nil {
 		a.h.bans.KeepOut(a.h.now, a.h.now+a.h.options.KickTime, s.grant().person(s.from), reason)
 	}
 	ended := a.h.giveUp(player, protocol.CloseKicked, reason)
@@ -45,14 +45,14 @@ func (a Admin) Remove(now lockstep.Time, player lockstep.Player, reason string) 
 // come back if Authorize accepts them. The function is called for each seat and spectator, and must not call the Host.
 // Expel returns what it has ended.
 func (a Admin) Expel(now lockstep.Time, of func(*Grant) bool, reason string) Ended {
-	a.h.at(now)
+	a.h.now = max(a.h.now, now)
 	return a.h.expel(func(g *Grant, _ string) bool { return of(g) }, reason)
 }
 
 // Pause stops the match after the next tick, on behalf of one of its players. A match that is paused already cannot be
 // paused again.
 func (a Admin) Pause(now lockstep.Time, player lockstep.Player) error {
-	a.h.at(now)
+	a.h.now = max(a.h.now, now)
 	_, err := a.h.c.Pause(player)
 	if err == nil {
 		a.h.pace.Pause(player)
@@ -63,7 +63,7 @@ func (a Admin) Pause(now lockstep.Time, player lockstep.Player) error {
 
 // Resume continues a paused match, on behalf of one of its players or of System.
 func (a Admin) Resume(now lockstep.Time, player lockstep.Player) error {
-	a.h.at(now)
+	a.h.now = max(a.h.now, now)
 	_, err := a.h.c.Resume(player)
 	if err == nil {
 		a.h.event(Event{Kind: MatchResumed, Player: player})
@@ -74,7 +74,7 @@ func (a Admin) Resume(now lockstep.Time, player lockstep.Player) error {
 
 // SetSpeed makes the match run at a percentage of its tick rate, 10 to 1000.
 func (a Admin) SetSpeed(now lockstep.Time, percent uint16) error {
-	a.h.at(now)
+	a.h.now = max(a.h.now, now)
 	if err := record.CheckSpeed(percent); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (a Admin) SetSpeed(now lockstep.Time, percent uint16) error {
 
 // SetInputDelay sets the input delay until a DelayPolicy changes it.
 func (a Admin) SetInputDelay(now lockstep.Time, ticks lockstep.Tick) error {
-	a.h.at(now)
+	a.h.now = max(a.h.now, now)
 	_, err := a.h.c.SetInputDelay(ticks)
 	if err == nil {
 		a.h.event(Event{Kind: DelayChanged, Player: lockstep.System, Number: int64(ticks)})
@@ -97,13 +97,13 @@ func (a Admin) SetInputDelay(now lockstep.Time, ticks lockstep.Tick) error {
 
 // Keyframe writes the present state into the log, so that readers of the replay can begin there.
 func (a Admin) Keyframe(now lockstep.Time) error {
-	a.h.at(now)
+	a.h.now = max(a.h.now, now)
 	return a.h.c.Keyframe()
 }
 
 // End ends the match. Connected peers may read the rest of it.
 func (a Admin) End(now lockstep.Time, reason string) error {
-	a.h.at(now)
+	a.h.now = max(a.h.now, now)
 	err := a.h.c.End(reason)
 	if err == nil {
 		a.h.ending.End(reason)
@@ -127,13 +127,13 @@ func (a Admin) Move(now lockstep.Time, retry lockstep.Time) {
 
 // suspend suspends the match. why is what everybody is told.
 func (a Admin) suspend(now, retry lockstep.Time, why string) {
-	a.h.at(now)
+	a.h.now = max(a.h.now, now)
 	a.h.ending.Suspend(retry, why)
 	if !a.h.ending.Over() {
 		_ = a.h.c.Event(lockstep.System, record.EventSuspended, fmt.Sprintf("after tick %d", a.h.c.Now())) // after an error the match is over
 		a.h.finish()
 	}
-	for _, p := range a.h.peers {
+	for _, p := range a.h.peers.all {
 		a.h.closeEnded(p)
 	}
 }

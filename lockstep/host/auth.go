@@ -1,9 +1,7 @@
 package host
 
 import (
-	"crypto/subtle"
 	"errors"
-	"slices"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -24,7 +22,7 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 	if !h.identify(p, a) {
 		return
 	}
-	if seat, ok := h.bySession(a.Session); ok {
+	if seat, ok := h.seats.bySession(a.Session); ok {
 		s := &h.seats[seat]
 		if h.closeReplaced(p, seat) {
 			return
@@ -40,7 +38,7 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 		h.refuse(p, protocol.ErrorRefused, "refused", "")
 		return
 	}
-	if b := h.bans.Of(h.now, grant.person(p.from), h.seated(grant.Subject)); b != nil {
+	if b := h.bans.Of(h.now, grant.person(p.from), h.seats.seated(grant.Subject)); b != nil {
 		h.close(p, protocol.CloseBanned, b.Text(h.now))
 		return
 	}
@@ -49,7 +47,7 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 		h.watch(p, &grant)
 		return
 	}
-	seat, ok := h.seatFor(&grant)
+	seat, ok := h.seats.holderOf(h.header.Match, &grant)
 	if !ok && grant.Seat == AnySeat {
 		seat, ok = h.makeRoom(p.from)
 	}
@@ -64,7 +62,10 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 	if !h.mayReturn(p) {
 		return
 	}
-	h.own(p, seat, &grant)
+	if h.seats[seat].own(h.now, &grant, p.name) {
+		h.idle.Reset(seat)
+	}
+	h.ending.Peopled()
 	h.welcome(p, seat, 0)
 }
 
@@ -91,7 +92,7 @@ func (h *Host) identify(p *peer, a *protocol.Auth) bool {
 	p.platform, p.sources = record.SplitPlatform(a.Platform)
 	p.build = a.Build
 	p.witness.Resimulates = a.Can(protocol.Resimulate)
-	if h.disclosed.Records(disclosure.Player) == nil || p.view != nil {
+	if h.log.policy.Records(disclosure.Player) == nil || p.view != nil {
 		return true
 	}
 	h.refuse(p, protocol.ErrorRole, "this match is sent as views: the client must ask for them", "views")
@@ -102,25 +103,6 @@ func (h *Host) identify(p *peer, a *protocol.Auth) bool {
 func (h *Host) charge(p *peer, g *Grant) {
 	p.subject, p.guest, p.token = g.Subject, g.Guest, g.ID
 	h.budget.Welcome(h.now, &p.tab, budget.Holder{Subject: g.Subject, Address: p.from, Guest: g.Guest, Spectator: g.Role == protocol.Spectator})
-}
-
-// own makes a subject the owner of a seat. It discards the session and the name of another owner.
-func (h *Host) own(p *peer, seat lockstep.Player, g *Grant) {
-	s := &h.seats[seat]
-	another := s.owner != "" && s.owner != g.Subject
-	if another {
-		s.session = protocol.SessionToken{} // not the previous session of the new owner
-		s.played = false
-		h.idle.Reset(seat)
-	}
-	if s.owner != g.Subject {
-		s.since = h.now
-	}
-	h.ending.Peopled()
-	s.owner, s.role, s.guest, s.token = g.Subject, g.Role, g.Guest, g.ID
-	if p.name != "" || s.want == vacant || another {
-		s.name = p.name
-	}
 }
 
 // mayReturn closes the connection of a player that takes seats too often, and returns false.
@@ -170,64 +152,13 @@ func (h *Host) authorize(token string) (Grant, error) {
 
 var errRefused = errors.New("lockstep: refused")
 
-// bySession returns the seat that a session token resumes. It compares the token with every seat in constant time.
-func (h *Host) bySession(t protocol.SessionToken) (seat lockstep.Player, ok bool) {
-	var zero protocol.SessionToken
-	for i := range h.seats {
-		s := &h.seats[i]
-		match := (s.session != zero && same(s.session[:], t[:])) || (s.before != zero && same(s.before[:], t[:]))
-		if match {
-			seat, ok = lockstep.Player(i), true
-		}
-	}
-	return seat, ok && t != zero
-}
-
 // PeerOf returns the connection that plays with a session, so that the caller can tell whose datagrams arrive.
 func (x Info) PeerOf(t protocol.SessionToken) (PeerID, bool) {
-	seat, ok := x.h.bySession(t)
+	seat, ok := x.h.seats.bySession(t)
 	if !ok || x.h.seats[seat].peer == nil {
 		return 0, false
 	}
 	return x.h.seats[seat].peer.id, true
-}
-
-// same compares secrets in constant time. (The owner of a seat may be the token itself.)
-func same[T string | []byte](a, b T) bool {
-	return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
-}
-
-// seatFor returns the seat of a player: the one that is reserved for it, or that of its token, or its earlier one, or a
-// free one.
-func (h *Host) seatFor(g *Grant) (lockstep.Player, bool) {
-	for i := range h.seats {
-		if s := &h.seats[i]; s.reserved != "" && s.reservedFor(h.header.Match, g) {
-			return lockstep.Player(i), !h.isBot(lockstep.Player(i))
-		}
-	}
-	if g.Seat != AnySeat {
-		return g.Seat, int(g.Seat) < len(h.seats) && !h.isBot(g.Seat) && h.seats[g.Seat].reserved == ""
-	}
-	claim := Claim(h.header.Match, g.Subject)
-	for i := range h.seats {
-		s := &h.seats[i]
-		if s.want != vacant && (same(s.owner, g.Subject) || s.owner == "" && same(s.claim, claim)) {
-			return lockstep.Player(i), true
-		}
-	}
-	for _, inherited := range []bool{true, false} { // a seat with a history is more urgent
-		for i := range h.seats {
-			if s := &h.seats[i]; s.inherited == inherited && (s.inherited || s.want == vacant) && s.reserved == "" {
-				return lockstep.Player(i), true
-			}
-		}
-	}
-	return 0, false
-}
-
-// reservedFor reports whether a seat is reserved for a player, by its subject or its verified name.
-func (s *hostSeat) reservedFor(match lockstep.MatchID, g *Grant) bool {
-	return !g.Guest && (same(s.reserved, Claim(match, g.Subject)) || same(s.reserved, Claim(match, g.Name)))
 }
 
 // noPlace is what a spectator too many is told.
@@ -235,16 +166,16 @@ const noPlace = "no place is free"
 
 // watch welcomes a spectator.
 func (h *Host) watch(p *peer, g *Grant) {
-	if h.spectators() >= h.options.MaxSpectators {
+	if h.peers.spectators() >= h.options.MaxSpectators {
 		h.refuse(p, protocol.ErrorFull, noPlace, "")
 		return
 	}
-	if wait := lockstep.Time(h.keyframes.UntilSeen(h.c.Now(), h.disclosed.Delay)) * h.pace.Period(); wait > h.options.SyncTimeout/2 {
+	if wait := lockstep.Time(h.keyframes.UntilSeen(h.c.Now(), h.log.policy.Delay)) * h.pace.Period(); wait > h.options.SyncTimeout/2 {
 		// Longer than a client may wait for a state.
 		h.closeFor(p, protocol.CloseBusy, "the match can be seen after its delay", uint32(wait.Milliseconds())+1000)
 		return
 	}
-	if p.view != nil && h.disclosed.Delay > 0 {
+	if p.view != nil && h.log.policy.Delay > 0 {
 		h.refuse(p, protocol.ErrorRole, "spectators of this match are delayed, and views are not", "")
 		return
 	}
@@ -258,15 +189,6 @@ func (h *Host) watch(p *peer, g *Grant) {
 	h.greet(p, &protocol.Welcome{Seat: lockstep.System, Role: protocol.Spectator})
 	h.event(Event{Kind: PeerJoined, Peer: p.id, Player: lockstep.System, Text: p.name})
 	h.startSync(p, "joined")
-}
-
-func (h *Host) spectators() (n int) {
-	for _, p := range h.peers {
-		if p.seat == lockstep.System && p.state != Connecting && p.state != Closed {
-			n++
-		}
-	}
-	return n
 }
 
 // welcome gives a peer its seat. A position is that of the first record that the client lacks; 0 if it has none.
@@ -313,15 +235,15 @@ func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position
 	p.state = CatchingUp
 	h.awaitState(p, false)
 	p.stream.Resume(h.now, position)
-	h.mark(p)
+	h.peers.mark(p)
 }
 
 // greet sends welcome and starts the timers of a peer.
 func (h *Host) greet(p *peer, w *protocol.Welcome) {
-	w.Tick, w.AckEvery = h.present(p), uint16(h.options.AckEvery)
+	w.Tick, w.AckEvery = h.log.present(p.reader()), uint16(h.options.AckEvery)
 	w.InputDelay, w.SpeedPercent = uint16(h.c.InputDelay()), h.pace.Speed()
 	if !w.Resumed {
-		w.Position = h.shown(p)
+		w.Position = h.log.shown(p.reader())
 	}
 	p.state = Syncing
 	p.stream.Reach(w.Tick)
@@ -336,13 +258,11 @@ func (h *Host) greet(p *peer, w *protocol.Welcome) {
 // Known reports whether a session resumes a seat, or else whether a subject has one or had it before a recovery. It returns the owner
 // of the seat. A caller can so tell a player who returns from others at the same address before it takes the connection.
 func (x Info) Known(session protocol.SessionToken, subject string) (owner string, ok bool) {
-	if seat, ok := x.h.bySession(session); ok {
+	if seat, ok := x.h.seats.bySession(session); ok {
 		return x.h.seats[seat].owner, true
 	}
 	if subject == "" {
 		return "", false
 	}
-	claim := Claim(x.h.header.Match, subject)
-	ok = x.h.seated(subject) || slices.ContainsFunc(x.h.seats, func(s hostSeat) bool { return s.want != vacant && s.owner == "" && same(s.claim, claim) })
-	return subject, ok
+	return subject, x.h.seats.known(x.h.header.Match, subject)
 }

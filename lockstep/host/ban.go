@@ -2,10 +2,8 @@ package host
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/bans"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -38,7 +36,7 @@ func (h *Host) Bans() Bans { return Bans{h} }
 
 // List returns the bans in force, including those of kicks, oldest first.
 func (b Bans) List(now lockstep.Time) []Ban {
-	b.h.at(now)
+	b.h.now = max(b.h.now, now)
 	return b.h.bans.List(b.h.now)
 }
 
@@ -47,7 +45,7 @@ func (b Bans) Changes() uint64 { return b.h.bans.Changes() }
 
 // Remove ends the ban of a subject, name and address. It returns false if there is none.
 func (b Bans) Remove(now lockstep.Time, ban Ban) bool {
-	b.h.at(now)
+	b.h.now = max(b.h.now, now)
 	return b.h.bans.Remove(b.h.now, ban)
 }
 
@@ -55,7 +53,7 @@ func (b Bans) Remove(now lockstep.Time, ban Ban) bool {
 // for newcomers, too. It replaces a ban of the same subject, name and address. If 256 others are in force, it returns an error that
 // wraps [ErrBan] and does nothing.
 func (b Bans) Add(now lockstep.Time, ban Ban) (Ended, error) {
-	b.h.at(now)
+	b.h.now = max(b.h.now, now)
 	if err := b.h.bans.Add(b.h.now, ban); err != nil {
 		return Ended{}, err
 	}
@@ -71,11 +69,11 @@ func (b Bans) expel(ban *Ban) Ended {
 // other guests of that address keep their seats. For any other player, the guests of the address are banned in addition
 // to the subject.
 func (b Bans) AddPlayer(now lockstep.Time, player lockstep.Player, until lockstep.Time, reason string) (ended Ended, _ error) {
-	b.h.at(now)
-	if err := b.h.taken(player); err != nil {
+	b.h.now = max(b.h.now, now)
+	if err := b.h.seats.taken(player); err != nil {
 		return ended, err
 	}
-	if b.h.isBot(player) {
+	if b.h.seats[player].bot != nil {
 		return ended, fmt.Errorf("%w: player %d is a bot", ErrBan, player)
 	}
 	s := &b.h.seats[player]
@@ -94,8 +92,8 @@ func (b Bans) AddPlayer(now lockstep.Time, player lockstep.Player, until lockste
 
 // AddPeer bans the holder of a welcomed connection, as AddPlayer does.
 func (b Bans) AddPeer(now lockstep.Time, id PeerID, until lockstep.Time, reason string) (Ended, error) {
-	b.h.at(now)
-	p := b.h.find(id)
+	b.h.now = max(b.h.now, now)
+	p := b.h.peers.find(id)
 	if p == nil || p.state == Closed || p.state == Connecting {
 		return Ended{}, fmt.Errorf("%w: no connection %d is in the match", ErrBan, id)
 	}
@@ -111,11 +109,6 @@ func (b Bans) AddPeer(now lockstep.Time, id PeerID, until lockstep.Time, reason 
 	return Ended{Connections: 1}, b.h.c.Err()
 }
 
-// seated reports whether a subject has a seat.
-func (h *Host) seated(subject string) bool {
-	return subject != "" && slices.ContainsFunc(h.seats, func(s hostSeat) bool { return s.want != vacant && same(s.owner, subject) })
-}
-
 // expel is [Admin.Expel] by grant and address.
 func (h *Host) expel(of func(g *Grant, from string) bool, text string) (ended Ended) {
 	for i := range h.seats {
@@ -123,7 +116,7 @@ func (h *Host) expel(of func(g *Grant, from string) bool, text string) (ended En
 			ended.Add(h.giveUp(lockstep.Player(i), protocol.CloseBanned, text))
 		}
 	}
-	for _, p := range h.peers {
+	for _, p := range h.peers.all {
 		if p.seat == lockstep.System && p.state != Connecting && p.state != Closed && of(p.grant(), p.from) {
 			h.close(p, protocol.CloseBanned, text)
 			ended.Connections++
@@ -146,14 +139,6 @@ func (s *hostSeat) grant() *Grant {
 // grant returns the grant of a welcomed peer, as far as it is kept.
 func (p *peer) grant() *Grant {
 	return &Grant{Role: p.role, Subject: p.subject, Name: p.name, Guest: p.guest, ID: p.token}
-}
-
-// taken returns an error if the seat is free.
-func (h *Host) taken(player lockstep.Player) error {
-	if int(player) >= len(h.seats) || h.seats[player].want == vacant {
-		return fmt.Errorf("%w: player %d is not in the match", coordinator.ErrSeat, player)
-	}
-	return nil
 }
 
 // giveUp takes a seat from its player, connected or not.

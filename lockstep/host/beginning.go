@@ -1,12 +1,8 @@
 package host
 
 import (
-	"fmt"
-	"slices"
-
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/lobby"
-	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
@@ -38,14 +34,20 @@ func (r *Recovery) Begin(now lockstep.Time, h *lockstep.Header, origin Origin, o
 	if x.c, err = r.match.Begin(&r.dec, h, (*hostLog)(x), x.coordinatorOptions()); err != nil {
 		return nil, err
 	}
-	x.header = x.c.Header()
-	x.barrier.Begin(x.disclosed.Delay, x.c.Now(), x.keyframes.Begin(now, x.c.Now(), x.disclosed.Delay > 0))
+	x.log.c, x.header = x.c, x.c.Header()
+	x.log.barrier.Begin(x.log.policy.Delay, x.c.Now(), x.keyframes.Begin(now, x.c.Now(), x.log.policy.Delay > 0))
 	if err := x.c.Event(lockstep.System, record.EventLineage, origin.Lineage.Text()); err != nil {
 		return nil, err
 	}
-	x.inherit(r.seats)
-	if err := x.reserve(origin.Players); err != nil {
+	x.seats.inherit(now, r.seats, o.Bots)
+	x.seatsChanged = true
+	if err := x.seats.reserve(x.header.Match, origin.Players); err != nil {
 		return nil, err
+	}
+	for i := range x.seats {
+		if s := &x.seats[i]; s.reserved != "" {
+			x.made.record(record.Event(lockstep.Player(i), record.EventReserved, s.reserved))
+		}
 	}
 	if r.speed != x.pace.Speed() {
 		if _, err := x.c.SetSpeed(x.pace.Speed()); err != nil {
@@ -60,51 +62,4 @@ func (r *Recovery) Begin(now lockstep.Time, h *lockstep.Header, origin Origin, o
 		return nil, x.c.Err()
 	}
 	return x, nil
-}
-
-// inherit takes over the seats of the match in whose state this one begins.
-func (h *Host) inherit(seats []hostSeat) {
-	for i := range seats {
-		s := &h.seats[i]
-		s.role, s.lostAt = protocol.Seated, h.now
-		switch seats[i].told {
-		case vacant:
-			continue
-		case takenOver:
-			s.want = takenOver
-		default:
-			s.want, s.awaited = away, seats[i].told == here
-		}
-		s.shown = record.PresenceHere
-		s.told, s.inherited = here, true // so that the new log says it again
-	}
-	h.seatBots()
-	for i := range h.seats {
-		if s := &h.seats[i]; h.isBot(lockstep.Player(i)) && s.inherited {
-			s.told, s.inherited = away, false // the bot joins
-		}
-	}
-	h.seatsChanged = true
-}
-
-// reserve keeps seats for players.
-func (h *Host) reserve(players []string) error {
-	if len(players) > len(h.seats) {
-		return fmt.Errorf("lockstep: host: players: got %d, want at most %d, the seats", len(players), len(h.seats))
-	}
-	for i, who := range players {
-		if who == "" {
-			continue
-		}
-		if other := slices.Index(players, who); other < i {
-			return fmt.Errorf("lockstep: host: player %q: got seats %d and %d, want one", who, other, i)
-		}
-		seat := lockstep.Player(i)
-		if h.isBot(seat) {
-			return fmt.Errorf("lockstep: host: player %q: a bot has seat %d", who, seat)
-		}
-		h.seats[i].reserved = Claim(h.header.Match, who)
-		h.made.record(record.Event(seat, record.EventReserved, h.seats[i].reserved))
-	}
-	return nil
 }

@@ -9,23 +9,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// seatBots gives the bots of the options their seats. A recovered match has them already.
-func (h *Host) seatBots() {
-	h.bots = make([]lockstep.Bot, len(h.seats))
-	h.botPayloads = h.game.NewPayloads()
-	for p, bot := range h.options.Bots {
-		if h.bots[p] = bot; bot == nil {
-			continue
-		}
-		s := &h.seats[p]
-		s.want, s.awaited, s.name = here, false, fmt.Sprintf("bot %d", p)
-		h.seatsChanged = true
-	}
-}
-
-// isBot reports whether a bot has the seat.
-func (h *Host) isBot(p lockstep.Player) bool { return h.bots[p] != nil }
-
 // enterBot completes the join of a bot: it has a name in the log and reports no checksums.
 func (h *Host) enterBot(p lockstep.Player) error {
 	if err := h.introduce(p); err != nil {
@@ -54,10 +37,10 @@ func (h *Host) introduce(p lockstep.Player) error {
 func (h *Host) runBots() {
 	for i := range h.seats {
 		p := lockstep.Player(i)
-		if !h.plays(p) || h.c.Err() != nil {
+		if !h.seats[p].plays() || h.c.Err() != nil {
 			continue
 		}
-		bot := h.bots[p]
+		bot := h.seats[p].bot
 		if bot == nil {
 			bot = h.substitute(p)
 		}
@@ -66,7 +49,7 @@ func (h *Host) runBots() {
 		}
 		switch err := h.runBot(p, bot); {
 		case err == nil:
-		case h.isBot(p):
+		case h.seats[p].bot != nil:
 			h.seats[p].why = botFailed
 			h.vacate(p)
 			h.event(Event{Kind: BotFailed, Player: p, Text: clipped(err), Stack: stackOf(err)})

@@ -27,7 +27,7 @@ func (h *Host) wakeAt(t lockstep.Time) { h.wake = min(h.wake, t) }
 // at most MaxCatchUp ticks and skips the others: the match stays late instead of hurrying. A stall does not count as a
 // peer's silence.
 func (h *Host) Advance(now lockstep.Time) {
-	h.at(now)
+	h.now = max(h.now, now)
 	h.pace.Start(h.now)
 	if late := h.now - h.due(); late > stall {
 		h.forgive(late)
@@ -59,7 +59,7 @@ const stall = lockstep.Second / 2
 // forgive adds the time of a stall to all timers. The program or its machine did not run, so messages that arrived
 // meanwhile were not read.
 func (h *Host) forgive(late lockstep.Time) {
-	for _, p := range h.peers {
+	for _, p := range h.peers.all {
 		p.link.Forgive(h.now, late)
 		p.stream.Forgive(late)
 	}
@@ -83,7 +83,7 @@ func (h *Host) tick() {
 	}
 	h.stats.Ticks++
 	h.stats.Commands += uint64(len(f.Commands))
-	h.tickTold()
+	h.seats.tickTold()
 	h.sealed(f.Tick)
 	h.runBots()
 	h.countIdle()
@@ -95,18 +95,18 @@ func (h *Host) sealed(t lockstep.Tick) {
 		h.last = h.c.AppendLast(h.last[:0])
 		h.donors.Remember(t, h.ring.Next(), h.last)
 	}
-	delay := h.disclosed.Delay
+	delay := h.log.policy.Delay
 	if delay == 0 {
 		return
 	}
-	h.barrier.Seal(t, h.ring.Next())
+	h.log.barrier.Seal(t, h.ring.Next())
 	if k, ok := h.c.Check(t); ok {
 		h.checks.Show(k)
 	}
 	h.checkSeen(t)
 	if t%((delay+3)/4) == 0 {
 		if k := h.keyframe(); k != nil {
-			h.keyframes.Keep(k, h.barrier.Hidden(t))
+			h.keyframes.Keep(k, h.log.barrier.Hidden(t))
 		}
 	}
 }
@@ -119,8 +119,8 @@ func (h *Host) finish() {
 	h.settle()
 	h.crashed()
 	h.event(Event{Kind: MatchOver, Player: lockstep.System, Text: h.ending.Reason(h.c.Err(), byRules), ByRules: byRules, Result: h.header.ResultJSON(result)})
-	for _, p := range h.peers {
-		h.mark(p)
+	for _, p := range h.peers.all {
+		h.peers.mark(p)
 		if p.state == Connecting && !h.lingers() {
 			h.closeEnded(p)
 		}
@@ -134,27 +134,15 @@ func (h *Host) closeEnded(p *peer) {
 	h.close(p, code, text)
 }
 
-// people returns how many people have seats, and how many of them have not seen the end of the match.
-func (h *Host) people() (seated, unseen int) {
-	for i := range h.seats {
-		if s := &h.seats[i]; s.want != vacant && !h.isBot(lockstep.Player(i)) {
-			if seated++; !s.sawEnd {
-				unseen++
-			}
-		}
-	}
-	return seated, unseen
-}
-
 // closesAt returns the time at which the connections of a match that is over are closed.
 func (h *Host) closesAt() lockstep.Time {
-	_, unseen := h.people()
+	_, unseen := h.seats.people()
 	return h.ending.ClosesAt(unseen == 0)
 }
 
 // lingers reports whether the rules have ended the match and players may still connect to see its end.
 func (h *Host) lingers() bool {
-	_, unseen := h.people()
+	_, unseen := h.seats.people()
 	return h.ending.Lingers(h.now, unseen == 0)
 }
 
@@ -163,7 +151,7 @@ const allLeft = "all players have left"
 // keepTime runs every timer, and finds the earliest of the remaining ones.
 func (h *Host) keepTime() {
 	h.wake = never
-	for _, p := range h.peers {
+	for _, p := range h.peers.all {
 		if p.state != Closed {
 			h.peerTime(p)
 		}
@@ -177,7 +165,7 @@ func (h *Host) keepTime() {
 		h.settle()
 		h.waitingTime()
 		h.paceTime()
-		seated, _ := h.people()
+		seated, _ := h.seats.people()
 		if ends, at := h.ending.Abandoned(h.now, seated == 0); ends {
 			_ = h.Admin().End(h.now, allLeft) // the match goes on, so it can end
 		} else {

@@ -16,9 +16,9 @@ type Connection struct {
 
 // Connections describes the connections, also those that have not authenticated yet, the oldest first.
 func (x Info) Connections(now lockstep.Time) (all []Connection) {
-	x.h.at(now)
+	x.h.now = max(x.h.now, now)
 	for i, info := range x.Peers() {
-		p := x.h.peers[i]
+		p := x.h.peers.all[i]
 		all = append(all, Connection{PeerInfo: info, Address: p.from, Subject: p.subject, Guest: p.guest, Spent: x.h.budget.Spent(x.h.now, &p.tab)})
 	}
 	return all

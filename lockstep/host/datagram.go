@@ -18,8 +18,8 @@ type datagramBuffers struct {
 // ReceiveDatagram takes one datagram of a connection. It may come late, twice, or never. A bad one affects only its sender,
 // like a bad message, and counts for the same limits. The Host does not keep the bytes.
 func (h *Host) ReceiveDatagram(now lockstep.Time, id PeerID, b []byte) {
-	h.at(now)
-	p := h.find(id)
+	h.now = max(h.now, now)
+	p := h.peers.find(id)
 	if p == nil || p.state == Closed || p.state == Connecting {
 		return
 	}
@@ -63,7 +63,7 @@ func (h *Host) ReceiveDatagram(now lockstep.Time, id PeerID, b []byte) {
 		}
 	}
 	if p.state != Closed && newest {
-		h.mark(p)
+		h.peers.mark(p)
 	}
 }
 
@@ -95,13 +95,13 @@ func (h *Host) datagramCommand(p *peer, c *datagram.Command) bool {
 // SendDatagram appends the next datagram for a peer, or nothing. The caller sends each, before it calls Send: records that
 // datagrams carry wait for the stream. A caller without a path of datagrams never calls it.
 func (h *Host) SendDatagram(id PeerID, dst []byte) []byte {
-	p := h.find(id)
+	p := h.peers.find(id)
 	if p == nil || p.datagrams == nil || p.state == Connecting || p.state == Closed || h.ending.Over() {
 		return dst
 	}
 	s := datagram.Supply{Records: h.datagrams.records[:0], Period: h.pace.Period(), Redundancy: h.options.Redundancy}
 	if at := p.datagrams.Lacks(); p.state == Live && at > 0 && h.ring.Has(at) {
-		for end := min(h.visible(p), at+datagram.Window); at < end; at++ {
+		for end := min(h.log.visible(p.reader()), at+datagram.Window); at < end; at++ {
 			s.Records = append(s.Records, h.ring.Record(at))
 		}
 	}
@@ -109,7 +109,7 @@ func (h *Host) SendDatagram(id PeerID, dst []byte) []byte {
 	before := len(dst)
 	dst, sent := p.datagrams.Send(&h.datagrams.writer, dst, h.now, &s)
 	if sent.Urgent {
-		h.mark(p)
+		h.peers.mark(p)
 	}
 	if len(dst) > before {
 		p.stream.Carried(sent.High)

@@ -74,7 +74,7 @@ func (h *Host) inquire(r *coordinator.DesyncReport, p *peer) {
 	if !h.options.Evidence {
 		return
 	}
-	d := &evidence.Desync{Report: r, Participants: h.participants(), Referee: h.c.Referee()}
+	d := &evidence.Desync{Report: r, Participants: h.seats.participants(), Referee: h.c.Referee()}
 	d.Commands, d.From = (*hostFrames)(h).since(r.Agreed, r.Tick)
 	if p == nil {
 		h.evidence.Tell(d)
@@ -89,12 +89,12 @@ func (h *Host) inquire(r *coordinator.DesyncReport, p *peer) {
 func (h *Host) settle() {
 	o := h.evidence.Take()
 	for i := range o.Requests {
-		if p := h.find(PeerID(o.Requests[i].To)); p != nil {
+		if p := h.peers.find(PeerID(o.Requests[i].To)); p != nil {
 			h.private(p, &o.Requests[i].Message)
 		}
 	}
 	for _, id := range o.Removed {
-		if p := h.find(PeerID(id)); p != nil {
+		if p := h.peers.find(PeerID(id)); p != nil {
 			h.kick(p, differs)
 		}
 	}
@@ -108,15 +108,6 @@ func (h *Host) settle() {
 		}
 	}
 	h.wakeAt(h.evidence.Next())
-}
-
-func (h *Host) participants() (all []Participant) {
-	for i := range h.seats {
-		if p := h.seats[i].peer; p != nil {
-			all = append(all, Participant{Player: lockstep.Player(i), Name: p.name, Build: p.build, Platform: p.platform, Sources: p.sources})
-		}
-	}
-	return all
 }
 
 // hostFrames is the Host as a [coordinator.FrameSource]: it reads the ring.
@@ -165,7 +156,7 @@ func (h *Host) distrust(t, right lockstep.Tick) {
 	h.event(Event{Kind: RefereeHealed, Tick: t, Player: lockstep.System, Text: "computed again, its state is another one, which it takes"})
 	h.checks.Correct()
 	h.keyframes.Distrust(h.now, right)
-	for _, p := range h.peers {
+	for _, p := range h.peers.all {
 		p.witness.Distrust(right)     // a spectator may have agreed with the wrong state
 		if p.stream.Distrust(right) { // it gets the new one
 			h.wakeAt(h.now)
@@ -207,7 +198,7 @@ func (h *Host) watcherReport(p *peer, t lockstep.Tick, sum *checksum.Sum) {
 	if p.witness.Claimed(t) {
 		return // simulated again, from a keyframe
 	}
-	if h.disclosed.Delay > 0 && k.Tick > t {
+	if h.log.policy.Delay > 0 && k.Tick > t {
 		return // the delay made it late
 	}
 	if t > h.c.Now() || k.Tick != t {
@@ -217,7 +208,7 @@ func (h *Host) watcherReport(p *peer, t lockstep.Tick, sum *checksum.Sum) {
 	p.witness.Claim(t, sum.Hash)
 	first, verdict := t, evidence.Agrees
 	for at, ok := p.witness.Pending(); ok && verdict == evidence.Agrees; at, ok = p.witness.Pending() {
-		first, verdict = at, p.witness.Compare(h.checkSeen(at), h.c.Final(at) || h.players() == 0)
+		first, verdict = at, p.witness.Compare(h.checkSeen(at), h.c.Final(at) || h.seats.players() == 0)
 	}
 	if verdict != evidence.Differs {
 		return

@@ -6,4 +6,4 @@ import (
 )
 
 // BySession returns the seat that a session resumes.
-func BySession(h *Host, t protocol.SessionToken) (lockstep.Player, bool) { return h.bySession(t) }
+func BySession(h *Host, t protocol.SessionToken) (lockstep.Player, bool) { return h.seats.bySession(t) }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/internal/ring"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
@@ -43,46 +42,39 @@ import (
 // See [PeerState] for the states of a connection. A seat belongs to the holder of its token, not to a connection: the
 // latest welcomed connection owns it, and older ones are no longer read.
 type Host struct {
-	game      *lockstep.Game
-	header    *lockstep.Header
-	options   Options
-	disclosed disclosure.Policy // who may see what, as the log says
-	c         *coordinator.Coordinator
-	ring      *ring.Ring
-	auth      *protocol.Auth // the identity that a client must have
+	game    *lockstep.Game
+	header  *lockstep.Header
+	options Options
+	c       *coordinator.Coordinator
+	ring    *ring.Ring
+	log     journal
+	auth    *protocol.Auth // the identity that a client must have
 
 	headerRecord []byte
 	keyframes    syncing.Keyframes
 	syncing      syncing.Policy
 	donors       syncing.Donors // relay mode
-	barrier      syncing.Barrier
 	checks       evidence.Checks
 	last         []record.LastSequence // scratch
 
-	now    lockstep.Time
-	wake   lockstep.Time // when the next timer other than a tick is due
-	peers  []*peer
-	byID   map[PeerID]*peer // only looked up, never ranged over
-	lastID PeerID
-	seats  []hostSeat
+	now   lockstep.Time
+	wake  lockstep.Time // when the next timer other than a tick is due
+	peers peers
+	seats seats
 
-	bots        []lockstep.Bot // by seat; nil where a person plays
 	botPayloads *record.Payloads
 
-	budget      *budget.Ledger
-	idle        *idle.Seats
-	mostClosing int // peers when the limits changed: they stay until their sockets are closed
-	talk        *talk.Talk
-	bans        bans.Table
+	budget *budget.Ledger
+	idle   *idle.Seats
+	talk   *talk.Talk
+	bans   bans.Table
 
 	seatsChanged bool // a seat's change is not in the log yet
 	untold       bool // the peers do not know a seat's change
 	ending       *ending.Ending
-	lost         lockstep.Tick // ticks that were sealed but not in the log when it failed
 
-	made    *output // since the last Ready
-	given   *output // the last Ready
-	dirty   []PeerID
+	made    *output           // since the last Ready
+	given   *output           // the last Ready
 	scanned protocol.Position // barrier.Persisted() at the last takeDirty
 
 	pace     *pace.Pace
@@ -112,9 +104,9 @@ func New(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.c, x.header = c, c.Header()
-	x.seatBots()
-	x.barrier.Begin(x.disclosed.Delay, 0, x.keyframes.Begin(0, 0, x.disclosed.Delay > 0))
+	x.c, x.log.c, x.header = c, c, c.Header()
+	x.seatsChanged = x.seats.seatBots(x.options.Bots)
+	x.log.barrier.Begin(x.log.policy.Delay, 0, x.keyframes.Begin(0, 0, x.log.policy.Delay > 0))
 	return x, nil
 }
 
@@ -133,29 +125,31 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	auth := protocol.NewAuth(g)
+	auth, records := protocol.NewAuth(g), ring.New(o.RingRecords, o.RingBytes)
 	ledger := budget.New(o.Rates.list(), int(h.Settings.Players)+o.MaxSpectators)
 	return &Host{
-		game: g, header: h, options: o, auth: auth, disclosed: o.Disclosure(),
-		ring:      ring.New(o.RingRecords, o.RingBytes),
-		made:      &output{},
-		given:     &output{},
-		byID:      make(map[PeerID]*peer),
-		budget:    ledger,
-		idle:      idle.New(h.Settings, o.Inactive),
-		seats:     make([]hostSeat, h.Settings.Players),
-		wake:      never,
-		pace:      pace.New(h.Settings, pace.Policies{Wait: o.Wait, Slow: o.Slow, Delay: o.Delay, Every: o.PingEvery}, ledger),
-		talk:      talk.New(int(h.Settings.Players), talk.Policy{Bytes: o.MaxNoteBytes, History: o.ChatHistory, Spectators: o.SpectatorChat}),
-		lobby:     lobby.New(o.Start, int(h.Settings.Players), ledger),
-		votes:     vote.New(int(h.Settings.Players)),
-		views:     v,
-		evidence:  evidence.New(g, h, o.MaxEvidence),
-		checks:    evidence.NewChecks(o.Disclosure().Delay, lockstep.Tick(h.Settings.CheckEvery)),
-		keyframes: syncing.NewKeyframes(o.KeyframeInterval, o.Relay),
-		donors:    syncing.NewDonors(h.Settings),
-		syncing:   syncing.Policy{BytesPerTick: o.SyncBytesPerTick, Timeout: o.SyncTimeout, Lag: o.Lag, AckEvery: o.AckEvery, Strikes: o.MaxStrikes},
-		ending:    ending.New(ending.Policy{Linger: o.Linger, EndLinger: o.EndLinger, Abandoned: o.Abandoned}),
+		game: g, header: h, options: o, auth: auth,
+		ring:        records,
+		log:         journal{ring: records, policy: o.Disclosure()},
+		made:        &output{},
+		given:       &output{},
+		peers:       peers{byID: make(map[PeerID]*peer)},
+		botPayloads: g.NewPayloads(),
+		budget:      ledger,
+		idle:        idle.New(h.Settings, o.Inactive),
+		seats:       make(seats, h.Settings.Players),
+		wake:        never,
+		pace:        pace.New(h.Settings, pace.Policies{Wait: o.Wait, Slow: o.Slow, Delay: o.Delay, Every: o.PingEvery}, ledger),
+		talk:        talk.New(int(h.Settings.Players), talk.Policy{Bytes: o.MaxNoteBytes, History: o.ChatHistory, Spectators: o.SpectatorChat}),
+		lobby:       lobby.New(o.Start, int(h.Settings.Players), ledger),
+		votes:       vote.New(int(h.Settings.Players)),
+		views:       v,
+		evidence:    evidence.New(g, h, o.MaxEvidence),
+		checks:      evidence.NewChecks(o.Disclosure().Delay, lockstep.Tick(h.Settings.CheckEvery)),
+		keyframes:   syncing.NewKeyframes(o.KeyframeInterval, o.Relay),
+		donors:      syncing.NewDonors(h.Settings),
+		syncing:     syncing.Policy{BytesPerTick: o.SyncBytesPerTick, Timeout: o.SyncTimeout, Lag: o.Lag, AckEvery: o.AckEvery, Strikes: o.MaxStrikes},
+		ending:      ending.New(ending.Policy{Linger: o.Linger, EndLinger: o.EndLinger, Abandoned: o.Abandoned}),
 	}, nil
 }
 
@@ -192,7 +186,7 @@ func (l *hostLog) Append(raw []byte) error {
 }
 
 // Disclosure returns who may see what of the match. The owner of the log writes its event into the log, after the first records.
-func (h *Host) Disclosure() disclosure.Policy { return h.disclosed }
+func (h *Host) Disclosure() disclosure.Policy { return h.log.policy }
 
 // Header returns the match's header.
 func (h *Host) Header() *lockstep.Header { return h.header }
@@ -201,7 +195,7 @@ func (h *Host) Header() *lockstep.Header { return h.header }
 func (h *Host) Referee() *lockstep.Follower { return h.c.Referee() }
 
 // Now returns the last sealed tick, or after Fail the last one in the log.
-func (h *Host) Now() lockstep.Tick { return h.c.Now() - h.lost }
+func (h *Host) Now() lockstep.Tick { return h.log.now() }
 
 // Result returns the canonical bytes of the result, and false unless the rules have ended the match.
 func (h *Host) Result() (result []byte, byRules bool) { return h.c.Result() }
@@ -209,28 +203,23 @@ func (h *Host) Result() (result []byte, byRules bool) { return h.c.Result() }
 // Err returns why the match is over, and nil while it goes on.
 func (h *Host) Err() error { return h.c.Err() }
 
-// at sets the time to now, unless it is later already.
-func (h *Host) at(now lockstep.Time) { h.now = max(h.now, now) }
-
-// find returns a connected peer, or nil.
-func (h *Host) find(id PeerID) *peer { return h.byID[id] }
-
 // Connect takes a new connection, which must authenticate. from is its address, in any form: peers with unverified
 // subjects share the limits of their address. Connect returns false if there is no room; the caller should then close
 // the socket.
+//
+// Unauthenticated connections have a limit of their own, so they cannot take the players' places. At that limit, the address with
+// the most of them loses its oldest, so that no address can keep all places.
 func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
-	h.at(now)
-	if !h.room() {
+	h.now = max(h.now, now)
+	if h.peers.connecting() >= h.options.MaxConnecting {
+		h.close(h.peers.fullest(), protocol.CloseBusy, "others want to come in")
+	}
+	if len(h.peers.all) >= h.options.maxPeers(len(h.seats)) {
 		h.stats.NoRoom++
 		return 0, false
 	}
-	h.lastID++
-	p := &peer{
-		id: h.lastID, from: pack.Clip(from, record.MaxName), seat: lockstep.System, stream: syncing.NewStream(&h.syncing, h.now+h.options.AuthTimeout),
-		link: link.New(h.now), witness: evidence.Witness{ID: uint64(h.lastID)},
-	}
-	h.peers = append(h.peers, p)
-	h.byID[p.id] = p
+	p := h.peers.add(from)
+	p.stream, p.link = syncing.NewStream(&h.syncing, h.now+h.options.AuthTimeout), link.New(h.now)
 	h.wakeAt(p.stream.Deadline())
 	if h.ending.Over() && !h.lingers() {
 		h.closeEnded(p)
@@ -238,48 +227,11 @@ func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
 	return p.id, true
 }
 
-// room makes room for one more connection, and reports whether there is any. Unauthenticated connections have a limit
-// of their own, so they cannot take the players' places. At that limit, the address with the most of them loses its
-// oldest, so that no address can keep all places.
-func (h *Host) room() bool {
-	connecting := 0
-	for _, p := range h.peers {
-		if p.state == Connecting {
-			connecting++
-		}
-	}
-	if connecting >= h.options.MaxConnecting {
-		h.close(h.fullest(), protocol.CloseBusy, "others want to come in")
-	}
-	return len(h.peers) < h.maxPeers()
-}
-
-// fullest returns the oldest unauthenticated connection of the address that has the most. Of several such addresses it
-// chooses the one with the oldest connection. The caller knows that there is one.
-func (h *Host) fullest() *peer {
-	counts, most := make(map[string]int), 0 // only looked up, never ranged over
-	for _, p := range h.peers {
-		if p.state == Connecting {
-			counts[p.from]++
-			most = max(most, counts[p.from])
-		}
-	}
-	i := slices.IndexFunc(h.peers, func(p *peer) bool { return p.state == Connecting && counts[p.from] == most })
-	return h.peers[i]
-}
-
-func (h *Host) maxPeers() int {
-	return len(h.seats) + h.options.MaxSpectators + h.options.MaxConnecting
-}
-
-// peerBound returns the most connections, with those that a new limit has closed.
-func (h *Host) peerBound() int { return max(h.maxPeers(), h.mostClosing) }
-
 // Disconnect forgets a connection whose socket is closed. Unless the host had closed the connection, its player is lost
 // and may come back.
 func (h *Host) Disconnect(now lockstep.Time, id PeerID) {
-	h.at(now)
-	p := h.find(id)
+	h.now = max(h.now, now)
+	p := h.peers.find(id)
 	if p == nil {
 		return
 	}
@@ -291,17 +243,7 @@ func (h *Host) Disconnect(now lockstep.Time, id PeerID) {
 	h.budget.Leave(&p.tab)
 	p.state = Closed
 	p.witness.Leave()
-	delete(h.byID, id)
-	i := slices.Index(h.peers, p)
-	h.peers = slices.Delete(h.peers, i, i+1)
-}
-
-// mark puts a peer on the list of those with something to send.
-func (h *Host) mark(p *peer) {
-	if !p.dirty {
-		p.dirty = true
-		h.dirty = append(h.dirty, p.id)
-	}
+	h.peers.remove(p)
 }
 
 // close ends a connection: the peer is sent the reason, and is no longer read.
@@ -329,7 +271,7 @@ func (h *Host) closeFor(p *peer, code protocol.CloseCode, reason string, retry u
 	p.state = Closed
 	p.stream.Close()
 	p.witness.Leave()
-	h.mark(p)
+	h.peers.mark(p)
 	if welcomed {
 		h.event(Event{Kind: PeerClosed, Peer: p.id, Player: p.seat, Code: code, Text: reason})
 	} else {
@@ -340,7 +282,7 @@ func (h *Host) closeFor(p *peer, code protocol.CloseCode, reason string, retry u
 // Closed reports whether the host has closed a connection. Once Send returns nothing more, the caller should close its
 // socket and call Disconnect.
 func (h *Host) Closed(id PeerID) (code protocol.CloseCode, reason string, closed bool) {
-	p := h.find(id)
+	p := h.peers.find(id)
 	if p == nil || p.state != Closed {
 		return 0, "", false
 	}
@@ -359,5 +301,5 @@ func (h *Host) private(p *peer, m *protocol.Message) {
 		h.close(p, protocol.CloseSlow, "its answers are not read")
 		return
 	}
-	h.mark(p)
+	h.peers.mark(p)
 }

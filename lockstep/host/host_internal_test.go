@@ -50,7 +50,7 @@ func TestHostUnreadAnswers(t *testing.T) {
 	if code, _, closed := h.Closed(p.id); !closed || code != protocol.CloseSlow || len(p.out) > maxPrivate {
 		t.Errorf("closed %t as %v with %d bytes waiting", closed, code, len(p.out))
 	}
-	if h.peers[1].state == Closed {
+	if h.peers.all[1].state == Closed {
 		t.Error("the other one is closed, too")
 	}
 }
@@ -63,14 +63,14 @@ func TestCheckBoundsControl(t *testing.T) {
 	}{
 		{"", func(h *Host, p *peer) {}},
 		{"of memory", func(h *Host, p *peer) { h.keyframes.Put(0, &syncing.State{Roster: make([]byte, 64<<20)}) }},
-		{"peers and", func(h *Host, p *peer) { h.byID[99] = p }},
+		{"peers and", func(h *Host, p *peer) { h.peers.byID[99] = p }},
 		{"spectators, want", func(h *Host, p *peer) { h.options.MaxSpectators = 0 }},
 		{"is owned by", func(h *Host, p *peer) { h.seats[1].peer = p }},
 		{"is owned by", func(h *Host, p *peer) { p.state = Closed }},
 		{"without an owner", func(h *Host, p *peer) { h.seats[0].peer = nil }},
 		{"bytes wait", func(h *Host, p *peer) { p.out = make([]byte, maxPrivate+1) }},
 		{"cursor", func(h *Host, p *peer) { p.stream.Pass(99) }},
-		{"speaks for", func(h *Host, p *peer) { h.peers[1].seat, h.peers[1].state = 0, Live }},
+		{"speaks for", func(h *Host, p *peer) { h.peers.all[1].seat, h.peers.all[1].state = 0, Live }},
 		{"has a keyframe", func(h *Host, p *peer) { p.state = Live; p.stream.Give(h.keyframe()) }},
 	} {
 		h := newQuietHost(t)

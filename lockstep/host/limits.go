@@ -20,7 +20,7 @@ func (l Limits) SetIn(o *Options) {
 // SetLimits changes limits at once. Spectators beyond their number are closed, the latest first. A guest who has been idle for longer than
 // a new limit is warned again. After an error nothing has changed.
 func (a Admin) SetLimits(now lockstep.Time, l Limits) error {
-	a.h.at(now)
+	a.h.now = max(a.h.now, now)
 	o := a.h.options
 	l.SetIn(&o)
 	if err := o.complete(&a.h.header.Settings); err != nil {
@@ -28,13 +28,13 @@ func (a Admin) SetLimits(now lockstep.Time, l Limits) error {
 	}
 	a.h.options = o
 	a.h.idle.SetGuests(o.Inactive.Guests)
-	for i := len(a.h.peers) - 1; i >= 0 && a.h.spectators() > o.MaxSpectators; i-- {
-		if p := a.h.peers[i]; p.seat == lockstep.System && p.state != Connecting && p.state != Closed {
+	for i := len(a.h.peers.all) - 1; i >= 0 && a.h.peers.spectators() > o.MaxSpectators; i-- {
+		if p := a.h.peers.all[i]; p.seat == lockstep.System && p.state != Connecting && p.state != Closed {
 			a.h.close(p, protocol.CloseBusy, noPlace)
 		}
 	}
 	a.h.budget.Resize(a.h.now, len(a.h.seats)+o.MaxSpectators)
-	a.h.mostClosing = len(a.h.peers)
+	a.h.peers.closing = len(a.h.peers.all)
 	for i := range a.h.seats {
 		if s := &a.h.seats[i]; s.peer != nil && s.guest {
 			a.h.idle.Ease(lockstep.Player(i))

@@ -18,7 +18,7 @@ var ErrBegun = errors.New("lockstep: host: the match has begun")
 
 // Start ends the lobby at once.
 func (a Admin) Start(now lockstep.Time) error {
-	a.h.at(now)
+	a.h.now = max(a.h.now, now)
 	if !a.h.lobby.Open() || a.h.ending.Over() {
 		return ErrBegun
 	}
@@ -31,16 +31,6 @@ func (h *Host) leaveLobby() {
 	h.pace.Begin()
 	h.event(Event{Kind: MatchBegun, Player: lockstep.System})
 	h.tellWait()
-}
-
-// lobbySeats returns the present occupants of the seats.
-func (h *Host) lobbySeats() []lobby.Seat {
-	seats := make([]lobby.Seat, len(h.seats))
-	for i := range h.seats {
-		s := &h.seats[i]
-		seats[i] = lobby.Seat{Bot: h.isBot(lockstep.Player(i)), Here: s.want == here, Away: s.want == away, Account: s.account}
-	}
-	return seats
 }
 
 // setReady records that a player is ready, or no longer.
@@ -81,29 +71,12 @@ func (h *Host) tellSeats() {
 	}
 	h.untold = false
 	for i := range h.seats {
-		if p := lockstep.Player(i); h.isBot(p) {
+		if p := lockstep.Player(i); h.seats[i].bot != nil {
 			_ = h.introduce(p) // an error ends the match; Advance handles that
 		} else {
 			h.show(p, h.seats[i].want.text())
 		}
 	}
-}
-
-// tickTold notes that the peers know the seats from the sealed tick.
-func (h *Host) tickTold() {
-	for i := range h.seats {
-		if s := &h.seats[i]; s.sealing {
-			s.shown, s.sealing = h.presence(lockstep.Player(i), s.told), false
-		}
-	}
-}
-
-// presence returns the text of a seat's presence.
-func (h *Host) presence(p lockstep.Player, of presence) string {
-	if h.isBot(p) {
-		return record.PresenceBot
-	}
-	return of.text()
 }
 
 // show notes a presence that the peers do not know.

@@ -348,6 +348,9 @@ func (o *Options) check(s *lockstep.Settings) error {
 	return nil
 }
 
+// maxPeers returns the most connections of a match with so many seats.
+func (o *Options) maxPeers(seats int) int { return seats + o.MaxSpectators + o.MaxConnecting }
+
 // Disclosure returns who may see what of a match with these options.
 func (o *Options) Disclosure() disclosure.Policy {
 	return disclosure.Policy{Views: o.Views.Only, Delay: o.SpectatorDelay}

@@ -11,7 +11,7 @@ import (
 func (h *Host) ready() bool {
 	gathers := h.pace.Held() == "" && h.lobby.Open()
 	if gathers {
-		over, wake := h.lobby.Time(h.now, h.lobbySeats())
+		over, wake := h.lobby.Time(h.now, h.seats.lobby())
 		h.wakeAt(wake)
 		if gathers = !over; over {
 			h.leaveLobby()
@@ -35,7 +35,7 @@ func (h *Host) paceSeats() []pace.Seat {
 		if p := s.peer; p != nil {
 			x.Measured, x.Late = p.link.RTT() > 0, p.late(h.now)
 			if x.Live = p.state == Live; x.Live {
-				x.Lag = p.stream.Lag(h.present(p))
+				x.Lag = p.stream.Lag(h.log.present(p.reader()))
 			}
 		}
 		h.seen = append(h.seen, x)
@@ -50,16 +50,6 @@ func (p *peer) late(now lockstep.Time) lockstep.Time {
 		late = min(late, g.Lateness())
 	}
 	return late
-}
-
-// players returns the number of connected players.
-func (h *Host) players() (n int) {
-	for i := range h.seats {
-		if h.seats[i].want == here {
-			n++
-		}
-	}
-	return n
 }
 
 // bill makes an account pay for the match time that a seat's player costs.

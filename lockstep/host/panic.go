@@ -16,7 +16,7 @@ const clientPanicked = "the rules panicked on its machine"
 func (h *Host) crashed() {
 	fault := (*lockstep.PanicError)(nil)
 	if errors.As(h.c.Err(), &fault) && h.options.Evidence {
-		h.evidence.Panicked(h.Now()+1, lockstep.System, h.participants(), &record.Panic{Where: fault.Where, Text: fmt.Sprint(fault.Value), Stack: string(fault.Stack)})
+		h.evidence.Panicked(h.Now()+1, lockstep.System, h.seats.participants(), &record.Panic{Where: fault.Where, Text: fmt.Sprint(fault.Value), Stack: string(fault.Stack)})
 		h.settle()
 	}
 }
@@ -30,7 +30,7 @@ func (h *Host) panicked(p *peer, m *protocol.Message) {
 	p.panicked = true
 	h.event(Event{Kind: PeerPanicked, Tick: m.Tick, Peer: p.id, Player: p.seat, Text: m.Text, Stack: m.Stack})
 	if h.options.Evidence && p.seat != lockstep.System {
-		h.evidence.Panicked(m.Tick, p.seat, h.participants(), &record.Panic{Where: m.Field, Text: m.Text, Stack: m.Stack})
+		h.evidence.Panicked(m.Tick, p.seat, h.seats.participants(), &record.Panic{Where: m.Field, Text: m.Text, Stack: m.Stack})
 		h.settle()
 	}
 }

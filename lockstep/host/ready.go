@@ -3,7 +3,6 @@ package host
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
-	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A Ready is the work that a Host hands to its owner. The next call of [Host.Ready] reuses its memory.
@@ -84,25 +83,26 @@ func (h *Host) Ready() *Ready {
 	r := h.given
 	r.cut()
 	r.Position, r.Next = h.ring.Next(), h.due()
-	r.Peers = h.takeDirty(r.Peers)
+	h.markNew()
+	r.Peers = h.peers.takeDirty(r.Peers)
 	return &r.Ready
 }
 
 // Persisted tells the Host that the records before a position are durable in the log. No peer sees a record before
 // that. After Fail it does nothing.
 func (h *Host) Persisted(now lockstep.Time, upTo protocol.Position) {
-	h.at(now)
+	h.now = max(h.now, now)
 	upTo = min(upTo, h.ring.Next())
-	if upTo <= h.barrier.Persisted() || h.c.Broken() {
+	if upTo <= h.log.barrier.Persisted() || h.c.Broken() {
 		return
 	}
-	h.barrier.Durable(upTo)
-	h.barrier.Reveal(h.c.Now())
+	h.log.barrier.Durable(upTo)
+	h.log.barrier.Reveal(h.c.Now())
 	if h.keyframes.Awaited() {
 		h.waitingTime()
 	}
 	h.markNew() // frames go before views
-	due, wake := h.views.Await(h.now, h.pace.Period(), h.showsRecords())
+	due, wake := h.views.Await(h.now, h.pace.Period(), !h.ending.Over() && h.peers.read())
 	if h.wakeAt(wake); due {
 		h.makeViews(false)
 	}
@@ -111,9 +111,9 @@ func (h *Host) Persisted(now lockstep.Time, upTo protocol.Position) {
 // Fail ends the match because its log failed. No peer sees the records that are not persisted, and nothing more is
 // written.
 func (h *Host) Fail(now lockstep.Time, err error) {
-	h.at(now)
+	h.now = max(h.now, now)
 	if !h.c.Broken() {
-		h.lost = h.c.Now() - h.persistedTick()
+		h.log.lost = h.c.Now() - h.log.persisted()
 	}
 	_ = h.c.BreakOff(h.Now(), err)
 	if !h.ending.Over() {
@@ -122,45 +122,20 @@ func (h *Host) Fail(now lockstep.Time, err error) {
 	h.scanned = 0
 }
 
-// persistedTick returns the last tick that is durable in the log.
-func (h *Host) persistedTick() lockstep.Tick {
-	t := h.c.Now()
-	for p := h.ring.Next(); p > max(h.barrier.Persisted(), h.ring.First()); p-- {
-		if record.KindOf(h.ring.Record(p - 1)).Advances() {
-			t--
-		}
-	}
-	return t
-}
-
 // markNew marks the peers for whom there are new records, players first.
 func (h *Host) markNew() {
-	if h.barrier.Persisted() == h.scanned {
+	if h.log.barrier.Persisted() == h.scanned {
 		return
 	}
-	h.scanned = h.barrier.Persisted()
+	h.scanned = h.log.barrier.Persisted()
 	for i := range h.seats {
-		if p := h.seats[i].peer; p != nil && p.streams() && p.stream.Cursor() < h.window(p) {
-			h.mark(p)
+		if p := h.seats[i].peer; p != nil && p.streams() && p.stream.Cursor() < h.log.window(p) {
+			h.peers.mark(p)
 		}
 	}
-	for _, p := range h.peers {
-		if p.streams() && p.stream.Cursor() < h.window(p) {
-			h.mark(p)
+	for _, p := range h.peers.all {
+		if p.streams() && p.stream.Cursor() < h.log.window(p) {
+			h.peers.mark(p)
 		}
 	}
-}
-
-// takeDirty appends the peers that have something new to send, or were closed, since the last call. It does not repeat
-// a peer whose messages Send has not fetched yet. Players come before spectators.
-func (h *Host) takeDirty(dst []PeerID) []PeerID {
-	h.markNew()
-	for _, id := range h.dirty {
-		if p := h.find(id); p != nil {
-			p.dirty = false
-			dst = append(dst, id)
-		}
-	}
-	h.dirty = h.dirty[:0]
-	return dst
 }

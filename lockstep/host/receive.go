@@ -12,8 +12,8 @@ import (
 // Receive takes one WebSocket message of a connection: one or more messages of the protocol. A bad message affects only
 // its sender. The Host does not keep the bytes.
 func (h *Host) Receive(now lockstep.Time, id PeerID, b []byte) {
-	h.at(now)
-	p := h.find(id)
+	h.now = max(h.now, now)
+	p := h.peers.find(id)
 	if p == nil || p.state == Closed {
 		return
 	}
@@ -71,7 +71,7 @@ func (h *Host) handle(p *peer, m *protocol.Message, within bool) {
 		}
 		p.stream.Reach(max(p.stream.Tick(), m.Tick))
 		if p.view.Due(h.options.AckEvery) {
-			h.mark(p)
+			h.peers.mark(p)
 		}
 		if !within {
 			h.offend(p, 0, "")
@@ -108,7 +108,7 @@ func (h *Host) handle(p *peer, m *protocol.Message, within bool) {
 			h.offend(p, protocol.ErrorLimit, "too many keyframes asked for")
 		}
 	case protocol.KindPing:
-		h.message = protocol.Message{Kind: protocol.KindPong, Nonce: m.Nonce, Tick: h.present(p)}
+		h.message = protocol.Message{Kind: protocol.KindPong, Nonce: m.Nonce, Tick: h.log.present(p.reader())}
 		h.private(p, &h.message)
 	case protocol.KindPong:
 		p.link.Pong(h.now, m.Nonce, p.state == Live)

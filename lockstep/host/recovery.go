@@ -41,7 +41,7 @@ type Recovery struct {
 	dec       record.Decoder
 	header    []byte            // the header record
 	position  protocol.Position // of the next record
-	seats     []hostSeat
+	seats     seats
 	end       []byte // the end record, which only a match that its rules have ended may have
 	talk      *talk.Talk
 	options   string // the text of the last [record.EventOptions]
@@ -106,7 +106,7 @@ func (r *Recovery) Append(raw []byte) error {
 	switch rec.Kind {
 	case record.KindHeader:
 		r.header = slices.Clone(raw)
-		r.seats = make([]hostSeat, rec.Header.Settings.Players)
+		r.seats = make(seats, rec.Header.Settings.Players)
 		r.talk = talk.New(len(r.seats), talk.Policy{History: talk.MaxHistory})
 		r.position = 1
 		return nil
@@ -214,10 +214,11 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	}
 	x.now, x.headerRecord = now, r.header
 	x.ring.Begin(r.position)
-	x.barrier.Durable(r.position)
+	x.log.barrier.Durable(r.position)
 	if x.c, err = r.match.Coordinator(&r.dec, (*hostLog)(x), x.coordinatorOptions()); err != nil {
 		return nil, err
 	}
+	x.log.c = x.c
 	x.pace.SetSpeed(r.speed)
 	copy(x.seats, r.seats)
 	if r.sealed > r.origin {
@@ -232,13 +233,13 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 		s.lostAt, s.role = now, protocol.Seated
 		s.substitution.recovered(x.c.LastDecided(lockstep.Player(i)), s.told == takenOver)
 	}
-	x.seatBots()
+	x.seats.seatBots(o.Bots)
 	x.talk.Recover(r.talk)
 	x.keyframes.Put(now, &syncing.State{
 		Header: r.header, Tick: sim.Tick(), Hash: sim.Hash(), Last: r.dec.AppendLast(nil), Bytes: sim.AppendState(nil),
 		Roster: x.roster(r.position), Position: r.position,
 	})
-	x.barrier.Begin(x.disclosed.Delay, sim.Tick(), x.keyframes.Begin(now, sim.Tick(), x.disclosed.Delay > 0))
+	x.log.barrier.Begin(x.log.policy.Delay, sim.Tick(), x.keyframes.Begin(now, sim.Tick(), x.log.policy.Delay > 0))
 	x.seatsChanged = true
 	x.wakeAt(now)
 	if err := x.writeOn(r.end); err != nil {
@@ -246,7 +247,7 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	}
 	for i := range x.seats {
 		if s := &x.seats[i]; s.want == s.told {
-			x.show(lockstep.Player(i), x.presence(lockstep.Player(i), s.want)) // an event has said that the player is here, and no tick
+			x.show(lockstep.Player(i), s.presence(s.want)) // an event has said that the player is here, and no tick
 		}
 	}
 	if x.c.Err() != nil { // the rules ended the match before the crash
@@ -260,7 +261,7 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 func (h *Host) writeOn(end []byte) error {
 	if end != nil {
 		err := h.ring.Append(end)
-		h.barrier.Durable(h.ring.Next())
+		h.log.barrier.Durable(h.ring.Next())
 		return err
 	}
 	t := h.c.Now()

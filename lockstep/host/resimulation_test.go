@@ -68,7 +68,7 @@ func lie(h *Host, seconds int, ids []PeerID) {
 		}
 		t := h.Now()
 		for i, id := range ids {
-			p := h.find(id)
+			p := h.peers.find(id)
 			p.link.Heard(h.now) // it answers pings
 			h.Receive(h.now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindAck, Position: p.stream.High(), Tick: t}))
 			if t == before || t%20 != 0 {

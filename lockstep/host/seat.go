@@ -28,11 +28,12 @@ func (p presence) text() string {
 
 // A hostSeat is the Host's state of one seat.
 type hostSeat struct {
-	peer    *peer  // the connection that owns the seat, or nil
-	owner   string // the subject of its token
-	guest   bool   // see Grant.Guest
-	token   string // the ID of the latest token that took the seat
-	from    string // the address of its latest connection
+	bot     lockstep.Bot // nil for a person
+	peer    *peer        // the connection that owns the seat, or nil
+	owner   string       // the subject of its token
+	guest   bool         // see Grant.Guest
+	token   string       // the ID of the latest token that took the seat
+	from    string       // the address of its latest connection
 	name    string
 	claim   string // the last one in the log that a recovery has read, see record.EventClaim
 	role    protocol.Role
@@ -100,7 +101,6 @@ func (h *Host) leaveSeat(p *peer) {
 // has this player's leave before the next player's join, even if no tick passes between the two.
 func (h *Host) vacate(p lockstep.Player) {
 	s := &h.seats[p]
-	h.bots[p] = nil
 	h.bill(p, 0)
 	h.lobby.Leave(p)
 	h.giveBack(p)
@@ -203,11 +203,11 @@ func (h *Host) logSeat(p lockstep.Player, s *hostSeat) error {
 			s.told, h.seatsChanged = here, true
 			return h.logSeat(p, s)
 		}
-		if err == nil && h.isBot(p) {
+		if err == nil && s.bot != nil {
 			err = h.enterBot(p)
 		}
 	case s.want == here:
-		if _, err = h.c.Return(p); err == nil && h.isBot(p) {
+		if _, err = h.c.Return(p); err == nil && s.bot != nil {
 			err = h.enterBot(p)
 		}
 	case s.want == away:

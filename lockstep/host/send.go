@@ -4,23 +4,17 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// window returns the position up to which records may be sent to a peer. It limits the number of records without an
-// ack.
-func (h *Host) window(p *peer) protocol.Position {
-	return min(h.visible(p), p.stream.Window())
-}
-
 // Send appends the next bytes for a peer, at most max: its private messages, then the chunks of a keyframe, then
 // records. They are one WebSocket message, or empty if there is nothing to send. max counts as at least
 // MaxServerMessage/2; a larger record is sent alone.
 func (h *Host) Send(id PeerID, dst []byte, max int) []byte {
-	p := h.find(id)
+	p := h.peers.find(id)
 	if p == nil {
 		return dst
 	}
 	begin := len(dst)
 	limit := begin + clampSize(max)
-	calm := len(p.out) > 0 && p.calm == len(p.out) && h.holds(p, h.window(p))
+	calm := len(p.out) > 0 && p.calm == len(p.out) && h.holds(p, h.log.window(p))
 	if !calm {
 		dst = p.takePrivate(dst)
 	}
@@ -69,7 +63,7 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 		h.strike(p)
 		return dst
 	}
-	end := h.window(p)
+	end := h.log.window(p)
 	if g := p.datagrams; g != nil {
 		if len(dst) == begin && at < end && h.holds(p, end) {
 			h.hold(p)
@@ -90,7 +84,7 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 	p.stream.Sent(at)
 	last := h.ring.Next()
 	if h.c.Broken() {
-		last = h.visible(p) // no other record will be persisted
+		last = h.log.visible(p.reader()) // no other record will be persisted
 	}
 	if h.ending.Over() && at == last && len(dst) <= limit {
 		p.sentEnd = true
@@ -120,7 +114,7 @@ func (h *Host) datagramTime(p *peer) {
 	}
 	due, next := p.datagrams.Due(h.now)
 	if due {
-		h.mark(p)
+		h.peers.mark(p)
 	}
 	h.wakeAt(next)
 }

@@ -66,13 +66,13 @@ func (h *Host) Stats() Stats {
 	s := h.stats
 	s.Tick, s.InputDelay, s.StateBytes = h.c.Now(), h.c.InputDelay(), h.c.StateBytes()
 	s.Resimulated, s.SyncKeyframes = h.c.Resimulated(), h.keyframes.Made()
-	s.Players, s.Spectators = h.players(), h.spectators()
+	s.Players, s.Spectators = h.seats.players(), h.peers.spectators()
 	s.RingRecords = int(h.ring.Next() - h.ring.First())
 	s.Memory = h.Info().Memory()
-	for _, p := range h.peers {
+	for _, p := range h.peers.all {
 		s.Peers[p.state]++
 		if p.state == Live {
-			s.MaxLag = max(s.MaxLag, p.stream.Lag(h.present(p)))
+			s.MaxLag = max(s.MaxLag, p.stream.Lag(h.log.present(p.reader())))
 			if p.datagrams != nil && p.datagrams.Alive(h.now) {
 				s.ByDatagrams++
 			}
@@ -89,11 +89,11 @@ func (h *Host) Info() Info { return Info{h} }
 
 // Peers describes each connection, oldest first.
 func (x Info) Peers() []PeerInfo {
-	all := make([]PeerInfo, len(x.h.peers))
-	for i, p := range x.h.peers {
+	all := make([]PeerInfo, len(x.h.peers.all))
+	for i, p := range x.h.peers.all {
 		all[i] = PeerInfo{
 			ID: p.id, State: p.state, Role: p.role, Seat: p.seat, Name: p.name, Build: p.build, Platform: p.platform,
-			Lag: p.stream.Lag(x.h.present(p)), RTT: p.link.RTT(), Jitter: p.link.Jitter(),
+			Lag: p.stream.Lag(x.h.log.present(p.reader())), RTT: p.link.RTT(), Jitter: p.link.Jitter(),
 		}
 	}
 	return all
@@ -131,7 +131,7 @@ func (x Info) Seats() (all []SeatInfo) {
 		switch {
 		case s.want == vacant:
 			continue
-		case x.h.isBot(p):
+		case s.bot != nil:
 			state = SeatBot
 		case s.want == away:
 			state = SeatAway
@@ -147,7 +147,7 @@ func (x Info) Seats() (all []SeatInfo) {
 
 // PeerState returns the state of a connection, and false if there is no connection with that ID.
 func (x Info) PeerState(id PeerID) (PeerState, bool) {
-	p := x.h.find(id)
+	p := x.h.peers.find(id)
 	if p == nil {
 		return 0, false
 	}
@@ -179,10 +179,10 @@ func (x Info) MemoryParts() MemoryParts {
 		Ring: x.h.ring.Memory() + len(x.h.headerRecord), Queues: cap(x.h.made.bytes) + cap(x.h.given.bytes), Keyframes: x.h.keyframes.Memory(),
 		Views: x.h.views.Memory(), Evidence: x.h.evidence.Memory(), Accounts: x.h.budget.Memory() + x.h.bans.Memory(),
 	}
-	for i, p := range x.h.peers {
+	for i, p := range x.h.peers.all {
 		m.Queues += peerMemory + cap(p.out) + p.datagramMemory()
 		m.Views += p.view.Memory()
-		if k := p.stream.Keyframe(); k != nil && !x.h.keyframes.Keeps(k) && !slices.ContainsFunc(x.h.peers[:i], func(q *peer) bool { return q.stream.Keyframe() == k }) {
+		if k := p.stream.Keyframe(); k != nil && !x.h.keyframes.Keeps(k) && !slices.ContainsFunc(x.h.peers.all[:i], func(q *peer) bool { return q.stream.Keyframe() == k }) {
 			m.Keyframes += len(k.Bytes)
 		}
 	}
@@ -208,17 +208,20 @@ func (x Info) MemoryBound(stateBytes int) int {
 	o := &x.h.options
 	size := stateBytes + len(x.h.headerRecord) + 4<<10
 	blobs := 3 + int((o.SyncTimeout+lockstep.Second*lockstep.Time(size>>20))/o.KeyframeInterval)
-	if x.h.disclosed.Delay > 0 {
+	if x.h.log.policy.Delay > 0 {
 		blobs += 6
 	}
 	return x.h.ring.MemoryBound() + len(x.h.headerRecord) +
-		x.h.peerBound()*(peerMemory+datagram.HostMemory+2*maxPrivate) +
+		x.peerBound()*(peerMemory+datagram.HostMemory+2*maxPrivate) +
 		blobs*size +
 		4*len(x.h.seats)*stateBytes + 4*o.MaxEvidence +
-		x.h.budget.MemoryBound() + x.h.views.Bound(x.h.peerBound()) +
+		x.h.budget.MemoryBound() + x.h.views.Bound(x.peerBound()) +
 		bans.MemoryBound +
 		4*o.MaxCatchUp*(protocol.MaxServerMessage+size) + x.windowMemory()
 }
+
+// peerBound returns the most connections, with those that a new limit has closed.
+func (x Info) peerBound() int { return max(x.h.options.maxPeers(len(x.h.seats)), x.h.peers.closing) }
 
 // windowMemory returns the most bytes of the windows of limited kinds, whose memory grows in steps.
 func (x Info) windowMemory() (sum int) {
@@ -234,10 +237,10 @@ func (x Info) CheckBounds(stateBytes int) error {
 	if got, want := x.Memory(), x.MemoryBound(stateBytes); got > want {
 		return fmt.Errorf("lockstep: host: got %d bytes of memory, want at most %d", got, want)
 	}
-	if got, want := len(x.h.peers), x.h.peerBound(); got > want || got != len(x.h.byID) {
-		return fmt.Errorf("lockstep: host: got %d peers and %d ids, want at most %d", got, len(x.h.byID), want)
+	if got, want := len(x.h.peers.all), x.peerBound(); got > want || got != len(x.h.peers.byID) {
+		return fmt.Errorf("lockstep: host: got %d peers and %d ids, want at most %d", got, len(x.h.peers.byID), want)
 	}
-	if got, want := x.h.spectators(), x.h.options.MaxSpectators; got > want {
+	if got, want := x.h.peers.spectators(), x.h.options.MaxSpectators; got > want {
 		return fmt.Errorf("lockstep: host: got %d spectators, want at most %d", got, want)
 	}
 	for i := range x.h.seats {
@@ -245,7 +248,7 @@ func (x Info) CheckBounds(stateBytes int) error {
 		if p := s.peer; p != nil && (p.seat != lockstep.Player(i) || p.state == Closed || p.state == Connecting || s.want != here) {
 			return fmt.Errorf("lockstep: host: seat %d is owned by peer %d, %s, of seat %d", i, p.id, p.state, p.seat)
 		}
-		if s.peer == nil && s.want == here && !x.h.isBot(lockstep.Player(i)) && !x.h.ending.Over() {
+		if s.peer == nil && s.want == here && s.bot == nil && !x.h.ending.Over() {
 			return fmt.Errorf("lockstep: host: seat %d is present without an owner", i)
 		}
 	}
@@ -255,7 +258,7 @@ func (x Info) CheckBounds(stateBytes int) error {
 			users++
 		}
 	}
-	for _, p := range x.h.peers {
+	for _, p := range x.h.peers.all {
 		if err := x.checkPeer(p); err != nil {
 			return err
 		}

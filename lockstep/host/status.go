@@ -19,7 +19,7 @@ type Status struct {
 func (h *Host) Status() Status {
 	s := Status{
 		InLobby: h.lobby.Open() && !h.ending.Over(), Paused: h.c.Paused(), Held: h.pace.Held(), Wait: h.pace.Told(),
-		Lingers: h.lingers(), LogEnded: h.logEnded(),
+		Lingers: h.lingers(), LogEnded: h.log.ended(),
 	}
 	if err := h.c.Err(); err != nil {
 		_, byRules := h.c.Result()

@@ -115,7 +115,7 @@ func (h *Host) substituteFailed(p lockstep.Player, err error) {
 // other. The receipt says why a command is rejected. The error is that the value is no command, or wraps
 // [coordinator.ErrSeat] for any other seat: the commands of a connected player are its own.
 func (h *Host) Submit(p lockstep.Player, value any) (lockstep.Receipt, error) {
-	if int(p) >= len(h.seats) || !h.plays(p) {
+	if int(p) >= len(h.seats) || !h.seats[p].plays() {
 		return lockstep.Receipt{}, fmt.Errorf("%w: player %d is not the host's to command", coordinator.ErrSeat, p)
 	}
 	kind, payload, err := h.botPayloads.Encode(value)
@@ -124,22 +124,13 @@ func (h *Host) Submit(p lockstep.Player, value any) (lockstep.Receipt, error) {
 	}
 	s := &h.seats[p].substitution
 	seq := h.c.LastDecided(p) + 1
-	if !h.isBot(p) && !s.open && h.c.Err() == nil {
+	if h.seats[p].bot == nil && !s.open && h.c.Err() == nil {
 		s.begin(seq)
 		h.noteSubstitute(p, fromCommand, seq)
 	}
 	r := h.c.Submit(p, seq, kind, payload)
 	h.stats.Rejected[r.Reason]++
 	return r, nil
-}
-
-// plays reports whether the Host itself commands for a seat.
-func (h *Host) plays(p lockstep.Player) bool {
-	s := &h.seats[p]
-	if h.isBot(p) {
-		return s.told == here
-	}
-	return s.told == takenOver && s.want == takenOver
 }
 
 // giveBack ends the substitution of a player who is back.

@@ -41,14 +41,14 @@ func (h *Host) keyframe() *syncing.Keyframe {
 	if !due {
 		return k
 	}
-	at := h.afterTick()
+	at := h.log.next()
 	h.last = h.c.AppendLast(h.last[:0])
 	return h.keyframes.Make(h.now, h.c.Referee().Simulation(), &syncing.State{Header: h.headerRecord, Last: h.last, Roster: h.roster(at), Position: at})
 }
 
 // keyframeFor returns the latest keyframe that a peer may see, or nil.
 func (h *Host) keyframeFor(p *peer) *syncing.Keyframe {
-	return h.keyframes.For(h.keyframe(), h.shown(p), h.visible(p), h.ring.First())
+	return h.keyframes.For(h.keyframe(), h.log.shown(p.reader()), h.log.visible(p.reader()), h.ring.First())
 }
 
 // seekState asks clients for the latest state that can be verified, as many as may be asked now: live players who reported the agreed checksum of
@@ -90,15 +90,6 @@ func (h *Host) awaitState(p *peer, awaits bool) {
 	}
 }
 
-// afterTick returns the position of the next record, or of the end that the rules have decided: a joiner gets it, too.
-func (h *Host) afterTick() protocol.Position {
-	next := h.ring.Next()
-	if _, byRules := h.c.Result(); byRules {
-		next--
-	}
-	return next
-}
-
 // startSync begins to send a peer a keyframe in place of the records up to it.
 func (h *Host) startSync(p *peer, why string) {
 	h.stats.Syncs++
@@ -116,19 +107,19 @@ func (h *Host) startSync(p *peer, why string) {
 	h.awaitState(p, true)
 	p.stream.Give(h.keyframeFor(p))
 	h.wakeAt(p.stream.Deadline())
-	h.mark(p)
+	h.peers.mark(p)
 	h.event(Event{Kind: PeerSynced, Peer: p.id, Player: p.seat, Text: why})
 }
 
 // waitingTime gives a keyframe to the waiting peers.
 func (h *Host) waitingTime() {
-	for _, p := range h.peers {
+	for _, p := range h.peers.all {
 		if !p.stream.Waits() {
 			continue
 		}
 		if k := h.keyframeFor(p); k != nil {
 			p.stream.Give(k)
-			h.mark(p)
+			h.peers.mark(p)
 		} else {
 			h.wakeAt(h.now + 100*lockstep.Millisecond)
 		}
@@ -139,11 +130,11 @@ func (h *Host) waitingTime() {
 func (h *Host) syncTime(p *peer) {
 	more, next := p.stream.More(h.now, h.pace.Period())
 	if more {
-		h.mark(p)
+		h.peers.mark(p)
 	}
 	h.wakeAt(next)
 	if p.state == Live {
-		if p.stream.Behind(h.present(p), p.seat == lockstep.System) {
+		if p.stream.Behind(h.log.present(p.reader()), p.seat == lockstep.System) {
 			h.strike(p)
 		}
 		return
@@ -186,33 +177,15 @@ func (h *Host) ack(p *peer, m *protocol.Message) {
 		return // a datagram has said more
 	}
 	p.stream.Ack(h.now, m.Position, m.Tick)
-	if p.state == CatchingUp && p.stream.Near(h.present(p)) {
+	if p.state == CatchingUp && p.stream.Near(h.log.present(p.reader())) {
 		p.state = Live
 		p.link.Live()
 		h.awaitState(p, false)
 		h.event(Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
 	}
-	if p.stream.Cursor() < h.window(p) {
-		h.mark(p)
+	if p.stream.Cursor() < h.log.window(p) {
+		h.peers.mark(p)
 	}
-}
-
-// visible returns the position of the first record that a peer may not see.
-func (h *Host) visible(p *peer) protocol.Position {
-	return h.barrier.Visible(h.disclosed.Late(p.reader(), h.logEnded()), h.ring.Next())
-}
-
-// shown returns the position of the first record that a peer may not see even if it is persisted.
-func (h *Host) shown(p *peer) protocol.Position {
-	return h.barrier.Shown(h.disclosed.Late(p.reader(), h.logEnded()), h.ring.Next())
-}
-
-// logEnded reports whether the log has its last record, see [Status].
-func (h *Host) logEnded() bool { return h.c.Err() != nil && !h.c.Broken() }
-
-// present returns the last sealed tick that a peer may know of.
-func (h *Host) present(p *peer) lockstep.Tick {
-	return h.disclosed.Shown(p.reader(), h.Now(), h.logEnded())
 }
 
 // reader returns for whom a peer reads the match.

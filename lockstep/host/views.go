@@ -2,7 +2,6 @@ package host
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -35,7 +34,7 @@ func newViews(g *lockstep.Game, s *lockstep.Settings, o *Options) (*views.Views,
 // startView begins to send views to a peer, from the whole view on.
 func (h *Host) startView(p *peer) {
 	if p.view.Begin() {
-		at := h.afterTick()
+		at := h.log.next()
 		p.out = append(p.out, h.roster(at)...)
 		for i := range h.seats {
 			p.view.Present(lockstep.Player(i), h.seats[i].shown)
@@ -43,25 +42,20 @@ func (h *Host) startView(p *peer) {
 		p.stream.Pass(at)
 	}
 	p.state = Live
-	p.stream.Reach(h.present(p))
+	p.stream.Reach(h.log.present(p.reader()))
 	h.awaitState(p, false)
 	h.event(Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
 	h.makeViews(true)
-	h.mark(p)
-}
-
-// showsRecords reports whether a player gets records now.
-func (h *Host) showsRecords() bool {
-	return !h.ending.Over() && slices.ContainsFunc(h.peers, func(p *peer) bool { return p.view == nil && p.seat != lockstep.System && p.state == Live })
+	h.peers.mark(p)
 }
 
 // makeViews makes the views that are due, once all of the match's records are durable.
 func (h *Host) makeViews(now bool) {
-	if h.views == nil || h.barrier.Persisted() < h.ring.Next() || h.c.Broken() || !h.views.Begin(h.c.Now(), now || h.ending.Over()) {
+	if h.views == nil || h.log.barrier.Persisted() < h.ring.Next() || h.c.Broken() || !h.views.Begin(h.c.Now(), now || h.ending.Over()) {
 		return
 	}
 	sim := h.c.Referee().Simulation()
-	for _, p := range h.peers {
+	for _, p := range h.peers.all {
 		if p.view == nil || p.state != Live {
 			continue
 		}
@@ -72,13 +66,13 @@ func (h *Host) makeViews(now bool) {
 		h.views.Follow(p.view, viewer)
 	}
 	h.views.Make(h.c.Now(), sim)
-	for _, p := range h.peers {
+	for _, p := range h.peers.all {
 		switch {
 		case p.view == nil || p.state != Live:
 		case p.view.Err() != nil:
 			h.refuse(p, protocol.ErrorRole, pack.Clip(p.view.Err().Error(), record.MaxNote), "")
 		case p.view.Due(h.options.AckEvery):
-			h.mark(p)
+			h.peers.mark(p)
 		}
 	}
 }
@@ -96,7 +90,7 @@ func (h *Host) appendViews(p *peer, dst []byte, begin, limit int) []byte {
 		}
 	}
 	at := max(p.stream.Cursor(), h.ring.First())
-	for end := h.visible(p); at < end; at++ {
+	for end := h.log.visible(p.reader()); at < end; at++ {
 		raw := h.ring.Record(at)
 		if kind := record.KindOf(raw); kind != record.KindNote && kind != record.KindEvent && kind != record.KindEnd {
 			continue

@@ -18,15 +18,15 @@ func (h *Host) vote(p *peer, line string) {
 	seats := make([]vote.Seat, len(h.seats))
 	for i := range h.seats {
 		s := &h.seats[i]
-		seats[i] = vote.Seat{Taken: s.want != vacant, Name: s.name, Account: s.account, Votes: s.want == here && !h.isBot(lockstep.Player(i))}
+		seats[i] = vote.Seat{Taken: s.want != vacant, Name: s.name, Account: s.account, Votes: s.want == here && s.bot == nil}
 	}
 	accused, ok := vote.Named(whom, seats)
-	if !ok || h.isBot(accused) || seats[accused].Account == p.tab.Payer() {
+	if !ok || h.seats[accused].bot != nil || seats[accused].Account == p.tab.Payer() {
 		h.error(p, protocol.ErrorRole, "no other player has that seat number or unique name", "")
 		return
 	}
 	a := seats[accused].Account
-	if !h.lobby.Awaits(accused, h.lobbySeats()[accused]) && !h.budget.SpentLately(h.now, a) {
+	if !h.lobby.Awaits(accused, h.seats.lobby()[accused]) && !h.budget.SpentLately(h.now, a) {
 		h.error(p, protocol.ErrorRole, "only a player who has used up its share of the match's time, or is awaited in a lobby, can be voted out", "")
 		return
 	}

@@ -21,14 +21,14 @@ const (
 // Hold stops the sealing of ticks for a reason of the server, such as a full disk, until it is called again. A Wait
 // without a Reason lets the match continue. Since is ignored.
 func (a Admin) Hold(now lockstep.Time, w Wait) {
-	a.h.at(now)
+	a.h.now = max(a.h.now, now)
 	w.Reason = pack.Clip(w.Reason, record.MaxNote)
 	before := a.h.pace.Held()
 	if a.h.ending.Over() || !a.h.pace.Hold(a.h.now, w) {
 		return
 	}
 	if w.Reason != before {
-		a.h.wakeAt(a.h.lobby.Hold(a.h.now, before != "", a.h.lobbySeats()))
+		a.h.wakeAt(a.h.lobby.Hold(a.h.now, before != "", a.h.seats.lobby()))
 		kind := MatchHeld
 		if w.Reason == "" {
 			kind = MatchGoesOn
@@ -42,7 +42,7 @@ func (a Admin) Hold(now lockstep.Time, w Wait) {
 func (h *Host) tellWait() {
 	now := pace.Situation{Over: h.ending.Over(), Paused: h.c.Paused()}
 	if h.lobby.Open() && !now.Over && !now.Paused && h.pace.Held() == "" {
-		w := h.lobby.Wait(h.now, h.lobbySeats())
+		w := h.lobby.Wait(h.now, h.seats.lobby())
 		now.Lobby = Wait{Reason: w.Reason, Players: w.Players, Until: w.Until}
 	}
 	changed, again := h.pace.Tell(h.now, now)
@@ -50,9 +50,9 @@ func (h *Host) tellWait() {
 	if !changed {
 		return
 	}
-	for _, p := range h.peers {
+	for _, p := range h.peers.all {
 		if p.state != Connecting && p.state != Closed {
-			h.mark(p)
+			h.peers.mark(p)
 		}
 	}
 }

@@ -28,7 +28,7 @@ var speakers = []struct {
 	{"client", "socket_js", true}, {"lockstep/player", "client held mismatch options roster", true},
 	{"lockstep/protocol", "code outcome", false}, {"lockstep/coordinator", "conclude coordinator resimulation window", false},
 	{"lockstep/host", "admin again auth ban bots clock desync host inactive inquiry lobby notes offend pace panic receive recovery seat sync viewing views vote", false},
-	{"server", "api conn connect disk guestmatches match stopping", false},
+	{"server", "api conn connect creator disk match stopping", false}, {"server/internal/guests", "quota", false},
 }
 
 // unsaid are texts in these files that no page shows.

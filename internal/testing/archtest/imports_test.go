@@ -116,6 +116,11 @@ var imports = []importRow{
 	{pattern: "internal/line", own: slices.Concat(log, []string{"desync", "desync/probe", "desync/probe/program", "internal/weave", "internal/words", "lockstep/abi", "module"}), modules: []string{xsync}, tests: slices.Concat(games, live, []string{"internal/testing/hostile", "internal/testing/planted/workshop", "lockstep/local"})},
 	// Apart, so that no test of a game links what reads and builds sources.
 	{pattern: "internal/line/checkline", own: []string{"desync/probe/program", "internal/line"}},
+	// No machine of a server imports the server.
+	{pattern: "server/internal/allowance", modules: []string{xtime}},
+	{pattern: "server/internal/crowd"},
+	{pattern: "server/internal/front"},
+	{pattern: "server/internal/guests", own: []string{"server/internal/allowance"}},
 	{pattern: "server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files", "internal/logged", "internal/measure", "internal/tries", "internal/wsmatch", "server/internal/..."}), modules: []string{websocket, quic, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"server/archive", "server/assets", openAPI, xxhash})},
 	{pattern: "server/internal/bundles", own: []string{"internal/files", "lockstep", "lockstep/host", "replay"}, tests: []string{"lockstep/coordinator", "lockstep/record"}},
 	{pattern: "server/internal/hold", own: []string{"lockstep", "lockstep/host", "lockstep/protocol"}},

@@ -134,8 +134,8 @@ func (b *Bundles) write(x *Case, before *draft, complete bool) *draft {
 	for _, x := range e.Exhibits {
 		d.size += int64(len(x.Player) + len(x.Referee))
 	}
-	contents := b.fitting(x, d, before)
-	if !b.may(x, d, before) || b.Log.Flush() != nil { // such an error ends the match
+	contents, ok := b.admit(x, d, before)
+	if !ok || b.Log.Flush() != nil { // such an error ends the match
 		return nil
 	}
 	size := b.Log.Size()
@@ -196,43 +196,35 @@ func (b *Bundles) tell(path string) {
 // bundlesOfMatch limits the bundles of a match to this multiple of Most, besides the first of each player.
 const bundlesOfMatch = 4
 
-// fitting returns the contents of a bundle, and adds them to the size of a draft; nothing if they do not fit.
-func (b *Bundles) fitting(x *Case, d, before *draft) [][]byte {
+// admit counts a bundle that is about to be written, in the place of a draft unless that is nil. It reports false at a limit. The contents
+// are nil if they do not fit.
+func (b *Bundles) admit(x *Case, d, before *draft) (contents [][]byte, ok bool) {
+	about, spent := x.Evidence.Report.Player, b.bytes
+	if before != nil {
+		spent -= before.size
+	} else {
+		all := 0
+		for _, n := range b.count {
+			all += n
+		}
+		if of := b.count[about]; of >= b.Most || of > 0 && all >= bundlesOfMatch*b.Most {
+			return nil, false
+		}
+	}
 	more := int64(0)
 	for _, c := range x.Contents {
 		more += int64(len(c))
 	}
-	spent := b.bytes
-	if before != nil {
-		spent -= before.size
+	if spent+d.size+more <= x.MaxBytes {
+		contents, d.size = x.Contents, d.size+more
 	}
-	if spent+d.size+more > x.MaxBytes {
-		return nil
+	if spent+d.size > x.MaxBytes {
+		return nil, false
 	}
-	d.size += more
-	return x.Contents
-}
-
-// may counts a bundle that is about to be written, or reports false at a limit. One that replaces a draft counts as the same.
-func (b *Bundles) may(x *Case, d, before *draft) bool {
-	if before != nil {
-		if more := d.size - before.size; b.bytes+more <= x.MaxBytes {
-			b.bytes += more
-			return true
-		}
-		return false
+	if b.bytes = spent + d.size; before == nil {
+		b.count[about]++
 	}
-	about := x.Evidence.Report.Player
-	of, all := b.count[about], 0
-	for _, n := range b.count {
-		all += n
-	}
-	if of >= b.Most || of > 0 && all >= bundlesOfMatch*b.Most || b.bytes+d.size > x.MaxBytes {
-		return false
-	}
-	b.count[about]++
-	b.bytes += d.size
-	return true
+	return contents, true
 }
 
 // writeBundle writes a bundle to a temporary file and then renames it, so that nobody reads an incomplete one.

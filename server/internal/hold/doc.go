@@ -7,8 +7,8 @@
 // [Hold.Wait] returns the first that applies:
 //
 //   - what the log of the match says, such as a full disk;
-//   - an admin has paused the match ([Hold.Pause]). That outlives the server: the match writes each change into its log, and gives it back
-//     with [Hold.Restore];
+//   - an admin has paused the match ([Hold.Pause]). That outlives the server: the match writes each change into its log, and pauses again
+//     when it is resumed;
 //   - the match was resumed, or begins in the state of another one, and waits for its players ([Hold.Await]), until all are there or
 //     the time is over. Then it never waits for them again. An admin who pauses or resumes the match ends this wait, too.
 //

@@ -18,9 +18,6 @@ type Hold struct {
 	until  lockstep.Time // until then it waits for players; 0 afterwards
 }
 
-// Restore takes what the log says of an admin's pause.
-func (h *Hold) Restore(paused bool) { h.paused = paused }
-
 // Pause pauses or resumes the match for an admin. It reports whether that is a change, which the log needs.
 func (h *Hold) Pause(on bool) (changed bool) {
 	changed = h.paused != on

@@ -20,7 +20,7 @@ func TestWait(t *testing.T) {
 		again   string // with players awaited, at time 0
 	}{
 		{"nothing", func(*Hold) {}, 0, "", away, "", ""},
-		{"restored", func(h *Hold) { h.Restore(true) }, 0, "", nil, ByAdmin, ByAdmin},
+		{"paused while players are awaited", func(h *Hold) { h.Await(5); h.Pause(true) }, 0, "", away, ByAdmin, ByAdmin},
 		{"paused on a full disk", func(h *Hold) { h.Pause(true) }, 0, "full", nil, "full", ByAdmin},
 		{"awaited", func(h *Hold) { h.Await(5) }, 4, "", away, ForPlayers, ForPlayers},
 		{"too late", func(h *Hold) { h.Await(5) }, 5, "", away, "", ""},

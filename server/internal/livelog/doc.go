@@ -6,9 +6,9 @@
 //	none ──Replicate──► replicated ──Open──► open ──WriteBehind──► running ──Close──► closed
 //	  └───────────────────Open────────────────┘
 //
-// The zero [Log] is that of a match without a file: it takes records, and keeps none. Until [Log.WriteBehind], who makes the match
-// waits for the file. From then on a goroutine of the writer has the file, and no method waits for it, but for [Log.Await], [Log.Close] and
-// those that remove the file. The methods of [replay.Writer] need a file.
+// The zero [Log] is that of a match without a file: it takes records and keeps none. Until [Log.WriteBehind] the caller waits for
+// the file. From then on a goroutine of the writer has it, and no method waits for it, except [Log.Await], [Log.Close] and those that remove
+// the file. The methods of [replay.Writer] need a file.
 //
 // # Records
 //
@@ -28,7 +28,7 @@
 //   - the disk is slow: it has not taken what it was given for a second, or that is much;
 //   - the same, because a commit has taken a second; for a replicated log the reason names that.
 //
-// A match is never held for a second only, but as long as the reason lasts.
+// The match is held for as long as the reason lasts.
 //
 // # The end
 //

@@ -41,7 +41,11 @@ func (o *Owners) Welcome(match lockstep.MatchID, seat lockstep.Player, session s
 		o.sessions[seat] = session
 		if g != nil {
 			o.owners[seat] = g
-			claim = o.claim(match, seat, g)
+			if claim = host.Claim(match, g.Subject); claim == o.claims[seat] || g.Seat != host.AnySeat && o.claims[seat] == "" {
+				claim = "" // the log or the token says so
+			} else {
+				o.claims[seat] = claim
+			}
 		} else {
 			g = o.owners[seat]
 		}
@@ -50,19 +54,6 @@ func (o *Owners) Welcome(match lockstep.MatchID, seat lockstep.Player, session s
 		subject = g.Subject
 	}
 	return subject, claim
-}
-
-// claim returns whose seat it is, if neither the token nor the log says so.
-func (o *Owners) claim(match lockstep.MatchID, seat lockstep.Player, g *host.Grant) string {
-	if g.Seat != host.AnySeat && o.claims[seat] == "" {
-		return ""
-	}
-	claim := host.Claim(match, g.Subject)
-	if claim == o.claims[seat] {
-		return ""
-	}
-	o.claims[seat] = claim
-	return claim
 }
 
 // Session returns the id of the session that had a seat last, or "".

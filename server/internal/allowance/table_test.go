@@ -1,8 +1,6 @@
-package server
+package allowance
 
 import (
-	"net/netip"
-	"reflect"
 	"testing"
 	"time"
 )
@@ -11,9 +9,9 @@ import (
 // forgets none that is in use.
 func TestBudgets(t *testing.T) {
 	now := time.Unix(1000, 0)
-	b := newBudgets[int](20, time.Minute)
+	b := New[int](20, time.Minute)
 	spent := func(key int) (n int) {
-		for b.spend(key, 1, now) {
+		for b.Spend(key, 1, now) {
 			n++
 		}
 		return n
@@ -30,29 +28,16 @@ func TestBudgets(t *testing.T) {
 	if got := spent(2); got != 20 {
 		t.Errorf("another key: got %d, want 20", got)
 	}
-	for key := range 3 * maxBudgets { // no time passes
-		b.spend(key+10, 1, now)
-		if key%(maxBudgets/4) == 0 && b.spend(1, 1, now) {
+	for key := range 3 * MaxKeys { // no time passes
+		b.Spend(key+10, 1, now)
+		if key%(MaxKeys/4) == 0 && b.Spend(1, 1, now) {
 			t.Fatalf("after %d other keys a spent budget is full", key)
 		}
-		if n := len(b.young) + len(b.old); n > maxBudgets {
-			t.Fatalf("got %d keys, want at most %d", n, maxBudgets)
+		if n := len(b.young) + len(b.old); n > MaxKeys {
+			t.Fatalf("got %d keys, want at most %d", n, MaxKeys)
 		}
 	}
-	if b.spend(2, 21, now) {
+	if b.Spend(2, 21, now) {
 		t.Error("more than the budget was spent at once")
-	}
-}
-
-// The memory formula counts all tables with an entry for each address.
-func TestBudgetTables(t *testing.T) {
-	tables := 0
-	for f := range reflect.TypeFor[Server]().Fields() {
-		if f.Type == reflect.TypeFor[*budgets[netip.Prefix]]() || f.Type == reflect.TypeFor[*budgets[reservation]]() {
-			tables++
-		}
-	}
-	if tables != budgetTables {
-		t.Errorf("got %d tables, want %d", tables, budgetTables)
 	}
 }

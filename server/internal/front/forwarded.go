@@ -1,12 +1,12 @@
-package server
+package front
 
 import "strings"
 
 // The headers in which a proxy can name its client. A proxy appends to one of them and passes on the other as the client
 // sent it, so the server reads only the one that its operator names.
 const (
-	xForwardedFor   = "X-Forwarded-For"
-	forwardedHeader = "Forwarded" // RFC 7239
+	XForwardedFor = "X-Forwarded-For"
+	Forwarded     = "Forwarded" // RFC 7239
 )
 
 // forwardedFor returns the for parameter of each element of a Forwarded header; "" for an element without one. Elements

@@ -1,7 +1,6 @@
-package server
+package allowance
 
 import (
-	"crypto/sha256"
 	"math"
 	"sync"
 	"time"
@@ -9,16 +8,13 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// maxBudgets is the number of keys that a table of budgets keeps.
-const maxBudgets = 1 << 16
+// MaxKeys is the number of keys that a table of budgets keeps.
+const MaxKeys = 1 << 16
 
-// A reservation is the key of the budget of one token's holder at one address: a hash, because a subject may be long.
-type reservation [sha256.Size]byte
-
-// budgets limit what each key, such as an address, may spend: burst at once, refilled evenly over a period. The table
+// A Table limits what each key, such as an address, may spend: burst at once, refilled evenly over a period. The table
 // has a bounded size. It has two generations and drops the older one after a period, or earlier when the younger one is
 // full. A key that is dropped after an idle period loses nothing, because its budget is full again.
-type budgets[K comparable] struct {
+type Table[K comparable] struct {
 	burst  int
 	period time.Duration // in which an empty budget refills
 
@@ -27,26 +23,27 @@ type budgets[K comparable] struct {
 	rotated    time.Time
 }
 
-func newBudgets[K comparable](burst int, period time.Duration) *budgets[K] {
-	return &budgets[K]{burst: burst, period: period, young: make(map[K]*rate.Limiter)}
+// New returns a Table with full budgets.
+func New[K comparable](burst int, period time.Duration) *Table[K] {
+	return &Table[K]{burst: burst, period: period, young: make(map[K]*rate.Limiter)}
 }
 
-// spend takes n of a key's budget, or reports false if less is left.
-func (b *budgets[K]) spend(k K, n int, now time.Time) bool {
+// Spend takes n of a key's budget, or reports false if less is left.
+func (b *Table[K]) Spend(k K, n int, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.limiter(k, now).AllowN(now, n)
 }
 
-// wait takes n of a key's budget, at most burst, and returns how long the caller must wait before it spends them.
-func (b *budgets[K]) wait(k K, n int, now time.Time) time.Duration {
+// Wait takes n of a key's budget, at most burst, and returns how long the caller must wait before it spends them.
+func (b *Table[K]) Wait(k K, n int, now time.Time) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.limiter(k, now).ReserveN(now, min(n, b.burst)).DelayFrom(now)
 }
 
-// upTo takes at most n of a key's budget, and returns how much it took.
-func (b *budgets[K]) upTo(k K, n int, now time.Time) int {
+// UpTo takes at most n of a key's budget, and returns how much it took.
+func (b *Table[K]) UpTo(k K, n int, now time.Time) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l := b.limiter(k, now)
@@ -55,8 +52,8 @@ func (b *budgets[K]) upTo(k K, n int, now time.Time) int {
 	return n
 }
 
-// resize changes the burst. What is spent stays spent.
-func (b *budgets[K]) resize(burst int, now time.Time) {
+// Resize changes the burst. What is spent stays spent.
+func (b *Table[K]) Resize(burst int, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.burst = burst
@@ -68,8 +65,8 @@ func (b *budgets[K]) resize(burst int, now time.Time) {
 	}
 }
 
-// spent returns how much of a key's budget is spent, in percent, rounded up.
-func (b *budgets[K]) spent(k K, now time.Time) int {
+// Spent returns how much of a key's budget is spent, in percent, rounded up.
+func (b *Table[K]) Spent(k K, now time.Time) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l := b.young[k]
@@ -83,8 +80,8 @@ func (b *budgets[K]) spent(k K, now time.Time) int {
 }
 
 // limiter returns the limiter of a key. The caller holds the lock.
-func (b *budgets[K]) limiter(k K, now time.Time) *rate.Limiter {
-	if len(b.young) >= maxBudgets/2 || now.Sub(b.rotated) > b.period {
+func (b *Table[K]) limiter(k K, now time.Time) *rate.Limiter {
+	if len(b.young) >= MaxKeys/2 || now.Sub(b.rotated) > b.period {
 		b.old, b.young, b.rotated = b.young, make(map[K]*rate.Limiter), now
 	}
 	l := b.young[k]
