@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -97,7 +98,7 @@ func (ac *access) authenticateIn(w http.ResponseWriter, r *http.Request, match s
 			return a.grant, true
 		}
 	}
-	if shown && !ac.countGuess(addressOf(r.RemoteAddr), r.RemoteAddr) {
+	if shown && !ac.countGuess(wsmatch.AddressOf(r.RemoteAddr), r.RemoteAddr) {
 		fail(w, codeGuesses, "too many tokens from your address were refused")
 		return host.Grant{}, false
 	}

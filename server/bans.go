@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strconv"
 
+	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
@@ -145,5 +146,5 @@ func parseAddress(text string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("got address %q, want an IP address", text)
 	}
-	return addressOf(netip.AddrPortFrom(addr, 1).String()).String(), nil
+	return wsmatch.AddressOf(netip.AddrPortFrom(addr, 1).String()).String(), nil
 }

@@ -105,7 +105,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	from := addressOf(r.RemoteAddr)
+	from := wsmatch.AddressOf(r.RemoteAddr)
 	session := logged.SessionOf(r)
 	log := logged.Session(s.registry.logOf(r.PathValue("name")), session)
 	socket := &hijacker{ResponseWriter: &foreignErrors{ResponseWriter: w}, budgets: s.gates.frames, from: from}

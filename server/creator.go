@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +21,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/server/internal/guests"
+	"github.com/seed-49bee653/samestep/server/internal/repeat"
 )
 
 // A maker makes matches: a Server.
@@ -32,17 +32,17 @@ type maker interface {
 
 // A creator answers POST /matches.
 type creator struct {
-	maker     maker
-	newMatch  func(body io.Reader) (MatchSpec, error) // Options.NewMatch
-	host      *host.Options                           // of a match whose spec has none
-	registry  *registry
-	gates     *gates
-	guests    *guests.Quota
-	storage   *storage
-	access    *access
-	turned    *turned
-	log       *slog.Logger
-	creations creations
+	maker    maker
+	newMatch func(body io.Reader) (MatchSpec, error) // Options.NewMatch
+	host     *host.Options                           // of a match whose spec has none
+	registry *registry
+	gates    *gates
+	guests   *guests.Quota
+	storage  *storage
+	access   *access
+	turned   *turned
+	log      *slog.Logger
+	repeats  repeat.Table // of requests with an Idempotency-Key
 }
 
 // create creates a match for an admin, or for a player if guests may. It reads the whole request before it
@@ -87,7 +87,7 @@ func (cr *creator) createFrom(w http.ResponseWriter, r *http.Request, body []byt
 	}
 	spec.Invite = spec.Invite || !guest
 	if _, err = cr.storage.check(); err == nil && guest {
-		err = cr.reserveGuest(addressOf(r.RemoteAddr), &spec)
+		err = cr.reserveGuest(wsmatch.AddressOf(r.RemoteAddr), &spec)
 	}
 	var m *Match
 	if err == nil {
@@ -197,28 +197,26 @@ func (cr *creator) hidesSeed(spec *MatchSpec, r disclosure.Reader) bool {
 // once calls create, unless the request has the Idempotency-Key of an earlier one. Then it answers as it did that.
 // create returns its answer, or nil after an error.
 func (cr *creator) once(w http.ResponseWriter, r *http.Request, g *host.Grant, body []byte, create func() []byte) {
-	k := creationKey{g.Role == protocol.Admin, g.Subject, r.Header.Get("Idempotency-Key")}
-	if k.key == "" {
+	k := repeat.Key{Admin: g.Role == protocol.Admin, Subject: g.Subject, Text: r.Header.Get("Idempotency-Key")}
+	if k.Text == "" {
 		create()
 		return
 	}
-	if len(k.key) > maxCreationKey {
+	if len(k.Text) > repeat.MaxKey {
 		fail(w, codeRequest, "Idempotency-Key: want at most 128 bytes")
 		return
 	}
-	earlier, found := cr.creations.begin(k, body, time.Now())
-	switch {
-	case !found:
-		var answer []byte
-		defer func() { cr.creations.end(k, answer) }() // also when the game panics
+	switch state, answer := cr.repeats.Begin(k, body, time.Now()); state {
+	case repeat.New:
+		defer func() { cr.repeats.End(k, answer) }() // also when the game panics
 		answer = create()
-	case earlier.body != sha256.Sum256(body):
+	case repeat.Changed:
 		fail(w, codeKeyReused, "an earlier request with this Idempotency-Key had another body")
-	case earlier.answer == nil:
+	case repeat.Running:
 		w.Header().Set("Retry-After", "1")
 		fail(w, codeInProgress, "an earlier request with this Idempotency-Key is in progress")
-	default:
+	case repeat.Done:
 		w.Header().Set("Idempotency-Replayed", "true")
-		replyJSON(w, http.StatusCreated, earlier.answer)
+		replyJSON(w, http.StatusCreated, answer)
 	}
 }

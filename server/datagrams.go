@@ -14,6 +14,7 @@ import (
 	"github.com/quic-go/webtransport-go"
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
+	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -142,7 +143,7 @@ func pathOf(r *http.Request) *path { return r.Context().Value(pathKey{}).(*path)
 func (d *datagramServer) accepted(ctx context.Context, c *quic.Conn) context.Context {
 	finishHandshake(c.Context())
 	remote := c.RemoteAddr().String()
-	p := &path{quic: c, addr: addressOf(remote), out: make(chan *buffer.Buffer, maxPathQueue)}
+	p := &path{quic: c, addr: wsmatch.AddressOf(remote), out: make(chan *buffer.Buffer, maxPathQueue)}
 	if d.server.gates.paths.Add(p, d.server.gates.limits.Load().MaxUnauthenticated) {
 		d.server.turned.away("crowd", remote)
 	}
@@ -231,7 +232,7 @@ type handshakeKey struct{}
 // WebSocket because of it.
 func (s *Server) handshake(ctx context.Context, info *quic.ClientInfo) (context.Context, error) {
 	remote := info.RemoteAddr.String()
-	from := addressOf(remote)
+	from := wsmatch.AddressOf(remote)
 	if !s.gates.handshakes.Spend(from, 1, time.Now()) {
 		s.turned.away("connecting", remote)
 		return nil, errHandshakes

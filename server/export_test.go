@@ -1,8 +1,6 @@
 package server
 
 import (
-	"time"
-
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -56,22 +54,6 @@ func (v *View) Told(r disclosure.Reader) (tick lockstep.Tick, figures bool) {
 
 // SetFreeBytes makes f measure the free bytes of the disk.
 func (s *Server) SetFreeBytes(f func(dir string) (int64, bool)) { s.storage.free = f }
-
-// Creations are the keys of POST /matches.
-type Creations struct{ c creations }
-
-// Add adds a request with a key and an answer. It reports whether the key was known.
-func (x *Creations) Add(admin bool, key string, now time.Time) bool {
-	k := creationKey{admin, "", key}
-	_, found := x.c.begin(k, nil, now)
-	if !found {
-		x.c.end(k, []byte("{}"))
-	}
-	return found
-}
-
-// Len returns the number of keys.
-func (x *Creations) Len() int { return len(x.c.all) }
 
 // AuthorizeIn returns the grant of a token in a match.
 func (s *Server) AuthorizeIn(token, match string) (host.Grant, error) {

@@ -3,6 +3,8 @@ package server
 import (
 	"net/http"
 	"slices"
+
+	"github.com/seed-49bee653/samestep/internal/wsmatch"
 )
 
 // Guard returns h behind the checks that a Server makes before its own routes: the name of the host, the proxies, the origin of a WebSocket, the
@@ -13,7 +15,7 @@ func (s *Server) Guard(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.guarded(w, r, func(w http.ResponseWriter, r *http.Request) {
 			if slices.Contains(listed(r.Header, "Upgrade"), "websocket") {
-				h.ServeHTTP(&otherHijacker{hijacker{ResponseWriter: w, budgets: s.gates.frames, from: addressOf(r.RemoteAddr)}}, r)
+				h.ServeHTTP(&otherHijacker{hijacker{ResponseWriter: w, budgets: s.gates.frames, from: wsmatch.AddressOf(r.RemoteAddr)}}, r)
 				return
 			}
 			reads(w, r)

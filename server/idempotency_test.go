@@ -91,30 +91,6 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
-// The server forgets keys after a day, and keeps few of them. Players do not displace those of admins.
-func TestKeysForgotten(t *testing.T) {
-	var c server.Creations
-	now := time.Unix(1e9, 0)
-	add := func(admin bool, n int) (found bool) {
-		now = now.Add(time.Second)
-		return c.Add(admin, fmt.Sprint(n), now)
-	}
-	add(true, 0)
-	for n := range 1000 {
-		add(false, n)
-	}
-	if got := c.Len(); got != 257 {
-		t.Errorf("got %d keys, want 257", got)
-	}
-	if !add(true, 0) || !add(false, 999) || add(false, 0) {
-		t.Error("the server did not keep the key of the admin and the last ones of players")
-	}
-	now = now.Add(25 * time.Hour)
-	if add(true, 0) || c.Len() != 1 {
-		t.Errorf("after a day: got %d keys, want 1", c.Len())
-	}
-}
-
 // The list of matches has filters and pages.
 func TestMatchFilters(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{NewMatch: newMatch}})

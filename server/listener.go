@@ -4,6 +4,8 @@ import (
 	"math"
 	"net"
 	"time"
+
+	"github.com/seed-49bee653/samestep/internal/wsmatch"
 )
 
 // Listener returns l with limits on connections that are not, or not yet, WebSockets of a match: Options.MaxPerAddress
@@ -34,7 +36,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	remote := c.RemoteAddr().String()
-	x := &socket{Conn: c, sent: s.gates.sent, gate: s, addr: addressOf(remote)}
+	x := &socket{Conn: c, sent: s.gates.sent, gate: s, addr: wsmatch.AddressOf(remote)}
 	in, each, reason := s.gates.sockets, s.gates.limits.Load().MaxPerAddress, "socket"
 	if x.proxy = s.proxies.Include(remote); x.proxy {
 		each = math.MaxInt

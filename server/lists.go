@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed-49bee653/samestep/internal/wsmatch"
 )
 
 // MaxListed is the number of matches or replays in one answer. A client gets the next ones with the last name:
@@ -17,7 +19,7 @@ const MaxListed = 100
 // rateLimited limits how often an address may call a handler.
 func (ac *access) rateLimited(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if from := addressOf(r.RemoteAddr); !ac.gates.reads.Spend(from, 1, time.Now()) && !ac.reserved(r, from) {
+		if from := wsmatch.AddressOf(r.RemoteAddr); !ac.gates.reads.Spend(from, 1, time.Now()) && !ac.reserved(r, from) {
 			ac.turned.away("reading", r.RemoteAddr)
 			w.Header().Set("Retry-After", "1")
 			fail(w, codeRequests, "too many requests from your address")
@@ -127,7 +129,7 @@ func ParseCursor(text string) (name string, ended time.Time, ok bool) {
 // limited limits how many answers of a handler are sent at a time.
 func (ra *replayAPI) limited(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		from := addressOf(r.RemoteAddr)
+		from := wsmatch.AddressOf(r.RemoteAddr)
 		if !ra.replays.startDownload(from) {
 			ra.turned.away("downloading", r.RemoteAddr)
 			w.Header().Set("Retry-After", "5")

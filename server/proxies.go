@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/server/internal/front"
 )
 
@@ -34,7 +35,7 @@ func (s *Server) byClient(w http.ResponseWriter, r *http.Request, next http.Hand
 		next(w, r)
 		return
 	}
-	client := addressOf(from.String())
+	client := wsmatch.AddressOf(from.String())
 	if !s.gates.connects.Spend(client, 1, time.Now()) {
 		if !s.access.reserved(r, client) {
 			s.turned.away("connecting", from.String())
@@ -57,7 +58,7 @@ func (s *Server) byClient(w http.ResponseWriter, r *http.Request, next http.Hand
 // route calls the handler of a request's method and path, or that of other WebSockets.
 func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 	if s.others != nil && IsOtherSocket(r) {
-		s.others.ServeHTTP(&otherHijacker{hijacker{ResponseWriter: w, budgets: s.gates.frames, from: addressOf(r.RemoteAddr)}}, r)
+		s.others.ServeHTTP(&otherHijacker{hijacker{ResponseWriter: w, budgets: s.gates.frames, from: wsmatch.AddressOf(r.RemoteAddr)}}, r)
 		return
 	}
 	if _, pattern := s.mux.Handler(r); pattern == "" {

@@ -51,7 +51,7 @@ func (s *Server) requested(w http.ResponseWriter, r *http.Request) *Match {
 
 // play upgrades a request to a WebSocket, and serves it.
 func (s *Server) play(w http.ResponseWriter, r *http.Request) {
-	from := addressOf(r.RemoteAddr)
+	from := wsmatch.AddressOf(r.RemoteAddr)
 	if !s.reserve(from) {
 		w.Header().Set("Retry-After", "1")
 		fail(w, http.StatusTooManyRequests, "too_many_requests", "too many connections from your address, or to this relay")
@@ -127,20 +127,6 @@ func (s *Server) release(from netip.Prefix) {
 		delete(s.conns, from)
 	}
 	s.running.Done()
-}
-
-// addressOf returns the address of an "address:port", as limits count it: an IPv4 address, or the 64 bits of an IPv6 address that a
-// provider gives to one customer.
-func addressOf(remote string) netip.Prefix {
-	ap, err := netip.ParseAddrPort(remote)
-	if err != nil {
-		return netip.Prefix{}
-	}
-	addr, bits := ap.Addr().Unmap().WithZone(""), 32
-	if addr.Is6() {
-		bits = 64
-	}
-	return netip.PrefixFrom(addr, bits).Masked()
 }
 
 // show answers with the view of a match, as soon as it is known.
