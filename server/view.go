@@ -114,7 +114,7 @@ func (m *Match) publish() {
 	v := newView(m, h, matchPlaying)
 	v.Tick, v.Paused, v.Held, v.Stats = m.host.Now(), m.holds.Paused() || status.Paused, status.Held, m.host.Stats()
 	v.BotKind = m.spec.BotKind
-	v.inLobby, v.GraceMS = status.InLobby, uint32(m.host.Grace().Milliseconds())
+	v.inLobby, v.GraceMS = status.InLobby, uint32(status.Grace.Milliseconds())
 	for _, p := range m.host.Info().Seats() {
 		v.Players = append(v.Players, PlayerView{p.Seat, p.Name, p.State.String()})
 	}

@@ -56,7 +56,7 @@ func (a Admin) Pause(now lockstep.Time, player lockstep.Player) error {
 	_, err := a.h.c.Pause(player)
 	if err == nil {
 		a.h.pace.Pause(player)
-		a.h.event(Event{Kind: MatchPaused, Player: player})
+		a.h.made.event(a.h.log.now(), Event{Kind: MatchPaused, Player: player})
 	}
 	return err
 }
@@ -66,7 +66,7 @@ func (a Admin) Resume(now lockstep.Time, player lockstep.Player) error {
 	a.h.now = max(a.h.now, now)
 	_, err := a.h.c.Resume(player)
 	if err == nil {
-		a.h.event(Event{Kind: MatchResumed, Player: player})
+		a.h.made.event(a.h.log.now(), Event{Kind: MatchResumed, Player: player})
 		a.h.tellWait()
 	}
 	return err
@@ -78,7 +78,7 @@ func (a Admin) SetSpeed(now lockstep.Time, percent uint16) error {
 	if err := record.CheckSpeed(percent); err != nil {
 		return err
 	}
-	err := a.h.logSpeed(percent)
+	err := a.logSpeed(percent)
 	if err == nil {
 		a.h.pace.SetSpeed(percent)
 	}
@@ -90,7 +90,7 @@ func (a Admin) SetInputDelay(now lockstep.Time, ticks lockstep.Tick) error {
 	a.h.now = max(a.h.now, now)
 	_, err := a.h.c.SetInputDelay(ticks)
 	if err == nil {
-		a.h.event(Event{Kind: DelayChanged, Player: lockstep.System, Number: int64(ticks)})
+		a.h.made.event(a.h.log.now(), Event{Kind: DelayChanged, Player: lockstep.System, Number: int64(ticks)})
 	}
 	return err
 }
@@ -136,4 +136,13 @@ func (a Admin) suspend(now, retry lockstep.Time, why string) {
 	for _, p := range a.h.peers.all {
 		a.h.closeEnded(p)
 	}
+}
+
+// logSpeed logs a speed.
+func (a Admin) logSpeed(percent uint16) error {
+	_, err := a.h.c.SetSpeed(percent)
+	if err == nil {
+		a.h.made.event(a.h.log.now(), Event{Kind: SpeedChanged, Player: lockstep.System, Number: int64(percent)})
+	}
+	return err
 }

@@ -24,16 +24,12 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 	}
 	if seat, ok := h.seats.bySession(a.Session); ok {
 		s := &h.seats[seat]
-		if h.closeReplaced(p, seat) {
-			return
-		}
-		h.charge(p, s.grant())
-		if h.mayReturn(p) {
+		if h.mayTake(p, seat, s.grant(), true) {
 			h.welcome(p, seat, a.Position)
 		}
 		return
 	}
-	grant, err := h.authorize(a.Token)
+	grant, err := h.options.authorize(a.Token)
 	if err != nil {
 		h.refuse(p, protocol.ErrorRefused, "refused", "")
 		return
@@ -55,11 +51,7 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 		h.refuse(p, protocol.ErrorFull, "no seat is free", "")
 		return
 	}
-	if h.seats[seat].owner == grant.Subject && h.closeReplaced(p, seat) {
-		return
-	}
-	h.charge(p, &grant)
-	if !h.mayReturn(p) {
+	if !h.mayTake(p, seat, &grant, h.seats[seat].owner == grant.Subject) {
 		return
 	}
 	if h.seats[seat].own(h.now, &grant, p.name) {
@@ -77,7 +69,7 @@ func (h *Host) identify(p *peer, a *protocol.Auth) bool {
 	case !a.Can(protocol.Views):
 		errors.As(a.CheckIdentity(h.auth), &err)
 	case h.views == nil:
-		h.error(p, protocol.ErrorIdentity, "the match has no views", "views")
+		h.private(p, errorMessage(protocol.ErrorIdentity, "the match has no views", "views"))
 		h.close(p, protocol.CloseRefused, "identity")
 		return false
 	default:
@@ -85,7 +77,7 @@ func (h *Host) identify(p *peer, a *protocol.Auth) bool {
 		errors.As(a.CheckViewer(h.views.Identity(*h.auth)), &err)
 	}
 	if err != nil {
-		h.error(p, protocol.ErrorIdentity, err.Error(), err.Field)
+		h.private(p, errorMessage(protocol.ErrorIdentity, err.Error(), err.Field))
 		h.close(p, protocol.CloseRefused, "identity")
 		return false
 	}
@@ -99,58 +91,32 @@ func (h *Host) identify(p *peer, a *protocol.Auth) bool {
 	return false
 }
 
-// charge charges a peer that is welcomed with a grant to the accounts of its holder.
-func (h *Host) charge(p *peer, g *Grant) {
-	p.subject, p.guest, p.token = g.Subject, g.Guest, g.ID
-	h.budget.Welcome(h.now, &p.tab, budget.Holder{Subject: g.Subject, Address: p.from, Guest: g.Guest, Spectator: g.Role == protocol.Spectator})
-}
-
-// mayReturn closes the connection of a player that takes seats too often, and returns false.
-func (h *Host) mayReturn(p *peer) bool {
-	if h.budget.Take(h.now, &p.tab, budget.Returns, 1) {
-		return true
-	}
-	h.close(p, protocol.CloseBusy, "seats are taken too often")
-	return false
-}
-
-// closeReplaced closes a connection that a newer one of the same player has replaced: its auth was delayed, and its
-// client has given it up.
-func (h *Host) closeReplaced(p *peer, seat lockstep.Player) bool {
-	owner := h.seats[seat].peer
-	if owner == nil || owner.id < p.id {
+// mayTake charges a player for taking a seat, which is its own already or not. It closes the connection and returns false if the
+// player takes seats too often, or if a newer connection of the same player has replaced it: its auth was delayed, and its client has given it up.
+func (h *Host) mayTake(p *peer, seat lockstep.Player, g *Grant, its bool) bool {
+	if owner := h.seats[seat].peer; its && owner != nil && owner.id >= p.id {
+		h.close(p, protocol.CloseReplaced, "a later connection has the seat")
 		return false
 	}
-	h.close(p, protocol.CloseReplaced, "a later connection has the seat")
+	h.budget.Welcome(h.now, &p.tab, p.granted(g))
+	if !h.budget.Take(h.now, &p.tab, budget.Returns, 1) {
+		h.close(p, protocol.CloseBusy, "seats are taken too often")
+		return false
+	}
 	return true
+}
+
+// granted takes the grant of a peer that is welcomed, and returns who pays for it.
+func (p *peer) granted(g *Grant) budget.Holder {
+	p.subject, p.guest, p.token = g.Subject, g.Guest, g.ID
+	return budget.Holder{Subject: g.Subject, Address: p.from, Guest: g.Guest, Spectator: g.Role == protocol.Spectator}
 }
 
 // refuse tells a newcomer why it cannot join, and closes its connection.
 func (h *Host) refuse(p *peer, code protocol.ErrorCode, text, field string) {
-	h.error(p, code, text, field)
+	h.private(p, errorMessage(code, text, field))
 	h.close(p, protocol.CloseRefused, text)
 }
-
-// authorize returns the grant of a token.
-func (h *Host) authorize(token string) (Grant, error) {
-	if token == "" && h.options.AnonymousSpectators {
-		return Grant{Role: protocol.Spectator, Guest: true}, nil
-	}
-	if token == "" || h.options.Authorize == nil {
-		return Grant{}, errRefused
-	}
-	//samestep:allow unseen decides about joins, and never reaches a simulation
-	g, err := h.options.Authorize(token)
-	if err == nil && !g.Role.Valid() {
-		err = errRefused
-	}
-	if g.Subject == "" {
-		g.Subject = token
-	}
-	return g, err
-}
-
-var errRefused = errors.New("lockstep: refused")
 
 // PeerOf returns the connection that plays with a session, so that the caller can tell whose datagrams arrive.
 func (x Info) PeerOf(t protocol.SessionToken) (PeerID, bool) {
@@ -170,9 +136,10 @@ func (h *Host) watch(p *peer, g *Grant) {
 		h.refuse(p, protocol.ErrorFull, noPlace, "")
 		return
 	}
-	if wait := lockstep.Time(h.keyframes.UntilSeen(h.c.Now(), h.log.policy.Delay)) * h.pace.Period(); wait > h.options.SyncTimeout/2 {
+	if wait := lockstep.Time(h.log.keyframes.UntilSeen(h.c.Now(), h.log.policy.Delay)) * h.pace.Period(); wait > h.options.SyncTimeout/2 {
 		// Longer than a client may wait for a state.
-		h.closeFor(p, protocol.CloseBusy, "the match can be seen after its delay", uint32(wait.Milliseconds())+1000)
+		p.retry = uint32(wait.Milliseconds()) + 1000
+		h.close(p, protocol.CloseBusy, "the match can be seen after its delay")
 		return
 	}
 	if p.view != nil && h.log.policy.Delay > 0 {
@@ -185,9 +152,9 @@ func (h *Host) watch(p *peer, g *Grant) {
 		h.refuse(p, protocol.ErrorRole, "this token is for the views of "+g.Viewer.String()+": the client must ask for views", "views")
 		return
 	}
-	h.charge(p, g)
+	h.budget.Welcome(h.now, &p.tab, p.granted(g))
 	h.greet(p, &protocol.Welcome{Seat: lockstep.System, Role: protocol.Spectator})
-	h.event(Event{Kind: PeerJoined, Peer: p.id, Player: lockstep.System, Text: p.name})
+	h.made.event(h.log.now(), Event{Kind: PeerJoined, Peer: p.id, Player: lockstep.System, Text: p.name})
 	h.startSync(p, "joined")
 }
 
@@ -206,7 +173,7 @@ func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position
 	h.idle.Connected(seat)
 	h.giveBack(seat)
 	h.bill(seat, p.tab.Payer())
-	h.noteName(seat)
+	h.log.noteName(seat, s, h.budget.Purse(h.now, &p.tab))
 	p.seat, p.role = seat, s.role
 	if p.name == "" {
 		p.name = s.name
@@ -226,7 +193,7 @@ func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position
 	if before == vacant {
 		kind = PeerJoined
 	}
-	h.event(Event{Kind: kind, Peer: p.id, Player: seat, Text: s.name})
+	h.made.event(h.log.now(), Event{Kind: kind, Peer: p.id, Player: seat, Text: s.name})
 	if !resumed {
 		h.startSync(p, "joined")
 		return

@@ -149,7 +149,7 @@ func (h *Host) giveUp(player lockstep.Player, code protocol.CloseCode, reason st
 	}
 	h.seats[player].why = reason
 	h.vacate(player)
-	h.event(Event{Kind: PeerLeft, Player: player, Code: code, Text: reason})
+	h.made.event(h.log.now(), Event{Kind: PeerLeft, Player: player, Code: code, Text: reason})
 	return Ended{Seats: 1}
 }
 

@@ -31,11 +31,11 @@ func (r *Recovery) Begin(now lockstep.Time, h *lockstep.Header, origin Origin, o
 		return nil, err
 	}
 	x.now = now
-	if x.c, err = r.match.Begin(&r.dec, h, (*hostLog)(x), x.coordinatorOptions()); err != nil {
+	if x.c, err = r.match.Begin(&r.dec, h, (*hostLog)(x), x.options.coordinator(&x.header.Settings, (*hostFrames)(x))); err != nil {
 		return nil, err
 	}
 	x.log.c, x.header = x.c, x.c.Header()
-	x.log.barrier.Begin(x.log.policy.Delay, x.c.Now(), x.keyframes.Begin(now, x.c.Now(), x.log.policy.Delay > 0))
+	x.log.barrier.Begin(x.log.policy.Delay, x.c.Now(), x.log.keyframes.Begin(now, x.c.Now(), x.log.policy.Delay > 0))
 	if err := x.c.Event(lockstep.System, record.EventLineage, origin.Lineage.Text()); err != nil {
 		return nil, err
 	}

@@ -9,29 +9,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// enterBot completes the join of a bot: it has a name in the log and reports no checksums.
-func (h *Host) enterBot(p lockstep.Player) error {
-	if err := h.introduce(p); err != nil {
-		return err
-	}
-	return h.c.AwaitState(p, true)
-}
-
-// introduce tells the peers who the bot of a seat is, unless they know it.
-func (h *Host) introduce(p lockstep.Player) error {
-	s := &h.seats[p]
-	if h.talk.Rename(p, s.name) {
-		if err := h.c.Note(p, record.TopicName, s.name); err != nil {
-			return err
-		}
-	}
-	if s.shown == record.PresenceBot {
-		return nil
-	}
-	s.shown = record.PresenceBot
-	return h.c.Event(p, record.EventPresence, s.shown)
-}
-
 // runBots lets the bots and the substitutes look at the state of the last sealed tick and submits their commands. A bot
 // that fails leaves the match. The seat of a substitute that fails stays idle.
 func (h *Host) runBots() {
@@ -47,28 +24,25 @@ func (h *Host) runBots() {
 		if bot == nil {
 			continue
 		}
-		switch err := h.runBot(p, bot); {
+		err := guarded(func() error {
+			values := bot(h.c.Referee().Simulation())
+			for _, v := range values[:min(len(values), h.options.MaxPerTick)] {
+				if _, err := h.Submit(p, v); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		switch {
 		case err == nil:
 		case h.seats[p].bot != nil:
 			h.seats[p].why = botFailed
 			h.vacate(p)
-			h.event(Event{Kind: BotFailed, Player: p, Text: clipped(err), Stack: stackOf(err)})
+			h.made.event(h.log.now(), Event{Kind: BotFailed, Player: p, Text: clipped(err), Stack: stackOf(err)})
 		default:
 			h.substituteFailed(p, err)
 		}
 	}
-}
-
-func (h *Host) runBot(p lockstep.Player, bot lockstep.Bot) error {
-	return guarded(func() error {
-		values := bot(h.c.Referee().Simulation())
-		for _, v := range values[:min(len(values), h.options.MaxPerTick)] {
-			if _, err := h.Submit(p, v); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // botFailed is the reason in the log. Only the event has the error: it can tell what players must not know.

@@ -1,26 +1,34 @@
 package host
 
 import (
+	"errors"
+	"fmt"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/pace"
+
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // never is a time later than all others.
 const never lockstep.Time = 1<<63 - 1
 
-// due returns when Advance is due next.
-func (h *Host) due() lockstep.Time {
-	if h.ending.Over() {
-		return h.wake
-	}
-	if !h.pace.Running() {
-		return h.now
-	}
-	return min(h.wake, h.pace.Due())
-}
+// An alarm is when the next timer other than a tick is due.
+type alarm lockstep.Time
 
-// wakeAt makes Advance due at a time, or earlier.
-func (h *Host) wakeAt(t lockstep.Time) { h.wake = min(h.wake, t) }
+// at makes it due at a time, or earlier.
+func (a *alarm) at(t lockstep.Time) { *a = min(*a, alarm(t)) }
+
+// due returns when Advance is due next in a match that is over, or goes on.
+func (a alarm) due(now lockstep.Time, over bool, p *pace.Pace) lockstep.Time {
+	switch {
+	case over:
+		return lockstep.Time(a)
+	case !p.Running():
+		return now
+	}
+	return min(lockstep.Time(a), p.Due())
+}
 
 // Advance seals the ticks that are due and runs the timers: it closes silent and slow connections, gives up on lost
 // players, sends pings, and follows the policies. The first call starts the match's clock. After a stall Advance seals
@@ -29,8 +37,17 @@ func (h *Host) wakeAt(t lockstep.Time) { h.wake = min(h.wake, t) }
 func (h *Host) Advance(now lockstep.Time) {
 	h.now = max(h.now, now)
 	h.pace.Start(h.now)
-	if late := h.now - h.due(); late > stall {
-		h.forgive(late)
+	if late := h.now - h.wake.due(h.now, h.ending.Over(), h.pace); late > stall {
+		// The program or its machine did not run, so messages that arrived meanwhile were not read.
+		for _, p := range h.peers.all {
+			p.link.Forgive(h.now, late)
+			p.stream.Forgive(late)
+		}
+		h.seats.forgive(h.now, late)
+		h.pace.Forgive(h.now, late)
+		h.ending.Forgive(h.now, late)
+		h.lobby.Forgive(h.now, late)
+		h.evidence.Forgive(late)
 	}
 	for range h.options.MaxCatchUp {
 		if h.ending.Over() || h.c.Err() != nil || h.pace.Due() > h.now || !h.ready() {
@@ -41,7 +58,7 @@ func (h *Host) Advance(now lockstep.Time) {
 	if !h.ending.Over() && h.c.Err() == nil && h.pace.Due() <= h.now {
 		if late := h.pace.Skip(h.now); late > 0 {
 			h.stats.Skipped += uint64(late)
-			h.event(Event{Kind: TicksSkipped, Player: lockstep.System, Number: late})
+			h.made.event(h.log.now(), Event{Kind: TicksSkipped, Player: lockstep.System, Number: late})
 		}
 	}
 	h.logSeats()
@@ -55,22 +72,6 @@ func (h *Host) Advance(now lockstep.Time) {
 
 // stall is the lateness of Advance from which on the lost time is added to all timers.
 const stall = lockstep.Second / 2
-
-// forgive adds the time of a stall to all timers. The program or its machine did not run, so messages that arrived
-// meanwhile were not read.
-func (h *Host) forgive(late lockstep.Time) {
-	for _, p := range h.peers.all {
-		p.link.Forgive(h.now, late)
-		p.stream.Forgive(late)
-	}
-	for i := range h.seats {
-		h.seats[i].lostAt = min(h.seats[i].lostAt+late, h.now)
-	}
-	h.pace.Forgive(h.now, late)
-	h.ending.Forgive(h.now, late)
-	h.lobby.Forgive(h.now, late)
-	h.evidence.Forgive(late)
-}
 
 // tick seals one tick.
 func (h *Host) tick() {
@@ -92,8 +93,8 @@ func (h *Host) tick() {
 // sealed tells what a tick that was just sealed shows to late spectators, and to joiners.
 func (h *Host) sealed(t lockstep.Tick) {
 	if h.options.Relay {
-		h.last = h.c.AppendLast(h.last[:0])
-		h.donors.Remember(t, h.ring.Next(), h.last)
+		h.log.last = h.c.AppendLast(h.log.last[:0])
+		h.donors.Remember(t, h.ring.Next(), h.log.last)
 	}
 	delay := h.log.policy.Delay
 	if delay == 0 {
@@ -101,12 +102,12 @@ func (h *Host) sealed(t lockstep.Tick) {
 	}
 	h.log.barrier.Seal(t, h.ring.Next())
 	if k, ok := h.c.Check(t); ok {
-		h.checks.Show(k)
+		h.log.checks.Show(k)
 	}
-	h.checkSeen(t)
+	h.log.check(t)
 	if t%((delay+3)/4) == 0 {
-		if k := h.keyframe(); k != nil {
-			h.keyframes.Keep(k, h.log.barrier.Hidden(t))
+		if k := h.log.keyframe(h.now, h.seats, h.lobby); k != nil {
+			h.log.keyframes.Keep(k, h.log.barrier.Hidden(t))
 		}
 	}
 }
@@ -117,15 +118,18 @@ func (h *Host) finish() {
 	h.ending.Finish(h.now, byRules)
 	h.evidence.Finish()
 	h.settle()
-	h.crashed()
-	h.event(Event{Kind: MatchOver, Player: lockstep.System, Text: h.ending.Reason(h.c.Err(), byRules), ByRules: byRules, Result: h.header.ResultJSON(result)})
+	if fault := (*lockstep.PanicError)(nil); errors.As(h.c.Err(), &fault) && h.options.Evidence {
+		h.evidence.Panicked(h.Now()+1, lockstep.System, h.seats.participants(), &record.Panic{Where: fault.Where, Text: fmt.Sprint(fault.Value), Stack: string(fault.Stack)})
+		h.settle()
+	}
+	h.made.event(h.log.now(), Event{Kind: MatchOver, Player: lockstep.System, Text: h.ending.Reason(h.c.Err(), byRules), ByRules: byRules, Result: h.header.ResultJSON(result)})
 	for _, p := range h.peers.all {
 		h.peers.mark(p)
-		if p.state == Connecting && !h.lingers() {
+		if p.state == Connecting && !h.ending.Lingers(h.now, h.seats.seen()) {
 			h.closeEnded(p)
 		}
 	}
-	h.wakeAt(h.closesAt())
+	h.wake.at(h.ending.ClosesAt(h.seats.seen()))
 }
 
 // closeEnded ends a connection because the match is over.
@@ -134,23 +138,11 @@ func (h *Host) closeEnded(p *peer) {
 	h.close(p, code, text)
 }
 
-// closesAt returns the time at which the connections of a match that is over are closed.
-func (h *Host) closesAt() lockstep.Time {
-	_, unseen := h.seats.people()
-	return h.ending.ClosesAt(unseen == 0)
-}
-
-// lingers reports whether the rules have ended the match and players may still connect to see its end.
-func (h *Host) lingers() bool {
-	_, unseen := h.seats.people()
-	return h.ending.Lingers(h.now, unseen == 0)
-}
-
 const allLeft = "all players have left"
 
 // keepTime runs every timer, and finds the earliest of the remaining ones.
 func (h *Host) keepTime() {
-	h.wake = never
+	h.wake = alarm(never)
 	for _, p := range h.peers.all {
 		if p.state != Closed {
 			h.peerTime(p)
@@ -165,25 +157,25 @@ func (h *Host) keepTime() {
 		h.settle()
 		h.waitingTime()
 		h.paceTime()
-		seated, _ := h.seats.people()
-		if ends, at := h.ending.Abandoned(h.now, seated == 0); ends {
+		people := h.seats.people()
+		if ends, at := h.ending.Abandoned(h.now, people == 0); ends {
 			_ = h.Admin().End(h.now, allLeft) // the match goes on, so it can end
 		} else {
-			h.wakeAt(at)
+			h.wake.at(at)
 		}
 		due, wake := h.views.Due(h.now)
-		if h.wakeAt(wake); due {
+		if h.wake.at(wake); due {
 			h.makeViews(false)
 		}
-	} else if h.lingers() {
+	} else if h.ending.Lingers(h.now, h.seats.seen()) {
 		h.waitingTime()
-		h.wakeAt(h.closesAt())
+		h.wake.at(h.ending.ClosesAt(h.seats.seen()))
 	}
 }
 
 // peerTime runs the timers of one peer.
 func (h *Host) peerTime(p *peer) {
-	if h.ending.Over() && h.now >= h.closesAt() {
+	if h.ending.Over() && h.now >= h.ending.ClosesAt(h.seats.seen()) {
 		h.closeEnded(p)
 		return
 	}
@@ -192,7 +184,7 @@ func (h *Host) peerTime(p *peer) {
 			h.close(p, protocol.CloseTimeout, "no auth in time")
 			return
 		}
-		h.wakeAt(p.stream.Deadline())
+		h.wake.at(p.stream.Deadline())
 		return
 	}
 	if p.link.Silent(h.now, h.options.IdleTimeout) {
@@ -203,10 +195,15 @@ func (h *Host) peerTime(p *peer) {
 		h.message = protocol.Message{Kind: protocol.KindPing, Nonce: p.link.Ping(h.now, h.options.PingEvery, uint64(p.id))}
 		h.private(p, &h.message)
 	}
-	h.wakeAt(p.link.Next(h.options.IdleTimeout))
-	h.datagramTime(p)
+	h.wake.at(p.link.Next(h.options.IdleTimeout))
+	if p.datagrams != nil { // sends again what is due, or lets the stream carry it
+		due, next := p.datagrams.Due(h.now)
+		if h.wake.at(next); due {
+			h.peers.mark(p)
+		}
+	}
 	h.syncTime(p)
 	if h.ending.Over() {
-		h.wakeAt(h.closesAt())
+		h.wake.at(h.ending.ClosesAt(h.seats.seen()))
 	}
 }

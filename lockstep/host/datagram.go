@@ -117,7 +117,7 @@ func (h *Host) SendDatagram(id PeerID, dst []byte) []byte {
 		h.stats.BytesOut += uint64(len(dst) - before)
 		h.stats.RepeatBytes += uint64(sent.Repeated)
 		_, next := p.datagrams.Due(h.now)
-		h.wakeAt(next)
+		h.wake.at(next)
 	}
 	return dst
 }

@@ -41,7 +41,7 @@ func (h *Host) takeDesyncs() {
 			if !h.evidence.Tie(r.Tick) {
 				continue
 			}
-			h.event(Event{Kind: ChecksTied, Tick: r.Tick, Player: lockstep.System, Text: r.String()})
+			h.made.event(h.log.now(), Event{Kind: ChecksTied, Tick: r.Tick, Player: lockstep.System, Text: r.String()})
 			h.inquire(r, nil)
 		case r.Resimulation == coordinator.RefereeWrong:
 			if r.Player != lockstep.System {
@@ -49,23 +49,18 @@ func (h *Host) takeDesyncs() {
 			}
 			h.distrust(r.Tick, r.Agreed)
 		default:
-			h.desync(r)
+			s := &h.seats[r.Player]
+			e := Event{Kind: PeerDesynced, Tick: r.Tick, Player: r.Player, Text: r.String()}
+			if s.peer != nil {
+				e.Peer = s.peer.id
+			}
+			h.made.event(h.log.now(), e)
+			h.inquire(r, s.peer)
+			if p := s.peer; p != nil {
+				h.private(p, &protocol.Message{Kind: protocol.KindDesyncReport, Tick: r.Tick, Player: r.Player, Agreed: r.Agreed, Field: r.Section})
+				h.react(p, &s.resynced)
+			}
 		}
-	}
-}
-
-func (h *Host) desync(r *coordinator.DesyncReport) {
-	s := &h.seats[r.Player]
-	e := Event{Kind: PeerDesynced, Tick: r.Tick, Player: r.Player, Text: r.String()}
-	if s.peer != nil {
-		e.Peer = s.peer.id
-	}
-	h.event(e)
-	h.inquire(r, s.peer)
-	if p := s.peer; p != nil {
-		h.message = protocol.Message{Kind: protocol.KindDesyncReport, Tick: r.Tick, Player: r.Player, Agreed: r.Agreed, Field: r.Section}
-		h.private(p, &h.message)
-		h.react(p, &s.resynced)
 	}
 }
 
@@ -102,12 +97,12 @@ func (h *Host) settle() {
 	h.made.Evidence = append(h.made.Evidence, o.Evidence...)
 	for _, e := range o.States { // for joiners, unless another client has answered first
 		k, ok := h.c.Check(e.Tick)
-		if x := h.donors.Take(h.now, e.Tick, e.Player, e.Hash, k, ok, h.ring.First()); x != nil && h.keyframes.After(x.Position) {
-			x.Header, x.Roster = h.headerRecord, h.roster(x.Position)
-			h.keyframes.Take(h.now, x)
+		if x := h.donors.Take(h.now, e.Tick, e.Player, e.Hash, k, ok, h.ring.First()); x != nil && h.log.keyframes.After(x.Position) {
+			x.Header, x.Roster = h.log.header, h.seats.roster(h.log.talk, h.lobby, x.Position)
+			h.log.keyframes.Take(h.now, x)
 		}
 	}
-	h.wakeAt(h.evidence.Next())
+	h.wake.at(h.evidence.Next())
 }
 
 // hostFrames is the Host as a [coordinator.FrameSource]: it reads the ring.
@@ -153,13 +148,13 @@ func (f *hostFrames) since(from, to lockstep.Tick) (all []lockstep.Command, reac
 // right, the last tick at which it was right.
 func (h *Host) distrust(t, right lockstep.Tick) {
 	h.stats.RefereeFaults++
-	h.event(Event{Kind: RefereeHealed, Tick: t, Player: lockstep.System, Text: "computed again, its state is another one, which it takes"})
-	h.checks.Correct()
-	h.keyframes.Distrust(h.now, right)
+	h.made.event(h.log.now(), Event{Kind: RefereeHealed, Tick: t, Player: lockstep.System, Text: "computed again, its state is another one, which it takes"})
+	h.log.checks.Correct()
+	h.log.keyframes.Distrust(h.now, right)
 	for _, p := range h.peers.all {
 		p.witness.Distrust(right)     // a spectator may have agreed with the wrong state
 		if p.stream.Distrust(right) { // it gets the new one
-			h.wakeAt(h.now)
+			h.wake.at(h.now)
 		}
 	}
 }
@@ -169,7 +164,7 @@ func (h *Host) react(p *peer, resynced *lockstep.Tick) {
 	switch h.options.Desync {
 	case RemoveDesynced:
 		if h.evidence.RemoveAfter(h.now, &p.witness) {
-			h.wakeAt(h.evidence.Next())
+			h.wake.at(h.evidence.Next())
 		} else {
 			h.kick(p, differs)
 		}
@@ -194,7 +189,7 @@ func (h *Host) stillDiffers(p *peer, t lockstep.Tick) {
 // watcherReport compares a spectator's checksum. It never causes a re-simulation, because a spectator can reconnect
 // without limit.
 func (h *Host) watcherReport(p *peer, t lockstep.Tick, sum *checksum.Sum) {
-	k := h.checkSeen(t)
+	k := h.log.check(t)
 	if p.witness.Claimed(t) {
 		return // simulated again, from a keyframe
 	}
@@ -208,7 +203,7 @@ func (h *Host) watcherReport(p *peer, t lockstep.Tick, sum *checksum.Sum) {
 	p.witness.Claim(t, sum.Hash)
 	first, verdict := t, evidence.Agrees
 	for at, ok := p.witness.Pending(); ok && verdict == evidence.Agrees; at, ok = p.witness.Pending() {
-		first, verdict = at, p.witness.Compare(h.checkSeen(at), h.c.Final(at) || h.seats.players() == 0)
+		first, verdict = at, p.witness.Compare(h.log.check(at), h.c.Final(at) || h.seats.players() == 0)
 	}
 	if verdict != evidence.Differs {
 		return
@@ -220,25 +215,11 @@ func (h *Host) watcherReport(p *peer, t lockstep.Tick, sum *checksum.Sum) {
 			m.Field = section.Name
 		}
 	}
-	h.event(Event{Kind: PeerDesynced, Tick: first, Peer: p.id, Player: lockstep.System, Text: m.Field})
+	h.made.event(h.log.now(), Event{Kind: PeerDesynced, Tick: first, Peer: p.id, Player: lockstep.System, Text: m.Field})
 	h.private(p, &m)
 	if p.state == Syncing {
 		return
 	}
 	var resynced lockstep.Tick // a spectator reports again after each keyframe
 	h.react(p, &resynced)
-}
-
-// checkSeen returns the check of tick t for spectators, or another one that uses its slot.
-func (h *Host) checkSeen(t lockstep.Tick) coordinator.Check {
-	for _, t := range h.checks.Stale() {
-		if k, ok := h.c.Check(t); ok {
-			h.checks.Show(k)
-		}
-	}
-	k, ok := h.checks.Of(t)
-	if !ok {
-		k, _ = h.c.Check(t)
-	}
-	return k
 }

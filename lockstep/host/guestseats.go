@@ -19,7 +19,12 @@ const makesRoom = "others want to play, and the guests of your address have more
 // there is none. A guest who has played keeps its seat until InactivePolicy.Guests.
 func (h *Host) makeRoom(from string) (found lockstep.Player, ok bool) {
 	for _, p := range h.seats.crowded(from, h.seats.mostGuests(h.options.GuestSeats)) {
-		if h.hasNotPlayed(p) && (!ok || h.idle.Ticks(p) >= h.idle.Ticks(found)) {
+		s := &h.seats[p]
+		idle := !s.played && (s.want == takenOver || h.idle.Ticks(p) >= lockstep.Tick(h.header.Settings.TicksIn(int64(newGuest))))
+		if h.lobby.Open() {
+			idle = !h.lobby.Ready(p) && h.now-s.since >= newGuest
+		}
+		if idle && (!ok || h.idle.Ticks(p) >= h.idle.Ticks(found)) {
 			found, ok = p, true
 		}
 	}
@@ -27,13 +32,4 @@ func (h *Host) makeRoom(from string) (found lockstep.Player, ok bool) {
 		h.giveUp(found, protocol.CloseInactive, makesRoom)
 	}
 	return found, ok
-}
-
-// hasNotPlayed reports whether the player of a seat has had the time to play, and has not.
-func (h *Host) hasNotPlayed(p lockstep.Player) bool {
-	s := &h.seats[p]
-	if h.lobby.Open() {
-		return !h.lobby.Ready(p) && h.now-s.since >= newGuest
-	}
-	return !s.played && (s.want == takenOver || h.idle.Ticks(p) >= lockstep.Tick(h.header.Settings.TicksIn(int64(newGuest))))
 }

@@ -50,15 +50,11 @@ type Host struct {
 	log     journal
 	auth    *protocol.Auth // the identity that a client must have
 
-	headerRecord []byte
-	keyframes    syncing.Keyframes
-	syncing      syncing.Policy
-	donors       syncing.Donors // relay mode
-	checks       evidence.Checks
-	last         []record.LastSequence // scratch
+	syncing syncing.Policy
+	donors  syncing.Donors // relay mode
 
 	now   lockstep.Time
-	wake  lockstep.Time // when the next timer other than a tick is due
+	wake  alarm // when the next timer other than a tick is due
 	peers peers
 	seats seats
 
@@ -66,16 +62,14 @@ type Host struct {
 
 	budget *budget.Ledger
 	idle   *idle.Seats
-	talk   *talk.Talk
 	bans   bans.Table
 
 	seatsChanged bool // a seat's change is not in the log yet
 	untold       bool // the peers do not know a seat's change
 	ending       *ending.Ending
 
-	made    *output           // since the last Ready
-	given   *output           // the last Ready
-	scanned protocol.Position // barrier.Persisted() at the last takeDirty
+	made  *output // since the last Ready
+	given *output // the last Ready
 
 	pace     *pace.Pace
 	seen     []pace.Seat // scratch of paceSeats
@@ -100,13 +94,13 @@ func New(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := coordinator.New(g, h, (*hostLog)(x), x.coordinatorOptions())
+	c, err := coordinator.New(g, h, (*hostLog)(x), x.options.coordinator(&x.header.Settings, (*hostFrames)(x)))
 	if err != nil {
 		return nil, err
 	}
 	x.c, x.log.c, x.header = c, c, c.Header()
 	x.seatsChanged = x.seats.seatBots(x.options.Bots)
-	x.log.barrier.Begin(x.log.policy.Delay, 0, x.keyframes.Begin(0, 0, x.log.policy.Delay > 0))
+	x.log.barrier.Begin(x.log.policy.Delay, 0, x.log.keyframes.Begin(0, 0, x.log.policy.Delay > 0))
 	return x, nil
 }
 
@@ -129,8 +123,14 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	ledger := budget.New(o.Rates.list(), int(h.Settings.Players)+o.MaxSpectators)
 	return &Host{
 		game: g, header: h, options: o, auth: auth,
-		ring:        records,
-		log:         journal{ring: records, policy: o.Disclosure()},
+		ring: records,
+		log: journal{
+			ring:      records,
+			policy:    o.Disclosure(),
+			checks:    evidence.NewChecks(o.Disclosure().Delay, lockstep.Tick(h.Settings.CheckEvery)),
+			talk:      talk.New(int(h.Settings.Players), talk.Policy{Bytes: o.MaxNoteBytes, History: o.ChatHistory, Spectators: o.SpectatorChat}),
+			keyframes: syncing.NewKeyframes(o.KeyframeInterval, o.Relay),
+		},
 		made:        &output{},
 		given:       &output{},
 		peers:       peers{byID: make(map[PeerID]*peer)},
@@ -138,33 +138,16 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		budget:      ledger,
 		idle:        idle.New(h.Settings, o.Inactive),
 		seats:       make(seats, h.Settings.Players),
-		wake:        never,
+		wake:        alarm(never),
 		pace:        pace.New(h.Settings, pace.Policies{Wait: o.Wait, Slow: o.Slow, Delay: o.Delay, Every: o.PingEvery}, ledger),
-		talk:        talk.New(int(h.Settings.Players), talk.Policy{Bytes: o.MaxNoteBytes, History: o.ChatHistory, Spectators: o.SpectatorChat}),
 		lobby:       lobby.New(o.Start, int(h.Settings.Players), ledger),
 		votes:       vote.New(int(h.Settings.Players)),
 		views:       v,
 		evidence:    evidence.New(g, h, o.MaxEvidence),
-		checks:      evidence.NewChecks(o.Disclosure().Delay, lockstep.Tick(h.Settings.CheckEvery)),
-		keyframes:   syncing.NewKeyframes(o.KeyframeInterval, o.Relay),
 		donors:      syncing.NewDonors(h.Settings),
 		syncing:     syncing.Policy{BytesPerTick: o.SyncBytesPerTick, Timeout: o.SyncTimeout, Lag: o.Lag, AckEvery: o.AckEvery, Strikes: o.MaxStrikes},
 		ending:      ending.New(ending.Policy{Linger: o.Linger, EndLinger: o.EndLinger, Abandoned: o.Abandoned}),
 	}, nil
-}
-
-func (h *Host) coordinatorOptions() coordinator.Options {
-	o := &h.options
-	return coordinator.Options{
-		InputDelay: o.InputDelay,
-		MaxPerTick: o.MaxPerTick, MaxBytesPerTick: o.share(&h.header.Settings) - commandOverhead*o.MaxPerTick,
-		Relay: o.Relay,
-		Referee: lockstep.FollowerOptions{
-			History:  lockstep.HistoryOptions{Length: o.EvidenceHistory, States: true},
-			Observer: o.Observer, Stepping: o.Stepping,
-		},
-		Frames: (*hostFrames)(h),
-	}
 }
 
 // hostLog is the Host as the log of its Coordinator: it adds the records to the next Ready and to the ring, and keeps
@@ -177,9 +160,9 @@ func (l *hostLog) Append(raw []byte) error {
 		if len(raw) > protocol.MaxServerMessage {
 			return fmt.Errorf("lockstep: host: got a header of %d bytes, want at most %d", len(raw), protocol.MaxServerMessage)
 		}
-		l.headerRecord = slices.Clone(raw)
+		l.log.header = slices.Clone(raw)
 	case record.KindKeyframe:
-		l.keyframes.First(l.headerRecord, raw) // the state at tick 0, a relay's only own state
+		l.log.keyframes.First(l.log.header, raw) // the state at tick 0, a relay's only own state
 	}
 	l.made.record(raw)
 	return l.ring.Append(raw)
@@ -220,8 +203,8 @@ func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
 	}
 	p := h.peers.add(from)
 	p.stream, p.link = syncing.NewStream(&h.syncing, h.now+h.options.AuthTimeout), link.New(h.now)
-	h.wakeAt(p.stream.Deadline())
-	if h.ending.Over() && !h.lingers() {
+	h.wake.at(p.stream.Deadline())
+	if h.ending.Over() && !h.ending.Lingers(h.now, h.seats.seen()) {
 		h.closeEnded(p)
 	}
 	return p.id, true
@@ -238,7 +221,7 @@ func (h *Host) Disconnect(now lockstep.Time, id PeerID) {
 	h.leaveSeat(p)
 	if p.sentEnd && p.seat != lockstep.System {
 		h.seats[p.seat].sawEnd = true // a lost connection takes longer to close
-		h.wakeAt(h.closesAt())
+		h.wake.at(h.ending.ClosesAt(h.seats.seen()))
 	}
 	h.budget.Leave(&p.tab)
 	p.state = Closed
@@ -246,22 +229,16 @@ func (h *Host) Disconnect(now lockstep.Time, id PeerID) {
 	h.peers.remove(p)
 }
 
-// close ends a connection: the peer is sent the reason, and is no longer read.
+// close ends a connection: the peer is sent the reason, and is no longer read. It may come back after peer.retry, if that is set.
 func (h *Host) close(p *peer, code protocol.CloseCode, reason string) {
-	var retry uint32
 	switch code {
 	case protocol.CloseSlow, protocol.CloseTimeout, protocol.CloseShutdown, protocol.CloseBusy:
-		retry = cmp.Or(h.ending.Retry(), 1000)
+		p.retry = cmp.Or(p.retry, h.ending.Retry(), 1000)
 	}
-	h.closeFor(p, code, reason, retry)
-}
-
-// closeFor is close with the time in milliseconds after which the peer may come back; 0 means never.
-func (h *Host) closeFor(p *peer, code protocol.CloseCode, reason string, retry uint32) {
 	if p.state == Closed {
 		return
 	}
-	h.message = protocol.Message{Kind: protocol.KindClosing, Code: uint8(code), Text: reason, RetryMS: retry}
+	h.message = protocol.Message{Kind: protocol.KindClosing, Code: uint8(code), Text: reason, RetryMS: p.retry}
 	p.out = h.writer.Append(p.out, &h.message)
 	p.code, p.reason = code, reason
 	h.stats.Closed[code]++
@@ -273,9 +250,9 @@ func (h *Host) closeFor(p *peer, code protocol.CloseCode, reason string, retry u
 	p.witness.Leave()
 	h.peers.mark(p)
 	if welcomed {
-		h.event(Event{Kind: PeerClosed, Peer: p.id, Player: p.seat, Code: code, Text: reason})
+		h.made.event(h.log.now(), Event{Kind: PeerClosed, Peer: p.id, Player: p.seat, Code: code, Text: reason})
 	} else {
-		h.event(Event{Kind: PeerRefused, Peer: p.id, Player: p.seat, Code: code, Text: reason})
+		h.made.event(h.log.now(), Event{Kind: PeerRefused, Peer: p.id, Player: p.seat, Code: code, Text: reason})
 	}
 }
 

@@ -62,7 +62,7 @@ func TestCheckBoundsControl(t *testing.T) {
 		change func(h *Host, p *peer)
 	}{
 		{"", func(h *Host, p *peer) {}},
-		{"of memory", func(h *Host, p *peer) { h.keyframes.Put(0, &syncing.State{Roster: make([]byte, 64<<20)}) }},
+		{"of memory", func(h *Host, p *peer) { h.log.keyframes.Put(0, &syncing.State{Roster: make([]byte, 64<<20)}) }},
 		{"peers and", func(h *Host, p *peer) { h.peers.byID[99] = p }},
 		{"spectators, want", func(h *Host, p *peer) { h.options.MaxSpectators = 0 }},
 		{"is owned by", func(h *Host, p *peer) { h.seats[1].peer = p }},
@@ -71,7 +71,7 @@ func TestCheckBoundsControl(t *testing.T) {
 		{"bytes wait", func(h *Host, p *peer) { p.out = make([]byte, maxPrivate+1) }},
 		{"cursor", func(h *Host, p *peer) { p.stream.Pass(99) }},
 		{"speaks for", func(h *Host, p *peer) { h.peers.all[1].seat, h.peers.all[1].state = 0, Live }},
-		{"has a keyframe", func(h *Host, p *peer) { p.state = Live; p.stream.Give(h.keyframe()) }},
+		{"has a keyframe", func(h *Host, p *peer) { p.state = Live; p.stream.Give(h.log.keyframe(h.now, h.seats, h.lobby)) }},
 	} {
 		h := newQuietHost(t)
 		row.change(h, h.seats[0].peer)

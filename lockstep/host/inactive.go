@@ -33,13 +33,13 @@ func (h *Host) countIdle() {
 		}
 		v, p := h.idle.Tick(player, s.guest), s.peer
 		if v.Warn {
-			h.error(p, protocol.ErrorInactive, fmt.Sprintf("%s: without one you lose your seat in %d s", noCommand, v.Left), "")
+			h.private(p, errorMessage(protocol.ErrorInactive, fmt.Sprintf("%s: without one you lose your seat in %d s", noCommand, v.Left), ""))
 		}
 		if !v.Lost {
 			continue
 		}
-		h.event(Event{Kind: PeerInactive, Peer: p.id, Player: player, Number: v.After})
-		h.announce(player, record.EventInactive, noCommand)
+		h.made.event(h.log.now(), Event{Kind: PeerInactive, Peer: p.id, Player: player, Number: v.After})
+		h.log.announce(player, record.EventInactive, noCommand)
 		if v.Then != ReportInactive {
 			h.close(p, protocol.CloseInactive, noCommand)
 		}

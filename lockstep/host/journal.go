@@ -1,22 +1,33 @@
 package host
 
 import (
+	"cmp"
+
 	"github.com/seed-49bee653/samestep/internal/ring"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/lobby"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/syncing"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A journal is the log as its readers may see it: what is durable, what the policy hides from whom, and whether it has ended.
+// A journal is the log of a match. It says what of it readers may see: what is durable, what the policy hides from whom, and whether
+// it has ended. It writes what becomes of the seats, and makes the states with which readers begin.
 type journal struct {
-	c       *coordinator.Coordinator
-	ring    *ring.Ring
-	barrier syncing.Barrier
-	policy  disclosure.Policy // who may see what, as the log says
-	lost    lockstep.Tick     // ticks that were sealed but not in the log when it failed
+	c         *coordinator.Coordinator
+	ring      *ring.Ring
+	barrier   syncing.Barrier
+	policy    disclosure.Policy // who may see what, as the log says
+	checks    evidence.Checks   // for spectators
+	talk      *talk.Talk        // what is said in it
+	header    []byte            // its first record
+	keyframes syncing.Keyframes
+	last      []record.LastSequence // scratch
+	lost      lockstep.Tick         // ticks that were sealed but not in the log when it failed
 }
 
 // now returns the last sealed tick, or after a failure the last one in the log.
@@ -64,4 +75,114 @@ func (j *journal) persisted() lockstep.Tick {
 		}
 	}
 	return t
+}
+
+// check returns the check of tick t for spectators, or another one that uses its slot.
+func (j *journal) check(t lockstep.Tick) coordinator.Check {
+	for _, t := range j.checks.Stale() {
+		if k, ok := j.c.Check(t); ok {
+			j.checks.Show(k)
+		}
+	}
+	k, ok := j.checks.Of(t)
+	if !ok {
+		k, _ = j.c.Check(t)
+	}
+	return k
+}
+
+// announce writes an event about a player to the log, within the limit for announcements.
+func (j *journal) announce(about lockstep.Player, name, text string) {
+	if j.talk.Announce(text) {
+		_ = j.c.Event(about, name, text) // an error ends the match; Advance handles that
+	}
+}
+
+// noteName writes the name of a player to the log if the log has another one, or later if a limit is exceeded.
+func (j *journal) noteName(seat lockstep.Player, s *hostSeat, p talk.Purse) {
+	if j.talk.Name(p, seat, s.name) {
+		_ = j.c.Note(seat, record.TopicName, s.name) // an error ends the match; Advance handles that
+	}
+}
+
+// enterBot completes the join of a bot: it has a name in the log and reports no checksums.
+func (j *journal) enterBot(p lockstep.Player, s *hostSeat) error {
+	if err := j.introduce(p, s); err != nil {
+		return err
+	}
+	return j.c.AwaitState(p, true)
+}
+
+// introduce tells the peers who the bot of a seat is, unless they know it.
+func (j *journal) introduce(p lockstep.Player, s *hostSeat) error {
+	if j.talk.Rename(p, s.name) {
+		if err := j.c.Note(p, record.TopicName, s.name); err != nil {
+			return err
+		}
+	}
+	if s.shown == record.PresenceBot {
+		return nil
+	}
+	s.shown = record.PresenceBot
+	return j.c.Event(p, record.EventPresence, s.shown)
+}
+
+// show notes a presence that the peers do not know.
+func (j *journal) show(p lockstep.Player, s *hostSeat, presence string) {
+	before := cmp.Or(s.shown, record.PresenceVacant)
+	if presence == before {
+		return
+	}
+	if s.why != "" && before != record.PresenceVacant {
+		j.announce(p, record.EventReason, s.why)
+	}
+	s.shown, s.why = presence, ""
+	j.announce(p, record.EventPresence, presence)
+}
+
+// seat writes the change of a seat. again says that it has more to write after the next tick.
+func (j *journal) seat(p lockstep.Player, s *hostSeat) (again bool, err error) {
+	if s.why != "" && s.told != vacant {
+		j.announce(p, record.EventReason, s.why)
+	}
+	s.why = ""
+	if s.leaves {
+		if _, err = j.c.Leave(p); err != nil {
+			return false, err
+		}
+		s.leaves, s.told = false, vacant
+	}
+	switch {
+	case s.want == s.told:
+	case s.told == vacant:
+		if _, err = j.c.Join(p); err == nil && s.want != here {
+			s.told = here
+			_, err = j.seat(p, s)
+			return true, err
+		}
+		if err == nil && s.bot != nil {
+			err = j.enterBot(p, s)
+		}
+	case s.want == here:
+		if _, err = j.c.Return(p); err == nil && s.bot != nil {
+			err = j.enterBot(p, s)
+		}
+	case s.want == away:
+		_, err = j.c.Lose(p)
+	case s.want == takenOver:
+		_, err = j.c.TakeOver(p)
+	}
+	return false, err
+}
+
+// keyframe returns the latest keyframe if it is young enough, or else makes one, at most one per interval, and returns nil if there is none yet.
+// In relay mode it makes none.
+func (j *journal) keyframe(now lockstep.Time, all seats, l *lobby.Lobby) *syncing.Keyframe {
+	k, due := j.keyframes.Latest(now, j.ring.First())
+	if !due {
+		return k
+	}
+	at := j.next()
+	j.last = j.c.AppendLast(j.last[:0])
+	return j.keyframes.Make(now, j.c.Referee().Simulation(), &syncing.State{Header: j.header, Last: j.last, Roster: all.roster(j.talk, l, at), Position: at})
 }

@@ -1,12 +1,10 @@
 package host
 
 import (
-	"cmp"
 	"errors"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/lobby"
-	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
@@ -29,20 +27,8 @@ func (a Admin) Start(now lockstep.Time) error {
 func (h *Host) leaveLobby() {
 	h.lobby.Close()
 	h.pace.Begin()
-	h.event(Event{Kind: MatchBegun, Player: lockstep.System})
+	h.made.event(h.log.now(), Event{Kind: MatchBegun, Player: lockstep.System})
 	h.tellWait()
-}
-
-// setReady records that a player is ready, or no longer.
-func (h *Host) setReady(p *peer, m *protocol.Message) {
-	switch {
-	case p.seat == lockstep.System:
-		h.offend(p, protocol.ErrorRole, "spectators are not asked whether they are ready")
-	case !h.lobby.Say(h.purse(p), p.seat, m.Ready):
-		h.limited(p, "you have changed your mind too often: you stay ready")
-	default:
-		h.noteReady(p.seat)
-	}
 }
 
 // noteReady writes the readiness of a player to the log, or later if a limit is exceeded.
@@ -55,13 +41,13 @@ func (h *Host) noteReady(p lockstep.Player) {
 	if says {
 		text = record.ReadyYes
 	}
-	if !h.talk.Ready(h.purse(h.seats[p].peer), text) {
-		h.wakeAt(h.now + lockstep.Second)
+	if !h.log.talk.Ready(h.budget.Purse(h.now, &h.seats[p].peer.tab), text) {
+		h.wake.at(h.now + lockstep.Second)
 		return
 	}
 	h.lobby.Written(p)
 	_ = h.c.Note(p, record.TopicReady, text) // an error ends the match; Advance handles that
-	h.wakeAt(h.now)
+	h.wake.at(h.now)
 }
 
 // tellSeats notes who has which seat, while no tick is sealed that could tell the peers.
@@ -72,23 +58,9 @@ func (h *Host) tellSeats() {
 	h.untold = false
 	for i := range h.seats {
 		if p := lockstep.Player(i); h.seats[i].bot != nil {
-			_ = h.introduce(p) // an error ends the match; Advance handles that
+			_ = h.log.introduce(p, &h.seats[i]) // an error ends the match; Advance handles that
 		} else {
-			h.show(p, h.seats[i].want.text())
+			h.log.show(p, &h.seats[i], h.seats[i].want.text())
 		}
 	}
-}
-
-// show notes a presence that the peers do not know.
-func (h *Host) show(p lockstep.Player, presence string) {
-	s := &h.seats[p]
-	before := cmp.Or(s.shown, record.PresenceVacant)
-	if presence == before {
-		return
-	}
-	if s.why != "" && before != record.PresenceVacant {
-		h.announce(p, record.EventReason, s.why)
-	}
-	s.shown, s.why = presence, ""
-	h.announce(p, record.EventPresence, presence)
 }

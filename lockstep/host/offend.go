@@ -19,7 +19,7 @@ func (h *Host) offend(p *peer, code protocol.ErrorCode, text string) {
 	case protocol.ErrorLimit:
 		h.limited(p, text)
 	default:
-		h.error(p, code, text, "")
+		h.private(p, errorMessage(code, text, ""))
 	}
 }
 
@@ -27,17 +27,16 @@ func (h *Host) offend(p *peer, code protocol.ErrorCode, text string) {
 func (h *Host) limited(p *peer, text string) {
 	if h.now >= p.errorAt {
 		p.errorAt = h.now + lockstep.Second
-		h.error(p, protocol.ErrorLimit, text, "")
+		h.private(p, errorMessage(protocol.ErrorLimit, text, ""))
 	}
-}
-
-func (h *Host) error(p *peer, code protocol.ErrorCode, text, field string) {
-	h.message = protocol.Message{Kind: protocol.KindError, Code: uint8(code), Text: text, Field: field}
-	h.private(p, &h.message)
 }
 
 // malformed closes a peer that violates the protocol.
 func (h *Host) malformed(p *peer, text string) {
-	h.error(p, protocol.ErrorMalformed, text, "")
+	h.private(p, errorMessage(protocol.ErrorMalformed, text, ""))
 	h.close(p, protocol.CloseMalformed, "malformed")
+}
+
+func errorMessage(code protocol.ErrorCode, text, field string) *protocol.Message {
+	return &protocol.Message{Kind: protocol.KindError, Code: uint8(code), Text: text, Field: field}
 }

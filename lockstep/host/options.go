@@ -1,9 +1,11 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/feed"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
@@ -347,6 +349,41 @@ func (o *Options) check(s *lockstep.Settings) error {
 	}
 	return nil
 }
+
+// coordinator returns those of a coordinator.
+func (o *Options) coordinator(s *lockstep.Settings, frames coordinator.FrameSource) coordinator.Options {
+	return coordinator.Options{
+		InputDelay: o.InputDelay,
+		MaxPerTick: o.MaxPerTick, MaxBytesPerTick: o.share(s) - commandOverhead*o.MaxPerTick,
+		Relay: o.Relay,
+		Referee: lockstep.FollowerOptions{
+			History:  lockstep.HistoryOptions{Length: o.EvidenceHistory, States: true},
+			Observer: o.Observer, Stepping: o.Stepping,
+		},
+		Frames: frames,
+	}
+}
+
+// authorize returns the grant of a token.
+func (o *Options) authorize(token string) (Grant, error) {
+	if token == "" && o.AnonymousSpectators {
+		return Grant{Role: protocol.Spectator, Guest: true}, nil
+	}
+	if token == "" || o.Authorize == nil {
+		return Grant{}, errRefused
+	}
+	//samestep:allow unseen decides about joins, and never reaches a simulation
+	g, err := o.Authorize(token)
+	if err == nil && !g.Role.Valid() {
+		err = errRefused
+	}
+	if g.Subject == "" {
+		g.Subject = token
+	}
+	return g, err
+}
+
+var errRefused = errors.New("lockstep: refused")
 
 // maxPeers returns the most connections of a match with so many seats.
 func (o *Options) maxPeers(seats int) int { return seats + o.MaxSpectators + o.MaxConnecting }

@@ -12,35 +12,18 @@ func (h *Host) ready() bool {
 	gathers := h.pace.Held() == "" && h.lobby.Open()
 	if gathers {
 		over, wake := h.lobby.Time(h.now, h.seats.lobby())
-		h.wakeAt(wake)
+		h.wake.at(wake)
 		if gathers = !over; over {
 			h.leaveLobby()
 		}
 	}
 	var seats []pace.Seat
 	if h.options.Wait.Bound > 0 {
-		seats = h.paceSeats()
+		seats = h.seats.pace(h.seen[:0], h.now, &h.log)
 	}
 	ready := h.pace.Await(h.now, gathers, h.c.Now() > 0, seats)
 	h.tellCosts()
 	return ready
-}
-
-// paceSeats returns what the pace sees of the seats now.
-func (h *Host) paceSeats() []pace.Seat {
-	h.seen = h.seen[:0]
-	for i := range h.seats {
-		s := &h.seats[i]
-		x := pace.Seat{Here: s.want == here, Away: s.want == away}
-		if p := s.peer; p != nil {
-			x.Measured, x.Late = p.link.RTT() > 0, p.late(h.now)
-			if x.Live = p.state == Live; x.Live {
-				x.Lag = p.stream.Lag(h.log.present(p.reader()))
-			}
-		}
-		h.seen = append(h.seen, x)
-	}
-	return h.seen
 }
 
 // late returns how late a player's commands come. Where packets are lost, they come sooner by datagrams than by the stream.
@@ -67,33 +50,24 @@ func (h *Host) bill(p lockstep.Player, a budget.ID) {
 // tellCosts tells all peers who costs the match time.
 func (h *Host) tellCosts() {
 	for _, c := range h.pace.Costs() {
-		h.event(Event{Kind: TimeLost, Player: c.Player, Number: int64(c.Used) / 1000, Text: c.Text})
-		h.announce(c.Player, record.EventPace, c.Text)
+		h.made.event(h.log.now(), Event{Kind: TimeLost, Player: c.Player, Number: int64(c.Used) / 1000, Text: c.Text})
+		h.log.announce(c.Player, record.EventPace, c.Text)
 	}
 }
 
 // paceTime applies the policies at their times.
 func (h *Host) paceTime() {
 	if h.now >= h.pace.Next() {
-		percent, changed := h.pace.Slow(h.now, h.paceSeats())
+		percent, changed := h.pace.Slow(h.now, h.seats.pace(h.seen[:0], h.now, &h.log))
 		h.tellCosts()
-		if changed && h.logSpeed(percent) == nil {
+		if changed && h.Admin().logSpeed(percent) == nil {
 			h.pace.Slowed(percent)
 		}
-		delay := h.pace.Delay(h.now, h.c.InputDelay(), h.paceSeats())
+		delay := h.pace.Delay(h.now, h.c.InputDelay(), h.seats.pace(h.seen[:0], h.now, &h.log))
 		h.tellCosts()
 		if delay != h.c.InputDelay() {
 			_ = h.Admin().SetInputDelay(h.now, delay) // the tick is full; the next measurement tries again
 		}
 	}
-	h.wakeAt(h.pace.Next())
-}
-
-// logSpeed logs a speed.
-func (h *Host) logSpeed(percent uint16) error {
-	_, err := h.c.SetSpeed(percent)
-	if err == nil {
-		h.event(Event{Kind: SpeedChanged, Player: lockstep.System, Number: int64(percent)})
-	}
-	return err
+	h.wake.at(h.pace.Next())
 }

@@ -1,9 +1,6 @@
 package host
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -12,15 +9,6 @@ import (
 // clientPanicked is the reason why a client is lost that has said so.
 const clientPanicked = "the rules panicked on its machine"
 
-// crashed hands out the evidence of a panic of the rules that has ended the match.
-func (h *Host) crashed() {
-	fault := (*lockstep.PanicError)(nil)
-	if errors.As(h.c.Err(), &fault) && h.options.Evidence {
-		h.evidence.Panicked(h.Now()+1, lockstep.System, h.seats.participants(), &record.Panic{Where: fault.Where, Text: fmt.Sprint(fault.Value), Stack: string(fault.Stack)})
-		h.settle()
-	}
-}
-
 // panicked takes what a client says of a panic of the rules on its machine. It then ends the connection, so one message is enough.
 func (h *Host) panicked(p *peer, m *protocol.Message) {
 	if p.panicked || m.Tick == 0 || m.Tick > h.Now() {
@@ -28,7 +16,7 @@ func (h *Host) panicked(p *peer, m *protocol.Message) {
 		return
 	}
 	p.panicked = true
-	h.event(Event{Kind: PeerPanicked, Tick: m.Tick, Peer: p.id, Player: p.seat, Text: m.Text, Stack: m.Stack})
+	h.made.event(h.log.now(), Event{Kind: PeerPanicked, Tick: m.Tick, Peer: p.id, Player: p.seat, Text: m.Text, Stack: m.Stack})
 	if h.options.Evidence && p.seat != lockstep.System {
 		h.evidence.Panicked(m.Tick, p.seat, h.seats.participants(), &record.Panic{Where: m.Field, Text: m.Text, Stack: m.Stack})
 		h.settle()

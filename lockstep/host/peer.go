@@ -62,6 +62,7 @@ type peer struct {
 	errorAt lockstep.Time // when the next error about a limit may be sent
 	witness evidence.Witness
 
+	retry  uint32 // milliseconds after which it may come back when it is closed; 0: never, or as its code says
 	code   protocol.CloseCode
 	reason string
 }

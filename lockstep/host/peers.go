@@ -6,6 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
@@ -15,7 +16,8 @@ type peers struct {
 	byID    map[PeerID]*peer // only looked up, never ranged over
 	lastID  PeerID
 	dirty   []PeerID
-	closing int // peers when the limits changed: they stay until their sockets are closed
+	scanned protocol.Position // barrier.Persisted() at the last markNew
+	closing int               // peers when the limits changed: they stay until their sockets are closed
 }
 
 // find returns a connected peer, or nil.
@@ -93,4 +95,22 @@ func (c *peers) takeDirty(dst []PeerID) []PeerID {
 	}
 	c.dirty = c.dirty[:0]
 	return dst
+}
+
+// markNew marks the peers for whom there are new records, players first.
+func (c *peers) markNew(j *journal, all seats) {
+	if j.barrier.Persisted() == c.scanned {
+		return
+	}
+	c.scanned = j.barrier.Persisted()
+	for i := range all {
+		if p := all[i].peer; p != nil && p.streams() && p.stream.Cursor() < j.window(p) {
+			c.mark(p)
+		}
+	}
+	for _, p := range c.all {
+		if p.streams() && p.stream.Cursor() < j.window(p) {
+			c.mark(p)
+		}
+	}
 }

@@ -57,6 +57,14 @@ func (o *output) record(raw []byte) {
 	o.ends = append(o.ends, len(o.bytes))
 }
 
+// event adds an event, of the last tick unless it names another one.
+func (o *output) event(last lockstep.Tick, e Event) {
+	if e.Tick == 0 {
+		e.Tick = last
+	}
+	o.Events = append(o.Events, e)
+}
+
 // cut makes Records from bytes, which are complete now.
 func (o *output) cut() {
 	from := 0
@@ -64,14 +72,6 @@ func (o *output) cut() {
 		o.Records = append(o.Records, o.bytes[from:end:end])
 		from = end
 	}
-}
-
-// event adds an event to the next Ready.
-func (h *Host) event(e Event) {
-	if e.Tick == 0 {
-		e.Tick = h.Now()
-	}
-	h.made.Events = append(h.made.Events, e)
 }
 
 // Ready returns the work since the last call. The owner calls it after each other method, and does the work in the
@@ -82,8 +82,8 @@ func (h *Host) Ready() *Ready {
 	h.made.clear()
 	r := h.given
 	r.cut()
-	r.Position, r.Next = h.ring.Next(), h.due()
-	h.markNew()
+	r.Position, r.Next = h.ring.Next(), h.wake.due(h.now, h.ending.Over(), h.pace)
+	h.peers.markNew(&h.log, h.seats)
 	r.Peers = h.peers.takeDirty(r.Peers)
 	return &r.Ready
 }
@@ -98,12 +98,12 @@ func (h *Host) Persisted(now lockstep.Time, upTo protocol.Position) {
 	}
 	h.log.barrier.Durable(upTo)
 	h.log.barrier.Reveal(h.c.Now())
-	if h.keyframes.Awaited() {
+	if h.log.keyframes.Awaited() {
 		h.waitingTime()
 	}
-	h.markNew() // frames go before views
+	h.peers.markNew(&h.log, h.seats) // frames go before views
 	due, wake := h.views.Await(h.now, h.pace.Period(), !h.ending.Over() && h.peers.read())
-	if h.wakeAt(wake); due {
+	if h.wake.at(wake); due {
 		h.makeViews(false)
 	}
 }
@@ -119,23 +119,5 @@ func (h *Host) Fail(now lockstep.Time, err error) {
 	if !h.ending.Over() {
 		h.finish()
 	}
-	h.scanned = 0
-}
-
-// markNew marks the peers for whom there are new records, players first.
-func (h *Host) markNew() {
-	if h.log.barrier.Persisted() == h.scanned {
-		return
-	}
-	h.scanned = h.log.barrier.Persisted()
-	for i := range h.seats {
-		if p := h.seats[i].peer; p != nil && p.streams() && p.stream.Cursor() < h.log.window(p) {
-			h.peers.mark(p)
-		}
-	}
-	for _, p := range h.peers.all {
-		if p.streams() && p.stream.Cursor() < h.log.window(p) {
-			h.peers.mark(p)
-		}
-	}
+	h.peers.scanned = 0
 }

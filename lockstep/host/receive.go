@@ -115,7 +115,14 @@ func (h *Host) handle(p *peer, m *protocol.Message, within bool) {
 	case protocol.KindChat:
 		h.chat(p, m)
 	case protocol.KindReady:
-		h.setReady(p, m)
+		switch {
+		case p.seat == lockstep.System:
+			h.offend(p, protocol.ErrorRole, "spectators are not asked whether they are ready")
+		case !h.lobby.Say(h.budget.Purse(h.now, &p.tab), p.seat, m.Ready):
+			h.limited(p, "you have changed your mind too often: you stay ready")
+		default:
+			h.noteReady(p.seat)
+		}
 	case protocol.KindLeave:
 		h.leave(p, m.Text)
 	default:
@@ -130,11 +137,11 @@ func (h *Host) command(p *peer, m *protocol.Message, within bool) {
 		return
 	}
 	if h.seats[p.seat].leaves { // the coordinator still has the seat's previous player
-		h.reject(p, lockstep.Receipt{Sequence: m.Sequence, Reason: lockstep.NotSeated})
+		h.private(p, p.rejection(lockstep.Receipt{Sequence: m.Sequence, Reason: lockstep.NotSeated}))
 		return
 	}
 	if h.seats[p.seat].substitution.has(m.Sequence, h.c.LastDecided(p.seat)) {
-		h.reject(p, lockstep.Receipt{Sequence: m.Sequence, Reason: lockstep.StaleCommand, Detail: "the substitute has used it"})
+		h.private(p, p.rejection(lockstep.Receipt{Sequence: m.Sequence, Reason: lockstep.StaleCommand, Detail: "the substitute has used it"}))
 		return
 	}
 	known := false
@@ -143,7 +150,7 @@ func (h *Host) command(p *peer, m *protocol.Message, within bool) {
 	}
 	if !known && !(within && h.budget.Take(h.now, &p.tab, budget.Commands, 1)) {
 		h.stats.Rejected[lockstep.RateLimited]++
-		h.reject(p, lockstep.Receipt{Sequence: m.Sequence, Reason: lockstep.RateLimited})
+		h.private(p, p.rejection(lockstep.Receipt{Sequence: m.Sequence, Reason: lockstep.RateLimited}))
 		h.offend(p, 0, "")
 		return
 	}
@@ -161,7 +168,7 @@ func (h *Host) answer(p *peer, r lockstep.Receipt, known bool) {
 		h.idle.Reset(p.seat)
 	}
 	if r.Reason != lockstep.Accepted {
-		h.reject(p, r)
+		h.private(p, p.rejection(r))
 		return
 	}
 	h.message = protocol.Message{Kind: protocol.KindCommandAccepted, Sequence: r.Sequence, Tick: r.Tick}
@@ -169,29 +176,16 @@ func (h *Host) answer(p *peer, r lockstep.Receipt, known bool) {
 	h.private(p, &h.message)
 	if p.datagrams.Receipt(h.now, r) && calm {
 		p.calm = len(p.out)
-		h.wakeAt(h.now + datagram.ReceiptWait)
+		h.wake.at(h.now + datagram.ReceiptWait)
 	}
 }
 
-func (h *Host) reject(p *peer, r lockstep.Receipt) {
+// rejection returns the answer to a command that is not accepted.
+func (p *peer) rejection(r lockstep.Receipt) *protocol.Message {
 	if !r.Reason.Final() {
 		p.refused.Add(r.Sequence)
 	}
-	h.message = protocol.Message{Kind: protocol.KindCommandRejected, Sequence: r.Sequence, Reason: r.Reason, Text: r.Detail}
-	h.private(p, &h.message)
-}
-
-// compareReport passes a player's checksum to the coordinator. It charges the ticks that the referee re-simulates for
-// it to the player and to the match.
-func (h *Host) compareReport(p *peer, t lockstep.Tick, sum *checksum.Sum) error {
-	h.c.AllowResimulation(h.budget.Room(h.now, &p.tab, budget.Resimulations))
-	before := h.c.Resimulated()
-	err := h.c.Report(p.seat, t, sum)
-	if ticks := int(h.c.Resimulated() - before); ticks > 0 {
-		h.budget.Take(h.now, &p.tab, budget.Resimulations, ticks)
-	}
-	h.takeDesyncs()
-	return err
+	return &protocol.Message{Kind: protocol.KindCommandRejected, Sequence: r.Sequence, Reason: r.Reason, Text: r.Detail}
 }
 
 // report takes a checksum.
@@ -205,7 +199,14 @@ func (h *Host) report(p *peer, m *protocol.Message) {
 	if _, reported := h.c.Reported(m.Tick, p.seat); reported || !h.c.Seated(p.seat) || h.seats[p.seat].leaves {
 		return // re-simulated from a keyframe, or a tick before it joined
 	}
-	if err := h.compareReport(p, m.Tick, &sum); err != nil {
+	// The ticks that the referee re-simulates are charged to the player and to the match.
+	h.c.AllowResimulation(h.budget.Room(h.now, &p.tab, budget.Resimulations))
+	before := h.c.Resimulated()
+	err := h.c.Report(p.seat, m.Tick, &sum)
+	if ticks := int(h.c.Resimulated() - before); ticks > 0 {
+		h.budget.Take(h.now, &p.tab, budget.Resimulations, ticks)
+	}
+	if h.takeDesyncs(); err != nil {
 		h.offend(p, protocol.ErrorReport, err.Error())
 		return
 	}

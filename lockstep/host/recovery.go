@@ -212,10 +212,10 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.now, x.headerRecord = now, r.header
+	x.now, x.log.header = now, r.header
 	x.ring.Begin(r.position)
 	x.log.barrier.Durable(r.position)
-	if x.c, err = r.match.Coordinator(&r.dec, (*hostLog)(x), x.coordinatorOptions()); err != nil {
+	if x.c, err = r.match.Coordinator(&r.dec, (*hostLog)(x), x.options.coordinator(&x.header.Settings, (*hostFrames)(x))); err != nil {
 		return nil, err
 	}
 	x.log.c = x.c
@@ -234,20 +234,20 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 		s.substitution.recovered(x.c.LastDecided(lockstep.Player(i)), s.told == takenOver)
 	}
 	x.seats.seatBots(o.Bots)
-	x.talk.Recover(r.talk)
-	x.keyframes.Put(now, &syncing.State{
+	x.log.talk.Recover(r.talk)
+	x.log.keyframes.Put(now, &syncing.State{
 		Header: r.header, Tick: sim.Tick(), Hash: sim.Hash(), Last: r.dec.AppendLast(nil), Bytes: sim.AppendState(nil),
-		Roster: x.roster(r.position), Position: r.position,
+		Roster: x.seats.roster(x.log.talk, x.lobby, r.position), Position: r.position,
 	})
-	x.log.barrier.Begin(x.log.policy.Delay, sim.Tick(), x.keyframes.Begin(now, sim.Tick(), x.log.policy.Delay > 0))
+	x.log.barrier.Begin(x.log.policy.Delay, sim.Tick(), x.log.keyframes.Begin(now, sim.Tick(), x.log.policy.Delay > 0))
 	x.seatsChanged = true
-	x.wakeAt(now)
-	if err := x.writeOn(r.end); err != nil {
+	x.wake.at(now)
+	if err := r.writeOn(x); err != nil {
 		return nil, err
 	}
 	for i := range x.seats {
 		if s := &x.seats[i]; s.want == s.told {
-			x.show(lockstep.Player(i), s.presence(s.want)) // an event has said that the player is here, and no tick
+			x.log.show(lockstep.Player(i), s, s.presence(s.want)) // an event has said that the player is here, and no tick
 		}
 	}
 	if x.c.Err() != nil { // the rules ended the match before the crash
@@ -256,11 +256,11 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	return x, nil
 }
 
-// writeOn writes the records that follow those of a recovered log. An end record, which may be nil, is in the log, but
+// writeOn writes the records that follow those of a recovered log. An end record, is in the log already, but
 // the peers need it too.
-func (h *Host) writeOn(end []byte) error {
-	if end != nil {
-		err := h.ring.Append(end)
+func (r *Recovery) writeOn(h *Host) error {
+	if r.end != nil {
+		err := h.ring.Append(r.end)
 		h.log.barrier.Durable(h.ring.Next())
 		return err
 	}

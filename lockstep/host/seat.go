@@ -65,7 +65,7 @@ type hostSeat struct {
 func (h *Host) leaveSeat(p *peer) {
 	if p.seat == lockstep.System {
 		if p.state != Connecting && p.state != Closed {
-			h.event(Event{Kind: PeerLeft, Peer: p.id, Player: lockstep.System, Code: p.code, Text: p.whyGone()})
+			h.made.event(h.log.now(), Event{Kind: PeerLeft, Peer: p.id, Player: lockstep.System, Code: p.code, Text: p.whyGone()})
 		}
 		return
 	}
@@ -86,12 +86,12 @@ func (h *Host) leaveSeat(p *peer) {
 		h.takeOver(p.seat)
 	case p.code == protocol.CloseLeft, p.code == protocol.CloseKicked, p.code == protocol.CloseBanned, p.code == protocol.CloseInactive:
 		h.vacate(p.seat)
-		h.event(Event{Kind: PeerLeft, Peer: p.id, Player: p.seat, Code: p.code, Text: p.whyGone()})
+		h.made.event(h.log.now(), Event{Kind: PeerLeft, Peer: p.id, Player: p.seat, Code: p.code, Text: p.whyGone()})
 	default:
 		s.want, s.lostAt = away, h.now
 		h.seatsChanged = true
-		h.wakeAt(h.now + h.options.Grace)
-		h.event(Event{Kind: PeerLost, Peer: p.id, Player: p.seat, Code: p.code, Text: p.whyGone()})
+		h.wake.at(h.now + h.options.Grace)
+		h.made.event(h.log.now(), Event{Kind: PeerLost, Peer: p.id, Player: p.seat, Code: p.code, Text: p.whyGone()})
 	}
 	h.untold = true
 	h.tellSeats() // at once: the next player must not seem to be the same one
@@ -144,7 +144,7 @@ func (p *peer) whyGone() string {
 // leave handles a peer's own wish to leave. The log has its reason, so it counts like a note of the player.
 func (h *Host) leave(p *peer, reason string) {
 	why := leftUntold
-	if p.seat != lockstep.System && reason != "" && h.talk.Note(h.purse(p), reason) {
+	if p.seat != lockstep.System && reason != "" && h.log.talk.Note(h.budget.Purse(h.now, &p.tab), reason) {
 		why += ": " + reason
 	}
 	h.close(p, protocol.CloseLeft, pack.Clip(why, record.MaxNote))
@@ -167,7 +167,9 @@ func (h *Host) logSeats() {
 			continue
 		}
 		told, leaves := s.told, s.leaves
-		err := h.logSeat(lockstep.Player(i), s)
+		again, err := h.log.seat(lockstep.Player(i), s)
+		h.seatsChanged = h.seatsChanged || again
+		h.takeDesyncs()
 		if err == nil {
 			s.told = s.want
 		}
@@ -183,52 +185,13 @@ func (h *Host) logSeats() {
 	h.tellSeats()
 }
 
-func (h *Host) logSeat(p lockstep.Player, s *hostSeat) error {
-	var err error
-	if s.why != "" && s.told != vacant {
-		h.announce(p, record.EventReason, s.why)
-	}
-	s.why = ""
-	if s.leaves {
-		if _, err = h.c.Leave(p); err != nil {
-			return err
-		}
-		h.takeDesyncs()
-		s.leaves, s.told = false, vacant
-	}
-	switch {
-	case s.want == s.told:
-	case s.told == vacant:
-		if _, err = h.c.Join(p); err == nil && s.want != here {
-			s.told, h.seatsChanged = here, true
-			return h.logSeat(p, s)
-		}
-		if err == nil && s.bot != nil {
-			err = h.enterBot(p)
-		}
-	case s.want == here:
-		if _, err = h.c.Return(p); err == nil && s.bot != nil {
-			err = h.enterBot(p)
-		}
-	case s.want == away:
-		_, err = h.c.Lose(p)
-	case s.want == takenOver:
-		_, err = h.c.TakeOver(p)
-	}
-	h.takeDesyncs()
-	return err
-}
-
-// Grace returns for how long the seat of a lost player is kept, see Options.Grace.
-func (h *Host) Grace() lockstep.Time { return h.options.Grace }
-
 // takeOver gives the seat of a player that is not connected to a substitute, if there is one. The player may come back
 // with its token, not with a session: commands that it has sent could have the sequences of the substitute's.
 func (h *Host) takeOver(p lockstep.Player) {
 	s := &h.seats[p]
 	s.want, s.session, s.before = takenOver, protocol.SessionToken{}, protocol.SessionToken{}
 	h.idle.Reset(p)
-	h.event(Event{Kind: PeerTakenOver, Player: p, Text: s.why})
+	h.made.event(h.log.now(), Event{Kind: PeerTakenOver, Player: p, Text: s.why})
 	h.seatsChanged = true
 }
 
@@ -242,13 +205,13 @@ func (h *Host) seatTime(p lockstep.Player) {
 	}
 	end := s.lostAt + h.options.Grace
 	if h.now < end {
-		h.wakeAt(end)
+		h.wake.at(end)
 		return
 	}
 	if h.options.LeaveAfterGrace {
 		s.why = notBack
 		h.vacate(p)
-		h.event(Event{Kind: PeerLeft, Player: p, Text: notBack})
+		h.made.event(h.log.now(), Event{Kind: PeerLeft, Player: p, Text: notBack})
 	} else {
 		s.why = notBack
 		h.takeOver(p)

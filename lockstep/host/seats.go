@@ -8,6 +8,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/lobby"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/pace"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -111,16 +113,19 @@ func (all seats) taken(player lockstep.Player) error {
 	return nil
 }
 
-// people returns how many people have seats, and how many of them have not seen the end of the match.
-func (all seats) people() (seated, unseen int) {
+// people returns how many people have seats.
+func (all seats) people() (n int) {
 	for i := range all {
 		if s := &all[i]; s.want != vacant && s.bot == nil {
-			if seated++; !s.sawEnd {
-				unseen++
-			}
+			n++
 		}
 	}
-	return seated, unseen
+	return n
+}
+
+// seen reports whether all people who have seats have seen the end of the match.
+func (all seats) seen() bool {
+	return !slices.ContainsFunc(all, func(s hostSeat) bool { return s.want != vacant && s.bot == nil && !s.sawEnd })
 }
 
 // players returns the number of connected players and bots.
@@ -258,4 +263,49 @@ func (all seats) tickTold() {
 			s.shown, s.sealing = s.presence(s.told), false
 		}
 	}
+}
+
+// forgive adds the time of a stall, whose end is now, to the time of lost players.
+func (all seats) forgive(now, late lockstep.Time) {
+	for i := range all {
+		all[i].lostAt = min(all[i].lostAt+late, now)
+	}
+}
+
+// roster returns notes and events that tell a joiner what the log has told the others: who has the seats, and what was said last
+// before a position.
+func (all seats) roster(t *talk.Talk, l *lobby.Lobby, before protocol.Position) (notes []byte) {
+	for i := range all {
+		s, p := &all[i], lockstep.Player(i)
+		if name := t.Named(p); name != "" { // of a vacant seat, too: its next player may have the same name, and no note says it again
+			notes = append(notes, record.Note(p, record.TopicName, name)...)
+		}
+		if s.shown == "" || s.shown == record.PresenceVacant {
+			continue
+		}
+		notes = append(notes, record.Event(p, record.EventPresence, s.shown)...)
+		if l.Ready(p) {
+			notes = append(notes, record.Note(p, record.TopicReady, record.ReadyYes)...)
+		}
+	}
+	for _, line := range t.Lines(before) {
+		notes = append(notes, record.Note(line.Player, record.TopicChat, line.Text)...)
+	}
+	return notes
+}
+
+// pace appends what the pace sees of the seats now.
+func (all seats) pace(seen []pace.Seat, now lockstep.Time, j *journal) []pace.Seat {
+	for i := range all {
+		s := &all[i]
+		x := pace.Seat{Here: s.want == here, Away: s.want == away}
+		if p := s.peer; p != nil {
+			x.Measured, x.Late = p.link.RTT() > 0, p.late(now)
+			if x.Live = p.state == Live; x.Live {
+				x.Lag = p.stream.Lag(j.present(p.reader()))
+			}
+		}
+		seen = append(seen, x)
+	}
+	return seen
 }

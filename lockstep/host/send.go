@@ -1,6 +1,7 @@
 package host
 
 import (
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -14,11 +15,11 @@ func (h *Host) Send(id PeerID, dst []byte, max int) []byte {
 	}
 	begin := len(dst)
 	limit := begin + clampSize(max)
-	calm := len(p.out) > 0 && p.calm == len(p.out) && h.holds(p, h.log.window(p))
+	calm := len(p.out) > 0 && p.calm == len(p.out) && !h.ending.Over() && p.holds(h.now, h.log.window(p))
 	if !calm {
 		dst = p.takePrivate(dst)
 	}
-	dst = h.appendWait(p, dst)
+	dst = p.appendWait(dst, &h.writer, h.now, h.pace)
 	if k := p.stream.Keyframe(); k != nil {
 		to, n, over := p.stream.AppendChunks(dst, &h.writer, limit, h.budget.KeyframeRoom(h.now, &p.tab, len(k.Bytes)))
 		h.budget.TakeKeyframe(h.now, &p.tab, n, len(k.Bytes))
@@ -30,7 +31,7 @@ func (h *Host) Send(id PeerID, dst []byte, max int) []byte {
 	if calm && len(dst) > begin {
 		dst = p.takePrivate(dst)
 	} else if calm {
-		h.hold(p)
+		h.wake.at(p.hold(h.now))
 	}
 	switch {
 	case !p.streams():
@@ -41,6 +42,18 @@ func (h *Host) Send(id PeerID, dst []byte, max int) []byte {
 	}
 	h.stats.BytesOut += uint64(len(dst) - begin)
 	return dst
+}
+
+// holds reports whether the records up to end may wait for the stream, because datagrams carry them.
+func (p *peer) holds(now lockstep.Time, end protocol.Position) bool {
+	return p.state == Live && p.datagrams.Holds(now, p.link.RTT(), p.stream.Cursor(), end)
+}
+
+// hold makes what a peer has to get wait for the stream, and returns until when.
+func (p *peer) hold(now lockstep.Time) (until lockstep.Time) {
+	p.datagrams.Hold(now)
+	_, until = p.datagrams.Due(now)
+	return until
 }
 
 // takePrivate appends the private messages.
@@ -65,8 +78,8 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 	}
 	end := h.log.window(p)
 	if g := p.datagrams; g != nil {
-		if len(dst) == begin && at < end && h.holds(p, end) {
-			h.hold(p)
+		if len(dst) == begin && at < end && !h.ending.Over() && p.holds(h.now, end) {
+			h.wake.at(p.hold(h.now))
 			return dst
 		}
 		if len(dst) > begin || at < end {
@@ -92,29 +105,4 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 		dst = p.takePrivate(dst)
 	}
 	return dst
-}
-
-// holds reports whether the records up to end may wait for the stream, because datagrams carry them.
-func (h *Host) holds(p *peer, end protocol.Position) bool {
-	return p.state == Live && !h.ending.Over() && p.datagrams.Holds(h.now, p.link.RTT(), p.stream.Cursor(), end)
-}
-
-// hold makes what a peer has to get wait for the stream.
-func (h *Host) hold(p *peer) {
-	p.datagrams.Hold(h.now)
-	_, next := p.datagrams.Due(h.now)
-	h.wakeAt(next)
-}
-
-// datagramTime sends datagrams again that are due, and lets the stream carry what has waited long enough, or what datagrams carry no
-// longer.
-func (h *Host) datagramTime(p *peer) {
-	if p.datagrams == nil {
-		return
-	}
-	due, next := p.datagrams.Due(h.now)
-	if due {
-		h.peers.mark(p)
-	}
-	h.wakeAt(next)
 }

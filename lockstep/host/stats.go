@@ -65,7 +65,7 @@ func (c *Counter) UnmarshalText(text []byte) error {
 func (h *Host) Stats() Stats {
 	s := h.stats
 	s.Tick, s.InputDelay, s.StateBytes = h.c.Now(), h.c.InputDelay(), h.c.StateBytes()
-	s.Resimulated, s.SyncKeyframes = h.c.Resimulated(), h.keyframes.Made()
+	s.Resimulated, s.SyncKeyframes = h.c.Resimulated(), h.log.keyframes.Made()
 	s.Players, s.Spectators = h.seats.players(), h.peers.spectators()
 	s.RingRecords = int(h.ring.Next() - h.ring.First())
 	s.Memory = h.Info().Memory()
@@ -176,13 +176,13 @@ func (x Info) Memory() int {
 // MemoryParts says for what the host holds Memory.
 func (x Info) MemoryParts() MemoryParts {
 	m := MemoryParts{
-		Ring: x.h.ring.Memory() + len(x.h.headerRecord), Queues: cap(x.h.made.bytes) + cap(x.h.given.bytes), Keyframes: x.h.keyframes.Memory(),
+		Ring: x.h.ring.Memory() + len(x.h.log.header), Queues: cap(x.h.made.bytes) + cap(x.h.given.bytes), Keyframes: x.h.log.keyframes.Memory(),
 		Views: x.h.views.Memory(), Evidence: x.h.evidence.Memory(), Accounts: x.h.budget.Memory() + x.h.bans.Memory(),
 	}
 	for i, p := range x.h.peers.all {
 		m.Queues += peerMemory + cap(p.out) + p.datagramMemory()
 		m.Views += p.view.Memory()
-		if k := p.stream.Keyframe(); k != nil && !x.h.keyframes.Keeps(k) && !slices.ContainsFunc(x.h.peers.all[:i], func(q *peer) bool { return q.stream.Keyframe() == k }) {
+		if k := p.stream.Keyframe(); k != nil && !x.h.log.keyframes.Keeps(k) && !slices.ContainsFunc(x.h.peers.all[:i], func(q *peer) bool { return q.stream.Keyframe() == k }) {
 			m.Keyframes += len(k.Bytes)
 		}
 	}
@@ -206,12 +206,12 @@ func (x Info) MemoryParts() MemoryParts {
 // at most 128 KiB.
 func (x Info) MemoryBound(stateBytes int) int {
 	o := &x.h.options
-	size := stateBytes + len(x.h.headerRecord) + 4<<10
+	size := stateBytes + len(x.h.log.header) + 4<<10
 	blobs := 3 + int((o.SyncTimeout+lockstep.Second*lockstep.Time(size>>20))/o.KeyframeInterval)
 	if x.h.log.policy.Delay > 0 {
 		blobs += 6
 	}
-	return x.h.ring.MemoryBound() + len(x.h.headerRecord) +
+	return x.h.ring.MemoryBound() + len(x.h.log.header) +
 		x.peerBound()*(peerMemory+datagram.HostMemory+2*maxPrivate) +
 		blobs*size +
 		4*len(x.h.seats)*stateBytes + 4*o.MaxEvidence +

@@ -1,5 +1,7 @@
 package host
 
+import "github.com/seed-49bee653/samestep/lockstep"
+
 // A Status says how a match stands.
 type Status struct {
 	InLobby bool   // it waits for its players to begin
@@ -12,14 +14,15 @@ type Status struct {
 	// continue from it, and hides what its [disclosure.Policy] hides.
 	LogEnded bool
 
-	EndReason string // why it has ended; "" while it goes on
+	Grace     lockstep.Time // for which the seat of a lost player is kept, see Options.Grace
+	EndReason string        // why it has ended; "" while it goes on
 }
 
 // Status returns how the match stands.
 func (h *Host) Status() Status {
 	s := Status{
 		InLobby: h.lobby.Open() && !h.ending.Over(), Paused: h.c.Paused(), Held: h.pace.Held(), Wait: h.pace.Told(),
-		Lingers: h.lingers(), LogEnded: h.log.ended(),
+		Lingers: h.ending.Lingers(h.now, h.seats.seen()), LogEnded: h.log.ended(), Grace: h.options.Grace,
 	}
 	if err := h.c.Err(); err != nil {
 		_, byRules := h.c.Result()

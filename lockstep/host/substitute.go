@@ -11,7 +11,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// Beginnings of the texts of record.EventSubstitute: which commands are those of a bot.
+// Beginnings of the texts of record.EventSubstitute: which commands are those of a bot. A recovery needs these events, so they do not
+// count as Options.MaxNoteBytes: like the commands of System about the seat, they are limited by the grace time and the rate of returns.
 const (
 	fromCommand = "from command "
 	toCommand   = "to command "
@@ -107,7 +108,7 @@ func (h *Host) substitute(p lockstep.Player) lockstep.Bot {
 // substituteFailed leaves a seat that is taken over without a substitute until its player is back.
 func (h *Host) substituteFailed(p lockstep.Player, err error) {
 	h.seats[p].substitution.bot = nil
-	h.event(Event{Kind: SubstituteFailed, Player: p, Text: clipped(err), Stack: stackOf(err)})
+	h.made.event(h.log.now(), Event{Kind: SubstituteFailed, Player: p, Text: clipped(err), Stack: stackOf(err)})
 }
 
 // Submit gives a command for a seat that the Host itself plays: that of a bot, or one that is taken over. The value is a
@@ -126,7 +127,7 @@ func (h *Host) Submit(p lockstep.Player, value any) (lockstep.Receipt, error) {
 	seq := h.c.LastDecided(p) + 1
 	if h.seats[p].bot == nil && !s.open && h.c.Err() == nil {
 		s.begin(seq)
-		h.noteSubstitute(p, fromCommand, seq)
+		_ = h.c.Event(p, record.EventSubstitute, fmt.Sprint(fromCommand, seq)) // an error ends the match; Advance handles that
 	}
 	r := h.c.Submit(p, seq, kind, payload)
 	h.stats.Rejected[r.Reason]++
@@ -137,13 +138,7 @@ func (h *Host) Submit(p lockstep.Player, value any) (lockstep.Receipt, error) {
 func (h *Host) giveBack(p lockstep.Player) {
 	s := &h.seats[p].substitution
 	if s.open && h.c.Err() == nil {
-		h.noteSubstitute(p, toCommand, h.c.LastDecided(p))
+		_ = h.c.Event(p, record.EventSubstitute, fmt.Sprint(toCommand, h.c.LastDecided(p))) // an error ends the match; Advance handles that
 	}
 	s.end(h.c.LastDecided(p))
-}
-
-// noteSubstitute writes an event into the log. A recovery needs it, so it does not count as Options.MaxNoteBytes: like the
-// commands of System about the seat, it is limited by the grace time and the rate of returns.
-func (h *Host) noteSubstitute(p lockstep.Player, what string, seq lockstep.Sequence) {
-	_ = h.c.Event(p, record.EventSubstitute, what+strconv.FormatUint(uint64(seq), 10)) // an error ends the match; Advance handles that
 }

@@ -6,49 +6,15 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/syncing"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
-	"github.com/seed-49bee653/samestep/lockstep/record"
 )
-
-// roster returns notes and events that tell a joiner what the log has told the others: who has the seats, and what was said last
-// before a position.
-func (h *Host) roster(before protocol.Position) (notes []byte) {
-	for i := range h.seats {
-		s, p := &h.seats[i], lockstep.Player(i)
-		if name := h.talk.Named(p); name != "" { // of a vacant seat, too: its next player may have the same name, and no note says it again
-			notes = append(notes, record.Note(p, record.TopicName, name)...)
-		}
-		if s.shown == "" || s.shown == record.PresenceVacant {
-			continue
-		}
-		notes = append(notes, record.Event(p, record.EventPresence, s.shown)...)
-		if h.lobby.Ready(p) {
-			notes = append(notes, record.Note(p, record.TopicReady, record.ReadyYes)...)
-		}
-	}
-	for _, l := range h.talk.Lines(before) {
-		notes = append(notes, record.Note(l.Player, record.TopicChat, l.Text)...)
-	}
-	return notes
-}
-
-// keyframe returns the latest keyframe if it is young enough, or else makes one, at most one per interval, and returns nil if there is none yet. In
-// relay mode it asks a client for one.
-func (h *Host) keyframe() *syncing.Keyframe {
-	k, due := h.keyframes.Latest(h.now, h.ring.First())
-	if k == nil && h.options.Relay {
-		h.seekState()
-	}
-	if !due {
-		return k
-	}
-	at := h.log.next()
-	h.last = h.c.AppendLast(h.last[:0])
-	return h.keyframes.Make(h.now, h.c.Referee().Simulation(), &syncing.State{Header: h.headerRecord, Last: h.last, Roster: h.roster(at), Position: at})
-}
 
 // keyframeFor returns the latest keyframe that a peer may see, or nil.
 func (h *Host) keyframeFor(p *peer) *syncing.Keyframe {
-	return h.keyframes.For(h.keyframe(), h.log.shown(p.reader()), h.log.visible(p.reader()), h.ring.First())
+	k := h.log.keyframe(h.now, h.seats, h.lobby)
+	if k == nil && h.options.Relay {
+		h.seekState()
+	}
+	return h.log.keyframes.For(k, h.log.shown(p.reader()), h.log.visible(p.reader()), h.ring.First())
 }
 
 // seekState asks clients for the latest state that can be verified, as many as may be asked now: live players who reported the agreed checksum of
@@ -90,12 +56,25 @@ func (h *Host) awaitState(p *peer, awaits bool) {
 	}
 }
 
-// startSync begins to send a peer a keyframe in place of the records up to it.
+// startSync begins to send a peer a keyframe in place of the records up to it, or a viewer the whole view.
 func (h *Host) startSync(p *peer, why string) {
 	h.stats.Syncs++
 	if p.view != nil {
-		h.event(Event{Kind: PeerSynced, Peer: p.id, Player: p.seat, Text: why})
-		h.startView(p)
+		h.made.event(h.log.now(), Event{Kind: PeerSynced, Peer: p.id, Player: p.seat, Text: why})
+		if p.view.Begin() {
+			at := h.log.next()
+			p.out = append(p.out, h.seats.roster(h.log.talk, h.lobby, at)...)
+			for i := range h.seats {
+				p.view.Present(lockstep.Player(i), h.seats[i].shown)
+			}
+			p.stream.Pass(at)
+		}
+		p.state = Live
+		p.stream.Reach(h.log.present(p.reader()))
+		h.awaitState(p, false)
+		h.made.event(h.log.now(), Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
+		h.makeViews(true)
+		h.peers.mark(p)
 		return
 	}
 	p.state = Syncing
@@ -106,9 +85,9 @@ func (h *Host) startSync(p *peer, why string) {
 	p.witness.Forget()
 	h.awaitState(p, true)
 	p.stream.Give(h.keyframeFor(p))
-	h.wakeAt(p.stream.Deadline())
+	h.wake.at(p.stream.Deadline())
 	h.peers.mark(p)
-	h.event(Event{Kind: PeerSynced, Peer: p.id, Player: p.seat, Text: why})
+	h.made.event(h.log.now(), Event{Kind: PeerSynced, Peer: p.id, Player: p.seat, Text: why})
 }
 
 // waitingTime gives a keyframe to the waiting peers.
@@ -121,7 +100,7 @@ func (h *Host) waitingTime() {
 			p.stream.Give(k)
 			h.peers.mark(p)
 		} else {
-			h.wakeAt(h.now + 100*lockstep.Millisecond)
+			h.wake.at(h.now + 100*lockstep.Millisecond)
 		}
 	}
 }
@@ -132,7 +111,7 @@ func (h *Host) syncTime(p *peer) {
 	if more {
 		h.peers.mark(p)
 	}
-	h.wakeAt(next)
+	h.wake.at(next)
 	if p.state == Live {
 		if p.stream.Behind(h.log.present(p.reader()), p.seat == lockstep.System) {
 			h.strike(p)
@@ -142,7 +121,7 @@ func (h *Host) syncTime(p *peer) {
 	k := p.stream.Keyframe()
 	switch {
 	case h.now < p.stream.Deadline():
-		h.wakeAt(p.stream.Deadline())
+		h.wake.at(p.stream.Deadline())
 	case p.stream.Confirmed():
 		h.strike(p)
 	case p.stream.Waits():
@@ -181,7 +160,7 @@ func (h *Host) ack(p *peer, m *protocol.Message) {
 		p.state = Live
 		p.link.Live()
 		h.awaitState(p, false)
-		h.event(Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
+		h.made.event(h.log.now(), Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
 	}
 	if p.stream.Cursor() < h.log.window(p) {
 		h.peers.mark(p)

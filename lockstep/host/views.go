@@ -31,24 +31,6 @@ func newViews(g *lockstep.Game, s *lockstep.Settings, o *Options) (*views.Views,
 	return nil, nil
 }
 
-// startView begins to send views to a peer, from the whole view on.
-func (h *Host) startView(p *peer) {
-	if p.view.Begin() {
-		at := h.log.next()
-		p.out = append(p.out, h.roster(at)...)
-		for i := range h.seats {
-			p.view.Present(lockstep.Player(i), h.seats[i].shown)
-		}
-		p.stream.Pass(at)
-	}
-	p.state = Live
-	p.stream.Reach(h.log.present(p.reader()))
-	h.awaitState(p, false)
-	h.event(Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
-	h.makeViews(true)
-	h.peers.mark(p)
-}
-
 // makeViews makes the views that are due, once all of the match's records are durable.
 func (h *Host) makeViews(now bool) {
 	if h.views == nil || h.log.barrier.Persisted() < h.ring.Next() || h.c.Broken() || !h.views.Begin(h.c.Now(), now || h.ending.Over()) {

@@ -22,16 +22,16 @@ func (h *Host) vote(p *peer, line string) {
 	}
 	accused, ok := vote.Named(whom, seats)
 	if !ok || h.seats[accused].bot != nil || seats[accused].Account == p.tab.Payer() {
-		h.error(p, protocol.ErrorRole, "no other player has that seat number or unique name", "")
+		h.private(p, errorMessage(protocol.ErrorRole, "no other player has that seat number or unique name", ""))
 		return
 	}
 	a := seats[accused].Account
 	if !h.lobby.Awaits(accused, h.seats.lobby()[accused]) && !h.budget.SpentLately(h.now, a) {
-		h.error(p, protocol.ErrorRole, "only a player who has used up its share of the match's time, or is awaited in a lobby, can be voted out", "")
+		h.private(p, errorMessage(protocol.ErrorRole, "only a player who has used up its share of the match's time, or is awaited in a lobby, can be voted out", ""))
 		return
 	}
 	agree, all, kicked := h.votes.Cast(h.now, p.seat, a, seats)
-	h.announce(accused, record.EventVote, fmt.Sprintf("%d of %d want this player to be kicked", agree, all))
+	h.log.announce(accused, record.EventVote, fmt.Sprintf("%d of %d want this player to be kicked", agree, all))
 	if !kicked {
 		return
 	}

@@ -28,12 +28,12 @@ func (a Admin) Hold(now lockstep.Time, w Wait) {
 		return
 	}
 	if w.Reason != before {
-		a.h.wakeAt(a.h.lobby.Hold(a.h.now, before != "", a.h.seats.lobby()))
+		a.h.wake.at(a.h.lobby.Hold(a.h.now, before != "", a.h.seats.lobby()))
 		kind := MatchHeld
 		if w.Reason == "" {
 			kind = MatchGoesOn
 		}
-		a.h.event(Event{Kind: kind, Player: lockstep.System, Text: w.Reason})
+		a.h.made.event(a.h.log.now(), Event{Kind: kind, Player: lockstep.System, Text: w.Reason})
 	}
 	a.h.tellWait()
 }
@@ -46,7 +46,7 @@ func (h *Host) tellWait() {
 		now.Lobby = Wait{Reason: w.Reason, Players: w.Players, Until: w.Until}
 	}
 	changed, again := h.pace.Tell(h.now, now)
-	h.wakeAt(again)
+	h.wake.at(again)
 	if !changed {
 		return
 	}
@@ -58,20 +58,20 @@ func (h *Host) tellWait() {
 }
 
 // appendWait appends what the match waits for, unless the peer knows it.
-func (h *Host) appendWait(p *peer, dst []byte) []byte {
-	if p.state == Connecting || p.state == Closed || p.waitVersion == h.pace.Version() {
+func (p *peer) appendWait(dst []byte, w *protocol.Writer, now lockstep.Time, of *pace.Pace) []byte {
+	if p.state == Connecting || p.state == Closed || p.waitVersion == of.Version() {
 		return dst
 	}
-	p.waitVersion = h.pace.Version()
-	w := h.pace.Told()
-	h.message = protocol.Message{Kind: protocol.KindHeld, Text: w.Reason, UntilMS: milliseconds(w.Until - h.now)}
-	if w.Reason != "" {
-		h.message.SinceMS = milliseconds(h.now - w.Since)
+	p.waitVersion = of.Version()
+	told := of.Told()
+	m := protocol.Message{Kind: protocol.KindHeld, Text: told.Reason, UntilMS: milliseconds(told.Until - now)}
+	if told.Reason != "" {
+		m.SinceMS = milliseconds(now - told.Since)
 	}
-	for _, seat := range w.Players {
-		h.message.Seats = append(h.message.Seats, byte(seat))
+	for _, seat := range told.Players {
+		m.Seats = append(m.Seats, byte(seat))
 	}
-	return h.writer.Append(dst, &h.message)
+	return w.Append(dst, &m)
 }
 
 // milliseconds returns a time in milliseconds, 0 for a negative one.
