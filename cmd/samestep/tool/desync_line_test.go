@@ -13,7 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
-// desync line says what it lacks. Package internal/line has the tests of what it finds.
+// desync line says what it lacks. Package desync/line has the tests of what it finds.
 func TestDesyncLineLacks(t *testing.T) {
 	_, err := exec.LookPath("go")
 	testenv.Or(t, "the go command", err)

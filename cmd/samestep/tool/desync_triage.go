@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/triage"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -57,15 +58,15 @@ func desyncTriage(c *cli.Context) error {
 		return fmt.Errorf("%s: no bundles and no recordings in this folder", strings.Join(args, ", "))
 	}
 	frugal()
-	found, worst := triage(c, b, left)
+	found, worst := groupDesyncs(c, b, left)
 	return tellPage(c, found, func(w io.Writer) { found.WriteText(w) }, worst)
 }
 
-// triage explains all files, and returns the groups and the error of the worst file. The groups say which files were left out before.
-func triage(c *cli.Context, b *batch, left []desync.LeftOut) (*desync.Triage, error) {
+// groupDesyncs explains all files, and returns the groups and the error of the worst file. The groups say which files were left out before.
+func groupDesyncs(c *cli.Context, b *batch, left []desync.LeftOut) (*triage.Triage, error) {
 	games, o := gamesOf(c), desync.Options{Budget: c.Duration("budget"), Fields: 1, Apart: listed(c).apart()}
 	bar := newProgress(c.App.ErrWriter, int64(len(b.inputs)), "files")
-	found := &desync.Triage{Groups: []*desync.CaseGroup{}, Unreadable: []desync.Unreadable{}, LeftOut: []desync.LeftOut{}, Files: len(left)}
+	found := &triage.Triage{Groups: []*triage.CaseGroup{}, Unreadable: []triage.Unreadable{}, LeftOut: []desync.LeftOut{}, Files: len(left)}
 	for _, l := range left {
 		found.Leave(l)
 	}

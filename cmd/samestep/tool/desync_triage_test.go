@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/triage"
 )
 
 // A triage compares as many recordings of a match as its limit says, and lists the others.
@@ -31,7 +32,7 @@ func TestTriageOfManyRecordings(t *testing.T) {
 	if code := run(t.Context(), []string{"samestep", "desync", "triage", dir, "--json"}, &out, &errs); code != exitDesync {
 		t.Fatalf("got exit code %d: %s", code, &errs)
 	}
-	var found desync.Triage
+	var found triage.Triage
 	if err := json.Unmarshal(out.Bytes(), &found); err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/desync/line"
 	"github.com/seed-49bee653/samestep/internal/files"
-	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"

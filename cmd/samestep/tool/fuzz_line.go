@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/desync/line"
 	probes "github.com/seed-49bee653/samestep/desync/probe/program"
-	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/replay"
 )

@@ -14,7 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
-	"github.com/seed-49bee653/samestep/internal/line"
+	"github.com/seed-49bee653/samestep/desync/line"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/replay"
 )

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
-// replay debug says what it lacks, and leaves no folder behind. Package internal/line tests where the debugger stops.
+// replay debug says what it lacks, and leaves no folder behind. Package desync/line tests where the debugger stops.
 func TestReplayDebugLacks(t *testing.T) {
 	_, err := exec.LookPath("go")
 	testenv.Or(t, "the go command", err)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/stepper"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -108,7 +108,7 @@ func panicTick(f *replay.File) (lockstep.Tick, error) {
 // A stepSide is a file with a match, and a Stepper of it.
 type stepSide struct {
 	file    *replay.File
-	stepper *desync.Stepper
+	stepper *stepper.Stepper
 }
 
 func openStepSide(c *cli.Context, name string) (*stepSide, error) {
@@ -125,11 +125,11 @@ func openStepSide(c *cli.Context, name string) (*stepSide, error) {
 		f.Close()
 		return nil, ofFile(name, err)
 	}
-	return &stepSide{f, desync.NewStepper(r, g)}, nil
+	return &stepSide{f, stepper.New(r, g)}, nil
 }
 
 // step accounts for a tick of the side.
-func (s *stepSide) step(t lockstep.Tick, o desync.StepOptions) (*desync.Step, error) {
+func (s *stepSide) step(t lockstep.Tick, o stepper.Options) (*stepper.Step, error) {
 	x, err := s.stepper.Step(t, o)
 	var missing *replay.TickError
 	if errors.As(err, &missing) {
@@ -146,7 +146,7 @@ const commandsOfStep = 256
 
 // show prints a tick. It reports whether two sides differ.
 func (s *stepping) show() (differs bool, err error) {
-	o := desync.StepOptions{Path: s.path, Lines: s.limit, Commands: s.limit, Fields: fieldsOfStep, MaxTicks: maxTicks(s.c)}
+	o := stepper.Options{Path: s.path, Lines: s.limit, Commands: s.limit, Fields: fieldsOfStep, MaxTicks: maxTicks(s.c)}
 	if s.c.Bool("json") {
 		o.Lines, o.Commands = math.MaxInt, commandsOfStep
 	}
@@ -165,7 +165,7 @@ func (s *stepping) show() (differs bool, err error) {
 	if b == nil {
 		return false, report(s.c, a, nil)
 	}
-	pair, err := desync.PairSteps(a, b, [2]string{s.a.file.Path(), second}, o)
+	pair, err := stepper.PairSteps(a, b, [2]string{s.a.file.Path(), second}, o)
 	if err != nil {
 		return false, err
 	}
@@ -173,7 +173,7 @@ func (s *stepping) show() (differs bool, err error) {
 }
 
 // other returns the tick of the other side, and its name, or nil if there is none.
-func (s *stepping) other(a *desync.Step, o desync.StepOptions) (b *desync.Step, name string, err error) {
+func (s *stepping) other(a *stepper.Step, o stepper.Options) (b *stepper.Step, name string, err error) {
 	if s.b != nil {
 		b, err = s.b.step(s.tick, o)
 		return b, s.b.file.Path(), err
