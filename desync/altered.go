@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -15,15 +16,15 @@ const maxSuspects = 24
 // state, and those that differ from the right value as the final values do, by the same number or in the same bits.
 func (s *search) altered(schema *state.Schema, suspects []state.Difference) error {
 	for i := range suspects[:min(len(suspects), maxSuspects)] {
-		w, ok := watch(schema, s.again.state(s.bad), suspects[i].Path)
+		w, ok := diff.Watch(schema, s.again.state(s.bad), suspects[i].Path)
 		if !ok {
 			continue
 		}
-		right, ok := w.value(s.again.state(s.bad))
+		right, ok := w.Value(s.again.state(s.bad))
 		if !ok || !right.Node.Kind().Integer() && right.Node.Kind() != state.Bool {
 			continue
 		}
-		wrong, ok := w.value(s.wrong)
+		wrong, ok := w.Value(s.wrong)
 		if !ok {
 			continue
 		}
@@ -38,11 +39,11 @@ func (s *search) altered(schema *state.Schema, suspects []state.Difference) erro
 }
 
 // alteredField tries one field, at every tick from the last one back.
-func (s *search) alteredField(w *watcher, right, wrong []byte) error {
+func (s *search) alteredField(w *diff.Watcher, right, wrong []byte) error {
 	var found *Cause
 	for t := s.bad; ; t-- {
 		begin := s.again.state(t)
-		if v, ok := w.value(begin); ok && begin != nil {
+		if v, ok := w.Value(begin); ok && begin != nil {
 			for _, b := range guesses(v.Bytes, right, wrong) {
 				fault := variation{from: t, state: put(begin, v, number(b))}
 				if v.Node.Kind() != state.Bool {
@@ -50,7 +51,7 @@ func (s *search) alteredField(w *watcher, right, wrong []byte) error {
 						return []variation{{from: t, state: put(begin, v, number(b)-1)}, {from: t, state: put(begin, v, number(b)+1)}}
 					}
 				}
-				if err := s.between(&found, fault, func() *Cause { return w.altered(v, b) }); err != nil {
+				if err := s.between(&found, fault, func() *Cause { return fieldAltered(w, v, b) }); err != nil {
 					return err
 				}
 			}
@@ -74,53 +75,53 @@ func put(b []byte, v state.Value, n uint64) []byte {
 
 // alone tries a field that is all that differs. That it was altered fits always, and so does a sum of several changes: nothing
 // tells when.
-func (s *search) alone(w *watcher, v state.Value, wrong []byte) error {
+func (s *search) alone(w *diff.Watcher, v state.Value, wrong []byte) error {
 	s.count++
-	c := w.altered(v, wrong)
-	c.Text = w.become(v, wrong) + ", in the memory or by the rules; nothing else differs, so nothing tells when"
+	c := fieldAltered(w, v, wrong)
+	c.Text = become(w, v, wrong) + ", in the memory or by the rules; nothing else differs, so nothing tells when"
 	c.When = Span{s.good + 1, s.bad}
 	c.fault = variation{from: s.bad, state: s.wrong}
 	s.found = append(s.found, c)
 	return nil
 }
 
-// altered returns the cause that the field had another value.
-func (w *watcher) altered(v state.Value, b []byte) *Cause {
-	name, became := w.name(), v
+// fieldAltered returns the cause that the field had another value.
+func fieldAltered(w *diff.Watcher, v state.Value, b []byte) *Cause {
+	name, became := w.Name(), v
 	became.Bytes = b
 	return &Cause{
 		Kind: AlteredField, rank: rankAltered, Path: name, Right: v.String(), Wrong: became.String(),
-		Text: w.become(v, b) + ", in the memory or by the rules; all else follows from it",
+		Text: become(w, v, b) + ", in the memory or by the rules; all else follows from it",
 	}
 }
 
 // become says that the field had another value, and whether that is a single flipped bit.
-func (w *watcher) become(v state.Value, b []byte) string {
+func become(w *diff.Watcher, v state.Value, b []byte) string {
 	became, flipped := v, ""
 	became.Bytes = b
-	if oneBit(v.Bytes, b) && v.Node.Kind() != state.Bool {
+	if diff.OneBit(v.Bytes, b) && v.Node.Kind() != state.Bool {
 		flipped = ", a single flipped bit"
 	}
-	return fmt.Sprintf("%s was %s instead of %s%s", w.name(), became.String(), v.String(), flipped)
+	return fmt.Sprintf("%s was %s instead of %s%s", w.Name(), became.String(), v.String(), flipped)
 }
 
 // moving reports whether a field is in a slice, without IDs, of which elements were added or removed since tick good.
 // Then the field may have had another path when it was altered.
-func (s *search) moving(w *watcher) bool {
-	if w.byID() {
+func (s *search) moving(w *diff.Watcher) bool {
+	if w.ByID() {
 		return false
 	}
-	for i, c := range w.path {
+	for i, c := range w.Path {
 		if c != '[' {
 			continue
 		}
-		last, err := w.schema.Lookup(s.again.state(s.bad), w.path[:i])
+		last, err := w.Schema.Lookup(s.again.state(s.bad), w.Path[:i])
 		if err != nil || last.Node.Kind() != state.Slice {
 			continue
 		}
 		for t := s.bad - 1; t >= s.good && t < s.bad; t-- {
-			v, err := w.schema.Lookup(s.again.state(t), w.path[:i])
-			if err != nil || !slices.Equal(v.Bytes[:countBytes], last.Bytes[:countBytes]) {
+			v, err := w.Schema.Lookup(s.again.state(t), w.Path[:i])
+			if err != nil || !slices.Equal(v.Bytes[:diff.CountBytes], last.Bytes[:diff.CountBytes]) {
 				return true
 			}
 		}
@@ -146,10 +147,10 @@ func guesses(now, right, wrong []byte) [][]byte {
 }
 
 // elements tries to lose, or to keep, each element that only one side has.
-func (s *search) elements(lists []list, missing []state.Place) error {
+func (s *search) elements(lists []diff.List, missing []state.Place) error {
 	schema := s.again.game.StateSchema()
 	for _, m := range missing {
-		i := slices.IndexFunc(lists, func(l list) bool { return l.name == m.Path })
+		i := slices.IndexFunc(lists, func(l diff.List) bool { return l.Name == m.Path })
 		if err := s.element(schema, lists[i], m.Element); err != nil {
 			return err
 		}
@@ -158,12 +159,12 @@ func (s *search) elements(lists []list, missing []state.Place) error {
 }
 
 // element tries to lose the element of a name.
-func (s *search) element(schema *state.Schema, l list, name string) error {
+func (s *search) element(schema *state.Schema, l diff.List, name string) error {
 	var found *Cause
 	for t := s.bad; ; t-- {
-		if v, err := schema.Lookup(s.again.state(t), l.name); err == nil {
+		if v, err := schema.Lookup(s.again.state(t), l.Name); err == nil {
 			for e := range v.Elements() {
-				if l.element(l.idOf(e.Bytes)) != name {
+				if l.Element(l.IDOf(e.Bytes)) != name {
 					continue
 				}
 				changed := slices.Clone(s.again.state(t))

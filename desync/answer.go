@@ -17,7 +17,7 @@ func (e *Explanation) answer() string {
 	v := &e.Verdict
 	switch {
 	case e.Panic != nil && e.Panic.Text != "":
-		return e.report() + ": " + clipped(e.Panic.Text, maxAnswer)
+		return e.report() + ": " + words.Clipped(e.Panic.Text, maxAnswer)
 	case e.Panic != nil:
 		return e.report()
 	case v.Parting != nil:
@@ -68,7 +68,7 @@ func placeText(p *state.Place, fields int, section string) string {
 	}
 	one := *p
 	one.Fields, one.Elements = 1, 1
-	one.First.A, one.First.B = clipped(p.First.A, maxAnswer), clipped(p.First.B, maxAnswer)
+	one.First.A, one.First.B = words.Clipped(p.First.A, maxAnswer), words.Clipped(p.First.B, maxAnswer)
 	if n := fields - 1; n > 0 {
 		return fmt.Sprintf("%s (+%s)", &one, words.Count(n, "more field"))
 	}

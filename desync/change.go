@@ -1,10 +1,10 @@
 package desync
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -50,56 +50,43 @@ type historian struct {
 }
 
 // change returns the last change of a field up to a tick.
-func (h *historian) change(w *watcher, until lockstep.Tick) (Change, error) {
+func (h *historian) change(w *diff.Watcher, until lockstep.Tick) (Change, error) {
 	x := h.again
-	c := Change{Field: w.name(), After: w.text(x.state(until)), Since: x.first}
+	c := Change{Field: w.Name(), After: w.Text(x.state(until)), Since: x.first}
 	t := until
 	for ; t > x.first; t-- {
-		if !w.same(x.state(t-1), x.state(t)) {
+		if !w.Same(x.state(t-1), x.state(t)) {
 			break
 		}
 	}
 	if t > x.first {
-		c.Tick, c.Before = t, w.text(x.state(t-1))
+		c.Tick, c.Before = t, w.Text(x.state(t-1))
 		return c, h.blame(&c, w)
 	}
 	return c, h.before(&c, w)
 }
 
 // stale returns the last tick before tick before at which the field had its value in the wrong state, or 0.
-func (h *historian) stale(w *watcher, before lockstep.Tick, wrong []byte) lockstep.Tick {
-	if _, ok := w.value(wrong); !ok {
+func (h *historian) stale(w *diff.Watcher, before lockstep.Tick, wrong []byte) lockstep.Tick {
+	if _, ok := w.Value(wrong); !ok {
 		return 0
 	}
 	for t := before; t > h.again.first; t-- {
-		if w.same(h.again.state(t-1), wrong) {
+		if w.Same(h.again.state(t-1), wrong) {
 			return t - 1
 		}
 	}
 	return 0
 }
 
-// same reports whether the field has the same value in two states.
-func (w *watcher) same(a, b []byte) bool {
-	v, ok := w.value(a)
-	o, ok2 := w.value(b)
-	if !ok || !ok2 {
-		return ok == ok2
-	}
-	if w.length {
-		return bytes.Equal(v.Bytes[:countBytes], o.Bytes[:countBytes])
-	}
-	return bytes.Equal(v.Bytes, o.Bytes)
-}
-
 // blame looks for the last command without which the field would have another value at the tick of its change: first in
 // that tick, then in earlier ones.
-func (h *historian) blame(c *Change, w *watcher) error {
+func (h *historian) blame(c *Change, w *diff.Watcher) error {
 	x := h.again
 	after := x.state(c.Tick)
 	differs := func(t lockstep.Tick, f *lockstep.Frame) (bool, error) {
 		b, err := h.play(&variation{from: t - 1, frames: map[lockstep.Tick]*lockstep.Frame{t: f}}, c.Tick, nil)
-		return b != nil && !w.same(b, after), err
+		return b != nil && !w.Same(b, after), err
 	}
 	for t := c.Tick; t > x.first; t-- {
 		c.Since = t
@@ -130,7 +117,7 @@ func (h *historian) blame(c *Change, w *watcher) error {
 }
 
 // before looks for the change before the first kept state, backwards from keyframe to keyframe.
-func (h *historian) before(c *Change, w *watcher) error {
+func (h *historian) before(c *Change, w *diff.Watcher) error {
 	r, err := h.log.reader()
 	if err != nil {
 		return err
@@ -158,7 +145,7 @@ func (h *historian) before(c *Change, w *watcher) error {
 
 // stretch looks for the change between two ticks. It goes back as far as the kept states do, sets Since to that tick,
 // and looks for the command after it.
-func (h *historian) stretch(c *Change, w *watcher, from, to lockstep.Tick) (bool, error) {
+func (h *historian) stretch(c *Change, w *diff.Watcher, from, to lockstep.Tick) (bool, error) {
 	o := Options{MaxTicks: int(to - from), MaxMemory: h.again.most}
 	x, err := h.log.simulate(h.again.game, from, from, to, &o)
 	if err != nil {
@@ -168,10 +155,10 @@ func (h *historian) stretch(c *Change, w *watcher, from, to lockstep.Tick) (bool
 		return false, err
 	}
 	for t := to; t > x.first; t-- {
-		if w.same(x.state(t-1), x.state(t)) {
+		if w.Same(x.state(t-1), x.state(t)) {
 			continue
 		}
-		c.Tick, c.Before = t, w.text(x.state(t-1))
+		c.Tick, c.Before = t, w.Text(x.state(t-1))
 		past := &historian{tester: &tester{again: x, sim: h.sim, clock: h.clock, tell: h.tell}, log: h.log, describe: h.describe}
 		err := past.blame(c, w)
 		h.clock, h.spent = past.clock, h.spent+past.spent

@@ -7,10 +7,14 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
+
+// ErrNothingCompared means that there was nothing to compare, so that nothing is known.
+var ErrNothingCompared = errors.New("nothing to compare")
 
 // A Comparison has the differences between the records of two replays of one match. It needs no simulation.
 type Comparison struct {
@@ -78,7 +82,7 @@ func (f *FrameDifference) oneBit() bool {
 		}
 		if !bytes.Equal(a.Payload, b.Payload) {
 			differ++
-			if !oneBit(a.Payload, b.Payload) {
+			if !diff.OneBit(a.Payload, b.Payload) {
 				return false
 			}
 		}

@@ -1,8 +1,6 @@
 package desync
 
 import (
-	"errors"
-
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -66,9 +64,6 @@ type Divergence struct {
 	asked bool          // for the states of FieldsTick, and they are known
 	early lockstep.Tick // whose commands differ, and after which the states agree; 0 for none
 }
-
-// ErrNothingCompared means that there was nothing to compare, so that nothing is known.
-var ErrNothingCompared = errors.New("nothing to compare")
 
 // A RecordedSide is one of the two machines: its recordings, of which the first one counts.
 type RecordedSide struct {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
@@ -331,15 +332,15 @@ func (c *recordingComparison) fields(tick *lockstep.Tick) error {
 	if err != nil {
 		return err
 	}
-	aligned, err := align(d.A.schema, one, other)
+	aligned, err := diff.Align(d.A.schema, one, other)
 	if err != nil {
 		return fmt.Errorf("desync: states of tick %d: %w", x.tick, err)
 	}
-	if d.Fields, d.Places, err = aligned.named(aligned.differences(d.path, maxListed)); err != nil {
+	if d.Fields, d.Places, err = aligned.Named(aligned.Differences(d.path, maxListed)); err != nil {
 		return err
 	}
 	d.FieldsTick, d.asked = x.tick, tick != nil
-	if oneBit(one, other) && len(d.Fields.List) == 1 {
+	if diff.OneBit(one, other) && len(d.Fields.List) == 1 {
 		f := d.Fields.List[0]
 		d.Flipped = f.ULPs != 1 && f.A != "true" && f.B != "true" // a rounding, and any bool, differ in a bit as well
 	}

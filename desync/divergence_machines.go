@@ -135,5 +135,5 @@ func (d *Divergence) fingerprint() Fingerprint {
 	if len(d.Places.List) > 0 && d.Cause != CauseRerun && (d.FieldsTick == d.Tick || len(sections) == 0) {
 		path = d.Places.List[0].First.Path
 	}
-	return newFingerprint(d.A.Game, class, strings.Join(sections[:min(1, len(sections))], ""), path)
+	return NewFingerprint(d.A.Game, class, strings.Join(sections[:min(1, len(sections))], ""), path)
 }

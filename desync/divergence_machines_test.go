@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/triage"
 )
 
 // Three machines have recorded a match of another engine. The first two agree.
@@ -23,7 +24,7 @@ func ExampleCompareMachines() {
 	fmt.Println(differs, found.Name, found.Fingerprint.About(), found.First)
 	var left []desync.LeftOut = d.LeftOut
 	fmt.Printf("%s: %s\n", left[0].Name, left[0].Why)
-	t := &desync.Triage{}
+	t := &triage.Triage{}
 	t.Add(found)
 	t.Agree(1)
 	fmt.Println(t.Summary())

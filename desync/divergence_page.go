@@ -4,13 +4,14 @@ import (
 	_ "embed" // the page's template
 	"io"
 
+	"github.com/seed-49bee653/samestep/desync/internal/pages"
 	"github.com/seed-49bee653/samestep/internal/words"
 )
 
 // WriteHTML writes the result as one self-contained page, without scripts, fonts or network requests. It escapes everything
 // that comes from the recordings.
 func (d *Divergence) WriteHTML(w io.Writer) error {
-	p := &divergencePage{Divergence: d, Tree: treeOf(d.Fields.List), Cut: d.Fields.Total > len(d.Fields.List)}
+	p := &divergencePage{Divergence: d, Tree: pages.Tree(d.Fields.List), Cut: d.Fields.Total > len(d.Fields.List)}
 	p.Frames = d.commandLines()
 	for _, s := range []*RecordedSide{&d.A, &d.B} {
 		for _, r := range append([]*Recording{s.Recording}, s.More...) {
@@ -21,7 +22,7 @@ func (d *Divergence) WriteHTML(w io.Writer) error {
 			p.Rows = append(p.Rows, row)
 		}
 	}
-	return pages.ExecuteTemplate(w, "divergence.html", p)
+	return pages.Write(w, "divergence.html", p)
 }
 
 // A divergencePage is the data of the template.
@@ -29,12 +30,12 @@ type divergencePage struct {
 	*Divergence
 	Rows   []divergenceRow
 	Frames []string
-	Tree   []*branch
+	Tree   []*pages.Branch
 	Cut    bool
 }
 
 // Headline returns the verdict as a sentence.
-func (p *divergencePage) Headline() string { return capital(p.Verdict()) }
+func (p *divergencePage) Headline() string { return pages.Capital(p.Verdict()) }
 
 // A divergenceRow describes one recording.
 type divergenceRow struct {

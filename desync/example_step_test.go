@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/stepper"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-var exampleOptions = desync.StepOptions{Lines: 20, Commands: 20, Fields: 1000}
+var exampleOptions = stepper.Options{Lines: 20, Commands: 20, Fields: 1000}
 
 // chestReplay returns the replay of the match of the Examples.
 func chestReplay() *replay.Reader {
@@ -25,8 +25,8 @@ func chestReplay() *replay.Reader {
 }
 
 // chestStep returns tick 4 of the match of the Examples.
-func chestStep() *desync.Step {
-	x, err := desync.NewStepper(chestReplay(), chestGame(pay)).Step(4, exampleOptions)
+func chestStep() *stepper.Step {
+	x, err := stepper.New(chestReplay(), chestGame(pay)).Step(4, exampleOptions)
 	if err != nil {
 		panic(err)
 	}
@@ -34,21 +34,22 @@ func chestStep() *desync.Step {
 }
 
 // A Step has each command with what it changed.
-func ExampleStep() {
-	var o desync.StepOptions = exampleOptions
-	var s *desync.Stepper = desync.NewStepper(chestReplay(), chestGame(pay))
+func Example_step() {
+	var o stepper.Options = exampleOptions
+	var s *stepper.Stepper = stepper.New(chestReplay(), chestGame(pay))
 	x, err := s.Step(4, o)
 	if err != nil {
 		panic(err)
 	}
-	var c desync.StepCommand = x.Commands[0]
+	var step *stepper.Step = x
+	var c stepper.Command = step.Commands[0]
 	fmt.Println(c.Text)
-	var did desync.Changes = c.Did
+	var did stepper.Changes = c.Did
 	for _, field := range did.Fields.List {
 		fmt.Println(field.Path, "is", field.B, "and was", field.A)
 	}
-	var phases []desync.StepPhase = x.Phases
-	var draws []desync.StepDraws = x.Draws
+	var phases []stepper.Phase = x.Phases
+	var draws []stepper.Draws = x.Draws
 	fmt.Println(len(phases), len(draws), len(x.Before()) == len(x.After()), bytes.Equal(x.Before(), x.After()))
 	// Output:
 	// player 0: give {"Gold":40}
@@ -58,9 +59,9 @@ func ExampleStep() {
 }
 
 // The states of the player in a bundle are a side of the tick.
-func ExamplePairSteps() {
+func Example_pairSteps() {
 	b := chestBundle()
-	right, err := desync.NewStepper(chestReplay(), chestGame(pay)).Step(5, exampleOptions)
+	right, err := stepper.New(chestReplay(), chestGame(pay)).Step(5, exampleOptions)
 	if err != nil {
 		panic(err)
 	}
@@ -68,8 +69,8 @@ func ExamplePairSteps() {
 	if err != nil {
 		panic(err)
 	}
-	var pair *desync.StepPair
-	pair, err = desync.PairSteps(right, wrong, [2]string{"referee", "player 1"}, exampleOptions)
+	var pair *stepper.Pair
+	pair, err = stepper.PairSteps(right, wrong, [2]string{"referee", "player 1"}, exampleOptions)
 	if err != nil {
 		panic(err)
 	}

@@ -41,9 +41,9 @@ func Explain(b *replay.Bundle, o Options) (*Explanation, error) {
 	w.touches()
 	w.e.Shown = w.shown()
 	if w.listed != nil {
-		w.e.Fields, w.e.Places, _ = w.listed.named(w.e.Fields, w.e.Places, nil)
+		w.e.Fields, w.e.Places, _ = w.listed.Named(w.e.Fields, w.e.Places, nil)
 		for i := range w.e.Streams {
-			w.e.Streams[i].Path = w.listed.name(w.e.Streams[i].Path)
+			w.e.Streams[i].Path = w.listed.Name(w.e.Streams[i].Path)
 		}
 	}
 	w.entitle()
@@ -287,7 +287,7 @@ func (w *work) fingerprint() {
 	if p := w.e.Verdict.Parting; p != nil && p.Way != WayMachine {
 		class, section, path = ClassUnstable, "", p.Field
 	}
-	w.e.Fingerprint = newFingerprint(w.e.Game, class, section, path)
+	w.e.Fingerprint = NewFingerprint(w.e.Game, class, section, path)
 }
 
 // lastGood returns the latest exhibit with a state of the referee at which the sides were equal. That of the last good tick
@@ -336,7 +336,7 @@ func (w *work) shown() *Shown {
 		if len(first) == 0 {
 			continue
 		}
-		return &Shown{x.tick, l.name(first[0].Path)}
+		return &Shown{x.tick, l.Name(first[0].Path)}
 	}
 	return nil
 }

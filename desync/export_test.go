@@ -12,9 +12,6 @@ var (
 	Transfer = transfer
 )
 
-// MaxText is the limit of a command's text.
-const MaxText = maxText
-
 // Advise returns the advice on an explanation's programs.
 func (e *Explanation) Advise() (text, revision string) { return e.advise() }
 

@@ -1,6 +1,7 @@
 package desync
 
 import (
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -47,8 +48,8 @@ func (w *work) families(s *search) []family {
 		{"faults of commands", s.commands},
 		{"faults of all commands of a tick", s.ticks},
 		{"other numbers of draws", func() error { return s.draws(w.e.Streams) }},
-		{"orders of lists", func() error { return s.orders(listsOf(schema), w.listed.orders) }},
-		{"lost elements", func() error { return s.elements(listsOf(schema), w.listed.missing) }},
+		{"orders of lists", func() error { return s.orders(diff.ListsOf(schema), w.listed.Orders) }},
+		{"lost elements", func() error { return s.elements(diff.ListsOf(schema), w.listed.Missing) }},
 		{"altered payloads of commands that change what differs", func() error { return s.payloads(w.relevant(s), true) }},
 		{"altered fields", func() error { return s.altered(schema, w.listed.fields.List) }},
 		{"altered payloads of other commands", func() error { return s.payloads(w.relevant(s), false) }},

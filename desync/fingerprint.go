@@ -8,6 +8,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -112,23 +114,15 @@ func classOf(cause CauseKind, again protocol.Outcome) Class {
 	return ClassUnknown
 }
 
-// newFingerprint returns the fingerprint of a fault. The path is that of the first field that differs, or "" if none is
+// NewFingerprint returns the fingerprint of a fault. The path is that of the first field that differs, or "" if none is
 // known, and then the section counts.
-func newFingerprint(game string, class Class, section, path string) Fingerprint {
-	f := Fingerprint{Game: game, Class: class, Section: clipped(section, maxTriageName)}
+func NewFingerprint(game string, class Class, section, path string) Fingerprint {
+	f := Fingerprint{Game: game, Class: class, Section: words.Clipped(section, MaxName)}
 	if path != "" {
-		f.Field = fieldKind(path)
+		f.Field = diff.Kind(path)
 		f.Section, _, _ = strings.Cut(f.Field, ".")
 		f.Section = strings.TrimSuffix(f.Section, "[]")
 	}
 	f.seal()
 	return f
-}
-
-// clipped returns the beginning of a text, a copy if it is longer.
-func clipped(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + " …"
 }

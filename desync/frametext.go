@@ -76,7 +76,7 @@ func onlyHere(d *lockstep.Describer, own, others []lockstep.Command, limit int) 
 			more++
 			continue
 		}
-		texts = append(texts, clipped(fmt.Sprintf("#%d %s", c.Sequence, d.Describe(c)), maxText))
+		texts = append(texts, words.Clipped(fmt.Sprintf("#%d %s", c.Sequence, d.Describe(c)), MaxText))
 	}
 	return texts, more
 }

@@ -3,6 +3,7 @@ package desync
 import (
 	"errors"
 
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
@@ -28,7 +29,7 @@ func (w *work) history() {
 		if i == maxChanges || until < w.again.first {
 			return
 		}
-		field, ok := watch(w.log.schema, w.again.state(w.e.Compared), w.e.Places.List[i].First.Path)
+		field, ok := diff.Watch(w.log.schema, w.again.state(w.e.Compared), w.e.Places.List[i].First.Path)
 		if !ok {
 			continue
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
@@ -196,28 +195,6 @@ func (m *Imported) section() {
 			}
 		}
 	}
-}
-
-// Case returns the difference as a case of a file for a [Triage]. It returns false if nothing differs.
-func (m *Imported) Case(name string, written time.Time) (Case, bool) {
-	if len(m.Groups) == 0 {
-		return Case{}, false
-	}
-	c := Case{Name: name, Written: written, Party: WrongUnknown, Groups: m.Groups, First: Span{0, m.First}}
-	if m.known {
-		c.First.From = m.agreed + 1
-	}
-	class := ClassUnknown
-	if m.First == 0 {
-		class = ClassBeginning
-	}
-	c.Fingerprint = newFingerprint(m.header.Game, class, append(slices.Clone(m.Sections), "")[0], "")
-	for _, g := range m.Groups {
-		for range g.Players {
-			c.Machines = append(c.Machines, Machine{Build: m.header.Build, Platform: m.header.Platform})
-		}
-	}
-	return c, true
 }
 
 // begin ends the last check, and begins that of a tick.

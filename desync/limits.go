@@ -13,9 +13,9 @@ const (
 	maxTicks    = 100_000   // ticks simulated to reach the desync
 	maxTrialsMS = 10_000    // milliseconds for trials, and as long again to find the last changes
 
-	// maxText bounds the bytes of a command's text. The text of a payload of 16 KiB can have 4 MiB, because it has the
+	// MaxText bounds the bytes of a command's text. The text of a payload of 16 KiB can have 4 MiB, because it has the
 	// names of the fields.
-	maxText = 4 << 10
+	MaxText = 4 << 10
 
 	maxListed  = 100_000 // fields that differ, in JSON
 	maxMissing = 10_000  // ticks whose states a Divergence asks for
@@ -25,9 +25,5 @@ const (
 	maxReportLine     = 64 << 10  // bytes of a line
 	maxReportBytes    = 256 << 20 // bytes of all lines, unpacked
 
-	maxTriageGroups   = 4096    // fingerprints of a Triage
-	maxTriageNames    = 16      // builds or platforms of each
-	maxTriageMachines = 1 << 18 // machines of all groups
-	maxTriageName     = 128     // bytes of a build, a platform, or a section that a bundle claims
-	maxUnreadable     = 1000    // names of files that cannot be read, with as many bytes of their errors
+	MaxName = 128 // bytes of a build, a platform, or a section that a bundle claims
 )

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/desync/internal/pages/pagestest"
+
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -76,7 +78,7 @@ func TestLine(t *testing.T) {
 		if strings.Contains(string(all), "Zebedee") == redact {
 			t.Errorf("redacted %v: a string of the match is there %v", redact, !redact)
 		}
-		selfContained(t, page)
+		pagestest.SelfContained(t, page)
 	}
 }
 

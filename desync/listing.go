@@ -6,13 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
 )
 
 // A listing has the fields in which a right and a wrong state of one tick differ.
 type listing struct {
-	*alignment
+	*diff.Alignment
 	fields state.Differences // up to a limit
 	places state.Places
 	ranked bool     // they are in the order of cause
@@ -22,27 +23,27 @@ type listing struct {
 // newListing compares two states, and lists at most limit fields. The error says which of the states is invalid.
 // The paths have indexes until [alignment.named] names the elements.
 func newListing(s *state.Schema, right, wrong []byte, limit int) (*listing, error) {
-	a, err := align(s, right, wrong)
+	a, err := diff.Align(s, right, wrong)
 	if err != nil {
 		if _, other := s.DiffPlacesAt("", right, wrong); other != nil {
 			err = other // it says which
 		}
 		return nil, err
 	}
-	l := &listing{alignment: a}
-	l.fields, l.places, err = a.differences("", limit)
+	l := &listing{Alignment: a}
+	l.fields, l.places, err = a.Differences("", limit)
 	return l, err
 }
 
 // byCause orders the fields by cause: those that no other one accounts for come first. The tester has the states from tick
 // good, at which both sides are equal, to that of the listing. It takes a quarter of the tester's time.
 func (l *listing) byCause(p *tester, good, t lockstep.Tick) {
-	if good = max(good, p.again.first); good >= t || !bytes.Equal(p.again.state(t), l.whole[0]) {
+	if good = max(good, p.again.first); good >= t || !bytes.Equal(p.again.state(t), l.Whole[0]) {
 		return
 	}
 	own := *p
 	own.clock.end /= 4
-	r := &ranking{tester: &own, schema: l.schema, good: good, bad: t, wrong: l.whole[1], orders: l.orders}
+	r := &ranking{tester: &own, schema: l.Schema, good: good, bad: t, wrong: l.Whole[1], orders: l.Orders}
 	first := l.fields.List[:min(len(l.fields.List), maxRanked)]
 	if order := r.rank(first); order != nil {
 		l.ranked, l.rivals = true, r.rivals()
@@ -57,7 +58,7 @@ func (l *listing) at(path string, limit int) (state.Differences, state.Places, e
 	if path == "" {
 		return l.fields, l.places, nil
 	}
-	fields, places, err := l.differences(path, limit)
+	fields, places, err := l.Differences(path, limit)
 	if err == nil && l.ranked {
 		fields.List = arrangedAs(fields.List, l.fields.List)
 		places = arrangedPlaces(places, fields.List)
@@ -73,7 +74,7 @@ func DiffStates(s *state.Schema, a, b []byte, path string) (state.Differences, s
 	if err != nil {
 		return state.Differences{}, state.Places{}, err
 	}
-	return l.named(l.at(path, maxListed))
+	return l.Named(l.at(path, maxListed))
 }
 
 // arranged returns a list in an order.
@@ -105,7 +106,7 @@ func together(list []state.Difference) []state.Difference {
 
 // elementOf returns the element of an outermost list that a path names a part of, or the section.
 func elementOf(path string) string {
-	section, element, _ := foldedPath(path)
+	section, element, _ := diff.FoldedPath(path)
 	return cmp.Or(element, section)
 }
 

@@ -36,7 +36,7 @@ func (w *work) entitle() {
 	if w.listed == nil || w.e.Verdict.Party == NoFixedResult {
 		return
 	}
-	all, places, _ := w.listed.named(w.listed.fields, w.listed.places, nil)
+	all, places, _ := w.listed.Named(w.listed.fields, w.listed.places, nil)
 	if len(places.List) > 0 {
 		w.e.top, w.e.differing = &places.List[0], all.Total
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -73,7 +74,7 @@ func (s *search) lasting(config []byte) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		changed := kindsOf(l.fields.List)
+		changed := diff.Kinds(l.fields.List)
 		if len(changed) > 0 && slices.ContainsFunc(read, func(o map[string]int) bool { return disjoint(o, changed) }) {
 			return true, nil
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -16,7 +17,7 @@ const maxOtherDraws = 50
 // generator was drawn from since, any number.
 func (s *search) draws(streams []Stream) error {
 	for _, x := range streams {
-		w, ok := watch(s.again.game.StateSchema(), s.again.state(s.bad), x.Path)
+		w, ok := diff.Watch(s.again.game.StateSchema(), s.again.state(s.bad), x.Path)
 		if !ok || x.Altered || !x.Known || x.Wrong == x.Right {
 			continue
 		}
@@ -40,7 +41,7 @@ func (s *search) draws(streams []Stream) error {
 }
 
 // drawn tries n draws more than on the right side, after each of the ticks.
-func (s *search) drawn(w *watcher, n int) error {
+func (s *search) drawn(w *diff.Watcher, n int) error {
 	var found *Cause
 	for t := s.bad; ; t-- {
 		if r, at, ok := s.shifted(w, t, n); ok {
@@ -57,20 +58,20 @@ func (s *search) drawn(w *watcher, n int) error {
 	}
 }
 
-func (s *search) drawCause(w *watcher, n int) *Cause {
+func (s *search) drawCause(w *diff.Watcher, n int) *Cause {
 	often, many := "too often", n
 	if n < 0 {
 		often, many = "too seldom", -n
 	}
-	return &Cause{Kind: OtherDraws, rank: rankDraws, Path: w.name(), Text: fmt.Sprintf("%s was drawn from %s (%s); all else follows from it", w.name(), often, draws(uint64(many)))}
+	return &Cause{Kind: OtherDraws, rank: rankDraws, Path: w.Name(), Text: fmt.Sprintf("%s was drawn from %s (%s); all else follows from it", w.Name(), often, diff.Draws(uint64(many)))}
 }
 
 // shifted returns the generator after n more draws at a tick, and its offset in the state. Fewer draws are known only back
 // to tick good.
-func (s *search) shifted(w *watcher, t lockstep.Tick, n int) (r fixed.Rand, offset int, ok bool) {
-	r, offset, ok = w.generator(s.again.state(t))
+func (s *search) shifted(w *diff.Watcher, t lockstep.Tick, n int) (r fixed.Rand, offset int, ok bool) {
+	r, offset, ok = w.Generator(s.again.state(t))
 	if ok && n < 0 {
-		before, _, known := w.generator(s.again.state(s.good))
+		before, _, known := w.Generator(s.again.state(s.good))
 		since, near := before.DrawsTo(r)
 		if n += int(since); !known || !near || n < 0 {
 			return r, 0, false

@@ -1,24 +1,17 @@
 package desync
 
 import (
-	"embed"
 	"fmt"
-	"html/template"
 	"io"
-	"strings"
 
+	"github.com/seed-49bee653/samestep/desync/internal/pages"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
-
-//go:embed page.html divergence.html triage.html
-var pageFiles embed.FS
-
-var pages = template.Must(template.ParseFS(pageFiles, "*.html"))
 
 // WriteHTML writes the explanation as one self-contained page, without scripts, fonts or network requests. It escapes
 // everything that comes from the match.
 func (e *Explanation) WriteHTML(w io.Writer) error {
-	return pages.ExecuteTemplate(w, "page.html", newPage(e))
+	return pages.Write(w, "page.html", newPage(e))
 }
 
 // A page is the data of the template. Lengths are in units of the drawings, which are stretched to the width of the
@@ -31,7 +24,7 @@ type page struct {
 	Wide, MarkX, MarkW              int
 	ColumnTicks, LastTick, Good     lockstep.Tick
 	Rows                            []pageRow
-	Tree                            []*branch
+	Tree                            []*pages.Branch
 	Cut                             bool
 	Common                          []Trait
 	Trials                          []string
@@ -59,9 +52,9 @@ const columnWide = 10
 
 func newPage(e *Explanation) *page {
 	p := &page{
-		Explanation: e, Who1: e.headline(), Reason: capital(e.Verdict.Text), Advice: capital(e.Verdict.Advice), ProgramLines: e.programLines(), Trials: e.tried(),
-		Report: capital(e.report()), FirstLine: capital(e.firstLine()),
-		Wide: columnWide * len(e.Columns), Good: e.good, Tree: treeOf(e.Fields.List), Cut: e.Fields.Total > len(e.Fields.List),
+		Explanation: e, Who1: e.headline(), Reason: pages.Capital(e.Verdict.Text), Advice: pages.Capital(e.Verdict.Advice), ProgramLines: e.programLines(), Trials: e.tried(),
+		Report: pages.Capital(e.report()), FirstLine: pages.Capital(e.firstLine()),
+		Wide: columnWide * len(e.Columns), Good: e.good, Tree: pages.Tree(e.Fields.List), Cut: e.Fields.Total > len(e.Fields.List),
 	}
 	if last := len(e.Columns) - 1; last >= 0 {
 		p.LastTick = e.Columns[last].To
@@ -84,42 +77,17 @@ func newPage(e *Explanation) *page {
 // Name returns a player's number and name.
 func (p *page) Name(player lockstep.Player) string { return p.name(player) }
 
-func (e *Explanation) headline() string {
-	switch v := &e.Verdict; {
-	case v.Party == WrongPlayer && len(v.Players) == 1:
-		return capital(e.name(v.Players[0])) + " computed it wrong"
-	case v.Party == WrongPlayer:
-		return capital(players(v.Players)) + " computed it wrong"
-	case v.Party == WrongReferee:
-		return "The referee computed it wrong"
-	case v.Party == WrongKeyframe:
-		return "A keyframe of the replay is not the match's state"
-	case v.Party == WrongBuild:
-		return "This build computes something else"
-	case v.Party == NoFixedResult:
-		return "The rules have no fixed result"
-	case v.Party == TwoBuilds:
-		return "Two builds disagree"
-	case v.Party == RulesPanicked:
-		return "The rules panicked"
-	}
-	return "Who is wrong is unknown"
-}
-
 // Graded says how well the verdict is known.
-func (p *page) Graded() string { return capital(p.Verdict.graded()) }
+func (p *page) Graded() string { return pages.Capital(p.Verdict.graded()) }
 
 // PanicFrames returns the functions of the rules at the top of the stack of a panic.
 func (p *page) PanicFrames() []stackFrame { return stackFrames(p.Panic.Stack) }
 
 // Sentence returns text as the beginning of a sentence.
-func (p *page) Sentence(text string) string { return capital(text) }
+func (p *page) Sentence(text string) string { return pages.Capital(text) }
 
 // Values says whose are the two values of a field.
-func (p *page) Values() string { return capital(p.values()) }
-
-// capital returns text as the beginning of a sentence.
-func capital(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):] }
+func (p *page) Values() string { return pages.Capital(p.values()) }
 
 func (p *page) row(who *Participant) pageRow {
 	r := pageRow{Label: p.name(who.Player), Differs: who.Differs}

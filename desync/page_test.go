@@ -1,11 +1,12 @@
 package desync_test
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-49bee653/samestep/desync/internal/pages/pagestest"
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -61,7 +62,7 @@ func TestPage(t *testing.T) {
 	if n := strings.Count(page, `class="bad"`); n != 1 {
 		t.Errorf("%d checks are said to differ, want 1", n)
 	}
-	selfContained(t, page)
+	pagestest.SelfContained(t, page)
 }
 
 // A page says that no fault explains it only if faults were tried.
@@ -76,26 +77,6 @@ func TestPageWithoutTrials(t *testing.T) {
 	}
 	if e.Tried = []desync.Tried{{}}; !strings.Contains(pageOf(t, e), none) {
 		t.Error("the page does not say that trials explain nothing")
-	}
-}
-
-var (
-	remote  = regexp.MustCompile(`(?i)(src|href|action|data|poster|xlink:href)\s*=|url\(|@import|<(script|link|iframe|img|object|embed|form|base)\b`)
-	value   = regexp.MustCompile(`="[^"]*"`) // of an attribute, in which all quotes are escaped
-	handler = regexp.MustCompile(`(?i)<[^>]*\son\w+\s*=`)
-)
-
-// selfContained requires that a page loads nothing and runs no scripts.
-func selfContained(t *testing.T, page string) {
-	t.Helper()
-	if at := remote.FindString(page); at != "" {
-		t.Errorf("the page has %q, which leads outside", at)
-	}
-	if at := handler.FindString(value.ReplaceAllString(page, `=""`)); at != "" {
-		t.Errorf("the page has %q, which runs something", at)
-	}
-	if open, closed := strings.Count(page, "<details"), strings.Count(page, "</details>"); open != closed {
-		t.Errorf("%d details begin and %d end", open, closed)
 	}
 }
 
@@ -115,18 +96,18 @@ func TestPageEscapes(t *testing.T) {
 	}
 	e.Game, e.Build, e.Match, e.Recorder, e.Machine, e.Notes = name, name, name, name, name, []string{name}
 	page := pageOf(t, e)
-	selfContained(t, strings.ReplaceAll(page, "src=http", "")) // as text it may
+	pagestest.SelfContained(t, strings.ReplaceAll(page, "src=http", "")) // as text it may
 	if strings.Contains(page, "<script") || strings.Contains(page, "<img") || !strings.Contains(page, "&lt;script&gt;") {
 		t.Error("a name was not escaped")
 	}
-	if !handler.MatchString(`<b title="x" onclick="y">`) || !remote.MatchString(`<a href="x">`) {
+	if !pagestest.Handler.MatchString(`<b title="x" onclick="y">`) || !pagestest.Remote.MatchString(`<a href="x">`) {
 		t.Error("the test finds nothing")
 	}
 }
 
 // Any explanation can be rendered as a page, even an empty one.
 func TestPageOfNothing(t *testing.T) {
-	selfContained(t, pageOf(t, &desync.Explanation{First: desync.Span{From: 1, To: 1}, Verdict: desync.Verdict{Text: "nothing is known"}}))
+	pagestest.SelfContained(t, pageOf(t, &desync.Explanation{First: desync.Span{From: 1, To: 1}, Verdict: desync.Verdict{Text: "nothing is known"}}))
 }
 
 // A tie blames no player, but the re-simulation may agree with one of the groups.

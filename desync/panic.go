@@ -30,7 +30,7 @@ func stackFrames(stack string) (all []stackFrame) {
 	for line := range strings.Lines(stack) {
 		name := frameName(line)
 		if at := sourceLine.FindStringSubmatch(line); at != nil && own && all[len(all)-1].place == "" {
-			all[len(all)-1].place = clipped(at[1], maxTriageName)
+			all[len(all)-1].place = words.Clipped(at[1], MaxName)
 		}
 		if name == "" {
 			continue
@@ -80,7 +80,7 @@ func frameName(line string) string {
 	if i := strings.LastIndexByte(name, '('); i > 0 {
 		name = name[:i]
 	}
-	return clipped(name, maxTriageName)
+	return words.Clipped(name, MaxName)
 }
 
 // inDerive is where a [lockstep.PanicError] says that the rules panicked when they got a state.

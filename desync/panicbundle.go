@@ -6,8 +6,10 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // RulesPanicked: the rules panicked, so nobody has another state.
@@ -19,10 +21,10 @@ const ClassPanic Class = "panic of the rules"
 // explainPanic explains the bundle of a panic: where it was, on which commands, and whether it comes again here.
 func (w *work) explainPanic() (*Explanation, error) {
 	m := w.manifest
-	p := &replay.Panic{Tick: m.Tick, Where: m.Panic.Where, Text: clipped(m.Panic.Text, maxText), Stack: m.Panic.Stack, Recorded: true}
+	p := &replay.Panic{Tick: m.Tick, Where: m.Panic.Where, Text: words.Clipped(m.Panic.Text, MaxText), Stack: m.Panic.Stack, Recorded: true}
 	p.Passed = passed(m, w.log.header, w.log.last)
 	w.e.Panic, w.e.Verdict = p, Verdict{Party: RulesPanicked, Players: []lockstep.Player{}}
-	w.e.First, w.e.Compared, w.e.Fields, w.e.Places = Span{m.Tick, m.Tick}, m.Tick, noChanges().Fields, noChanges().Places
+	w.e.First, w.e.Compared, w.e.Fields, w.e.Places = Span{m.Tick, m.Tick}, m.Tick, state.Differences{List: []state.Difference{}}, state.Places{List: []state.Place{}}
 	for i := range w.e.Who {
 		w.e.Who[i].Differs = w.e.Who[i].Player == m.Player
 	}
@@ -122,7 +124,7 @@ func (w *work) panicCommands(f *lockstep.Frame) {
 	w.e.Panic.Commands = len(f.Commands)
 	for i := range f.Commands[:min(len(f.Commands), maxPanicCommands)] {
 		c := &f.Commands[i]
-		w.e.Commands = append(w.e.Commands, Touch{Command{c.Tick, c.Player, c.Sequence, clipped(w.words.Describe(c), maxText)}, []string{}, []string{}})
+		w.e.Commands = append(w.e.Commands, Touch{Command{c.Tick, c.Player, c.Sequence, words.Clipped(w.words.Describe(c), MaxText)}, []string{}, []string{}})
 	}
 }
 
@@ -134,7 +136,7 @@ var digitsIn = regexp.MustCompile(`(0x[0-9a-f]+|\d+)`)
 func panicFingerprint(game, text, stack string) Fingerprint {
 	f := Fingerprint{Game: game, Class: ClassPanic, Frames: strings.Join(functionsOf(stack), ", called by ")}
 	if f.Frames == "" {
-		f.Frames = "no stack: " + clipped(digitsIn.ReplaceAllString(text, "#"), maxTriageName)
+		f.Frames = "no stack: " + words.Clipped(digitsIn.ReplaceAllString(text, "#"), MaxName)
 	}
 	f.seal()
 	return f

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/stepper"
+	"github.com/seed-49bee653/samestep/desync/triage"
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
@@ -109,7 +111,7 @@ func bankOf(r lockstep.Rules[testgame.Bank, testgame.BankConfig]) func(*lockstep
 // A bundle of a panic is explained by computing the tick again, says only what came of that, and is one group with others of the same
 // functions.
 func TestExplainPanic(t *testing.T) {
-	var all desync.Triage
+	var all triage.Triage
 	for _, where := range []string{"on the server in Step", "on the server in Validate", "on the machine of player 1 in Step"} {
 		in, server := where[strings.LastIndexByte(where, ' ')+1:], strings.Contains(where, "server")
 		for name, c := range map[string]struct {
@@ -225,7 +227,7 @@ func TestTickOfPanic(t *testing.T) {
 		if v, err := replay.Verify(r, g, replay.VerifyOptions{}); v.Panic == nil || v.Panic.Tick != found.Tick || !v.Panic.Again {
 			t.Errorf("%s: verify: got %+v, %v", where, v.Panic, err)
 		}
-		x, err := desync.NewStepper(r, g).Step(found.Tick, desync.StepOptions{Lines: 9, Commands: 9, Fields: 9})
+		x, err := stepper.New(r, g).Step(found.Tick, stepper.Options{Lines: 9, Commands: 9, Fields: 9})
 		if err != nil || !strings.Contains(x.Panic, "tick 9: the game panicked in "+where) || len(x.Commands) != 1 || x.Commands[0].Panic == "" || x.Commands[0].Refused != "" {
 			t.Errorf("%s: step: got %+v, %v", where, x, err)
 		}

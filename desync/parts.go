@@ -2,7 +2,6 @@ package desync
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/internal/words"
@@ -68,17 +67,6 @@ func (g *Group) who() string {
 		return "player " + all[0]
 	}
 	return "players " + words.List(all)
-}
-
-// oneBit reports whether two values differ in a single bit.
-func oneBit(a, b []byte) bool {
-	n := 0
-	for i := range a {
-		if len(a) == len(b) {
-			n += bits.OnesCount8(a[i] ^ b[i])
-		}
-	}
-	return n == 1
 }
 
 // A Span is the ticks From to To, both included.

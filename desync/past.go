@@ -44,7 +44,7 @@ func (p *Past) DiffStates(a, b []byte, o Options) (state.Differences, state.Plac
 			l.byCause(t, p.Agreed, p.Tick)
 		}
 	}
-	fields, places, err := l.named(l.at(o.Path, maxListed))
+	fields, places, err := l.Named(l.at(o.Path, maxListed))
 	if turned {
 		for i := range fields.List {
 			d := &fields.List[i]

@@ -127,3 +127,11 @@ func (e *Explanation) programLines() []string {
 	}
 	return nil
 }
+
+func lines[E fmt.Stringer](list []E) []string {
+	var all []string
+	for _, x := range list {
+		all = append(all, x.String())
+	}
+	return all
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -22,9 +23,9 @@ const (
 // A sample is a field that differs, an element that only one side has, or the order of a list. It is changed to what it is
 // on the wrong side, to see what else follows from it.
 type sample struct {
-	at     int      // in the list of differences
-	field  *watcher // nil for an element or an order
-	list   list     // of the element or the order
+	at     int           // in the list of differences
+	field  *diff.Watcher // nil for an element or an order
+	list   diff.List     // of the element or the order
 	id     uint64
 	extra  []byte         // the element, if only the wrong side has it
 	ranks  map[uint64]int // of the wrong side's order; nil for a field or an element
@@ -60,7 +61,7 @@ type ranking struct {
 // rank returns the order of the fields in list: their indexes, the likeliest cause first, and all fields of an element
 // together. It returns nil if nothing is known. The list begins with the orders.
 func (r *ranking) rank(l []state.Difference) []int {
-	r.differ, r.values = kindsOf(l), make(map[string]string, len(l))
+	r.differ, r.values = diff.Kinds(l), make(map[string]string, len(l))
 	for _, d := range l {
 		r.values[d.Path] = d.B
 	}
@@ -135,7 +136,7 @@ func (r *ranking) likeness(b []byte) likeness {
 		return likeness{}
 	}
 	kinds, fields, values := 0, 0, 0
-	differ := kindsOf(l.fields.List)
+	differ := diff.Kinds(l.fields.List)
 	for k := range r.differ { // the order does not matter
 		if differ[k] > 0 {
 			kinds++
@@ -201,12 +202,12 @@ func (r *ranking) influence(s *suspect, x *sample, t lockstep.Tick) error {
 // equal reports whether a sample is the same in two states.
 func (s *sample) equal(schema *state.Schema, a, b []byte) bool {
 	if s.field != nil {
-		return s.field.same(a, b)
+		return s.field.Same(a, b)
 	}
 	if s.ranks != nil {
-		return s.list.sameOrder(schema, a, b)
+		return s.list.SameOrder(schema, a, b)
 	}
-	return s.list.has(schema, a, s.id) == s.list.has(schema, b, s.id)
+	return s.list.Has(schema, a, s.id) == s.list.Has(schema, b, s.id)
 }
 
 // share returns how much of what a suspect has to do with others is done to it. Nothing known is a half.
@@ -220,7 +221,7 @@ func (s *suspect) share() (sum float64) {
 
 // choose finds the suspects.
 func (r *ranking) choose(l []state.Difference) {
-	lists := listsOf(r.schema)
+	lists := diff.ListsOf(r.schema)
 	known := make(map[string]*suspect) // only looked up
 	right := r.again.state(r.bad)
 	for i := range l {
@@ -243,36 +244,36 @@ func (r *ranking) choose(l []state.Difference) {
 }
 
 // orderOf returns a sample of the order of a list, or nil.
-func (r *ranking) orderOf(lists []list, i int) (string, *sample) {
+func (r *ranking) orderOf(lists []diff.List, i int) (string, *sample) {
 	if i >= len(r.orders) {
 		return "", nil
 	}
 	for _, l := range lists {
-		if v, err := r.schema.Lookup(r.wrong, l.name); err == nil && l.name == r.orders[i].Path {
-			return l.name + " in order", &sample{list: l, ranks: l.ranks(v)}
+		if v, err := r.schema.Lookup(r.wrong, l.Name); err == nil && l.Name == r.orders[i].Path {
+			return l.Name + " in order", &sample{list: l, ranks: l.Ranks(v)}
 		}
 	}
 	return "", nil
 }
 
 // sample returns a sample of a path, or nil.
-func (r *ranking) sample(lists []list, right []byte, path string) (string, *sample) {
-	if w, ok := watch(r.schema, right, path); ok {
-		v, ok := w.value(right)
-		if _, both := w.value(r.wrong); !ok || !both || v.Node.Kind() >= state.String {
+func (r *ranking) sample(lists []diff.List, right []byte, path string) (string, *sample) {
+	if w, ok := diff.Watch(r.schema, right, path); ok {
+		v, ok := w.Value(right)
+		if _, both := w.Value(r.wrong); !ok || !both || v.Node.Kind() >= state.String {
 			return "", nil
 		}
-		return fieldKind(path), &sample{field: w}
+		return diff.Kind(path), &sample{field: w}
 	}
 	for _, l := range lists {
-		if !strings.HasPrefix(path, l.name+"[") {
+		if !strings.HasPrefix(path, l.Name+"[") {
 			continue
 		}
 		if v, err := r.schema.Lookup(right, path); err == nil {
-			return l.name, &sample{list: l, id: l.idOf(v.Bytes)}
+			return l.Name, &sample{list: l, id: l.IDOf(v.Bytes)}
 		}
 		if v, err := r.schema.Lookup(r.wrong, path); err == nil {
-			return l.name, &sample{list: l, id: l.idOf(v.Bytes), extra: v.Bytes}
+			return l.Name, &sample{list: l, id: l.IDOf(v.Bytes), extra: v.Bytes}
 		}
 	}
 	return "", nil
@@ -315,12 +316,12 @@ func (r *ranking) nudge(s *sample, b []byte, parts int64) {
 	if s.field == nil {
 		return
 	}
-	v, ok := s.field.value(b)
+	v, ok := s.field.Value(b)
 	if !ok {
 		return
 	}
-	right, _ := s.field.value(r.again.state(r.bad))
-	wrong, _ := s.field.value(r.wrong)
+	right, _ := s.field.Value(r.again.state(r.bad))
+	wrong, _ := s.field.Value(r.wrong)
 	if v.Node.Kind() == state.Bool {
 		copy(b[v.Offset:], wrong.Bytes)
 		return
@@ -337,17 +338,17 @@ func (r *ranking) nudge(s *sample, b []byte, parts int64) {
 // changed returns a state in which the sample has changed as in the final states, or nil.
 func (r *ranking) changed(s *sample, begin []byte) []byte {
 	if s.ranks != nil {
-		return s.list.permuted(r.schema, begin, s.ranks)
+		return s.list.Permuted(r.schema, begin, s.ranks)
 	}
 	if s.field == nil {
 		return s.swapped(r.schema, begin)
 	}
-	v, ok := s.field.value(begin)
+	v, ok := s.field.Value(begin)
 	if !ok {
 		return nil
 	}
-	right, _ := s.field.value(r.again.state(r.bad))
-	wrong, _ := s.field.value(r.wrong)
+	right, _ := s.field.Value(r.again.state(r.bad))
+	wrong, _ := s.field.Value(r.wrong)
 	values := guesses(v.Bytes, right.Bytes, wrong.Bytes)
 	if len(values) == 0 {
 		return nil
@@ -363,17 +364,17 @@ func (r *ranking) changed(s *sample, begin []byte) []byte {
 
 // swapped returns a state without the element, or with the one that only the wrong side has, or nil.
 func (s *sample) swapped(schema *state.Schema, begin []byte) []byte {
-	v, err := schema.Lookup(begin, s.list.name)
+	v, err := schema.Lookup(begin, s.list.Name)
 	if err != nil {
 		return nil
 	}
 	changed := slices.Clone(begin)
-	if s.extra != nil && !slices.Contains(s.list.ids(v), s.id) {
+	if s.extra != nil && !slices.Contains(s.list.IDs(v), s.id) {
 		binary.LittleEndian.PutUint32(changed[v.Offset:], binary.LittleEndian.Uint32(v.Bytes)+1)
 		return slices.Insert(changed, v.Offset+len(v.Bytes), s.extra...)
 	}
 	for e := range v.Elements() {
-		if s.extra == nil && s.list.idOf(e.Bytes) == s.id {
+		if s.extra == nil && s.list.IDOf(e.Bytes) == s.id {
 			shorter(changed[v.Offset:])
 			return slices.Delete(changed, e.Offset, e.Offset+len(e.Bytes))
 		}

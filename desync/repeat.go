@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -236,8 +237,8 @@ func (p *repeater) kinds(d *parting) map[string]string {
 		panic(err) // cannot happen: both are our own
 	}
 	for _, f := range l.fields.List {
-		if kind := fieldKind(f.Path); kinds[kind] == "" {
-			kinds[kind] = l.name(f.Path)
+		if kind := diff.Kind(f.Path); kinds[kind] == "" {
+			kinds[kind] = l.Name(f.Path)
 		}
 	}
 	return kinds

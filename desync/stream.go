@@ -2,12 +2,11 @@ package desync
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -26,7 +25,7 @@ type Stream struct {
 func (s Stream) String() string {
 	right := "an unknown number of draws"
 	if s.Known {
-		right = draws(s.Right)
+		right = diff.Draws(s.Right)
 	}
 	switch {
 	case s.Altered:
@@ -35,61 +34,6 @@ func (s Stream) String() string {
 		return fmt.Sprintf("%s: %s on both sides", s.Path, right)
 	}
 	return fmt.Sprintf("%s: %s, but %d on the wrong side", s.Path, right, s.Wrong)
-}
-
-func draws(n uint64) string {
-	if n == 1 {
-		return "1 draw"
-	}
-	return fmt.Sprintf("%d draws", n)
-}
-
-// maxStreams is the maximum number of generators that are compared.
-const maxStreams = 32
-
-// streamPaths returns the paths of the generators that are in no list, and of those in lists that differ.
-func streamPaths(s *state.Schema, differ []state.Difference) []string {
-	var paths []string
-	var walk func(n state.Node, path string)
-	walk = func(n state.Node, path string) {
-		if len(paths) == maxStreams || n.Kind() != state.Struct {
-			return
-		}
-		if isGenerator(n) {
-			paths = append(paths, path)
-			return
-		}
-		for i := range n.NumFields() {
-			f := n.Field(i)
-			walk(f, strings.TrimPrefix(path+"."+f.Name(), "."))
-		}
-	}
-	walk(s.Root(), "")
-	for _, d := range differ {
-		for _, end := range []string{".Hi", ".Lo"} {
-			if p, ok := strings.CutSuffix(d.Path, end); ok && len(paths) < maxStreams && !slices.Contains(paths, p) {
-				paths = append(paths, p)
-			}
-		}
-	}
-	return paths
-}
-
-func isGenerator(n state.Node) bool {
-	if n.NumFields() != 2 {
-		return false
-	}
-	hi, lo := n.Field(0), n.Field(1)
-	return hi.Name() == "Hi" && lo.Name() == "Lo" && hi.Kind() == state.Uint64 && lo.Kind() == state.Uint64
-}
-
-// generator reads the generator that w watches.
-func (w *watcher) generator(b []byte) (r fixed.Rand, offset int, ok bool) {
-	v, ok := w.value(b)
-	if !ok || v.Node.Kind() != state.Struct || !isGenerator(v.Node) {
-		return r, 0, false
-	}
-	return fixed.Rand{Hi: binary.LittleEndian.Uint64(v.Bytes), Lo: binary.LittleEndian.Uint64(v.Bytes[8:])}, v.Offset, true
 }
 
 // StreamsOf counts the draws from the generators in the state: from a good state to the right and the wrong one. All are canonical
@@ -101,14 +45,14 @@ func StreamsOf(s *state.Schema, good, right, wrong []byte) []Stream {
 // streamsOf counts the draws from a good state to the right and the wrong one.
 func streamsOf(s *state.Schema, differ []state.Difference, good, right, wrong []byte) []Stream {
 	all := []Stream{}
-	for _, path := range streamPaths(s, differ) {
-		w, ok := watch(s, right, path)
+	for _, path := range diff.StreamPaths(s, differ) {
+		w, ok := diff.Watch(s, right, path)
 		if !ok {
 			continue
 		}
-		from, _, ok := w.generator(good)
-		r, _, ok2 := w.generator(right)
-		there, _, ok3 := w.generator(wrong)
+		from, _, ok := w.Generator(good)
+		r, _, ok2 := w.Generator(right)
+		there, _, ok3 := w.Generator(wrong)
 		if !ok || !ok2 || !ok3 {
 			continue
 		}
@@ -139,11 +83,11 @@ func (d Draws) String() string {
 	}
 	switch {
 	case !d.Known:
-		return fmt.Sprintf("%s: %s", name, draws(uint64(d.Right)))
+		return fmt.Sprintf("%s: %s", name, diff.Draws(uint64(d.Right)))
 	case d.Right == d.Wrong:
-		return fmt.Sprintf("%s: %s, and as many on the wrong side, with the cause above", name, draws(uint64(d.Right)))
+		return fmt.Sprintf("%s: %s, and as many on the wrong side, with the cause above", name, diff.Draws(uint64(d.Right)))
 	}
-	return fmt.Sprintf("%s: %s, but %d on the wrong side, with the cause above", name, draws(uint64(d.Right)), d.Wrong)
+	return fmt.Sprintf("%s: %s, but %d on the wrong side, with the cause above", name, diff.Draws(uint64(d.Right)), d.Wrong)
 }
 
 // A drawKey is what draws are counted by.

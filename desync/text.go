@@ -26,7 +26,7 @@ func (e *Explanation) Lines() []string { return e.page().Lines() }
 func (e *Explanation) page() *words.Page {
 	t := &words.Page{}
 	t.Line("answer", "%s", e.Title)
-	t.Line("verdict", "%s: %s", e.Verdict.who(), e.Verdict.Text)
+	t.Line("verdict", "%s: %s", e.Verdict.title(), e.Verdict.Text)
 	if e.Panic != nil {
 		e.addPanicked(t)
 		return t
@@ -101,14 +101,6 @@ func listLines(t *words.Page, name string, list []string) {
 	}
 }
 
-func lines[E fmt.Stringer](list []E) []string {
-	var all []string
-	for _, x := range list {
-		all = append(all, x.String())
-	}
-	return all
-}
-
 // String returns the group as one line of text.
 func (g Group) String() string {
 	s := g.Checksum + "  "
@@ -126,44 +118,6 @@ func (g Group) String() string {
 		s += " (as simulated again)"
 	}
 	return s
-}
-
-func (v *Verdict) who() string {
-	switch v.Party {
-	case WrongPlayer:
-		if len(v.Players) > 1 {
-			return "THE PLAYERS"
-		}
-		return "THE PLAYER"
-	case WrongReferee:
-		return "THE REFEREE"
-	case WrongBuild:
-		return "THE BUILD"
-	case WrongKeyframe:
-		return "A KEYFRAME"
-	case NoFixedResult:
-		return "NO FIXED RESULT"
-	case TwoBuilds:
-		return "TWO BUILDS DISAGREE"
-	case RulesPanicked:
-		return "THE RULES PANICKED"
-	}
-	return "UNKNOWN"
-}
-
-// graded says how well the verdict is known.
-func (v *Verdict) graded() string {
-	if v.Runs < 2 || v.Parting != nil {
-		return "grade: " + string(v.Grade)
-	}
-	how := ", one in a process of its own"
-	switch {
-	case v.NotApart != "":
-		how = ", none in a process of its own: " + v.NotApart
-	case !v.Apart:
-		how = ", none in a process of its own"
-	}
-	return fmt.Sprintf("grade: %s; %d simulations agree with each other%s", v.Grade, v.Runs, how)
 }
 
 func (e *Explanation) firstLine() string {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -33,15 +34,15 @@ const (
 )
 
 // entitiesOf returns watchers of the first elements, or fields outside of lists, that differ.
-func entitiesOf(s *state.Schema, b []byte, differ []state.Difference) []*watcher {
-	var all []*watcher
+func entitiesOf(s *state.Schema, b []byte, differ []state.Difference) []*diff.Watcher {
+	var all []*diff.Watcher
 	for i := range differ {
-		w, ok := watch(s, b, differ[i].Path)
+		w, ok := diff.Watch(s, b, differ[i].Path)
 		if !ok {
 			continue
 		}
-		e := w.element()
-		if !slices.ContainsFunc(all, func(o *watcher) bool { return o.name() == e.name() }) {
+		e := w.Element()
+		if !slices.ContainsFunc(all, func(o *diff.Watcher) bool { return o.Name() == e.Name() }) {
 			all = append(all, e)
 		}
 		if len(all) == maxEntities {
@@ -52,19 +53,19 @@ func entitiesOf(s *state.Schema, b []byte, differ []state.Difference) []*watcher
 }
 
 // named returns the entities whose ID is a number in a command's text.
-func named(text string, entities []*watcher) []string {
+func named(text string, entities []*diff.Watcher) []string {
 	numbers := strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 	var names []string
 	for _, e := range entities {
-		if e.byID() && slices.Contains(numbers, fmt.Sprint(e.id)) {
-			names = append(names, e.name())
+		if e.ByID() && slices.Contains(numbers, fmt.Sprint(e.ID)) {
+			names = append(names, e.Name())
 		}
 	}
 	return names
 }
 
 // touches returns the commands of a frame without which one of the entities would differ at the end of the tick.
-func (h *historian) touches(f *lockstep.Frame, entities []*watcher, plain *lockstep.Describer) ([]Touch, error) {
+func (h *historian) touches(f *lockstep.Frame, entities []*diff.Watcher, plain *lockstep.Describer) ([]Touch, error) {
 	var all []Touch
 	for i := range f.Commands {
 		changes, err := h.changes(f, i, f.Tick, entities)
@@ -80,12 +81,12 @@ func (h *historian) touches(f *lockstep.Frame, entities []*watcher, plain *locks
 }
 
 // changes returns the names of the entities that would differ after tick until without command i of a frame.
-func (p *tester) changes(f *lockstep.Frame, i int, until lockstep.Tick, entities []*watcher) (names []string, err error) {
+func (p *tester) changes(f *lockstep.Frame, i int, until lockstep.Tick, entities []*diff.Watcher) (names []string, err error) {
 	b, err := p.play(&variation{from: f.Tick - 1, frames: map[lockstep.Tick]*lockstep.Frame{f.Tick: without(f, i)}}, until, nil)
 	right := p.again.state(until)
 	for _, e := range entities {
-		if b != nil && right != nil && !e.same(b, right) {
-			names = append(names, e.name())
+		if b != nil && right != nil && !e.Same(b, right) {
+			names = append(names, e.Name())
 		}
 	}
 	return names, err

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -62,59 +61,6 @@ func (v *Verdict) grade() Grade {
 		return GradeConsistent
 	}
 	return GradeProven
-}
-
-// A judge says what machines a verdict is about.
-type judge struct {
-	machine  string // that simulated the match again
-	recorder string // that recorded it
-	agreed   string // what has the agreed checksum: "the referee", or "the agreed checksum" if it is not known whether there is one
-}
-
-// edited is what may be if this build is the recorder's. No simulation here can see another hour.
-const edited = "the file was edited, or the rules read a clock that says another hour or day now"
-
-// text puts a verdict into words. The check is the one that decides, or nil if a keyframe does.
-func (j *judge) text(v *Verdict, c *check) string {
-	if c == nil {
-		return j.keyframe(v)
-	}
-	right, _ := c.sides()
-	again := "the match simulated again agrees with "
-	switch {
-	case v.Party == WrongBuild && len(c.mismatches) == 0:
-		return fmt.Sprintf("this build (on %s) computes %s at tick %d where the log has %s, before anybody differed: take the build and the platform that recorded it (%s). If they compute the same, "+edited,
-			j.machine, checksum.FormatHash(c.own), c.tick, checksum.FormatHash(c.agreed), j.recorder)
-	case v.Party == WrongBuild && len(right) > 0:
-		return fmt.Sprintf("%s%s alone: this build (on %s) may be theirs, and differs from the one of most players (on %s), or "+edited,
-			again, players(right), j.machine, j.recorder)
-	case v.Party == WrongBuild:
-		return fmt.Sprintf("the match simulated again (on %s) matches no report: this build differs from the one that played the match (on %s), or all reports are wrong, or "+edited,
-			j.machine, j.recorder)
-	case v.Party == WrongUnclear && c.seats == 2:
-		return again + players(right) + ", not with " + j.agreed + ": which of them is right is unknown"
-	case v.Party == WrongUnclear:
-		return again + "half of the players: which half is right is unknown"
-	case v.Party == WrongReferee:
-		return again + players(right) + ", not with the referee"
-	case v.Party == WrongPlayer && c.tie:
-		return again + players(right) + ", not with " + players(v.Players)
-	case v.Party == WrongPlayer:
-		return again + j.agreed + ", not with " + players(v.Players)
-	}
-	return "all checksums match the simulation"
-}
-
-// keyframe returns the text of a verdict on a keyframe.
-func (j *judge) keyframe(v *Verdict) string {
-	switch v.Party {
-	case WrongKeyframe:
-		i := slices.IndexFunc(v.Blames, func(b Blame) bool { return b.Who == WrongKeyframe })
-		return fmt.Sprintf("the keyframe of tick %d is not the state that the simulation gives; the checksums are right", v.Blames[i].First)
-	case WrongBuild:
-		return fmt.Sprintf("a keyframe is not the state that the simulation gives, and no check follows: this build (on %s) differs from the one that recorded it (on %s), or "+edited, j.machine, j.recorder)
-	}
-	return "unknown"
 }
 
 // verdictOf returns the verdict for some blames. The first blame of a party other than a player decides. A keyframe does not

@@ -113,7 +113,7 @@ func (v *Verification) verdict() string {
 func (b *Blame) String() string {
 	who, again := fmt.Sprintf("player %d", b.Player), "it was right again, or silent, at tick %d"
 	if b.Who != WrongPlayer {
-		who, again = parties[b.Who], "it was right again at tick %d"
+		who, again = said[b.Who].noun, "it was right again at tick %d"
 	}
 	text, never := fmt.Sprintf("%s at tick %d; ", who, b.First), "it was not seen right again"
 	switch {
@@ -129,14 +129,6 @@ func (b *Blame) String() string {
 		never += fmt.Sprintf(" before the player was gone at tick %d", b.Gone)
 	}
 	return text + never
-}
-
-// parties names the parties that are not players.
-var parties = map[Party]string{
-	WrongReferee:  "the referee",
-	WrongBuild:    "this build or the file",
-	WrongKeyframe: "the keyframe",
-	WrongUnclear:  "the referee or this build",
 }
 
 // add describes the comparison.

@@ -138,10 +138,6 @@ func parse(t *testing.T, b []byte) (n node) {
 
 // cellsOf returns the cells of a row.
 func cellsOf(o node) string {
-	what := o.Summary
-	if o.Description != "" {
-		what += ". " + o.Description
-	}
 	token := "none"
 	for i, s := range o.Security {
 		_, with := s["token"]
@@ -152,7 +148,7 @@ func cellsOf(o node) string {
 			token = "optional"
 		}
 	}
-	return what + " | " + token
+	return o.Summary + " | " + token
 }
 
 // fields writes the rows of an object, and of the objects in it.

@@ -1,7 +1,7 @@
 // Package probe records what the rules of a game compute in one tick: each value that is assigned, tested or returned, in
 // order, with the function and the element that it belongs to.
 //
-// Nobody calls it by hand. Package internal/weave writes copies of a game's sources with calls of it, and samestep desync line builds
+// Nobody calls it by hand. Package desync/line/internal/weave writes copies of a game's sources with calls of it, and samestep desync line builds
 // those copies, runs the same tick on two sides, and compares the two recordings: the first probe that differs is the
 // answer. docs/desync-line.md describes it. The package imports only the standard library, so that the woven copy of any
 // package can import it.

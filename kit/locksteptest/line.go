@@ -106,7 +106,7 @@ func (f *Failure) findLine(job program.TestJob, until time.Time) (string, error)
 		return "", fmt.Errorf("the module cache does not have module %s", engineModule)
 	}
 	env := append(os.Environ(), "GOFLAGS=", "GOWORK=") // those of the game are not for the engine
-	return goCommand(ctx, engine, env, "run", "-mod=readonly", "./internal/line/checkline", path)
+	return goCommand(ctx, engine, env, "run", "-mod=readonly", "./desync/line/checkline", path)
 }
 
 // testPattern returns the regular expressions that only one test has.

@@ -9,7 +9,7 @@ import (
 )
 
 // A tracer records one tick in the match and in one of the ways in which it is computed again, and the tick before, if that was
-// computed again in the same way and came out equal. The rules have probes then: the program is one that package internal/line
+// computed again in the same way and came out equal. The rules have probes then: the program is one that package desync/line
 // has built.
 type tracer struct {
 	job     program.CheckJob

@@ -108,14 +108,19 @@ var imports = []importRow{
 	{pattern: "recorder"},
 	// Likewise: any server can use it.
 	{pattern: "server/agones"},
-	{pattern: "desync", own: slices.Concat(live, []string{"replay", "fixed", "internal/matchlog", "internal/words"}), modules: []string{xxhash, xsync}, tests: slices.Concat(games, []string{"internal/testing/planted"})},
+	{pattern: "desync", own: slices.Concat(live, []string{"desync/internal/diff", "desync/internal/pages", "replay", "fixed", "internal/matchlog", "internal/words"}), modules: []string{xxhash, xsync}, tests: slices.Concat(games, []string{"desync/internal/pages/pagestest", "desync/stepper", "desync/triage", "internal/testing/planted"})},
+	{pattern: "desync/internal/diff", own: []string{"fixed", "state"}},
+	{pattern: "desync/internal/pages", own: []string{"desync/internal/diff", "state"}},
+	{pattern: "desync/internal/pages/pagestest"},
+	{pattern: "desync/stepper", own: []string{"checksum", "desync", "desync/internal/diff", "internal/words", "lockstep", "replay", "state"}, tests: slices.Concat(games, log, live, []string{"fixed"})},
+	{pattern: "desync/triage", own: []string{"desync", "desync/internal/pages", "internal/words", "lockstep/record"}, tests: []string{"desync/internal/pages/pagestest", "lockstep"}},
 	// Only the standard library: the woven copy of any package imports it.
 	{pattern: "desync/probe"},
 	{pattern: "desync/probe/program", own: []string{"checksum", "desync/probe", "lockstep", "lockstep/record", "state"}, tests: slices.Concat(log, live, []string{"fixed", "lockstep/local"})},
-	{pattern: "internal/weave", own: []string{"desync/probe"}, modules: []string{xtools}},
-	{pattern: "internal/line", own: slices.Concat(log, []string{"desync", "desync/probe", "desync/probe/program", "internal/weave", "internal/words", "lockstep/abi", "module"}), modules: []string{xsync}, tests: slices.Concat(games, live, []string{"internal/testing/hostile", "internal/testing/planted/workshop", "lockstep/local"})},
+	{pattern: "desync/line/internal/weave", own: []string{"desync/probe"}, modules: []string{xtools}},
+	{pattern: "desync/line", own: slices.Concat(log, []string{"desync", "desync/probe", "desync/probe/program", "desync/line/internal/weave", "internal/words", "lockstep/abi", "module"}), modules: []string{xsync}, tests: slices.Concat(games, live, []string{"internal/testing/hostile", "internal/testing/planted/workshop", "lockstep/local"})},
 	// Apart, so that no test of a game links what reads and builds sources.
-	{pattern: "internal/line/checkline", own: []string{"desync/probe/program", "internal/line"}},
+	{pattern: "desync/line/checkline", own: []string{"desync/probe/program", "desync/line"}},
 	// No machine of a server imports the server.
 	{pattern: "server/internal/allowance", modules: []string{xtime}},
 	{pattern: "server/internal/crowd"},

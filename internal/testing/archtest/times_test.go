@@ -15,7 +15,7 @@ const maxSeconds = 15
 // timeExceptions are the packages above it. A row may only go down.
 var timeExceptions = map[string]float64{
 	"cmd/samestep/tool": 36, // each of 50 verbs, and 30 processes of servers and players
-	"internal/line":     20, // 5 where the programs with probes have been built before
+	"desync/line":       20, // 5 where the programs with probes have been built before
 }
 
 // timeFindings looks for packages whose tests take too long. Each line of the table has the seconds of a test binary and its

@@ -1,0 +1,240 @@
+package line
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/desync/line/internal/weave"
+	"github.com/seed-49bee653/samestep/desync/probe"
+	"github.com/seed-49bee653/samestep/desync/probe/program"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// unit is an element with an ID.
+type unit struct{ ID, Stuck uint32 }
+
+// recordedStream returns the stream of what f does.
+func recordedStream(t *testing.T, sites []weave.Site, ids []int, f func()) *stream {
+	t.Helper()
+	var b bytes.Buffer
+	probe.Start(&b, nil, nil)
+	f()
+	if _, err := probe.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	return newStream(&b, sites, func(i int) int { return ids[i] })
+}
+
+// An assignment that only one side has explains a difference in what is read; one that was only moved does not.
+func TestMovedAssignment(t *testing.T) {
+	sites := []weave.Site{
+		{Func: "step", Kind: weave.Enter, Text: "step()"},
+		{Func: "step", Kind: weave.Write, Name: "Stuck", Text: "u.Stuck = 0", Line: 2},
+		{Func: "step", Kind: weave.Test, Reads: []string{"Stuck"}, Text: "u.Stuck > 3", Line: 3},
+	}
+	ids := []int{0, weave.None, 2}
+	play := func(assign, test bool) func() {
+		return func() {
+			u := &unit{1, 5}
+			defer probe.Leave(probe.Enter(0, u))
+			if assign {
+				probe.B(u.Stuck)
+				u.Stuck = 0
+				probe.R(1, u.Stuck, u)
+			}
+			probe.V(2, test)
+		}
+	}
+	for _, c := range []struct {
+		name        string
+		inB, testB  bool
+		wantReason  Reason
+		wantTheLine int
+	}{
+		{"moved", true, true, Value, 3},
+		{"forgotten", false, true, Only, 2},
+		{"equal", true, false, Nothing, 0},
+	} {
+		x := comparison{
+			a: recordedStream(t, sites, ids, play(true, false)),
+			b: recordedStream(t, sites, ids, play(c.inB, c.testB)),
+		}
+		f, err := x.find()
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := 0
+		if p := f.Place(); p != nil {
+			line = p.Line
+		}
+		if f.Reason != c.wantReason || line != c.wantTheLine {
+			t.Errorf("%s: got %s at line %d, want %s at line %d", c.name, f.Reason, line, c.wantReason, c.wantTheLine)
+		}
+	}
+}
+
+// A stale cache is written where its field is, and not where a field of the state is that the same line reads: both sides begin
+// with the same state.
+func TestStaleWriter(t *testing.T) {
+	schema, err := state.ParseType("struct { Herd struct { Sheep []struct { Wool uint16 } } }")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sites := []weave.Site{
+		{Func: "step", Kind: weave.Enter, Text: "step()"},
+		{Func: "step", Kind: weave.Test, Reads: []string{"Wool", "near"}, Text: "s.Wool > 3 && w.near[i] > 0", Line: 3},
+	}
+	wool := lastWrite{&weave.Site{Name: "Wool", Line: 7}, 67}
+	near := lastWrite{&weave.Site{Name: "near", Line: 8}, 50}
+	for _, c := range []struct {
+		name     string
+		before   map[string]lastWrite
+		wantLine int
+	}{
+		{"the state later", map[string]lastWrite{"Wool": wool, "near": near}, 8},
+		{"only the state", map[string]lastWrite{"Wool": wool}, 0},
+	} {
+		play := func(test bool) func() {
+			return func() {
+				defer probe.Leave(probe.Enter(0, &unit{1, 5}))
+				probe.V(1, test)
+			}
+		}
+		x := comparison{
+			a: recordedStream(t, sites, []int{0, 1}, play(true)), b: recordedStream(t, sites, []int{0, 1}, play(false)),
+			before: c.before, equal: map[string]bool{},
+		}
+		addNames(x.equal, schema.Root())
+		f, err := x.find()
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := 0
+		if f.Written != nil {
+			line = f.Written.Line
+		}
+		if f.Where[1] == nil || f.Where[1].Line != 3 || line != c.wantLine {
+			t.Errorf("%s: got %+v, written at line %d, want line %d", c.name, f.Where[1], line, c.wantLine)
+		}
+	}
+}
+
+// A variable of the function around a literal explains what the literal reads.
+func TestVariableOfClosure(t *testing.T) {
+	sites := []weave.Site{
+		{Func: "step", Kind: weave.Enter, Text: "step()"},
+		{Func: "step", Kind: weave.Define, Name: "total", Local: true, Text: "total := 0", Line: 2},
+		{Func: "step", Kind: weave.Range, Text: "range list", Line: 3},
+		{Func: "step", Kind: weave.Define, Name: "total", Local: true, Text: "total := 0", Line: 4},
+		{Func: "step.func1", Kind: weave.Write, Name: "total", Local: true, Reads: []string{"share"}, Text: "total += share", Line: 6},
+	}
+	play := func(define int, total int) func() {
+		return func() {
+			defer probe.Leave(probe.Enter(0))
+			for i := range 2 {
+				if define == 3 || i == 0 {
+					probe.D(define, 0)
+				}
+				probe.S(2)
+			}
+			probe.W(4, total, nil)
+		}
+	}
+	x := comparison{a: recordedStream(t, sites, []int{0, weave.None, 2, weave.None, 4}, play(1, 8)), b: recordedStream(t, sites, []int{0, weave.None, 2, weave.None, 4}, play(3, 5))}
+	f, err := x.find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := f.Place(); f.Reason != Only || p == nil || p.Line != 4 {
+		t.Errorf("got %+v at %+v, want line 4", f, p)
+	}
+}
+
+// Two ways with one text are told apart by their lines.
+func TestWaysWithOneText(t *testing.T) {
+	sites := []weave.Site{
+		{Func: "step", Kind: weave.Enter, Text: "step()"},
+		{Func: "step", Kind: weave.Case, Text: "select <-done", Line: 5},
+		{Func: "step", Kind: weave.Case, Text: "select <-done", Line: 8},
+	}
+	play := func(site int) func() {
+		return func() {
+			defer probe.Leave(probe.Enter(0))
+			probe.S(site)
+		}
+	}
+	ids := []int{0, 1, 2}
+	x := comparison{a: recordedStream(t, sites, ids, play(1)), b: recordedStream(t, sites, ids, play(2))}
+	f, err := x.find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "the sides go different ways from here: select <-done (line 5) | select <-done (line 8)"; f.because() != want {
+		t.Errorf("got %q, want %q", f.because(), want)
+	}
+}
+
+// Of several assignments in one tick, the last in the order of the probes counts, each time.
+func TestLastWrites(t *testing.T) {
+	s := &side{source: &weave.Source{}}
+	h := program.History{}
+	for i := range 20 {
+		s.source.Sites = append(s.source.Sites, weave.Site{Kind: weave.Write, Name: "near", Line: i})
+		h[i] = program.Latest{Site: i, Tick: 50}
+	}
+	h[3] = program.Latest{Site: 3, Tick: 51}
+	if w := s.lastWrites(h.List())["near"]; w.site.Line != 3 || w.tick != 51 {
+		t.Errorf("got line %d in tick %d, want line 3 in tick 51", w.site.Line, w.tick)
+	}
+	h[3] = program.Latest{Site: 3, Tick: 50}
+	if w := s.lastWrites(h.List())["near"]; w.site.Line != 19 {
+		t.Errorf("got line %d, want line 19", w.site.Line)
+	}
+}
+
+// That a pointer is to a copy counts. Of a list it counts only where a version has another text: an append makes a new list or not,
+// as there is room.
+func TestSameMarks(t *testing.T) {
+	moment := func(text, value string) *moment {
+		return &moment{Event: probe.Event{Value: value}, own: &weave.Site{Kind: weave.Define, Text: text}}
+	}
+	for _, c := range []struct {
+		textA, a, textB, b string
+		before             map[string]lastWrite
+		want               bool
+	}{
+		{"u", "&Unit 1", "u", "&Unit 1", nil, true},
+		{"u", "&Unit 1", "u", "&Unit 1 outside the state", nil, false},
+		{"l", "[1 2]", "l", "[1 2] outside the state", nil, true},
+		{"l", "[1 2]", "l", "[1 3] outside the state", nil, false},
+		{"l := w.L", "[1 2]", "l := clone(w.L)", "[1 2] outside the state", nil, false},
+		{"l := w.L[:2]", "[1 2] (room for 2)", "l := w.L[:2]", "[1 2] (room for 4) outside the state", nil, true},
+		{"l := w.L[:2]", "[1 2] (room for 2)", "l := w.L[:2]", "[1 3] (room for 2)", nil, false},
+		{"l := w.L[:2]", "[1 2] (room for 2)", "l := clone(w.L)", "[1 2]", nil, true},
+		{"l := w.L[:2:2]", "[1 2] (room for 2)", "l := w.L[:2]", "[1 2] (room for 4)", nil, false},
+		{"l := w.L", "[1 2]", "l := clone(w.L)", "[1 2] outside the state", map[string]lastWrite{}, true},
+	} {
+		x := comparison{before: c.before}
+		if got := x.same(moment(c.textA, c.a), moment(c.textB, c.b)); got != c.want {
+			t.Errorf("%s %s, %s %s: got %v", c.textA, c.a, c.textB, c.b, got)
+		}
+	}
+}
+
+// A side that still computes has fewer sums, which says nothing.
+func TestDiffer(t *testing.T) {
+	for _, c := range []struct {
+		a, b watched
+		want bool
+	}{
+		{watched{sums: []uint64{1, 2}}, watched{sums: []uint64{1, 2, 3}}, false},
+		{watched{sums: []uint64{1, 2}, ended: true}, watched{sums: []uint64{1, 2, 3}}, true},
+		{watched{sums: []uint64{1, 2, 3}}, watched{sums: []uint64{1, 2}, ended: true}, true},
+		{watched{sums: []uint64{1, 2, 3}}, watched{sums: []uint64{1, 4}}, true},
+		{watched{sums: []uint64{1}, ended: true}, watched{sums: []uint64{1}, ended: true}, false},
+	} {
+		if got := differ(&c.a, &c.b); got != c.want {
+			t.Errorf("%v and %v: got %v", c.a.sums, c.b.sums, got)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package line
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-49bee653/samestep/desync/line/internal/weave"
+	"github.com/seed-49bee653/samestep/desync/probe/program"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// A beforeError is a tick that cannot be compared: what differs arose in a tick before.
+type beforeError struct{ tick lockstep.Tick }
+
+func (e *beforeError) Error() string {
+	return fmt.Sprintf("the sides do not begin tick %d with the same state", e.tick)
+}
+
+// beginEqual returns an error if two runs began the tick with different states.
+func (s *search) beginEqual(done [2]*job, runs [2]*program.Run) error {
+	var states [2][]byte
+	for i := range states {
+		var err error
+		if states[i], err = os.ReadFile(filepath.Join(done[i].Folder, runs[i].Before)); err != nil {
+			return err
+		}
+	}
+	if !bytes.Equal(states[0], states[1]) {
+		return &beforeError{s.Tick}
+	}
+	return nil
+}
+
+// compare compares the recordings of two runs of the tick.
+func (s *search) compare(sides [2]*side, done [2]*job, runs [2]*program.Run, before map[string]lastWrite) error {
+	if s.result.Mode != Checked {
+		if err := s.beginEqual(done, runs); err != nil {
+			return err
+		}
+	}
+	s.result.Tick = s.Tick
+	for i, r := range runs {
+		s.result.Events[i], s.result.Panics[i] = r.Events, r.Panic
+		s.result.Dropped += r.Dropped
+		s.result.Partial += r.Partial
+	}
+	in := partOf(runs)
+	s.result.Phase = in.phase
+	cut := runs[0].Cut || runs[1].Cut
+	if !cut && runs[0].Hash == runs[1].Hash && runs[0].Panic == runs[1].Panic {
+		if s.named && runs[0].Panic == "" && s.result.Endless == [2]*Endless{} {
+			s.result.First, s.result.Last, s.result.Tick = s.Tick-1, s.Tick, 0
+		}
+		return s.lastProbe(sides[0], done[0], runs[0])
+	}
+	if runs[0].Trace == "" || runs[1].Trace == "" {
+		return nil
+	}
+	for _, innocent := range []map[int]bool{s.innocent, nil} {
+		err := s.first(sides, done, runs, before, in, innocent)
+		if err != nil || innocent == nil || s.result.Finding != nil && s.result.Finding.Reason != Nothing {
+			return err
+		}
+	}
+	return nil // the second one returns
+}
+
+// first looks for the first difference, but not at innocent sites.
+func (s *search) first(sides [2]*side, done [2]*job, runs [2]*program.Run, before map[string]lastWrite, in part, innocent map[int]bool) error {
+	c := &comparison{before: before, decls: [2]map[string]weave.Decl{sides[0].source.Decls, sides[1].source.Decls}}
+	if err := s.fields(c, done, runs); err != nil {
+		return err
+	}
+	if err := s.streams(in, done, runs); err != nil {
+		return err
+	}
+	partner := weave.Align(sides[0].source.Sites, sides[1].source.Sites)
+	paired := make([]bool, len(sides[0].source.Sites))
+	for _, i := range partner {
+		if i != weave.None {
+			paired[i] = true
+		}
+	}
+	var err error
+	if c.a, err = openStream(done[0], runs[0], sides[0].source.Sites, func(i int) int {
+		if !paired[i] {
+			return weave.None
+		}
+		return i
+	}); err != nil {
+		return err
+	}
+	defer c.a.close()
+	if c.b, err = openStream(done[1], runs[1], sides[1].source.Sites, func(i int) int { return partner[i] }); err != nil {
+		return err
+	}
+	defer c.b.close()
+	s.ran = [2]map[int]bool{c.a.ran, c.b.ran}
+	c.a.innocent, c.b.innocent = innocent, innocent
+	s.result.Finding, err = c.find()
+	for i, x := range []*stream{c.a, c.b} {
+		if err == nil && runs[i].Cut {
+			err = s.endless(i, done[i], runs[i], x)
+		}
+	}
+	if f := s.result.Finding; err == nil && (runs[0].Cut || runs[1].Cut) && f.Reason == Nothing {
+		s.result.Finding = nil // both sides do the same, and do not end
+	}
+	return err
+}
+
+// fields compares the states after the tick.
+func (s *search) fields(c *comparison, done [2]*job, runs [2]*program.Run) error {
+	if runs[0].Panic != "" || runs[1].Panic != "" || runs[0].Cut || runs[1].Cut {
+		return nil
+	}
+	schema, err := state.ParseSchema(s.head.StateSchema)
+	if err != nil {
+		return err
+	}
+	var states [2][]byte
+	for i := range states {
+		if states[i], err = os.ReadFile(filepath.Join(done[i].Folder, runs[i].State)); err != nil {
+			return err
+		}
+	}
+	c.equal = map[string]bool{}
+	addNames(c.equal, schema.Root())
+	s.result.Fields, c.seen, err = fieldsOf(schema, states[0], states[1])
+	return err
+}
+
+// addNames adds the names of the fields below a node.
+func addNames(all map[string]bool, n state.Node) {
+	for i := range n.NumFields() {
+		f := n.Field(i)
+		all[f.Name()] = true
+		addNames(all, f)
+	}
+	if k := n.Kind(); k == state.Slice || k == state.Array {
+		addNames(all, n.Elem())
+	}
+}

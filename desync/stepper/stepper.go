@@ -1,0 +1,249 @@
+package stepper
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
+	"github.com/seed-49bee653/samestep/internal/words"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// A Stepper goes through a match tick by tick, in any order. The next tick is the cheapest. It belongs to one goroutine.
+type Stepper struct {
+	reader   *replay.Reader
+	game     *lockstep.Game
+	cursor   *replay.Cursor // nil before the first tick, and after a panic
+	keyframe lockstep.Tick  // where the cursor began
+	desync   lockstep.Tick  // the first contradiction since then, or 0
+}
+
+// New returns a Stepper of a match. g simulates it.
+func New(r *replay.Reader, g *lockstep.Game) *Stepper { return &Stepper{reader: r, game: g} }
+
+// maxStepPhases is the number of marks in a tick that are accounted for. Those after them belong to the last one.
+const maxStepPhases = 256
+
+// Step accounts for a tick. The error wraps a [*replay.TickError] if the match lacks the tick or begins with it, and
+// [state.ErrPath] if neither the state before it nor that after it has the path. A simulation that contradicts the file is no
+// error.
+func (s *Stepper) Step(t lockstep.Tick, o Options) (*Step, error) {
+	frame, err := s.reach(t, &o)
+	if err != nil {
+		return nil, err
+	}
+	sim := s.cursor.Simulation()
+	x := &Step{
+		Tick: t, Keyframe: s.keyframe, Commands: []Command{}, Phases: []Phase{}, Events: []string{}, Draws: []Draws{}, Did: noChanges(),
+		before: sim.AppendState(nil), frame: frame.Clone(), limit: o.Lines, fieldwise: o.Path != "", schema: s.game.StateSchema(),
+	}
+	if x.words, err = lockstep.NewDescriber(sim.Header(), s.game); err != nil {
+		return nil, err
+	}
+	w := &stepWork{Stepper: s, o: o, x: x, header: sim.Header()}
+	alone, err := w.commands()
+	if err != nil {
+		return nil, err
+	}
+	if err := w.run(); err != nil || x.Panic != "" {
+		return x, err
+	}
+	x.Stale = alone != nil && !bytes.Equal(alone, x.after)
+	if x.Did, err = w.changes(x.before, x.after); err != nil {
+		return nil, err
+	}
+	w.generators()
+	s.confirm(x)
+	return x, nil
+}
+
+// reach brings the cursor to the tick before t, and returns the frame of t.
+func (s *Stepper) reach(t lockstep.Tick, o *Options) (*lockstep.Frame, error) {
+	if s.cursor == nil || t == 0 || s.cursor.Tick() > t-1 {
+		s.cursor = nil
+		c, err := replay.NewCursor(s.reader, s.game, max(t, 1)-1)
+		if err != nil {
+			return nil, err
+		}
+		if c.Tick() >= t {
+			return nil, s.lacks(t, c.Tick())
+		}
+		c.Compare()
+		c.TakePanic()
+		s.cursor, s.keyframe, s.desync = c, c.Tick(), 0
+	}
+	from := s.cursor.Tick()
+	if err := s.reader.CheckTicks(t-from, o.MaxTicks); err != nil {
+		return nil, err
+	}
+	for {
+		frame, err := s.frame()
+		switch {
+		case err == io.EOF:
+			return nil, s.lacks(t, s.keyframe)
+		case err != nil || frame.Tick == t:
+			return frame, err
+		}
+		if err := s.cursor.Step(); err != nil {
+			s.cursor = nil
+			return nil, err
+		}
+		if o.Progress != nil {
+			o.Progress(s.cursor.Tick()-from, t-from)
+		}
+	}
+}
+
+// frame returns the next frame, and notes what contradicts the file before it.
+func (s *Stepper) frame() (*lockstep.Frame, error) {
+	for {
+		frame, err := s.cursor.Frame()
+		var desync *lockstep.DesyncError
+		if !errors.As(err, &desync) {
+			return frame, err
+		}
+		if s.desync == 0 {
+			s.desync = desync.Tick
+		}
+	}
+}
+
+// lacks returns the error for a tick that the match does not have after a keyframe, of tick first.
+func (s *Stepper) lacks(t, first lockstep.Tick) error {
+	r, err := s.reader.Reopen()
+	if err != nil {
+		return err
+	}
+	if keyframes := r.Index(); len(keyframes) > 0 {
+		first = min(first, keyframes[0])
+	}
+	_, err = replay.StateAt(r, nil, max(t, first+1), replay.SimulateOptions{})
+	var missing *replay.TickError
+	switch {
+	case errors.As(err, &missing):
+		return &replay.TickError{Tick: t, First: first + 1, Last: missing.Last}
+	case t > first:
+		return err
+	}
+	return fmt.Errorf("desync: got tick %d, want at least %d: the match begins with the state after tick %d", t, first+1, first)
+}
+
+// confirm compares what the file has of the tick. The end, or damage there, is an error of the next tick.
+func (s *Stepper) confirm(x *Step) {
+	s.frame()
+	x.Agreed, x.Desync = s.cursor.Agreed(), s.desync
+}
+
+// A stepWork is the work of one Step.
+type stepWork struct {
+	*Stepper
+	o      Options
+	x      *Step
+	header *lockstep.Header
+}
+
+// changes compares the states before and after the tick, or others.
+func (w *stepWork) changes(before, after []byte) (Changes, error) {
+	return changesBetween(w.x.schema, before, after, &w.o)
+}
+
+// part is changes of a part of the tick. Neither of two states in the middle of a tick needs to have the path.
+func (w *stepWork) part(before, after []byte) (Changes, error) {
+	c, err := w.changes(before, after)
+	if errors.Is(err, state.ErrPath) {
+		err = nil
+	}
+	return c, err
+}
+
+// run computes the tick, and takes its phases, its events and its draws.
+func (w *stepWork) run() error {
+	x, sim := w.x, w.cursor.Simulation()
+	x.Phases = append(x.Phases, Phase{Checksum: checksum.FormatHash(sim.Hash())}) // up to the first mark
+	last, failed := x.before, error(nil)
+	sim.ObservePhases(func(_ lockstep.Tick, name string, sum *checksum.Sum) {
+		if len(x.Phases) > maxStepPhases || failed != nil {
+			return
+		}
+		now := sim.AppendState(nil)
+		failed = w.endPhase(last, now)
+		x.Phases, last = append(x.Phases, Phase{Name: name, Checksum: checksum.FormatHash(sum.Hash)}), now
+	})
+	sim.Observe(func(_ lockstep.Tick, e any) { x.event(e, w.o.Lines) })
+	sim.ObserveDraws(func(_ lockstep.Tick, d lockstep.Draw) { x.draw(d, w.o.Lines) })
+	err := w.cursor.Step()
+	sim.ObservePhases(nil)
+	sim.Observe(nil)
+	sim.ObserveDraws(nil)
+	if errors.As(err, new(*lockstep.PanicError)) {
+		x.Panic, w.Stepper.cursor, err = err.Error(), nil, nil
+		if len(x.Phases) == 1 {
+			x.Phases = []Phase{} // no marks
+		}
+		return failed
+	}
+	if err != nil {
+		return err
+	}
+	x.after = sim.AppendState(nil)
+	x.Checksum = checksum.FormatHash(sim.Hash())
+	_, x.Ended = sim.Ended()
+	if failed == nil {
+		failed = w.endPhase(last, x.after)
+	}
+	switch {
+	case len(x.Phases) == 1:
+		x.Phases = []Phase{} // no marks
+	case x.Phases[0].Checksum == x.Phases[1].Checksum:
+		x.Phases = x.Phases[1:]
+	}
+	return failed
+}
+
+// endPhase notes what the last phase changed.
+func (w *stepWork) endPhase(before, now []byte) (err error) {
+	w.x.Phases[len(w.x.Phases)-1].Did, err = w.part(before, now)
+	return err
+}
+
+func (s *Step) event(e any, limit int) {
+	if len(s.Events) >= limit {
+		s.Silent++
+		return
+	}
+	s.Events = append(s.Events, words.Clipped(fmt.Sprintf("%T%+v", e, e), desync.MaxText))
+}
+
+func (s *Step) draw(d lockstep.Draw, limit int) {
+	i := slices.IndexFunc(s.Draws, func(o Draws) bool { return o.Purpose == d.Purpose })
+	if i < 0 {
+		i = len(s.Draws)
+		s.Draws = append(s.Draws, Draws{Purpose: d.Purpose})
+	}
+	x := &s.Draws[i]
+	if x.Count++; len(x.Entities) < limit {
+		x.Entities = append(x.Entities, d.Entity)
+	}
+}
+
+// generators counts the draws from generators in the state.
+func (w *stepWork) generators() {
+	for _, path := range diff.StreamPaths(w.x.schema, w.x.Did.Fields.List) {
+		field, ok := diff.Watch(w.x.schema, w.x.after, path)
+		if !ok {
+			continue
+		}
+		from, _, ok := field.Generator(w.x.before)
+		to, _, ok2 := field.Generator(w.x.after)
+		if n, drawn := from.DrawsTo(to); ok && ok2 && drawn && n > 0 {
+			w.x.Draws = append(w.x.Draws, Draws{Purpose: path, Count: n, Generator: true})
+		}
+	}
+}
