@@ -92,7 +92,6 @@ func (s *substitution) ask(of func(lockstep.Player) lockstep.Bot, p lockstep.Pla
 	if !s.asked && of != nil {
 		s.asked = true
 		err = guarded(func() error {
-			//samestep:allow unseen a bot comes from outside; its commands are in the log
 			s.bot = of(p)
 			return nil
 		})
