@@ -95,7 +95,7 @@ func (r *Reader) largestState(packed bool, in io.Reader) (uint64, error) {
 		return 0, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	for b = b[:n]; len(b) > 0; {
-		size, open := measure(b)
+		size, open := pack.Size(b)
 		if size == 0 {
 			if _, ok := keyframeTick(b); ok && open <= lockstep.MaxStateSize {
 				return open, nil
@@ -105,64 +105,6 @@ func (r *Reader) largestState(packed bool, in io.Reader) (uint64, error) {
 		b = b[size:]
 	}
 	return 0, nil
-}
-
-// measure returns the size of the record that b begins with. If b ends inside the record, size is 0 and open is the
-// size that the byte string there claims. It knows the values of records: numbers, bools, strings and arrays.
-func measure(b []byte) (size int, open uint64) {
-	at := 0
-	for left := 1; left > 0; left-- {
-		if at >= len(b) {
-			return 0, 0
-		}
-		c := b[at]
-		at++
-		var bytes uint64
-		width := 0 // of a number, or of a length
-		switch {
-		case c <= 0x7f || c == 0xc2 || c == 0xc3: // a number or a bool
-		case c&0xf0 == 0x90:
-			left += int(c & 0xf)
-		case c&0xe0 == 0xa0:
-			bytes = uint64(c & 0x1f)
-		case c >= 0xc4 && c <= 0xc6:
-			width = 1 << (c - 0xc4)
-		case c >= 0xcc && c <= 0xcf:
-			at += 1 << (c - 0xcc)
-		case c >= 0xd9 && c <= 0xdb:
-			width = 1 << (c - 0xd9)
-		case c == 0xdc || c == 0xdd:
-			width = 2 << (c - 0xdc)
-		default:
-			return 0, 0
-		}
-		if width > 0 {
-			if len(b)-at < width {
-				return 0, 0
-			}
-			var n uint64
-			for range width {
-				n = n<<8 | uint64(b[at])
-				at++
-			}
-			if c == 0xdc || c == 0xdd {
-				if n > uint64(len(b)) {
-					return 0, 0
-				}
-				left += int(n)
-			} else {
-				bytes = n
-			}
-		}
-		if bytes > uint64(max(len(b)-at, 0)) {
-			return 0, bytes
-		}
-		at += int(bytes)
-	}
-	if at > len(b) {
-		return 0, 0
-	}
-	return at, 0
 }
 
 // stateSize returns the size of the state in a keyframe, and 0 for another record.

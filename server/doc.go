@@ -21,6 +21,7 @@
 //	access      who is this, and may they? what is audited?        routes; a match, for the token in a message
 //	matchAPI    what an admin may do with a match                  its routes
 //	creator     whether and how a request creates a match          POST /matches
+//	repeats     was this request made before?                      creator (server/internal/repeat)
 //	replayAPI   which replay a reader may list, search, have       its routes
 //	registry    which names are taken, and by what                 everybody who looks for a match
 //	recoverer   which log is resumed next, and which is set aside  Resume, Recover, an admin's retry

@@ -75,7 +75,7 @@ type Match struct {
 	invitations []Invitation
 	invited     map[string]lockstep.Player // hashes of invitations; does not change while the match runs
 
-	finished atomic.Bool          // the replay is where [Server.archive] has put it
+	finished atomic.Bool          // the replay is where the sealer has put it
 	view     atomic.Pointer[View] // updated every second
 	load     load
 }

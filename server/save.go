@@ -78,7 +78,7 @@ func (m *Match) openSave(ctx context.Context) (savedLog, error) {
 	return x, storageFailed(err)
 }
 
-// seal replaces the log by a sealed replay with an end, in a file without a name in a folder. Like Server.seal, it leaves the other
+// seal replaces the log by a sealed replay with an end, in a file without a name in a folder. Like sealer.seal, it leaves the other
 // processors to the matches: seals has their number.
 func (x *savedLog) seal(ctx context.Context, seals chan struct{}, dir string) error {
 	select {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/vmihailenco/msgpack/v5"
+
 	"github.com/seed-49bee653/samestep/internal/pack"
 )
 
@@ -47,6 +49,26 @@ func FuzzReader(f *testing.F) {
 			} else {
 				w.Begin(got)
 			}
+		}
+	})
+}
+
+// FuzzSize compares the size of a value with what the library reads of it, and never passes the end.
+func FuzzSize(f *testing.F) {
+	for _, b := range []string{"\x93\x05\xc3\xc4\x01x", "\x81\xa1y\x90", "\xdd\xff\xff\xff\xff", "\xc6\xff\xff\xff\xff", "\xc7\x01\x05z", "\xd8\x05", "\xcb\x00", "\xdf\x00\x00\x00\x01\xd3\x00\x00\x00\x00\x00\x00\x00\x00\xc0", "\xc1"} {
+		f.Add([]byte(b))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		size, open := pack.Size(b)
+		if size > len(b) || size > 0 && open > 0 {
+			t.Fatalf("got size %d and %d of %d bytes", size, open, len(b))
+		}
+		src := bytes.NewReader(b)
+		err := msgpack.NewDecoder(src).Skip()
+		if read := len(b) - src.Len(); err == nil && read != size {
+			t.Fatalf("% x: got %d bytes, the library reads %d", b, size, read)
+		} else if err != nil && size > 0 {
+			t.Fatalf("% x: got %d bytes, the library %v", b, size, err)
 		}
 	})
 }

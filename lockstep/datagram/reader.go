@@ -94,63 +94,23 @@ func number(b []byte) (n, size, kind int) {
 // recordSize returns the size of the record that b begins with, or 0 if it has none. A record of the stream is an array of
 // numbers, strings and byte strings; a [record.Decoder] looks closer.
 func recordSize(b []byte) int {
-	size, values := length(b)
-	if values < 1 || !isArray(b[0]) {
+	size, _ := pack.Size(b)
+	var r pack.Reader
+	r.Reset(b[:size])
+	if n := r.Array(1, MaxSize); n == 0 {
 		return 0
 	}
-	for ; values > 0 && size < len(b); values-- {
-		head, n := length(b[size:])
-		if head == 0 {
+	for at := r.Offset(); at < size; {
+		switch c := b[at]; {
+		case c < 0x80, c >= 0xa0 && c < 0xc0, c >= 0xc4 && c <= 0xc6, c >= 0xcc && c <= 0xcf, c >= 0xd9 && c <= 0xdb:
+		default:
 			return 0
 		}
-		if isArray(b[size]) {
-			return 0
-		}
-		size += head + n
-	}
-	if values > 0 || size > len(b) {
-		return 0
+		n, _ := pack.Size(b[at:])
+		at += n
 	}
 	return size
 }
-
-func isArray(c byte) bool { return c&0xf0 == 0x90 || c == 0xdc || c == 0xdd }
-
-// length returns the size of the head of the value that b begins with, and the number of values or bytes that follow it. It
-// returns 0 if b has no head that a record has. A number has no more than a head.
-func length(b []byte) (head, n int) {
-	c := b[0]
-	switch {
-	case c <= 0x7f:
-		return 1, 0
-	case c&0xf0 == 0x90:
-		return 1, int(c & 0x0f)
-	case c&0xe0 == 0xa0:
-		return 1, int(c & 0x1f)
-	case c >= 0xcc && c <= 0xcf: // uint 8 to uint 64
-		return 1 + 1<<(c-0xcc), 0
-	}
-	for _, long := range longForms {
-		if first := c - long.first; c >= long.first && c < long.first+long.forms {
-			size := long.least << first
-			if len(b) < 1+size {
-				return 0, 0
-			}
-			sum := uint32(0)
-			for _, d := range b[1 : 1+size] {
-				sum = sum<<8 | uint32(d)
-			}
-			return 1 + size, int(min(sum, MaxSize+1))
-		}
-	}
-	return 0, 0
-}
-
-// longForms are the heads with a length of their own: from the code of the smallest, whose length has least bytes, on.
-var longForms = [...]struct {
-	first, forms byte
-	least        int
-}{{0xc4, 3, 1}, {0xd9, 3, 1}, {0xdc, 2, 2}} // byte strings, strings, arrays
 
 // ToHost decodes a datagram of a player into d, whose memory is used again. The payloads share memory with b.
 func (r *Reader) ToHost(d *ToHost, b []byte) error {

@@ -13,6 +13,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/desyncs"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -36,7 +39,7 @@ func tollGame() []Game {
 		switch {
 		case how == "read" && len(tolls) > 0:
 			w.Dots[0].Coins += tolls[int(turn.Tick)%len(tolls)]
-		case how == "die" && len(os.Args) == 2 && os.Args[1] == apartVerb:
+		case how == "die" && len(os.Args) == 2 && os.Args[1] == gameset.ApartVerb:
 			fmt.Fprintln(os.Stderr, "no tolls")
 			os.Exit(9)
 		case how == "end" && os.Args[1] == "desync":
@@ -71,7 +74,7 @@ func toll(t *testing.T, dir, how string, code int, args ...string) string {
 func TestTableOfAnotherMatch(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	demo := toll(t, dir, "", exitOK, "demo", "--dir", dir, "--seconds", "10")
+	demo := toll(t, dir, "", console.ExitOK, "demo", "--dir", dir, "--seconds", "10")
 	bundles, err := filepath.Glob(filepath.Join(dir, "*.zip"))
 	if err != nil || len(bundles) != 1 || !strings.Contains(demo, "grade: proven; ") || !strings.Contains(demo, ", one in a process") {
 		t.Fatalf("got bundles %v, %v:\n%s", bundles, err, demo)
@@ -100,21 +103,21 @@ func TestTableOfAnotherMatch(t *testing.T) {
 		{"die", "desync explain " + bundle, "grade: consistent with; ", "proven"},
 		{"die", "desync explain " + bundle, "none in a process of its own: exit status 9: no tolls", "proven"},
 	} {
-		out := toll(t, dir, row.how, exitDesync, strings.Fields(row.args)...)
+		out := toll(t, dir, row.how, console.ExitDesync, strings.Fields(row.args)...)
 		if joined := strings.Join(strings.Fields(out), " "); !strings.Contains(joined, row.want) || strings.Contains(joined, row.not) {
 			t.Errorf("TOLLS=%s %s: want %q and not %q in\n%s", row.how, row.args, row.want, row.not, out)
 		}
 	}
 	page := filepath.Join(two, "a.html") // what a server does
-	args := explainArgs(cli.NewContext(cli.NewApp(), flag.NewFlagSet("", flag.PanicOnError), nil), filepath.Join(two, "a.zip"), page)
-	e, err := explained(tollProcess(t, dir, "read", args...))
+	args := desyncs.ExplainArgs(cli.NewContext(cli.NewApp(), flag.NewFlagSet("", flag.PanicOnError), nil), filepath.Join(two, "a.zip"), page)
+	e, err := desyncs.Explained(tollProcess(t, dir, "read", args...))
 	if err != nil || e.Verdict.Party != desync.NoFixedResult || e.Verdict.Parting.Field != "Dots[0].Coins" || e.First.To == 0 || e.Fingerprint.ID == "" {
 		t.Errorf("got %+v, %v", e, err)
 	}
 	if b, err := os.ReadFile(page); err != nil || !strings.Contains(string(b), unfixed) {
 		t.Errorf("got a page of %d bytes, %v", len(b), err)
 	}
-	if _, err := explained(tollProcess(t, dir, "end", args...)); err == nil || !strings.Contains(err.Error(), "exit status 9: no more") {
+	if _, err := desyncs.Explained(tollProcess(t, dir, "end", args...)); err == nil || !strings.Contains(err.Error(), "exit status 9: no more") {
 		t.Errorf("got %v, want how it ended", err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 func TestFlagsFirst(t *testing.T) {
@@ -27,7 +29,7 @@ func TestFlagsFirst(t *testing.T) {
 		{"unknown verb", "samestep fly --high", "samestep fly --high"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got, want := flagsFirst(app, strings.Fields(c.in)), strings.Fields(c.want); !slices.Equal(got, want) {
+			if got, want := console.FlagsFirst(app, strings.Fields(c.in)), strings.Fields(c.want); !slices.Equal(got, want) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})
@@ -44,7 +46,7 @@ func TestTakes(t *testing.T) {
 	} {
 		got := ""
 		for n := range 4 {
-			if takes(c.usage, n) {
+			if console.Takes(c.usage, n) {
 				got += "y"
 			} else {
 				got += "-"

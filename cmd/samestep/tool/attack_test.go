@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/engine"
 )
 
 // Control: an attack that succeeds is reported as a failure under its name. This server accepts the foreign host.
@@ -22,15 +25,15 @@ func TestAttackControl(t *testing.T) {
 	if err := os.WriteFile(file, tokens, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := startServer("samestep", os.Stderr, []string{"--dir", "", "--players", "16", "--config", `{"Units":100}`, "--tokens", file, "--set", "allowed-host=rebound.example"})
+	s, err := engine.StartServer("samestep", os.Stderr, []string{"--dir", "", "--players", "16", "--config", `{"Units":100}`, "--tokens", file, "--set", "allowed-host=rebound.example"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.stop()
-	out, err := exec.CommandContext(t.Context(), "samestep", "attack", "--server", s.url, "--token-file", file, "--attack", "hosts", "--time", "1s").CombinedOutput()
+	defer s.Stop()
+	out, err := exec.CommandContext(t.Context(), "samestep", "attack", "--server", "ws://"+s.Address(), "--token-file", file, "--attack", "hosts", "--time", "1s").CombinedOutput()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != exitError {
-		t.Errorf("got %v, want exit code %d", err, exitError)
+	if !errors.As(err, &exit) || exit.ExitCode() != console.ExitError {
+		t.Errorf("got %v, want exit code %d", err, console.ExitError)
 	}
 	for _, want := range []string{"FAILED: the attack succeeded: /matches", "got 101", "got 200", "did not withstand: hosts"} {
 		if !strings.Contains(string(out), want) {

@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/engine"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,49 +15,28 @@ func TestBenchNet(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name string
-		netBench
+		engine.NetBench
 		want []string
 	}{
-		{"viewers", netBench{game: ours[0].game, override: []byte(`{"Units":100}`), viewers: 4}, []string{`viewers +4 viewers in 5 turns, each with [1-9][0-9.]* views a second`, `with them +frames late by `, `without +frames late by `}},
-		{"config", netBench{game: ours[1].game, override: []byte(`{"Size": 200, "Coins": 3000}`)}, []string{`late join +live after [0-9]+ ms, with a state of [1-9][0-9] KiB;`}},
+		{"viewers", engine.NetBench{Game: ours[0].game, Override: []byte(`{"Units":100}`), Viewers: 4}, []string{`viewers +4 viewers in 5 turns, each with [1-9][0-9.]* views a second`, `with them +frames late by `, `without +frames late by `}},
+		{"config", engine.NetBench{Game: ours[1].game, Override: []byte(`{"Size": 200, "Coins": 3000}`)}, []string{`late join +live after [0-9]+ ms, with a state of [1-9][0-9] KiB;`}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			b := row.netBench
-			b.program, b.clients, b.room, b.rate, b.every = "samestep", 2, 2, 20, 200*time.Millisecond
-			b.time, b.settle = time.Second, 200*time.Millisecond
-			r, err := b.run(t.Context())
+			b := row.NetBench
+			b.Program, b.Clients, b.Room, b.Rate, b.Every = "samestep", 2, 2, 20, 200*time.Millisecond
+			b.Time, b.Settle = time.Second, 200*time.Millisecond
+			r, err := b.Run(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
 			var text strings.Builder
-			r.print(&text)
+			r.Print(&text)
 			for _, want := range append(row.want, `lost +0 connections\n`) {
 				if !regexp.MustCompile("(?m)^" + want).MatchString(text.String()) {
 					t.Errorf("want %q in\n%s", want, text.String())
 				}
 			}
 		})
-	}
-}
-
-// A match that its rules ended is cured by what can still be changed.
-func TestBenchNetLasts(t *testing.T) {
-	for _, row := range []struct {
-		ended    bool
-		period   time.Duration
-		arrivals int
-		want     string
-	}{
-		{false, time.Second / 20, 0, ""},
-		{true, time.Second / 20, 0, ": try a lower --tick-rate, or a --config whose matches last"},
-		{true, time.Second / 20, 20, ": try a lower --tick-rate, or"},
-		{true, time.Second / 20, 21, ": try a shorter --time, a lower --tick-rate, or"},
-		{true, time.Second, 0, ": try a --config whose matches last"},
-	} {
-		err := (&loadGuest{ended: row.ended, period: row.period, arrivals: make([]arrival, row.arrivals)}).lasts()
-		if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
-			t.Errorf("%+v: got %v", row, err)
-		}
 	}
 }

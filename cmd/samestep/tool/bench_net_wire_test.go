@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/engine"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/internal/testing/wire"
 	"github.com/seed-49bee653/samestep/kit/netsim"
@@ -31,18 +32,18 @@ func TestWire(t *testing.T) {
 		t.Error(err)
 	}
 	dir := t.TempDir()
-	b := &netBench{game: ours[0].game, program: "samestep", clients: 8, room: 8, override: []byte(`{"Units":100}`), rate: 20, every: time.Second, time: 8 * time.Second, durability: "interval"}
-	r, err := b.runWire(t.Context(), link, dir)
+	b := &engine.NetBench{Game: ours[0].game, Program: "samestep", Clients: 8, Room: 8, Override: []byte(`{"Units":100}`), Rate: 20, Every: time.Second, Time: 8 * time.Second, Durability: "interval"}
+	r, err := b.RunWire(t.Context(), link, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	r.print(&text)
+	r.Print(&text)
 	t.Logf("\n%s", &text)
 	if s, d := r.WebSocket.Behind.P99MS, r.Datagrams.Behind.P99MS; !r.Real || 2*d > s {
 		t.Errorf("1 of 100 frames is late by %.1f ms with datagrams, and by %.1f ms without: want less than half", d, s)
 	}
-	for _, s := range []sideResult{r.WebSocket, r.Datagrams} {
+	for _, s := range []engine.SideResult{r.WebSocket, r.Datagrams} {
 		if s.Agreed == 0 || s.Differing > 0 || s.Lost > 0 {
 			t.Errorf("got %+v, want equal checksums and no lost connection", s)
 		}

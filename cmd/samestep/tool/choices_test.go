@@ -6,12 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // several is a game with two kinds of bots and two scenarios.
-func several(made *[]string) *playable {
+func several(made *[]string) *gameset.Playable {
 	maker := func(name string) func(lockstep.Player, uint64) lockstep.Bot {
 		return func(lockstep.Player, uint64) lockstep.Bot {
 			*made = append(*made, name)
@@ -39,7 +41,7 @@ func TestChoicesOfRequest(t *testing.T) {
 		`{"name":"a","players":2,"bots":1,"scenario":"wide","config":{"Size":12}}`: {"kind", 12},
 	} {
 		made = nil
-		spec, err := requestedMatch(strings.NewReader(body), gameList{g}, false, &matchPolicy{game: g, players: 2})
+		spec, err := serving.RequestedMatch(strings.NewReader(body), gameset.List{g}, false, &serving.MatchPolicy{Game: g, Players: 2})
 		if err != nil {
 			t.Errorf("%s: %v", body, err)
 			continue
@@ -52,10 +54,10 @@ func TestChoicesOfRequest(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"name":"a","players":2,"bot":"nice"}`:                            `unknown bot "nice" of game minimal, want kind or cruel`,
 		`{"name":"a","players":2,"scenario":"moon"}`:                       `unknown scenario "moon" of game minimal, want small or wide`,
-		`{"name":"a","players":2,"scenario":"wide","units":40}`:            errBoth.Error(),
+		`{"name":"a","players":2,"scenario":"wide","units":40}`:            gameset.ErrBoth.Error(),
 		`{"name":"a","game":"skirmish","players":2,"bots":1,"bot":"hard"}`: `game skirmish has no bots to choose, got "hard"`,
 	} {
-		if _, err := requestedMatch(strings.NewReader(body), append(gameList{g}, games...), false, &matchPolicy{game: g, players: 2}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := serving.RequestedMatch(strings.NewReader(body), append(gameset.List{g}, games...), false, &serving.MatchPolicy{Game: g, Players: 2}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", body, err, want)
 		}
 	}
@@ -65,11 +67,11 @@ func TestChoicesOfRequest(t *testing.T) {
 func TestChosenBotsStay(t *testing.T) {
 	var made []string
 	g := several(&made)
-	p := &matchPolicy{game: g, players: 2, bot: "cruel"}
-	if of := p.of(games[0]); of.bot != "" || of.game != games[0] {
-		t.Errorf("for another game: got bots %q", of.bot)
+	p := &serving.MatchPolicy{Game: g, Players: 2, Bot: "cruel"}
+	if of := p.Of(games[0]); of.Bot != "" || of.Game != games[0] {
+		t.Errorf("for another game: got bots %q", of.Bot)
 	}
-	p.of(g).game.bot(0, 1)
+	p.Of(g).Game.Bot(0, 1)
 	if len(made) != 1 || made[0] != "cruel" {
 		t.Errorf("got bots %v", made)
 	}

@@ -7,6 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/about"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 )
 
 // A shell completes values: those of --game, and of the bots and scenarios of the game that is named, of flags with few words, and of keys.
@@ -20,8 +24,8 @@ func TestCompleteValues(t *testing.T) {
 		"serve --log-level w":                    "warn",
 		"serve --resume ":                        "",
 		"join --bot ":                            "default none",
-		"demo --game skirmish --scenario ":       strings.Join(choiceNames(games[0].scenarios), " "),
-		"demo --bot ":                            strings.Join(choiceNames(games[0].opponents), " "),
+		"demo --game skirmish --scenario ":       strings.Join(gameset.ChoiceNames(games[0].Scenarios), " "),
+		"demo --bot ":                            strings.Join(gameset.ChoiceNames(games[0].Opponents), " "),
 		"demo --game minimal --bot ":             "",
 		"serve --set desync=re":                  "desync=resync desync=remove",
 		"serve --set desync =":                   "log resync remove",
@@ -38,7 +42,7 @@ func TestCompleteValues(t *testing.T) {
 		"serve --set max-matches=20 --set proxy": "proxy-header= proxy-protocol=",
 	} {
 		var out bytes.Buffer
-		if code := run(t.Context(), append([]string{"samestep", completeWord}, strings.Split(line, " ")...), &out, &out); code != exitOK {
+		if code := run(t.Context(), append([]string{"samestep", about.CompleteWord}, strings.Split(line, " ")...), &out, &out); code != console.ExitOK {
 			t.Errorf("%s: got exit code %d", line, code)
 		}
 		got, words := strings.Fields(out.String()), strings.Fields(want)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 )
@@ -33,9 +34,9 @@ func TestUnitsInConfig(t *testing.T) {
 	} {
 		text := []byte(row.text)
 		if row.units > 0 {
-			text = g.withUnits(text, row.units)
+			text = g.WithUnits(text, row.units)
 		}
-		got, err := g.configure(2, 0, text)
+		got, err := g.Configure(2, 0, text)
 		if err != nil || !reflect.DeepEqual(got, &row.want) {
 			t.Errorf("%s, %d: got %+v, %v, want %+v", row.text, row.units, got, err, row.want)
 		}
@@ -49,13 +50,13 @@ func TestUnitsInConfig(t *testing.T) {
 		`--config {"Units":70000}`:                `Units`,
 		`--config {"Units":9} --set scenario=non`: `scenario: `,
 	} {
-		if code, out := checkServe(t, "", append(strings.Fields(line), "--dir", "")...); !strings.Contains(out, want) || (code == exitOK) != (want == "ok\n") {
+		if code, out := checkServe(t, "", append(strings.Fields(line), "--dir", "")...); !strings.Contains(out, want) || (code == console.ExitOK) != (want == "ok\n") {
 			t.Errorf("%s: got exit code %d and %s, want %s", line, code, out, want)
 		}
 	}
 	var out bytes.Buffer
 	without := New(minimal.Rules(), Units(func(int, int) minimal.Config { return minimal.Config{} }))
-	if code := Run(t.Context(), []string{"x", "version"}, &out, &out, without); code != exitError || !strings.Contains(out.String(), "without a whole number Units") {
+	if code := Run(t.Context(), []string{"x", "version"}, &out, &out, without); code != console.ExitError || !strings.Contains(out.String(), "without a whole number Units") {
 		t.Errorf("a configuration without Units: got exit code %d and %s", code, &out)
 	}
 }

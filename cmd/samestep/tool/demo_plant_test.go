@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -42,10 +45,10 @@ func boardGame(wiped func(*lockstep.Turn) bool) Game {
 	})
 }
 
-func playDemo(t *testing.T, g Game, seed uint64) (*demoStory, error) {
+func playDemo(t *testing.T, g Game, seed uint64) (*live.DemoStory, error) {
 	t.Helper()
-	o := demoOptions{program: "samestep", game: g.game, rate: demoTickRate, length: 8 * demoTickRate, players: 2, seed: seed, dir: t.TempDir()}
-	return runDemo(o, newProgress(io.Discard, int64(o.length), "ticks"))
+	o := live.DemoOptions{Program: "samestep", Game: g.game, Rate: live.DemoTickRate, Length: 8 * live.DemoTickRate, Players: 2, Seed: seed, Dir: t.TempDir()}
+	return live.RunDemo(o, console.NewProgress(io.Discard, int64(o.Length), "ticks"))
 }
 
 // The planted error is noticed at the next check, though a random command may remove it before. Where every command does so,
@@ -68,7 +71,7 @@ func TestDemoPlantsWhatLasts(t *testing.T) {
 			t.Errorf("seed %d: planted %+v, found %+v, failures %q", seed, s.Planted, s.Desync, s.Failures)
 		}
 	}
-	if _, err := playDemo(t, boardGame(func(t *lockstep.Turn) bool { return t.Tick%5 == 0 }), 1); !errors.Is(err, errNothingLasts) {
+	if _, err := playDemo(t, boardGame(func(t *lockstep.Turn) bool { return t.Tick%5 == 0 }), 1); !errors.Is(err, checks.ErrNothingLasts) {
 		t.Errorf("no field lasts: got %v", err)
 	}
 }
@@ -77,16 +80,16 @@ func TestDemoPlantsWhatLasts(t *testing.T) {
 func TestDemoWithoutFixedResult(t *testing.T) {
 	armed, kept := false, 0 // not in the state
 	s, err := playDemo(t, boardGame(func(*lockstep.Turn) bool { kept++; return armed && kept%3 == 0 }), 1)
-	if err != nil || s.failure() != nil {
-		t.Fatal(err, s.failure())
+	if err != nil || s.Failure() != nil {
+		t.Fatal(err, s.Failure())
 	}
 	armed = true
-	if err := s.explain(); err != nil {
+	if err := s.Explain(); err != nil {
 		t.Fatal(err)
 	}
-	err = s.failure()
-	if want := "the rules have no fixed result; try: samestep fuzz, and samestep vet"; err == nil || !strings.Contains(err.Error(), want) || exitCode(err) != exitDesync {
-		t.Errorf("got %v, exit code %d, want %q of %q", err, exitCode(err), want, s.Failures)
+	err = s.Failure()
+	if want := "the rules have no fixed result; try: samestep fuzz, and samestep vet"; err == nil || !strings.Contains(err.Error(), want) || console.ExitCode(err) != console.ExitDesync {
+		t.Errorf("got %v, exit code %d, want %q of %q", err, console.ExitCode(err), want, s.Failures)
 	}
 }
 
@@ -107,24 +110,24 @@ func TestDemoKeepsEvidence(t *testing.T) {
 		"another result on each copy": {func(t *lockstep.Turn) bool { kept++; return t.Tick > 30 && kept%3 == 0 }, []string{"player ", "no fixed result", "samestep fuzz"}, 1},
 	} {
 		g := boardGame(c.wiped)
-		o := demoOptions{program: "samestep", game: g.game, rate: demoTickRate, length: 8 * demoTickRate, players: 2, seed: 1, dir: t.TempDir()}
-		_, err := runDemo(o, newProgress(io.Discard, int64(o.length), "ticks"))
+		o := live.DemoOptions{Program: "samestep", Game: g.game, Rate: live.DemoTickRate, Length: 8 * live.DemoTickRate, Players: 2, Seed: 1, Dir: t.TempDir()}
+		_, err := live.RunDemo(o, console.NewProgress(io.Discard, int64(o.Length), "ticks"))
 		for _, want := range c.want {
 			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "log failed") {
 				t.Errorf("%s: got %v, want %q in it", name, err, want)
 			}
 		}
-		if code := exitCode(err); code != map[int]int{2: exitPanic, 1: exitDesync}[c.files] {
+		if code := console.ExitCode(err); code != map[int]int{2: console.ExitPanic, 1: console.ExitDesync}[c.files] {
 			t.Errorf("%s: got exit code %d", name, code)
 		}
-		left, err := os.ReadDir(o.dir)
+		left, err := os.ReadDir(o.Dir)
 		if err != nil || len(left) != c.files {
 			t.Errorf("%s: got the files %v, %v, want %d", name, left, err, c.files)
 		}
 		if c.files < 2 {
 			continue
 		}
-		f, err := replay.Open(filepath.Join(o.dir, left[0].Name()))
+		f, err := replay.Open(filepath.Join(o.Dir, left[0].Name()))
 		if err != nil {
 			t.Fatal(err)
 		}

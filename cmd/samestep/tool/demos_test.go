@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 // demoFiles are the files of demos, by their arguments. The tests share them.
@@ -54,7 +56,7 @@ func (d *demoFiles) of(args []string) (string, error) {
 	}
 	dir := filepath.Join(d.dir, strconv.Itoa(len(d.made)))
 	result, err := runOrder(order{Args: append([]string{"samestep", "demo", "--dir", dir}, args...), Dir: d.dir, Env: os.Environ()})
-	if err != nil || result.Code != exitOK {
+	if err != nil || result.Code != console.ExitOK {
 		return "", fmt.Errorf("demo %s: exit code %d, %v: %s", key, result.Code, err, result.Stderr)
 	}
 	d.made[key] = dir

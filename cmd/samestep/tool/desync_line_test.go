@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
@@ -23,12 +24,12 @@ func TestDesyncLineLacks(t *testing.T) {
 		code int
 		want string
 	}{
-		{"--runs 1 " + duel, exitUsage, "--runs"},
-		{"--other v1 --platform js/wasm " + duel, exitError, "want another version or another platform, not both"},
-		{"--source DIR --other DIR " + duel, exitError, "is in no Go module; cd to the module of the game"},
-		{"--other no-such-revision " + duel, exitError, `"no-such-revision" is no folder`},
-		{"--platform plan9/amd64 " + duel, exitError, "do not run on"},
-		{"no-such-file.ssr", exitError, "no-such-file.ssr"},
+		{"--runs 1 " + duel, console.ExitUsage, "--runs"},
+		{"--other v1 --platform js/wasm " + duel, console.ExitError, "want another version or another platform, not both"},
+		{"--source DIR --other DIR " + duel, console.ExitError, "is in no Go module; cd to the module of the game"},
+		{"--other no-such-revision " + duel, console.ExitError, `"no-such-revision" is no folder`},
+		{"--platform plan9/amd64 " + duel, console.ExitError, "do not run on"},
+		{"no-such-file.ssr", console.ExitError, "no-such-file.ssr"},
 	} {
 		var out bytes.Buffer
 		args := strings.Fields("samestep desync line " + strings.ReplaceAll(c.args, "DIR", t.TempDir()))
@@ -50,7 +51,7 @@ func TestDesyncLineBatch(t *testing.T) {
 		var out bytes.Buffer
 		args := append([]string{"samestep", "desync", "line", dir}, strings.Fields(json)...)
 		code := run(t.Context(), args, &out, &out)
-		if text := out.String(); code != exitCorrupt || !strings.Contains(text, "a.ssr") || !strings.Contains(text, "b.zip") || strings.Contains(text, "c.txt") {
+		if text := out.String(); code != console.ExitCorrupt || !strings.Contains(text, "a.ssr") || !strings.Contains(text, "b.zip") || strings.Contains(text, "c.txt") {
 			t.Errorf("got exit code %d and %q", code, text)
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/desyncs"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -22,7 +24,7 @@ import (
 func TestReportSteps(t *testing.T) {
 	bundle := demoBundle(t)
 	var out, errs bytes.Buffer
-	if code := run(t.Context(), []string{"samestep", "desync", "explain", bundle, "--json"}, &out, &errs); code != exitDesync {
+	if code := run(t.Context(), []string{"samestep", "desync", "explain", bundle, "--json"}, &out, &errs); code != console.ExitDesync {
 		t.Fatalf("got exit code %d: %s", code, &errs)
 	}
 	var e struct {
@@ -49,7 +51,7 @@ func TestReportSteps(t *testing.T) {
 		}
 		var out bytes.Buffer
 		args := strings.Split(strings.ReplaceAll(command, "'", ""), " ")
-		if code := run(t.Context(), args, &out, &out); code != exitOK && code != exitDesync || strings.Contains(out.String(), "usage:") {
+		if code := run(t.Context(), args, &out, &out); code != console.ExitOK && code != console.ExitDesync || strings.Contains(out.String(), "usage:") {
 			t.Errorf("%q: got exit code %d: %s", args, code, &out)
 		}
 	}
@@ -65,7 +67,7 @@ func TestRedactedReportHasNoFolder(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.html")
 	for _, args := range [][]string{{"--redact", "--json"}, {"--redact", "--html", page}} {
 		var out, errs bytes.Buffer
-		if code := program(append([]string{"desync", "explain", bundle}, args...), &out, &errs); code != exitDesync {
+		if code := program(append([]string{"desync", "explain", bundle}, args...), &out, &errs); code != console.ExitDesync {
 			t.Fatalf("%q: got exit code %d: %s", args, code, &errs)
 		}
 		told := strings.ReplaceAll(out.String(), page, "")
@@ -106,7 +108,7 @@ func TestNextCommand(t *testing.T) {
 		{"its rules", desync.Explanation{Again: &desync.Again{Outcome: "wrong in the same way"}}, "samestep desync line b.zip"},
 	} {
 		row.e.Steps = slices.Clone(steps)
-		markNext(&row.e)
+		desyncs.MarkNext(&row.e)
 		got := strings.Join(nextOf(&row.e), "\n")
 		if text := strings.Join(row.e.Lines(), "\n"); got != row.want || got != "" && !strings.Contains(text, "\nnext       "+strings.ReplaceAll(got, "\n", "\n           ")+"\nmatch ") {
 			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
@@ -129,7 +131,7 @@ func TestNextCommand(t *testing.T) {
 		}
 	}
 	var e desync.Explanation
-	handOver(&e, f, "samestep", bundle, "", "", "")
+	desyncs.HandOver(&e, f, "samestep", bundle, "", "", "")
 	if got := strings.Join(nextOf(&e), "\n"); !strings.HasSuffix(got, " --other a1b2c3d4e5f6") {
 		t.Errorf("got %q, want the player's revision", got)
 	}
@@ -144,7 +146,7 @@ func TestNextCommand(t *testing.T) {
 		{nil, "t=130"},
 	} {
 		e = desync.Explanation{Tick: 130, Shown: row.shown}
-		handOver(&e, f, "samestep", "skirmish-desync-130.zip", "", "", "https://play.example/")
+		desyncs.HandOver(&e, f, "samestep", "skirmish-desync-130.zip", "", "", "https://play.example/")
 		if want := "https://play.example/#/replay/skirmish-desync-130.zip?" + row.want; e.Viewer != want {
 			t.Errorf("got the link %q, want %q", e.Viewer, want)
 		}
@@ -160,7 +162,7 @@ func TestReportLine(t *testing.T) {
 	explain := func(args ...string) string {
 		var out bytes.Buffer
 		args = append([]string{"samestep", "desync", "explain", bundle, "--viewer", "https://play.example/"}, args...)
-		if code := run(t.Context(), args, &out, &out); code != exitDesync {
+		if code := run(t.Context(), args, &out, &out); code != console.ExitDesync {
 			t.Errorf("%q: got exit code %d: %s", args, code, &out)
 		}
 		return out.String()

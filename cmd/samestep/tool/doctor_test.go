@@ -11,6 +11,10 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/engine"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 )
 
 // A doctor says which transport a player would get, and what keeps it from a better one.
@@ -34,29 +38,29 @@ func TestDoctor(t *testing.T) {
 		failed string // the check that fails
 		want   string
 	}{
-		{name: "datagrams pass", path: "/matches/match-1", by: byDatagrams, want: "50 packets lost"},
-		{name: "the URL of a server", by: byDatagrams, want: "match-1: skirmish"},
-		{name: "a server without them", flags: []string{"--set", "datagrams=off"}, path: "/matches/match-1", by: byWebSocket, failed: "datagrams", want: "serve --set datagrams"},
-		{name: "a firewall", time: "1s", flags: []string{"--set", "datagrams-public=" + hole.LocalAddr().String()}, path: "/matches/match-1", by: byWebSocket, failed: "datagrams", want: "Allow UDP to " + hole.LocalAddr().String()},
-		{name: "another match", path: "/matches/other", code: exitError, by: byNothing, failed: "match", want: "404"},
+		{name: "datagrams pass", path: "/matches/match-1", by: live.ByDatagrams, want: "50 packets lost"},
+		{name: "the URL of a server", by: live.ByDatagrams, want: "match-1: skirmish"},
+		{name: "a server without them", flags: []string{"--set", "datagrams=off"}, path: "/matches/match-1", by: live.ByWebSocket, failed: "datagrams", want: "serve --set datagrams"},
+		{name: "a firewall", time: "1s", flags: []string{"--set", "datagrams-public=" + hole.LocalAddr().String()}, path: "/matches/match-1", by: live.ByWebSocket, failed: "datagrams", want: "Allow UDP to " + hole.LocalAddr().String()},
+		{name: "another match", path: "/matches/other", code: console.ExitError, by: live.ByNothing, failed: "match", want: "404"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			s, err := startServer("samestep", os.Stderr, append(row.flags, "--dir", "", "--config", `{"Units":100}`))
+			s, err := engine.StartServer("samestep", os.Stderr, append(row.flags, "--dir", "", "--config", `{"Units":100}`))
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer s.stop()
-			examined(t, cmp.Or(row.time, patient), "http://"+s.address()+row.path, row.code, row.by, row.failed, row.want)
+			defer s.Stop()
+			examined(t, cmp.Or(row.time, patient), "http://"+s.Address()+row.path, row.code, row.by, row.failed, row.want)
 		})
 	}
-	examined(t, patient, empty.URL, exitError, byNothing, "http", "404")
+	examined(t, patient, empty.URL, console.ExitError, live.ByNothing, "http", "404")
 	gone := httptest.NewServer(nil)
 	gone.Close()
-	examined(t, patient, gone.URL, exitError, byNothing, "http", "port open for TCP")
-	examined(t, patient, "ws://name.invalid/matches/m/play", exitError, byNothing, "name", "DNS")
+	examined(t, patient, gone.URL, console.ExitError, live.ByNothing, "http", "port open for TCP")
+	examined(t, patient, "ws://name.invalid/matches/m/play", console.ExitError, live.ByNothing, "name", "DNS")
 	var out bytes.Buffer
-	if got := run(t.Context(), []string{"samestep", "doctor", "nowhere"}, &out, &out); got != exitUsage || !strings.Contains(out.String(), "want one such as") {
+	if got := run(t.Context(), []string{"samestep", "doctor", "nowhere"}, &out, &out); got != console.ExitUsage || !strings.Contains(out.String(), "want one such as") {
 		t.Errorf("got exit code %d and %q", got, &out)
 	}
 }
@@ -67,11 +71,11 @@ func examined(t *testing.T, patience, url string, code int, by, failed, want str
 	args := []string{"samestep", "doctor", "--timeout", patience, url}
 	var out, errs bytes.Buffer
 	got := run(t.Context(), append(args, "--json"), &out, &errs)
-	var f findings
+	var f live.Findings
 	if err := json.Unmarshal(out.Bytes(), &f); err != nil {
 		t.Fatal(err, &errs)
 	}
-	if got != code || f.Transport != by || f.Playable != (code == exitOK) {
+	if got != code || f.Transport != by || f.Playable != (code == console.ExitOK) {
 		t.Errorf("%s: got exit code %d and %+v, want %d and %s", url, got, f, code, by)
 	}
 	for _, c := range f.Checks {

@@ -6,6 +6,9 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 )
 
 // Variables set the flags of serve, and the command line is stronger.
@@ -16,12 +19,12 @@ func TestServeEnvironment(t *testing.T) {
 		`unknown game "go"`:    {"samestep", "serve", "--game", "go"},
 	} {
 		var out bytes.Buffer
-		if code := run(t.Context(), args, &out, &out); code != exitUsage || !strings.Contains(out.String(), want) {
+		if code := run(t.Context(), args, &out, &out); code != console.ExitUsage || !strings.Contains(out.String(), want) {
 			t.Errorf("%q: got exit code %d and %s, want %s", args, code, &out, want)
 		}
 	}
-	for _, f := range serveCommand().Flags {
-		if !strings.Contains(f.String(), "$SAMESTEP_") && f.Names()[0] != "tokens" && f.Names()[0] != setFlag.name {
+	for _, f := range serving.ServeCommand().Flags {
+		if !strings.Contains(f.String(), "$SAMESTEP_") && f.Names()[0] != "tokens" && f.Names()[0] != console.SetFlag.Name {
 			t.Errorf("--%s has no variable", f.Names()[0])
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
@@ -32,7 +33,7 @@ func (f *foreign) advice(t *testing.T) {
 		return string(out)
 	}
 	bin := t.TempDir() // outside of the checkout
-	demo := sh(exitOK, "git init -q && printf '/hold\\n*.json\\n' > .gitignore && git add . && git commit -qm one && go build -buildvcs=true -o %[1]s/hold . && %[1]s/hold demo --dir %[1]s", bin)
+	demo := sh(console.ExitOK, "git init -q && printf '/hold\\n*.json\\n' > .gitignore && git add . && git commit -qm one && go build -buildvcs=true -o %[1]s/hold . && %[1]s/hold demo --dir %[1]s", bin)
 	bundle := f.word(demo, ".zip")
 	if err := os.Symlink(os.Args[0], filepath.Join(bin, "samestep")); err != nil { // TestMain goes by the name
 		t.Fatal(err)
@@ -43,7 +44,7 @@ func (f *foreign) advice(t *testing.T) {
 		return next
 	}
 	for _, change := range []string{"true", "echo >> README.md"} {
-		report := sh(exitDesync, "%s; %s/samestep desync explain %s", change, bin, bundle)
+		report := sh(console.ExitDesync, "%s; %s/samestep desync explain %s", change, bin, bundle)
 		if !strings.Contains(report, "the game's code is not here") {
 			t.Fatalf("the stock program has the game:\n%s", report)
 		}
@@ -54,21 +55,6 @@ func (f *foreign) advice(t *testing.T) {
 		}
 		if more := firstOf(again); strings.Contains(more, "desync explain") {
 			t.Errorf("after %s, %q gives advice of the same kind: %q", change, next, more)
-		}
-	}
-}
-
-// The test that fuzz writes is of the package in its folder, beside which go takes no other.
-func TestTestPackageIn(t *testing.T) {
-	dir := t.TempDir()
-	for _, want := range []string{"", "main_test"} {
-		if got := testPackageIn(dir); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-		for name, text := range map[string]string{"a_test.go": "package other_test\n", "b.go": "package main\n", "c.txt": "package text\n"} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
 		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/testing/commands"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
@@ -115,9 +116,9 @@ func (r *reader) prepare() {
 			t.FailNow() // nothing else would work
 		}
 	}()
-	r.sh(exitOK, "git init -q && git add . && git -c user.name=a -c user.email=a@example.com commit -qm one && git tag v1.3")
-	r.sh(exitOK, "hold demo --dir made && cp made/*.ssr hold.ssr && rm -r made")
-	r.sh(exitOK, r.program+` demo --dir made && cp made/*.ssr plain.ssr && samestep replay seal plain.ssr sealed.ssr && samestep replay sign --key sign.pem sealed.ssr match.ssr &&
+	r.sh(console.ExitOK, "git init -q && git add . && git -c user.name=a -c user.email=a@example.com commit -qm one && git tag v1.3")
+	r.sh(console.ExitOK, "hold demo --dir made && cp made/*.ssr hold.ssr && rm -r made")
+	r.sh(console.ExitOK, r.program+` demo --dir made && cp made/*.ssr plain.ssr && samestep replay seal plain.ssr sealed.ssr && samestep replay sign --key sign.pem sealed.ssr match.ssr &&
 		mkdir -p matches crashes archive examples/skirmish/maps && cp match.ssr matches/match-1-9d40d492.ssr && cp made/*.zip crashes && cp made/*.zip matches/duel-desync-160-player2.zip &&
 		cp -r rules/testdata/golden . && cp match.ssr archive && `+r.program+` replay export match.ssr > match.jsonl && cp match.jsonl a.jsonl && mkdir recordings && cp match.ssr A.ssr && cp match.ssr B.ssr && cp match.ssr lost.ssr && cp match.ssr match-1-9d40d492.ssr && cp match.ssr match-1-9d40d492-24000.ssr && cp -r matches copy`)
 	if r.program == "samestep" {
@@ -125,7 +126,7 @@ func (r *reader) prepare() {
 		if b, err := os.ReadFile("../../../examples/skirmish/maps/crossroads.map"); err != nil || os.WriteFile(maps, b, 0o600) != nil {
 			t.Fatal(err)
 		}
-		r.sh(exitOK, `printf '{"Size": 64, "Map": [%s]}' "$(samestep assets add examples/skirmish/maps/crossroads.map)" > crossroads.json`)
+		r.sh(console.ExitOK, `printf '{"Size": 64, "Map": [%s]}' "$(samestep assets add examples/skirmish/maps/crossroads.map)" > crossroads.json`)
 	}
 	s := serveFrom(t, r.programFile(), "--tokens", filepath.Join(r.dir, "tokens.txt"), "--matches", "1", "--tick-rate", "100", "--dir", t.TempDir())
 	r.url = s.url
@@ -272,55 +273,55 @@ func (r *reader) interrupted(line string, serves bool) {
 func (r *reader) printed() {
 	t := r.t
 	const bundle = "crashes/*.zip"
-	demo := r.sh(exitOK, r.program+" demo --dir again")
-	r.printedBy("demo", demo, `try: (.+)`, 1, exitOK)
-	report := r.sh(exitDesync, r.program+" desync explain "+bundle)
-	r.printedBy("explain", report, `\nnext +(.+)`, 1, exitOK, exitDesync)
+	demo := r.sh(console.ExitOK, r.program+" demo --dir again")
+	r.printedBy("demo", demo, `try: (.+)`, 1, console.ExitOK)
+	report := r.sh(console.ExitDesync, r.program+" desync explain "+bundle)
+	r.printedBy("explain", report, `\nnext +(.+)`, 1, console.ExitOK, console.ExitDesync)
 	var e struct{ Steps []desync.NextStep }
-	if err := json.Unmarshal([]byte(r.sh(exitDesync, r.program+" desync explain --json "+bundle+" 2>&-")), &e); err != nil || len(e.Steps) != 4 {
+	if err := json.Unmarshal([]byte(r.sh(console.ExitDesync, r.program+" desync explain --json "+bundle+" 2>&-")), &e); err != nil || len(e.Steps) != 4 {
 		t.Fatalf("got the steps %+v, %v", e.Steps, err)
 	}
 	for _, step := range e.Steps {
 		before, last, several := strings.Cut(step.Command, " seal ")
 		first, serve, _ := strings.Cut(last, " && ")
 		if !several {
-			r.runs("explain", step.Command, exitOK, exitDesync)
+			r.runs("explain", step.Command, console.ExitOK, console.ExitDesync)
 			continue
 		}
-		r.runs("explain", before+" seal "+first, exitOK)
+		r.runs("explain", before+" seal "+first, console.ExitOK)
 		r.interrupted(serve, true)
 	}
-	triage := r.sh(exitDesync, r.program+" desync triage crashes")
-	r.printedBy("triage", triage, `next:\n +(.+)`, 1, exitDesync)
+	triage := r.sh(console.ExitDesync, r.program+" desync triage crashes")
+	r.printedBy("triage", triage, `next:\n +(.+)`, 1, console.ExitDesync)
 	r.recordings()
 	if r.program == "samestep" {
 		r.missingModule()
 	}
-	r.printedBy("a mistyped verb", r.sh(exitUsage, r.program+" replay verfy x"), `see (.+ --help)`, 1, exitOK)
-	r.printedBy("a mistyped flag", r.sh(exitUsage, r.program+" replay verify --jsn x"), `see (.+ --help)`, 1, exitOK)
+	r.printedBy("a mistyped verb", r.sh(console.ExitUsage, r.program+" replay verfy x"), `see (.+ --help)`, 1, console.ExitOK)
+	r.printedBy("a mistyped flag", r.sh(console.ExitUsage, r.program+" replay verify --jsn x"), `see (.+ --help)`, 1, console.ExitOK)
 }
 
 // recordings compares the recordings of another engine, as triage says.
 func (r *reader) recordings() {
-	r.sh(exitOK, `mkdir other && for n in 0 1; do printf '%s\n' '{"log":1,"title":"x","tick_rate_hz":20,"players":2,"match":"m","by":'$n'}' '{"t":1,"p":'$n',"sum":"0000000000000005"}' '{"t":2,"p":'$n',"sum":"000000000000000'$n'"}' '{"t":2,"end":true}' > other/$n.jsonl; done`)
-	r.printedBy("triage of recordings", r.sh(exitDesync, r.program+" desync triage other"), `next:\n +(.+)`, 1, exitDesync)
-	r.sh(exitOK, `mkdir nameless && for n in 0 1; do sed 's/,"match":"m"//' other/$n.jsonl > nameless/$n.jsonl; done`)
-	found := r.printedCommands(r.types(r.program+" desync triage nameless", exitError, exitCorrupt, exitUsage, exitDesync), `compare it with (replay bisect A B)`)
+	r.sh(console.ExitOK, `mkdir other && for n in 0 1; do printf '%s\n' '{"log":1,"title":"x","tick_rate_hz":20,"players":2,"match":"m","by":'$n'}' '{"t":1,"p":'$n',"sum":"0000000000000005"}' '{"t":2,"p":'$n',"sum":"000000000000000'$n'"}' '{"t":2,"end":true}' > other/$n.jsonl; done`)
+	r.printedBy("triage of recordings", r.sh(console.ExitDesync, r.program+" desync triage other"), `next:\n +(.+)`, 1, console.ExitDesync)
+	r.sh(console.ExitOK, `mkdir nameless && for n in 0 1; do sed 's/,"match":"m"//' other/$n.jsonl > nameless/$n.jsonl; done`)
+	found := r.printedCommands(r.types(r.program+" desync triage nameless", console.ExitError, console.ExitCorrupt, console.ExitUsage, console.ExitDesync), `compare it with (replay bisect A B)`)
 	if len(found) == 0 {
 		r.t.Fatal("triage does not say how to compare recordings without a match")
 	}
-	r.sh(exitDesync, r.program+" "+strings.Replace(found[0], "A B", "nameless/0.jsonl nameless/1.jsonl", 1))
+	r.sh(console.ExitDesync, r.program+" "+strings.Replace(found[0], "A B", "nameless/0.jsonl nameless/1.jsonl", 1))
 }
 
 // missingModule verifies a replay whose module is not there, and then as the error says.
 func (r *reader) missingModule() {
-	r.sh(exitOK, "samestep rules build -o printed.wasm ./rules && samestep demo --rules printed.wasm --game hold --dir named")
-	found := r.printedCommands(r.sh(exitIdentity, "samestep replay verify named/*.ssr"), `add it \((.+?)\)`)
+	r.sh(console.ExitOK, "samestep rules build -o printed.wasm ./rules && samestep demo --rules printed.wasm --game hold --dir named")
+	found := r.printedCommands(r.sh(console.ExitIdentity, "samestep replay verify named/*.ssr"), `add it \((.+?)\)`)
 	if len(found) != 1 {
 		r.t.Fatalf("got the commands %q, want one", found)
 	}
-	r.runs("a missing module", strings.Replace(found[0], "FILE", "printed.wasm", 1), exitOK)
-	r.sh(exitOK, "samestep replay verify named/*.ssr")
+	r.runs("a missing module", strings.Replace(found[0], "FILE", "printed.wasm", 1), console.ExitOK)
+	r.sh(console.ExitOK, "samestep replay verify named/*.ssr")
 }
 
 func (r *reader) printedCommands(output, pattern string) (all []string) {
@@ -372,7 +373,7 @@ func wrongEnd(code int, out string, want []int) string {
 	switch {
 	case !slices.Contains(want, code):
 		return fmt.Sprintf("got exit code %d, want one of %d", code, want)
-	case strings.Contains(out, "usage: ") && !slices.Contains(want, exitUsage):
+	case strings.Contains(out, "usage: ") && !slices.Contains(want, console.ExitUsage):
 		return "it is a mistake in the command line"
 	case strings.Contains(out, "panic: "):
 		return "it panics"
@@ -387,9 +388,9 @@ func TestWrongEndControl(t *testing.T) {
 		out   string
 		wrong bool
 	}{
-		{exitOK, "USAGE:\n", false}, {exitDesync, "THE PLAYER", false}, {exitUsage, "usage: x", true}, {exitOK, "samestep: usage: x", true}, {exitError, "", true}, {exitOK, "panic: x", true},
+		{console.ExitOK, "USAGE:\n", false}, {console.ExitDesync, "THE PLAYER", false}, {console.ExitUsage, "usage: x", true}, {console.ExitOK, "samestep: usage: x", true}, {console.ExitError, "", true}, {console.ExitOK, "panic: x", true},
 	} {
-		if got := wrongEnd(row.code, row.out, []int{exitOK, exitDesync}); (got != "") != row.wrong {
+		if got := wrongEnd(row.code, row.out, []int{console.ExitOK, console.ExitDesync}); (got != "") != row.wrong {
 			t.Errorf("%d %q: got %q", row.code, row.out, got)
 		}
 	}

@@ -15,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
 )
@@ -22,7 +25,7 @@ import (
 // A guest is a running join of a foreign game.
 type guest struct {
 	code    int
-	summary joinSummary
+	summary live.JoinSummary
 	output  string
 	done    chan struct{}
 }
@@ -61,7 +64,7 @@ func (f *foreign) until(url, what string, yes func(v *server.View) bool) *server
 	var v *server.View
 	var err error
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if v, err = viewOf(f.t.Context(), url, ""); err == nil && yes(v) {
+		if v, err = live.ViewOf(f.t.Context(), url, ""); err == nil && yes(v) {
 			return v
 		}
 	}
@@ -114,23 +117,23 @@ func (f *foreign) live(t *testing.T) {
 		bundles, _ := filepath.Glob(filepath.Join(dir, "*-desync-*.zip"))
 		return len(bundles) == 1 && answered(t, bundles[0])
 	})
-	f.run(exitOK, "replay watch --once "+url, "match-1 tick ")
+	f.run(console.ExitOK, "replay watch --once "+url, "match-1 tick ")
 	first.kill()
 
 	second := serveFrom(t, f.program, append(slices.Concat(flags, f.rules[1]), "--listen", strings.TrimPrefix(first.url, "http://"))...)
 	resumed := f.until(url, "the match is resumed", func(*server.View) bool { return true })
 	crash := uint64(resumed.Tick)
 	if f.rules[1] != nil { // the module of the match's own build, of the folder
-		if status, body, _ := fetch(t, second.url+"/rules/"+resumed.Rules+moduleExtension); status != http.StatusOK || sumOf([]byte(body)) != resumed.Rules || resumed.Build != "1" {
+		if status, body, _ := fetch(t, second.url+"/rules/"+resumed.Rules+gameset.ModuleExtension); status != http.StatusOK || sumOf([]byte(body)) != resumed.Rules || resumed.Build != "1" {
 			t.Errorf("the rules of build %s: got %d with %d bytes, want 200 with the module %q", resumed.Build, status, len(body), resumed.Rules)
 		}
 	}
 	f.until(url, "all are back", func(v *server.View) bool { return everybody(v) && uint64(v.Tick) > crash+50 })
 	f.end(url, operator)
-	guests[0].ended(t, exitOK, 0, 0, crash)
-	guests[1].ended(t, exitDesync, 1, 1, crash)
-	guests[2].ended(t, exitOK, -1, 0, crash)
-	if code := second.stop(); code != exitOK {
+	guests[0].ended(t, console.ExitOK, 0, 0, crash)
+	guests[1].ended(t, console.ExitDesync, 1, 1, crash)
+	guests[2].ended(t, console.ExitOK, -1, 0, crash)
+	if code := second.stop(); code != console.ExitOK {
 		t.Errorf("the server exited with %d: %s", code, &second.stderr)
 	}
 
@@ -139,10 +142,10 @@ func (f *foreign) live(t *testing.T) {
 	if len(files) != 1 || len(bundles) != 1 {
 		t.Fatalf("got replays %v and bundles %v, want one of each", files, bundles)
 	}
-	f.run(exitOK, "replay verify "+files[0])
-	f.run(exitOK, fmt.Sprintf("replay seek %s %d", files[0], crash+10), "agrees with the file")
-	f.run(exitDesync, "desync explain "+bundles[0], "THE PLAYER", "Diggers[")
-	f.run(exitOK, "replay dump "+bundles[0], "mismatch")
+	f.run(console.ExitOK, "replay verify "+files[0])
+	f.run(console.ExitOK, fmt.Sprintf("replay seek %s %d", files[0], crash+10), "agrees with the file")
+	f.run(console.ExitDesync, "desync explain "+bundles[0], "THE PLAYER", "Diggers[")
+	f.run(console.ExitOK, "replay dump "+bundles[0], "mismatch")
 }
 
 // answered reports whether a bundle has the player's states: a server writes it before, too.

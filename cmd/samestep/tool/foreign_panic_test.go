@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
@@ -38,8 +39,8 @@ func TestForeignPanic(t *testing.T) {
 	s := serveFrom(t, f.program, "--players", "2", "--tick-rate", "100", "--dir", dir, "--set", "player-tokens=a b")
 	url := s.url + "/matches/match-1"
 	for _, g := range []*guest{f.join(url, "--token", "a"), f.join(url, "--token", "b")} {
-		if <-g.done; g.code != exitPanic {
-			t.Errorf("join of a match whose rules panicked: got exit code %d, want %d:\n%s", g.code, exitPanic, g.output)
+		if <-g.done; g.code != console.ExitPanic {
+			t.Errorf("join of a match whose rules panicked: got exit code %d, want %d:\n%s", g.code, console.ExitPanic, g.output)
 		}
 	}
 	if s.stop(); !strings.Contains(s.stderr.String(), "level=ERROR msg=panic") || !strings.Contains(s.stderr.String(), "rules.step") {
@@ -47,22 +48,22 @@ func TestForeignPanic(t *testing.T) {
 	}
 	file, bundle := one(t, filepath.Join(dir, "*.ssr")), one(t, filepath.Join(dir, "*-panic-*-server.zip"))
 	for _, name := range []string{file, bundle} {
-		if out := f.run(exitPanic, "replay verify "+name, "PANIC of the rules at tick", "proven: computed again", "computed again here, they panic in the same way"); strings.Contains(out, "true") {
+		if out := f.run(console.ExitPanic, "replay verify "+name, "PANIC of the rules at tick", "proven: computed again", "computed again here, they panic in the same way"); strings.Contains(out, "true") {
 			t.Errorf("a file with a panic is called true:\n%s", out)
 		}
-		f.run(exitPanic, "replay step "+name, "walks to", "the rules panic: ", "index out of range")
-		f.run(exitPanic, "replay debug --print "+name, "the rules panic in this tick", "index out of range")
-		f.run(exitPanic, "desync line "+name, "the rules panic in tick", "rules/rules.go:", "turn.Tick > 60")
+		f.run(console.ExitPanic, "replay step "+name, "walks to", "the rules panic: ", "index out of range")
+		f.run(console.ExitPanic, "replay debug --print "+name, "the rules panic in this tick", "index out of range")
+		f.run(console.ExitPanic, "desync line "+name, "the rules panic in tick", "rules/rules.go:", "turn.Tick > 60")
 	}
-	f.run(exitOK, "replay dump --commands "+file, "walks to")
-	f.run(exitOK, "replay dump "+bundle, "walks to", "the rules panicked in Step: ")
-	f.run(exitOK, "replay diff "+bundle+" "+file, "in A, tick ", "the rules panicked in Step: ")
-	f.run(exitOK, "replay bisect "+bundle+" "+file, "ticks of both compared; in A,")
-	f.run(exitOK, "replay info "+file, "the rules panicked in Step: ")
-	f.run(exitOK, "replay export "+file, "not exported: tick", "the rules panicked in Step: ")
-	f.run(exitPanic, "desync explain "+bundle, "THE RULES PANICKED", "hold/rules.step", "walks to")
+	f.run(console.ExitOK, "replay dump --commands "+file, "walks to")
+	f.run(console.ExitOK, "replay dump "+bundle, "walks to", "the rules panicked in Step: ")
+	f.run(console.ExitOK, "replay diff "+bundle+" "+file, "in A, tick ", "the rules panicked in Step: ")
+	f.run(console.ExitOK, "replay bisect "+bundle+" "+file, "ticks of both compared; in A,")
+	f.run(console.ExitOK, "replay info "+file, "the rules panicked in Step: ")
+	f.run(console.ExitOK, "replay export "+file, "not exported: tick", "the rules panicked in Step: ")
+	f.run(console.ExitPanic, "desync explain "+bundle, "THE RULES PANICKED", "hold/rules.step", "walks to")
 	var e struct{ Steps []desync.NextStep }
-	explained := f.run(exitPanic, "desync explain --json "+bundle)
+	explained := f.run(console.ExitPanic, "desync explain --json "+bundle)
 	if err := json.NewDecoder(strings.NewReader(explained)).Decode(&e); err != nil || len(e.Steps) != 5 {
 		t.Errorf("got the steps %+v, %v", e.Steps, err)
 	}
@@ -71,23 +72,23 @@ func TestForeignPanic(t *testing.T) {
 		if !is {
 			t.Errorf("the command %q does not begin with the program", s.Command)
 		}
-		f.run(exitPanic, strings.Replace(verb, "replay debug ", "replay debug --print ", 1)) // without a debugger
+		f.run(console.ExitPanic, strings.Replace(verb, "replay debug ", "replay debug --print ", 1)) // without a debugger
 	}
-	f.run(exitPanic, "desync triage "+dir, "1 panic: hold, panic of the rules, example.com/hold/rules.step")
+	f.run(console.ExitPanic, "desync triage "+dir, "1 panic: hold, panic of the rules, example.com/hold/rules.step")
 
-	f.run(exitOK, "rules build -o hold.wasm ./rules")
+	f.run(console.ExitOK, "rules build -o hold.wasm ./rules")
 	module := filepath.Join(f.dir, "hold.wasm")
 	for _, args := range [][]string{{"replay", "verify", "--rules", module, file}, {"desync", "line", "--rules", module, file}} {
 		var out, errs bytes.Buffer
-		if code := program(args, &out, &errs); code != exitPanic || !strings.Contains(strings.Join(strings.Fields(out.String()), " "), "index out of range") {
-			t.Errorf("samestep %v: got exit code %d, want %d:\n%s%s", args, code, exitPanic, out.String(), errs.String())
+		if code := program(args, &out, &errs); code != console.ExitPanic || !strings.Contains(strings.Join(strings.Fields(out.String()), " "), "index out of range") {
+			t.Errorf("samestep %v: got exit code %d, want %d:\n%s%s", args, code, console.ExitPanic, out.String(), errs.String())
 		}
 	}
 
 	if err := os.WriteFile(path, b, 0o644); err != nil { // the rules are mended
 		t.Fatal(err)
 	}
-	f.run(exitOK, "desync line "+bundle, "these sources do not panic in it")
+	f.run(console.ExitOK, "desync line "+bundle, "these sources do not panic in it")
 }
 
 // one returns the only file of a pattern.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
@@ -40,7 +41,7 @@ func (f *foreign) studio(t *testing.T) {
 	for _, line := range regexp.MustCompile(`(?m)^    (?:SAMESTEP_TOKEN=… )?(?:go run \.|\./hold) (.*)$`).FindAllStringSubmatch(string(b), -1) {
 		args := strings.Fields(line[1])
 		if args[0] != "serve" && args[0] != "join" && !strings.Contains(line[1], "--web") && !strings.Contains(line[1], "…") {
-			f.run(exitOK, line[1])
+			f.run(console.ExitOK, line[1])
 			continue
 		}
 		var flags []string
@@ -50,7 +51,7 @@ func (f *foreign) studio(t *testing.T) {
 				flags = append(flags, name)
 			}
 		}
-		f.run(exitOK, args[0]+" --help", flags...)
+		f.run(console.ExitOK, args[0]+" --help", flags...)
 	}
 	workflow, err := os.ReadFile(filepath.Join(f.dir, ".github", "workflows", "ci.yml"))
 	if err != nil {

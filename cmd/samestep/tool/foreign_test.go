@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
@@ -38,7 +39,7 @@ func newForeign(t *testing.T) *foreign {
 	}
 	f := &foreign{t: t, dir: filepath.Join(t.TempDir(), "hold")}
 	var out, errs bytes.Buffer
-	if code := program([]string{"new", f.dir, "--replace", root}, &out, &errs); code != exitOK {
+	if code := program([]string{"new", f.dir, "--replace", root}, &out, &errs); code != console.ExitOK {
 		testenv.Or(t, "the modules of a new game", errors.New(errs.String()))
 	}
 	f.program = filepath.Join(f.dir, "hold")
@@ -118,21 +119,21 @@ func TestForeignDisorder(t *testing.T) {
 	t.Parallel()
 	testenv.Long(t)
 	f := newForeign(t)
-	demo := f.run(exitOK, "demo")
+	demo := f.run(console.ExitOK, "demo")
 	file, bundle := f.word(demo, ".ssr"), f.word(demo, ".zip")
 	defer os.RemoveAll(filepath.Dir(file))
 	f.disorder()
 	var next string
 	for range 5 {
-		explained := f.run(exitDesync, "desync explain "+bundle, "NO FIXED RESULT: nobody is accused", "rules without a fixed result,", "Diggers[].At", " --tick ")
+		explained := f.run(console.ExitDesync, "desync explain "+bundle, "NO FIXED RESULT: nobody is accused", "rules without a fixed result,", "Diggers[].At", " --tick ")
 		_, next, _ = strings.Cut(explained, "desync line ")
-		f.run(exitDesync, "desync triage "+bundle, "1 × no fixed result", "next:", "desync line ")
-		f.run(exitDesync, "replay verify "+file, "nobody is accused, because the rules of")
-		f.run(exitDesync, "replay bisect "+file+" --player 3", "no fixed result: nobody is accused")
+		f.run(console.ExitDesync, "desync triage "+bundle, "1 × no fixed result", "next:", "desync line ")
+		f.run(console.ExitDesync, "replay verify "+file, "nobody is accused, because the rules of")
+		f.run(console.ExitDesync, "replay bisect "+file+" --player 3", "no fixed result: nobody is accused")
 	}
 	next, _, _ = strings.Cut(next, "\n")
-	f.run(exitDesync, "desync line "+next, "one run", "rules.go:", "range all")
-	f.run(exitError, "drill --seed 1", "the rules have no fixed result, so no fault was")
+	f.run(console.ExitDesync, "desync line "+next, "one run", "rules.go:", "range all")
+	f.run(console.ExitError, "drill --seed 1", "the rules have no fixed result, so no fault was")
 }
 
 // A game outside of the engine's module has every verb.
@@ -140,24 +141,24 @@ func TestForeignGame(t *testing.T) {
 	t.Parallel()
 	testenv.Long(t)
 	f := newForeign(t)
-	demo := f.run(exitOK, "demo", "Diggers[", "THE PLAYER", "everything worked")
+	demo := f.run(console.ExitOK, "demo", "Diggers[", "THE PLAYER", "everything worked")
 	defer os.RemoveAll(filepath.Dir(f.word(demo, ".ssr")))
 	file, bundle := f.word(demo, ".ssr"), f.word(demo, ".zip")
-	f.run(exitOK, "replay verify "+file, "400 ticks")
-	f.run(exitOK, "replay info "+file, "hold")
-	f.run(exitOK, "replay seek "+file+" 100", "tick 100", "agrees with the file")
-	f.run(exitOK, "replay dump --commands "+file, "walks to")
-	f.run(exitOK, "replay bisect "+file+" "+file)
-	f.run(exitDesync, "desync explain "+bundle, "THE PLAYER", "Diggers[", "walks to")
-	f.run(exitOK, "golden --dir rules/testdata/golden", "hold-1.ssr")
-	f.run(exitOK, "vet ./rules")
-	f.run(exitOK, "fuzz --matches 2")
-	f.run(exitOK, "simulate --seeds 1 --minutes 1", "violations 0")
-	f.run(exitOK, "drill --seed 1")
-	f.run(exitOK, "bench log --time 10ms")
-	f.run(exitError, "serve --config {\"Units\":3}", "Units")
-	f.run(exitError, "demo --config "+f.config(`{"Gold": 5, "Sped": 3}`), "match.json", `unknown field "Sped", want Gold, Speed`)
-	f.run(exitOK, "demo --dir short --config "+f.config(`{"Gold": 1}`), "41 ticks", "everything worked")
+	f.run(console.ExitOK, "replay verify "+file, "400 ticks")
+	f.run(console.ExitOK, "replay info "+file, "hold")
+	f.run(console.ExitOK, "replay seek "+file+" 100", "tick 100", "agrees with the file")
+	f.run(console.ExitOK, "replay dump --commands "+file, "walks to")
+	f.run(console.ExitOK, "replay bisect "+file+" "+file)
+	f.run(console.ExitDesync, "desync explain "+bundle, "THE PLAYER", "Diggers[", "walks to")
+	f.run(console.ExitOK, "golden --dir rules/testdata/golden", "hold-1.ssr")
+	f.run(console.ExitOK, "vet ./rules")
+	f.run(console.ExitOK, "fuzz --matches 2")
+	f.run(console.ExitOK, "simulate --seeds 1 --minutes 1", "violations 0")
+	f.run(console.ExitOK, "drill --seed 1")
+	f.run(console.ExitOK, "bench log --time 10ms")
+	f.run(console.ExitError, "serve --config {\"Units\":3}", "Units")
+	f.run(console.ExitError, "demo --config "+f.config(`{"Gold": 5, "Sped": 3}`), "match.json", `unknown field "Sped", want Gold, Speed`)
+	f.run(console.ExitOK, "demo --dir short --config "+f.config(`{"Gold": 1}`), "41 ticks", "everything worked")
 
 	t.Run("advice", f.advice)
 	t.Run("live", f.live)
@@ -168,7 +169,7 @@ func TestForeignGame(t *testing.T) {
 
 	// The engine's own program does not know the game, and says so.
 	var out, errs bytes.Buffer
-	if code := program([]string{"replay", "verify", file}, &out, &errs); code != exitIdentity || !strings.Contains(errs.String(), `use a program with game "hold", build "1"`) {
+	if code := program([]string{"replay", "verify", file}, &out, &errs); code != console.ExitIdentity || !strings.Contains(errs.String(), `use a program with game "hold", build "1"`) {
 		t.Errorf("samestep replay verify: got exit code %d and %s", code, &errs)
 	}
 }
@@ -197,21 +198,21 @@ func (f *foreign) disorder() {
 func (f *foreign) mistake() {
 	t := f.t
 	f.disorder()
-	f.run(exitError, "vet ./rules", "maprange")
-	f.run(exitDesync, "fuzz --matches 20", "Diggers[0]", "found_")
+	f.run(console.ExitError, "vet ./rules", "maprange")
+	f.run(console.ExitDesync, "fuzz --matches 20", "Diggers[0]", "found_")
 	if found, err := filepath.Glob(filepath.Join(f.dir, "found_*_test.go")); err != nil || len(found) != 1 {
 		t.Errorf("got the written tests %v, %v, want one", found, err)
 	} else if b, err := os.ReadFile(found[0]); err != nil || !strings.Contains(string(b), `"example.com/hold/rules"`) {
 		t.Errorf("the written test does not import the game: %s, %v", b, err)
 	}
-	simulated := f.run(exitError, "simulate --seeds 1 --minutes 1", "I1")
+	simulated := f.run(console.ExitError, "simulate --seeds 1 --minutes 1", "I1")
 	for _, printed := range []string{`(?m)(simulate --game .*)$`, `(?m)(simulate --artifact .*)$`} {
 		m := regexp.MustCompile(printed).FindStringSubmatch(simulated)
 		if m == nil {
 			t.Errorf("no command matches %s in\n%s", printed, simulated)
 			continue
 		}
-		f.run(exitError, m[1], "I1")
+		f.run(console.ExitError, m[1], "I1")
 	}
 
 	// The test that fuzz wrote fails, though not in each run, and prints the command that runs it alone.
@@ -241,7 +242,7 @@ func TestForeignTable(t *testing.T) {
 	t.Parallel()
 	testenv.Long(t)
 	f := newForeign(t)
-	demo := f.run(exitOK, "demo", "grade: proven", "one in a process")
+	demo := f.run(console.ExitOK, "demo", "grade: proven", "one in a process")
 	file, bundle := f.word(demo, ".ssr"), f.word(demo, ".zip")
 	defer os.RemoveAll(filepath.Dir(file))
 	f.replace("func start(", "var tolls []uint8\n\nfunc start(")
@@ -249,17 +250,17 @@ func TestForeignTable(t *testing.T) {
 	f.replace("	for p := range w.Diggers {\n		w.dig(", "	if len(tolls) > 0 {\n		w.Diggers[0].Tired += tolls[int(turn.Tick)%len(tolls)]\n	}\n	for p := range w.Diggers {\n		w.dig(")
 	f.build()
 	const table = "computed in a process"
-	f.run(exitDesync, "desync triage --jobs 1 "+bundle+" "+bundle, "2 × no fixed result")
-	f.run(exitDesync, "replay verify "+file, "NO FIXED RESULT")
-	explained := f.run(exitDesync, "desync explain "+bundle, table, "Diggers[].At")
+	f.run(console.ExitDesync, "desync triage --jobs 1 "+bundle+" "+bundle, "2 × no fixed result")
+	f.run(console.ExitDesync, "replay verify "+file, "NO FIXED RESULT")
+	explained := f.run(console.ExitDesync, "desync explain "+bundle, table, "Diggers[].At")
 	_, next, _ := strings.Cut(explained, "desync line ")
 	next, _, _ = strings.Cut(next, "\n")
-	f.run(exitDesync, "desync line "+next, "A: after New", "B: in a program that has just got the state", "rules.go:", "tolls")
-	f.run(exitOK, "rules build ./rules -o tolls.wasm")
-	f.run(exitDesync, "desync explain --rules tolls.wasm "+bundle, "NO FIXED RESULT: nobody is accused", "if New was called", "Diggers[].At", " --rules tolls.wasm --tick 259")
-	f.run(exitDesync, "desync line --rules tolls.wasm "+next, "A: from the start", "B: restored before the tick") // without a function
+	f.run(console.ExitDesync, "desync line "+next, "A: after New", "B: in a program that has just got the state", "rules.go:", "tolls")
+	f.run(console.ExitOK, "rules build ./rules -o tolls.wasm")
+	f.run(console.ExitDesync, "desync explain --rules tolls.wasm "+bundle, "NO FIXED RESULT: nobody is accused", "if New was called", "Diggers[].At", " --rules tolls.wasm --tick 259")
+	f.run(console.ExitDesync, "desync line --rules tolls.wasm "+next, "A: from the start", "B: restored before the tick") // without a function
 	f.replace("	tolls = []uint8{0, 0, 0, 1}\n", "")
 	f.build() // the control
-	f.run(exitDesync, "desync triage --jobs 1 "+bundle+" "+bundle, "2 × player")
-	f.run(exitOK, "desync line "+bundle, "computes the same again")
+	f.run(console.ExitDesync, "desync triage --jobs 1 "+bundle+" "+bundle, "2 × player")
+	f.run(console.ExitOK, "desync line "+bundle, "computes the same again")
 }

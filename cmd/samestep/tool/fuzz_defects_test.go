@@ -9,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/scaffold/rules"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
@@ -179,14 +182,14 @@ func TestFuzzFindsDefects(t *testing.T) {
 			break
 		}
 		if !small {
-			story := fuzzTraps(t, defect, exitDesync, "--time", "60s", "--dir", t.TempDir())
+			story := fuzzTraps(t, defect, console.ExitDesync, "--time", "60s", "--dir", t.TempDir())
 			if story.Found != nil {
 				t.Logf("%s: %.1f s, %v: %s", defect, story.Seconds, story.Reached, story.Found.Shrunk)
 			}
 			continue
 		}
 		g, usual := New(trapRules(defect), Bot(newTrapBot)).game, rules.Usual(2)
-		found, reached, err := locksteptest.Search(t.Context(), g.Game, locksteptest.Options{Config: &usual, Players: 2}, locksteptest.SearchOptions{Matches: 60, Bots: g.bots()})
+		found, reached, err := locksteptest.Search(t.Context(), g.Game, locksteptest.Options{Config: &usual, Players: 2}, locksteptest.SearchOptions{Matches: 60, Bots: g.Bots()})
 		if found == nil {
 			t.Errorf("%s: got %v, %v, want a failure", defect, reached, err)
 		}
@@ -195,26 +198,26 @@ func TestFuzzFindsDefects(t *testing.T) {
 
 // In rules without a defect it finds nothing, and says what the matches of the game's bots reached.
 func TestFuzzSaysWhatWasReached(t *testing.T) {
-	story := fuzzTraps(t, "", exitOK, "--matches", "6")
+	story := fuzzTraps(t, "", console.ExitOK, "--matches", "6")
 	r := story.Reached
 	if r.Matches != 6 || r.Longest < 300 || r.Commands() < 100 || len(r.Accepted) != 2 || r.Accepted[1].N == 0 || r.Fields != 16 || !slices.Equal(r.Still, []string{"Diggers"}) {
 		t.Errorf("got %+v", r)
 	}
-	short := fuzzTraps(t, "every fourth trap", exitOK, "--matches", "20", "--ticks", "100") // why the length matters
+	short := fuzzTraps(t, "every fourth trap", console.ExitOK, "--matches", "20", "--ticks", "100") // why the length matters
 	if short.Reached.Longest > 100 {
 		t.Errorf("got %v", short.Reached)
 	}
 }
 
 // fuzzTraps runs fuzz on the rules with a defect.
-func fuzzTraps(t *testing.T, defect string, want int, args ...string) (story fuzzStory) {
+func fuzzTraps(t *testing.T, defect string, want int, args ...string) (story checks.FuzzStory) {
 	t.Helper()
 	list, err := listOf([]Game{New(trapRules(defect), Bot(newTrapBot), Config(rules.Usual))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var stdout, stderr strings.Builder
-	code := list.run(t.Context(), append([]string{"traps", "fuzz", "--json"}, args...), &stdout, &stderr, Extension{})
+	code := runGames(list, t.Context(), append([]string{"traps", "fuzz", "--json"}, args...), &stdout, &stderr, serving.Extension{})
 	if err := json.Unmarshal([]byte(stdout.String()), &story); err != nil || code != want {
 		t.Errorf("%s: got code %d, %s%s, error %v, want code %d", defect, code, stdout.String(), stderr.String(), err, want)
 	}

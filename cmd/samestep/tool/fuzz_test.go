@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/planted"
@@ -22,18 +25,18 @@ import (
 // faultyGame is a game with a fault.
 func faultyGame() []Game {
 	return []Game{New(planted.Rules("hidden"), Bot(skirmish.NewPlayer), Config(func(players int) skirmish.Config { return skirmish.Sized(players, 400) }), Units(skirmish.Sized), Source(locksteptest.Source{
-		Package: "planted_test", Path: module + "/internal/testing/planted",
-		Game: `lockstep.MustGame(planted.Rules("hidden"))`, Imports: []string{module + "/internal/testing/planted"},
+		Package: "planted_test", Path: console.Module + "/internal/testing/planted",
+		Game: `lockstep.MustGame(planted.Rules("hidden"))`, Imports: []string{console.Module + "/internal/testing/planted"},
 	}))}
 }
 
 // A match that proves too little names the options of Go code, and the flags too.
 func TestThinHint(t *testing.T) {
 	thin := fmt.Errorf("locksteptest: %w: give up: 9 of 9 refused", locksteptest.ErrThin)
-	if err := thinHint(thin, "--ticks N, "); !errors.Is(err, thin) || !strings.Contains(err.Error(), "\nas flags: --ticks N, --weight KIND=0") {
+	if err := console.ThinHint(thin, "--ticks N, "); !errors.Is(err, thin) || !strings.Contains(err.Error(), "\nas flags: --ticks N, --weight KIND=0") {
 		t.Errorf("got %v, want the flags", err)
 	}
-	if err := thinHint(io.EOF, ""); err != io.EOF {
+	if err := console.ThinHint(io.EOF, ""); err != io.EOF {
 		t.Errorf("got %v, want another error unchanged", err)
 	}
 }
@@ -54,25 +57,25 @@ func TestUnreduced(t *testing.T) {
 	if _, err := locksteptest.Run(game.Game, locksteptest.Options{Config: &minimal.Config{Size: 9, Coins: 3}}); !errors.As(err, &found) {
 		t.Fatalf("the match does not fail: %v", err)
 	}
-	s := fuzzStory{Game: "minimal", Reached: &locksteptest.Reached{}, Found: explainFound(t.Context(), found, game, t.TempDir())}
+	s := checks.FuzzStory{Game: "minimal", Reached: &locksteptest.Reached{}, Found: checks.ExplainFound(t.Context(), found, game, t.TempDir())}
 	var text strings.Builder
-	s.print(&text)
+	s.Print(&text)
 	if want := "reduced    not: the failure did not happen again from a list of its commands"; !strings.Contains(text.String(), want) || strings.Contains(text.String(), "0 commands") {
 		t.Errorf("got %s", text.String())
 	}
 	text.Reset()
-	s.Found = explainFound(t.Context(), found, game, filepath.Join(t.TempDir(), "none"))
-	if s.print(&text); !strings.Contains(text.String(), "found      locksteptest: ") || !strings.Contains(text.String(), "files      not written: open ") {
+	s.Found = checks.ExplainFound(t.Context(), found, game, filepath.Join(t.TempDir(), "none"))
+	if s.Print(&text); !strings.Contains(text.String(), "found      locksteptest: ") || !strings.Contains(text.String(), "files      not written: open ") {
 		t.Errorf("in no folder: got %s", text.String())
 	}
 }
 
 // hidden finds a match of a game with a fault.
-func hidden(t *testing.T) (*locksteptest.Failure, *playable) {
+func hidden(t *testing.T) (*locksteptest.Failure, *gameset.Playable) {
 	t.Helper()
 	game := New(planted.Rules("hidden"), Source(locksteptest.Source{
-		Package: "planted_test", Path: module + "/internal/testing/planted",
-		Game: `lockstep.MustGame(planted.Rules("hidden"))`, Imports: []string{module + "/internal/testing/planted"},
+		Package: "planted_test", Path: console.Module + "/internal/testing/planted",
+		Game: `lockstep.MustGame(planted.Rules("hidden"))`, Imports: []string{console.Module + "/internal/testing/planted"},
 	})).game
 	config := skirmish.Sized(2, 400)
 	found, _, err := locksteptest.Search(t.Context(), game.Game, locksteptest.Options{Config: &config, Players: 2, Ticks: 100, AllowThin: "one fault is enough"}, locksteptest.SearchOptions{Matches: 50})
@@ -91,7 +94,7 @@ func TestFoundLine(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte("package main\n"), 0o644); err != nil { // the test is of its package, not of that of the rules
 		t.Fatal(err)
 	}
-	f := explainFound(t.Context(), found, game, dir)
+	f := checks.ExplainFound(t.Context(), found, game, dir)
 	if f.Line == nil || f.Line.Place() == nil {
 		t.Fatalf("got no line: %s", f.NoLine)
 	}
@@ -104,7 +107,7 @@ func TestFoundLine(t *testing.T) {
 		t.Errorf("want %q in\n%s", want, test)
 	}
 	var text strings.Builder
-	(&fuzzStory{Game: "skirmish", Reached: &locksteptest.Reached{}, Found: f}).print(&text)
+	(&checks.FuzzStory{Game: "skirmish", Reached: &locksteptest.Reached{}, Found: f}).Print(&text)
 	if want := fmt.Sprintf("line %s:%d in %s %s", place.File, place.Line, place.Func, place.Source); !says(text.String(), want) {
 		t.Errorf("got %s\nwant %q", text.String(), want)
 	}
@@ -122,9 +125,9 @@ func TestFoundNoLine(t *testing.T) {
 	testenv.Long(t)
 	t.Setenv("PATH", "")
 	found, game := hidden(t)
-	f := explainFound(t.Context(), found, game, t.TempDir())
+	f := checks.ExplainFound(t.Context(), found, game, t.TempDir())
 	var text strings.Builder
-	(&fuzzStory{Game: "skirmish", Reached: &locksteptest.Reached{}, Found: f}).print(&text)
+	(&checks.FuzzStory{Game: "skirmish", Reached: &locksteptest.Reached{}, Found: f}).Print(&text)
 	if f.Line != nil || !strings.Contains(text.String(), "\nline       not known: ") || !strings.Contains(text.String(), "\ntest ") {
 		t.Errorf("got %s", text.String())
 	}

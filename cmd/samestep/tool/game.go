@@ -4,30 +4,34 @@ package tool
 
 import (
 	"cmp"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"path"
 	"reflect"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
 	"github.com/seed-49bee653/samestep/internal/testing/logbench"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/page/canvas"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // A Game is a game that a program can host, play and verify. [New] makes one.
 type Game struct {
-	game *playable
+	game *gameset.Playable
 	err  error // of the rules or the options
 }
 
 // An Option is a part of a game that its rules don't have.
-type Option func(*playable) error
+type Option func(*gameset.Playable) error
 
 // New returns the game of some rules. [Main] reports an error of the rules or the options.
 //
@@ -38,15 +42,15 @@ func New[S, C any](rules lockstep.Rules[S, C], options ...Option) Game {
 	if err != nil {
 		return Game{err: err}
 	}
-	p := &playable{
+	p := &gameset.Playable{
 		Game:  g,
-		usual: func(uint8) any { return new(C) },
-		world: reflect.TypeFor[S](),
+		Usual: func(uint8) any { return new(C) },
+		World: reflect.TypeFor[S](),
 
-		configType: reflect.TypeFor[*C](),
-		faulty:     faultinjection.Faulty(rules),
-		loop:       logbench.NewLoop(rules),
-		source:     sourceOf(reflect.TypeFor[S](), rules.Step),
+		ConfigType: reflect.TypeFor[*C](),
+		Faulty:     faultinjection.Faulty(rules),
+		Loop:       logbench.NewLoop(rules),
+		Source:     sourceOf(reflect.TypeFor[S](), rules.Step),
 	}
 	for _, o := range options {
 		if err := o(p); err != nil {
@@ -59,8 +63,8 @@ func New[S, C any](rules lockstep.Rules[S, C], options ...Option) Game {
 // Bot lets bots of maker play in seats without a person. A bot looks at the state of its match and returns commands as
 // pointers to their registered types, valid until the next call. Equal seeds must give equal bots.
 func Bot(maker func(p lockstep.Player, seed uint64) lockstep.Bot) Option {
-	return func(p *playable) error {
-		p.maker = maker
+	return func(p *gameset.Playable) error {
+		p.Maker = maker
 		return nil
 	}
 }
@@ -68,11 +72,11 @@ func Bot(maker func(p lockstep.Player, seed uint64) lockstep.Bot) Option {
 // Config sets the configuration of a usual match of some players. The flag --config overrides fields of it. C is the type
 // of the game's configuration.
 func Config[C any](usual func(players int) C) Option {
-	return func(p *playable) error {
-		if err := p.wants(new(C)); err != nil {
+	return func(p *gameset.Playable) error {
+		if err := p.Wants(new(C)); err != nil {
 			return fmt.Errorf("tool.Config: %w", err)
 		}
-		p.usual = func(players uint8) any {
+		p.Usual = func(players uint8) any {
 			c := usual(int(players))
 			return &c
 		}
@@ -83,14 +87,14 @@ func Config[C any](usual func(players int) C) Option {
 // Units lets the field Units of the configuration choose the size of a match, as --config does with {"Units": 300}: sized returns the
 // configuration of a match with about as many units. It is for games in which several fields follow from this one.
 func Units[C any](sized func(players, units int) C) Option {
-	return func(p *playable) error {
-		if err := p.wants(new(C)); err != nil {
+	return func(p *gameset.Playable) error {
+		if err := p.Wants(new(C)); err != nil {
 			return fmt.Errorf("tool.Units: %w", err)
 		}
-		if f, ok := reflect.TypeFor[C]().FieldByName(unitsField); !ok || f.Type.Kind() < reflect.Int || f.Type.Kind() > reflect.Uint64 {
-			return fmt.Errorf("tool.Units: got a configuration without a whole number %s, want one with it", unitsField)
+		if f, ok := reflect.TypeFor[C]().FieldByName(gameset.UnitsField); !ok || f.Type.Kind() < reflect.Int || f.Type.Kind() > reflect.Uint64 {
+			return fmt.Errorf("tool.Units: got a configuration without a whole number %s, want one with it", gameset.UnitsField)
 		}
-		p.sized = func(players uint8, units uint16) any {
+		p.Sized = func(players uint8, units uint16) any {
 			c := sized(int(players), int(units))
 			return &c
 		}
@@ -101,8 +105,8 @@ func Units[C any](sized func(players, units int) C) Option {
 // Page serves the files of a page on which the game is played. programs has the import paths of its WebAssembly programs by
 // name: NAME.wasm is built from each.
 func Page(files func() fs.FS, programs map[string]string) Option {
-	return func(p *playable) error {
-		p.page = &webPage{files: files, programs: programs}
+	return func(p *gameset.Playable) error {
+		p.Page = &gameset.WebPage{Files: files, Programs: programs}
 		return nil
 	}
 }
@@ -110,11 +114,11 @@ func Page(files func() fs.FS, programs map[string]string) Option {
 // Source says how the Go tests that fuzz writes refer to the game. Without it, they call the function that makes the rules
 // without arguments, or Rules in the package of the state. A game whose rules need arguments says it.
 func Source(s locksteptest.Source) Option {
-	return func(p *playable) error {
+	return func(p *gameset.Playable) error {
 		if s.Package == "" || s.Path == "" || s.Game == "" {
 			return fmt.Errorf("tool.Source: got %+v, want Package, Path and Game", s)
 		}
-		p.source = s
+		p.Source = s
 		return nil
 	}
 }
@@ -122,191 +126,12 @@ func Source(s locksteptest.Source) Option {
 // Floor sets the least that the matches of fuzz, golden and simulate must reach: the ticks of one match, and of all together the
 // percentages of the kinds of commands and of the state's fields, as in locksteptest.Floor.
 func Floor(ticks, kinds, fields int) Option {
-	return func(p *playable) error {
-		p.floor = locksteptest.Floor{Ticks: ticks, Kinds: kinds, Fields: fields}
+	return func(p *gameset.Playable) error {
+		p.Floor = locksteptest.Floor{Ticks: ticks, Kinds: kinds, Fields: fields}
 		if kinds > 100 || fields > 100 {
 			return fmt.Errorf("tool.Floor: got %d %% of the kinds and %d %% of the fields, want at most 100", kinds, fields)
 		}
 		return nil
-	}
-}
-
-// A playable is a game that this program can simulate, host and play.
-type playable struct {
-	*lockstep.Game
-
-	usual func(players uint8) any               // returns a pointer to the configuration of a usual match
-	sized func(players uint8, units uint16) any // the same, of a match with some units; or nil
-	maker func(p lockstep.Player, seed uint64) lockstep.Bot
-
-	floor locksteptest.Floor
-
-	scenarios, opponents []choice // by name
-
-	faulty func(*faultinjection.Change) *lockstep.Game // for drill
-	loop   func() logbench.Loop                        // for bench log
-	world  reflect.Type                                // of the state
-
-	configType reflect.Type // of pointers to configurations
-
-	page   *webPage            // to play in a browser, or nil
-	compat *otherWire          // of other clients, or nil
-	source locksteptest.Source // names the game in Go tests
-
-	module *rulesModule // with the rules, or nil
-}
-
-// A choice is a scenario or a kind of bots.
-type choice struct {
-	name  string
-	seats int                                        // of a scenario, at most; 0: as many as the game allows
-	usual func(players uint8) any                    // of a scenario
-	maker func(lockstep.Player, uint64) lockstep.Bot // of bots
-}
-
-// wants returns an error unless config has the type of the game's configurations.
-func (g *playable) wants(config any) error {
-	if got, want := reflect.TypeOf(config), g.configType; got != want {
-		return fmt.Errorf("got a configuration of type %v, want %v", got.Elem(), want.Elem())
-	}
-	return nil
-}
-
-// config returns a pointer to the game's configuration of a match with some units, if the game knows units. A game need not
-// expect any number of seats: a panic is its refusal.
-func (g *playable) config(players uint8, units uint16) (config any, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			config, err = nil, fmt.Errorf("game %s has no configuration of a match of %s: its function panicked: %v", g.Name(), count(int(players), "seat"), v)
-		}
-	}()
-	if g.sized != nil && units > 0 {
-		return g.sized(players, units), nil
-	}
-	return g.usual(players), nil
-}
-
-// unitsField is the field of a configuration that sizes the others, see [Units].
-const unitsField = "Units"
-
-// unitsIn returns the units in a configuration in JSON, or 0.
-func (g *playable) unitsIn(override []byte) uint16 {
-	var c struct{ Units uint16 }
-	if g.sized == nil || json.Unmarshal(override, &c) != nil { // ReadConfig tells what is wrong
-		return 0
-	}
-	return c.Units
-}
-
-// withUnits returns a configuration in JSON with a number of units, unless it says one or the game knows none.
-func (g *playable) withUnits(override []byte, units uint16) []byte {
-	fields := map[string]json.RawMessage{}
-	if g.sized == nil || len(override) > 0 && json.Unmarshal(override, &fields) != nil || fields[unitsField] != nil {
-		return override
-	}
-	fields[unitsField] = json.RawMessage(strconv.Itoa(int(units)))
-	b, err := json.Marshal(fields)
-	if err != nil {
-		panic(err) // it is a map of JSON
-	}
-	return b
-}
-
-// configure returns a pointer to the configuration of a match with some units (0: as many as override says, or usual), in which the fields
-// of override have its values. override is JSON, or empty.
-func (g *playable) configure(players uint8, units uint16, override []byte) (any, error) {
-	if units > 0 && g.sized == nil {
-		return nil, fmt.Errorf("game %s has no number of units: change its configuration instead", g.Name())
-	}
-	usual, err := g.config(players, cmp.Or(units, g.unitsIn(override)))
-	if err != nil || len(override) == 0 {
-		return usual, err
-	}
-	return g.ReadConfig(override, usual)
-}
-
-// accepts returns an error if the game refuses a match with these options.
-func (g *playable) accepts(players uint8, seed uint64, config any) error {
-	settings := lockstep.DefaultSettings(players)
-	settings.Seed = seed
-	h, err := g.NewHeader(lockstep.MatchID{}, settings, config)
-	if err == nil {
-		_, err = g.NewSimulation(h)
-	}
-	return err
-}
-
-// botRate is how many commands a random bot gives in 16 samples: about one in a second.
-const botRate = 1
-
-// bot returns a bot for a seat: the game's own, or one that gives random commands.
-func (g *playable) bot(p lockstep.Player, seed uint64) lockstep.Bot {
-	if g.maker != nil {
-		return g.maker(p, seed)
-	}
-	return locksteptest.RandomBot(g.Game, botRate, nil)(p, seed)
-}
-
-// length returns the number of ticks of a match of bots, which its rules end, and most if they do not.
-func (g *playable) length(players uint8, seed uint64, config any, most lockstep.Tick) (lockstep.Tick, error) {
-	var bots []lockstep.Bot
-	return locksteptest.Length(g.Game, locksteptest.Options{Config: config, Players: players, Seed: seed, Ticks: most, Play: func(p lockstep.Player, s *lockstep.Simulation) []any {
-		for len(bots) <= int(p) {
-			bots = append(bots, g.bot(lockstep.Player(len(bots)), seed))
-		}
-		return bots[p](s)
-	}})
-}
-
-// anyCommand returns a command that player 0 may give at the beginning of a match, if a random one is allowed.
-func (g *playable) anyCommand(players uint8, override []byte) (*lockstep.Command, error) {
-	config, err := g.configure(players, 0, override)
-	if err != nil {
-		return nil, err
-	}
-	h, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(players), config)
-	if err != nil {
-		return nil, err
-	}
-	sim, err := g.NewSimulation(h)
-	if err != nil {
-		return nil, err
-	}
-	random, payloads := locksteptest.RandomBot(g.Game, 16, nil)(0, 1), g.NewPayloads()
-	var c *lockstep.Command
-	for range 1000 {
-		values := random(sim)
-		if len(values) == 0 {
-			continue
-		}
-		kind, payload, err := payloads.Encode(values[0])
-		if err != nil {
-			return nil, err
-		}
-		c = &lockstep.Command{Tick: 1, Sequence: 1, Kind: kind, Payload: slices.Clone(payload), Value: values[0]}
-		if sim.Validate(c) == nil {
-			return c, nil
-		}
-	}
-	if c == nil {
-		return nil, fmt.Errorf("game %s has no commands", g.Name())
-	}
-	return c, nil // the server refuses it, which is an answer too
-}
-
-// bots returns a maker of bots for all seats of a match, or nil without the game's own: then random commands carry the match.
-func (g *playable) bots() func(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any {
-	if g.maker == nil {
-		return nil
-	}
-	return func(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any {
-		var bots []lockstep.Bot
-		return func(p lockstep.Player, s *lockstep.Simulation) []any {
-			for len(bots) <= int(p) {
-				bots = append(bots, g.maker(lockstep.Player(len(bots)), seed))
-			}
-			return bots[p](s)
-		}
 	}
 }
 
@@ -331,3 +156,98 @@ func sourceOf(state reflect.Type, step any) locksteptest.Source {
 		Game: "lockstep.MustGame(" + name + "." + rules + "())",
 	}
 }
+
+// Compat lets serve, with the key compat, also speak another wire, for clients that were not written for this engine: bridge makes the
+// handler of WebSockets that do not offer our subprotocol; see [server.Server.HandleOtherSockets]. Matches have the usual settings of that
+// wire: its tick rate, unless a flag says otherwise, and its intervals of checksums and keyframes.
+func Compat(usual lockstep.Settings, bridge func(*server.Server, gameset.CompatOptions) http.Handler) Option {
+	return func(p *gameset.Playable) error {
+		usual.Players = 1
+		if err := usual.Check(); err != nil {
+			return fmt.Errorf("tool.Compat: %w", err)
+		}
+		p.Compat = &gameset.OtherWire{Usual: usual, Bridge: bridge}
+		return nil
+	}
+}
+
+// NamedBot is [Bot] for a game with several: a server's setting bot, or the one who creates a match, chooses one by its name.
+// The first is the usual one, unless [Bot] says otherwise.
+func NamedBot(name string, maker func(p lockstep.Player, seed uint64) lockstep.Bot) Option {
+	return func(p *gameset.Playable) error {
+		if err := checkChoice(p.Opponents, name); err != nil {
+			return fmt.Errorf("tool.NamedBot: %w", err)
+		}
+		p.Opponents = append(p.Opponents, gameset.Choice{Name: name, Maker: maker})
+		if p.Maker == nil {
+			p.Maker = maker
+		}
+		return nil
+	}
+}
+
+// Scenario adds a configuration, such as a map or the size of the armies, that the setting scenario or the one who creates a
+// match chooses by its name. seats is the largest number of players, or 0 if the game knows.
+func Scenario[C any](name string, seats int, config func(players int) C) Option {
+	return func(p *gameset.Playable) error {
+		if err := p.Wants(new(C)); err != nil {
+			return fmt.Errorf("tool.Scenario: %w", err)
+		}
+		if err := checkChoice(p.Scenarios, name); err != nil {
+			return fmt.Errorf("tool.Scenario: %w", err)
+		}
+		p.Scenarios = append(p.Scenarios, gameset.Choice{Name: name, Seats: seats, Usual: func(players uint8) any {
+			c := config(int(players))
+			return &c
+		}})
+		return nil
+	}
+}
+
+func checkChoice(list []gameset.Choice, name string) error {
+	if name == "" || strings.ContainsAny(name, " \t\n=") || slices.ContainsFunc(list, func(c gameset.Choice) bool { return c.Name == name }) {
+		return fmt.Errorf("got the name %q, want another one, without spaces", name)
+	}
+	return nil
+}
+
+// Assets brings assets with the program, such as maps that it embeds. read is like that of [lockstep.Game.WithAssets]. A
+// program also has the assets of the folder of --assets.
+func Assets(read func(lockstep.Asset) ([]byte, error)) Option {
+	return func(p *gameset.Playable) error {
+		if !p.HasAssets() {
+			return errors.New("tool.Assets: the rules have no Assets")
+		}
+		p.Game = p.WithAssets(read)
+		return nil
+	}
+}
+
+// Draw shows a picture of the game's own on its page, above which the page shows nothing else at first. draw draws a state,
+// which it must not change. Without Draw, the page has a map of everything in the state that has a place: each struct of
+// two integers X and Y, such as a fixed.Vec2.
+func Draw[S any](draw func(c *canvas.Canvas, world *S)) Option {
+	return func(p *gameset.Playable) error {
+		if got := reflect.TypeFor[S](); draw != nil && got != p.World {
+			return fmt.Errorf("tool.Draw: got a function for the state %v, want %v", got, p.World)
+		}
+		return nil // only the page draws: see main_js.go
+	}
+}
+
+// Programs gives a program the WebAssembly of its pages, which the verb pack has written into a folder. Then it needs neither its
+// sources nor the go command. files is the folder, or has it as its only one. Call it before [Main], in a file that only
+// release builds compile, as the page's program must not embed itself:
+//
+//	//go:build release
+//
+//	package main
+//
+//	//go:embed wasm
+//	var wasm embed.FS
+//
+//	func init() { tool.Programs(wasm) }
+func Programs(files fs.FS) { serving.Built = files }
+
+// CompatOptions are what serve gives to the handler of [Compat], from its flags.
+type CompatOptions = gameset.CompatOptions

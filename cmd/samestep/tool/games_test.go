@@ -9,6 +9,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/examples/platforms"
 	"github.com/seed-49bee653/samestep/examples/platforms/compat"
@@ -20,16 +23,16 @@ import (
 // ours are the games of the program samestep.
 var ours = []Game{
 	New(skirmish.Rules(), Bot(skirmish.NewPlayer), Config(func(players int) skirmish.Config { return skirmish.Sized(players, 400) }), Units(skirmish.Sized),
-		Page(web.Page, map[string]string{"skirmish": module + "/examples/skirmish/web/wasm"})),
+		Page(web.Page, map[string]string{"skirmish": console.Module + "/examples/skirmish/web/wasm"})),
 	New(minimal.Rules(), Bot(minimal.NewBot), Config(minimal.Usual)),
-	New(platforms.Rules(), Bot(platforms.NewBot), Config(platforms.Usual), Compat(compat.Settings(), func(s *server.Server, o CompatOptions) http.Handler {
+	New(platforms.Rules(), Bot(platforms.NewBot), Config(platforms.Usual), Compat(compat.Settings(), func(s *server.Server, o gameset.CompatOptions) http.Handler {
 		return compat.New(s, compat.Options{Match: o.Match, Strangers: o.Strangers, Origins: o.Origins, MaxPerAddress: o.MaxPerAddress, Log: o.Log})
 	})),
 }
 
 var games = mustList(ours)
 
-func mustList(games []Game) gameList {
+func mustList(games []Game) gameset.List {
 	list, err := listOf(games)
 	if err != nil {
 		panic(err)
@@ -39,9 +42,9 @@ func mustList(games []Game) gameList {
 
 // run runs a command line of the program samestep.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return games.run(ctx, args, stdout, stderr, Extension{})
+	return runGames(games, ctx, args, stdout, stderr, serving.Extension{})
 }
 
 func newApp(stdout, stderr io.Writer) *cli.App {
-	return games.newApp("samestep", stdout, stderr, Extension{})
+	return appOf(games, "samestep", stdout, stderr, serving.Extension{})
 }

@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 // A server that is ready passes, also below a path. One that is not, or does not answer, fails with the reason.
@@ -31,15 +33,15 @@ func TestHealthcheck(t *testing.T) {
 			t.Errorf("%q: got exit code %d and %q, want %d and %q", args, got, &out, code, want)
 		}
 	}
-	check(exitOK, "ready", s.URL+"/game/")
-	check(exitOK, "ready", s.URL+"/game")
-	check(exitError, "got status 404", s.URL)
-	check(exitUsage, "want one such as", "nowhere")
-	check(exitUsage, "got 2 arguments", s.URL, s.URL)
+	check(console.ExitOK, "ready", s.URL+"/game/")
+	check(console.ExitOK, "ready", s.URL+"/game")
+	check(console.ExitError, "got status 404", s.URL)
+	check(console.ExitUsage, "want one such as", "nowhere")
+	check(console.ExitUsage, "got 2 arguments", s.URL, s.URL)
 	ready = false
-	check(exitError, "its disk is full", s.URL+"/game/")
-	check(exitOK, "ok", "--live", s.URL+"/game/")
+	check(console.ExitError, "its disk is full", s.URL+"/game/")
+	check(console.ExitOK, "ok", "--live", s.URL+"/game/")
 	s.Close()
-	check(exitError, "connection refused", s.URL+"/game/")
-	check(exitError, "no such file", "unix:"+t.TempDir()+"/socket")
+	check(console.ExitError, "connection refused", s.URL+"/game/")
+	check(console.ExitError, "no such file", "unix:"+t.TempDir()+"/socket")
 }

@@ -10,6 +10,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/urfave/cli/v2"
 )
 
@@ -26,7 +29,7 @@ func overflowing(text string, width int) (lines []string) {
 
 // The help of each verb fits 100 columns and 40, with the same words.
 func TestHelpFits(t *testing.T) {
-	app := gameList(games).newApp("samestep", io.Discard, io.Discard, Extension{})
+	app := appOf(gameset.List(games), "samestep", io.Discard, io.Discard, serving.Extension{})
 	app.Setup()
 	pages := []any{app}
 	var add func(commands []*cli.Command)
@@ -42,9 +45,9 @@ func TestHelpFits(t *testing.T) {
 		t.Errorf("got %d helps", len(pages))
 	}
 	for _, page := range pages {
-		words := strings.Fields(helpOf(page, 1000))
-		for _, width := range []int{maxHelp, 40} {
-			text := helpOf(page, width)
+		words := strings.Fields(console.HelpOf(page, 1000))
+		for _, width := range []int{console.MaxHelp, 40} {
+			text := console.HelpOf(page, width)
 			if wide := overflowing(text, width); len(wide) > 0 {
 				t.Errorf("wider than %d columns:\n%s", width, strings.Join(wide, "\n"))
 			}
@@ -62,12 +65,12 @@ func TestHelpFits(t *testing.T) {
 func TestVersionEverywhere(t *testing.T) {
 	for _, line := range []string{"version", "--version", "serve --version", "replay verify x.ssr --version", "--version replay"} {
 		var out, errs bytes.Buffer
-		if code := run(t.Context(), append([]string{"samestep"}, strings.Fields(line)...), &out, &errs); code != exitOK || !strings.HasPrefix(out.String(), "program    samestep ") {
+		if code := run(t.Context(), append([]string{"samestep"}, strings.Fields(line)...), &out, &errs); code != console.ExitOK || !strings.HasPrefix(out.String(), "program    samestep ") {
 			t.Errorf("%s: got exit code %d, %s%s", line, code, &out, &errs)
 		}
 	}
 	var out bytes.Buffer
-	if code := run(t.Context(), []string{"samestep", "replay", "info", "--", "--version"}, &out, &out); code != exitError || !strings.Contains(out.String(), "--version") {
+	if code := run(t.Context(), []string{"samestep", "replay", "info", "--", "--version"}, &out, &out); code != console.ExitError || !strings.Contains(out.String(), "--version") {
 		t.Errorf("got exit code %d, %s", code, &out)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/hostile"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -51,8 +52,8 @@ func endsHostile(t *testing.T, verb []string, most time.Duration) (said string) 
 	t.Helper()
 	said, took, memory, code := measured(t, verb)
 	t.Logf("%-8s %5.1f s %4d MiB exit %d %.200s", verb[0]+" "+verb[1], took.Seconds(), memory>>20, code, said)
-	if code != exitCorrupt || took > most || memory > hostileMemory {
-		t.Errorf("%s: got exit code %d after %v with %d MiB, want %d within %v and %d MiB: %s", verb, code, took, memory>>20, exitCorrupt, most, hostileMemory>>20, said)
+	if code != console.ExitCorrupt || took > most || memory > hostileMemory {
+		t.Errorf("%s: got exit code %d after %v with %d MiB, want %d within %v and %d MiB: %s", verb, code, took, memory>>20, console.ExitCorrupt, most, hostileMemory>>20, said)
 	}
 	if lines := strings.Count(strings.TrimSpace(said), "\n") + 1; lines > 3 || !strings.Contains(said, "samestep: ") || strings.Contains(said, "goroutine ") {
 		t.Errorf("%s: got %.500s, want a sentence", verb, said)
@@ -75,7 +76,7 @@ func TestHarmlessModule(t *testing.T) {
 	inEmptyCache(t)
 	module := hostile.Harmless()
 	for i, verb := range hostileVerbs(t, module, module) {
-		want := []int{exitOK, exitDesync, exitDesync, exitOK, exitOK, exitOK}[i]
+		want := []int{console.ExitOK, console.ExitDesync, console.ExitDesync, console.ExitOK, console.ExitOK, console.ExitOK}[i]
 		if verb[0] == "join" {
 			verb[len(verb)-1] = "200ms"
 		}
@@ -240,7 +241,7 @@ func TestInterruptedLine(t *testing.T) {
 	if took := time.Since(from); took > 5*time.Second {
 		t.Errorf("got the end after %v, want a second on a quiet machine: %s", took, &out)
 	}
-	if code := c.ProcessState.ExitCode(); code != exitError || !strings.Contains(out.String(), "interrupt") && !strings.Contains(out.String(), "cancel") {
+	if code := c.ProcessState.ExitCode(); code != console.ExitError || !strings.Contains(out.String(), "interrupt") && !strings.Contains(out.String(), "cancel") {
 		t.Errorf("got exit code %d and %q, want that it was interrupted", code, &out)
 	}
 }

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
@@ -24,64 +27,46 @@ func TestWatchEndlessList(t *testing.T) {
 		io.WriteString(w, page)
 	}))
 	defer web.Close()
-	s, err := newServerSource(web.URL, "")
+	s, err := replays.NewServerSource(web.URL, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.close()
-	if _, err := s.look(t.Context()); err == nil || !strings.Contains(err.Error(), "more than 16 MiB") {
+	defer s.Close()
+	if _, err := s.Look(t.Context()); err == nil || !strings.Contains(err.Error(), "more than 16 MiB") {
 		t.Errorf("got %.200v, want that the answer is too long", err)
 	}
-	if sent > maxAnswer+2<<20 {
-		t.Errorf("%d bytes were sent, want hardly more than %d", sent, maxAnswer)
+	if sent > replays.MaxAnswer+2<<20 {
+		t.Errorf("%d bytes were sent, want hardly more than %d", sent, replays.MaxAnswer)
 	}
 }
 
 // Metrics that are not numbers end neither watch nor its JSON.
 func TestWatchWildMetrics(t *testing.T) {
-	var late lateness
+	var late replays.Lateness
 	text := ""
 	for _, v := range []string{"NaN", "+Inf", "-Inf", "1e999"} {
-		text += fmt.Sprintf("%s_sum %s\n%s_count %s\n%s_bucket{le=\"%s\"} 1\n", lateMetric, v, lateMetric, v, lateMetric, v)
+		text += fmt.Sprintf("%s_sum %s\n%s_count %s\n%s_bucket{le=\"%s\"} 1\n", replays.LateMetric, v, replays.LateMetric, v, replays.LateMetric, v)
 	}
-	text += fmt.Sprintf("%s_bucket{le=\"0.5\"} 1\n%s_bucket{le=\"+Inf\"} 100\n%s_count 100\n", lateMetric, lateMetric, lateMetric)
-	if err := late.read(strings.NewReader(text)); err != nil {
+	text += fmt.Sprintf("%s_bucket{le=\"0.5\"} 1\n%s_bucket{le=\"+Inf\"} 100\n%s_count 100\n", replays.LateMetric, replays.LateMetric, replays.LateMetric)
+	if err := late.Read(strings.NewReader(text)); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeJSON(io.Discard, late.since(&lateness{})); err != nil {
+	if err := console.WriteJSON(io.Discard, late.Since(&replays.Lateness{})); err != nil {
 		t.Error(err)
 	}
-}
-
-// An error quotes nothing of a server's status line, which may have any length.
-func TestForeignStatusLine(t *testing.T) {
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		c, _, err := w.(http.Hijacker).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		fmt.Fprintf(c, "HTTP/1.1 404 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", strings.Repeat("\x1bno ", 10_000))
-		c.Close()
-	}))
-	defer web.Close()
-	if _, err := viewOf(t.Context(), web.URL, ""); err == nil || !strings.HasSuffix(err.Error(), ": 404 Not Found") {
-		t.Errorf("got %.200v", err)
-	}
-	http.DefaultClient.CloseIdleConnections()
 }
 
 // A server that holds the match repeatedly does not fill the terminal: later reasons overwrite one line.
 func TestJoinHeldFlood(t *testing.T) {
 	var status bytes.Buffer
-	j := &join{status: &status}
+	j := &live.Join{Status: &status}
 	for range 1000 {
-		j.event(nil, player.Held{Reason: "no\nroom\x1b[2J"})
+		j.Event(nil, player.Held{Reason: "no\nroom\x1b[2J"})
 	}
 	if status.Len() > 0 {
 		t.Errorf("%d bytes were shown at once", status.Len())
 	}
-	j.observe(player.New(games[0].Game, player.Options{}))
+	j.Observe(player.New(games[0].Game, player.Options{}))
 	if got := status.String(); !strings.HasPrefix(got, `no room\u001b[2J`+"\n") || strings.Count(got, "\n") != 2 {
 		t.Errorf("got %q", got)
 	}

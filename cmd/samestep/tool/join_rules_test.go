@@ -21,6 +21,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	wasm "github.com/seed-49bee653/samestep/module"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
@@ -71,7 +74,7 @@ func inEmptyCache(t *testing.T) {
 // fetchedModules returns the modules that the user's cache has from servers.
 func fetchedModules(t *testing.T) (names []string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(fetchedIn(storeOfUser()), "*"))
+	files, err := filepath.Glob(filepath.Join(gameset.FetchedIn(gameset.StoreOfUser()), "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +95,7 @@ func TestJoinFetchesRules(t *testing.T) {
 	}
 	s := serveInTest(t, "--rules", file, "--game", "pebbles", "--players", "2", "--bots", "1", "--set", "base-path=/game/", "--dir", t.TempDir(), "--tick-rate", "100")
 	page := s.url + "matches/match-1"
-	view, err := viewOf(t.Context(), page, "")
+	view, err := live.ViewOf(t.Context(), page, "")
 	if err != nil || view.Rules != sumOf(b) {
 		t.Fatalf("the view has the module %q, %v, want %s", view.Rules, err, sumOf(b))
 	}
@@ -104,8 +107,8 @@ func TestJoinFetchesRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		code := program([]string{"join", page, "--token-file", token, "--for", long, "--json"}, &out, &errs)
-		var sum joinSummary
-		if err := json.Unmarshal(out.Bytes(), &sum); err != nil || code != exitOK || long == "2s" && sum.Agreed == 0 || sum.Differing > 0 || sum.Seat != 0 {
+		var sum live.JoinSummary
+		if err := json.Unmarshal(out.Bytes(), &sum); err != nil || code != console.ExitOK || long == "2s" && sum.Agreed == 0 || sum.Differing > 0 || sum.Seat != 0 {
 			t.Fatalf("join exited with %d, %v: %s%s", code, err, &out, &errs)
 		}
 		return errs.String()
@@ -144,7 +147,7 @@ func TestJoinFetchesRules(t *testing.T) {
 func TestFetchedRulesAreChecked(t *testing.T) {
 	inEmptyCache(t)
 	b := pebblesModule(t)
-	g, err := newModuleGame(b, nil)
+	g, err := gameset.NewModuleGame(b, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,20 +192,20 @@ func TestFetchedRulesAreChecked(t *testing.T) {
 			}))
 			defer web.Close()
 			var said []string
-			f := &moduleFetch{
-				want: &server.View{Game: row.game, Build: g.Build(), Rules: row.sum}, pages: []string{web.URL + "/game/matches/m"}, token: "letmein", store: filepath.Join(t.TempDir(), "rules"),
-				say: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }, answerTime: time.Minute, time: time.Minute,
+			f := &live.ModuleFetch{
+				Want: &server.View{Game: row.game, Build: g.Build(), Rules: row.sum}, Pages: []string{web.URL + "/game/matches/m"}, Token: "letmein", Store: filepath.Join(t.TempDir(), "rules"),
+				Say: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }, AnswerTime: time.Minute, Time: time.Minute,
 			}
 			if strings.HasPrefix(row.name, "no answer") {
-				f.answerTime = time.Millisecond
+				f.AnswerTime = time.Millisecond
 			} else if row.name == "no end" {
-				f.time = time.Millisecond
+				f.Time = time.Millisecond
 			}
-			_, err := f.game(t.Context())
+			_, err := f.Game(t.Context())
 			if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
 				t.Errorf("got %v, want %q", err, row.want)
 			}
-			kept, globErr := filepath.Glob(filepath.Join(f.store, "*", "*"))
+			kept, globErr := filepath.Glob(filepath.Join(f.Store, "*", "*"))
 			if globErr != nil || len(kept) != len(said) || (len(kept) > 0) != (err == nil) {
 				t.Errorf("kept %q, said %q, %v", kept, said, globErr)
 			}
@@ -221,25 +224,25 @@ func TestFetchedRulesAgain(t *testing.T) {
 		w.Write(b)
 	}))
 	defer web.Close()
-	g, err := newModuleGame(b, nil)
+	g, err := gameset.NewModuleGame(b, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &moduleFetch{
-		want: &server.View{Game: g.Name(), Build: g.Build(), Rules: sumOf(b)}, pages: []string{none.URL + "/matches/m", web.URL + "/matches/m"}, store: t.TempDir(),
-		say: func(string, ...any) {}, answerTime: time.Minute, time: time.Minute,
+	f := &live.ModuleFetch{
+		Want: &server.View{Game: g.Name(), Build: g.Build(), Rules: sumOf(b)}, Pages: []string{none.URL + "/matches/m", web.URL + "/matches/m"}, Store: t.TempDir(),
+		Say: func(string, ...any) {}, AnswerTime: time.Minute, Time: time.Minute,
 	}
-	kept := filepath.Join(fetchedIn(f.store), sumOf(b)+".wasm")
+	kept := filepath.Join(gameset.FetchedIn(f.Store), sumOf(b)+".wasm")
 	for i, now := range []func() error{
 		func() error { return nil },
 		func() error { return os.WriteFile(kept, b[:100], 0o666) },
-		func() error { return os.WriteFile(filepath.Join(f.store, filepath.Base(kept)), b, 0o666) }, // as rules add does
+		func() error { return os.WriteFile(filepath.Join(f.Store, filepath.Base(kept)), b, 0o666) }, // as rules add does
 		func() error { return os.Remove(kept) },
 	} {
 		if err := now(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.game(t.Context()); err != nil {
+		if _, err := f.Game(t.Context()); err != nil {
 			t.Errorf("%d: %v", i, err)
 		}
 		if want := min(i+1, 2); asked != want {
@@ -263,24 +266,24 @@ func TestFetchedRulesComeLast(t *testing.T) {
 		t.Helper()
 		app := cli.NewApp()
 		app.ErrWriter = io.Discard
-		m, err := newModuleSet(cli.NewContext(app, flag.NewFlagSet("", flag.ContinueOnError), nil), nil, nil)
+		m, err := gameset.NewModuleSet(cli.NewContext(app, flag.NewFlagSet("", flag.ContinueOnError), nil), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := m.find(func(g *playable) bool { return g.Name() == "pebbles" })
+		g, err := m.Find(func(g *gameset.Playable) bool { return g.Name() == "pebbles" })
 		if err != nil {
 			t.Fatal(err)
 		}
 		if g == nil {
 			return ""
 		}
-		return g.module.sum
+		return g.Module.Sum
 	}
-	write(fetchedIn(storeOfUser()), theirs)
+	write(gameset.FetchedIn(gameset.StoreOfUser()), theirs)
 	if got := found(); got != sumOf(theirs) {
 		t.Errorf("without a module of the user, got %q, want %s", got, sumOf(theirs))
 	}
-	write(storeOfUser(), ours)
+	write(gameset.StoreOfUser(), ours)
 	if got := found(); got != sumOf(ours) {
 		t.Errorf("got %q, want %s, which the user has added", got, sumOf(ours))
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 // A client that was never in the match has failed, also if its time is over. With --retry it waits for a server that is
@@ -34,7 +36,7 @@ func TestJoinNeverWelcomed(t *testing.T) {
 		}))
 		var out, errs bytes.Buffer
 		args := append([]string{"samestep", "join", s.URL + "/matches/match-1", "--for", "300ms"}, c.flags...)
-		if code := run(t.Context(), args, &out, &errs); code != exitError || !strings.Contains(errs.String(), c.want) {
+		if code := run(t.Context(), args, &out, &errs); code != console.ExitError || !strings.Contains(errs.String(), c.want) {
 			t.Errorf("%v, %d bad answers: exited with %d: %s%s, want %q", c.flags, c.broken, code, out.String(), errs.String(), c.want)
 		}
 		if asked.Load() < c.broken+1 && c.flags != nil {

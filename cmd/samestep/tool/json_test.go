@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
@@ -112,13 +113,13 @@ func TestSeedOfRequest(t *testing.T) {
 	for body, want := range map[string]uint64{
 		`{"name":"a"}`: 0, `{"name":"a","seed":18446744073709551615}`: 1<<64 - 1, `{"name":"a","seed":"18446744073709551615"}`: 1<<64 - 1,
 	} {
-		spec, err := requestedMatch(strings.NewReader(body), games, false, &matchPolicy{game: games[0], players: 4})
+		spec, err := serving.RequestedMatch(strings.NewReader(body), games, false, &serving.MatchPolicy{Game: games[0], Players: 4})
 		if err != nil || spec.Settings.Seed != want {
 			t.Errorf("%s: got seed %d, %v, want %d", body, spec.Settings.Seed, err, want)
 		}
 	}
 	for _, bad := range []string{`{"seed":-1}`, `{"seed":"1.5"}`, `{"seed":""}`, `{"seed":18446744073709551616}`} {
-		if spec, err := requestedMatch(strings.NewReader(bad), games, false, &matchPolicy{game: games[0], players: 4}); err == nil {
+		if spec, err := serving.RequestedMatch(strings.NewReader(bad), games, false, &serving.MatchPolicy{Game: games[0], Players: 4}); err == nil {
 			t.Errorf("%s: got seed %d, want an error", bad, spec.Settings.Seed)
 		}
 	}
@@ -126,24 +127,24 @@ func TestSeedOfRequest(t *testing.T) {
 
 // A request may choose one of the server's games, and bots play that game.
 func TestGameOfRequest(t *testing.T) {
-	policy := &matchPolicy{game: games[0], players: 3}
-	if spec, err := requestedMatch(strings.NewReader(`{"name":"a"}`), games, false, policy); err != nil || spec.Settings.Players != 3 {
+	policy := &serving.MatchPolicy{Game: games[0], Players: 3}
+	if spec, err := serving.RequestedMatch(strings.NewReader(`{"name":"a"}`), games, false, policy); err != nil || spec.Settings.Players != 3 {
 		t.Errorf("without players: got %d, %v, want those of the server", spec.Settings.Players, err)
 	}
 	for name, want := range map[string]string{"": games[0].Name(), "minimal": "minimal", games[0].Name(): games[0].Name()} {
-		spec, err := requestedMatch(strings.NewReader(fmt.Sprintf(`{"name":"a","players":2,"bots":1,"game":%q}`, name)), games, false, policy)
+		spec, err := serving.RequestedMatch(strings.NewReader(fmt.Sprintf(`{"name":"a","players":2,"bots":1,"game":%q}`, name)), games, false, policy)
 		if err != nil || spec.Game.Name() != want || spec.Bots[1] == nil {
 			t.Errorf("game %q: got %v, %v", name, spec.Game, err)
 		}
 	}
-	if _, err := requestedMatch(strings.NewReader(`{"game":"chess"}`), games, false, policy); err == nil || !strings.Contains(err.Error(), `unknown game "chess", want skirmish or minimal`) {
+	if _, err := serving.RequestedMatch(strings.NewReader(`{"game":"chess"}`), games, false, policy); err == nil || !strings.Contains(err.Error(), `unknown game "chess", want skirmish or minimal`) {
 		t.Errorf("got %v", err)
 	}
 }
 
 // A request has a rate or a period; the intervals of checksums and keyframes are a second and a minute.
 func TestPeriodOfRequest(t *testing.T) {
-	policy := &matchPolicy{game: games[0], players: 4, spectatorDelay: 30 * time.Second, adaptive: true}
+	policy := &serving.MatchPolicy{Game: games[0], Players: 4, DelaySpectators: 30 * time.Second, Adaptive: true}
 	for _, row := range []struct {
 		body           string
 		rate           uint16
@@ -155,7 +156,7 @@ func TestPeriodOfRequest(t *testing.T) {
 		{`{"name":"a","tick_micros":600000}`, 2, 600_000, 2, 50},
 		{`{"name":"a","tick_micros":60000000}`, 1, 60_000_000, 1, 0},
 	} {
-		spec, err := requestedMatch(strings.NewReader(row.body), games, false, policy)
+		spec, err := serving.RequestedMatch(strings.NewReader(row.body), games, false, policy)
 		if s := spec.Settings; err != nil || s.TickRate() != row.rate || s.TickMicros != row.micros || uint32(s.CheckEvery) != row.check || s.KeyframeEvery != 60*row.check ||
 			uint32(spec.Host.SpectatorDelay) != row.delayed || uint32(spec.Host.Delay.Max) != uint32(row.rate)/2+1 {
 			t.Errorf("%s: got %+v, spectators %+v, %v", row.body, s, spec.Host, err)
@@ -168,11 +169,11 @@ func TestPeriodOfRequest(t *testing.T) {
 		`{"tick_rate":0}`:                   "a match: tick_rate: got 0, want 1 to 1000",
 		`{"tick_rate":1001}`:                "a match: tick_rate: got 1001, want 1 to 1000",
 	} {
-		if _, err := requestedMatch(strings.NewReader(bad), games, false, policy); err == nil || err.Error() != want {
+		if _, err := serving.RequestedMatch(strings.NewReader(bad), games, false, policy); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", bad, err, want)
 		}
 	}
-	if _, err := requestedMatch(strings.NewReader(`{"players":2,"tick_ms":20}`), games, true, policy); err == nil {
+	if _, err := serving.RequestedMatch(strings.NewReader(`{"players":2,"tick_ms":20}`), games, true, policy); err == nil {
 		t.Error("a guest may have 50 ticks a second")
 	}
 }

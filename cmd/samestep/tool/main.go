@@ -28,6 +28,16 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/tools/go/analysis/unitchecker"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/about"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/desyncs"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/engine"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/modules"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/kit/determinism"
 	wasm "github.com/seed-49bee653/samestep/module"
@@ -35,61 +45,61 @@ import (
 
 // Main runs the command line of a program with these games, at least one, and exits. Several builds of one game may be
 // among them: verbs that read a replay take the build that wrote it, and all others take the first. See docs/upgrading.md.
-func Main(games ...Game) { MainWith(Extension{}, games...) }
+func Main(games ...Game) { MainWith(serving.Extension{}, games...) }
 
 // MainWith is [Main] for a program with more verbs.
-func MainWith(ext Extension, games ...Game) {
+func MainWith(ext serving.Extension, games ...Game) {
 	prepareProcess(os.Args)
 	os.Exit(RunWith(context.Background(), os.Args, os.Stdout, os.Stderr, ext, games...))
 }
 
 // prepareProcess does what only a process of its own can do.
 func prepareProcess(args []string) {
-	if isVetTool(args) {
+	if checks.IsVetTool(args) {
 		unitchecker.Main(determinism.Analyzer) // does not return
 	}
-	if len(args) == 2 && args[1] == compileVerb {
+	if len(args) == 2 && args[1] == gameset.CompileVerb {
 		fmt.Fprintln(os.Stderr, wasm.CompileFor(os.Stdin, os.Stdout)) // it returns only with an error
-		os.Exit(exitError)
+		os.Exit(console.ExitError)
 	}
-	isProgram = true
+	console.IsProgram = true
 	if len(args) > 1 && args[1] != "serve" {
 		os.Setenv("QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING", "true") // a player needs small ones; for a server see docs/operations.md
 	}
 	if len(args) > 1 && args[1] == "replay" {
-		limitMemory()
+		console.LimitMemory()
 	}
 }
 
 // Run runs a command line until ctx ends, and returns the exit code. args[0] is the name of the program.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer, games ...Game) int {
-	return RunWith(ctx, args, stdout, stderr, Extension{}, games...)
+	return RunWith(ctx, args, stdout, stderr, serving.Extension{}, games...)
 }
 
 // RunWith is [Run] for a program with more verbs.
-func RunWith(ctx context.Context, args []string, stdout, stderr io.Writer, ext Extension, games ...Game) int {
-	mainFolder = findMain()
+func RunWith(ctx context.Context, args []string, stdout, stderr io.Writer, ext serving.Extension, games ...Game) int {
+	console.MainFolder = console.FindMain()
 	list, err := listOf(games)
 	if err != nil {
 		fmt.Fprintf(words.NewCleaner(stderr), "%s: %v\n", programName(args), err)
-		return exitError
+		return console.ExitError
 	}
-	return list.run(ctx, args, stdout, stderr, ext)
+	return runGames(list, ctx, args, stdout, stderr, ext)
 }
 
 // listOf returns the games of a program. The error is that of a game.
-func listOf(games []Game) (gameList, error) {
+func listOf(games []Game) (gameset.List, error) {
 	if len(games) == 0 {
 		return nil, errors.New("tool.Main needs a game")
 	}
-	var list gameList
+	var list gameset.List
 	for _, g := range games {
 		switch {
 		case g.err != nil:
 			return nil, g.err
 		case g.game == nil:
 			return nil, errors.New("a game of tool.Main was not made by tool.New")
-		case slices.ContainsFunc(list, func(other *playable) bool {
+		case slices.ContainsFunc(list, func(other *gameset.Playable) bool {
 			return other.Name() == g.game.Name() && other.Build() == g.game.Build()
 		}):
 			return nil, fmt.Errorf("tool.Main has game %q, build %q, twice", g.game.Name(), g.game.Build())
@@ -107,65 +117,65 @@ func programName(args []string) string {
 	return strings.TrimSuffix(filepath.Base(args[0]), ".exe")
 }
 
-// run runs the command line args until ctx ends, and returns the exit code.
-func (l gameList) run(ctx context.Context, args []string, stdout, stderr io.Writer, ext Extension) int {
+// runGames runs the command line args until ctx ends, and returns the exit code.
+func runGames(l gameset.List, ctx context.Context, args []string, stdout, stderr io.Writer, ext serving.Extension) int {
 	out := words.NewCleaner(stdout)
 	stderr = words.NewCleaner(stderr)
-	app := l.newApp(programName(args), out, stderr, ext)
-	if asksVersion(args) {
+	app := appOf(l, programName(args), out, stderr, ext)
+	if console.AsksVersion(args) {
 		args = []string{programName(args), "version"}
 	}
 	var err error
-	if len(args) > 1 && args[1] == completeWord {
-		err = complete(out, app, args[2:])
-	} else if len(args) == 2 && args[1] == apartVerb {
-		err = computeApart(l, os.Stdin, stdout)
-	} else if err = refuseKeys(app, args); err == nil {
-		err = app.RunContext(ctx, flagsFirst(app, args))
+	if len(args) > 1 && args[1] == about.CompleteWord {
+		err = about.Complete(out, app, args[2:])
+	} else if len(args) == 2 && args[1] == gameset.ApartVerb {
+		err = gameset.ComputeApart(l, os.Stdin, stdout)
+	} else if err = console.RefuseKeys(app, args); err == nil {
+		err = app.RunContext(ctx, console.FlagsFirst(app, args))
 	}
 	if err == nil {
 		err = out.Err() // a verb whose output was not written has failed
 	}
 	if err == nil {
-		return exitOK
+		return console.ExitOK
 	}
 	fmt.Fprintf(stderr, "%s: %v\n", app.Name, err)
-	return exitCode(err)
+	return console.ExitCode(err)
 }
 
-func (l gameList) newApp(name string, stdout, stderr io.Writer, ext Extension) *cli.App {
+func appOf(l gameset.List, name string, stdout, stderr io.Writer, ext serving.Extension) *cli.App {
 	app := &cli.App{
 		Name:        name,
 		HelpName:    name,
-		Metadata:    map[string]any{gamesKey: l, extensionKey: ext},
+		Metadata:    map[string]any{gameset.GamesKey: l, serving.ExtensionKey: ext},
 		Usage:       "record, verify and explain deterministic lockstep matches",
-		Description: exitTable,
+		Description: console.ExitTable,
 		Writer:      stdout,
 		ErrWriter:   stderr,
 		HideVersion: true,
-		Flags:       []cli.Flag{versionFlag},
+		Flags:       []cli.Flag{console.VersionFlag},
 		Commands: slices.Concat(
-			inCategory(forPlay, demoCommand(), serveCommand(), healthcheckCommand(), joinCommand(), doctorCommand(), saveCommand()),
-			inCategory(forFiles, replayCommand(), desyncCommand(), auditCommand()),
-			inCategory(forGames, newCommand(), vetCommand(), fuzzCommand(), goldenCommand(), rulesCommand(), assetsCommand(), packCommand()),
-			inCategory(forCluster, ext.Verbs...),
-			inCategory(forProgram, versionCommand(), completionCommand(), manCommand()),
-			inCategory(forEngine, simulateCommand(), drillCommand(), attackCommand(), benchCommand()),
+			console.InCategory(console.ForPlay, live.DemoCommand(), serving.ServeCommand(), live.HealthcheckCommand(), live.JoinCommand(), live.DoctorCommand(), live.SaveCommand()),
+			console.InCategory(console.ForFiles, replays.ReplayCommand(serving.ReplayIndexCommand()), desyncs.DesyncCommand(), replays.AuditCommand()),
+			console.InCategory(console.ForGames, about.NewCommand(), checks.VetCommand(), checks.FuzzCommand(), checks.GoldenCommand(), modules.RulesCommand(), gameset.AssetsCommand(), modules.PackCommand()),
+			console.InCategory(console.ForCluster, ext.Verbs...),
+			console.InCategory(console.ForProgram, about.VersionCommand(), about.CompletionCommand(), about.ManCommand()),
+			console.InCategory(console.ForEngine, checks.SimulateCommand(), checks.DrillCommand(), engine.AttackCommand(), engine.BenchCommand()),
 		),
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usagef("unknown command %q; see %s --help%s", c.Args().First(), name, didYouMean(c.Args().First(), commandNames(c.App.Commands)))
+				return console.Usagef("unknown command %q; see %s --help%s", c.Args().First(), name, console.DidYouMean(c.Args().First(), console.CommandNames(c.App.Commands)))
 			}
 			return cli.ShowAppHelp(c)
 		},
 		OnUsageError:   usageErrorOf,
 		ExitErrHandler: func(*cli.Context, error) {}, // run turns errors into exit codes
 	}
-	app.Commands = slices.DeleteFunc(app.Commands, func(c *cli.Command) bool { return !ext.keeps(c) })
-	verbs := commandNames(app.Commands)
+	app.Commands = slices.DeleteFunc(app.Commands, func(c *cli.Command) bool { return !keeps(&ext, c) })
+	verbs := console.CommandNames(app.Commands)
 	for _, c := range app.Commands {
 		if c.Name == "serve" {
-			c.Flags = serveFlags(ext)
+			c.Flags = serving.ServeFlags(ext)
 		}
 		prepare(name, verbs, c)
 	}
@@ -193,34 +203,34 @@ func prepare(program string, verbs []string, c *cli.Command) {
 		c.Action = showSubcommands
 		return
 	}
-	takesRules(c)
+	gameset.TakesRules(c)
 	act := c.Action
 	c.Action = func(ctx *cli.Context) error {
-		err := checkArguments(ctx)
+		err := console.CheckArguments(ctx)
 		if err == nil {
-			err = takeSettings(ctx)
+			err = serving.TakeSettings(ctx)
 		}
 		if err == nil {
-			err = prepareGames(ctx)
+			err = gameset.PrepareGames(ctx)
 		}
 		if err == nil {
-			err = modulesOf(ctx).exceeded(act(ctx))
+			err = gameset.ModulesOf(ctx).Exceeded(act(ctx))
 		}
-		return nameConfig(ctx, nameCommand(err, ctx.Command))
+		return gameset.NameConfig(ctx, console.NameCommand(err, ctx.Command))
 	}
 }
 
 func showSubcommands(c *cli.Context) error {
 	if c.Args().Present() {
-		return usagef("unknown command %q; see %s --help%s", c.Args().First(), c.Command.HelpName, didYouMean(c.Args().First(), commandNames(c.Command.Subcommands)))
+		return console.Usagef("unknown command %q; see %s --help%s", c.Args().First(), c.Command.HelpName, console.DidYouMean(c.Args().First(), console.CommandNames(c.Command.Subcommands)))
 	}
 	return cli.ShowSubcommandHelp(c)
 }
 
 func usageErrorOf(c *cli.Context, err error, _ bool) error {
 	near := ""
-	if flag := mistypedFlag(err); flag != "" {
-		near = cmp.Or(didYouMean(flag, flagWords(c.Command.Flags)), keyMeant(flag, c.Command.Flags))
+	if flag := console.MistypedFlag(err); flag != "" {
+		near = cmp.Or(console.DidYouMean(flag, about.FlagWords(c.Command.Flags)), console.KeyMeant(flag, c.Command.Flags))
 	}
-	return usagef("%v; see %s --help%s", err, c.Command.HelpName, near)
+	return console.Usagef("%v; see %s --help%s", err, c.Command.HelpName, near)
 }

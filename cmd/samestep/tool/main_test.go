@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/commands"
 )
 
@@ -20,11 +21,11 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no room") }
 // Output that could not be written is an operational error, whatever the verb made of it.
 func TestOutputFails(t *testing.T) {
 	var errs bytes.Buffer
-	if code := run(t.Context(), []string{"samestep", "replay", "--help"}, fullDisk{}, &errs); code != exitError || errs.String() != "samestep: no room\n" {
-		t.Errorf("got exit code %d and %q, want %d and the reason", code, errs.String(), exitError)
+	if code := run(t.Context(), []string{"samestep", "replay", "--help"}, fullDisk{}, &errs); code != console.ExitError || errs.String() != "samestep: no room\n" {
+		t.Errorf("got exit code %d and %q, want %d and the reason", code, errs.String(), console.ExitError)
 	}
-	if code := run(t.Context(), []string{"samestep", "replay", "--help"}, &errs, &errs); code != exitOK {
-		t.Errorf("got exit code %d, want %d", code, exitOK)
+	if code := run(t.Context(), []string{"samestep", "replay", "--help"}, &errs, &errs); code != console.ExitOK {
+		t.Errorf("got exit code %d, want %d", code, console.ExitOK)
 	}
 }
 

@@ -12,6 +12,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/about"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 )
 
 // systemd knows every line of the unit, and a line that it does not know is found.
@@ -66,7 +69,7 @@ func checkServeFlags(t *testing.T, args []string, want string) {
 	if !slices.Contains(args, "serve") || !slices.Contains(args, want) {
 		t.Errorf("got %q, want serve with %s", args, want)
 	}
-	known := flagWords(serveCommand().Flags)
+	known := about.FlagWords(serving.ServeCommand().Flags)
 	for _, arg := range args {
 		if strings.HasPrefix(arg, "--") && !slices.Contains(known, arg) {
 			t.Errorf("serve has no %s", arg)

@@ -17,6 +17,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/urfave/cli/v2"
 )
 
@@ -39,7 +43,7 @@ func runIn(t *testing.T, dir, temp string, args ...string) (output string, err e
 	case <-time.After(patience):
 		t.Fatalf("%v: still waits after %v", args, patience)
 	}
-	if err == nil && result.Code != exitOK {
+	if err == nil && result.Code != console.ExitOK {
 		err = fmt.Errorf("exit code %d", result.Code)
 	}
 	return result.Stdout + result.Stderr, err
@@ -76,7 +80,7 @@ func TestPipesAreRefused(t *testing.T) {
 		"replay cut --tick 1 PIPE OUT", "replay rekey --every 1 PIPE OUT", "replay recover PIPE OUT", "replay export PIPE", "replay attach --none PIPE OUT", "rules inspect PIPE", "rules check PIPE", "rules add --dir STORE PIPE",
 		"replay verify --rules PIPE KEY", "replay bisect --other PIPE KEY", "replay seal --with-rules PIPE REPLAY OUT",
 	}
-	for _, sub := range replayCommand().Subcommands {
+	for _, sub := range replays.ReplayCommand(serving.ReplayIndexCommand()).Subcommands {
 		listed := slices.ContainsFunc(all, func(line string) bool { return strings.HasPrefix(line, "replay "+sub.Name+" ") })
 		if !listed && sub.Name != "import" && sub.Name != "index" { // lines of another engine, maybe through a pipe; a folder
 			t.Errorf("replay %s is not tried", sub.Name)
@@ -172,7 +176,7 @@ func TestWrittenFilesArePrivate(t *testing.T) {
 	subject, failed := failedRun(t)
 	app := newApp(io.Discard, io.Discard)
 	app.Command("simulate").Action = func(c *cli.Context) error {
-		return new(simulatedFail).keep(c.Context, c, subject, failed)
+		return new(checks.SimulatedFail).Keep(c.Context, c, subject, failed)
 	}
 	if err := app.Run([]string{"samestep", "simulate", "--dir", in("found"), "--shrink", "1"}); err != nil {
 		t.Fatal(err)

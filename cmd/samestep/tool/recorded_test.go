@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/recorder"
 )
 
@@ -80,7 +81,7 @@ func TestRecorded(t *testing.T) {
 		t.Setenv(recorder.Variable, dump)
 		recordPebbles(t, a, 0, false)
 		recordPebbles(t, b, 1, true)
-		return samestep(t, exitDesync, "replay", "bisect", a, b)
+		return samestep(t, console.ExitDesync, "replay", "bisect", a, b)
 	}
 	if out := pass(""); !strings.Contains(out, "diverged   at tick 61\n") || !strings.Contains(out, "SAMESTEP_DUMP=60,61") || !strings.Contains(out, "sections   List\n") {
 		t.Errorf("the first pass: got\n%s", out)
@@ -88,13 +89,13 @@ func TestRecorded(t *testing.T) {
 	if out := pass("60,61"); !strings.Contains(out, "List[ID=20].Speed") || !strings.Contains(out, "ulp") || strings.Contains(out, "SAMESTEP_DUMP") {
 		t.Errorf("the second pass: got\n%s", out)
 	}
-	if out := samestep(t, exitError, "replay", "bisect", "--html", a, a, b); !strings.Contains(out, "List[ID=20].Speed") || strings.Contains(out, "\npage ") {
+	if out := samestep(t, console.ExitError, "replay", "bisect", "--html", a, a, b); !strings.Contains(out, "List[ID=20].Speed") || strings.Contains(out, "\npage ") {
 		t.Errorf("with a page that exists: got\n%s", out)
 	}
 
 	pass("0-100")
 	path := filepath.Join(t.TempDir(), "out.mcap")
-	samestep(t, exitOK, "replay", "export", "--to", "mcap", "--path", "List[ID=20].X", "--path", "List[1].Speed", a, b, path)
+	samestep(t, console.ExitOK, "replay", "export", "--to", "mcap", "--path", "List[ID=20].X", "--path", "List[1].Speed", a, b, path)
 	file, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -112,5 +113,5 @@ func TestRecorded(t *testing.T) {
 	if last := len(x) - 1; x[last] == other[last] {
 		t.Errorf("the values at the end do not differ: %v", x[last])
 	}
-	samestep(t, exitUsage, "replay", "export", "--to", "mcap", "--path", "List[3].X", a, path+"2")
+	samestep(t, console.ExitUsage, "replay", "export", "--to", "mcap", "--path", "List[3].X", a, path+"2")
 }

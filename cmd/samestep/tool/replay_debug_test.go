@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
@@ -28,11 +29,11 @@ func TestReplayDebugLacks(t *testing.T) {
 		code int
 		want string
 	}{
-		{duel, exitUsage, "want --tick"},
-		{"--tick 0 " + duel, exitUsage, "--tick: got 0, want at least 1"},
-		{"--tick 5 --source DIR " + duel, exitError, "is in no Go module"},
-		{"--tick 5 --source no-such-revision " + duel, exitError, `"no-such-revision" is no folder`},
-		{"--tick 5 no-such-file.ssr", exitError, "no-such-file.ssr"},
+		{duel, console.ExitUsage, "want --tick"},
+		{"--tick 0 " + duel, console.ExitUsage, "--tick: got 0, want at least 1"},
+		{"--tick 5 --source DIR " + duel, console.ExitError, "is in no Go module"},
+		{"--tick 5 --source no-such-revision " + duel, console.ExitError, `"no-such-revision" is no folder`},
+		{"--tick 5 no-such-file.ssr", console.ExitError, "no-such-file.ssr"},
 	} {
 		var out bytes.Buffer
 		args := strings.Fields("samestep replay debug " + strings.ReplaceAll(c.args, "DIR", sources))
@@ -50,12 +51,12 @@ func TestReplayDebugPrints(t *testing.T) {
 	testenv.Long(t)
 	dir := t.TempDir()
 	var out bytes.Buffer
-	if code := run(t.Context(), strings.Fields("samestep demo --seconds 5 --config {\"Units\":100} --players 2 --dir "+dir), &out, &out); code != exitOK {
+	if code := run(t.Context(), strings.Fields("samestep demo --seconds 5 --config {\"Units\":100} --players 2 --dir "+dir), &out, &out); code != console.ExitOK {
 		t.Fatalf("demo: exit code %d: %s", code, &out)
 	}
 	out.Reset()
 	args := strings.Fields("samestep replay debug --print --tick 30 --path Match.Tick --source ../../.. " + filepath.Join(dir, "skirmish.ssr"))
-	if code := run(t.Context(), args, &out, &out); code != exitOK {
+	if code := run(t.Context(), args, &out, &out); code != console.ExitOK {
 		t.Fatalf("exit code %d: %s", code, &out)
 	}
 	folder := regexp.MustCompile(`(?m)^folder     (\S+) has the program`).FindStringSubmatch(out.String())

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 // said runs a verb, and returns its exit code and all that it prints, with a space between the words.
@@ -31,32 +33,32 @@ func TestRecordingsFromTheField(t *testing.T) {
 		never []string
 	}{
 		"a player who rejoined": {
-			[]string{"replay", "bisect", file("late0.jsonl"), file("late1.jsonl")}, exitDesync,
+			[]string{"replay", "bisect", file("late0.jsonl"), file("late1.jsonl")}, console.ExitDesync,
 			[]string{"100 ticks from tick 100 on", "commands the same from tick 101 on up to tick 200", "diverged at tick 130", "SAMESTEP_DUMP=100,129,130", "B begins at tick 100: look for what its first state lacks"},
 			[]string{"different commands"},
 		},
 		"a gap": {
-			[]string{"replay", "bisect", file("gap0.jsonl"), file("gap1.jsonl")}, exitDesync,
+			[]string{"replay", "bisect", file("gap0.jsonl"), file("gap1.jsonl")}, console.ExitDesync,
 			[]string{"nothing of ticks 50 to 99", "commands the same up to tick 200, where both have them", "diverged at tick 130", "SAMESTEP_DUMP=100,129,130", "B has nothing of ticks 50 to 99"},
 			[]string{"different commands"},
 		},
 		"both, in triage": {
-			[]string{"desync", "triage", file("late0.jsonl"), file("late1.jsonl")}, exitDesync,
+			[]string{"desync", "triage", file("late0.jsonl"), file("late1.jsonl")}, console.ExitDesync,
 			[]string{"1 desync: G, unknown"}, []string{"the commands differ"},
 		},
 		"two groups": {
-			[]string{"replay", "verify", file("specs.jsonl")}, exitDesync,
+			[]string{"replay", "verify", file("specs.jsonl")}, console.ExitDesync,
 			[]string{"groups 00000000000005dd players 2, 3 and 4 00000000000005dc players 0 and 1", "first at tick 150: players 0 and 1 differ from the majority, players 2, 3 and 4: 3 of 5"}, nil,
 		},
 		"later ties": {
-			[]string{"replay", "verify", file("tie.jsonl")}, exitDesync,
+			[]string{"replay", "verify", file("tie.jsonl")}, console.ExitDesync,
 			[]string{"players 0 (ann) and 2 (cat)", "first at tick 50: player 1 (bob) differs from the majority, players 0 (ann) and 2 (cat): 2 of 3"}, []string{"no verdict"},
 		},
 		"one file with the checksums of all": {
-			[]string{"desync", "triage", file("specs.jsonl")}, exitDesync,
+			[]string{"desync", "triage", file("specs.jsonl")}, console.ExitDesync,
 			[]string{"1 desync: G, unknown", "00000000000005dc players 0 and 1", "next: samestep replay verify", "in all 1 file", "0 not explained"}, []string{"no other recording"},
 		},
-		"a byte order mark": {[]string{"replay", "verify", file("bom.jsonl")}, exitError, []string{"compared 0 checks", "alone 100 checks", "nothing to compare"}, nil}, // of one player
+		"a byte order mark": {[]string{"replay", "verify", file("bom.jsonl")}, console.ExitError, []string{"compared 0 checks", "alone 100 checks", "nothing to compare"}, nil}, // of one player
 	} {
 		code, text := said(t, c.args...)
 		if code != c.code {
@@ -101,7 +103,7 @@ func TestGroupsInJSON(t *testing.T) {
 		{[]string{"desync", "triage", "testdata/field/tie.jsonl", "--json"}, &triaged},
 	} {
 		var out, errs bytes.Buffer
-		if code := run(t.Context(), append([]string{"samestep"}, c.args...), &out, &errs); code != exitDesync {
+		if code := run(t.Context(), append([]string{"samestep"}, c.args...), &out, &errs); code != console.ExitDesync {
 			t.Fatalf("%v: exit code %d: %s", c.args, code, &errs)
 		}
 		if err := json.Unmarshal(out.Bytes(), c.into); err != nil {
@@ -144,7 +146,7 @@ func TestLobbyBurst(t *testing.T) {
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, said := said(t, "replay", "verify", name); code != exitCorrupt || !strings.Contains(said, "line 8194: malformed match: tick 1: got 8193 commands") {
+	if code, said := said(t, "replay", "verify", name); code != console.ExitCorrupt || !strings.Contains(said, "line 8194: malformed match: tick 1: got 8193 commands") {
 		t.Errorf("a later tick: got exit code %d, %s", code, said)
 	}
 }
@@ -167,7 +169,7 @@ func TestLateErrorsNameTheLine(t *testing.T) {
 		"line 3: malformed match: tick 2: player 1: got sequence 1":    {`{"t":1,"p":1,"s":1,"k":1,"d":""}`, `{"t":2,"p":1,"s":1,"k":1,"d":""}`, end},
 	} {
 		code, text := said(t, "replay", "verify", linesOf(t, "", lines...))
-		if code != exitCorrupt || !strings.Contains(text, want) {
+		if code != console.ExitCorrupt || !strings.Contains(text, want) {
 			t.Errorf("got exit code %d, %s\nwant %s", code, text, want)
 		}
 	}
@@ -204,21 +206,21 @@ func TestPartsOfRecordings(t *testing.T) {
 		code int
 		want string
 	}{
-		"no tick in common":       {[]string{whole, part(1, 100, 160, never, every)}, exitError, "nothing to compare: A has ticks 0 to 59, and B has ticks 100 to 159"},
-		"equal":                   {[]string{whole, part(1, 20, 60, never, every)}, exitOK, "verdict nothing differs"},
-		"parted before it begins": {[]string{whole, part(1, 20, 60, 0, every)}, exitDesync, "differs at tick 20, the first that both know, player 0 | player 1 verdict the states differ at tick 20, the first that both know; B begins"},
-		"the same since":          {[]string{whole, part(1, 20, 60, 40, every)}, exitDesync, "verdict the states agree at tick 39 and differ at tick 40, from the same commands;"},
-		"other ones before":       {[]string{whole, part(1, 0, 60, 40, but(10))}, exitDesync, "commands the same from tick 40 on up to tick 60"},
-		"a gap":                   {[]string{whole, part(1, 0, 30, never, every, `{"t":30,"gap":35}`, `{"t":36,"p":1,"sum":"0000000000000999"}`, `{"t":40,"end":true}`)}, exitDesync, "the states agree at tick 29 and differ at tick 36; B does not have the commands of ticks 31 to 36, so it is not known whether they were the same"},
-		"another before a gap":    {[]string{whole, part(1, 0, 30, never, but(29), other, `{"t":30,"gap":35}`, after, `{"t":40,"end":true}`)}, exitDesync, "the machines ran different commands in tick 30"},
-		"before an inferred one":  {[]string{whole, part(1, 0, 30, never, but(29), other, after, `{"t":40,"end":true}`)}, exitDesync, "the machines ran different commands in tick 30"},
-		"none before a gap":       {[]string{whole, part(1, 0, 30, never, but(29), `{"t":30,"gap":35}`, after, `{"t":40,"end":true}`)}, exitDesync, "the machines ran different commands in tick 30"},
-		"maybe away before":       {[]string{whole, part(1, 0, 30, never, but(29), after, `{"t":40,"end":true}`)}, exitDesync, "; B does not have the commands of ticks 30 to 36, so it is not known whether they were the same"},
-		"a shorter one":           {[]string{whole, part(1, 0, 30, never, every)}, exitOK, "verdict nothing differs up to tick 29, the last that both know"},
-		"one in common":           {[]string{whole, linesOf(t, `,"match":"m","by":1`, `{"t":7,"p":1,"sum":"0000000000000007"}`, `{"t":59,"end":true}`)}, exitOK, "verdict nothing differs up to tick 7, the last that both know"},
-		"a named build":           {[]string{whole, linesOf(t, `,"match":"m","by":1,"build":"2","platform":"ps5"`, `{"t":7,"p":1,"sum":"0000000000000008"}`, `{"t":59,"end":true}`)}, exitDesync, "B has no commands, so it is not known whether they were the same missing"},
-		"B has none":              {[]string{whole, part(1, 0, 60, 40, none)}, exitDesync, "; B has no commands, so it is not known whether they were the same"},
-		"no commands at all":      {[]string{part(0, 0, 60, never, none), part(1, 0, 60, 40, none)}, exitDesync, "; no commands were recorded"},
+		"no tick in common":       {[]string{whole, part(1, 100, 160, never, every)}, console.ExitError, "nothing to compare: A has ticks 0 to 59, and B has ticks 100 to 159"},
+		"equal":                   {[]string{whole, part(1, 20, 60, never, every)}, console.ExitOK, "verdict nothing differs"},
+		"parted before it begins": {[]string{whole, part(1, 20, 60, 0, every)}, console.ExitDesync, "differs at tick 20, the first that both know, player 0 | player 1 verdict the states differ at tick 20, the first that both know; B begins"},
+		"the same since":          {[]string{whole, part(1, 20, 60, 40, every)}, console.ExitDesync, "verdict the states agree at tick 39 and differ at tick 40, from the same commands;"},
+		"other ones before":       {[]string{whole, part(1, 0, 60, 40, but(10))}, console.ExitDesync, "commands the same from tick 40 on up to tick 60"},
+		"a gap":                   {[]string{whole, part(1, 0, 30, never, every, `{"t":30,"gap":35}`, `{"t":36,"p":1,"sum":"0000000000000999"}`, `{"t":40,"end":true}`)}, console.ExitDesync, "the states agree at tick 29 and differ at tick 36; B does not have the commands of ticks 31 to 36, so it is not known whether they were the same"},
+		"another before a gap":    {[]string{whole, part(1, 0, 30, never, but(29), other, `{"t":30,"gap":35}`, after, `{"t":40,"end":true}`)}, console.ExitDesync, "the machines ran different commands in tick 30"},
+		"before an inferred one":  {[]string{whole, part(1, 0, 30, never, but(29), other, after, `{"t":40,"end":true}`)}, console.ExitDesync, "the machines ran different commands in tick 30"},
+		"none before a gap":       {[]string{whole, part(1, 0, 30, never, but(29), `{"t":30,"gap":35}`, after, `{"t":40,"end":true}`)}, console.ExitDesync, "the machines ran different commands in tick 30"},
+		"maybe away before":       {[]string{whole, part(1, 0, 30, never, but(29), after, `{"t":40,"end":true}`)}, console.ExitDesync, "; B does not have the commands of ticks 30 to 36, so it is not known whether they were the same"},
+		"a shorter one":           {[]string{whole, part(1, 0, 30, never, every)}, console.ExitOK, "verdict nothing differs up to tick 29, the last that both know"},
+		"one in common":           {[]string{whole, linesOf(t, `,"match":"m","by":1`, `{"t":7,"p":1,"sum":"0000000000000007"}`, `{"t":59,"end":true}`)}, console.ExitOK, "verdict nothing differs up to tick 7, the last that both know"},
+		"a named build":           {[]string{whole, linesOf(t, `,"match":"m","by":1,"build":"2","platform":"ps5"`, `{"t":7,"p":1,"sum":"0000000000000008"}`, `{"t":59,"end":true}`)}, console.ExitDesync, "B has no commands, so it is not known whether they were the same missing"},
+		"B has none":              {[]string{whole, part(1, 0, 60, 40, none)}, console.ExitDesync, "; B has no commands, so it is not known whether they were the same"},
+		"no commands at all":      {[]string{part(0, 0, 60, never, none), part(1, 0, 60, 40, none)}, console.ExitDesync, "; no commands were recorded"},
 	} {
 		if code, text := said(t, append([]string{"replay", "bisect"}, c.args...)...); code != c.code || !strings.Contains(text, c.want) {
 			t.Errorf("%s: got exit code %d, %s\nwant %s", name, code, text, c.want)
@@ -234,7 +236,7 @@ func TestPartsOfRecordings(t *testing.T) {
 		"bisect's JSON":        {[]string{"replay", "bisect", "--json", whole, late}, `"same": false`},
 		"triage":               {[]string{"desync", "triage", whole, late}, "2 not explained"},
 	} {
-		if code, text := said(t, c.args...); code != exitError || !strings.Contains(text, c.want) {
+		if code, text := said(t, c.args...); code != console.ExitError || !strings.Contains(text, c.want) {
 			t.Errorf("%s: got exit code %d, %s\nwant %s", name, code, text, c.want)
 		}
 	}
@@ -261,7 +263,7 @@ func TestComparedChecks(t *testing.T) {
 	} {
 		code, text := said(t, append([]string{"replay", "verify"}, c.args...)...)
 		for _, want := range c.want {
-			if code != exitOK || !strings.Contains(text, want) {
+			if code != console.ExitOK || !strings.Contains(text, want) {
 				t.Errorf("got exit code %d, %s\nwant %s", code, text, want)
 			}
 		}
@@ -273,7 +275,7 @@ func TestTriageLeavesOut(t *testing.T) {
 	t.Parallel()
 	file := func(name string) string { return "testdata/field/" + name }
 	code, text := said(t, "desync", "triage", file("gap0.jsonl"), file("gap1.jsonl"), file("late0.jsonl"), file("late1.jsonl"))
-	if code != exitDesync || !strings.Contains(text, "left out "+file("late0.jsonl")+": of another machine, compared with "+file("gap0.jsonl")+": nothing differs") ||
+	if code != console.ExitDesync || !strings.Contains(text, "left out "+file("late0.jsonl")+": of another machine, compared with "+file("gap0.jsonl")+": nothing differs") ||
 		!strings.Contains(text, file("late1.jsonl")+": of another machine, compared with "+file("gap0.jsonl")+": the states agree at tick 129 and differ at tick 130") {
 		t.Errorf("got exit code %d, %s", code, text)
 	}
@@ -291,11 +293,11 @@ func TestTriageLeavesOut(t *testing.T) {
 		}
 	}
 	code, text = said(t, "desync", "triage", dir)
-	if code != exitDesync || !strings.Contains(text, "in all 2 files") || !strings.Contains(text, "1 desync in 2 files") || strings.Contains(text, "in 2 files, explained") {
+	if code != console.ExitDesync || !strings.Contains(text, "in all 2 files") || !strings.Contains(text, "1 desync in 2 files") || strings.Contains(text, "in 2 files, explained") {
 		t.Errorf("with a replay that is left out: got exit code %d, %s", code, text)
 	}
 	code, text = said(t, "desync", "triage", file("specs.jsonl"), file("tie.jsonl"))
-	if code != exitDesync || strings.Count(text, "1 desync: G, unknown, no field known") != 2 || !strings.Contains(text, "2 desyncs with 0 fingerprints and 2 without one") {
+	if code != console.ExitDesync || strings.Count(text, "1 desync: G, unknown, no field known") != 2 || !strings.Contains(text, "2 desyncs with 0 fingerprints and 2 without one") {
 		t.Errorf("got exit code %d, %s", code, text)
 	}
 }
@@ -319,7 +321,7 @@ func TestImportKeeps(t *testing.T) {
 		}
 	}
 	code, text := said(t, "replay", "verify", name)
-	if code != exitDesync || !strings.Contains(text, "groups "+long+" player 0 10112233445566778899aabbccddeeff player 1") || !strings.Contains(text, "no majority") {
+	if code != console.ExitDesync || !strings.Contains(text, "groups "+long+" player 0 10112233445566778899aabbccddeeff player 1") || !strings.Contains(text, "no majority") {
 		t.Errorf("got exit code %d, %s", code, text)
 	}
 }
@@ -352,11 +354,11 @@ func TestOrderOfPlayers(t *testing.T) {
 		code int
 		want string
 	}{
-		"the cause":             {record(0, -1), record(1, 10, 9), exitDesync, "verdict the machines ran the same commands of tick 10 with the players in another order"},
-		"without an effect":     {record(0, -1), record(1, -1, 9), exitOK, "the order of the players in tick 10 differs (t 9 in the recordings), and the states do not, up to tick 19"},
-		"it did nothing before": {record(0, -1), record(1, 10, 5, 9), exitDesync, "from the same commands"},
-		"after the states":      {record(0, -1), record(1, 10, 15), exitDesync, "from the same commands"},
-		"the same order":        {record(0, -1, 9), record(1, 10, 9), exitDesync, "from the same commands"},
+		"the cause":             {record(0, -1), record(1, 10, 9), console.ExitDesync, "verdict the machines ran the same commands of tick 10 with the players in another order"},
+		"without an effect":     {record(0, -1), record(1, -1, 9), console.ExitOK, "the order of the players in tick 10 differs (t 9 in the recordings), and the states do not, up to tick 19"},
+		"it did nothing before": {record(0, -1), record(1, 10, 5, 9), console.ExitDesync, "from the same commands"},
+		"after the states":      {record(0, -1), record(1, 10, 15), console.ExitDesync, "from the same commands"},
+		"the same order":        {record(0, -1, 9), record(1, 10, 9), console.ExitDesync, "from the same commands"},
 	} {
 		if code, text := said(t, "replay", "bisect", c.a, c.b); code != c.code || !strings.Contains(text, c.want) {
 			t.Errorf("%s: got exit code %d, %s\nwant %s", name, code, text, c.want)

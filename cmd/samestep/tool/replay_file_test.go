@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -30,9 +31,9 @@ func TestVerifyBundle(t *testing.T) {
 		code   int
 		want   string
 	}{
-		{"whole", whole, exitOK, "verdict    true: every checksum is that of the simulation"},
-		{"torn", whole[:len(whole)-10], exitOK, ", where the replay in the bundle ends; see desync explain for the desync"},
-		{"damaged", damaged, exitCorrupt, ", where the file becomes unreadable"},
+		{"whole", whole, console.ExitOK, "verdict    true: every checksum is that of the simulation"},
+		{"torn", whole[:len(whole)-10], console.ExitOK, ", where the replay in the bundle ends; see desync explain for the desync"},
+		{"damaged", damaged, console.ExitCorrupt, ", where the file becomes unreadable"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "bundle.zip")
@@ -49,7 +50,7 @@ func TestVerifyBundle(t *testing.T) {
 				t.Errorf("got\n%s\nwant %q", got, c.want)
 			}
 			info := samestep(t, c.code, "replay", "info", name)
-			if many := samestep(t, c.code, "replay", "info", name, name); says(info, "none: the bundle was written before the end of the match") != (c.name == "torn") || c.code == exitOK && !says(many, ": 2 ok") {
+			if many := samestep(t, c.code, "replay", "info", name, name); says(info, "none: the bundle was written before the end of the match") != (c.name == "torn") || c.code == console.ExitOK && !says(many, ": 2 ok") {
 				t.Errorf("info: got\n%s\nof two:\n%s", info, many)
 			}
 			if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {

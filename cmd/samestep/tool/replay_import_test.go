@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 // importedAgain imports lines, exports the match, and imports the exported lines, which it returns.
@@ -21,7 +23,7 @@ func importedAgain(t *testing.T, lines string) string {
 	path := func(name string) string { return filepath.Join(dir, name) }
 	samestep := func(args ...string) string {
 		var out, errs bytes.Buffer
-		if code := run(t.Context(), append([]string{"samestep", "replay"}, args...), &out, &errs); code != exitOK {
+		if code := run(t.Context(), append([]string{"samestep", "replay"}, args...), &out, &errs); code != console.ExitOK {
 			t.Fatalf("%v: exit code %d: %s", args, code, &errs)
 		}
 		return out.String()
@@ -78,7 +80,7 @@ func TestImportConformance(t *testing.T) {
 	if err := json.Unmarshal(b, &index); err != nil {
 		t.Fatal(err)
 	}
-	wants := map[string]int{"ok": exitOK, "torn": exitOK, "invalid": exitCorrupt, "unsupported": exitUnsupported}
+	wants := map[string]int{"ok": console.ExitOK, "torn": console.ExitOK, "invalid": console.ExitCorrupt, "unsupported": console.ExitUnsupported}
 	seen := map[string]int{}
 	for _, c := range index.Cases {
 		if c.Kind != "recording" {
@@ -150,7 +152,7 @@ func TestImportFullTick(t *testing.T) {
 		}
 		var errs bytes.Buffer
 		code := program([]string{"replay", "import", in, out}, &bytes.Buffer{}, &errs)
-		if want := map[bool]int{true: exitOK, false: exitCorrupt}[c.want == ""]; code != want || !strings.Contains(errs.String(), c.want) {
+		if want := map[bool]int{true: console.ExitOK, false: console.ExitCorrupt}[c.want == ""]; code != want || !strings.Contains(errs.String(), c.want) {
 			t.Errorf("%s: got exit code %d and %q, want %d and %q", c.name, code, errs.String(), want, c.want)
 		}
 	}

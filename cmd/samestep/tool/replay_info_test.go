@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 // info reports two recordings of one match as equal up to a tick, even if one was cut, sealed or torn, and writes no
@@ -16,7 +18,7 @@ func TestInfoUpTo(t *testing.T) {
 	const whole = "../../../testdata/replays/duel.ssr"
 	dir := t.TempDir()
 	cut, torn := filepath.Join(dir, "cut.ssr"), filepath.Join(dir, "torn.ssr")
-	if code := run(t.Context(), []string{"samestep", "replay", "cut", "--tick", "150", whole, cut}, &bytes.Buffer{}, os.Stderr); code != exitOK {
+	if code := run(t.Context(), []string{"samestep", "replay", "cut", "--tick", "150", whole, cut}, &bytes.Buffer{}, os.Stderr); code != console.ExitOK {
 		t.Fatalf("cut: got exit code %d", code)
 	}
 	b, err := os.ReadFile(whole)
@@ -42,7 +44,7 @@ func TestInfoUpTo(t *testing.T) {
 		}
 		return [2]string{info.Whole, info.UpTo.Hash}
 	}
-	a, b1, c, other := hash(whole, "150", exitOK), hash(cut, "150", exitOK), hash(torn, "150", exitCorrupt), hash(whole, "149", exitOK)
+	a, b1, c, other := hash(whole, "150", console.ExitOK), hash(cut, "150", console.ExitOK), hash(torn, "150", console.ExitCorrupt), hash(whole, "149", console.ExitOK)
 	if len(a[1]) != 64 || a[1] != b1[1] || a[1] != c[1] || a[1] == other[1] {
 		t.Errorf("up to tick 150: got %s, cut %s, torn %s; up to tick 149 %s", a[1], b1[1], c[1], other[1])
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
@@ -66,7 +67,7 @@ func TestFollowObeysTheLog(t *testing.T) {
 		var out, errs bytes.Buffer
 		code := program(args, &out, &errs)
 		advice := regexp.MustCompile(`; (--delay 0) shows the file to its owner`).FindStringSubmatch(errs.String())
-		if code == exitOK || out.Len() > 0 || advice == nil {
+		if code == console.ExitOK || out.Len() > 0 || advice == nil {
 			t.Errorf("%q: exits with %d: %s%s", args, code, out.String(), errs.String())
 			continue
 		}

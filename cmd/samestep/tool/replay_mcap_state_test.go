@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/internal/testing/drift"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
@@ -25,9 +27,9 @@ import (
 // exported writes matches with fields of their states, and reads the file. It returns the warnings, too.
 func exported(t *testing.T, games replay.Games, paths []string, files ...[]byte) (read *mcapRead, warnings string) {
 	t.Helper()
-	var matches []mcapMatch
+	var matches []replays.McapMatch
 	for i, b := range files {
-		matches = append(matches, mcapMatch{replayOf(t, b), string(rune('A' + i)), false, games})
+		matches = append(matches, replays.McapMatch{Reader: replayOf(t, b), Name: string(rune('A' + i)), Bundle: false, Games: games})
 	}
 	h, err := replayOf(t, files[0]).Next()
 	if err != nil {
@@ -35,8 +37,8 @@ func exported(t *testing.T, games replay.Games, paths []string, files ...[]byte)
 	}
 	micros := h.Header.Settings.TickMicros
 	var out bytes.Buffer
-	fields := mcapFields{paths: paths, warn: func(match, text string) { warnings += match + ": " + text + "\n" }}
-	if err := exportMCAP(&out, matches, fields); err != nil {
+	fields := replays.McapFields{Paths: paths, Warn: func(match, text string) { warnings += match + ": " + text + "\n" }}
+	if err := replays.ExportMCAP(&out, matches, fields); err != nil {
 		t.Fatal(err)
 	}
 	return readMCAP(t, out.Bytes(), micros), warnings
@@ -124,7 +126,7 @@ func TestExportStates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := games.games().Of(h.Header)
+		g, err := games.Games().Of(h.Header)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +135,7 @@ func TestExportStates(t *testing.T) {
 	topics := map[string]string{
 		"Units[3].Health": "Units/3/Health", "Units[ID=40].Pos.X": "Units/ID_40/Pos/X", "Players[1].Crystals": "Players/1/Crystals", "Match.Tick": "Match/Tick", "Players[0].Resigns": "Players/0/Resigns",
 	}
-	read, warnings := exported(t, games.games(), []string{"Units[3].Health", "Units[ID=40].Pos", "Players[1].Crystals", "Match.Tick", "Players[0].Resigns"}, files...)
+	read, warnings := exported(t, games.Games(), []string{"Units[3].Health", "Units[ID=40].Pos", "Players[1].Crystals", "Match.Tick", "Players[0].Resigns"}, files...)
 	if warnings != "" || len(read.values) != 2*(len(topics)+1) { // and Pos.Y
 		t.Errorf("got %d topics and the warnings %q", len(read.values), warnings)
 	}
@@ -165,7 +167,7 @@ func TestExportStates(t *testing.T) {
 		t.Errorf("the second match is %v", read.match)
 	}
 
-	alone, _ := exported(t, games.games(), []string{"Match.Tick"}, files[0])
+	alone, _ := exported(t, games.Games(), []string{"Match.Tick"}, files[0])
 	if err := compareValues(alone.values["Match/Tick"], valuesOf(t, list[0], files[0], "Match.Tick")["Match.Tick"]); err != nil {
 		t.Error(err)
 	}
@@ -239,13 +241,13 @@ func TestExportStatesOfAnother(t *testing.T) {
 
 // Paths that no state has, and those with too many fields, are wrong usage.
 func TestExportStatesUsage(t *testing.T) {
-	ourGames, driftGames := games.games(), replay.Games{lockstep.MustGame(drift.Rules(nil))}
+	ourGames, driftGames := games.Games(), replay.Games{lockstep.MustGame(drift.Rules(nil))}
 	file := recordDrift(t, 20, nil)
 	for path, want := range map[string]string{
 		"Spots[8].X": "--path Spots[8].X: no such field in any state", "Spots[": "no such field", "Spot": "no such field", "Spots[1]..X": "no such field",
 	} {
-		err := exportMCAP(io.Discard, []mcapMatch{{replayOf(t, file), "A", false, driftGames}}, mcapFields{paths: []string{"Seed", path}})
-		if !isUsage(err) || !strings.Contains(err.Error(), want) {
+		err := replays.ExportMCAP(io.Discard, []replays.McapMatch{{Reader: replayOf(t, file), Name: "A", Bundle: false, Games: driftGames}}, replays.McapFields{Paths: []string{"Seed", path}})
+		if !console.IsUsage(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", path, err, want)
 		}
 	}
@@ -253,12 +255,12 @@ func TestExportStatesUsage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	duel := []mcapMatch{{replayOf(t, b), "A", false, ourGames}}
-	if err := exportMCAP(io.Discard, duel, mcapFields{paths: []string{"Units"}}); !isUsage(err) || !strings.Contains(err.Error(), "more than 256 fields") {
+	duel := []replays.McapMatch{{Reader: replayOf(t, b), Name: "A", Bundle: false, Games: ourGames}}
+	if err := replays.ExportMCAP(io.Discard, duel, replays.McapFields{Paths: []string{"Units"}}); !console.IsUsage(err) || !strings.Contains(err.Error(), "more than 256 fields") {
 		t.Errorf("got %v", err)
 	}
 	duel[0].Reader = replayOf(t, b)
-	if err := exportMCAP(io.Discard, duel, mcapFields{paths: []string{"Match.Tick"}, maxTicks: 5}); !errors.Is(err, replay.ErrLimit) {
+	if err := replays.ExportMCAP(io.Discard, duel, replays.McapFields{Paths: []string{"Match.Tick"}, MaxTicks: 5}); !errors.Is(err, replay.ErrLimit) {
 		t.Errorf("got %v, want %v", err, replay.ErrLimit)
 	}
 }
@@ -272,8 +274,8 @@ func TestTornMCAP(t *testing.T) {
 	for _, bundle := range []bool{true, false} {
 		var out bytes.Buffer
 		warnings := ""
-		fields := mcapFields{warn: func(name, text string) { warnings += name + ": " + text }}
-		err := exportMCAP(&out, []mcapMatch{{replayOf(t, b[:len(b)-60]), "torn", bundle, nil}}, fields)
+		fields := replays.McapFields{Warn: func(name, text string) { warnings += name + ": " + text }}
+		err := replays.ExportMCAP(&out, []replays.McapMatch{{Reader: replayOf(t, b[:len(b)-60]), Name: "torn", Bundle: bundle, Games: nil}}, fields)
 		if bundle != (err == nil) || bundle != strings.HasPrefix(warnings, "torn: the replay is cut after tick ") {
 			t.Errorf("bundle %v: got %v, warnings %q", bundle, err, warnings)
 		}

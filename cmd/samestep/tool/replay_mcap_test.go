@@ -16,6 +16,7 @@ import (
 
 	"github.com/foxglove/mcap/go/mcap"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -38,7 +39,7 @@ func TestExportMCAP(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		if err := exportMCAP(&out, []mcapMatch{{replayOf(t, b), path, false, games.games()}}, mcapFields{}); err != nil {
+		if err := replays.ExportMCAP(&out, []replays.McapMatch{{Reader: replayOf(t, b), Name: path, Bundle: false, Games: games.Games()}}, replays.McapFields{}); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
 		read := readMCAP(t, out.Bytes(), info.Header.Settings.TickMicros)
@@ -179,20 +180,20 @@ func jsonType(v any) string {
 // Any number of ticks without commands costs nothing, and every second with commands is counted.
 func TestExportMCAPEmptyTicks(t *testing.T) {
 	var out bytes.Buffer
-	file, err := newMCAPFile(&out)
+	file, err := replays.NewMCAPFile(&out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &mcapExporter{file: file, header: &lockstep.Header{Settings: lockstep.DefaultSettings(2)}}
-	x.writeChannels()
+	x := &replays.McapExporter{File: file, Header: &lockstep.Header{Settings: lockstep.DefaultSettings(2)}}
+	x.WriteChannels()
 	for _, tick := range []lockstep.Tick{1, 5, 1 << 30, 1<<30 + 100, lockstep.MaxTick} {
-		x.tick = tick
-		x.rate()
+		x.Tick = tick
+		x.Rate()
 	}
-	if file.err != nil {
-		t.Fatal(file.err)
+	if file.Err != nil {
+		t.Fatal(file.Err)
 	}
-	if n := file.sequence[x.channels[onRates]]; n < 5 || n > 12 {
+	if n := file.Sequence[x.Channels[replays.OnRates]]; n < 5 || n > 12 {
 		t.Errorf("wrote %d rates", n)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 // Of a match with a period of 600 ms, the verbs print the time and the rate.
@@ -16,9 +18,9 @@ func TestPeriod(t *testing.T) {
 		"tick 1  0.6 s  ":          {"watch", "--once"},
 		`"tick_rate_hz":1.666667,`: {"export"},
 	} {
-		if got := samestep(t, exitOK, append(append([]string{"replay"}, args...), file)...); !strings.Contains(got, want) {
+		if got := samestep(t, console.ExitOK, append(append([]string{"replay"}, args...), file)...); !strings.Contains(got, want) {
 			t.Errorf("%v: got %q, want %q", args, got, want)
 		}
 	}
-	samestep(t, exitOK, "replay", "export", "--to", "mcap", file, filepath.Join(t.TempDir(), "out.mcap"))
+	samestep(t, console.ExitOK, "replay", "export", "--to", "mcap", file, filepath.Join(t.TempDir(), "out.mcap"))
 }

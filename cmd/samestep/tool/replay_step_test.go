@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/internal/words"
 )
 
@@ -17,13 +18,13 @@ import (
 func TestStepAsks(t *testing.T) {
 	var out bytes.Buffer
 	c := cli.NewContext(newApp(words.NewCleaner(&out), &out), flag.NewFlagSet("step", flag.ContinueOnError), nil)
-	side, err := openStepSide(c, "../../../testdata/replays/duel.ssr")
+	side, err := replays.OpenStepSide(c, "../../../testdata/replays/duel.ssr")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer side.file.Close()
-	s := &stepping{c: c, a: side, tick: 100, limit: 20}
-	if err := s.run(strings.NewReader("nxt\nnext\ntick 100000\npath Unit\nnext\nquit\nnext\n"), true); err != nil {
+	defer side.File.Close()
+	s := &replays.Stepping{C: c, A: side, Tick: 100, Limit: 20}
+	if err := s.Run(strings.NewReader("nxt\nnext\ntick 100000\npath Unit\nnext\nquit\nnext\n"), true); err != nil {
 		t.Fatal(err)
 	}
 	var got []string

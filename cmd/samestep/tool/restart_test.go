@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/client"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
@@ -63,7 +64,7 @@ func TestRollingRestart(t *testing.T) {
 	}
 	flags := []string{"--matches", fmt.Sprint(matches), "--players", "2", "--config", `{"Units":20}`, "--dir", dir, "--tokens", tokens, "--durability", "frame", "--resume", "--set", "max-per-address=1000"}
 	first := serveInTest(t, flags...)
-	g, err := games.named("skirmish")
+	g, err := games.Named("skirmish")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestRollingRestart(t *testing.T) {
 	}
 	time.Sleep(2 * time.Second) // of play
 	interrupted := time.Now()
-	if code := first.stop(); code != exitOK {
+	if code := first.stop(); code != console.ExitOK {
 		t.Fatalf("the server exited with %d: %s", code, first.stderr.String())
 	}
 	second := serveInTest(t, append(flags, "--listen", strings.TrimPrefix(first.url, "http://"))...)

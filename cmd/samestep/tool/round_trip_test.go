@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/nullgame"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -82,7 +83,7 @@ func TestExportImportKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	exportImport(t, file)
-	text := samestep(t, exitOK, "replay", "export", file)
+	text := samestep(t, console.ExitOK, "replay", "export", file)
 	for _, kind := range kinds {
 		if line := fmt.Sprintf(`"k":%d,`, kind); !strings.Contains(text, line) {
 			t.Errorf("the export lacks %s:\n%s", line, text)
@@ -95,18 +96,18 @@ func exportImport(t *testing.T, file string) (differed int) {
 	mismatches, seats := mismatchesIn(t, file)
 	if seats == 0 { // torn: take the part before the tear
 		whole := filepath.Join(t.TempDir(), "whole.ssr")
-		samestep(t, exitOK, "replay", "recover", file, whole)
+		samestep(t, console.ExitOK, "replay", "recover", file, whole)
 		file = whole
 		mismatches, seats = mismatchesIn(t, file)
 	}
 	lines := filepath.Join(t.TempDir(), "lines.jsonl")
-	text := samestep(t, exitOK, "replay", "export", file)
+	text := samestep(t, console.ExitOK, "replay", "export", file)
 	if err := os.WriteFile(lines, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	again := filepath.Join(t.TempDir(), "again.ssr")
-	samestep(t, exitOK, "replay", "import", lines, again)
-	if second := samestep(t, exitOK, "replay", "export", again); second != text {
+	samestep(t, console.ExitOK, "replay", "import", lines, again)
+	if second := samestep(t, console.ExitOK, "replay", "export", again); second != text {
 		t.Errorf("exported again, there are other lines:\n%s", firstDifference(text, second))
 	}
 	tied := false // each of two differs from the other, and none is the majority
@@ -114,9 +115,9 @@ func exportImport(t *testing.T, file string) (differed int) {
 		tied = tied || reporters(text, tick) == 2
 	}
 	for p := range seats {
-		want := exitOK
+		want := console.ExitOK
 		if tick, differs := mismatches[lockstep.Player(p)]; differs {
-			want, differed = exitDesync, differed+1
+			want, differed = console.ExitDesync, differed+1
 			found := samestep(t, want, "replay", "bisect", again, "--player", fmt.Sprint(p))
 			if !strings.Contains(found, fmt.Sprintf("at tick %d at the latest", tick)) {
 				t.Errorf("player %d differs at tick %d: got\n%s", p, tick, found)
@@ -124,7 +125,7 @@ func exportImport(t *testing.T, file string) (differed int) {
 			continue
 		}
 		if !strings.Contains(text, fmt.Sprintf(`"p":%d,"sum"`, p)) {
-			want = exitError // who reported nothing does not agree
+			want = console.ExitError // who reported nothing does not agree
 		}
 		if !tied {
 			samestep(t, want, "replay", "bisect", again, "--player", fmt.Sprint(p))
@@ -221,7 +222,7 @@ func TestExportReporters(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := ""
-	for line := range strings.Lines(samestep(t, exitOK, "replay", "export", file)) {
+	for line := range strings.Lines(samestep(t, console.ExitOK, "replay", "export", file)) {
 		if strings.Contains(line, `"sum"`) {
 			got += line
 		}
@@ -260,3 +261,8 @@ func reporters(lines string, tick lockstep.Tick) (n int) {
 	}
 	return n
 }
+
+// says reports whether an output has a text, wherever its lines end.
+func says(out, text string) bool { return strings.Contains(oneLine(out), oneLine(text)) }
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), "") }

@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/urfave/cli/v2"
 )
 
@@ -17,16 +20,16 @@ import (
 func TestInterruptedVerb(t *testing.T) {
 	for _, interrupted := range []bool{false, true} {
 		app := cli.NewApp()
-		app.Metadata = map[string]any{gamesKey: gameList{}}
+		app.Metadata = map[string]any{gameset.GamesKey: gameset.List{}}
 		c := cli.NewContext(app, flag.NewFlagSet("", flag.ContinueOnError), &cli.Context{Context: t.Context()})
-		c.Command = replayVerifyCommand()
-		takesRules(c.Command)
-		if err := prepareGames(c); err != nil {
+		c.Command = replays.ReplayVerifyCommand()
+		gameset.TakesRules(c.Command)
+		if err := gameset.PrepareGames(c); err != nil {
 			t.Fatal(err)
 		}
-		before := newBudget(c)
-		ctx, stop := interruptible(c)
-		after := newBudget(c)
+		before := gameset.NewBudget(c)
+		ctx, stop := console.Interruptible(c)
+		after := gameset.NewBudget(c)
 		if interrupted {
 			if err := syscall.Kill(syscall.Getpid(), syscall.SIGINT); err != nil {
 				t.Fatal(err)

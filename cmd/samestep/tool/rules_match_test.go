@@ -15,6 +15,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
@@ -46,10 +50,10 @@ func newRulesFolder(t *testing.T) *rulesFolder {
 	t.Chdir(t.TempDir())
 	for name, b := range map[string][]byte{"right": d.right, "wrong": d.wrong} {
 		d.write(name+".wasm", b)
-		d.run(exitOK, "replay attach --with-rules "+name+".wasm "+golden+" "+name+".ssr")
-		d.run(exitOK, "replay attach --with-rules "+name+".wasm --reference "+golden+" "+name+"-named.ssr")
+		d.run(console.ExitOK, "replay attach --with-rules "+name+".wasm "+golden+" "+name+".ssr")
+		d.run(console.ExitOK, "replay attach --with-rules "+name+".wasm --reference "+golden+" "+name+"-named.ssr")
 	}
-	d.run(exitOK, "replay attach --none "+golden+" plain.ssr")
+	d.run(console.ExitOK, "replay attach --none "+golden+" plain.ssr")
 	return d
 }
 
@@ -92,19 +96,19 @@ func (d *rulesFolder) run(code int, line string, want ...string) string {
 // Each file is judged by its own rules, whatever is beside it.
 func TestRulesOfEachFile(t *testing.T) {
 	d := newRulesFolder(t)
-	d.run(exitDesync, "replay verify wrong.ssr", "DESYNC")
-	d.run(exitOK, "replay verify right.ssr", "true: every checksum")
+	d.run(console.ExitDesync, "replay verify wrong.ssr", "DESYNC")
+	d.run(console.ExitOK, "replay verify right.ssr", "true: every checksum")
 	for _, jobs := range []string{"1", "2"} {
-		d.run(exitDesync, "replay verify --jobs "+jobs+" "+d.copied("right-first", "right.ssr", "wrong.ssr"), "1 desync, 1 ok")
-		d.run(exitDesync, "replay verify --jobs "+jobs+" "+d.copied("wrong-first", "wrong.ssr", "right.ssr"), "1 desync, 1 ok")
-		d.run(exitIdentity, "replay verify --jobs "+jobs+" "+d.copied("plain", "right.ssr", "plain.ssr"), "1 identity, 1 ok")
+		d.run(console.ExitDesync, "replay verify --jobs "+jobs+" "+d.copied("right-first", "right.ssr", "wrong.ssr"), "1 desync, 1 ok")
+		d.run(console.ExitDesync, "replay verify --jobs "+jobs+" "+d.copied("wrong-first", "wrong.ssr", "right.ssr"), "1 desync, 1 ok")
+		d.run(console.ExitIdentity, "replay verify --jobs "+jobs+" "+d.copied("plain", "right.ssr", "plain.ssr"), "1 identity, 1 ok")
 	}
 	for range 3 { // a module inside another file is none that this one has
-		d.run(exitIdentity, "replay verify --jobs 1 "+d.copied("beside", "right.ssr", "right-named.ssr"), "1 identity, 1 ok")
+		d.run(console.ExitIdentity, "replay verify --jobs 1 "+d.copied("beside", "right.ssr", "right-named.ssr"), "1 identity, 1 ok")
 	}
-	d.run(exitIdentity, "replay bisect right.ssr wrong.ssr", sumOf(d.right), sumOf(d.wrong), "--rules FILE")
-	d.run(exitDesync, "replay bisect --rules right.wasm --other wrong.wasm wrong.ssr", "they begin with different states")
-	if out := d.run(exitOK, "replay verify --rules right.wasm wrong.ssr", "SHA-256 "+sumOf(d.wrong), "--rules has another one"); !strings.Contains(out, sumOf(d.right)) {
+	d.run(console.ExitIdentity, "replay bisect right.ssr wrong.ssr", sumOf(d.right), sumOf(d.wrong), "--rules FILE")
+	d.run(console.ExitDesync, "replay bisect --rules right.wasm --other wrong.wasm wrong.ssr", "they begin with different states")
+	if out := d.run(console.ExitOK, "replay verify --rules right.wasm wrong.ssr", "SHA-256 "+sumOf(d.wrong), "--rules has another one"); !strings.Contains(out, sumOf(d.right)) {
 		t.Errorf("got %s, want the sum of the module that was used", out)
 	}
 }
@@ -112,23 +116,23 @@ func TestRulesOfEachFile(t *testing.T) {
 // A module that a file names by its sum is found by it, and never replaced by another of the same build. What the errors advise helps.
 func TestRulesBySum(t *testing.T) {
 	d := newRulesFolder(t)
-	missing := d.run(exitIdentity, "replay verify right-named.ssr", sumOf(d.right), "samestep rules add FILE", "--rules FILE")
+	missing := d.run(console.ExitIdentity, "replay verify right-named.ssr", sumOf(d.right), "samestep rules add FILE", "--rules FILE")
 	if strings.Contains(missing, sumOf(d.wrong)) {
 		t.Error(missing)
 	}
-	d.run(exitOK, "rules add wrong.wasm") // of the same game and build
-	d.run(exitIdentity, "replay verify right-named.ssr", sumOf(d.right))
-	d.run(exitDesync, "replay verify plain.ssr") // names none: that of its build is used
-	d.run(exitDesync, "replay verify wrong-named.ssr", "DESYNC")
-	d.run(exitOK, "rules add right.wasm") // as advised
-	d.run(exitOK, "replay verify right-named.ssr", "true: every checksum")
-	d.run(exitDesync, "replay verify wrong-named.ssr", "DESYNC")
-	d.run(exitOK, "replay verify --rules right.wasm right-named.ssr", "true: every checksum") // as advised, too
+	d.run(console.ExitOK, "rules add wrong.wasm") // of the same game and build
+	d.run(console.ExitIdentity, "replay verify right-named.ssr", sumOf(d.right))
+	d.run(console.ExitDesync, "replay verify plain.ssr") // names none: that of its build is used
+	d.run(console.ExitDesync, "replay verify wrong-named.ssr", "DESYNC")
+	d.run(console.ExitOK, "rules add right.wasm") // as advised
+	d.run(console.ExitOK, "replay verify right-named.ssr", "true: every checksum")
+	d.run(console.ExitDesync, "replay verify wrong-named.ssr", "DESYNC")
+	d.run(console.ExitOK, "replay verify --rules right.wasm right-named.ssr", "true: every checksum") // as advised, too
 
 	d.write("store/pebbles.wasm", d.wrong)
-	d.run(exitIdentity, "replay verify --rules store right-named.ssr", sumOf(d.right), "samestep rules add --dir store FILE")
+	d.run(console.ExitIdentity, "replay verify --rules store right-named.ssr", sumOf(d.right), "samestep rules add --dir store FILE")
 	d.write("store/mine.wasm", d.right)
-	d.run(exitOK, "replay verify --rules store right-named.ssr", "true: every checksum")
+	d.run(console.ExitOK, "replay verify --rules store right-named.ssr", "true: every checksum")
 }
 
 // A module that is not there is no fault of a file, and one that is damaged in it is. So it is while the file is followed, and after it
@@ -150,23 +154,23 @@ func TestDamagedRules(t *testing.T) {
 	for _, row := range []struct {
 		name, class string
 		code        int
-	}{{"sum.ssr", "corrupt", exitCorrupt}, {"module.ssr", "corrupt", exitCorrupt}, {"cut.ssr", "identity", exitIdentity}, {"right-named.ssr", "identity", exitIdentity}} {
+	}{{"sum.ssr", "corrupt", console.ExitCorrupt}, {"module.ssr", "corrupt", console.ExitCorrupt}, {"cut.ssr", "identity", console.ExitIdentity}, {"right-named.ssr", "identity", console.ExitIdentity}} {
 		for _, flags := range []string{"", "--follow --idle 10ms "} {
 			d.run(row.code, "replay verify "+flags+"--json "+row.name, `"class": "`+row.class+`"`)
 		}
 		if row.name == "right-named.ssr" {
 			continue
 		}
-		d.run(exitCorrupt, "replay verify --rules right.wasm "+row.name, "the match is true, but the file is")
-		d.run(exitOK, "replay recover "+row.name+" recovered-"+row.name)
+		d.run(console.ExitCorrupt, "replay verify --rules right.wasm "+row.name, "the match is true, but the file is")
+		d.run(console.ExitOK, "replay recover "+row.name+" recovered-"+row.name)
 		for _, flags := range []string{"", "--follow "} {
-			d.run(exitIdentity, "replay verify "+flags+"--json recovered-"+row.name, `"class": "identity"`)
-			d.run(exitOK, "replay verify "+flags+"--rules right.wasm recovered-"+row.name, "true: every checksum")
+			d.run(console.ExitIdentity, "replay verify "+flags+"--json recovered-"+row.name, `"class": "identity"`)
+			d.run(console.ExitOK, "replay verify "+flags+"--rules right.wasm recovered-"+row.name, "true: every checksum")
 		}
 	}
 	d.write("store/"+sum.String()+".wasm", d.wrong)
 	for _, flags := range []string{"", "--follow "} {
-		d.run(exitCorrupt, "replay verify "+flags+"--json --rules store right-named.ssr", `"class": "corrupt"`)
+		d.run(console.ExitCorrupt, "replay verify "+flags+"--json --rules store right-named.ssr", `"class": "corrupt"`)
 	}
 }
 
@@ -174,8 +178,8 @@ func TestDamagedRules(t *testing.T) {
 func TestGivenRulesBySum(t *testing.T) {
 	d := newRulesFolder(t)
 	for _, given := range []string{"--rules wrong.wasm --rules right.wasm", "--rules right.wasm --rules wrong.wasm"} {
-		d.run(exitOK, "replay verify "+given+" right.ssr", "true: every checksum")
-		d.run(exitDesync, "replay verify "+given+" wrong-named.ssr", "DESYNC")
+		d.run(console.ExitOK, "replay verify "+given+" right.ssr", "true: every checksum")
+		d.run(console.ExitDesync, "replay verify "+given+" wrong-named.ssr", "DESYNC")
 	}
 }
 
@@ -183,32 +187,32 @@ func TestGivenRulesBySum(t *testing.T) {
 func TestHostedRulesBySum(t *testing.T) {
 	d := newRulesFolder(t)
 	d.write("store/wrong.wasm", d.wrong)
-	right, err := newModuleGame(d.right, nil)
+	right, err := gameset.NewModuleGame(d.right, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &moduleSet{given: gameList{right}, folders: []string{"store"}, stored: map[string]gameList{}, readModule: func(name string) (*playable, error) {
-		b, err := moduleBytes(name)
+	m := &gameset.ModuleSet{Given: gameset.List{right}, Folders: []string{"store"}, Stored: map[string]gameset.List{}, ReadModule: func(name string) (*gameset.Playable, error) {
+		b, err := gameset.ModuleBytes(name)
 		if err != nil {
 			return nil, err
 		}
-		return newModuleGame(b, nil)
+		return gameset.NewModuleGame(b, nil)
 	}}
-	wrong, _ := m.find(func(*playable) bool { return true }) // as for a match that is resumed
-	if again, err := m.find(func(*playable) bool { return true }); again != wrong || err != nil {
+	wrong, _ := m.Find(func(*gameset.Playable) bool { return true }) // as for a match that is resumed
+	if again, err := m.Find(func(*gameset.Playable) bool { return true }); again != wrong || err != nil {
 		t.Fatal(again, err)
 	}
 	var o server.Options
-	if err := m.games().sendRules(&o); err != nil {
+	if err := serving.SendRules(m.Games(), &o); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(m.games()); n != 2 {
+	if n := len(m.Games()); n != 2 {
 		t.Errorf("got %d games, want 2", n)
 	}
-	c := cli.NewContext(&cli.App{Metadata: map[string]any{modulesKey: m}}, nil, nil)
-	for g, b := range map[*playable][]byte{right: d.right, wrong: d.wrong} {
+	c := cli.NewContext(&cli.App{Metadata: map[string]any{gameset.ModulesKey: m}}, nil, nil)
+	for g, b := range map[*gameset.Playable][]byte{right: d.right, wrong: d.wrong} {
 		view := &server.View{Game: g.Name(), Build: g.Build(), Rules: sumOf(b)}
-		if got, err := gameOfMatch(c, view, nil, ""); got != g {
+		if got, err := live.GameOfMatch(c, view, nil, ""); got != g {
 			t.Errorf("a match that names SHA-256 %s has %v, %v", view.Rules, got, err)
 		}
 		if got := o.RulesOf(g.Game); got != sumOf(b) {
@@ -235,15 +239,15 @@ func TestModuleBudgetAdvice(t *testing.T) {
 				return strings.Join(append(append(words[:2:2], flag.name, value), words[2:]...), " ")
 			}
 			if flag.name != "--module-memory" { // the module needs less than a MiB
-				d.run(exitCorrupt, with(flag.little), "more with "+flag.name)
+				d.run(console.ExitCorrupt, with(flag.little), "more with "+flag.name)
 			}
-			d.run(exitOK, with(flag.enough))
-			d.run(exitOK, with("0"))
+			d.run(console.ExitOK, with(flag.enough))
+			d.run(console.ExitOK, with("0"))
 		}
 	}
-	d.run(exitOK, "rules inspect --module-time 0 --module-memory 0 right.wasm")
-	d.run(exitOK, "replay verify --module-time 1m --jobs 1 "+d.copied("both", "right.ssr", "right.ssr"))
-	d.run(exitCorrupt, "replay verify --module-time 1ns --jobs 2 "+d.copied("none", "right.ssr", "right.ssr"), "more with --module-time", "2 limit")
+	d.run(console.ExitOK, "rules inspect --module-time 0 --module-memory 0 right.wasm")
+	d.run(console.ExitOK, "replay verify --module-time 1m --jobs 1 "+d.copied("both", "right.ssr", "right.ssr"))
+	d.run(console.ExitCorrupt, "replay verify --module-time 1ns --jobs 2 "+d.copied("none", "right.ssr", "right.ssr"), "more with --module-time", "2 limit")
 }
 
 // The JSON of each verb that simulates says whose rules did so.
@@ -258,16 +262,16 @@ func TestSimulatedBy(t *testing.T) {
 		code       int
 		line, want string
 	}{
-		{exitOK, "replay verify --json right.ssr", right},
-		{exitDesync, "replay verify --json wrong.ssr", wrong},
-		{exitDesync, "replay verify --json --rules wrong.wasm plain.ssr", wrong},
-		{exitDesync, "replay verify --json --jobs 2 right.ssr wrong.ssr", right + "]}\n"},
-		{exitDesync, "replay verify --json --jobs 2 right.ssr wrong.ssr", wrong + "]}\n"},
-		{exitOK, "replay bisect --json right.ssr plain.ssr", right},
-		{exitOK, "desync line --json right.ssr", right},
-		{exitDesync, "replay bisect --json --other wrong.wasm right.ssr", right + "," + wrong},
-		{exitOK, "replay verify --json " + native, `"rules":"built in"`},
-		{exitIdentity, "replay verify --json plain.ssr", ""}, // nobody
+		{console.ExitOK, "replay verify --json right.ssr", right},
+		{console.ExitDesync, "replay verify --json wrong.ssr", wrong},
+		{console.ExitDesync, "replay verify --json --rules wrong.wasm plain.ssr", wrong},
+		{console.ExitDesync, "replay verify --json --jobs 2 right.ssr wrong.ssr", right + "]}\n"},
+		{console.ExitDesync, "replay verify --json --jobs 2 right.ssr wrong.ssr", wrong + "]}\n"},
+		{console.ExitOK, "replay bisect --json right.ssr plain.ssr", right},
+		{console.ExitOK, "desync line --json right.ssr", right},
+		{console.ExitDesync, "replay bisect --json --other wrong.wasm right.ssr", right + "," + wrong},
+		{console.ExitOK, "replay verify --json " + native, `"rules":"built in"`},
+		{console.ExitIdentity, "replay verify --json plain.ssr", ""}, // nobody
 	} {
 		out := d.run(c.code, c.line)
 		if i := strings.Index(out, `"simulated_by"`); c.want == "" && i >= 0 {
@@ -289,7 +293,7 @@ func TestOwnRulesForModule(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	g, err := newModuleGame(d.right, nil)
+	g, err := gameset.NewModuleGame(d.right, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,8 +302,8 @@ func TestOwnRulesForModule(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := ""
-	m := &moduleSet{program: gameList{g}, warn: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}
-	if own, err := m.ofMatch(h, f); own != nil || err != nil || !strings.Contains(said, sumOf(d.right)) || !strings.Contains(said, "the program's own") {
+	m := &gameset.ModuleSet{Program: gameset.List{g}, Warn: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}
+	if own, err := m.OfMatch(h, f); own != nil || err != nil || !strings.Contains(said, sumOf(d.right)) || !strings.Contains(said, "the program's own") {
 		t.Errorf("got %v, %v and %q, want a warning that the program's own rules are used", own, err, said)
 	}
 }
@@ -308,55 +312,55 @@ func TestOwnRulesForModule(t *testing.T) {
 func TestExceededBesideResult(t *testing.T) {
 	d := newRulesFolder(t)
 	for _, workers := range []string{"1", "64"} {
-		d.run(exitOK, "replay verify --workers "+workers+" --module-memory 1 right.ssr", "true: every checksum")
+		d.run(console.ExitOK, "replay verify --workers "+workers+" --module-memory 1 right.ssr", "true: every checksum")
 	}
-	g, err := newModuleGame(d.right, &wasm.Budget{})
+	g, err := gameset.NewModuleGame(d.right, &wasm.Budget{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.module.budget.Time = 1
-	caller, err := g.module.machine.New()
+	g.Module.Budget.Time = 1
+	caller, err := g.Module.Machine.New()
 	if err == nil {
 		_, err = caller.Call(abi.Describe, nil)
 	}
-	if err == nil || g.module.budget.Fault() == nil {
+	if err == nil || g.Module.Budget.Fault() == nil {
 		t.Fatalf("got %v, want a spent budget", err)
 	}
 	found := fmt.Errorf("in a file: %w", &lockstep.DesyncError{})
-	if err := exceeded(g.module.budget, found); err != found {
+	if err := gameset.Exceeded(g.Module.Budget, found); err != found {
 		t.Errorf("got %v in place of a desync", err)
 	}
-	if code := exitCode(exceeded(g.module.budget, nil)); code != exitCorrupt {
-		t.Errorf("got exit code %d of a verb that went on without an answer, want %d", code, exitCorrupt)
+	if code := console.ExitCode(gameset.Exceeded(g.Module.Budget, nil)); code != console.ExitCorrupt {
+		t.Errorf("got exit code %d of a verb that went on without an answer, want %d", code, console.ExitCorrupt)
 	}
-	m := &moduleSet{met: map[*replay.File]gameList{nil: {g}}, whole: map[*replay.File]bool{}}
-	if code := exitCode(m.exceeded(nil)); code != exitCorrupt {
-		t.Errorf("got exit code %d of a file without an answer, want %d", code, exitCorrupt)
+	m := &gameset.ModuleSet{Met: map[*replay.File]gameset.List{nil: {g}}, Whole: map[*replay.File]bool{}}
+	if code := console.ExitCode(m.Exceeded(nil)); code != console.ExitCorrupt {
+		t.Errorf("got exit code %d of a file without an answer, want %d", code, console.ExitCorrupt)
 	}
-	if m.complete(nil); m.exceeded(nil) != nil {
-		t.Errorf("got %v of a file whose result is complete", m.exceeded(nil))
+	if m.Complete(nil); m.Exceeded(nil) != nil {
+		t.Errorf("got %v of a file whose result is complete", m.Exceeded(nil))
 	}
 }
 
 // A file that has the sum of a module as its name, and other bytes, is refused.
 func TestRulesWithOtherBytes(t *testing.T) {
 	d := newRulesFolder(t)
-	path := filepath.Join(storeOfUser(), sumOf(d.right)+".wasm")
+	path := filepath.Join(gameset.StoreOfUser(), sumOf(d.right)+".wasm")
 	for _, b := range [][]byte{d.wrong, d.right[:100], nil} {
 		d.write(path, b)
-		d.run(exitCorrupt, "replay verify right-named.ssr", path, "got bytes with SHA-256 "+sumOf(b), "samestep rules add FILE", "or remove it")
-		d.run(exitCorrupt, "replay seek right-named.ssr 10", path)
-		d.run(exitCorrupt, "replay dump right-named.ssr", path)
-		d.run(exitCorrupt, "replay bisect right-named.ssr right.ssr", path)
-		d.run(exitOK, "replay verify right.ssr", "true: every checksum") // it has its own
+		d.run(console.ExitCorrupt, "replay verify right-named.ssr", path, "got bytes with SHA-256 "+sumOf(b), "samestep rules add FILE", "or remove it")
+		d.run(console.ExitCorrupt, "replay seek right-named.ssr 10", path)
+		d.run(console.ExitCorrupt, "replay dump right-named.ssr", path)
+		d.run(console.ExitCorrupt, "replay bisect right-named.ssr right.ssr", path)
+		d.run(console.ExitOK, "replay verify right.ssr", "true: every checksum") // it has its own
 	}
-	d.run(exitOK, "rules add right.wasm") // as advised
-	d.run(exitOK, "replay verify right-named.ssr", "true: every checksum")
+	d.run(console.ExitOK, "rules add right.wasm") // as advised
+	d.run(console.ExitOK, "replay verify right-named.ssr", "true: every checksum")
 
 	d.write(filepath.Join("store", sumOf(d.right)+".wasm"), d.wrong)
-	d.run(exitCorrupt, "replay verify --rules store right-named.ssr", "samestep rules add --dir store FILE")
+	d.run(console.ExitCorrupt, "replay verify --rules store right-named.ssr", "samestep rules add --dir store FILE")
 	if err := os.Remove(filepath.Join("store", sumOf(d.right)+".wasm")); err != nil { // as advised
 		t.Fatal(err)
 	}
-	d.run(exitIdentity, "replay verify --rules store right-named.ssr")
+	d.run(console.ExitIdentity, "replay verify --rules store right-named.ssr")
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -70,17 +71,17 @@ func TestResumesByNotedRules(t *testing.T) {
 		"--rules wrong.wasm --rules store":      false,
 	} {
 		if ok {
-			d.run(exitOK, check+args, "ok\n")
+			d.run(console.ExitOK, check+args, "ok\n")
 			continue
 		}
-		if out := d.run(exitIdentity, check+args, "match cup cannot be resumed", right, "--rules FILE"); strings.Contains(out, "\nok\n") {
+		if out := d.run(console.ExitIdentity, check+args, "match cup cannot be resumed", right, "--rules FILE"); strings.Contains(out, "\nok\n") {
 			t.Error(out)
 		}
 	}
 	old := d.noted("plain.ssr", "", true) // of a server that wrote no note
 	d.write("matches/live/cup-"+matchOf(t, log)+".ssr", old)
-	d.run(exitOK, check+"--rules wrong.wasm", "ok\n")
-	d.run(exitIdentity, "serve --check-config --resume --dir matches --set web=false --rules both", "match cup cannot be resumed", "2 modules", "choose one with --rules FILE")
+	d.run(console.ExitOK, check+"--rules wrong.wasm", "ok\n")
+	d.run(console.ExitIdentity, "serve --check-config --resume --dir matches --set web=false --rules both", "match cup cannot be resumed", "2 modules", "choose one with --rules FILE")
 }
 
 // Every verb finds the rules of a file by what its log says, also of one that is open, and keeps it.
@@ -88,20 +89,20 @@ func TestNotedRules(t *testing.T) {
 	d := newRulesFolder(t)
 	d.write("open.ssr", d.noted("plain.ssr", sumOf(d.wrong), true))
 	d.write("ended.ssr", d.noted("plain.ssr", sumOf(d.wrong), false))
-	d.run(exitOK, "replay seal ended.ssr sealed.ssr")
+	d.run(console.ExitOK, "replay seal ended.ssr sealed.ssr")
 	d.write("store/a.wasm", d.right)
 	for _, file := range []string{"ended.ssr", "sealed.ssr"} {
-		d.run(exitOK, "replay info "+file, sumOf(d.wrong)+", which is not in the file")
-		d.run(exitIdentity, "replay verify --rules store "+file, sumOf(d.wrong), "rules add --dir store FILE")
+		d.run(console.ExitOK, "replay info "+file, sumOf(d.wrong)+", which is not in the file")
+		d.run(console.ExitIdentity, "replay verify --rules store "+file, sumOf(d.wrong), "rules add --dir store FILE")
 	}
-	d.run(exitOK, "replay recover open.ssr recovered.ssr")
-	d.run(exitIdentity, "replay verify --rules store recovered.ssr", sumOf(d.wrong))
+	d.run(console.ExitOK, "replay recover open.ssr recovered.ssr")
+	d.run(console.ExitIdentity, "replay verify --rules store recovered.ssr", sumOf(d.wrong))
 	d.write("store/z.wasm", d.wrong)
 	for _, file := range []string{"ended.ssr", "sealed.ssr"} {
-		d.run(exitDesync, "replay verify --rules store "+file, "DESYNC")
+		d.run(console.ExitDesync, "replay verify --rules store "+file, "DESYNC")
 	}
-	d.run(exitOK, "replay attach --with-rules right.wasm --reference ended.ssr attached.ssr") // what is attached counts
-	d.run(exitOK, "replay verify --rules store attached.ssr", "true: every checksum")
+	d.run(console.ExitOK, "replay attach --with-rules right.wasm --reference ended.ssr attached.ssr") // what is attached counts
+	d.run(console.ExitOK, "replay verify --rules store attached.ssr", "true: every checksum")
 }
 
 // A file that names no module is judged by none of several that fit.
@@ -113,15 +114,15 @@ func TestSeveralModulesFit(t *testing.T) {
 	d.write("same/b.wasm", d.right)
 	want := []string{"plain.ssr", "2 modules", "choose one with --rules FILE", "a.wasm: build 1, SHA-256 " + sumOf(d.right), "b.wasm: build 1, SHA-256 " + sumOf(d.wrong)}
 	for _, verb := range []string{"replay verify", "replay dump --tick 5"} {
-		d.run(exitIdentity, verb+" --rules store plain.ssr", want...)
+		d.run(console.ExitIdentity, verb+" --rules store plain.ssr", want...)
 	}
-	d.run(exitOK, "replay verify --rules same plain.ssr", "true: every checksum")
-	d.run(exitOK, "replay verify --rules store --rules right.wasm plain.ssr", "true: every checksum") // as advised
-	d.run(exitOK, "replay verify --rules store right-named.ssr", "true: every checksum")
-	d.run(exitOK, "rules add right.wasm")
-	d.run(exitOK, "replay verify plain.ssr", "true: every checksum")
-	d.run(exitOK, "rules add wrong.wasm")
-	d.run(exitIdentity, "replay verify plain.ssr", "2 modules", sumOf(d.wrong))
+	d.run(console.ExitOK, "replay verify --rules same plain.ssr", "true: every checksum")
+	d.run(console.ExitOK, "replay verify --rules store --rules right.wasm plain.ssr", "true: every checksum") // as advised
+	d.run(console.ExitOK, "replay verify --rules store right-named.ssr", "true: every checksum")
+	d.run(console.ExitOK, "rules add right.wasm")
+	d.run(console.ExitOK, "replay verify plain.ssr", "true: every checksum")
+	d.run(console.ExitOK, "rules add wrong.wasm")
+	d.run(console.ExitIdentity, "replay verify plain.ssr", "2 modules", sumOf(d.wrong))
 }
 
 // matchOf returns the beginning of the match's id, as names of files have it.
@@ -144,11 +145,11 @@ func TestDemoNamesRules(t *testing.T) {
 	if err := os.Mkdir("out", 0o777); err != nil {
 		t.Fatal(err)
 	}
-	d.run(exitOK, "demo --rules right.wasm --game pebbles --seconds 2 --dir out")
+	d.run(console.ExitOK, "demo --rules right.wasm --game pebbles --seconds 2 --dir out")
 	entries, _ := os.ReadDir("out")
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), ".ssr") {
-			d.run(exitOK, "replay info out/"+e.Name(), sumOf(d.right))
+			d.run(console.ExitOK, "replay info out/"+e.Name(), sumOf(d.right))
 			return
 		}
 	}
@@ -161,7 +162,7 @@ func TestBeginsFromNotedRules(t *testing.T) {
 	d.write("noted.ssr", d.noted("plain.ssr", sumOf(d.right), false))
 	from := "serve --check-config --set web=false --dir= --game pebbles --from "
 	for _, file := range []string{"right-named.ssr", "noted.ssr"} {
-		d.run(exitOK, from+file+"@300 --rules wrong.wasm --rules right.wasm", "ok\n")
-		d.run(exitIdentity, from+file+"@300 --rules wrong.wasm", sumOf(d.right), "--rules FILE")
+		d.run(console.ExitOK, from+file+"@300 --rules wrong.wasm --rules right.wasm", "ok\n")
+		d.run(console.ExitIdentity, from+file+"@300 --rules wrong.wasm", sumOf(d.right), "--rules FILE")
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 )
 
 // A game that is named is not the first of several modules in a folder, by chance.
@@ -35,14 +38,14 @@ func TestSeveralModulesOfGame(t *testing.T) {
 		code int
 		want []string
 	}{
-		{"serve --check-config --game pebbles --rules store", exitUsage, refused},
-		{"fuzz --matches 1 --game pebbles --rules store", exitUsage, refused},
-		{"fuzz --matches 1 --ticks 20 --game pebbles --rules other --rules store", exitOK, nil},
-		{"serve --check-config --game pebbles --rules same", exitOK, []string{"ok\n"}},
-		{"serve --check-config --game pebbles --rules store --rules " + filepath.Join("store", "b.wasm"), exitOK, []string{"ok\n"}},
-		{"serve --dir= --set web=false --listen 127.0.0.1:x --game pebbles --rules other", exitError, []string{"unknown port"}}, // after it has its game
-		{"serve --check-config --rules store", exitOK, []string{"ok\n"}},
-		{"serve --check-config --rules=", exitUsage, []string{"--rules: got an empty name, want that of a FILE or FOLDER"}},
+		{"serve --check-config --game pebbles --rules store", console.ExitUsage, refused},
+		{"fuzz --matches 1 --game pebbles --rules store", console.ExitUsage, refused},
+		{"fuzz --matches 1 --ticks 20 --game pebbles --rules other --rules store", console.ExitOK, nil},
+		{"serve --check-config --game pebbles --rules same", console.ExitOK, []string{"ok\n"}},
+		{"serve --check-config --game pebbles --rules store --rules " + filepath.Join("store", "b.wasm"), console.ExitOK, []string{"ok\n"}},
+		{"serve --dir= --set web=false --listen 127.0.0.1:x --game pebbles --rules other", console.ExitError, []string{"unknown port"}}, // after it has its game
+		{"serve --check-config --rules store", console.ExitOK, []string{"ok\n"}},
+		{"serve --check-config --rules=", console.ExitUsage, []string{"--rules: got an empty name, want that of a FILE or FOLDER"}},
 	} {
 		var out bytes.Buffer
 		code := run(t.Context(), append([]string{"samestep"}, strings.Fields(c.args)...), &out, &out)
@@ -60,8 +63,8 @@ func TestSeveralModulesOfGame(t *testing.T) {
 // A variable that is set but empty is as one that is not set, for flags with lists.
 func TestEmptyVariables(t *testing.T) {
 	inEmptyCache(t)
-	for name, want := range map[string]int{"": exitOK, "no such file": exitError} {
-		t.Setenv(rulesEnv, name)
+	for name, want := range map[string]int{"": console.ExitOK, "no such file": console.ExitError} {
+		t.Setenv(gameset.RulesEnv, name)
 		for _, v := range []string{"SAMESTEP_TRUSTED_PROXY", "SAMESTEP_SEAT", "SAMESTEP_ORIGIN", "SAMESTEP_PLAYER_TOKENS"} {
 			t.Setenv(v, "")
 		}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/urfave/cli/v2"
 )
 
@@ -43,14 +45,14 @@ var verbBudgets = map[string]string{
 func budgetOf(app *cli.App, verb *cli.Command) string {
 	c := cli.NewContext(app, flag.NewFlagSet("", flag.ContinueOnError), nil)
 	c.Command = verb
-	switch b := newBudget(c); {
-	case b == nil && settingOf(verb.Flags, rulesFlag.Name) != nil:
+	switch b := gameset.NewBudget(c); {
+	case b == nil && console.SettingOf(verb.Flags, gameset.RulesFlag.Name) != nil:
 		return budgetHost
 	case b == nil:
 		return ""
-	case b.Share > 0 && b.Time == joinModuleTime && b.Memory == moduleBudgetMemory:
+	case b.Share > 0 && b.Time == gameset.JoinModuleTime && b.Memory == gameset.ModuleBudgetMemory:
 		return budgetOfJoin
-	case b.Time == moduleBudgetTime && b.Memory == moduleBudgetMemory:
+	case b.Time == gameset.ModuleBudgetTime && b.Memory == gameset.ModuleBudgetMemory:
 		return budgetOfFile
 	case b.Time == 0 && b.Memory == 0:
 		return budgetNone
@@ -83,22 +85,27 @@ func TestBudgetOfEachVerb(t *testing.T) {
 		}
 	}
 	// Control: a new verb that takes assets is not in the table, and has a budget.
-	fresh := &cli.Command{Name: "fresh", Flags: []cli.Flag{assetsFlag}}
-	if takesRules(fresh); budgetOf(app, fresh) != budgetOfFile {
+	fresh := &cli.Command{Name: "fresh", Flags: []cli.Flag{gameset.AssetsFlag}}
+	if gameset.TakesRules(fresh); budgetOf(app, fresh) != budgetOfFile {
 		t.Errorf("a new verb: got the budget %q, want %q", budgetOf(app, fresh), budgetOfFile)
 	}
 }
 
-// moduleMakers compile modules, or make machines that run them. The second argument of newModuleGame is the budget.
+// moduleMakers compile modules, or make machines that run them. The second argument of NewModuleGame is the budget.
 var moduleMakers = []string{"Compile", "CompileTraced", "New", "Fresh", "Observer", "Within"}
 
 // No code of the tool compiles or runs a module outside the budget of its verb.
 func TestModulesHaveBudgets(t *testing.T) {
 	calls := map[string]int{}
-	files, err := filepath.Glob("*.go")
+	files, err := filepath.Glob("internal/*/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
+	own, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, own...)
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
@@ -108,19 +115,19 @@ func TestModulesHaveBudgets(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, found := range unbounded(f) {
-			t.Errorf("%s: %s: want the budget of newBudget", name, found)
+			t.Errorf("%s: %s: want the budget of NewBudget", name, found)
 		}
 		ast.Inspect(f, func(n ast.Node) bool {
-			if of, called := callOf(n); called == "newModuleGame" || of == "wasm" && slices.Contains(moduleMakers, called) {
+			if of, called := callOf(n); called == "NewModuleGame" || of == "wasm" && slices.Contains(moduleMakers, called) {
 				calls[called]++
 			}
 			return true
 		})
 	}
-	if calls["newModuleGame"] < 4 || calls["Compile"] != 2 || calls["CompileTraced"] != 0 {
+	if calls["NewModuleGame"] < 4 || calls["Compile"] != 2 || calls["CompileTraced"] != 0 {
 		t.Errorf("got calls %v, want two places that compile, one of them for the interpreter, and others that use the first", calls)
 	}
-	for _, source := range []string{"newModuleGame(b, nil)", "r.Fresh(nil)", "r.Within(nil)", "wasm.Compile(b, wasm.Options{})"} { // control
+	for _, source := range []string{"NewModuleGame(b, nil)", "r.Fresh(nil)", "r.Within(nil)", "wasm.Compile(b, wasm.Options{})"} { // control
 		f, err := parser.ParseFile(token.NewFileSet(), "", "package p\nfunc f() { "+source+" }", 0)
 		if err != nil || len(unbounded(f)) != 1 {
 			t.Errorf("%s: got %v, %v, want that it is found", source, unbounded(f), err)
@@ -132,7 +139,7 @@ func TestModulesHaveBudgets(t *testing.T) {
 func unbounded(f *ast.File) (found []string) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		of, called := callOf(n)
-		if called != "newModuleGame" && !slices.Contains(moduleMakers[3:], called) && (of != "wasm" || !strings.HasPrefix(called, "Compile")) {
+		if called != "NewModuleGame" && !slices.Contains(moduleMakers[3:], called) && (of != "wasm" || !strings.HasPrefix(called, "Compile")) {
 			return true
 		}
 		args := n.(*ast.CallExpr).Args

@@ -24,6 +24,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
 	"github.com/seed-49bee653/samestep/internal/testing/script"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
@@ -45,8 +46,8 @@ func (t tests) Run() int {
 var moreCommands = map[string]func(){}
 
 func TestMain(m *testing.M) {
-	testenv.Overlap(8)             // mostly for servers and clocks
-	rulesOfUser = "rules-of-tests" // reading each module of this user takes seconds
+	testenv.Overlap(8)                     // mostly for servers and clocks
+	gameset.RulesOfUser = "rules-of-tests" // reading each module of this user takes seconds
 	commands := map[string]func(){"forge": forgeMain}
 	maps.Copy(commands, moreCommands)
 	for name, games := range programs {
@@ -262,9 +263,6 @@ func TestTooWide(t *testing.T) {
 	}
 }
 
-// control matches characters that could control a terminal.
-var control = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f\x{80}-\x{9f}]|\xc2[\x80-\x9f]`)
-
 // clean FILE... requires that files, or stdout and stderr, have no control character. ! clean requires one, so that a
 // script shows that there was one to remove.
 func clean(ts *testscript.TestScript, neg bool, args []string) {
@@ -272,7 +270,7 @@ func clean(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: clean FILE...")
 	}
 	for _, name := range args {
-		if at := control.FindString(ts.ReadFile(name)); (at != "") != neg {
+		if at := script.Control.FindString(ts.ReadFile(name)); (at != "") != neg {
 			ts.Fatalf("%s: got control character %q", name, at)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/server/agones"
 )
 
@@ -54,7 +55,7 @@ func TestServeTellsAgones(t *testing.T) {
 	s := serveInTest(t, "--dir", "", "--players", "1", "--set", "start=1", "--set", "drain=1m")
 	<-health
 	hear("/ready")
-	if _, code := joinInTest(t, s, "player-0", "--for", "3s"); code != exitOK {
+	if _, code := joinInTest(t, s, "player-0", "--for", "3s"); code != console.ExitOK {
 		t.Fatalf("join exits with %d", code)
 	}
 	hear("/allocate")
@@ -66,7 +67,7 @@ func TestServeTellsAgones(t *testing.T) {
 	}
 	s.end(t, s.tokens["admin"])
 	hear("/ready")
-	if code := s.stop(); code != exitOK {
+	if code := s.stop(); code != console.ExitOK {
 		t.Errorf("the server exits with %d: %s", code, s.stderr.String())
 	}
 	hear("/shutdown")
@@ -80,7 +81,7 @@ func TestServeWrongAgones(t *testing.T) {
 	t.Setenv(agones.PortVariable, "9358/tcp")
 	var log strings.Builder
 	code := process(t.Context(), os.Args[0], []string{"serve", "--dir", "", "--set", "web=false", "--listen", "127.0.0.1:0"}, io.Discard, &log)
-	if code == exitOK || !strings.Contains(log.String(), agones.PortVariable) {
+	if code == console.ExitOK || !strings.Contains(log.String(), agones.PortVariable) {
 		t.Errorf("got exit code %d and %q, want an error that names %s", code, log.String(), agones.PortVariable)
 	}
 }

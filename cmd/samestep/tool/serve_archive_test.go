@@ -3,7 +3,6 @@
 package tool
 
 import (
-	"flag"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -11,36 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/server/archive"
 )
-
-// Bundles have limits of their own. Without one they may take as many bytes as the replays, and no more.
-func TestKeepFlags(t *testing.T) {
-	for _, x := range []struct {
-		args []string
-		want archive.Keep
-	}{
-		{nil, archive.Keep{}},
-		{[]string{"--keep-bytes", "5000"}, archive.Keep{Bytes: 5000, BundleBytes: 5000}},
-		{[]string{"--keep-bytes", "5000", "--keep-bundles-bytes", "0"}, archive.Keep{Bytes: 5000}},
-		{[]string{"--keep-days", "2", "--keep-replays", "3", "--keep-bundles", "4", "--keep-bundles-bytes", "6"}, archive.Keep{Age: 48 * time.Hour, Replays: 3, Bundles: 4, BundleBytes: 6}},
-	} {
-		set := flag.NewFlagSet("serve", flag.ContinueOnError)
-		for _, f := range serveCommand().Flags {
-			if err := f.Apply(set); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := set.Parse(x.args); err != nil {
-			t.Fatal(err)
-		}
-		if got := keep(cli.NewContext(nil, set, nil)); got != x.want {
-			t.Errorf("%v: got %+v, want %+v", x.args, got, x.want)
-		}
-	}
-}
 
 // --check-config says what lower limits would delete, and deletes nothing.
 func TestCheckTellsRetention(t *testing.T) {
@@ -71,7 +43,7 @@ func TestCheckTellsRetention(t *testing.T) {
 	}
 	for keep, want := range map[string]string{"1": "retention: would delete 3 files with ", "4": ""} {
 		code, out := checkServe(t, "", "--dir", t.TempDir(), "--set", "archive="+place, "--set", "keep-replays="+keep)
-		if code != exitOK || !strings.Contains(out, want) || strings.Contains(out, "retention") != (want != "") {
+		if code != console.ExitOK || !strings.Contains(out, want) || strings.Contains(out, "retention") != (want != "") {
 			t.Errorf("%s: got exit code %d and %s, want %q", keep, code, out, want)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -58,7 +59,7 @@ func TestServeBadBots(t *testing.T) {
 			waitForNobody(t, s.url+"/matches/"+match)
 		}
 		cancel()
-		if got := <-code; got != exitOK {
+		if got := <-code; got != console.ExitOK {
 			t.Errorf("%s: it exited with %d: %s", name, got, errs.String())
 		}
 		for _, match := range []string{"match-1", "again"} {

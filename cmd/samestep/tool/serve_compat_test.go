@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
@@ -46,7 +48,7 @@ func TestServeCompat(t *testing.T) {
 	}
 	var out, errs bytes.Buffer
 	code := run(t.Context(), []string{"samestep", "replay", "verify", replays[0]}, &out, &errs)
-	if text := out.String(); code != exitOK || !strings.Contains(text, "0 differ") || strings.Contains(text, "compared   0") {
+	if text := out.String(); code != console.ExitOK || !strings.Contains(text, "0 differ") || strings.Contains(text, "compared   0") {
 		t.Errorf("replay verify: exit code %d, %s%s", code, text, &errs)
 	}
 }
@@ -74,7 +76,7 @@ func TestCompatFlags(t *testing.T) {
 		var out, errs bytes.Buffer
 		args := append([]string{"samestep", "serve", "--check-config", "--dir", ""}, strings.Fields(row.flags)...)
 		code := run(t.Context(), args, &out, &errs)
-		if text := out.String() + errs.String(); !strings.Contains(text, row.want) || (code == exitOK) != (row.want == "ok") {
+		if text := out.String() + errs.String(); !strings.Contains(text, row.want) || (code == console.ExitOK) != (row.want == "ok") {
 			t.Errorf("%s: exit code %d, %s, want %s", row.flags, code, text, row.want)
 		}
 	}
@@ -89,7 +91,7 @@ func TestCompatSettings(t *testing.T) {
 		"--set compat=true --set player-tokens=a,b": {60, 100, 600},
 	} {
 		s := serveInTest(t, append([]string{"--game", "platforms", "--dir", ""}, strings.Fields(flags)...)...)
-		view, err := viewOf(t.Context(), s.url+"/matches/match-1", "")
+		view, err := live.ViewOf(t.Context(), s.url+"/matches/match-1", "")
 		if err != nil {
 			t.Fatal(err)
 		}

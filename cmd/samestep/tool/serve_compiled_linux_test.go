@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/hostile"
 )
 
@@ -22,7 +23,7 @@ func init() {
 	if os.Getenv(noExecVariable) != "" {
 		if err := unix.Prctl(unix.PR_SET_MDWE, unix.PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0); err != nil {
 			os.Stderr.WriteString("no MDWE: " + err.Error())
-			os.Exit(exitError)
+			os.Exit(console.ExitError)
 		}
 	}
 }
@@ -42,7 +43,7 @@ func TestRulesWithoutExecutableMemory(t *testing.T) {
 		if strings.HasPrefix(out.String(), "no MDWE") {
 			t.Skip(out.String()) // before Linux 6.3
 		}
-		if warned := strings.Contains(out.String(), warning); code != exitOK || warned != (deny != "") {
+		if warned := strings.Contains(out.String(), warning); code != console.ExitOK || warned != (deny != "") {
 			t.Errorf("denied %q: got exit code %d and %s", deny, code, &out)
 		}
 	}

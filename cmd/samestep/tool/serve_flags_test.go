@@ -11,6 +11,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/server"
 )
@@ -46,19 +48,19 @@ func TestServeRefusesFlags(t *testing.T) {
 		"--set inactive=0s --set inactive-then=report --set drain=0s": "ok",
 	} {
 		code, out := checkServe(t, "", strings.Fields(flags)...)
-		if ok := want == "ok"; ok != (code == exitOK) || !ok && code != exitUsage || !strings.Contains(out, want) {
+		if ok := want == "ok"; ok != (code == console.ExitOK) || !ok && code != console.ExitUsage || !strings.Contains(out, want) {
 			t.Errorf("%s: got exit code %d and %q, want %q", flags, code, out, want)
 		}
 	}
 }
 
 // policyOf returns the policies of a command line of serve.
-func policyOf(t *testing.T, flags ...string) (p *matchPolicy) {
+func policyOf(t *testing.T, flags ...string) (p *serving.MatchPolicy) {
 	t.Helper()
-	serve := serveCommand()
+	serve := serving.ServeCommand()
 	serve.Action = func(c *cli.Context) (err error) {
-		if err = readSettings(c); err == nil {
-			p, err = newMatchPolicy(c, games[0])
+		if err = console.ReadSettings(c); err == nil {
+			p, err = serving.NewMatchPolicy(c, games[0])
 		}
 		return err
 	}
@@ -72,12 +74,12 @@ func policyOf(t *testing.T, flags ...string) (p *matchPolicy) {
 // A request for a match has policies of its own, which the match keeps when another server resumes it.
 func TestPoliciesOfRequest(t *testing.T) {
 	const body = `{"name":"a","players":2,"start":"ready","countdown":"5s","substitutes":true}`
-	spec, err := requestedMatch(strings.NewReader(body), games, false, policyOf(t, "--set", "grace=7s"))
+	spec, err := serving.RequestedMatch(strings.NewReader(body), games, false, policyOf(t, "--set", "grace=7s"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	resumed := server.MatchSpec{Settings: spec.Settings, Game: spec.Game}
-	if err := policyOf(t).restore(&resumed, spec.Recorded); err != nil {
+	if err := policyOf(t).Restore(&resumed, spec.Recorded); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []*server.MatchSpec{&spec, &resumed} {
@@ -85,7 +87,7 @@ func TestPoliciesOfRequest(t *testing.T) {
 			t.Errorf("got %+v, substitutes %t, by %s", o.Start, s.Substitute != nil, spec.Recorded)
 		}
 	}
-	without, err := requestedMatch(strings.NewReader(`{"name":"a","substitutes":false}`), games, false, policyOf(t, "--set", "substitutes=true"))
+	without, err := serving.RequestedMatch(strings.NewReader(`{"name":"a","substitutes":false}`), games, false, policyOf(t, "--set", "substitutes=true"))
 	if err != nil || without.Substitute != nil || without.Host.Start.Countdown != 0 || without.Host.Grace != 30*lockstep.Second {
 		t.Errorf("got %+v, %v", without.Host, err)
 	}
@@ -97,26 +99,26 @@ func TestPoliciesOfRequest(t *testing.T) {
 		`{"countdown":"5s"}`:                       "countdown: got it without a start of ready",
 		`{"count_down":"5s"}`:                      `a match: unknown field "count_down", want name, game, players, scenario, units, bots, bot, start, countdown, substitutes, config, seed, tick_rate, tick_micros, from, seats`,
 	} {
-		if _, err := requestedMatch(strings.NewReader(body), games, false, policyOf(t)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := serving.RequestedMatch(strings.NewReader(body), games, false, policyOf(t)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", body, err, want)
 		}
 	}
-	if _, err := requestedMatch(strings.NewReader(`{"substitutes":true}`), games, false, policyOf(t, "--set", "relay=true")); err == nil || !strings.Contains(err.Error(), "want a referee") {
+	if _, err := serving.RequestedMatch(strings.NewReader(`{"substitutes":true}`), games, false, policyOf(t, "--set", "relay=true")); err == nil || !strings.Contains(err.Error(), "want a referee") {
 		t.Errorf("got %v", err)
 	}
 }
 
 // A match keeps no limits of its creation, so a resumed one has those of the server, which can change while it runs.
 func TestLimitsAreNoPolicies(t *testing.T) {
-	spec, err := requestedMatch(strings.NewReader(`{"name":"a"}`), games, false, policyOf(t, "--set", "grace=7s", "--set", "max-spectators=5", "--set", "guest-seats=3", "--set", "guest-inactive=1m"))
+	spec, err := serving.RequestedMatch(strings.NewReader(`{"name":"a"}`), games, false, policyOf(t, "--set", "grace=7s", "--set", "max-spectators=5", "--set", "guest-seats=3", "--set", "guest-inactive=1m"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if o := spec.Host; !strings.Contains(spec.Recorded, "--grace") || o.MaxSpectators != 0 || o.GuestSeats != 0 || o.Inactive.Guests != 0 {
 		t.Errorf("got the limits %+v in the match", o)
 	}
-	for _, s := range limitSettings() {
-		name := s.name()
+	for _, s := range serving.LimitSettings() {
+		name := s.Name()
 		if strings.Contains(spec.Recorded, name) {
 			t.Errorf("%s is among the policies %q", name, spec.Recorded)
 		}
@@ -131,7 +133,7 @@ func TestFieldsOfRequestAreDescribed(t *testing.T) {
 	}
 	_, schema, _ := strings.Cut(string(openAPI), `"NewMatch": {`)
 	schema, _, _ = strings.Cut(schema, `"Player": {`)
-	names := fieldNames(reflect.TypeFor[matchRequest]())
+	names := serving.FieldNames(reflect.TypeFor[serving.MatchRequest]())
 	if len(names) < 8 {
 		t.Errorf("got fields %q", names)
 	}
@@ -148,8 +150,8 @@ func TestWhoWatchesViews(t *testing.T) {
 		"--guests=4": true, "--guests=4 --set players-see=views": false, "--set players-see=views --set anonymous-spectators=true": true,
 	} {
 		p := policyOf(t, strings.Fields(flags)...)
-		if got := p.host.AnonymousSpectators; got != want || p.host.Views.Only != strings.Contains(flags, "views") {
-			t.Errorf("%s: everybody may watch: %t, views only: %t", flags, got, p.host.Views.Only)
+		if got := p.Host.AnonymousSpectators; got != want || p.Host.Views.Only != strings.Contains(flags, "views") {
+			t.Errorf("%s: everybody may watch: %t, views only: %t", flags, got, p.Host.Views.Only)
 		}
 	}
 }

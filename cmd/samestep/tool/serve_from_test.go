@@ -15,35 +15,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/replay"
 
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
-
-// A place in a replay is a tick, a time or its end; a name may have an @ of its own.
-func TestParseOriginName(t *testing.T) {
-	for text, want := range map[string]originName{
-		"a.ssr":         {replay: "a.ssr", tick: replay.WholeMatch},
-		"a.ssr@1200":    {replay: "a.ssr", tick: 1200},
-		"a.ssr@0":       {replay: "a.ssr"},
-		"a.ssr@20m":     {replay: "a.ssr", time: 20 * time.Minute},
-		"a.ssr@1m30s":   {replay: "a.ssr", time: 90 * time.Second},
-		"me@home.ssr@7": {replay: "me@home.ssr", tick: 7},
-	} {
-		if got := parseOriginName(text); got != want {
-			t.Errorf("%s: got %+v, want %+v", text, got, want)
-		}
-	}
-	for text, after := range map[string]string{
-		"me@home.ssr": "home.ssr", "a.ssr@4294967295": "4294967295", "a.ssr@-1s": "-1s", "a.ssr@": "", "a.ssr@abc": "abc",
-	} {
-		got := parseOriginName(text)
-		if got.replay != text || got.tick != replay.WholeMatch || got.wrong == nil || !strings.Contains(got.wrong.Error(), fmt.Sprintf("got %q after the @", after)) {
-			t.Errorf("%s: got %+v, want the whole text, and what is wrong with the place", text, got)
-		}
-	}
-}
 
 // runInTest runs a verb, and requires its exit code.
 func runInTest(t *testing.T, want int, args ...string) (out, errs string) {
@@ -77,20 +56,20 @@ func TestSaveAndServeFrom(t *testing.T) {
 	}
 	save := filepath.Join(home, "save.ssr")
 	url := first.url + "/matches/match-1"
-	if _, errs := runInTest(t, exitError, "save", url, save, "--token", "ann-ann-ann-ann-ann"); !strings.Contains(errs, "want the token of an admin") {
+	if _, errs := runInTest(t, console.ExitError, "save", url, save, "--token", "ann-ann-ann-ann-ann"); !strings.Contains(errs, "want the token of an admin") {
 		t.Errorf("a player: %s", errs)
 	}
-	out, _ := runInTest(t, exitOK, "save", url, save, "--token", "ops-ops-ops-ops-ops-ops", "--json")
-	var saved savedReplay
+	out, _ := runInTest(t, console.ExitOK, "save", url, save, "--token", "ops-ops-ops-ops-ops-ops", "--json")
+	var saved live.SavedReplay
 	if err := json.Unmarshal([]byte(out), &struct {
 		Tick *lockstep.Tick `json:"tick"`
 	}{&saved.Tick}); err != nil || saved.Tick < 50 {
 		t.Fatalf("got %s, %v", out, err)
 	}
-	if _, errs := runInTest(t, exitError, "save", url, save, "--token", "ops-ops-ops-ops-ops-ops"); !strings.Contains(errs, "exists") {
+	if _, errs := runInTest(t, console.ExitError, "save", url, save, "--token", "ops-ops-ops-ops-ops-ops"); !strings.Contains(errs, "exists") {
 		t.Errorf("over a file: %s", errs)
 	}
-	runInTest(t, exitOK, "replay", "verify", save)
+	runInTest(t, console.ExitOK, "replay", "verify", save)
 
 	at := saved.Tick - 10
 	from := append(flags, "--dir", dir, "--from", fmt.Sprintf("%s@%d", save, at), "--set", "seat=1=ann")
@@ -102,7 +81,7 @@ func TestSaveAndServeFrom(t *testing.T) {
 	second.kill()
 	third := named(serveInTest(t, from...))
 	awaitResumed(t, third)
-	live, _ := filepath.Glob(filepath.Join(dir, liveFolder, "match*.ssr"))
+	live, _ := filepath.Glob(filepath.Join(dir, replays.LiveFolder, "match*.ssr"))
 	if len(live) != 1 {
 		t.Fatalf("got %v, want one live log", live)
 	}
@@ -117,7 +96,7 @@ func TestSaveAndServeFrom(t *testing.T) {
 		t.Errorf("ann came back: %+v, before %+v", after, before)
 	}
 	third.end(t, "ops-ops-ops-ops-ops-ops")
-	if code := third.stop(); code != exitOK {
+	if code := third.stop(); code != console.ExitOK {
 		t.Errorf("the server exited with %d: %s", code, third.stderr.String())
 	}
 	if out := <-followed; out[0] != '0' || !says(out, "its first state is that of "+save) {
@@ -127,17 +106,17 @@ func TestSaveAndServeFrom(t *testing.T) {
 	if len(replays) != 1 {
 		t.Fatalf("got %v, want one replay", replays)
 	}
-	out, _ = runInTest(t, exitOK, "replay", "info", replays[0])
+	out, _ = runInTest(t, console.ExitOK, "replay", "info", replays[0])
 	if !strings.Contains(out, fmt.Sprintf(`in the state after tick %d of "save"`, at)) || !strings.Contains(out, fmt.Sprintf("ticks after tick %d", at)) {
 		t.Errorf("info: %s", out)
 	}
-	if out, _ = runInTest(t, exitOK, "replay", "verify", replays[0]); !says(out, "not followed: its replay is not at hand") {
+	if out, _ = runInTest(t, console.ExitOK, "replay", "verify", replays[0]); !says(out, "not followed: its replay is not at hand") {
 		t.Errorf("verify: %s", out)
 	}
-	if out, _ = runInTest(t, exitOK, "replay", "verify", replays[0], "--parent", home); !says(out, "its first state is that of "+save) {
+	if out, _ = runInTest(t, console.ExitOK, "replay", "verify", replays[0], "--parent", home); !says(out, "its first state is that of "+save) {
 		t.Errorf("verify: %s", out)
 	}
-	out, _ = runInTest(t, exitOK, "replay", "verify", "--json", "--parent", save, replays[0])
+	out, _ = runInTest(t, console.ExitOK, "replay", "verify", "--json", "--parent", save, replays[0])
 	if !strings.Contains(out, `"lineage": [`) || !strings.Contains(out, `"name": "save"`) {
 		t.Errorf("verify: %s", out)
 	}
@@ -149,7 +128,7 @@ func TestSaveAndServeFrom(t *testing.T) {
 	third.stop()
 	all, _ := filepath.Glob(filepath.Join(dir, "match*.ssr"))
 	for _, path := range all {
-		out, _ = runInTest(t, exitOK, "replay", "verify", path, "--parent", save)
+		out, _ = runInTest(t, console.ExitOK, "replay", "verify", path, "--parent", save)
 		if path != replays[0] && strings.Count(oneLine(out), oneLine("its first state is that of")) != 2 {
 			t.Errorf("the third generation: %s", out)
 		}
@@ -171,24 +150,24 @@ func TestServeFromRefuses(t *testing.T) {
 		code  int
 		want  string
 	}{
-		{[]string{"--players", "200"}, exitError, "setting players: got 200"},
-		{[]string{"--tick-rate", "77"}, exitError, "setting tick micros: got 12987"},
-		{[]string{"--set", "seed=77"}, exitError, "setting seed: got 77"},
-		{[]string{"--config", `{"Units":77}`}, exitError, "configuration Units"},
-		{[]string{"--game", "minimal"}, exitIdentity, "game"},
-		{[]string{"--set", "seat=0"}, exitUsage, `seat: got "0", want a seat and a player, such as 0=ann`},
-		{[]string{"--set", "seat=0=bob", "--set", "seat=0=ann"}, exitUsage, "seat: got seat 0 twice"},
-		{[]string{"--set", "seat=0=bob", "--set", "seat=00=ann"}, exitUsage, "seat: got seat 0 twice"},
-		{[]string{"--set", "seat=0=nobody"}, exitOK, `msg="nobody can take a seat: no token has the name or the subject of seat" match=match-1 seat=0 player=nobody`},
-		{[]string{"--from", save + "@abc"}, exitUsage, `--from: got "abc" after the @, want a tick such as 1200 or a time such as 20m`},
-		{[]string{"--from", save + "@"}, exitUsage, `--from: got "" after the @`},
-		{[]string{"--set", "seat=99=ann"}, exitUsage, `seat: got seat "99", want 0 to`},
-		{[]string{"--set", "seat=0="}, exitUsage, "seat: got no player for seat 0"},
-		{[]string{"--bots", "200"}, exitUsage, "--bots: got 200"},
-		{[]string{"--from", save + "@9999999"}, exitError, "tick 9999999: the replay has ticks 0 to"},
-		{[]string{"--from", "none.ssr"}, exitError, "no such file"},
-		{[]string{"--from", ""}, exitUsage, "seat: got it without --from"},
-		{[]string{}, exitOK, "ok"},
+		{[]string{"--players", "200"}, console.ExitError, "setting players: got 200"},
+		{[]string{"--tick-rate", "77"}, console.ExitError, "setting tick micros: got 12987"},
+		{[]string{"--set", "seed=77"}, console.ExitError, "setting seed: got 77"},
+		{[]string{"--config", `{"Units":77}`}, console.ExitError, "configuration Units"},
+		{[]string{"--game", "minimal"}, console.ExitIdentity, "game"},
+		{[]string{"--set", "seat=0"}, console.ExitUsage, `seat: got "0", want a seat and a player, such as 0=ann`},
+		{[]string{"--set", "seat=0=bob", "--set", "seat=0=ann"}, console.ExitUsage, "seat: got seat 0 twice"},
+		{[]string{"--set", "seat=0=bob", "--set", "seat=00=ann"}, console.ExitUsage, "seat: got seat 0 twice"},
+		{[]string{"--set", "seat=0=nobody"}, console.ExitOK, `msg="nobody can take a seat: no token has the name or the subject of seat" match=match-1 seat=0 player=nobody`},
+		{[]string{"--from", save + "@abc"}, console.ExitUsage, `--from: got "abc" after the @, want a tick such as 1200 or a time such as 20m`},
+		{[]string{"--from", save + "@"}, console.ExitUsage, `--from: got "" after the @`},
+		{[]string{"--set", "seat=99=ann"}, console.ExitUsage, `seat: got seat "99", want 0 to`},
+		{[]string{"--set", "seat=0="}, console.ExitUsage, "seat: got no player for seat 0"},
+		{[]string{"--bots", "200"}, console.ExitUsage, "--bots: got 200"},
+		{[]string{"--from", save + "@9999999"}, console.ExitError, "tick 9999999: the replay has ticks 0 to"},
+		{[]string{"--from", "none.ssr"}, console.ExitError, "no such file"},
+		{[]string{"--from", ""}, console.ExitUsage, "seat: got it without --from"},
+		{[]string{}, console.ExitOK, "ok"},
 	} {
 		args := append([]string{"serve", "--check-config", "--dir", "", "--from", save + "@60"}, row.flags...)
 		if row.want == "seat: got it without --from" {
@@ -244,23 +223,23 @@ func TestPostFrom(t *testing.T) {
 	if status, answer := s.post(t, s.tokens["player-0"], `{"name":"x","from":"`+parent+`"}`); status != http.StatusForbidden {
 		t.Errorf("a player: got %d %s", status, answer)
 	}
-	if code := s.stop(); code != exitOK {
+	if code := s.stop(); code != console.ExitOK {
 		t.Errorf("the server exited with %d: %s", code, s.stderr.String())
 	}
 }
 
 // A server for guests begins no match in a replay for them.
 func TestPostFromForGuests(t *testing.T) {
-	policy := &matchPolicy{game: games[0], players: 4}
+	policy := &serving.MatchPolicy{Game: games[0], Players: 4}
 	for body, want := range map[string]string{
 		`{"name":"x","from":"a.ssr"}`: "a match: a server for guests takes no from",
 		`{"name":"x","seats":{}}`:     "a match: a server for guests takes no from",
 	} {
-		if _, err := requestedMatch(strings.NewReader(body), games, true, policy); err == nil || err.Error() != want {
+		if _, err := serving.RequestedMatch(strings.NewReader(body), games, true, policy); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", body, err, want)
 		}
 	}
-	if _, err := requestedMatch(strings.NewReader(`{"name":"x","from":"a.ssr"}`), games, false, policy); err == nil || !strings.Contains(err.Error(), "no replays") {
+	if _, err := serving.RequestedMatch(strings.NewReader(`{"name":"x","from":"a.ssr"}`), games, false, policy); err == nil || !strings.Contains(err.Error(), "no replays") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -268,16 +247,16 @@ func TestPostFromForGuests(t *testing.T) {
 // An answer that breaks off leaves no file, and a name of the server cannot lead elsewhere.
 func TestSaveRefuses(t *testing.T) {
 	dir := t.TempDir()
-	var s savedReplay
+	var s live.SavedReplay
 	for _, bad := range []string{"", "text", "SAMESTEP"} {
 		f, err := os.Create(filepath.Join(dir, "save.ssr"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.take(f, strings.NewReader(bad)); err == nil {
+		if err := s.Take(f, strings.NewReader(bad)); err == nil {
 			t.Errorf("%q: want an error", bad)
 		}
-		if err := s.take(f, io.MultiReader(strings.NewReader("x"), &failing{})); !errors.Is(err, io.ErrUnexpectedEOF) {
+		if err := s.Take(f, io.MultiReader(strings.NewReader("x"), &failing{})); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("broken off: got %v", err)
 		}
 		f.Close()
@@ -286,7 +265,7 @@ func TestSaveRefuses(t *testing.T) {
 		`attachment; filename="duel-9d40d492-1200.ssr"`: "duel-9d40d492-1200.ssr",
 		`attachment; filename="../duel.ssr"`:            "", `attachment; filename="duel"`: "", "": "", `attachment; filename=".ssr"`: "",
 	} {
-		if got := nameOf(&http.Response{Header: http.Header{"Content-Disposition": {header}}}); got != want {
+		if got := live.NameOf(&http.Response{Header: http.Header{"Content-Disposition": {header}}}); got != want {
 			t.Errorf("%s: got %q, want %q", header, got, want)
 		}
 	}

@@ -17,6 +17,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 )
 
 // Behind --base-path everything has the path: the API, join and watch. Other paths have nothing.
@@ -32,15 +36,15 @@ func TestServeBasePath(t *testing.T) {
 			t.Errorf("%s: got %d, want %d", u, got, want)
 		}
 	}
-	watched, err := newServerSource(s.url+"matches/match-1", "")
+	watched, err := replays.NewServerSource(s.url+"matches/match-1", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer watched.close()
-	if got := getStatus(t, http.DefaultClient, watched.page); got != 200 {
-		t.Errorf("watch asks for %s and gets %d", watched.page, got)
+	defer watched.Close()
+	if got := getStatus(t, http.DefaultClient, watched.Page); got != 200 {
+		t.Errorf("watch asks for %s and gets %d", watched.Page, got)
 	}
-	page, socket, err := matchURLs(s.url + "matches/match-1")
+	page, socket, err := live.MatchURLs(s.url + "matches/match-1")
 	if want := s.url + "matches/match-1"; err != nil || page != want || socket != "ws"+strings.TrimPrefix(want, "http")+"/play" {
 		t.Errorf("join: got %s and %s: %v", page, socket, err)
 	}
@@ -183,7 +187,7 @@ func TestServeAdminListen(t *testing.T) {
 			}
 		}
 	}
-	if code := exitOf(t, "join", "--token", s.tokens["player-0"], "--for", "1s", s.url+"/matches/match-1"); code != exitOK {
+	if code := exitOf(t, "join", "--token", s.tokens["player-0"], "--for", "1s", s.url+"/matches/match-1"); code != console.ExitOK {
 		t.Errorf("join exits with %d", code)
 	}
 	for _, x := range []struct {
@@ -254,7 +258,7 @@ func TestServeSystemdSocket(t *testing.T) {
 	if err := c.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		t.Errorf("the server: %v: %s", err, &log)
 	}
-	if code := exitOf(t, "serve", "--dir", "", "--listen", "systemd"); code != exitUsage {
-		t.Errorf("without a socket of systemd: got exit code %d, want %d", code, exitUsage)
+	if code := exitOf(t, "serve", "--dir", "", "--listen", "systemd"); code != console.ExitUsage {
+		t.Errorf("without a socket of systemd: got exit code %d, want %d", code, console.ExitUsage)
 	}
 }

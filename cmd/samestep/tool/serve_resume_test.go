@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -45,7 +47,7 @@ func TestServeResumes(t *testing.T) {
 	if status := pageStatus(t, other.url+"/matches/match-1"); status != http.StatusNotFound {
 		t.Errorf("another server answers for the match with %d", status)
 	}
-	if code := other.stop(); code != exitOK || !strings.Contains(other.stderr.String(), "another program is writing it") {
+	if code := other.stop(); code != console.ExitOK || !strings.Contains(other.stderr.String(), "another program is writing it") {
 		t.Errorf("another server exited with %d: %s", code, other.stderr.String())
 	}
 	first.kill()
@@ -55,7 +57,7 @@ func TestServeResumes(t *testing.T) {
 	if after.Seat != 0 || after.Differing > 0 {
 		t.Errorf("ann came back: %+v, before %+v", after, before)
 	}
-	if code := second.stop(); code != exitOK {
+	if code := second.stop(); code != console.ExitOK {
 		t.Errorf("the server exited with %d: %s", code, second.stderr.String())
 	}
 	third := serveInTest(t, flags...)
@@ -64,7 +66,7 @@ func TestServeResumes(t *testing.T) {
 		t.Errorf("ann came back after an interrupt: %+v, before %+v", again, after)
 	}
 	third.end(t, "ops-ops-ops-ops-ops-ops")
-	if code := third.stop(); code != exitOK {
+	if code := third.stop(); code != console.ExitOK {
 		t.Errorf("the server exited with %d: %s", code, third.stderr.String())
 	}
 	replays, _ := filepath.Glob(filepath.Join(dir, "match*"))
@@ -72,18 +74,18 @@ func TestServeResumes(t *testing.T) {
 		t.Fatalf("got %v, want one replay", replays)
 	}
 	var out, errs bytes.Buffer
-	if code := program([]string{"replay", "verify", replays[0]}, &out, &errs); code != exitOK {
+	if code := program([]string{"replay", "verify", replays[0]}, &out, &errs); code != console.ExitOK {
 		t.Errorf("verify exited with %d: %s%s", code, out.String(), errs.String())
 	}
 }
 
 // playInTest lets ann join until she has seen a tick after a given one, however slow the machine is.
-func playInTest(t *testing.T, s *served, after lockstep.Tick) joinSummary {
+func playInTest(t *testing.T, s *served, after lockstep.Tick) live.JoinSummary {
 	t.Helper()
 	awaitResumed(t, s)
 	for {
 		sum, code := joinInTest(t, s, "ann", "--for", "700ms")
-		if code != exitOK {
+		if code != console.ExitOK {
 			t.Fatalf("ann exited with %d: %+v", code, sum)
 		}
 		if sum.Tick > after {
@@ -168,7 +170,7 @@ func TestServeOtherBuild(t *testing.T) {
 		}
 	}
 	cancel()
-	if got := <-code; got != exitOK {
+	if got := <-code; got != console.ExitOK {
 		t.Errorf("it exited with %d: %s", got, errs.String())
 	}
 	if text := errs.String(); !strings.Contains(text, `msg="match not resumed" match=match-1`) || !strings.Contains(text, "other build: got 1, want 2") {
@@ -222,7 +224,7 @@ func TestCheckConfigResumes(t *testing.T) {
 		var out bytes.Buffer
 		args := []string{"mygame", "serve", "--check-config", "--players", "2", "--set", "web=false", "--dir", dir, "--resume", "--config", config}
 		code := Run(t.Context(), args, &out, &out, New(rules))
-		if (code == exitOK) != (row.want == "ok\n") || !strings.Contains(out.String(), row.want) {
+		if (code == console.ExitOK) != (row.want == "ok\n") || !strings.Contains(out.String(), row.want) {
 			t.Errorf("%s, build %s: got exit code %d and %q, want %q", row.name, row.build, code, out.String(), row.want)
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
@@ -248,7 +250,7 @@ func TestCheckConfigDenials(t *testing.T) {
 		}
 		var out bytes.Buffer
 		code := Run(t.Context(), []string{"mygame", "serve", "--check-config", "--set", "web=false", "--matches", "0", "--dir", dir}, &out, &out, New(minimal.Rules()))
-		if (code == exitOK) != (row.want == "ok\n") || !strings.Contains(out.String(), row.want) {
+		if (code == console.ExitOK) != (row.want == "ok\n") || !strings.Contains(out.String(), row.want) {
 			t.Errorf("%s: got exit code %d and %q, want %q", row.name, code, out.String(), row.want)
 		}
 		if b, err := os.ReadFile(path); err != nil || string(b) != row.value {
@@ -280,7 +282,7 @@ func TestServeDrains(t *testing.T) {
 		t.Errorf("the match: got status %d", status)
 	}
 	s.end(t, "ops-ops-ops-ops-ops-ops")
-	if code := <-exit; code != exitOK {
+	if code := <-exit; code != console.ExitOK {
 		t.Errorf("the server exited with %d: %s", code, s.stderr.String())
 	}
 }

@@ -17,13 +17,16 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/server"
 )
 
 // settingsInTest returns the settings of a server that was started with flags, and a function that writes the file.
-func settingsInTest(t *testing.T, first string, flags ...string) (f *settingsFile, write func(string)) {
+func settingsInTest(t *testing.T, first string, flags ...string) (f *serving.SettingsFile, write func(string)) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "serve.yaml")
 	write = func(text string) {
@@ -33,20 +36,20 @@ func settingsInTest(t *testing.T, first string, flags ...string) (f *settingsFil
 		}
 	}
 	write(first)
-	serve := serveCommand()
+	serve := serving.ServeCommand()
 	serve.Action = func(c *cli.Context) error {
-		f = newSettingsFile(c)
-		if err := readSettings(c); err != nil {
+		f = serving.NewSettingsFile(c)
+		if err := console.ReadSettings(c); err != nil {
 			return err
 		}
-		f.reloadable(1)
+		f.Reloadable(1)
 		return nil
 	}
 	app := &cli.App{Commands: []*cli.Command{serve}}
 	if err := app.RunContext(t.Context(), append([]string{"samestep", "serve", "--settings", path}, flags...)); err != nil {
 		t.Fatal(err)
 	}
-	f.check = func(*cli.Context) error { return nil }
+	f.Check = func(*cli.Context) error { return nil }
 	return f, write
 }
 
@@ -55,13 +58,13 @@ func settingsInTest(t *testing.T, first string, flags ...string) (f *settingsFil
 func TestEverySettingIsTold(t *testing.T) {
 	f, write := settingsInTest(t, "", "--players", "3")
 	told := 0
-	for _, key := range settingsIn(f.c.Command.Flags) {
-		name := key.name()
-		if key.where == asCommand {
+	for _, key := range console.SettingsIn(f.C.Command.Flags) {
+		name := key.Name()
+		if key.Where == console.AsCommand {
 			continue
 		}
 		var other string
-		switch v := f.c.Value(name).(type) {
+		switch v := f.C.Value(name).(type) {
 		case bool:
 			other = fmt.Sprint(!v)
 		case uint, uint64:
@@ -74,16 +77,16 @@ func TestEverySettingIsTold(t *testing.T) {
 			other = "other"
 		}
 		write(name + ": " + other + "\n")
-		c, err := f.read()
+		c, err := f.Read()
 		if err != nil {
 			t.Errorf("%s: %s: %v", name, other, err)
 			continue
 		}
-		changed, waiting := f.differ(c)
+		changed, waiting := f.Differ(c)
 		var want [2][]string
 		switch {
 		case name == "players": // the command line has it
-		case key.live && name != "guests": // which begins at 0
+		case key.Live && name != "guests": // which begins at 0
 			want[0] = []string{name}
 		default:
 			want[1] = []string{name}
@@ -91,8 +94,8 @@ func TestEverySettingIsTold(t *testing.T) {
 		if !slices.Equal(changed, want[0]) || !slices.Equal(waiting, want[1]) {
 			t.Errorf("%s: %s: got %q changed and %q waiting, want %q", name, other, changed, waiting, want)
 		}
-		if before := limitsOf(f.c); reflect.DeepEqual(limitsOf(c), before) == key.live {
-			t.Errorf("%s: %s: got the same limits: %t, want them to differ: %t", name, other, !key.live, key.live)
+		if before := serving.LimitsOf(f.C); reflect.DeepEqual(serving.LimitsOf(c), before) == key.Live {
+			t.Errorf("%s: %s: got the same limits: %t, want them to differ: %t", name, other, !key.Live, key.Live)
 		}
 		told++
 	}
@@ -107,32 +110,32 @@ func TestPrintSettings(t *testing.T) {
 	print := func(flags ...string) string {
 		t.Helper()
 		var out bytes.Buffer
-		if code := run(t.Context(), append([]string{"samestep", "serve", "--print-settings"}, flags...), &out, &out); code != exitOK {
+		if code := run(t.Context(), append([]string{"samestep", "serve", "--print-settings"}, flags...), &out, &out); code != console.ExitOK {
 			t.Fatalf("got exit code %d, %s", code, &out)
 		}
 		return out.String()
 	}
 	text := print()
 	flags, keys := 0, 0
-	for _, s := range settingsIn(serveCommand().Flags) {
-		if s.where != inFile {
+	for _, s := range console.SettingsIn(serving.ServeCommand().Flags) {
+		if s.Where != console.InFile {
 			flags++
 		}
-		if s.where == asCommand {
+		if s.Where == console.AsCommand {
 			continue
 		}
 		keys++
-		_, rest, found := strings.Cut(text, "\n#"+s.name()+": ")
-		comment := text[:max(0, len(text)-len(rest)-len(s.name())-4)]
+		_, rest, found := strings.Cut(text, "\n#"+s.Name()+": ")
+		comment := text[:max(0, len(text)-len(rest)-len(s.Name())-4)]
 		comment = comment[strings.LastIndex(comment, "\n\n")+1:]
-		if !found || strings.Contains(rest, "\n#"+s.name()+": ") || strings.HasSuffix(comment, "; live\n") != s.live && strings.HasSuffix(strings.TrimSpace(comment), "live") != s.live {
-			t.Errorf("%s: got %q before it, want a comment and the key once, and whether it is live: %t", s.name(), comment, s.live)
+		if !found || strings.Contains(rest, "\n#"+s.Name()+": ") || strings.HasSuffix(comment, "; live\n") != s.Live && strings.HasSuffix(strings.TrimSpace(comment), "live") != s.Live {
+			t.Errorf("%s: got %q before it, want a comment and the key once, and whether it is live: %t", s.Name(), comment, s.Live)
 		}
 	}
-	if flags > 25 || keys < 80 || len(overflowing(text, maxHelp)) > 0 {
-		t.Errorf("got %d flags and %d keys, and the wide lines %q, want at most 25 flags", flags, keys, overflowing(text, maxHelp))
+	if flags > 25 || keys < 80 || len(overflowing(text, console.MaxHelp)) > 0 {
+		t.Errorf("got %d flags and %d keys, and the wide lines %q, want at most 25 flags", flags, keys, overflowing(text, console.MaxHelp))
 	}
-	if code, out := checkServe(t, text, "--dir", ""); code != exitOK {
+	if code, out := checkServe(t, text, "--dir", ""); code != console.ExitOK {
 		t.Errorf("with only comments: got exit code %d and %s", code, out)
 	}
 	_, write := settingsInTest(t, "")
@@ -179,7 +182,7 @@ func TestKeysAreNoFlags(t *testing.T) {
 		if line == "--check-config --set seed=1" {
 			code, out = checkServe(t, "players: 3\n", strings.Fields(line)...)
 		}
-		if !strings.Contains(out, want) || (code == exitOK) != (want == "ok") {
+		if !strings.Contains(out, want) || (code == console.ExitOK) != (want == "ok") {
 			t.Errorf("%s: got exit code %d and %s, want %s", line, code, out, want)
 		}
 	}
@@ -189,7 +192,7 @@ func TestKeysAreNoFlags(t *testing.T) {
 func TestReloadSettings(t *testing.T) {
 	f, write := settingsInTest(t, "max-matches: 1\n")
 	o := server.Options{Log: slog.New(slog.DiscardHandler)}
-	limitsOf(f.c).SetIn(&o)
+	serving.LimitsOf(f.C).SetIn(&o)
 	s, err := server.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -216,7 +219,7 @@ func TestReloadSettings(t *testing.T) {
 	} {
 		said.Reset()
 		write(x.text)
-		err := f.reload(s, log)
+		err := f.Reload(s, log)
 		if got := fmt.Sprint(err) + said.String(); !strings.Contains(got, x.want) {
 			t.Errorf("%q: got %s, want %s", x.text, got, x.want)
 		}
@@ -229,8 +232,8 @@ func TestReloadSettings(t *testing.T) {
 // Limits that wait for a restart stay, also when others change; a file with which the server would not start changes nothing.
 func TestReloadKeepsWhatWaits(t *testing.T) {
 	f, write := settingsInTest(t, "guests: 5\nmax-requests: 10\n", "--dir", "")
-	f.c.App.Metadata, f.matches, f.check = map[string]any{gamesKey: games}, 3, checkAgain
-	l := limitsOf(f.c)
+	f.C.App.Metadata, f.Matches, f.Check = map[string]any{gameset.GamesKey: games}, 3, serving.CheckAgain
+	l := serving.LimitsOf(f.C)
 	for _, row := range []struct {
 		text                      string
 		guests, requests, matches int
@@ -242,9 +245,9 @@ func TestReloadKeepsWhatWaits(t *testing.T) {
 		{"guests: 6\nmax-requests: 30\nbase-path: nonsense\n", 6, 20, 1000, "base-path"},
 	} {
 		write(row.text)
-		c, err := f.read()
+		c, err := f.Read()
 		if err == nil {
-			l, _, _, err = f.change(c)
+			l, _, _, err = f.Change(c)
 		}
 		if (err == nil) != (row.err == "") || err != nil && !strings.Contains(err.Error(), row.err) {
 			t.Errorf("%q: got %v, want %s", row.text, err, row.err)
@@ -258,7 +261,7 @@ func TestReloadKeepsWhatWaits(t *testing.T) {
 // A reload tells of a limit that is another one now, and not of 0 in the place of the default.
 func TestReloadTellsWhatHolds(t *testing.T) {
 	f, write := settingsInTest(t, "max-requests: 50\n", "--dir", "")
-	f.c.App.Metadata, f.matches, f.check = map[string]any{gamesKey: games}, 3, checkAgain
+	f.C.App.Metadata, f.Matches, f.Check = map[string]any{gameset.GamesKey: games}, 3, serving.CheckAgain
 	for _, row := range []struct {
 		text    string
 		changed string
@@ -271,11 +274,11 @@ func TestReloadTellsWhatHolds(t *testing.T) {
 		{"max-matches: 1\n", "[]", 3}, // those of the start
 	} {
 		write(row.text)
-		c, err := f.read()
+		c, err := f.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, changed, _, err := f.change(c)
+		l, changed, _, err := f.Change(c)
 		if got := fmt.Sprint(changed); err != nil || got != row.changed || l.MaxMatches != row.matches {
 			t.Errorf("%q: got %s, %d matches, %v, want %s, %d", row.text, got, l.MaxMatches, err, row.changed, row.matches)
 		}

@@ -5,32 +5,16 @@ package tool
 import (
 	"io"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/server"
 
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
-
-func TestParseStart(t *testing.T) {
-	for text, want := range map[string]host.StartPolicy{
-		"now": {}, "1": {Players: 1}, "250": {Players: 250}, "ready": {Ready: true}, "ready:2": {Ready: true, Players: 2},
-	} {
-		if got, err := parseStart(text); err != nil || got != want {
-			t.Errorf("%s: got %+v, %v, want %+v", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"", "0", "251", "-1", "ready2", "ready:", "ready:x", "now:2", "all"} {
-		if got, err := parseStart(text); err == nil || !strings.Contains(err.Error(), "want now, ready, or") {
-			t.Errorf("%q: got %+v, %v, want an error", text, got, err)
-		}
-	}
-}
 
 // A match waits in its lobby until its players are there and ready, or until an admin begins it; so it does after a crash.
 func TestServeStart(t *testing.T) {
@@ -42,7 +26,7 @@ func TestServeStart(t *testing.T) {
 	until := func(what string, ok func(*server.View) bool) *server.View {
 		t.Helper()
 		for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-			v, err := viewOf(t.Context(), s.url+"/matches/match-1", "")
+			v, err := live.ViewOf(t.Context(), s.url+"/matches/match-1", "")
 			if err == nil && ok(v) {
 				return v
 			}

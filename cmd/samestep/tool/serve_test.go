@@ -20,6 +20,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/internal/testing/loglines"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
@@ -131,7 +134,7 @@ func (s *served) end(t *testing.T, token string) {
 }
 
 // joinInTest runs "samestep join" and returns its summary and exit code.
-func joinInTest(t *testing.T, s *served, name string, flags ...string) (joinSummary, int) {
+func joinInTest(t *testing.T, s *served, name string, flags ...string) (live.JoinSummary, int) {
 	t.Helper()
 	token := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(token, []byte(s.tokens[name]+"\n"), 0o600); err != nil {
@@ -140,7 +143,7 @@ func joinInTest(t *testing.T, s *served, name string, flags ...string) (joinSumm
 	var out, errs bytes.Buffer
 	args := append([]string{"join", s.url + "/matches/match-1", "--token-file", token, "--json"}, flags...)
 	code := program(args, &out, &errs)
-	var sum joinSummary
+	var sum live.JoinSummary
 	if err := json.Unmarshal(out.Bytes(), &sum); err != nil {
 		t.Fatalf("join exited with %d and printed %q, %q", code, out.String(), errs.String())
 	}
@@ -160,13 +163,13 @@ func TestServeAndJoin(t *testing.T) {
 	}
 	wait.Go(func() { // until the match ends, and the server seals the file in its place
 		var out, errs bytes.Buffer
-		if code := program([]string{"replay", "verify", "--follow", live[0]}, &out, &errs); code != exitOK || !strings.Contains(out.String(), "verdict    true") {
+		if code := program([]string{"replay", "verify", "--follow", live[0]}, &out, &errs); code != console.ExitOK || !strings.Contains(out.String(), "verdict    true") {
 			t.Errorf("verify --follow exited with %d: %s%s", code, out.String(), errs.String())
 		}
 	})
 	for _, at := range []string{s.url, s.url + "/matches/match-1"} {
 		var out, errs bytes.Buffer
-		if code := program([]string{"replay", "watch", "--once", at}, &out, &errs); code != exitOK || !strings.HasPrefix(out.String(), "match-1 tick ") {
+		if code := program([]string{"replay", "watch", "--once", at}, &out, &errs); code != console.ExitOK || !strings.HasPrefix(out.String(), "match-1 tick ") {
 			t.Errorf("watch exited with %d: %s%s", code, out.String(), errs.String())
 		}
 	}
@@ -176,23 +179,23 @@ func TestServeAndJoin(t *testing.T) {
 		if got, want := sum.Corrections.PerMinute*sum.Watched, 60*float64(sum.Corrections.Count); sum.Watched == 0 || got > want+1 || got < want-1 {
 			t.Errorf("player 0 watched for %.1f s, and saw %+v", sum.Watched, sum.Corrections)
 		}
-		if code != exitOK || sum.Seat != 0 || sum.Agreed == 0 || sum.Differing > 0 || sum.RoundTripMS < 20 || sum.Accepted == 0 {
+		if code != console.ExitOK || sum.Seat != 0 || sum.Agreed == 0 || sum.Differing > 0 || sum.RoundTripMS < 20 || sum.Accepted == 0 {
 			t.Errorf("player 0 exited with %d: %+v", code, sum)
 		}
 	})
 	players.Go(func() {
 		sum, code := joinInTest(t, s, "watcher", "--for", "2500ms", "--spectate")
-		if code != exitOK || sum.Seat != -1 || sum.Agreed == 0 || sum.Differing > 0 {
+		if code != console.ExitOK || sum.Seat != -1 || sum.Agreed == 0 || sum.Differing > 0 {
 			t.Errorf("the spectator exited with %d: %+v", code, sum)
 		}
 	})
 	sum, code := joinInTest(t, s, "player-1", "--for", "3s", "--corrupt", "30")
-	if code != exitDesync || sum.Seat != 1 || sum.Desyncs != 1 || sum.Healed != 1 || sum.Differing == 0 {
+	if code != console.ExitDesync || sum.Seat != 1 || sum.Desyncs != 1 || sum.Healed != 1 || sum.Differing == 0 {
 		t.Errorf("player 1 exited with %d: %+v", code, sum)
 	}
 	players.Wait()
 	s.end(t, s.tokens["admin"])
-	if code := s.stop(); code != exitOK {
+	if code := s.stop(); code != console.ExitOK {
 		t.Errorf("the server exited with %d: %s", code, s.stderr.String())
 	}
 	wait.Wait()
@@ -212,7 +215,7 @@ func TestServeAndJoin(t *testing.T) {
 		t.Errorf("the desync was not explained: %v, %d bytes, log: %s", err, len(page), s.stderr.String())
 	}
 	var out, errs bytes.Buffer
-	if code := program([]string{"replay", "verify", replays[0]}, &out, &errs); code != exitOK {
+	if code := program([]string{"replay", "verify", replays[0]}, &out, &errs); code != console.ExitOK {
 		t.Errorf("verify exited with %d: %s%s", code, out.String(), errs.String())
 	}
 }
@@ -225,7 +228,7 @@ func TestRelayTie(t *testing.T) {
 	for seat, flags := range [][]string{nil, {"--corrupt", "10"}} {
 		players.Go(func() {
 			sum, code := joinInTest(t, s, fmt.Sprint("player-", seat), append(flags, "--for", "2s")...)
-			if code != exitDesync || sum.Undecided != 1 || sum.Differing != 0 {
+			if code != console.ExitDesync || sum.Undecided != 1 || sum.Differing != 0 {
 				t.Errorf("player %d exited with %d: %+v", seat, code, sum)
 			}
 		})
@@ -241,7 +244,7 @@ func TestRelayHealed(t *testing.T) {
 	for seat, flags := range [][]string{nil, {"--corrupt", "60"}, nil} {
 		players.Go(func() {
 			sum, code := joinInTest(t, s, fmt.Sprint("player-", seat), append(flags, "--for", "4s")...)
-			if want := exitDesync * (seat % 2); code != want || sum.Desyncs != seat%2 || sum.Healed != sum.Desyncs {
+			if want := console.ExitDesync * (seat % 2); code != want || sum.Desyncs != seat%2 || sum.Healed != sum.Desyncs {
 				t.Errorf("player %d exited with %d, want %d: %+v", seat, code, want, sum)
 			}
 			if checks := int(sum.Tick) / 50; sum.Agreed > checks { // one a second, also those that it computed again
@@ -342,37 +345,37 @@ func TestServeAndJoinRefuse(t *testing.T) {
 		args string
 		want int
 	}{
-		{"serve --game chess", exitUsage},
-		{"serve --players 0", exitUsage},
-		{"serve --set input-delay=soon", exitUsage},
-		{"serve --tick-rate 0", exitUsage},
-		{"serve --tick-rate 60001ms", exitUsage},
-		{"serve --set share=2m", exitUsage},
-		{"serve --set inactive=25h", exitUsage},
-		{"serve --set inactive=-1s", exitUsage},
-		{"serve --set inactive=5m --set inactive-then=sulk", exitUsage},
-		{"serve --set substitutes=true --set relay=true", exitUsage},
-		{"serve --set trusted-proxy=nginx", exitUsage},
-		{"serve --set trusted-proxy=10.0.0.1 --set trusted-proxy=0.0.0.0/0", exitUsage},
-		{"serve --set desync=ignore", exitUsage},
-		{"serve --tls-cert x", exitUsage},
-		{"serve --bots 3 --players 2 --guests 1", exitUsage},
-		{"serve --set log-format=xml", exitUsage},
-		{"serve --log-level loud", exitUsage},
-		{"serve --log-level info+1", exitUsage},
-		{"serve now", exitUsage},
-		{"serve --tokens /does/not/exist", exitError},
-		{"serve --set jwt-key=id_ed25519.pub", exitError},
-		{"serve --set jwt-key=id_ed25519.pub --set jwt-algorithm=HS256", exitError},
-		{"serve --set jwt-key=id_ed25519.pub --set jwt-algorithm=RS256", exitError},
-		{"serve --set jwt-audience=game", exitUsage},
-		{"serve --listen nowhere:x --dir", exitUsage},
-		{"join", exitUsage},
-		{"join ftp://x/matches/y", exitUsage},
-		{"join http://x/y", exitUsage},
-		{"join http://127.0.0.1:1/matches/y", exitError},
-		{"join http://x/matches/y --bot clever", exitUsage},
-		{"join http://x/matches/y --netsim loss=200%", exitUsage},
+		{"serve --game chess", console.ExitUsage},
+		{"serve --players 0", console.ExitUsage},
+		{"serve --set input-delay=soon", console.ExitUsage},
+		{"serve --tick-rate 0", console.ExitUsage},
+		{"serve --tick-rate 60001ms", console.ExitUsage},
+		{"serve --set share=2m", console.ExitUsage},
+		{"serve --set inactive=25h", console.ExitUsage},
+		{"serve --set inactive=-1s", console.ExitUsage},
+		{"serve --set inactive=5m --set inactive-then=sulk", console.ExitUsage},
+		{"serve --set substitutes=true --set relay=true", console.ExitUsage},
+		{"serve --set trusted-proxy=nginx", console.ExitUsage},
+		{"serve --set trusted-proxy=10.0.0.1 --set trusted-proxy=0.0.0.0/0", console.ExitUsage},
+		{"serve --set desync=ignore", console.ExitUsage},
+		{"serve --tls-cert x", console.ExitUsage},
+		{"serve --bots 3 --players 2 --guests 1", console.ExitUsage},
+		{"serve --set log-format=xml", console.ExitUsage},
+		{"serve --log-level loud", console.ExitUsage},
+		{"serve --log-level info+1", console.ExitUsage},
+		{"serve now", console.ExitUsage},
+		{"serve --tokens /does/not/exist", console.ExitError},
+		{"serve --set jwt-key=id_ed25519.pub", console.ExitError},
+		{"serve --set jwt-key=id_ed25519.pub --set jwt-algorithm=HS256", console.ExitError},
+		{"serve --set jwt-key=id_ed25519.pub --set jwt-algorithm=RS256", console.ExitError},
+		{"serve --set jwt-audience=game", console.ExitUsage},
+		{"serve --listen nowhere:x --dir", console.ExitUsage},
+		{"join", console.ExitUsage},
+		{"join ftp://x/matches/y", console.ExitUsage},
+		{"join http://x/y", console.ExitUsage},
+		{"join http://127.0.0.1:1/matches/y", console.ExitError},
+		{"join http://x/matches/y --bot clever", console.ExitUsage},
+		{"join http://x/matches/y --netsim loss=200%", console.ExitUsage},
 	} {
 		var out, errs bytes.Buffer
 		if got := run(t.Context(), append([]string{"samestep"}, strings.Fields(c.args)...), &out, &errs); got != c.want {
@@ -386,7 +389,7 @@ func TestServeAndJoinRefuse(t *testing.T) {
 
 // If the port fails, the matches are suspended as after an interrupt.
 func TestServeWithoutAPort(t *testing.T) {
-	game, err := games.named("skirmish")
+	game, err := games.Named("skirmish")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -395,7 +398,7 @@ func TestServeWithoutAPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := matchSpec(game, matchRequest{Name: "match-1", Players: 2, Units: 10, TickMicros: 50_000})
+	spec, err := serving.MatchSpec(game, serving.MatchRequest{Name: "match-1", Players: 2, Units: 10, TickMicros: 50_000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -408,7 +411,7 @@ func TestServeWithoutAPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
-	if err := serveUntilInterrupted(t.Context(), func() {}, s, nothing{}, s, l, 0, log); !errors.Is(err, net.ErrClosed) {
+	if err := serving.ServeUntilInterrupted(t.Context(), func() {}, s, serving.Nothing{}, s, l, 0, log); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("got %v, want %v", err, net.ErrClosed)
 	}
 	select {

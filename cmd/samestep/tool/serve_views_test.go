@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
@@ -25,11 +27,11 @@ func TestServeViews(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := serveInTest(t, "--players", "2", "--config", `{"Units":60}`, "--dir", dir, "--tokens", tokens, "--set", "players-see=views")
-	feed := func(token string, flags ...string) (lines []feedLine, code int) {
+	feed := func(token string, flags ...string) (lines []replays.FeedLine, code int) {
 		var out, errs bytes.Buffer
 		code = program(append([]string{"join", s.url + "/matches/match-1", "--token", token, "--json"}, flags...), &out, &errs)
 		for line := range strings.Lines(out.String()) {
-			var l feedLine
+			var l replays.FeedLine
 			if err := json.Unmarshal([]byte(line), &l); err != nil {
 				t.Errorf("%s: %v in %q", token, err, line)
 			}
@@ -37,34 +39,34 @@ func TestServeViews(t *testing.T) {
 		}
 		return lines, code
 	}
-	if lines, code := feed("coach-coach-coach", "--feed", "--for", "300ms"); code != exitOK || len(lines) != 1 || lines[0].Viewer != "team:1" || lines[0].Tick != 0 {
+	if lines, code := feed("coach-coach-coach", "--feed", "--for", "300ms"); code != console.ExitOK || len(lines) != 1 || lines[0].Viewer != "team:1" || lines[0].Tick != 0 {
 		t.Errorf("before the match: exited with %d, %d views", code, len(lines))
 	}
 	var players sync.WaitGroup
 	for name, viewer := range map[string]string{"ada-ada-ada-ada-ada": "team:0", "bob-bob-bob-bob-bob": "team:1"} {
 		players.Go(func() {
-			if lines, code := feed(name, "--feed", "--for", "2500ms"); code != exitOK || len(lines) < 10 || lines[9].Viewer != viewer {
+			if lines, code := feed(name, "--feed", "--for", "2500ms"); code != console.ExitOK || len(lines) < 10 || lines[9].Viewer != viewer {
 				t.Errorf("%s: exited with %d, %d views", name, code, len(lines))
 			}
 		})
 	}
-	if _, code := feed("ada-ada-ada-ada-ada"); code != exitUsage {
-		t.Errorf("without --feed: exited with %d, want %d", code, exitUsage)
+	if _, code := feed("ada-ada-ada-ada-ada"); code != console.ExitUsage {
+		t.Errorf("without --feed: exited with %d, want %d", code, console.ExitUsage)
 	}
 	seen, code := feed("coach-coach-coach", "--feed", "--for", "2s")
-	if players.Wait(); code != exitOK || len(seen) < 10 {
+	if players.Wait(); code != console.ExitOK || len(seen) < 10 {
 		t.Fatalf("the coach exited with %d, %d views", code, len(seen))
 	}
 	s.end(t, "ops-ops-ops-ops-ops")
 	s.stop()
-	replays, _ := filepath.Glob(filepath.Join(dir, "*.ssr"))
-	if len(replays) != 1 {
-		t.Fatalf("got replays %v", replays)
+	files, _ := filepath.Glob(filepath.Join(dir, "*.ssr"))
+	if len(files) != 1 {
+		t.Fatalf("got files %v", files)
 	}
 	last := seen[len(seen)-1]
 	var out, errs bytes.Buffer
-	code = program([]string{"replay", "feed", replays[0], "--viewer", "team:1", "--every", "1", "--json"}, &out, &errs)
-	again := feedLine{}
+	code = program([]string{"replay", "feed", files[0], "--viewer", "team:1", "--every", "1", "--json"}, &out, &errs)
+	again := replays.FeedLine{}
 	for line := range strings.Lines(out.String()) {
 		if err := json.Unmarshal([]byte(line), &again); err != nil || again.Tick == last.Tick {
 			break

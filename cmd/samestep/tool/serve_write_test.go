@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -26,7 +27,7 @@ func TestWriteSettings(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "etc")
 	path := filepath.Join(dir, "serve.yaml")
 	code, out := writeInTest(t, path, "--set", "allowed-host=play.example", "--dir", filepath.Join(dir, "matches"))
-	if code != exitOK || !strings.Contains(out, "ok\n") {
+	if code != console.ExitOK || !strings.Contains(out, "ok\n") {
 		t.Fatalf("got exit code %d and %s", code, out)
 	}
 	text, err := os.ReadFile(path)
@@ -54,10 +55,10 @@ func TestWriteSettings(t *testing.T) {
 			t.Errorf("the file has %s", open)
 		}
 	}
-	if code, out := checkServe(t, "", "--settings", path); code != exitOK {
+	if code, out := checkServe(t, "", "--settings", path); code != console.ExitOK {
 		t.Errorf("check-config: got exit code %d and %s", code, out)
 	}
-	if code, out := writeInTest(t, path, "--set", "allowed-host=other.example"); code == exitOK || !strings.Contains(out, "exists") {
+	if code, out := writeInTest(t, path, "--set", "allowed-host=other.example"); code == console.ExitOK || !strings.Contains(out, "exists") {
 		t.Errorf("again: got exit code %d and %s", code, out)
 	}
 	if again, err := os.ReadFile(path); err != nil || !bytes.Equal(text, again) {
@@ -77,7 +78,7 @@ func TestWriteNoBadSettings(t *testing.T) {
 		"--set allowed-host=a.example --set trusted-proxy=0::/0": "trusted-proxy: got",
 		"--set allowed-host=a.example --tokens " + dir + "/a/b":  "no such file",
 	} {
-		if code, out := writeInTest(t, path, strings.Fields(flags)...); code == exitOK || !strings.Contains(out, want) {
+		if code, out := writeInTest(t, path, strings.Fields(flags)...); code == console.ExitOK || !strings.Contains(out, want) {
 			t.Errorf("%s: got exit code %d and %s, want %q", flags, code, out, want)
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 // checkServe runs serve with a settings file and --check-config, and returns its exit code and output.
@@ -33,26 +35,26 @@ func TestSettings(t *testing.T) {
 	}{
 		{name: "values and lists", settings: "# ours\nplayers: 2\nweb: false\norigin: [a.example, b.example]\nidle: 1m30s\nseed: 18446744073709551615\n", want: "ok\n"},
 		{name: "nothing", settings: "# nothing\n", want: "ok\n"},
-		{name: "the file", settings: "players: 99\n", code: exitError, want: players},
-		{name: "the environment", settings: "players: 98\n", variable: "99", code: exitError, want: players},
-		{name: "the command line", settings: "players: 97\n", variable: "98", flags: []string{"--players", "99"}, code: exitError, want: players},
-		{name: "a wrong word", settings: "web: false\nplayer: 2\n", code: exitUsage, want: `serve.yaml: line 2: unknown setting "player"; serve --print-settings has all; did you mean players?`},
-		{name: "nearly itself", settings: "setting: x\n", code: exitUsage, want: "unknown setting \"setting\"; serve --print-settings has all\n"},
-		{name: "itself", settings: "settings: x\n", code: exitUsage, want: "line 1: settings: got it in a settings file, want it on the command line"},
-		{name: "help", settings: "help: true\n", code: exitUsage, want: "line 1: help: got it in a settings file, want it on the command line"},
-		{name: "twice", settings: "web: false\n\nweb: true\n", code: exitUsage, want: "line 3: got web again, after line 1"},
-		{name: "a wrong number", settings: "players: many\n", code: exitUsage, want: "line 1: players: got \"many\", want a whole number from 0 on\n"},
-		{name: "a negative number", settings: "seed: -1\n", code: exitUsage, want: "seed: got \"-1\", want a whole number from 0 on\n"},
-		{name: "no time", settings: "idle: 5\n", code: exitUsage, want: "idle: got \"5\", want a time such as 30s or 1m30s\n"},
-		{name: "neither true nor false", settings: "web: maybe\n", code: exitUsage, want: "web: got \"maybe\", want true or false\n"},
-		{name: "a list of one", settings: "players: [1, 2]\n", code: exitUsage, want: "players: got a list, want one value"},
-		{name: "a table", settings: "players: {a: 1}\n", code: exitUsage, want: "players: want a value"},
-		{name: "no value", settings: "players:\n", code: exitUsage, want: "players: want a value"},
-		{name: "no table", settings: "- players\n", code: exitUsage, want: "line 1: want lines such as"},
-		{name: "no YAML", settings: "players: [\n", code: exitUsage, want: "serve.yaml: yaml: line"},
-		{name: "too long", settings: strings.Repeat("#", 1<<20+1), code: exitUsage, want: "more than 1048576 bytes"},
-		{name: "no archive", settings: "keep-bundles: 5\n", code: exitUsage, want: "keep-bundles, keep-bundles-bytes need archive\n"},
-		{name: "the match", settings: "config: none.json\n", code: exitError, want: "none.json"},
+		{name: "the file", settings: "players: 99\n", code: console.ExitError, want: players},
+		{name: "the environment", settings: "players: 98\n", variable: "99", code: console.ExitError, want: players},
+		{name: "the command line", settings: "players: 97\n", variable: "98", flags: []string{"--players", "99"}, code: console.ExitError, want: players},
+		{name: "a wrong word", settings: "web: false\nplayer: 2\n", code: console.ExitUsage, want: `serve.yaml: line 2: unknown setting "player"; serve --print-settings has all; did you mean players?`},
+		{name: "nearly itself", settings: "setting: x\n", code: console.ExitUsage, want: "unknown setting \"setting\"; serve --print-settings has all\n"},
+		{name: "itself", settings: "settings: x\n", code: console.ExitUsage, want: "line 1: settings: got it in a settings file, want it on the command line"},
+		{name: "help", settings: "help: true\n", code: console.ExitUsage, want: "line 1: help: got it in a settings file, want it on the command line"},
+		{name: "twice", settings: "web: false\n\nweb: true\n", code: console.ExitUsage, want: "line 3: got web again, after line 1"},
+		{name: "a wrong number", settings: "players: many\n", code: console.ExitUsage, want: "line 1: players: got \"many\", want a whole number from 0 on\n"},
+		{name: "a negative number", settings: "seed: -1\n", code: console.ExitUsage, want: "seed: got \"-1\", want a whole number from 0 on\n"},
+		{name: "no time", settings: "idle: 5\n", code: console.ExitUsage, want: "idle: got \"5\", want a time such as 30s or 1m30s\n"},
+		{name: "neither true nor false", settings: "web: maybe\n", code: console.ExitUsage, want: "web: got \"maybe\", want true or false\n"},
+		{name: "a list of one", settings: "players: [1, 2]\n", code: console.ExitUsage, want: "players: got a list, want one value"},
+		{name: "a table", settings: "players: {a: 1}\n", code: console.ExitUsage, want: "players: want a value"},
+		{name: "no value", settings: "players:\n", code: console.ExitUsage, want: "players: want a value"},
+		{name: "no table", settings: "- players\n", code: console.ExitUsage, want: "line 1: want lines such as"},
+		{name: "no YAML", settings: "players: [\n", code: console.ExitUsage, want: "serve.yaml: yaml: line"},
+		{name: "too long", settings: strings.Repeat("#", 1<<20+1), code: console.ExitUsage, want: "more than 1048576 bytes"},
+		{name: "no archive", settings: "keep-bundles: 5\n", code: console.ExitUsage, want: "keep-bundles, keep-bundles-bytes need archive\n"},
+		{name: "the match", settings: "config: none.json\n", code: console.ExitError, want: "none.json"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			if x.variable != "" {
@@ -93,7 +95,7 @@ func TestCheckConfig(t *testing.T) {
 		key := map[string]string{"got the bucket \"eu\"": "key"}[want]
 		t.Setenv("AWS_ACCESS_KEY_ID", key)
 		t.Setenv("AWS_SECRET_ACCESS_KEY", key)
-		if code, out := checkServe(t, "", flags...); (code == exitOK) != (want == "ok\n") || !strings.Contains(out, want) {
+		if code, out := checkServe(t, "", flags...); (code == console.ExitOK) != (want == "ok\n") || !strings.Contains(out, want) {
 			t.Errorf("%q: got exit code %d and %q, want %q", flags, code, out, want)
 		}
 	}
@@ -115,7 +117,7 @@ func TestInterruptedMatchesAreNamed(t *testing.T) {
 	if code, out := checkServe(t, "", "--dir", dir); code != 0 || !strings.Contains(out, want) {
 		t.Errorf("got %d %q, want %q", code, out, want)
 	}
-	if code, out := checkServe(t, "", "--dir", dir, "--resume"); code != exitCorrupt || strings.Contains(out, want) || strings.Contains(out, "tokens") {
+	if code, out := checkServe(t, "", "--dir", dir, "--resume"); code != console.ExitCorrupt || strings.Contains(out, want) || strings.Contains(out, "tokens") {
 		t.Errorf("with --resume: got %d %q", code, out)
 	}
 	if code, out := checkServe(t, "", "--dir", t.TempDir()); code != 0 || strings.Contains(out, want) {

@@ -7,6 +7,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -22,7 +25,7 @@ func TestMatchesOfFewTicks(t *testing.T) {
 			turn.End(&minimal.Config{Coins: 1})
 		}
 	}
-	list := gameList{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
+	list := gameset.List{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
 	verbs := map[string]string{
 		"demo --dir " + t.TempDir():               "match      4 bots, 45 ticks",
 		"bench log --time 1ms":                    "100 matches one after the other",
@@ -36,8 +39,8 @@ func TestMatchesOfFewTicks(t *testing.T) {
 	}
 	for args, want := range verbs {
 		var stdout, stderr strings.Builder
-		code := list.run(t.Context(), append([]string{"turns"}, strings.Fields(args)...), &stdout, &stderr, Extension{})
-		if code != exitOK || !strings.Contains(stdout.String(), want) {
+		code := runGames(list, t.Context(), append([]string{"turns"}, strings.Fields(args)...), &stdout, &stderr, serving.Extension{})
+		if code != console.ExitOK || !strings.Contains(stdout.String(), want) {
 			t.Errorf("%s: got code %d, %s%s\nwant %q", args, code, stdout.String(), stderr.String(), want)
 		}
 	}
@@ -52,13 +55,13 @@ func TestMatchesThatEndAtOnce(t *testing.T) {
 		want string
 		code int
 	}{
-		{24, "demo --dir " + t.TempDir(), "everything worked", exitOK},
-		{24, "demo --network --dir " + t.TempDir(), "everything worked", exitOK},
-		{24, "drill --players 2", "answers right", exitOK},
-		{12, "demo --dir " + t.TempDir(), "the rules end the match at tick 12, want at least 16 ticks", exitError},
-		{12, "demo --network --dir " + t.TempDir(), "the rules end the match at tick 12, want at least 16 ticks", exitError},
-		{24, "demo --network --seconds 2 --dir " + t.TempDir(), "the rules end the match at tick 24, want at least 40 ticks", exitError},
-		{12, "drill --players 2", "the rules end the match in tick 12, want at least 16 ticks", exitError},
+		{24, "demo --dir " + t.TempDir(), "everything worked", console.ExitOK},
+		{24, "demo --network --dir " + t.TempDir(), "everything worked", console.ExitOK},
+		{24, "drill --players 2", "answers right", console.ExitOK},
+		{12, "demo --dir " + t.TempDir(), "the rules end the match at tick 12, want at least 16 ticks", console.ExitError},
+		{12, "demo --network --dir " + t.TempDir(), "the rules end the match at tick 12, want at least 16 ticks", console.ExitError},
+		{24, "demo --network --seconds 2 --dir " + t.TempDir(), "the rules end the match at tick 24, want at least 40 ticks", console.ExitError},
+		{12, "drill --players 2", "the rules end the match in tick 12, want at least 16 ticks", console.ExitError},
 	} {
 		rules := minimal.Rules()
 		step := rules.Step
@@ -68,9 +71,9 @@ func TestMatchesThatEndAtOnce(t *testing.T) {
 				turn.End(&minimal.Config{Coins: 1})
 			}
 		}
-		list := gameList{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
+		list := gameset.List{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
 		var out strings.Builder
-		code := list.run(t.Context(), append([]string{"turns"}, strings.Fields(row.args)...), &out, &out, Extension{})
+		code := runGames(list, t.Context(), append([]string{"turns"}, strings.Fields(row.args)...), &out, &out, serving.Extension{})
 		if code != row.code || !strings.Contains(out.String(), row.want) {
 			t.Errorf("%d ticks: %s: got code %d, %s\nwant %d and %q", row.end, row.args, code, out.String(), row.code, row.want)
 		}
@@ -85,10 +88,10 @@ func TestFloorOfGame(t *testing.T) {
 		"simulate --game minimal --seeds 1 --minutes 0.2 --only none --once": "want 100 %",
 		"simulate --seeds 1 --minutes 0.2 --game drones --only none --once":  "",
 	} {
-		list := gameList{New(minimal.Rules(), Bot(minimal.NewBot), Floor(0, 0, 100), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
+		list := gameset.List{New(minimal.Rules(), Bot(minimal.NewBot), Floor(0, 0, 100), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
 		var stdout, stderr strings.Builder
-		code := list.run(t.Context(), append([]string{"minimal"}, strings.Fields(args)...), &stdout, &stderr, Extension{})
-		if (code == exitOK) != (want == "") || !strings.Contains(stderr.String(), want) {
+		code := runGames(list, t.Context(), append([]string{"minimal"}, strings.Fields(args)...), &stdout, &stderr, serving.Extension{})
+		if (code == console.ExitOK) != (want == "") || !strings.Contains(stderr.String(), want) {
 			t.Errorf("%s: got code %d, %s%s\nwant %q", args, code, stdout.String(), stderr.String(), want)
 		}
 	}
@@ -112,10 +115,10 @@ func TestVerbsOfTwoResults(t *testing.T) {
 			step(w, config, turn)
 			w.Rand.Lo += uint64(steps.Add(1))
 		}
-		list := gameList{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
+		list := gameset.List{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
 		var out strings.Builder
-		code := list.run(t.Context(), append([]string{"minimal"}, strings.Fields(args)...), &out, &out, Extension{})
-		if code != exitDesync || strings.Contains(out.String(), "for all") && !strings.Contains(out.String(), "not for all") {
+		code := runGames(list, t.Context(), append([]string{"minimal"}, strings.Fields(args)...), &out, &out, serving.Extension{})
+		if code != console.ExitDesync || strings.Contains(out.String(), "for all") && !strings.Contains(out.String(), "not for all") {
 			t.Errorf("%s: got code %d, %s", args, code, out.String())
 		}
 	}

@@ -17,9 +17,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/testing/commands"
-	"github.com/seed-49bee653/samestep/internal/testing/mutants"
 	"github.com/seed-49bee653/samestep/internal/testing/simulate"
 )
 
@@ -29,14 +30,14 @@ func TestAgain(t *testing.T) {
 	parse := func(args []string, from uint64) (p *simulate.Plan, command string) {
 		app := newApp(io.Discard, io.Discard)
 		app.Command("simulate").Action = func(c *cli.Context) error {
-			campaign, err := campaignOf(c)
+			campaign, err := checks.CampaignOf(c)
 			if err != nil {
 				return err
 			}
 			if from == 0 {
 				from = campaign.First
 			}
-			p, command = simulate.Expand(campaign.Options, from), again(c, from)
+			p, command = simulate.Expand(campaign.Options, from), checks.Again(c, from)
 			return nil
 		}
 		if err := app.Run(args); err != nil {
@@ -75,7 +76,7 @@ func TestAgainKeepsFlags(t *testing.T) {
 	app := newApp(io.Discard, io.Discard)
 	simulate := app.Command("simulate")
 	simulate.Action = func(c *cli.Context) error {
-		calls, err := commands.Command{Text: again(c, 7)}.Calls()
+		calls, err := commands.Command{Text: checks.Again(c, 7)}.Calls()
 		got = calls[0].Args
 		return err
 	}
@@ -95,7 +96,7 @@ func TestAgainKeepsFlags(t *testing.T) {
 			continue
 		}
 		args = append(args, flag...)
-		if kept := []string{"seed", "minutes", "clients", "game"}; slices.Contains(kept, name) || !slices.Contains(notOfMatch, name) {
+		if kept := []string{"seed", "minutes", "clients", "game"}; slices.Contains(kept, name) || !slices.Contains(checks.NotOfMatch, name) {
 			want = append(want, strings.Join(flag, " "))
 		}
 	}
@@ -109,34 +110,6 @@ func TestAgainKeepsFlags(t *testing.T) {
 	}
 	if len(want) < 12 {
 		t.Errorf("got the flags %q", want)
-	}
-}
-
-// A surviving mutant is in the report, and the run fails.
-func TestMutantAlive(t *testing.T) {
-	m := mutants.Mutant{Name: "a fence is left out", Hits: "I1 I4"}
-	dead, alive := mutants.Result{Mutant: &m, Runs: 7}, mutants.Result{Mutant: &m, File: "lockstep/host.go"}
-	var none *hunted
-	for _, row := range []struct {
-		name string
-		h    *hunted
-		want string
-		fail bool
-	}{
-		{"not hunted", none, "mutants    not hunted (--mutants)\n", false},
-		{"all dead", newHunted(mutants.Summarize([]mutants.Result{dead})), "mutants    1 of 1 killed, after 7 runs in the median, 7 at the most\n", false},
-		{"one lives", newHunted(mutants.Summarize([]mutants.Result{dead, alive})), "\nalive: a fence is left out\nin:    lockstep/host.go, and breaks I1 I4\n", true},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			var b bytes.Buffer
-			(&simulated{Mutants: row.h}).print(&b, true)
-			if !strings.Contains(b.String(), row.want) {
-				t.Errorf("got\n%swant\n%s", &b, row.want)
-			}
-			if err := row.h.err(); (err != nil) != row.fail || row.fail && (!errors.Is(err, errAlive) || exitCode(err) != exitError) {
-				t.Errorf("got error %v, want one: %t", err, row.fail)
-			}
-		})
 	}
 }
 
@@ -165,9 +138,9 @@ func TestUnwritten(t *testing.T) {
 	app.Name = "hold"
 	subject, out := failedRun(t)
 	app.Command("simulate").Action = func(c *cli.Context) error {
-		story := &simulated{Violations: []simulatedFail{{Seed: 1, Violation: *out.Violation}}, program: c.App.Name}
-		story.keepFailures(c.Context, c, subject, []*simulate.Outcome{out})
-		story.print(c.App.Writer, false)
+		story := &checks.Simulated{Violations: []checks.SimulatedFail{{Seed: 1, Violation: *out.Violation}}, Program: c.App.Name}
+		story.KeepFailures(c.Context, c, subject, []*simulate.Outcome{out})
+		story.Print(c.App.Writer, false)
 		return nil
 	}
 	play := func() string {
@@ -207,7 +180,7 @@ func TestInterrupted(t *testing.T) {
 	} {
 		var stdout, stderr strings.Builder
 		code := run(ctx, append([]string{"samestep"}, strings.Fields(row.args)...), &stdout, &stderr)
-		if code != exitError || !strings.HasSuffix(stdout.String(), row.stdout) || stderr.String() != "samestep: interrupted after 0 seeds\n" {
+		if code != console.ExitError || !strings.HasSuffix(stdout.String(), row.stdout) || stderr.String() != "samestep: interrupted after 0 seeds\n" {
 			t.Errorf("%s: got code %d, %q and %q", row.args, code, stdout.String(), stderr.String())
 		}
 	}

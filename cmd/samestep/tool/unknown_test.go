@@ -19,6 +19,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -108,7 +110,7 @@ func TestUnknownVersions(t *testing.T) {
 				continue // it reads no further than to a tick
 			}
 			args := strings.Fields(strings.NewReplacer("FILE", path, "GOOD", good, "OUT", out, "KEY", key).Replace("replay " + verb))
-			samestep(t, exitUnsupported, args...)
+			samestep(t, console.ExitUnsupported, args...)
 			if os.Remove(out) == nil {
 				t.Errorf("%s %s: wrote a file", verb, name)
 			}
@@ -133,7 +135,7 @@ func TestUnknownBundles(t *testing.T) {
 		"desync explain FILE", "desync explain --json FILE", "desync redact FILE OUT", "desync triage FILE", "replay info FILE", "replay verify FILE", "replay dump FILE", "replay diff FILE",
 		"replay seal FILE OUT", "replay recover FILE OUT",
 	} {
-		samestep(t, exitUnsupported, strings.Fields(strings.NewReplacer("FILE", path, "OUT", out).Replace(verb))...)
+		samestep(t, console.ExitUnsupported, strings.Fields(strings.NewReplacer("FILE", path, "OUT", out).Replace(verb))...)
 		if os.Remove(out) == nil {
 			t.Errorf("%s: wrote a file", verb)
 		}
@@ -145,7 +147,7 @@ func TestRecoveryText(t *testing.T) {
 	for err, want := range map[error]string{
 		io.ErrUnexpectedEOF: "torn at byte 9: 5 ticks are left", replay.ErrInvalid: "invalid at byte 9: 5 ticks are left", replay.ErrCorrupt: "corrupt at byte 9: 5 ticks are left",
 	} {
-		if got := recoveryText(&replay.Recovery{Ticks: 5, Damage: &replay.DamageError{Offset: 9, Err: err}}); got != want {
+		if got := replays.RecoveryText(&replay.Recovery{Ticks: 5, Damage: &replay.DamageError{Offset: 9, Err: err}}); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -91,9 +92,9 @@ func TestUpgrading(t *testing.T) {
 		game Game
 		code int
 	}{
-		{"another build", New(newerRules("2")), exitIdentity},
-		{"another field", New(armoredRules()), exitIdentity},
-		{"a forgotten build", New(newerRules("1")), exitDesync},
+		{"another build", New(newerRules("2")), console.ExitIdentity},
+		{"another field", New(armoredRules()), console.ExitIdentity},
+		{"a forgotten build", New(newerRules("1")), console.ExitDesync},
 	} {
 		var out, errs bytes.Buffer
 		code := Run(t.Context(), []string{"mygame", "replay", "verify", path}, &out, &errs, x.game)
@@ -113,15 +114,15 @@ func TestTwoBuilds(t *testing.T) {
 	path := oldReplay(t)
 	both := []Game{New(newerRules("2")), New(minimal.Rules())}
 	var out, errs bytes.Buffer
-	if code := Run(t.Context(), []string{"mygame", "replay", "verify", path}, &out, &errs, both...); code != exitOK {
+	if code := Run(t.Context(), []string{"mygame", "replay", "verify", path}, &out, &errs, both...); code != console.ExitOK {
 		t.Errorf("got exit code %d: %s%s", code, &out, &errs)
 	}
 	list, err := listOf(both)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g, err := list.named("minimal"); err != nil || g.Build() != "2" || list.names() != "minimal" {
-		t.Errorf("got build %v of games %q, error %v, want the first build", g, list.names(), err)
+	if g, err := list.Named("minimal"); err != nil || g.Build() != "2" || list.Names() != "minimal" {
+		t.Errorf("got build %v of games %q, error %v, want the first build", g, list.Names(), err)
 	}
 	if _, err := listOf([]Game{New(minimal.Rules()), New(minimal.Rules())}); fmt.Sprint(err) != `tool.Main has game "minimal", build "1", twice` {
 		t.Errorf("one build twice: got error %v", err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/kit/determinism"
 )
@@ -49,11 +50,11 @@ func runVet(t *testing.T, wantCode int, args ...string) (stdout, stderr string) 
 func TestVetFindings(t *testing.T) {
 	authorModule(t, badGame)
 	const want = "game.go:8:33: clock: time.Now: every machine has its own time; count ticks\n"
-	stdout, stderr := runVet(t, exitError)
+	stdout, stderr := runVet(t, console.ExitError)
 	if stdout != want || stderr != "samestep: 1 finding: the simulation may differ between machines\n" {
 		t.Errorf("got %q and %q, want %q", stdout, stderr, want)
 	}
-	stdout, _ = runVet(t, exitError, "./...", "--json")
+	stdout, _ = runVet(t, console.ExitError, "./...", "--json")
 	var list struct{ Findings []determinism.Finding }
 	if err := json.Unmarshal([]byte(stdout), &list); err != nil || len(list.Findings) != 1 || list.Findings[0].String()+"\n" != want {
 		t.Errorf("got %s and error %v", stdout, err)
@@ -62,13 +63,13 @@ func TestVetFindings(t *testing.T) {
 
 func TestVetClean(t *testing.T) {
 	authorModule(t, cleanGame)
-	if stdout, stderr := runVet(t, exitOK); stdout+stderr != "" {
+	if stdout, stderr := runVet(t, console.ExitOK); stdout+stderr != "" {
 		t.Errorf("got %q and %q, want nothing", stdout, stderr)
 	}
-	if stdout, _ := runVet(t, exitOK, "--json"); stdout != "{\n  \"findings\": [],\n  \"functions\": 1\n}\n" {
+	if stdout, _ := runVet(t, console.ExitOK, "--json"); stdout != "{\n  \"findings\": [],\n  \"functions\": 1\n}\n" {
 		t.Errorf("got %q", stdout)
 	}
-	if _, stderr := runVet(t, exitError, "./nowhere"); !strings.Contains(stderr, "packages cannot be loaded") {
+	if _, stderr := runVet(t, console.ExitError, "./nowhere"); !strings.Contains(stderr, "packages cannot be loaded") {
 		t.Errorf("got %q", stderr)
 	}
 }
@@ -76,10 +77,10 @@ func TestVetClean(t *testing.T) {
 // vet reports that no function was analyzed.
 func TestVetNothing(t *testing.T) {
 	authorModule(t, strings.Replace(rangeGame, "//samestep:deterministic", "// Nobody says so.", 1))
-	if stdout, stderr := runVet(t, exitOK); stdout != "" || !strings.HasPrefix(stderr, "samestep: no function was analyzed: ") {
+	if stdout, stderr := runVet(t, console.ExitOK); stdout != "" || !strings.HasPrefix(stderr, "samestep: no function was analyzed: ") {
 		t.Errorf("got %q and %q", stdout, stderr)
 	}
-	if stdout, stderr := runVet(t, exitError, "--all"); !strings.Contains(stdout, "maprange: ") || strings.Contains(stderr, "no function") {
+	if stdout, stderr := runVet(t, console.ExitError, "--all"); !strings.Contains(stdout, "maprange: ") || strings.Contains(stderr, "no function") {
 		t.Errorf("with --all: got %q and %q", stdout, stderr)
 	}
 }

@@ -18,6 +18,9 @@ import (
 
 	"github.com/andybalholm/brotli"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/modules"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/page/canvas"
@@ -46,12 +49,12 @@ func TestDraw(t *testing.T) {
 
 // The package main is found by its folder, and in a test it is that of the repository.
 func TestMainPackage(t *testing.T) {
-	if got := mainPackage(); got != module+"/cmd/samestep" {
+	if got := console.MainPackage(); got != console.Module+"/cmd/samestep" {
 		t.Errorf("got %s", got)
 	}
-	defer func(old string) { mainFolder = old }(mainFolder)
-	if mainFolder = t.TempDir(); mainPackage() != "." {
-		t.Errorf("in a folder: got %s", mainPackage())
+	defer func(old string) { console.MainFolder = old }(console.MainFolder)
+	if console.MainFolder = t.TempDir(); console.MainPackage() != "." {
+		t.Errorf("in a folder: got %s", console.MainPackage())
 	}
 }
 
@@ -60,7 +63,7 @@ func TestPackQuality(t *testing.T) {
 	for _, quality := range []string{"-1", "12"} {
 		var out, errs bytes.Buffer
 		code := program([]string{"pack", "--quality=" + quality, filepath.Join(t.TempDir(), "wasm")}, &out, &errs)
-		if want := "pack: --quality: got " + quality + ", want 0 to 11"; code != exitUsage || !strings.Contains(errs.String(), want) {
+		if want := "pack: --quality: got " + quality + ", want 0 to 11"; code != console.ExitUsage || !strings.Contains(errs.String(), want) {
 			t.Errorf("got exit code %d and %s%s, want %q", code, &out, &errs, want)
 		}
 	}
@@ -77,10 +80,10 @@ func TestInspectorPage(t *testing.T) {
 	}
 	Programs(fstest.MapFS{"wasm_exec.js": {Data: []byte("//")}, "inspector.wasm.br": {Data: packed.Bytes()}})
 	defer Programs(nil)
-	s := httptest.NewServer(newPageHandler(t.Context(), games[1].pageOrInspector(), http.NotFoundHandler(), slog.New(slog.DiscardHandler)))
+	s := httptest.NewServer(serving.NewPageHandler(t.Context(), serving.PageOrInspector(games[1]), http.NotFoundHandler(), slog.New(slog.DiscardHandler)))
 	defer s.Close()
 	servesInspector(t, s.URL)
-	if _, err := pagePrograms(t.Context(), games[0].page, nil); err == nil || !strings.Contains(err.Error(), "skirmish.wasm.br") {
+	if _, err := serving.PagePrograms(t.Context(), games[0].Page, nil); err == nil || !strings.Contains(err.Error(), "skirmish.wasm.br") {
 		t.Errorf("a program that was not packed: got %v", err)
 	}
 }
@@ -109,20 +112,20 @@ func TestPack(t *testing.T) {
 	_, err := exec.LookPath("go")
 	testenv.Or(t, "the go command", err)
 	folder := t.TempDir()
-	if err := packPrograms(t.Context(), games[1:], filepath.Join(folder, "wasm"), 1); err != nil {
+	if err := modules.PackPrograms(t.Context(), games[1:], filepath.Join(folder, "wasm"), 1); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", t.TempDir())
 	Programs(os.DirFS(folder))
 	defer Programs(nil)
 	next := http.NotFoundHandler()
-	h := newPageHandler(t.Context(), inspectorPage(), next, slog.New(slog.DiscardHandler))
+	h := serving.NewPageHandler(t.Context(), serving.InspectorPage(), next, slog.New(slog.DiscardHandler))
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "/inspector.wasm") {
 		t.Errorf("got %d %s", w.Code, w.Body.String())
 	}
-	if _, err := pagePrograms(t.Context(), games[0].page, nil); err == nil || !strings.Contains(err.Error(), "skirmish.wasm.br") {
+	if _, err := serving.PagePrograms(t.Context(), games[0].Page, nil); err == nil || !strings.Contains(err.Error(), "skirmish.wasm.br") {
 		t.Errorf("a program that was not packed: got %v", err)
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/desyncs"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web"
@@ -26,7 +28,7 @@ import (
 // duelists is Skirmish as the program samestep has it, with bots to choose.
 func duelists() Game {
 	return New(skirmish.Rules(), NamedBot("normal", skirmish.Normal.NewPlayer), NamedBot("easy", skirmish.Easy.NewPlayer), NamedBot("hard", skirmish.Hard.NewPlayer),
-		Config(skirmish.Opening), Units(skirmish.Sized), Page(web.Page, map[string]string{"skirmish": module + "/examples/skirmish/web/wasm"}))
+		Config(skirmish.Opening), Units(skirmish.Sized), Page(web.Page, map[string]string{"skirmish": console.Module + "/examples/skirmish/web/wasm"}))
 }
 
 // match returns the server's view of a match.
@@ -75,7 +77,7 @@ func servedPage(t *testing.T, args ...string) *served {
 func TestReportLinkInPage(t *testing.T) {
 	browser.Needs(t)
 	bundle, dir := demoBundle(t), t.TempDir()
-	e, err := explainFile("samestep", bundle, games.games(), desync.Options{Budget: time.Second})
+	e, err := desyncs.ExplainFile("samestep", bundle, games.Games(), desync.Options{Budget: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +89,7 @@ func TestReportLinkInPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if code := run(t.Context(), []string{"samestep", "replay", "seal", bundle, filepath.Join(dir, "skirmish.ssr")}, &out, &out); code != exitOK {
+	if code := run(t.Context(), []string{"samestep", "replay", "seal", bundle, filepath.Join(dir, "skirmish.ssr")}, &out, &out); code != console.ExitOK {
 		t.Fatalf("got exit code %d: %s", code, &out)
 	}
 	_, link, _ := strings.Cut(e.Steps[len(e.Steps)-1].Why, "http://127.0.0.1:8766/")

@@ -14,8 +14,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
@@ -122,24 +123,8 @@ func TestWebDemo(t *testing.T) {
 		t.Errorf("a rematch: got %s %s", answer.Status, body)
 	}
 	cancel()
-	if code := <-exit; code != exitOK {
+	if code := <-exit; code != console.ExitOK {
 		t.Errorf("the demo exited with %d: %s", code, stderr.String())
-	}
-}
-
-// While the page is being built, a request gets a note and retries.
-func TestPageTooEarly(t *testing.T) {
-	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "next") })
-	h := &pageHandler{next: next, wait: time.Millisecond, ready: make(chan struct{})}
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
-	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Refresh") == "" || !strings.Contains(w.Body.String(), "being built") {
-		t.Errorf("got %d %q", w.Code, w.Body.String())
-	}
-	w = httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/matches", nil))
-	if w.Body.String() != "next" {
-		t.Errorf("another path: got %q, want next", w.Body.String())
 	}
 }
 
@@ -148,8 +133,8 @@ func TestServeWithoutToolchain(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	var log strings.Builder
 	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "next") })
-	h := newPageHandler(t.Context(), games[0].page, next, slog.New(slog.NewTextHandler(&log, nil)))
-	<-h.ready
+	h := serving.NewPageHandler(t.Context(), games[0].Page, next, slog.New(slog.NewTextHandler(&log, nil)))
+	<-h.Ready
 	for path, want := range map[string]string{"/": "no Go toolchain", "/matches": "next"} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))

@@ -26,7 +26,7 @@ var logReaders = []logReader{
 	{"cluster/relay", "audience.NewLog", "the Log gives nothing before it has the policy", "cluster/audience.TestDisclosure"},
 	{"cluster/relay", "ownership.Reader", "only for that Log", "cluster/relay.TestHiddenMatches"},
 	{"cluster/relay", "conn.Tail", "only for that Log", "cluster/relay.TestDelayOfTheLog"},
-	{"cmd/samestep/tool", "replay.OpenLive", "the LiveReader obeys, unless the owner of the file says otherwise", "replay.TestLiveDisclosure"},
+	{"cmd/samestep/tool/internal/replays", "replay.OpenLive", "the LiveReader obeys, unless the owner of the file says otherwise", "replay.TestLiveDisclosure"},
 	{"server", "m.openSave", "asks Policy.Files; Match.Save is for the program of the server", "server.TestReaders"},
 	{"server", "replays.open", "asks Policy.Files, by the lock of the file", "server.TestReplaysOverHTTP"},
 	{"server", "replays.openFile", "the same; a bundle as the replay that it belongs to", "server.TestPublicBundles"},

@@ -11,12 +11,12 @@ import (
 
 // eventWriters are the packages that write events, and as whom (record.EventType.By). A player or a game has notes only.
 var eventWriters = map[string]string{
-	"lockstep/host":        "host",
-	"lockstep/coordinator": "host",
-	"cluster/audience":     "host", // what the host has told before, for spectators
-	"server":               "server",
-	"lockstep/disclosure":  "server",
-	"cmd/samestep/tool":    "import",
+	"lockstep/host":                         "host",
+	"lockstep/coordinator":                  "host",
+	"cluster/audience":                      "host", // what the host has told before, for spectators
+	"server":                                "server",
+	"lockstep/disclosure":                   "server",
+	"cmd/samestep/tool/internal/matchlines": "import",
 }
 
 // eventType is a row of the registry in lockstep/record/event.go: the name, and who writes the event.

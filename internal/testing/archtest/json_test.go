@@ -14,7 +14,12 @@ import (
 )
 
 // jsonPackages print or serve JSON for others. The page's JSON goes no further than its own script.
-var jsonPackages = []string{"cmd/samestep/tool", "cmd/samestep-cluster/clustertool", "server", "cluster/farm", "replay", "desync"}
+var jsonPackages = []string{
+	"cmd/samestep/tool/internal/console", "cmd/samestep/tool/internal/gameset", "cmd/samestep/tool/internal/matchlines", "cmd/samestep/tool/internal/replays",
+	"cmd/samestep/tool/internal/desyncs", "cmd/samestep/tool/internal/serving", "cmd/samestep/tool/internal/checks", "cmd/samestep/tool/internal/live",
+	"cmd/samestep/tool/internal/modules", "cmd/samestep/tool/internal/engine", "cmd/samestep/tool/internal/about",
+	"cmd/samestep-cluster/clustertool", "server", "cluster/farm", "replay", "desync",
+}
 
 // jsonNumbers are fields of 64 bits that may be JSON numbers.
 var jsonNumbers = map[string]string{

@@ -9,7 +9,7 @@ import (
 )
 
 // loggers are the packages whose lines are about matches and connections.
-var loggers = []string{"server", "cluster", "cluster/relay", "cmd/samestep/tool"}
+var loggers = []string{"server", "cluster", "cluster/relay", "cmd/samestep/tool/internal/serving"}
 
 // aboutOne are the types of a match, of a connection, or of what serves one of them.
 var aboutOne = []string{"Match", "conn", "recovery", "claimedLog", "matchLog", "clusterFeed", "upstreamFeed"}

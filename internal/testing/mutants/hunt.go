@@ -134,7 +134,8 @@ func (h *Hunt) one(m *place, seeds int) (r Result, err error) {
 	}()
 	if m.Test != "" {
 		r.Invariant = "test"
-		if r.Text, err = h.runTests(path.Dir(r.File), m.Test, m.number); r.Text != "" {
+		pkg, names := m.tests()
+		if r.Text, err = h.runTests(pkg, names, m.number); r.Text != "" {
 			r.Runs = 1
 		}
 		return r, err

@@ -19,7 +19,7 @@
 //	go test ./internal/testing/mutants -run Killed -v -args -kill -only 'paused'
 //
 // A Mutant with a Test is in code that the simulator does not run, such as sockets and
-// HTTP. The tests of its package must find it.
+// HTTP. The tests of its package must find it, or those of a package that uses it.
 package mutants
 
 import (
@@ -38,7 +38,7 @@ type Mutant struct {
 	Hits  string // the invariants that it breaks, such as "I1 I4"
 	Match string // the match that finds it soonest: a file of the simulator's corpus, or a seed; "": one of the first
 	Seen  string // where the mistake was really made; "" if nowhere
-	Test  string // tests of its package that find it, if the simulator cannot
+	Test  string // tests that find it, if the simulator cannot: of its package, or of the one before a dot, "cmd/samestep/tool.TestScripts"
 }
 
 // split returns the path of the mutant's package from the engine's root, and the
@@ -47,6 +47,15 @@ func (m *Mutant) split() (pkg, function string) {
 	dir, name := path.Split(m.Func)
 	name, function, _ = strings.Cut(name, ".")
 	return dir + name, function
+}
+
+// tests returns the package with the tests that find the mutant, and their names.
+func (m *Mutant) tests() (pkg, names string) {
+	if i := strings.LastIndexByte(m.Test, '.'); i >= 0 {
+		return m.Test[:i], m.Test[i+1:]
+	}
+	pkg, _ = m.split()
+	return pkg, m.Test
 }
 
 // list has the mutants, by kind of mistake: the name of each, and below it a line for

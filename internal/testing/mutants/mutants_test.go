@@ -135,7 +135,7 @@ func TestKilled(t *testing.T) {
 	t.Log(s)
 }
 
-// missingTests returns the tests of mutants that the package of their function does not
+// missingTests returns the tests of mutants that their package does not
 // have. Such a mutant would survive.
 func missingTests(t *testing.T, all []Mutant) (missing []string) {
 	t.Helper()
@@ -143,7 +143,7 @@ func missingTests(t *testing.T, all []Mutant) (missing []string) {
 		if m.Test == "" {
 			continue
 		}
-		folder, _, _ := strings.Cut(m.Func, ".")
+		folder, names := m.tests()
 		files, err := filepath.Glob(filepath.Join(root, folder, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)
@@ -156,7 +156,7 @@ func missingTests(t *testing.T, all []Mutant) (missing []string) {
 			}
 			source.Write(b)
 		}
-		for name := range strings.SplitSeq(m.Test, "|") {
+		for name := range strings.SplitSeq(names, "|") {
 			if !strings.Contains(source.String(), "\nfunc "+name+"(") {
 				missing = append(missing, folder+"."+name)
 			}

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,14 +20,14 @@ const testTimeout, allTestsTimeout = time.Minute, 4 * time.Minute
 // errTests is returned if the tests of mutants fail without any mutant.
 var errTests = errors.New("mutants: the tests fail without any mistake")
 
-// buildTests builds the tests of each package with its mutants that have a Test,
+// buildTests builds the tests of each package with the mutants that they must find,
 // and checks that they pass without any mutant. These mutants are in code that the
 // simulator does not run, such as sockets and HTTP.
 func (h *Hunt) buildTests() error {
 	byPackage := map[string][]*place{}
 	for _, m := range h.places {
 		if m.Test != "" {
-			pkg := path.Dir(m.file.name)
+			pkg, _ := m.tests()
 			byPackage[pkg] = append(byPackage[pkg], m)
 		}
 	}
@@ -37,7 +36,8 @@ func (h *Hunt) buildTests() error {
 		pkg := packages[i]
 		var all []string
 		for _, m := range byPackage[pkg] {
-			all = append(all, m.Test)
+			_, names := m.tests()
+			all = append(all, names)
 		}
 		if _, err := h.goBuild(woven(byPackage[pkg], choice), testProgram(pkg), "test", "-c", "./"+pkg); err != nil {
 			return err

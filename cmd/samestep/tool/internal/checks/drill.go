@@ -1,0 +1,124 @@
+//go:build !js
+
+package checks
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
+)
+
+var errDrill = errors.New("not every fault was named correctly")
+
+// DrillCommand returns the verb drill.
+func DrillCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "drill",
+		Usage: "plant faults in a match, and check that the tools name them",
+		Description: `Plays a match of the game again and again, each time with another fault: a flipped
+bit in any field of the state, a lost element of a list, commands that are lost,
+late, swapped or read wrong, more draws from a random generator, rules with one of
+26 mistakes that people make, a file that is cut or edited, … The tools get the
+replay and the bundle that a server writes. They must name the tick, the field, the
+player and the cause, or the byte of a file, and must find nothing in a match without
+a fault. The right answers come from where the faults were planted.
+
+Of a rule bug, desync explain must not exclude the right tick and not name a false
+cause; the figures say how often the right field came first. With what the machine
+that was wrong computes again when the server asks it, the tick must be exact.
+
+Bots play the match. If the rules have no fixed result, drill says so and plants
+nothing. A fault without a consequence in it is not planted; the report
+lists it. Exits with 0 only if all tools were right.`,
+		Flags: []cli.Flag{
+			console.JSONFlag,
+			gameset.GameFlag, gameset.AssetsFlag, gameset.ConfigFlag,
+			&cli.UintFlag{Name: "players", Value: 4, Usage: "seats of the match, 2 to 16"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the match, and of the places of the faults"},
+		},
+		Action: runDrill,
+	}
+}
+
+func runDrill(c *cli.Context) error {
+	g, err := gameset.ChosenGame(c)
+	if err != nil {
+		return err
+	}
+	if err := g.NeedSources(); err != nil {
+		return err
+	}
+	subject, err := drillSubject(c, g)
+	if err != nil {
+		return err
+	}
+	bar := console.NewProgress(c.App.ErrWriter, 0, "faults")
+	result, err := faultinjection.Run(faultinjection.Options{
+		Subject: subject, Seed: c.Uint64("seed"), Progress: func(done, all int) { bar.SetOf(int64(done), int64(all)) },
+	})
+	bar.Done()
+	if err != nil {
+		return err
+	}
+	if result.Wrong > 0 {
+		err = fmt.Errorf("%d of %s wrong: %w", result.Wrong, console.Count(len(result.Rows), "answer"), errDrill)
+	}
+	return gameset.Tell(c, result, func(w io.Writer) { printDrill(w, result) }, err)
+}
+
+// drillSubject returns the game with its bots.
+func drillSubject(c *cli.Context, g *gameset.Playable) (*faultinjection.Subject, error) {
+	if err := console.Between[uint](c, "players", 2, 16); err != nil {
+		return nil, err
+	}
+	override, err := g.Override(c)
+	if err != nil {
+		return nil, err
+	}
+	override = g.WithUnits(override, 120)
+	players, err := g.Seats(c, 0, override)
+	if err != nil {
+		return nil, err
+	}
+	s := &faultinjection.Subject{Game: g.Game, Players: uint8(players), Faulty: g.Faulty, Bot: g.Bot}
+	if s.Config, err = g.Configure(s.Players, 0, override); err != nil {
+		return nil, err
+	}
+	return s, g.Accepts(s.Players, c.Uint64("seed"), s.Config)
+}
+
+// printDrill prints a line for each fault, and below it one for each tool.
+func printDrill(w io.Writer, r *faultinjection.Result) {
+	if r.Runs > 0 {
+		fmt.Fprintf(w, "without a fault: %d simulations of the match agree\n", r.Runs)
+	}
+	fault := ""
+	for _, row := range r.Rows {
+		if row.Fault != fault {
+			fault = row.Fault
+			fmt.Fprintf(w, "%s: %s\n", fault, row.Planted)
+		}
+		verdict := "right"
+		if !row.Right {
+			verdict = "WRONG, want " + row.Want
+		}
+		fmt.Fprintf(w, "  %-14s %-64s %s\n", row.Tool, row.Found, verdict)
+	}
+	for _, u := range r.Unplanted {
+		fmt.Fprintf(w, "not planted: %s: %s\n", u.Fault, u.Why)
+	}
+	if f := &r.RuleBugs; f.Faults > 0 {
+		fmt.Fprintf(w, "rule bugs: %d planted, right tick %d, right field first %d, false cause %d; computed again: exact tick %d of %d\n",
+			f.Faults, f.Tick, f.Field, f.False, f.Exact, f.Asked)
+	}
+	if f := &r.CommandFaults; f.Faults > 0 {
+		fmt.Fprintf(w, "command faults: %d planted, right tick %d, right cause %d\n", f.Faults, f.Tick, f.Cause)
+	}
+	fmt.Fprintf(w, "verdict: %d of %s right, %s not planted\n", len(r.Rows)-r.Wrong, console.Count(len(r.Rows), "answer"), console.Count(len(r.Unplanted), "fault"))
+}

@@ -1,0 +1,223 @@
+//go:build !js
+
+package gameset
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
+	"github.com/seed-49bee653/samestep/internal/testing/logbench"
+	"github.com/seed-49bee653/samestep/kit/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/server"
+)
+
+// A WebPage is the page of a game.
+type WebPage struct {
+	Files    func() fs.FS
+	Programs map[string]string // import paths by name; NAME.wasm is built from each
+	Made     map[string][]byte // files that depend on the games, of program.Files
+}
+
+// A Playable is a game that this program can simulate, host and play.
+type Playable struct {
+	*lockstep.Game
+
+	Usual func(players uint8) any               // returns a pointer to the configuration of a usual match
+	Sized func(players uint8, units uint16) any // the same, of a match with some units; or nil
+	Maker func(p lockstep.Player, seed uint64) lockstep.Bot
+
+	Floor locksteptest.Floor
+
+	Scenarios, Opponents []Choice // by name
+
+	Faulty func(*faultinjection.Change) *lockstep.Game // for drill
+	Loop   func() logbench.Loop                        // for bench log
+	World  reflect.Type                                // of the state
+
+	ConfigType reflect.Type // of pointers to configurations
+
+	Page   *WebPage            // to play in a browser, or nil
+	Compat *OtherWire          // of other clients, or nil
+	Source locksteptest.Source // names the game in Go tests
+
+	Module *RulesModule // with the rules, or nil
+}
+
+// A Choice is a scenario or a kind of bots.
+type Choice struct {
+	Name  string
+	Seats int                                        // of a scenario, at most; 0: as many as the game allows
+	Usual func(players uint8) any                    // of a scenario
+	Maker func(lockstep.Player, uint64) lockstep.Bot // of bots
+}
+
+// Wants returns an error unless config has the type of the game's configurations.
+func (g *Playable) Wants(config any) error {
+	if got, want := reflect.TypeOf(config), g.ConfigType; got != want {
+		return fmt.Errorf("got a configuration of type %v, want %v", got.Elem(), want.Elem())
+	}
+	return nil
+}
+
+// config returns a pointer to the game's configuration of a match with some units, if the game knows units. A game need not
+// expect any number of seats: a panic is its refusal.
+func (g *Playable) config(players uint8, units uint16) (config any, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			config, err = nil, fmt.Errorf("game %s has no configuration of a match of %s: its function panicked: %v", g.Name(), console.Count(int(players), "seat"), v)
+		}
+	}()
+	if g.Sized != nil && units > 0 {
+		return g.Sized(players, units), nil
+	}
+	return g.Usual(players), nil
+}
+
+// UnitsField is the field of a configuration that sizes the others, see tool.Units.
+const UnitsField = "Units"
+
+// UnitsIn returns the units in a configuration in JSON, or 0.
+func (g *Playable) UnitsIn(override []byte) uint16 {
+	var c struct{ Units uint16 }
+	if g.Sized == nil || json.Unmarshal(override, &c) != nil { // ReadConfig tells what is wrong
+		return 0
+	}
+	return c.Units
+}
+
+// WithUnits returns a configuration in JSON with a number of units, unless it says one or the game knows none.
+func (g *Playable) WithUnits(override []byte, units uint16) []byte {
+	fields := map[string]json.RawMessage{}
+	if g.Sized == nil || len(override) > 0 && json.Unmarshal(override, &fields) != nil || fields[UnitsField] != nil {
+		return override
+	}
+	fields[UnitsField] = json.RawMessage(strconv.Itoa(int(units)))
+	b, err := json.Marshal(fields)
+	if err != nil {
+		panic(err) // it is a map of JSON
+	}
+	return b
+}
+
+// Configure returns a pointer to the configuration of a match with some units (0: as many as override says, or usual), in which the fields
+// of override have its values. override is JSON, or empty.
+func (g *Playable) Configure(players uint8, units uint16, override []byte) (any, error) {
+	if units > 0 && g.Sized == nil {
+		return nil, fmt.Errorf("game %s has no number of units: change its configuration instead", g.Name())
+	}
+	usual, err := g.config(players, cmp.Or(units, g.UnitsIn(override)))
+	if err != nil || len(override) == 0 {
+		return usual, err
+	}
+	return g.ReadConfig(override, usual)
+}
+
+// Accepts returns an error if the game refuses a match with these options.
+func (g *Playable) Accepts(players uint8, seed uint64, config any) error {
+	settings := lockstep.DefaultSettings(players)
+	settings.Seed = seed
+	h, err := g.NewHeader(lockstep.MatchID{}, settings, config)
+	if err == nil {
+		_, err = g.NewSimulation(h)
+	}
+	return err
+}
+
+// botRate is how many commands a random bot gives in 16 samples: about one in a second.
+const botRate = 1
+
+// Bot returns a bot for a seat: the game's own, or one that gives random commands.
+func (g *Playable) Bot(p lockstep.Player, seed uint64) lockstep.Bot {
+	if g.Maker != nil {
+		return g.Maker(p, seed)
+	}
+	return locksteptest.RandomBot(g.Game, botRate, nil)(p, seed)
+}
+
+// Length returns the number of ticks of a match of bots, which its rules end, and most if they do not.
+func (g *Playable) Length(players uint8, seed uint64, config any, most lockstep.Tick) (lockstep.Tick, error) {
+	var bots []lockstep.Bot
+	return locksteptest.Length(g.Game, locksteptest.Options{Config: config, Players: players, Seed: seed, Ticks: most, Play: func(p lockstep.Player, s *lockstep.Simulation) []any {
+		for len(bots) <= int(p) {
+			bots = append(bots, g.Bot(lockstep.Player(len(bots)), seed))
+		}
+		return bots[p](s)
+	}})
+}
+
+// AnyCommand returns a command that player 0 may give at the beginning of a match, if a random one is allowed.
+func (g *Playable) AnyCommand(players uint8, override []byte) (*lockstep.Command, error) {
+	config, err := g.Configure(players, 0, override)
+	if err != nil {
+		return nil, err
+	}
+	h, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(players), config)
+	if err != nil {
+		return nil, err
+	}
+	sim, err := g.NewSimulation(h)
+	if err != nil {
+		return nil, err
+	}
+	random, payloads := locksteptest.RandomBot(g.Game, 16, nil)(0, 1), g.NewPayloads()
+	var c *lockstep.Command
+	for range 1000 {
+		values := random(sim)
+		if len(values) == 0 {
+			continue
+		}
+		kind, payload, err := payloads.Encode(values[0])
+		if err != nil {
+			return nil, err
+		}
+		c = &lockstep.Command{Tick: 1, Sequence: 1, Kind: kind, Payload: slices.Clone(payload), Value: values[0]}
+		if sim.Validate(c) == nil {
+			return c, nil
+		}
+	}
+	if c == nil {
+		return nil, fmt.Errorf("game %s has no commands", g.Name())
+	}
+	return c, nil // the server refuses it, which is an answer too
+}
+
+// Bots returns a maker of bots for all seats of a match, or nil without the game's own: then random commands carry the match.
+func (g *Playable) Bots() func(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any {
+	if g.Maker == nil {
+		return nil
+	}
+	return func(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any {
+		var bots []lockstep.Bot
+		return func(p lockstep.Player, s *lockstep.Simulation) []any {
+			for len(bots) <= int(p) {
+				bots = append(bots, g.Maker(lockstep.Player(len(bots)), seed))
+			}
+			return bots[p](s)
+		}
+	}
+}
+
+// CompatOptions are what serve gives to the handler of tool.Compat, from its flags.
+type CompatOptions struct {
+	Match         string       // of connections that name none
+	Strangers     bool         // clients whose token is unknown may watch
+	Origins       []string     // hosts whose pages may connect from a browser
+	MaxPerAddress int          // connections of one address
+	Log           *slog.Logger // of the server
+}
+
+// An OtherWire is the wire of other clients of a game.
+type OtherWire struct {
+	Usual  lockstep.Settings
+	Bridge func(*server.Server, CompatOptions) http.Handler
+}

@@ -1,0 +1,319 @@
+//go:build !js
+
+// Package live has the verbs that play: demo, join, save, doctor and healthcheck.
+package live
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/client"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
+	"github.com/seed-49bee653/samestep/kit/netsim"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	wasm "github.com/seed-49bee653/samestep/module"
+	"github.com/seed-49bee653/samestep/server"
+)
+
+// JoinCommand returns the verb join.
+func JoinCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "join",
+		Usage:     "play or watch a live match, without graphics",
+		ArgsUsage: "URL [URL...]",
+		Description: `Joins the match at a URL such as http://127.0.0.1:8766/matches/match-1. Further URLs are
+of the same match at other servers of a cluster, which are tried in turn; servers that
+redirect (serve with redirect) must all be among them. If the match's rules are in a module
+that neither --rules nor the program nor the user's cache has, join fetches it from the
+server, and keeps it in the cache: modules reach no files and no network.
+
+A bot plays in the seat of the token, or join only watches. On a terminal it shows a
+status line every second. At the end it prints a summary, and exits with 3 if a checksum
+of the match differs from its own, or if the players' differ without a majority, or with 1 if the server never let it in.
+
+Other users can see a token on the command line; prefer --token-file or the
+environment variable ` + console.TokenEnv + `.`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "token", Usage: "authorizes you", EnvVars: []string{console.TokenEnv}},
+			&cli.StringFlag{Name: "token-file", Usage: "`FILE` with the token"},
+			&cli.StringFlag{Name: "bot", Value: "default", Usage: "the bot that plays: default or none"},
+			&cli.BoolFlag{Name: "spectate", Usage: "only watch"},
+			&cli.DurationFlag{Name: "for", Usage: "leave after `TIME`; 0: at the end of the match"},
+			&cli.DurationFlag{Name: "retry", Value: 10 * time.Minute, Usage: "try for `TIME` to come back after a lost connection; if given, also to reach the server at first"},
+			&cli.UintFlag{Name: "predict", Usage: "run own commands at once, up to `N` ticks ahead"},
+			&cli.UintFlag{Name: "predict-late", Usage: "go on over up to `N` ticks that are late, as if nobody had given a command"},
+			&cli.StringFlag{Name: "netsim", Usage: "make the connection worse: `\"delay=80ms jitter=20ms loss=1% rate=64KiB seed=7\"`"},
+			&cli.UintFlag{Name: "corrupt", Usage: "change a field of this client's state at tick `N`, to see what happens"},
+			&cli.StringFlag{Name: "corrupt-path", Usage: "the field that --corrupt changes; the default is one whose change lasts"},
+			&cli.BoolFlag{Name: "feed", Usage: "ask for views instead of the match, and simulate nothing; with --json print each as a line"},
+			gameset.AssetsFlag, console.JSONFlag,
+		},
+		Action: func(c *cli.Context) error {
+			j, err := newJoin(c)
+			if err != nil {
+				return err
+			}
+			ctx, stop := console.Interruptible(c)
+			defer stop()
+			var budget *wasm.Budget
+			if m := j.game.Module; m != nil {
+				budget = m.Budget
+			}
+			err = gameset.Exceeded(budget, j.run(ctx))
+			if j.lines != nil {
+				return cmp.Or(err, j.lines.Flush())
+			}
+			return gameset.Tell(c, &j.summary, j.print, err)
+		},
+	}
+}
+
+// A Join is a client that join runs.
+type Join struct {
+	flags    *cli.Context
+	sockets  []string // URLs of the match's WebSocket, at all servers
+	token    string
+	game     *gameset.Playable
+	link     netsim.Link
+	Status   io.Writer     // a terminal, or nil
+	corrupt  lockstep.Tick // 0 after the corruption
+	lines    *bufio.Writer // for views as JSON, or nil
+	bot      lockstep.Bot
+	held     string // why the match is held, if that is not shown yet
+	failed   error  // of the session's goroutine
+	welcomed bool
+	refusal  error // why the last attempt before the welcome has failed, or nil
+	summary  JoinSummary
+}
+
+func often(n int, watched lockstep.Time) perMinute {
+	return perMinute{n, float64(n) * float64(60*lockstep.Second) / float64(max(1, watched))}
+}
+
+func newJoin(c *cli.Context) (*Join, error) {
+	j := &Join{flags: c, corrupt: gameset.TickOf(c, "corrupt")}
+	j.summary.Seat = -1
+	if console.IsTerminal(c.App.ErrWriter) {
+		j.Status = c.App.ErrWriter
+	}
+	var err error
+	if j.token, err = console.ClientToken(c); err != nil {
+		return nil, err
+	}
+	if bot := c.String("bot"); bot != "default" && bot != "none" {
+		return nil, console.Usagef("--bot: got %q, want default or none", bot)
+	}
+	if j.link, err = netsim.Parse(c.String("netsim")); err != nil {
+		return nil, console.Usagef("--netsim: %v", err)
+	}
+	var pages []string
+	for _, text := range c.Args().Slice() {
+		page, socket, err := MatchURLs(text)
+		if err != nil {
+			return nil, err
+		}
+		pages, j.sockets = append(pages, page), append(j.sockets, socket)
+	}
+	view, err := j.await(c.Context, pages)
+	if err != nil {
+		return nil, err
+	}
+	if j.game, err = GameOfMatch(c, view, pages, j.token); err != nil {
+		return nil, err
+	}
+	j.summary.Match = view.Match
+	feeds := c.Bool("feed")
+	switch {
+	case view.PlayersSee == "views" && !feeds:
+		return nil, console.Usagef("%s shows views only: want --feed", pages[0])
+	case feeds && j.game.ViewSchema() == nil:
+		return nil, console.Usagef("--feed: the rules of %s have no views (Rules.View)", view.Game)
+	case feeds && (j.corrupt > 0 || c.IsSet("predict") || c.IsSet("predict-late") || c.String("bot") != "none" && c.IsSet("bot")):
+		return nil, console.Usagef("--feed: there is no state, so want no --bot, --predict, --predict-late and --corrupt")
+	case feeds && c.Bool(console.JSONFlag.Name):
+		j.lines = bufio.NewWriter(c.App.Writer)
+	}
+	return j, nil
+}
+
+var (
+	errNotIn   = errors.New("the server never let this client in")
+	errToken   = errors.New("the server does not know this token, or not for this match")
+	errNoToken = errors.New("the server wants a token: see --token-file and " + console.TokenEnv)
+)
+
+func (j *Join) run(ctx context.Context) error {
+	if limit := j.flags.Duration("for"); limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	o := client.Options{
+		Servers: j.sockets[1:],
+		Options: player.Options{
+			Token: j.token, Views: j.flags.Bool("feed"), Predict: gameset.TickOf(j.flags, "predict"), PredictLate: gameset.TickOf(j.flags, "predict-late"),
+			Reconnect: player.ReconnectPolicy{Total: max(1, lockstep.Time(j.flags.Duration("retry").Microseconds()))},
+		},
+		Handle: j.Event,
+		Sample: j.sample,
+		Assets: gameset.JoinCache{Game: j.game.Game, Folder: gameset.AssetFolder(j.flags)},
+	}
+	if j.link != (netsim.Link{}) {
+		o.Wrap = through(j.link, func(*netsim.Conn) {})
+		o.WrapPackets = func(c net.PacketConn) net.PacketConn { return netsim.WrapPacket(c, j.link) }
+	}
+	s := client.Dial(ctx, j.sockets[0], j.game.Game, o)
+	j.summary.Session = s.ID()
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	for running := true; running; {
+		select {
+		case <-s.Done():
+			running = false
+		case <-second.C:
+			s.Do(j.Observe)
+		}
+	}
+	switch err := s.Wait(); {
+	case j.failed != nil:
+		return j.failed
+	case j.refusal == errNoToken || j.refusal == errToken:
+		return j.refusal
+	case err != nil && ctx.Err() == nil: // otherwise it had to leave
+		return err
+	case !j.welcomed && j.refusal != nil:
+		return fmt.Errorf("%w: %w", errNotIn, j.refusal)
+	case !j.welcomed:
+		return errNotIn
+	case j.summary.Differing+j.summary.Desyncs > 0: // also if it healed, or only the server has seen it
+		return console.ErrDiffered
+	case j.summary.Undecided > 0:
+		return console.ErrUndecided
+	}
+	return console.EndedByPanic(j.summary.Ended)
+}
+
+// sample lets the bot play, and corrupts the state at the tick of --corrupt.
+func (j *Join) sample(c *player.Client) {
+	if sight, ok := c.Sight(); ok {
+		j.see(c, &sight)
+		return
+	}
+	if j.corrupt > 0 && c.Simulation().Tick() >= j.corrupt {
+		j.corrupt = 0
+		path := j.flags.String("corrupt-path")
+		if path == "" {
+			path, j.failed = checks.FieldThatLasts(j.game, c.Simulation())
+		}
+		if j.failed == nil {
+			j.failed = c.Corrupt(path)
+		}
+		if j.failed != nil {
+			c.Leave("nothing can be corrupted")
+			return
+		}
+	}
+	gameset.PlayTurn(c, j.bot)
+	j.note(c)
+}
+
+// see prints a view.
+func (j *Join) see(c *player.Client, sight *player.Sight) {
+	j.note(c)
+	if j.lines == nil {
+		return
+	}
+	err := replays.FeedTo(j.lines, j.game.Game, sight.Tick, sight.Viewer, 0, sight.Current)
+	if err = cmp.Or(err, j.lines.Flush()); err != nil && j.failed == nil {
+		j.failed = err
+		c.Leave("nobody reads")
+	}
+}
+
+// note notes the status for the summary.
+func (j *Join) note(c *player.Client) {
+	st, s := c.Status(), &j.summary
+	s.Tick, s.InputDelay, s.Agreed, s.Differing = st.Tick, st.InputDelay, st.Agreed, st.Differing
+	s.RoundTripMS = float64(st.RoundTrip) / float64(lockstep.Millisecond)
+	s.Watched, s.LateFrames, s.Repeats = float64(st.Watched)/float64(lockstep.Second), st.LateFrames, st.Repeats
+	s.Stalls, s.Corrections, s.Rollbacks = often(st.Stalls, st.Watched), often(st.Corrections, st.Watched), often(st.Rollbacks, st.Watched)
+	if st.Datagrams {
+		in, out := float64(st.LossIn)/10_000, float64(st.LossOut)/10_000
+		s.LossIn, s.LossOut = &in, &out
+	}
+	s.BytesIn, s.BytesOut = st.BytesIn, st.BytesOut
+}
+
+// Observe shows the status line.
+func (j *Join) Observe(c *player.Client) {
+	if j.Status == nil {
+		return
+	}
+	if j.held != "" {
+		fmt.Fprintln(j.Status, console.Shown(j.held))
+		j.held = ""
+	}
+	st := c.Status()
+	line := fmt.Sprintf("%-11s tick %d of %d  delay %d  round trip %.1f ms  buffer %d  checksums %d equal, %d differ  in %s/s  out %s/s\n",
+		st.Stage, st.Tick, st.ServerTick, st.InputDelay, float64(st.RoundTrip)/float64(lockstep.Millisecond), st.Backlog, st.Agreed, st.Differing,
+		console.Size(int64(st.BytesInRate)), console.Size(int64(st.BytesOutRate)))
+	j.Status.Write(console.Fit([]byte(line), console.TerminalWidth(j.Status)-1)) // an error: the terminal is gone
+}
+
+func (j *Join) print(w io.Writer) {
+	s, who := &j.summary, "spectator"
+	switch {
+	case s.Seat >= 0:
+		who = fmt.Sprintf("player %d", s.Seat)
+	case !j.welcomed:
+		who = "not let in"
+	}
+	line := console.NewLiner(w)
+	fmt.Fprintf(w, "%s to tick %d, input delay %s, round trip %.1f ms\n", who, s.Tick, console.Count(s.InputDelay, "tick"), s.RoundTripMS)
+	line("checksums", "%d equal, %d differ; %s, %d healed", s.Agreed, s.Differing, console.Count(s.Desyncs, "desync"), s.Healed)
+	if s.Undecided > 0 {
+		line("undecided", "%s of the players without a majority: nobody knows whose state is right", console.Count(s.Undecided, "check"))
+	}
+	if s.Watched > 0 {
+		line("view", "%s of more than 100 ms (%.1f a minute), %s (%.1f a minute), %s", console.Count(s.Stalls.Count, "stall"), s.Stalls.PerMinute,
+			console.Count(s.Corrections.Count, "correction"), s.Corrections.PerMinute, console.Count(int(s.LateFrames), "late frame"))
+	}
+	if s.LossIn != nil {
+		line("datagrams", "%.1f %% lost in, %.1f %% lost out, %s", *s.LossIn, *s.LossOut, console.Count(int(s.Repeats), "repeat"))
+	}
+	line("commands", "%d accepted, %d rejected", s.Accepted, s.Rejected)
+	line("connection", "lost %s, resumed %d, synced %d; %s in, %s out", console.Count(s.Losses, "time"), s.Resumed, s.Synced, console.Size(int64(s.BytesIn)), console.Size(int64(s.BytesOut)))
+	line("logs", "the server names match %s, session %s", s.Match, s.Session)
+	if s.Ended != "" {
+		fmt.Fprintf(w, "the match ended: %q\n", s.Ended)
+	}
+}
+
+// await returns the view of a match at one of its servers. With --retry it tries again until one answers.
+func (j *Join) await(ctx context.Context, pages []string) (view *server.View, err error) {
+	var limit time.Duration
+	if j.flags.IsSet("retry") {
+		limit = j.flags.Duration("retry")
+	}
+	err = insist(ctx, limit, func() error {
+		for _, page := range pages {
+			if view, err = ViewOf(ctx, page, j.token); err == nil {
+				break
+			}
+		}
+		return err
+	})
+	return view, err
+}

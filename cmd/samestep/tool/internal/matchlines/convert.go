@@ -1,0 +1,301 @@
+//go:build !js
+
+package matchlines
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/internal/matchlog"
+	"github.com/seed-49bee653/samestep/internal/nullgame"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// ConvertLines makes f a replay if it begins as lines, or as a compressed file.
+func ConvertLines(f *replay.File) error {
+	head, err := FirstBytes(f)
+	if err != nil || !isLines(head) {
+		return err
+	}
+	return f.Convert(func(out, in *os.File) error {
+		s, err := Surveyed(in)
+		if err != nil {
+			return err
+		}
+		return s.Write(out, in, replay.WriterOptions{})
+	})
+}
+
+// isLines reports whether the first bytes are those of lines, or of a compressed file.
+func isLines(head string) bool {
+	head = strings.TrimPrefix(head, matchlog.Mark)
+	return strings.HasPrefix(head, "{") || strings.HasPrefix(head, "\x1f\x8b")
+}
+
+// HeaderOfLines returns the header of a file that has lines of a match, and not only those of reports, or nil.
+func HeaderOfLines(f *replay.File) (*matchlog.Header, error) {
+	head, err := FirstBytes(f)
+	if err != nil || !isLines(head) {
+		return nil, err
+	}
+	content, size, err := f.Content()
+	if err != nil {
+		return nil, err
+	}
+	r, err := matchlog.NewReader(io.NewSectionReader(content, 0, size))
+	if err != nil {
+		return nil, nil
+	}
+	return &r.Header, nil
+}
+
+// Write writes the match of a survey as a replay.
+func (s *survey) Write(out io.Writer, in io.ReadSeeker, o replay.WriterOptions) error {
+	w := replay.NewWriter(out, o)
+	if err := (&importer{survey: s, out: w}).run(in); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// An importer writes a match of another engine as records. It reads the match a second time, because the survey does
+// not keep commands and notes.
+type importer struct {
+	*survey
+	out      lockstep.Log
+	err      error // the first one of out
+	enc      record.Encoder
+	payloads *record.Payloads
+	encoded  []byte    // payloads of a tick
+	sum      []byte    // the line of a checksum
+	silent   [256]bool // players that do not report
+	last     [256]lockstep.Sequence
+}
+
+func (i *importer) run(in io.ReadSeeker) error {
+	if err := i.header(); err != nil {
+		return err
+	}
+	r, content, err := scanned(in, i.first, i)
+	if err != nil {
+		return err
+	}
+	if content != i.content || r.Torn() != i.Torn {
+		return fmt.Errorf("%w: the file changed while it was read", matchlog.ErrMalformed)
+	}
+	if i.Torn {
+		return i.append(i.enc.End(replay.ForeignTorn))
+	}
+	return i.append(i.enc.End("imported"))
+}
+
+// header writes the header of a game without rules, and an empty state.
+func (i *importer) header() error {
+	var kinds []lockstep.Kind
+	for kind, used := range i.kinds {
+		if used {
+			kinds = append(kinds, lockstep.Kind(kind))
+		}
+	}
+	g, err := nullgame.Of(kinds)
+	if err != nil {
+		return err
+	}
+	i.payloads = g.NewPayloads()
+	s := lockstep.DefaultSettings(i.match.Players)
+	s.TickMicros, s.KeyframeEvery = i.match.TickMicros, 0
+	s.Seed, s.CheckEvery = 0, i.every() // the seed is unknown
+	h, err := g.NewHeader(i.id, s, &nullgame.Config{})
+	if err != nil {
+		return err
+	}
+	sim, err := g.NewSimulation(h)
+	if err != nil {
+		return err
+	}
+	h.Engine, h.Game, h.Sources = replay.ForeignEngine, clip(i.match.Title, 128), "" // not from the sources of this program
+	h.Build, h.Platform = cmp.Or(i.match.Build, replay.ForeignBuild), cmp.Or(i.match.Platform, replay.ForeignPlatform)
+	i.append(i.enc.Header(h))
+	i.append(i.enc.Keyframe(lockstep.Tick(i.first), sim.Hash(), nil, sim.AppendState(nil)))
+	if i.recording() {
+		return i.line(newHeaderLine(&i.match))
+	}
+	return i.err
+}
+
+// recording reports whether some line has no other place in a replay, so the header needs one, too.
+func (i *importer) recording() bool { return i.match.Recording() || i.lines }
+
+// line writes a line that has no other place in a replay.
+func (i *importer) line(v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return i.append(i.enc.Foreign(text))
+}
+
+// append writes a record, and returns the first error of the log.
+func (i *importer) append(record []byte) error {
+	if i.err == nil {
+		i.err = i.out.Append(record)
+	}
+	return i.err
+}
+
+// clip returns the first characters of a text, at most n bytes.
+func clip(s string, n int) string { return strings.ToValidUTF8(s[:min(n, len(s))], "") }
+
+// begin writes the checksums of a tick.
+func (i *importer) begin(tick uint32) error { return i.checks(tick) }
+
+// next returns the next tick with checksums.
+func (i *importer) next(tick uint32) uint32 {
+	if len(i.votes) == 0 {
+		return math.MaxUint32
+	}
+	return max(i.votes[0].tick(), tick+1)
+}
+
+// skip writes ticks without commands.
+func (i *importer) skip(ticks uint32) error {
+	for ticks > 0 && i.err == nil {
+		n := min(ticks, record.MaxEmptyRun)
+		i.append(i.enc.Empty(n))
+		ticks -= n
+	}
+	return i.err
+}
+
+// reordered writes the order of the players in the present tick.
+func (i *importer) reordered(tick uint32, order uint64) error {
+	return i.line(OrderLine{tick, checksum.FormatHash(order)})
+}
+
+// sumLine returns the line of a checksum with more than 64 bits.
+func (i *importer) sumLine(tick lockstep.Tick, v vote) []byte {
+	sum, n := checksum.FormatHash(v.hash), len(i.match.Sections)
+	if !v.long() {
+		return AppendSumLine(i.sum[:0], tick, v.player(), sum, i.sections.at(v.at, n))
+	}
+	long := i.sections.at(v.at, 2)
+	sum = checksum.FormatHash(long[0]) + checksum.FormatHash(long[1])
+	if v.sectioned() {
+		return AppendSumLine(i.sum[:0], tick, v.player(), sum, i.sections.at(v.at+2, n))
+	}
+	return AppendSumLine(i.sum[:0], tick, v.player(), sum, nil)
+}
+
+// remark writes a note of the present tick. The survey has the checksums.
+func (i *importer) remark(e *matchlog.Entry) error {
+	switch {
+	case e.Checksum:
+		return nil
+	case e.Dump:
+		return i.state(e)
+	case e.Gap:
+		return i.line(GapLine{e.Tick, e.Until})
+	case e.Order:
+		return i.line(OrderLine{e.Tick, checksum.FormatHash(e.Hash)})
+	}
+	return i.append(i.enc.Note(lockstep.Player(e.Player), e.Topic, e.Text))
+}
+
+// state writes a state, in parts of lines that are not too long.
+func (i *importer) state(e *matchlog.Entry) error {
+	rest := e.State
+	for first := true; first || len(rest) > 0; first = false {
+		part := rest[:min(len(rest), statePart)]
+		rest = rest[len(part):]
+		if err := i.line(StateLine{e.Tick, e.Player, part, len(rest) > 0}); err != nil {
+			return err
+		}
+	}
+	return i.err
+}
+
+// end writes the commands of a tick, which give the next state.
+func (i *importer) end(tick uint32, commands []play) error {
+	f := lockstep.Frame{Tick: lockstep.Tick(tick) + 1, Commands: make([]lockstep.Command, 0, len(commands))}
+	size := 0
+	for n := range commands {
+		size += len(commands[n].payload) + 64 // more than what encoding adds
+	}
+	i.encoded = slices.Grow(i.encoded[:0], size) // the commands keep what append would leave behind
+	for n := range commands {
+		e := &commands[n]
+		if seq := lockstep.Sequence(e.sequence); seq <= i.last[e.player] {
+			return matchlog.MalformedAt(e.line, fmt.Errorf("tick %d: player %d: got sequence %d, want more than %d", tick, e.player, seq, i.last[e.player]))
+		}
+		i.last[e.player] = lockstep.Sequence(e.sequence)
+		payload, err := i.payloads.EncodeAs(lockstep.Kind(e.kind), &nullgame.Opaque{Data: e.payload})
+		if err != nil {
+			return matchlog.MalformedAt(e.line, fmt.Errorf("tick %d: %w", tick, err))
+		}
+		from := len(i.encoded)
+		i.encoded = append(i.encoded, payload...)
+		f.Commands = append(f.Commands, lockstep.Command{
+			Tick: f.Tick, Player: lockstep.Player(e.player), Sequence: lockstep.Sequence(e.sequence), Kind: lockstep.Kind(e.kind), Payload: i.encoded[from:],
+		})
+	}
+	if err := i.append(i.enc.Frame(&f)); err != nil {
+		return fmt.Errorf("tick %d: %w", tick, err)
+	}
+	return nil
+}
+
+// checks writes the checksums of a tick: the one on which most players agree, and those of the others. If the two
+// largest groups have the same size, all players differ.
+func (i *importer) checks(tick uint32) error {
+	sums, err := i.take(tick)
+	if err != nil || len(sums) == 0 {
+		return err
+	}
+	for p := range lockstep.Player(i.match.Players) {
+		silent := !slices.ContainsFunc(sums, func(v vote) bool { return v.player() == p })
+		if silent == i.silent[p] {
+			continue
+		}
+		i.silent[p] = silent
+		i.append(i.enc.Event(p, record.EventReports, map[bool]string{true: "no", false: "yes"}[silent]))
+	}
+	for _, v := range sums {
+		if v.at > 0 {
+			i.sum = i.sumLine(lockstep.Tick(tick), v)
+			i.append(i.enc.Foreign(i.sum))
+		}
+	}
+	agreed, ok := majority(sums)
+	if ok {
+		i.append(i.enc.Checksum(lockstep.Tick(tick), agreed))
+	}
+	for _, v := range sums {
+		if !ok || v.hash != agreed {
+			i.append(i.enc.Mismatch(lockstep.Tick(tick), v.player(), v.hash))
+		}
+	}
+	return i.err
+}
+
+// FirstBytes returns the first four bytes of a file.
+func FirstBytes(f *replay.File) (string, error) {
+	content, _, err := f.Content()
+	if err != nil {
+		return "", err
+	}
+	var head [4]byte
+	n, err := content.ReadAt(head[:], 0)
+	if err == io.EOF {
+		err = nil
+	}
+	return string(head[:n]), err
+}

@@ -1,0 +1,232 @@
+//go:build !js
+
+// Package serving has the verb serve, and the pages that it serves.
+package serving
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/server"
+	"github.com/seed-49bee653/samestep/server/agones"
+)
+
+// ServeCommand returns the verb serve.
+func ServeCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "serve",
+		Usage: "host live matches",
+		Description: `Hosts matches over WebSockets until it is interrupted. Then it suspends them: it tells
+the clients when to come back, and exits. The next start with --resume goes on with
+these matches, and with those that a crash has stopped. Only the rules, an admin,
+abandoned or idle end a match.
+
+The flags are what people type. They and everything else are keys of the file of
+--settings, which --print-settings prints with their meaning; --set sets one key.
+
+Tokens carry the rights of clients. They are a list in a file (--tokens) or in the
+environment (` + console.TokensEnv + `), with a line "ROLE SEAT NAME MATCH TOKEN" for each, where
+a dash stands for any seat or every match; or they are signed tokens (jwt-key).
+The SEAT of a spectator can be player:N, team:N or role:NAME: it gets the views of that
+one, as a coach, and sees nothing else.
+Without either, the server draws a token for each seat of each match into tokens.txt in
+--dir, which only its user can read, and prints them on a terminal. With --resume these
+tokens stay valid. With --guests the server is open to everybody: guests need no token.
+
+A player joins with: samestep join http://127.0.0.1:8766/matches/match-1
+or in a browser, at the address that is printed. In a checkout, the page's
+WebAssembly is built once, with the Go toolchain, into the user's cache directory.
+Release builds embed it. --set web=false works without both.
+
+In a pod of Agones, which sets ` + agones.PortVariable + `, it tells the sidecar that it
+lives, is ready, has a match that somebody plays, and has ended.`,
+		Flags:  ServeFlags(Extension{}),
+		Action: serve,
+	}
+}
+
+func serve(c *cli.Context) error {
+	if c.String(console.WriteSettingsFlag.Name) != "" {
+		return writeSettings(c)
+	}
+	if c.Bool(console.PrintSettingsFlag.Name) {
+		return console.PrintSettings(c)
+	}
+	if err := checkExtension(c); err != nil {
+		return err
+	}
+	if c.Bool(checkConfigFlag.Name) {
+		return checkServeConfig(c)
+	}
+	begin, err := newStart(c)
+	if err != nil {
+		return err
+	}
+	games, specs, policy := begin.games, begin.specs, begin.policy
+	stopped, err := findInterrupted(c, games, policy)
+	if err != nil {
+		return err
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(40) // the states of matches live long, so collecting more often costs little; see docs/operations.md
+	}
+	ctx, stop := UntilSignal(c.Context) // from now on an interrupt suspends
+	defer stop()
+	bound, err := bind(c)
+	if err != nil {
+		return err
+	}
+	defer bound.Close()
+	admins, err := bindAdmins(c)
+	if err != nil {
+		return err
+	}
+	all := stopped.with(specs)
+	o, files, err := serverOptions(c, games, all, policy)
+	if err != nil {
+		return err
+	}
+	files = append(files, bound.files...)
+	if settings := settingsFileOf(c); settings != nil {
+		files = append(files, settings.Reloadable(len(all)))
+	}
+	files.measure(&o)
+	warnInterrupted(c, o.Log)
+	kept, err := addArchive(c, &o)
+	if err != nil {
+		return err
+	}
+	defer closeArchive(kept)
+	beside, err := extend(c, bound.url(), games, policy, &o)
+	if err != nil {
+		return err
+	}
+	defer closeServing(beside)
+	s, err := server.New(o)
+	if err != nil {
+		return err
+	}
+	beside.Serve(s)
+	policy.openReplay = s.OpenReplay
+	addCompat(c, begin.game, s, &o)
+	stopDatagrams, err := serveDatagrams(s, bound, datagramAddress(c), c.String("datagrams-public"), o.Log)
+	if err != nil {
+		return err
+	}
+	defer stopDatagrams()
+	l := bound.under(s)
+	public := http.Handler(s)
+	if admins != nil {
+		public = s.Public()
+		serveAdmins(admins, s, o.Log)
+	}
+	for i := 0; i < len(specs) && err == nil; i++ {
+		if !stopped.taken[specs[i].Name] {
+			if _, err = s.Create(specs[i]); o.Replicator != nil && errors.Is(err, server.ErrExists) { // last, since it begins a replay
+				err = nil // another server of the cluster has begun it
+			}
+		}
+	}
+	if kept != nil && err == nil {
+		err = kept.Adopt(o.Dir)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.App.Writer, "listening on %s\n", bound.url())
+	stopped.start(c, s, o.Log, specs)
+	public = beside.Handler(public)
+	if c.Bool("web") {
+		public = aroundPage(PageOver(begin.game, c, public, o.Log), public)
+	}
+	defer files.watch(s, o.Log, reloadEvery)()
+	notifySystemd(daemon.SdNotifyReady, o.Log)
+	defer keepWatchdogFed(o.Log)()
+	untellAgones, err := tellAgones(s, o.Log)
+	if err != nil {
+		return err
+	}
+	defer untellAgones() // when the matches are suspended
+	return ServeUntilInterrupted(ctx, stop, s, beside, underPath(bound.path, public), l, c.Duration("drain"), o.Log)
+}
+
+// UntilSignal returns a context that ends at an interrupt. After stop an interrupt ends the program.
+func UntilSignal(ctx context.Context) (_ context.Context, stop func()) {
+	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+}
+
+// ServeUntilInterrupted serves until ctx ends, which is of UntilSignal, with its stop.
+func ServeUntilInterrupted(ctx context.Context, stop func(), s *server.Server, beside Serving, handler http.Handler, l net.Listener, drain time.Duration, log *slog.Logger) error {
+	h := server.HTTPServer("", handler)
+	h.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
+	failed := make(chan error, 1)
+	go func() { failed <- h.Serve(l) }()
+	var failure error
+	select {
+	case failure = <-failed: // the matches are suspended all the same
+	case <-ctx.Done():
+	}
+	if drain > 0 && failure == nil {
+		drainUntilInterrupted(s, drain, log)
+	}
+	stop() // another interrupt ends the program
+	log.Warn("shutting down")
+	notifySystemd(daemon.SdNotifyStopping, log)
+	leaving, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	beside.Leave(leaving)
+	ctx, cancel = context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	return errors.Join(failure, s.Shutdown(ctx), h.Shutdown(ctx))
+}
+
+// drainUntilInterrupted waits until all matches are over, for a time, or until a further interrupt.
+func drainUntilInterrupted(s *server.Server, limit time.Duration, log *slog.Logger) {
+	ctx, stop := UntilSignal(context.Background())
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	log.Warn("draining", "matches", len(s.Matches()), "longest", limit)
+	if s.Drain(ctx) == nil {
+		log.Warn("drained")
+	}
+}
+
+// bindAdmins opens the listener of --admin-listen before anything is printed or written; nil without the flag.
+func bindAdmins(c *cli.Context) (net.Listener, error) {
+	if addr := c.String("admin-listen"); addr != "" {
+		return listenOn(addr)
+	}
+	return nil, nil
+}
+
+// serveAdmins serves all of the server on a listener, and Go's profiles. The server checks the host of each request.
+func serveAdmins(l net.Listener, s *server.Server, log *slog.Logger) {
+	addr := l.Addr().String()
+	profiles := http.NewServeMux()
+	profiles.HandleFunc("/debug/pprof/", pprof.Index)
+	profiles.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	profiles.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	all := http.NewServeMux()
+	all.Handle("/debug/pprof/", s.Guard(profiles))
+	all.Handle("/", s.Private())
+	l = s.Listener(l)
+	log.Info("listening for admins", "address", l.Addr().String())
+	h := server.HTTPServer("", all)
+	h.WriteTimeout = 0 // a profile takes as long as it was asked to
+	go func() { log.Error("operators", "address", addr, "err", h.Serve(l)) }()
+}

@@ -1,0 +1,185 @@
+//go:build !js
+
+package serving
+
+import (
+	"cmp"
+	"context"
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
+	"github.com/seed-49bee653/samestep/server"
+	"github.com/seed-49bee653/samestep/server/archive"
+	"github.com/seed-49bee653/samestep/server/archive/s3"
+)
+
+// openStore opens the store of archive, and says where its index is: in the folder itself, or in dir.
+func openStore(c *cli.Context) (store archive.Store, index string, err error) {
+	place, dir := storePlace(c), c.String("dir")
+	if x, _ := c.App.Metadata[ExtensionKey].(Extension); x.OpenStore != nil {
+		if store, err = x.OpenStore(c, place); store != nil || err != nil {
+			return store, filepath.Join(dir, "archive.db"), err
+		}
+	}
+	if !strings.HasPrefix(place, "s3:") {
+		store, err = archive.OpenFolder(place)
+		return store, filepath.Join(place, "index.db"), err
+	}
+	config, err := s3.FromEnvironment(place, os.Getenv)
+	if err != nil {
+		return nil, "", err
+	}
+	store, err = s3.New(config)
+	return store, filepath.Join(dir, "archive.db"), err
+}
+
+// storePlace returns the place of an archive: that of archive, or the argument of a verb.
+func storePlace(c *cli.Context) string { return cmp.Or(c.String("archive"), c.Args().First()) }
+
+// addArchive adds the key of sign-key and the archive of archive to a server's options. The archive is nil if there
+// is none.
+func addArchive(c *cli.Context, o *server.Options) (*archive.Archive, error) {
+	key, err := archiveKey(c)
+	if err != nil {
+		return nil, err
+	}
+	o.SignKey = key
+	if c.String("archive") == "" {
+		return nil, nil
+	}
+	a, err := openArchive(c, key, o.Log)
+	if err != nil {
+		return nil, err
+	}
+	o.Archive, o.Metrics = a, append(o.Metrics, a.Collector())
+	return a, nil
+}
+
+// archiveKey checks the flags of the archive, and returns the key of sign-key, or nil.
+func archiveKey(c *cli.Context) (key ed25519.PrivateKey, err error) {
+	if path := c.String("sign-key"); path != "" {
+		if c.Bool("keep-open") {
+			return nil, console.Usagef("sign-key: got it with keep-open, but only sealed replays are signed")
+		}
+		if key, err = replays.ReadKey[ed25519.PrivateKey](path, "PRIVATE KEY", x509.ParsePKCS8PrivateKey); err != nil {
+			return nil, err
+		}
+	}
+	switch place, dir := c.String("archive"), c.String("dir"); {
+	case place == "" && slices.ContainsFunc(keepFlags, c.IsSet):
+		return nil, console.Usagef("%s need archive", strings.Join(keepFlags, ", "))
+	case place == "":
+	case dir == "":
+		return nil, console.Usagef("archive needs --dir, where replays are written first")
+	case filepath.Clean(place) == filepath.Clean(dir):
+		return nil, console.Usagef("archive: got the folder of --dir, want another one")
+	}
+	return key, nil
+}
+
+// openArchive opens the archive of archive.
+func openArchive(c *cli.Context, key ed25519.PrivateKey, log *slog.Logger) (*archive.Archive, error) {
+	store, index, err := openStore(c)
+	if err != nil {
+		return nil, fmt.Errorf("archive: %w", err)
+	}
+	o := archive.Options{Store: store, Index: index, Log: log, Keep: keep(c)}
+	if !c.Bool("keep-open") {
+		o.Seal = func(ctx context.Context, path string) error { return server.SealFile(ctx, path, key) }
+	}
+	if _, ok := store.(*archive.Folder); ok {
+		o.Follow = -1 // who uses the folder also uses the index in it
+	}
+	if key != nil {
+		o.Signer = hex.EncodeToString(key.Public().(ed25519.PublicKey))
+	}
+	return archive.New(o)
+}
+
+// keepFlags are the flags that say what stays in the archive.
+var keepFlags = []string{"keep-days", "keep-replays", "keep-bytes", "keep-bundles", "keep-bundles-bytes"}
+
+// keep returns what stays in the archive. Without a limit of their own, bundles and pages may take as many bytes as the replays.
+func keep(c *cli.Context) archive.Keep {
+	number := func(name string) int { return int(min(c.Uint(name), 1<<31-1)) }
+	bytes := func(name string) int64 { return int64(min(c.Uint64(name), 1<<62)) }
+	k := archive.Keep{
+		Age: time.Duration(min(c.Uint("keep-days"), maxKeepDays)) * 24 * time.Hour, Replays: number("keep-replays"), Bytes: bytes("keep-bytes"),
+		Bundles: number("keep-bundles"), BundleBytes: bytes("keep-bundles-bytes"),
+	}
+	if !c.IsSet("keep-bundles-bytes") {
+		k.BundleBytes = k.Bytes
+	}
+	return k
+}
+
+// maxKeepDays is the largest keep-days, a century.
+const maxKeepDays = 36500
+
+// archiveGrace is how long a server that stops waits for its archive. What is left is archived after the next start.
+const archiveGrace = 2 * time.Second
+
+// closeArchive stops the archive, which may be nil.
+func closeArchive(a *archive.Archive) {
+	if a == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), archiveGrace)
+	defer cancel()
+	a.Flush(ctx)
+	endWithin(archiveGrace, a.Close)
+}
+
+// ReplayIndexCommand returns the verb replay index.
+func ReplayIndexCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "index",
+		Usage:     "make the index of a server's archive again",
+		ArgsUsage: "PLACE",
+		Description: `Reads the archive of a server, a folder or s3://BUCKET/PREFIX, and makes
+its index agree with it. A server does this by itself when its index is missing. Use it
+after files in a folder were added or removed by hand, or after files were replaced, also
+while the server runs.`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "dir", Value: "matches", Usage: "the server's `FOLDER`, which has the index of an archive that is no folder"},
+			console.JSONFlag,
+		},
+		Action: replayIndex,
+	}
+}
+
+func replayIndex(c *cli.Context) error {
+	place := c.Args().First()
+	if _, err := os.Stat(place); err != nil && !strings.Contains(place, ":") {
+		return err
+	}
+	store, index, err := openStore(c)
+	if err != nil {
+		return err
+	}
+	if closer, ok := store.(interface{ Close() }); ok {
+		defer closer.Close()
+	}
+	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	n, err := archive.Index(c.Context, store, index, log)
+	if err != nil {
+		return err
+	}
+	return gameset.Tell(c, struct {
+		Files int `json:"files"`
+	}{n}, func(w io.Writer) { fmt.Fprintf(w, "%s in %s\n", console.Count(n, "file"), index) }, nil)
+}
