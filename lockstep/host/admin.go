@@ -22,7 +22,7 @@ func (a Admin) Kick(now lockstep.Time, id PeerID, reason string) bool {
 	if p == nil || p.state == Closed {
 		return false
 	}
-	a.h.kick(p, reason)
+	a.kick(p, reason)
 	a.h.logSeats()
 	return true
 }
@@ -36,7 +36,7 @@ func (a Admin) Remove(now lockstep.Time, player lockstep.Player, reason string) 
 	if s := &a.h.seats[player]; s.bot == nil {
 		a.h.bans.KeepOut(a.h.now, a.h.now+a.h.options.KickTime, s.grant().person(s.from), reason)
 	}
-	ended := a.h.giveUp(player, protocol.CloseKicked, reason)
+	ended := a.giveUp(player, protocol.CloseKicked, reason)
 	a.h.logSeats()
 	return ended, a.h.c.Err()
 }
@@ -46,7 +46,7 @@ func (a Admin) Remove(now lockstep.Time, player lockstep.Player, reason string) 
 // Expel returns what it has ended.
 func (a Admin) Expel(now lockstep.Time, of func(*Grant) bool, reason string) Ended {
 	a.h.now = max(a.h.now, now)
-	return a.h.expel(func(g *Grant, _ string) bool { return of(g) }, reason)
+	return a.expel(func(g *Grant, _ string) bool { return of(g) }, reason)
 }
 
 // Pause stops the match after the next tick, on behalf of one of its players. A match that is paused already cannot be
@@ -145,4 +145,41 @@ func (a Admin) logSpeed(percent uint16) error {
 		a.h.made.event(a.h.log.now(), Event{Kind: SpeedChanged, Player: lockstep.System, Number: int64(percent)})
 	}
 	return err
+}
+
+// expel is Expel by grant and address.
+func (a Admin) expel(of func(g *Grant, from string) bool, text string) (ended Ended) {
+	for i := range a.h.seats {
+		if s := &a.h.seats[i]; s.want != vacant && of(s.grant(), s.from) {
+			ended.Add(a.giveUp(lockstep.Player(i), protocol.CloseBanned, text))
+		}
+	}
+	for _, p := range a.h.peers.all {
+		if p.seat == lockstep.System && p.state != Connecting && p.state != Closed && of(p.grant(), p.from) {
+			a.h.close(p, protocol.CloseBanned, text)
+			ended.Connections++
+		}
+	}
+	a.h.logSeats()
+	return ended
+}
+
+// giveUp takes a seat from its player, connected or not.
+func (a Admin) giveUp(player lockstep.Player, code protocol.CloseCode, reason string) Ended {
+	if p := a.h.seats[player].peer; p != nil {
+		a.h.close(p, code, reason)
+		return Ended{Seats: 1, Connections: 1}
+	}
+	a.h.seats[player].why = reason
+	a.h.vacate(player)
+	a.h.made.event(a.h.log.now(), Event{Kind: PeerLeft, Player: player, Code: code, Text: reason})
+	return Ended{Seats: 1}
+}
+
+// kick ends a connection and keeps its holder out for a while.
+func (a Admin) kick(p *peer, reason string) {
+	if p.state != Connecting {
+		a.h.bans.KeepOut(a.h.now, a.h.now+a.h.options.KickTime, p.grant().person(p.from), reason)
+	}
+	a.h.close(p, protocol.CloseKicked, reason)
 }

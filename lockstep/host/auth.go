@@ -171,7 +171,7 @@ func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position
 	}
 	s.peer, s.want, s.from = p, here, p.from
 	h.idle.Connected(seat)
-	h.giveBack(seat)
+	h.log.giveBack(seat, &h.seats[seat].substitution)
 	h.bill(seat, p.tab.Payer())
 	h.log.noteName(seat, s, h.budget.Purse(h.now, &p.tab))
 	p.seat, p.role = seat, s.role

@@ -62,7 +62,7 @@ func (b Bans) Add(now lockstep.Time, ban Ban) (Ended, error) {
 
 // expel ends what a ban concerns.
 func (b Bans) expel(ban *Ban) Ended {
-	return b.h.expel(func(g *Grant, from string) bool { return ban.Concerns(g.person(from)) }, ban.Text(b.h.now))
+	return b.h.Admin().expel(func(g *Grant, from string) bool { return ban.Concerns(g.person(from)) }, ban.Text(b.h.now))
 }
 
 // AddPlayer bans the player of a seat, connected or not. A guest's subject is unverified, so its address is banned;
@@ -82,7 +82,7 @@ func (b Bans) AddPlayer(now lockstep.Time, player lockstep.Player, until lockste
 	if err := b.h.bans.Add(b.h.now, ban); err != nil {
 		return ended, err
 	}
-	ended = b.h.giveUp(player, protocol.CloseBanned, ban.Text(b.h.now))
+	ended = b.h.Admin().giveUp(player, protocol.CloseBanned, ban.Text(b.h.now))
 	if ban.Subject != "" {
 		ended.Add(b.expel(&ban)) // from other seats, or as a spectator
 	}
@@ -109,23 +109,6 @@ func (b Bans) AddPeer(now lockstep.Time, id PeerID, until lockstep.Time, reason 
 	return Ended{Connections: 1}, b.h.c.Err()
 }
 
-// expel is [Admin.Expel] by grant and address.
-func (h *Host) expel(of func(g *Grant, from string) bool, text string) (ended Ended) {
-	for i := range h.seats {
-		if s := &h.seats[i]; s.want != vacant && of(s.grant(), s.from) {
-			ended.Add(h.giveUp(lockstep.Player(i), protocol.CloseBanned, text))
-		}
-	}
-	for _, p := range h.peers.all {
-		if p.seat == lockstep.System && p.state != Connecting && p.state != Closed && of(p.grant(), p.from) {
-			h.close(p, protocol.CloseBanned, text)
-			ended.Connections++
-		}
-	}
-	h.logSeats()
-	return ended
-}
-
 // person returns the holder of a grant at an address, as bans see it.
 func (g *Grant) person(from string) bans.Person {
 	return bans.Person{Subject: g.Subject, Name: g.Name, Address: from, Guest: g.Guest, Spectator: g.Role == protocol.Spectator}
@@ -139,24 +122,4 @@ func (s *hostSeat) grant() *Grant {
 // grant returns the grant of a welcomed peer, as far as it is kept.
 func (p *peer) grant() *Grant {
 	return &Grant{Role: p.role, Subject: p.subject, Name: p.name, Guest: p.guest, ID: p.token}
-}
-
-// giveUp takes a seat from its player, connected or not.
-func (h *Host) giveUp(player lockstep.Player, code protocol.CloseCode, reason string) Ended {
-	if p := h.seats[player].peer; p != nil {
-		h.close(p, code, reason)
-		return Ended{Seats: 1, Connections: 1}
-	}
-	h.seats[player].why = reason
-	h.vacate(player)
-	h.made.event(h.log.now(), Event{Kind: PeerLeft, Player: player, Code: code, Text: reason})
-	return Ended{Seats: 1}
-}
-
-// kick ends a connection and keeps its holder out for a while.
-func (h *Host) kick(p *peer, reason string) {
-	if p.state != Connecting {
-		h.bans.KeepOut(h.now, h.now+h.options.KickTime, p.grant().person(p.from), reason)
-	}
-	h.close(p, protocol.CloseKicked, reason)
 }

@@ -17,30 +17,31 @@ func (h *Host) runBots() {
 		if !h.seats[p].plays() || h.c.Err() != nil {
 			continue
 		}
-		bot := h.seats[p].bot
+		s, err := &h.seats[p], error(nil)
+		bot := s.bot
 		if bot == nil {
-			bot = h.substitute(p)
+			bot, err = s.substitution.ask(h.options.Substitute, p)
 		}
-		if bot == nil {
-			continue
-		}
-		err := guarded(func() error {
-			values := bot(h.c.Referee().Simulation())
-			for _, v := range values[:min(len(values), h.options.MaxPerTick)] {
-				if _, err := h.Submit(p, v); err != nil {
-					return err
+		if bot != nil && err == nil {
+			err = guarded(func() error {
+				values := bot(h.c.Referee().Simulation())
+				for _, v := range values[:min(len(values), h.options.MaxPerTick)] {
+					if _, err := h.Submit(p, v); err != nil {
+						return err
+					}
 				}
-			}
-			return nil
-		})
+				return nil
+			})
+		}
 		switch {
 		case err == nil:
-		case h.seats[p].bot != nil:
-			h.seats[p].why = botFailed
+		case s.bot != nil:
+			s.why = botFailed
 			h.vacate(p)
 			h.made.event(h.log.now(), Event{Kind: BotFailed, Player: p, Text: clipped(err), Stack: stackOf(err)})
 		default:
-			h.substituteFailed(p, err)
+			s.substitution.bot = nil
+			h.made.event(h.log.now(), Event{Kind: SubstituteFailed, Player: p, Text: clipped(err), Stack: stackOf(err)})
 		}
 	}
 }

@@ -152,7 +152,17 @@ func (h *Host) keepTime() {
 		for i := range h.seats {
 			h.seatTime(lockstep.Player(i))
 		}
-		h.noteTime()
+		if h.log.talk.Retry() { // what exceeded a limit is offered again
+			for i := range h.seats {
+				if s, p := &h.seats[i], lockstep.Player(i); s.peer != nil {
+					h.log.noteName(p, s, h.budget.Purse(h.now, &s.peer.tab))
+					h.noteReady(p)
+				}
+			}
+			if h.log.talk.Waits() {
+				h.wake.at(h.now + lockstep.Second)
+			}
+		}
 		h.evidence.Advance(h.now)
 		h.settle()
 		h.waitingTime()

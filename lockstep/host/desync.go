@@ -90,7 +90,7 @@ func (h *Host) settle() {
 	}
 	for _, id := range o.Removed {
 		if p := h.peers.find(PeerID(id)); p != nil {
-			h.kick(p, differs)
+			h.Admin().kick(p, differs)
 		}
 	}
 	h.made.Early = append(h.made.Early, o.Early...)
@@ -166,7 +166,7 @@ func (h *Host) react(p *peer, resynced *lockstep.Tick) {
 		if h.evidence.RemoveAfter(h.now, &p.witness) {
 			h.wake.at(h.evidence.Next())
 		} else {
-			h.kick(p, differs)
+			h.Admin().kick(p, differs)
 		}
 	case ResyncDesynced:
 		if h.budget.Take(h.now, &p.tab, budget.Resyncs, 1) {

@@ -29,7 +29,7 @@ func (h *Host) makeRoom(from string) (found lockstep.Player, ok bool) {
 		}
 	}
 	if ok {
-		h.giveUp(found, protocol.CloseInactive, makesRoom)
+		h.Admin().giveUp(found, protocol.CloseInactive, makesRoom)
 	}
 	return found, ok
 }

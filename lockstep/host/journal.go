@@ -2,6 +2,7 @@ package host
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/seed-49bee653/samestep/internal/ring"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -185,4 +186,12 @@ func (j *journal) keyframe(now lockstep.Time, all seats, l *lobby.Lobby) *syncin
 	at := j.next()
 	j.last = j.c.AppendLast(j.last[:0])
 	return j.keyframes.Make(now, j.c.Referee().Simulation(), &syncing.State{Header: j.header, Last: j.last, Roster: all.roster(j.talk, l, at), Position: at})
+}
+
+// giveBack ends the substitution of a player who is back, or has left for good.
+func (j *journal) giveBack(p lockstep.Player, s *substitution) {
+	if s.open && j.c.Err() == nil {
+		_ = j.c.Event(p, record.EventSubstitute, fmt.Sprint(toCommand, j.c.LastDecided(p))) // an error ends the match; Advance handles that
+	}
+	s.end(j.c.LastDecided(p))
 }

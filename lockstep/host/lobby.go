@@ -20,15 +20,11 @@ func (a Admin) Start(now lockstep.Time) error {
 	if !a.h.lobby.Open() || a.h.ending.Over() {
 		return ErrBegun
 	}
-	a.h.leaveLobby()
+	a.h.lobby.Close()
+	a.h.pace.Begin()
+	a.h.made.event(a.h.log.now(), Event{Kind: MatchBegun, Player: lockstep.System})
+	a.h.tellWait()
 	return nil
-}
-
-func (h *Host) leaveLobby() {
-	h.lobby.Close()
-	h.pace.Begin()
-	h.made.event(h.log.now(), Event{Kind: MatchBegun, Player: lockstep.System})
-	h.tellWait()
 }
 
 // noteReady writes the readiness of a player to the log, or later if a limit is exceeded.

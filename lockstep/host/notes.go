@@ -1,7 +1,6 @@
 package host
 
 import (
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -19,25 +18,11 @@ func (h *Host) chat(p *peer, m *protocol.Message) {
 	case talk.Nothing:
 		return
 	case talk.Full:
-		h.limited(p, "too much chat in the match") // others may have caused it, so it is no offence
+		if p.limited(h.now) { // others may have caused it, so it is no offence
+			h.private(p, errorMessage(protocol.ErrorLimit, "too much chat in the match", ""))
+		}
 	case talk.Said:
 		_ = h.c.Note(p.seat, record.TopicChat, m.Text) // an error ends the match; Advance handles that
 	}
 	h.vote(p, m.Text)
-}
-
-// noteTime offers the names and the readiness again that exceeded a limit.
-func (h *Host) noteTime() {
-	if !h.log.talk.Retry() {
-		return
-	}
-	for i := range h.seats {
-		if s := &h.seats[i]; s.peer != nil {
-			h.log.noteName(lockstep.Player(i), s, h.budget.Purse(h.now, &s.peer.tab))
-		}
-		h.noteReady(lockstep.Player(i))
-	}
-	if h.log.talk.Waits() {
-		h.wake.at(h.now + lockstep.Second)
-	}
 }

@@ -17,17 +17,11 @@ func (h *Host) offend(p *peer, code protocol.ErrorCode, text string) {
 	switch code {
 	case 0:
 	case protocol.ErrorLimit:
-		h.limited(p, text)
+		if p.limited(h.now) {
+			h.private(p, errorMessage(protocol.ErrorLimit, text, ""))
+		}
 	default:
 		h.private(p, errorMessage(code, text, ""))
-	}
-}
-
-// limited tells a peer about a limit, at most once a second.
-func (h *Host) limited(p *peer, text string) {
-	if h.now >= p.errorAt {
-		p.errorAt = h.now + lockstep.Second
-		h.private(p, errorMessage(protocol.ErrorLimit, text, ""))
 	}
 }
 
@@ -35,6 +29,15 @@ func (h *Host) limited(p *peer, text string) {
 func (h *Host) malformed(p *peer, text string) {
 	h.private(p, errorMessage(protocol.ErrorMalformed, text, ""))
 	h.close(p, protocol.CloseMalformed, "malformed")
+}
+
+// limited reports whether to tell a peer about a limit, at most once a second.
+func (p *peer) limited(now lockstep.Time) bool {
+	if now < p.errorAt {
+		return false
+	}
+	p.errorAt = now + lockstep.Second
+	return true
 }
 
 func errorMessage(code protocol.ErrorCode, text, field string) *protocol.Message {

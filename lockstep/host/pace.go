@@ -14,7 +14,7 @@ func (h *Host) ready() bool {
 		over, wake := h.lobby.Time(h.now, h.seats.lobby())
 		h.wake.at(wake)
 		if gathers = !over; over {
-			h.leaveLobby()
+			_ = h.Admin().Start(h.now) // the lobby is open
 		}
 	}
 	var seats []pace.Seat

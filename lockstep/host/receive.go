@@ -119,7 +119,9 @@ func (h *Host) handle(p *peer, m *protocol.Message, within bool) {
 		case p.seat == lockstep.System:
 			h.offend(p, protocol.ErrorRole, "spectators are not asked whether they are ready")
 		case !h.lobby.Say(h.budget.Purse(h.now, &p.tab), p.seat, m.Ready):
-			h.limited(p, "you have changed your mind too often: you stay ready")
+			if p.limited(h.now) {
+				h.private(p, errorMessage(protocol.ErrorLimit, "you have changed your mind too often: you stay ready", ""))
+			}
 		default:
 			h.noteReady(p.seat)
 		}

@@ -103,7 +103,7 @@ func (h *Host) vacate(p lockstep.Player) {
 	s := &h.seats[p]
 	h.bill(p, 0)
 	h.lobby.Leave(p)
-	h.giveBack(p)
+	h.log.giveBack(p, &h.seats[p].substitution)
 	h.idle.Reset(p)
 	h.pace.Bill(p, 0)
 	h.donors.Leave(p)

@@ -87,28 +87,16 @@ func (s *substitution) recovered(high lockstep.Sequence, takenOver bool) {
 	}
 }
 
-// substitute returns the bot of a seat that is taken over, or nil.
-func (h *Host) substitute(p lockstep.Player) lockstep.Bot {
-	s := &h.seats[p].substitution
-	if s.asked || h.options.Substitute == nil {
-		return s.bot
+// ask returns the bot of a player whose seat was taken over, or nil. It asks once for each time.
+func (s *substitution) ask(of func(lockstep.Player) lockstep.Bot, p lockstep.Player) (_ lockstep.Bot, err error) {
+	if !s.asked && of != nil {
+		s.asked = true
+		err = guarded(func() error {
+			s.bot = of(p)
+			return nil
+		})
 	}
-	s.asked = true
-	err := guarded(func() error {
-		//samestep:allow unseen a bot comes from outside; its commands are in the log
-		s.bot = h.options.Substitute(p)
-		return nil
-	})
-	if err != nil {
-		h.substituteFailed(p, err)
-	}
-	return s.bot
-}
-
-// substituteFailed leaves a seat that is taken over without a substitute until its player is back.
-func (h *Host) substituteFailed(p lockstep.Player, err error) {
-	h.seats[p].substitution.bot = nil
-	h.made.event(h.log.now(), Event{Kind: SubstituteFailed, Player: p, Text: clipped(err), Stack: stackOf(err)})
+	return s.bot, err
 }
 
 // Submit gives a command for a seat that the Host itself plays: that of a bot, or one that is taken over. The value is a
@@ -132,13 +120,4 @@ func (h *Host) Submit(p lockstep.Player, value any) (lockstep.Receipt, error) {
 	r := h.c.Submit(p, seq, kind, payload)
 	h.stats.Rejected[r.Reason]++
 	return r, nil
-}
-
-// giveBack ends the substitution of a player who is back.
-func (h *Host) giveBack(p lockstep.Player) {
-	s := &h.seats[p].substitution
-	if s.open && h.c.Err() == nil {
-		_ = h.c.Event(p, record.EventSubstitute, fmt.Sprint(toCommand, h.c.LastDecided(p))) // an error ends the match; Advance handles that
-	}
-	s.end(h.c.LastDecided(p))
 }

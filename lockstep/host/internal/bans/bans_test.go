@@ -93,6 +93,14 @@ func TestWhomABanConcerns(t *testing.T) {
 	}
 }
 
+// The ban of a guest ends the connections of guests only.
+func TestBanOfAnAddress(t *testing.T) {
+	b := For(Person{Subject: "g", Address: "home", Guest: true})
+	if !b.Concerns(Person{Subject: "h", Address: "home", Guest: true}) || b.Concerns(Person{Subject: "p", Address: "home"}) {
+		t.Error("a player is banned with the guests of its address, or these are not")
+	}
+}
+
 // A kick does not shorten a ban. Each change counts, and what expires does not.
 func TestChanges(t *testing.T) {
 	var b Table
