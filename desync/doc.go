@@ -6,6 +6,8 @@
 //   - [Attribute] finds the party that was wrong, from the checks of a verified replay.
 //   - [Explain] explains the bundle of a desync: the first divergent tick, the fields, and the command.
 //
+// Package stepper accounts for one tick, triage groups many desyncs, and line names the line of code.
+//
 // An explanation takes the bundle that a server wrote:
 //
 //	bundle, err := replay.OpenBundle(file, size)
