@@ -274,9 +274,12 @@ func OpenBundle(r io.ReaderAt, size int64) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	var version struct{ Format int } // read first: another format may have other fields
-	if json.Unmarshal(text, &version) == nil && version.Format != bundleFormat {
-		return nil, fmt.Errorf("%w: a bundle of format %d, want %d", ErrUnsupported, version.Format, bundleFormat)
+	var version struct{ Format *int } // read first: another format may have other fields
+	switch err := json.Unmarshal(text, &version); {
+	case err == nil && version.Format == nil:
+		return nil, fmt.Errorf("%w: %s has no format, want %d", ErrBundle, manifestName, bundleFormat)
+	case err == nil && *version.Format != bundleFormat:
+		return nil, fmt.Errorf("%w: a bundle of format %d, want %d", ErrUnsupported, *version.Format, bundleFormat)
 	}
 	if err := json.Unmarshal(text, &b.Manifest); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrBundle, manifestName, err)

@@ -225,17 +225,22 @@ func TestBundleRefusesWhatIsNone(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	var newer bytes.Buffer
-	z := zip.NewWriter(&newer)
-	w, err := z.Create("manifest.json")
-	if err == nil {
-		_, err = w.Write([]byte(`{"format":2,"game":{"name":"tag"}}`)) // a field has another type
-	}
-	if err := errors.Join(err, z.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := replay.OpenBundle(bytes.NewReader(newer.Bytes()), int64(newer.Len())); replay.ClassOf(err) != replay.ClassUnsupported {
-		t.Errorf("another format: got %v", err)
+	for text, want := range map[string]replay.Class{
+		`{"format":2,"game":{"name":"tag"}}`: replay.ClassUnsupported, // a field has another type
+		`{}`:                                 replay.ClassOf(replay.ErrBundle),
+	} {
+		var archive bytes.Buffer
+		z := zip.NewWriter(&archive)
+		w, err := z.Create("manifest.json")
+		if err == nil {
+			_, err = w.Write([]byte(text))
+		}
+		if err := errors.Join(err, z.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := replay.OpenBundle(bytes.NewReader(archive.Bytes()), int64(archive.Len())); replay.ClassOf(err) != want {
+			t.Errorf("the manifest %s: got %v, want %s", text, err, want)
+		}
 	}
 	b, err := replay.OpenBundle(bytes.NewReader(whole), int64(len(whole)))
 	if err != nil {

@@ -17,7 +17,7 @@ func TestLossHoldsNothingBack(t *testing.T) {
 	for i, row := range []struct {
 		percent int // lost packets, of both
 		burst   int // lost together
-		coins   int // of a command of each player, in each tick
+		coins   int // bytes of them in a command of each player, in each tick
 		most    lockstep.Time
 		cost    float64 // times the bytes of the stream alone
 	}{
@@ -48,7 +48,7 @@ func TestLossHoldsNothingBack(t *testing.T) {
 					if row.coins == 1 {
 						s.earn(&testgame.Earn{Coins: 3})
 					} else if row.coins > 1 {
-						s.earn(&testgame.Give{To: 1, Coins: make([]uint16, row.coins)})
+						s.earn(&testgame.Give{To: 1, Coins: make([]uint16, row.coins/2)})
 					}
 				}
 			}

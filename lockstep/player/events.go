@@ -101,7 +101,7 @@ type (
 	}
 
 	// Held: the match stands still or runs slower, or nothing comes from the server ([LinkStalled]). Without a Reason it
-	// goes on. A later Held replaces an earlier one. protocol.LobbyPlayers and those beside it are reasons of a host.
+	// goes on. A later Held replaces an earlier one. Our host's reasons are protocol.LobbyPlayers and the constants beside it.
 	Held struct {
 		Reason  string
 		Players []lockstep.Player // whom it waits for, ascending; nil if it is for nobody

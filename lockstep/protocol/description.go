@@ -135,7 +135,7 @@ var descriptions = [256]description{
 	}},
 }
 
-// needs has the capability that a client has who gets a kind or answers with it, if not all do.
+// needs names the capability that a client must have to get a message of a kind, or to answer with one.
 var needs = map[Kind]string{
 	KindResimulate: Resimulate, KindResimulated: Resimulate, KindPhases: Resimulate, KindViewSync: Views, KindViewDelta: Views, KindViewAck: Views,
 }

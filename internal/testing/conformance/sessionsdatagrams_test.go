@@ -18,6 +18,10 @@ func (g *guest) datagram(v ...any) {
 
 // datagramSessions are about the datagrams of clients.
 func datagramSessions() []Built {
+	malformed := func(id, about string, v ...any) scenario {
+		return scenario{id: id, rules: "D-malformed P-malformed", about: about,
+			run: func(p *play) { g := p.join(auth{token: ada}); p.wait(300); g.datagram(v...); p.wait(200) }}
+	}
 	return transcriptCases([]scenario{
 		{id: "datagram-command", rules: "D-once", about: "A command comes in two datagrams, the later one first, and by the stream: it runs once.",
 			run: func(p *play) {
@@ -28,22 +32,9 @@ func datagramSessions() []Built {
 				g.add(5)
 				p.wait(300)
 			}},
-		{id: "datagram-malformed", rules: "D-malformed P-malformed", about: "A malformed datagram ends the connection as a malformed message does.",
-			run: func(p *play) { g := p.join(auth{token: ada}); p.wait(300); g.datagram(2, 1); p.wait(200) }},
-		{id: "datagram-ack-wrong", rules: "D-malformed P-malformed", about: "A datagram has a record that was not sent.",
-			run: func(p *play) {
-				g := p.join(auth{token: ada})
-				p.wait(300)
-				g.datagram(2, 1, 0, 0, 99, 0, 1)
-				p.wait(200)
-			}},
-		{id: "datagram-seen-wrong", rules: "D-malformed P-malformed", about: "A datagram acknowledges one that was not sent.",
-			run: func(p *play) {
-				g := p.join(auth{token: ada})
-				p.wait(300)
-				g.datagram(2, 1, 5, 5, 0, 0, 0)
-				p.wait(200)
-			}},
+		malformed("datagram-malformed", "A malformed datagram ends the connection as a malformed message does.", 2, 1),
+		malformed("datagram-ack-wrong", "A datagram acknowledges a record that was not sent.", 2, 1, 0, 0, 99, 0, 1),
+		malformed("datagram-seen-wrong", "A datagram acknowledges one that was not sent.", 2, 1, 5, 5, 0, 0, 0),
 	})
 }
 
