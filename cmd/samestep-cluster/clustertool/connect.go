@@ -3,15 +3,21 @@
 package clustertool
 
 import (
+	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cluster/objects"
 	"github.com/seed-49bee653/samestep/cluster/storage"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
 	"github.com/seed-49bee653/samestep/internal/measure"
 	"github.com/seed-49bee653/samestep/server"
+	"github.com/seed-49bee653/samestep/server/archive"
 )
 
 // localStorage is where a verb finds the storage unless its flags say otherwise.
@@ -101,3 +107,96 @@ func measureCertificate(t *tls.Config, o *server.Options) {
 		o.Metrics = append(o.Metrics, measure.Certificate("nats-cert", func() *tls.Certificate { return &t.Certificates[0] }))
 	}
 }
+
+// A roleError is what the storage has refused because of the role of the key.
+type roleError struct {
+	want    storage.Role
+	refused error
+}
+
+func (e *roleError) Error() string {
+	_, what, _ := strings.Cut(e.refused.Error(), "Permissions Violation for ")
+	return fmt.Sprintf("the role of this key may not do this, want a key of the role %s: the storage refuses: %s", e.want, what)
+}
+
+func (e *roleError) Unwrap() error { return e.refused }
+
+// refusal returns a context for the start of a program that uses the storage. It ends with a [roleError] when the storage refuses
+// something: the program would wait for an answer that does not come. What is refused after started is logged.
+func refusal(ctx context.Context, role storage.Role, log *slog.Logger) (starting context.Context, refused func(error), started func()) {
+	starting, cancel := context.WithCancelCause(ctx)
+	return starting, func(err error) {
+		if starting.Err() == nil {
+			cancel(&roleError{role, err})
+		} else if refusedIn(starting) == nil {
+			log.Error("storage", "err", &roleError{role, err})
+		}
+	}, func() { cancel(nil) }
+}
+
+// refusedIn returns what has ended a context of [refusal], or nil.
+func refusedIn(starting context.Context) error {
+	var refused *roleError
+	if errors.As(context.Cause(starting), &refused) {
+		return refused
+	}
+	return nil
+}
+
+// connected calls act with a connection of a role. The first refusal of the storage ends the verb.
+func connected(c *cli.Context, role storage.Role, act func(*storage.Conn) error) error {
+	log := plainLog(c)
+	ctx, refused, done := refusal(c.Context, role, log)
+	defer done()
+	c.Context = ctx
+	conn, err := dialAny(c, storage.DialOptions{Role: role, Log: log, Refused: refused})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	err = act(conn)
+	if why := refusedIn(ctx); why != nil {
+		return why
+	}
+	return err
+}
+
+// plainLog returns the log of a verb that has no flags for it.
+func plainLog(c *cli.Context) *slog.Logger {
+	return slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// storageArchive is the place of an archive in the cluster's storage, for the archive of serve.
+const storageArchive = "nats:"
+
+// openStore opens an archive in the cluster's storage.
+func openStore(c *cli.Context, place string) (archive.Store, error) {
+	if place != storageArchive {
+		return nil, nil
+	}
+	if c.String("nats") == "" { // only serve has no default
+		return nil, tool.Usagef("archive %s needs --nats, the storage with the archive", storageArchive)
+	}
+	log, err := tool.NewLog(c)
+	if err != nil { // replay index has no flags for it
+		log = plainLog(c)
+	}
+	role := storage.OperatorRole // a server's key serves for it, too
+	if c.Command.Name == "serve" {
+		role = storage.ServerRole
+	}
+	conn, err := dialWith(c, c.String("nats"), storage.DialOptions{Role: role, Log: log})
+	if err != nil {
+		return nil, err
+	}
+	return &ownStore{objects.New(conn), conn}, nil
+}
+
+// An ownStore is a store with a connection of its own.
+type ownStore struct {
+	*objects.Store
+	conn *storage.Conn
+}
+
+// Close closes the connection.
+func (s *ownStore) Close() { s.conn.Close() }

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"time"
 
@@ -21,8 +22,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/server/agones"
+	"github.com/seed-49bee653/samestep/server/archive"
 )
 
 // ServeCommand returns the verb serve.
@@ -230,3 +235,182 @@ func serveAdmins(l net.Listener, s *server.Server, log *slog.Logger) {
 	h.WriteTimeout = 0 // a profile takes as long as it was asked to
 	go func() { log.Error("operators", "address", addr, "err", h.Serve(l)) }()
 }
+
+// Hosting is what an [Extension] knows of the server that serve makes.
+type Hosting struct {
+	URL   string           // at which the server listens
+	Games []*lockstep.Game // whose matches it can run
+
+	// Spec makes the spec of a match that another server has begun, from its name, the header of its log, and what the log says about
+	// its rules, or nil.
+	Spec func(name string, h *lockstep.Header, rules *replay.Rules) (server.MatchSpec, error)
+
+	Log *slog.Logger
+}
+
+// Serving is the part of an [Extension] in a running server.
+type Serving interface {
+	Serve(s *server.Server)              // called before the server gets its first match
+	Handler(h http.Handler) http.Handler // in front of the server's
+	Leave(ctx context.Context)           // called before the server is shut down
+	Close(ctx context.Context)           // called after that
+}
+
+// ExtensionKey names the extension in a program's metadata.
+const ExtensionKey = "extension"
+
+// Nothing is the Serving of a server without an extension.
+type Nothing struct{}
+
+// Serve implements [Serving].
+func (Nothing) Serve(*server.Server) {}
+
+// Handler implements [Serving].
+func (Nothing) Handler(h http.Handler) http.Handler { return h }
+
+// Leave implements [Serving].
+func (Nothing) Leave(context.Context) {}
+
+// Close implements [Serving].
+func (Nothing) Close(context.Context) {}
+
+// checkExtension lets the program's extension look at the flags.
+func checkExtension(c *cli.Context) error {
+	if x, _ := c.App.Metadata[ExtensionKey].(Extension); x.CheckServe != nil {
+		return x.CheckServe(c)
+	}
+	return nil
+}
+
+// extend lets the program's extension change the options of a server.
+func extend(c *cli.Context, url string, games gameset.List, policy *MatchPolicy, o *server.Options) (Serving, error) {
+	x, _ := c.App.Metadata[ExtensionKey].(Extension)
+	if x.Serve == nil {
+		return Nothing{}, nil
+	}
+	h := Hosting{URL: url, Log: o.Log, Spec: func(name string, h *lockstep.Header, rules *replay.Rules) (spec server.MatchSpec, err error) {
+		g, err := games.OfLog(h, rules)
+		if err != nil {
+			return spec, err
+		}
+		spec.Name, spec.Game, spec.Settings = name, g.Game, h.Settings
+		policy.Of(g).apply(&spec, c.Uint("bots"))
+		return spec, nil
+	}}
+	for _, g := range games {
+		h.Games = append(h.Games, g.Game)
+	}
+	s, err := x.Serve(c, h, o)
+	if s == nil {
+		s = Nothing{}
+	}
+	return s, err
+}
+
+// leaveTime is how long an extension may take to end.
+const leaveTime = 5 * time.Second
+
+// closeServing ends what an extension does.
+func closeServing(s Serving) {
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+	defer cancel()
+	s.Close(ctx)
+}
+
+// An Extension is what a program has besides the verbs of this package.
+type Extension struct {
+	// Verbs are further commands. Their errors become exit codes like those of all verbs, see [Usagef] and [ClassError].
+	Verbs []*cli.Command
+
+	// Keep are the names of the usual verbs that the program has besides those about itself, such as version. Nil keeps all.
+	Keep []string
+
+	// ServeFlags are further flags of serve, and ServeKeys further keys of its settings file. One with the name of a usual flag or key
+	// replaces it.
+	ServeFlags, ServeKeys []cli.Flag
+
+	// CheckServe looks at the flags of serve before anything is opened, also with --check-config. Nil refuses none.
+	CheckServe func(c *cli.Context) error
+
+	// Serve is called before serve makes its server, and may change the server's options. It returns nil if the flags do
+	// not ask for anything. Nil adds nothing to serve.
+	Serve func(c *cli.Context, h Hosting, o *server.Options) (Serving, error)
+
+	// OpenStore opens the archive at a place such as that of serve --archive. It returns nil for a place that it does not know.
+	// A store with a method Close is closed by verbs that end before the program.
+	OpenStore func(c *cli.Context, place string) (archive.Store, error)
+}
+
+// notifySystemd tells systemd the state of the server, if systemd has started it with Type=notify.
+func notifySystemd(state string, log *slog.Logger) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		log.Warn("systemd was not notified", "state", state, "err", err)
+	}
+}
+
+// keepWatchdogFed notifies the watchdog of systemd twice in each of its periods until stop is called. It does nothing if
+// the unit has no WatchdogSec.
+func keepWatchdogFed(log *slog.Logger) (stop func()) {
+	period, err := daemon.SdWatchdogEnabled(false)
+	if err != nil {
+		log.Warn("the watchdog of systemd is not used", "err", err)
+	}
+	if period <= 0 {
+		return func() {}
+	}
+	tick, done := time.NewTicker(period/2), make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-tick.C:
+				notifySystemd(daemon.SdNotifyWatchdog, log)
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		tick.Stop()
+		close(done)
+	}
+}
+
+// tellAgones tells the sidecar of Agones how the server is, until stop is called. It does nothing outside of Agones.
+func tellAgones(s *server.Server, log *slog.Logger) (stop func(), err error) {
+	port, ok := os.LookupEnv(agones.PortVariable)
+	if !ok {
+		return func() {}, nil
+	}
+	var matches played
+	sidecar, err := agones.Start(agones.Options{
+		Port: port, Log: log,
+		Ready: func() bool { return len(s.NotReady()) == 0 },
+		Used:  func() bool { return matches.look(s) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := sidecar.Shutdown(ctx); err != nil {
+			log.Error("Agones was not told of the end", "err", err)
+		}
+	}, nil
+}
+
+// played has the matches that are not over and that a person has joined. Each look at the server replaces it.
+type played map[*server.Match]bool
+
+func (p *played) look(s *server.Server) (any bool) {
+	now := make(played)
+	for _, m := range s.Matches() {
+		if v := m.View(); v.Ended == "" && ((*p)[m] || slices.ContainsFunc(v.Players, isHuman)) {
+			now[m] = true
+		}
+	}
+	*p = now
+	return len(now) > 0
+}
+
+func isHuman(p server.PlayerView) bool { return p.State != "bot" }
