@@ -383,3 +383,5 @@ func compareRecordings(c *cli.Context, names []string, tick *lockstep.Tick) erro
 	}
 	return gameset.TellPage(c, d, func(w io.Writer) { d.WriteText(w) }, err)
 }
+
+var limitFlag = &cli.IntFlag{Name: "limit", Value: 20, Usage: "print at most `N` lines of fields, and N commands of a side"}

@@ -58,8 +58,6 @@ if only the headers do.`,
 	}
 }
 
-var limitFlag = &cli.IntFlag{Name: "limit", Value: 20, Usage: "print at most `N` lines of fields, and N commands of a side"}
-
 func replayDiff(c *cli.Context) error {
 	if err := console.Between(c, "limit", 0, 0); err != nil {
 		return err

@@ -4,23 +4,25 @@
 package replays
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
+	"io"
+	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
-	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/disclosure"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // ReplayCommand returns the verb replay.
@@ -36,292 +38,311 @@ func ReplayCommand(index *cli.Command) *cli.Command {
 	}
 }
 
-func replayInfoCommand() *cli.Command {
+func replayDumpCommand() *cli.Command {
 	return &cli.Command{
-		Name:      "info",
-		Usage:     "describe the match and the content of a replay",
-		ArgsUsage: "FILE|FOLDER...",
-		Description: `Reads the whole file without a simulation, so it works without the game's code. A
-damaged file is read up to the damage. Each keyframe's state is compared with the
-keyframe's own checksum. Only verify compares states with the simulation. The replay
-in a bundle ends when the bundle was written.
+		Name:      "dump",
+		Usage:     "print the records of a replay, its commands, or the state at a tick",
+		ArgsUsage: "FILE",
+		Description: `Without flags, prints every record on a line. --commands prints a description of every
+command. --tick prints the state after that tick, field by field. This needs the
+game's code to simulate the match up to there, unless the tick has a keyframe. The
+state is compared with the file as in seek; if no check follows, standard error tells
+up to which tick the file agrees. Without --tick, dump compares no state with its
+checksum; info and verify do.
 
---upto also prints the content hash up to a tick. It is the same for two recordings of
-one match, even if one of them is longer or ends for another reason.` + batchHelp,
+Of a match of another engine, --tick prints the state that a player's machine recorded
+at that tick. Without one, it names the nearest ticks that have states.`,
 		Flags: []cli.Flag{
-			console.JSONFlag,
-			&cli.UintFlag{Name: "upto", Usage: "also hash the content up to tick `N`", DefaultText: "only the whole match"},
-			JobsFlag,
+			&cli.BoolFlag{Name: "json", Usage: "print JSON, for programs: a line for each record or command, or one value for the state"},
+			&cli.BoolFlag{Name: "commands", Usage: "print only the commands"},
+			&cli.UintFlag{Name: "tick", Usage: "print the state after tick `N`; with --commands, the commands of tick N", DefaultText: "all"},
+			gameset.PathFlag,
+			&cli.StringFlag{Name: "raw", Usage: "with --tick: write the state's canonical bytes to `OUT`"},
+			gameset.MaxTicksFlag, gameset.AssetsFlag, followFlag, delayFlag, idleFlag,
 		},
-		Action: onReplays(replayInfo, batchInfo),
+		Action: gameset.OnReplay(replayDump),
 	}
 }
 
-func replayInfo(c *cli.Context, f *replay.File) error {
-	r, done, err := gameset.Watched(c, f)
-	if err != nil {
-		return console.Refuse(c, err, nil)
+func replayDump(c *cli.Context, f *replay.File) error {
+	if c.IsSet("path") && (c.Bool("commands") || !c.IsSet("tick")) {
+		return console.Usagef("--path needs --tick, and cannot be used with --commands")
 	}
-	Frugal()
-	info, _ := replay.ReadInfo(r)
-	err = ofBundle(f, info)
-	done()
-	if info.Header == nil {
-		return console.Refuse(c, err, nil)
+	if c.IsSet("raw") && (c.Bool("commands") || c.Bool("json") || c.IsSet("path") || !c.IsSet("tick")) {
+		return console.Usagef("--raw needs --tick, and no other flag")
 	}
-	if c.IsSet("upto") {
-		if err := hashUpTo(f, info, gameset.TickOf(c, "upto")); err != nil {
-			return err
+	if c.Bool("follow") {
+		if c.IsSet("tick") {
+			return console.Usagef("--follow cannot be used with --tick")
 		}
+		return followRecords(c, f)
 	}
-	return gameset.Report(c, info, err)
+	if c.IsSet("tick") && !c.Bool("commands") {
+		return dumpState(c, f)
+	}
+	r, err := f.Reader()
+	if err != nil {
+		return err
+	}
+	return dumpRecords(c, f, r)
 }
 
-// ofBundle returns the error of an Info, without that of a replay in a bundle that only ends early.
-func ofBundle(f *replay.File, info *replay.Info) error {
-	if info.Header != nil {
-		info.Err = unlessBundled(f, info.Err)
+// errStop ends a dump after the tick of --tick.
+var errStop = errors.New("stop")
+
+func dumpRecords(c *cli.Context, f *replay.File, r *replay.Reader) error {
+	games, err := gameset.GamesFor(c, f)
+	if err != nil {
+		return err
 	}
-	return info.Err
+	d := &recordDumper{w: c.App.Writer, games: games, json: c.Bool("json"), commands: c.Bool("commands"), only: c.IsSet("tick"), tick: gameset.TickOf(c, "tick")}
+	err = replay.Play(r, nil, d.record)
+	if errors.Is(err, errStop) {
+		return nil
+	}
+	return unlessBundled(f, err)
 }
 
-// unlessBundled returns err, but nil if it says that the replay in a bundle ends early: its match went on.
-func unlessBundled(f *replay.File, err error) error {
-	if f.Bundle() != nil && replay.ClassOf(err).Early() {
+// followRecords prints each new record until the match ends or the user interrupts it.
+func followRecords(c *cli.Context, f *replay.File) error {
+	games, err := gameset.GamesFor(c, f)
+	if err != nil {
+		return err
+	}
+	d := &recordDumper{w: c.App.Writer, games: games, json: c.Bool("json"), commands: c.Bool("commands")}
+	err = follow(c, f, func(ctx context.Context, l *replay.LiveReader) error {
+		for rec, err := range l.All(ctx) {
+			if err == nil {
+				err = d.record(rec)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
 }
 
-// hashUpTo adds the content hash up to a tick.
-func hashUpTo(f *replay.File, info *replay.Info, tick lockstep.Tick) error {
-	if len(info.Keyframes) == 0 || tick < info.Keyframes[0].Tick || tick > info.Ticks {
-		return console.Usagef("--upto: got tick %d, want a tick in the readable part of the file, at most %d", tick, info.Ticks)
+// A recordDumper prints all records, or only commands, or only those of one tick.
+type recordDumper struct {
+	w        io.Writer
+	games    replay.Games
+	json     bool
+	commands bool
+	only     bool
+	tick     lockstep.Tick
+	describe *lockstep.Describer
+}
+
+func (d *recordDumper) record(r *record.Record) error {
+	if r.Kind == record.KindHeader {
+		g, _ := d.games.Of(r.Header) // without a game, schemas describe the commands
+		var err error
+		if d.describe, err = lockstep.NewDescriber(r.Header, g); err != nil {
+			return err
+		}
 	}
-	r, err := f.Reader()
-	if err != nil {
-		return err
+	if d.only && r.Kind > record.KindKeyframe && r.Tick > d.tick {
+		return errStop
 	}
-	h, _, err := replay.HashContent(r, tick)
-	info.UpTo = &replay.PartHash{Tick: tick, ContentHash: h}
+	if !d.only || r.Tick == d.tick {
+		for i := range r.Frame.Commands {
+			if err := d.command(&r.Frame.Commands[i]); err != nil {
+				return err
+			}
+		}
+	}
+	t := r.Tick
+	if p := r.Panic; p != nil {
+		t = p.Frame.Tick
+	}
+	if p := r.Panic; p != nil && (!d.only || t == d.tick) {
+		for i := range p.Frame.Commands {
+			if err := d.command(&p.Frame.Commands[i]); err != nil {
+				return err
+			}
+		}
+	}
+	if d.commands || len(r.Frame.Commands) > 0 {
+		return nil
+	}
+	return d.line(t, recordName(r.Kind), recordText(r))
+}
+
+func (d *recordDumper) command(c *lockstep.Command) error {
+	if d.json {
+		return console.WriteLine(d.w, struct {
+			Tick     lockstep.Tick     `json:"tick"`
+			Player   lockstep.Player   `json:"player"`
+			Sequence lockstep.Sequence `json:"sequence"`
+			Kind     lockstep.Kind     `json:"kind"`
+			Payload  []byte            `json:"payload"`
+			Text     string            `json:"text"`
+		}{c.Tick, c.Player, c.Sequence, c.Kind, c.Payload, d.describe.Describe(c)})
+	}
+	return d.line(c.Tick, "command", fmt.Sprintf("#%d %s", c.Sequence, d.describe.Describe(c)))
+}
+
+func (d *recordDumper) line(t lockstep.Tick, name, text string) error {
+	if d.json {
+		return console.WriteLine(d.w, struct {
+			Tick   lockstep.Tick `json:"tick"`
+			Record string        `json:"record"`
+			Text   string        `json:"text"`
+		}{t, name, text})
+	}
+	_, err := fmt.Fprintf(d.w, "%8d  %-9s %s\n", t, name, text)
 	return err
 }
 
-// batchInfo describes each file as [replayInfo] does.
-func batchInfo(c *cli.Context, b *Batch) error {
-	if err := noFlags(c, "upto"); err != nil {
-		return err
+func recordName(k record.Kind) string {
+	names := [...]string{"", "header", "keyframe", "frame", "empty", "checksum", "mismatch", "end"}
+	switch {
+	case int(k) < len(names):
+		return names[k]
+	case k == record.KindNote:
+		return "note"
+	case k == record.KindForeign:
+		return "foreign"
+	case k == record.KindPanic:
+		return "panic"
+	case k == record.KindEvent:
+		return "event"
 	}
-	return b.run(c, func(f *replay.File, _ BatchInput) BatchRow {
-		info, _ := f.Info()
-		err := ofBundle(f, info)
-		if info.Header == nil {
-			return BatchRow{Err: err}
+	return fmt.Sprintf("kind %d", k)
+}
+
+// recordText describes a record without commands.
+func recordText(r *record.Record) string {
+	if n := r.Ticks(); n > 0 {
+		return console.Count(n, "tick")
+	}
+	switch r.Kind {
+	case record.KindHeader:
+		return fmt.Sprintf("game %q build %q match %s", r.Header.Game, r.Header.Build, r.Header.Match)
+	case record.KindKeyframe:
+		return fmt.Sprintf("%s %s", checksum.FormatHash(r.Keyframe.Hash), console.Size(len(r.Keyframe.State)))
+	case record.KindChecksum:
+		return checksum.FormatHash(r.Hash)
+	case record.KindMismatch:
+		return fmt.Sprintf("player %d has %s", r.Player, checksum.FormatHash(r.Hash))
+	case record.KindNote:
+		return fmt.Sprintf("player %d %s %q", r.Player, r.Topic, r.Text)
+	case record.KindEvent:
+		return fmt.Sprintf("player %d %s %q", r.Player, r.Event, r.Text)
+	case record.KindPanic:
+		return replay.NewPanic(r).Error()
+	case record.KindForeign:
+		const most = 200
+		line := strings.ToValidUTF8(string(r.Line[:min(len(r.Line), most)]), "")
+		if len(r.Line) > most {
+			line += fmt.Sprintf("… (%s)", console.Size(len(r.Line)))
 		}
-		return BatchRow{value: info, text: fmt.Sprintf("%q, build %q, %s, %s", info.Header.Game, info.Header.Build, console.Count(info.Ticks, "tick"), console.Size(info.SizeBytes)), Err: err}
-	})
+		return line
+	case record.KindEnd:
+		return fmt.Sprintf("%q", r.Text)
+	}
+	return ""
 }
 
-// ReplayVerifyCommand returns the verb replay verify.
-func ReplayVerifyCommand() *cli.Command {
-	return &cli.Command{
-		Name:      "verify",
-		Usage:     "simulate a replay again and compare every checksum in it",
-		ArgsUsage: "FILE|BUNDLE|FOLDER...",
-		Description: `Exits with 0 only if the whole match was simulated and every checksum and keyframe
-in the file is that of the simulation. If the file is cut short, verify goes up to
-the cut, and exits with 4; with 0 if a server suspended the match there. Of a bundle, it verifies the replay inside, which ends
-when the bundle was written. Of an imported match, it only compares the checksums
-that players reported with each other.
-
-A match that began in a state of another match (samestep serve --from) names it, its
-parent. verify looks for the parent in the folder of the file and in --parent, compares
-the first state with the parent's, and so on with the parent of the parent. It says
-what it could not follow. With --follow it does so when the match is over.` + batchHelp,
-		Flags: []cli.Flag{
-			console.JSONFlag,
-			&cli.BoolFlag{Name: "keep-going", Usage: "continue after a difference, to tell whether it stays"},
-			gameset.MaxTicksFlag, gameset.AssetsFlag,
-			&cli.StringSliceFlag{Name: "parent", Usage: "look for the parent of the match in `FILE|FOLDER`, too"},
-			&cli.StringFlag{Name: "key", Usage: "require a signature by the public key in `FILE` (PEM)"},
-			&cli.IntFlag{Name: "workers", Usage: "simulate the intervals between keyframes in `N` goroutines (default: one for each processor, fewer for large states)"},
-			followFlag, delayFlag, idleFlag, JobsFlag,
-		},
-		Action: onReplays(replayVerify, batchVerify),
-	}
-}
-
-func replayVerify(c *cli.Context, f *replay.File) error {
-	if err := console.Between(c, "workers", 0, 0); err != nil {
-		return err
-	}
-	if c.Bool("follow") {
-		if c.IsSet("key") {
-			return console.Usagef("--key cannot be used with --follow: a match is signed when it is over")
-		}
-		return followVerify(c, f)
-	}
-	o, done := gameset.SimulateOptions(c)
-	v, err := verifySigned(c, f, replay.VerifyOptions{
-		MaxTicks: o.MaxTicks, Progress: o.Progress, KeepGoing: c.Bool("keep-going"), Workers: c.Int("workers"), Now: time.Now,
-	})
-	done()
-	if v.Signed != nil && *v.Signed && !c.Bool("json") {
-		console.NewLiner(c.App.Writer)("signed", "with the key in %s", console.Shown(c.String("key")))
-	}
-	return reportVerification(c, v, err)
-}
-
-// verifySigned verifies a replay, after the signature that --key requires. The result is never nil.
-func verifySigned(c *cli.Context, f *replay.File, o replay.VerifyOptions) (*desync.Verification, error) {
-	var signed *bool // nil without --key
-	if c.IsSet("key") {
-		signed = new(bool)
-		if err := requireKey(f, c.String("key")); err != nil {
-			return &desync.Verification{Signed: signed, Err: err}, err
-		}
-		*signed = true
-	}
-	games, err := gameset.GamesFor(c, f)
-	if err != nil {
-		return &desync.Verification{Signed: signed, Err: err}, err
-	}
-	o.Apart = gameset.ApartFor(c, f)
-	v, err := desync.Verify(f, games, o)
-	if v.Verification != nil {
-		err = followLineage(c, f, v, o.Progress)
-	}
-	v.Signed = signed
-	if err == nil {
-		gameset.ModulesOf(c).Complete(f)
-	}
-	return v, err
-}
-
-// followLineage compares the first state of a verified match with that of its parent, and so on. It returns the error of the
-// whole verification.
-func followLineage(c *cli.Context, f *replay.File, v *desync.Verification, progress func(done, all lockstep.Tick)) error {
-	return v.FollowLineage(f, func(parent *replay.File) (*lockstep.Game, error) { return gameset.GameOf(c, parent) }, parentPlaces(c, f.Path()), replay.SimulateOptions{MaxTicks: gameset.MaxTicks(c), Progress: progress})
-}
-
-// parentPlaces returns where the parent of a match may be: at --parent, in the folder of its file, and for a live log in
-// that of the server.
-func parentPlaces(c *cli.Context, path string) []string {
-	dir := filepath.Dir(path)
-	places := append(slices.Clone(c.StringSlice("parent")), dir)
-	if filepath.Base(dir) == LiveFolder {
-		places = append(places, filepath.Dir(dir))
-	}
-	return places
-}
-
-// reportVerification prints a verification. Of a file that was not read to its first state, the error says all.
-func reportVerification(c *cli.Context, v *desync.Verification, err error) error {
-	if v.Verification == nil && v.Imported == nil {
-		return console.Refuse(c, err, v.Signed)
-	}
-	return gameset.Report(c, v, err)
-}
-
-// requireKey returns an error unless the replay has a signature by the key in a file.
-func requireKey(f *replay.File, key string) error {
-	r, err := f.Reader()
+// dumpState prints the state after the tick of --tick.
+func dumpState(c *cli.Context, f *replay.File) error {
+	at, err := gameset.StateAt(c, f, gameset.TickOf(c, "tick"))
 	if err != nil {
 		return err
 	}
-	return verifySignature(r, key)
-}
-
-func followVerify(c *cli.Context, f *replay.File) error {
-	var v *desync.Verification
-	games, err := gameset.GamesFor(c, f)
+	gameset.Warn(c, at, f.Path())
+	schema, err := state.ParseSchema(at.Header.StateSchema)
 	if err != nil {
-		return console.Refuse(c, err, nil)
-	}
-	err = follow(c, f, func(ctx context.Context, l *replay.LiveReader) (err error) {
-		v, err = desync.VerifyLive(ctx, l, games, replay.VerifyOptions{MaxTicks: gameset.MaxTicks(c), KeepGoing: c.Bool("keep-going"), Now: time.Now, Apart: gameset.ApartFor(c, f)})
-		return err
-	})
-	if v == nil {
 		return err
 	}
-	if errors.Is(err, context.Canceled) {
-		err = errUnfinished
-		v.Err = err
-	}
-	if v.Verification != nil {
-		err = followLineage(c, f, v, nil)
-	}
-	if err == nil {
-		gameset.ModulesOf(c).Complete(f)
-	}
-	return reportVerification(c, v, err)
-}
-
-// batchVerify verifies each file as [replayVerify] does.
-func batchVerify(c *cli.Context, b *Batch) error {
-	if err := errors.Join(noFlags(c, "follow"), console.Between(c, "workers", 0, 0)); err != nil {
-		return err
-	}
-	return b.run(c, func(f *replay.File, _ BatchInput) BatchRow {
-		v, err := verifySigned(c, f, replay.VerifyOptions{
-			MaxTicks: gameset.MaxTicks(c), KeepGoing: c.Bool("keep-going"), Workers: cmp.Or(c.Int("workers"), b.workers()), Now: time.Now,
+	switch path := c.String(gameset.PathFlag.Name); {
+	case c.IsSet("raw"):
+		return files.Create(c.String("raw"), func(f *os.File) error {
+			_, err := f.Write(at.State)
+			return err
 		})
-		row := BatchRow{value: v, Err: err}
-		if v.Verification != nil {
-			row.text = fmt.Sprintf("%s, %s", console.Count(v.Ticks-v.Began, "tick"), console.Count(v.Checked, "checksum"))
-		} else if v.Imported != nil {
-			row.text = fmt.Sprintf("%s, %s that players reported compared, %d not", console.Count(v.Imported.Ticks, "tick"), console.Count(v.Imported.Checks, "check"), v.Imported.Alone)
+	case path != "":
+		return dumpPath(c, at, path)
+	case c.Bool("json"):
+		return schema.DumpJSON(c.App.Writer, at.State)
+	}
+	return schema.Dump(c.App.Writer, at.State)
+}
+
+// dumpPath prints every leaf at or below a path, one a line.
+func dumpPath(c *cli.Context, at *replay.Moment, path string) error {
+	err := gameset.PathError(at.Show(path))
+	for i := 0; i < len(at.Fields) && err == nil; i++ {
+		if f := &at.Fields[i]; c.Bool("json") {
+			err = console.WriteLine(c.App.Writer, f)
+		} else {
+			_, err = fmt.Fprintf(c.App.Writer, "%s %s\n", f.Path, f.Value)
 		}
-		return row
-	})
-}
-
-var (
-	delayFlag  = &cli.StringFlag{Name: "delay", Value: "0", Usage: "stay behind the match by ticks, or by a time such as 30s; 0 shows its operator everything at once (default: as the log says for spectators)", DefaultText: " "}
-	idleFlag   = &cli.DurationFlag{Name: "idle", Usage: "give up when the file has not grown for `TIME`, as after a crash; 0: never"}
-	followFlag = &cli.BoolFlag{Name: "follow", Usage: "wait for more records until the match is over"}
-)
-
-func liveOptions(c *cli.Context) (replay.LiveOptions, error) {
-	o := replay.LiveOptions{Idle: c.Duration("idle"), Operator: c.IsSet("delay")}
-	if o.Idle < 0 {
-		return o, console.Usagef("--idle: got %v, want at least 0", o.Idle)
-	}
-	delay := c.String("delay")
-	if n, err := strconv.ParseUint(delay, 10, 31); err == nil {
-		o.Delay = lockstep.Tick(n)
-	} else if o.DelayTime, err = time.ParseDuration(delay); err != nil || o.DelayTime < 0 || o.DelayTime > 24*time.Hour {
-		return o, console.Usagef("--delay: got %q, want ticks or a time up to 24h", delay)
-	}
-	return o, nil
-}
-
-// follow opens a growing file for act, until an interrupt.
-func follow(c *cli.Context, f *replay.File, act func(context.Context, *replay.LiveReader) error) error {
-	o, err := liveOptions(c)
-	if err != nil {
-		return err
-	}
-	if f.Bundle() != nil {
-		return console.Usagef("%s is a bundle, which does not grow", f.Path())
-	}
-	l, err := replay.OpenLive(f.Path(), o)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	ctx, stop := console.Interruptible(c)
-	defer stop()
-	return adviseOperator(act(ctx, l))
-}
-
-// adviseOperator adds what the owner of a file can do to the error of one that is not for everybody.
-func adviseOperator(err error) error {
-	if errors.Is(err, disclosure.ErrViews) {
-		return fmt.Errorf("%w; --delay 0 shows the file to its owner", err)
 	}
 	return err
 }
 
-var errUnfinished = errors.New("interrupted before the match was over")
+func replayFollowCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "follow",
+		Usage:     "print the records of a match while it is played",
+		ArgsUsage: "FILE",
+		Description: `Prints the same lines as dump while the file grows, and ends when the match is over.
+It waits for the rest of a record that is torn at the end of the file. It fails if
+the file is cut or replaced before the match is over. dump --follow does the same;
+verify --follow verifies a match while it is played.`,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "json", Usage: "print JSON, for programs: a line for each record or command"},
+			&cli.BoolFlag{Name: "commands", Usage: "print only the commands"},
+			delayFlag, idleFlag,
+		},
+		Action: gameset.OnReplay(followRecords),
+	}
+}
+
+func replaySeekCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "seek",
+		Usage:     "go to a tick of a replay, and print the checksum of its state and the time that it took",
+		ArgsUsage: "FILE TICK",
+		Description: `Simulates from the last keyframe up to the tick, so it costs at most one interval of
+keyframes. For the state itself, see dump --tick. Checksums and keyframes on the way
+are compared, and the next one after the tick, up to one interval of checks later. If
+the simulation contradicts one, seek prints nothing and exits with 3. If none
+follows so soon, it prints the last tick at which the file agrees ("agreed" in
+--json, which is then before the tick).
+
+A match of another engine is not simulated: seek takes the state that a player's machine
+recorded at the tick. Without one, it names the nearest ticks that
+have states (docs/import.md).`,
+		Flags:  []cli.Flag{console.JSONFlag, gameset.PathFlag, gameset.MaxTicksFlag, gameset.AssetsFlag},
+		Action: replaySeek,
+	}
+}
+
+func replaySeek(c *cli.Context) error {
+	tick, err := strconv.ParseUint(c.Args().Get(1), 10, 32)
+	if err != nil {
+		return console.Usagef("got tick %q, want a number", c.Args().Get(1))
+	}
+	return gameset.WithReplay(c.Args().First(), func(f *replay.File) error {
+		from := time.Now()
+		at, err := gameset.StateAt(c, f, lockstep.Tick(tick))
+		if err != nil {
+			return err
+		}
+		at.Took = time.Since(from)
+		if path := c.String(gameset.PathFlag.Name); path != "" {
+			err = gameset.PathError(at.Show(path))
+		}
+		if err != nil {
+			return err
+		}
+		return gameset.Report(c, at, nil)
+	})
+}

@@ -644,3 +644,13 @@ func (v *watchedView) reports() string {
 	}
 	return fmt.Sprint(v.Stats.Reports)
 }
+
+// A source is a file or a server to watch.
+type source interface {
+	// look returns the present state. An error ends the watching, unless it wraps errUnseen.
+	Look(ctx context.Context) (*watchReport, error)
+	Close()
+}
+
+// errUnseen is wrapped by errors of a look that may succeed the next time.
+var errUnseen = errors.New("not visible at the moment")

@@ -56,16 +56,6 @@ rejects of a running match only to an admin (--token-file, or ` + console.TokenE
 	}
 }
 
-// A source is a file or a server to watch.
-type source interface {
-	// look returns the present state. An error ends the watching, unless it wraps errUnseen.
-	Look(ctx context.Context) (*watchReport, error)
-	Close()
-}
-
-// errUnseen is wrapped by errors of a look that may succeed the next time.
-var errUnseen = errors.New("not visible at the moment")
-
 // openSource opens a file or a URL.
 func openSource(ctx context.Context, c *cli.Context, name string) (source, error) {
 	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {

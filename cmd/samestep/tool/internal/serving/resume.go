@@ -163,3 +163,6 @@ func (r *resumption) start(c *cli.Context, s *server.Server, log *slog.Logger, f
 		}
 	})
 }
+
+// replicated is the --durability with which an extension keeps the logs of matches on several machines.
+const replicated = "replicated"

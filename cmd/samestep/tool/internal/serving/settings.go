@@ -3,7 +3,6 @@
 package serving
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"io"
@@ -22,7 +21,6 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/server"
 )
 
@@ -205,32 +203,6 @@ func liveSettings(c *cli.Context) (names []string) {
 		}
 	}
 	return names
-}
-
-// LimitsOf returns the limits in the flags.
-func LimitsOf(c *cli.Context) server.Limits {
-	idle := c.Duration("idle")
-	if idle == 0 {
-		idle = -1
-	}
-	return server.Limits{
-		MaxPerAddress: int(c.Uint("max-per-address")), MaxUnauthenticated: int(c.Uint("max-unauthenticated")),
-		MaxReads: int(c.Uint("max-requests")), MaxGuesses: int(c.Uint("max-wrong-tokens")), MaxMatches: int(c.Uint("max-matches")),
-		GuestMatches: int(c.Uint("guests")), GuestMatchesPerAddress: int(limit(c.Uint("guest-matches-per-address"), 1<<31-1)), GuestBots: int(limit(c.Uint("guest-bots"), 1<<31-1)),
-		GuestStateBytes: int64(min(max(c.Uint64("guest-state"), 1), 1<<40)), GuestDiskBytes: int(min(max(c.Uint64("guest-disk"), 1), 1<<31-1)),
-		MatchDiskBytes: limit(c.Uint64("match-disk"), 1<<62), DiskReserve: limit(c.Uint64("disk-reserve"), 1<<62), IdleMatch: idle,
-		MatchLimits: &host.Limits{
-			MaxSpectators: int(c.Uint("max-spectators")), GuestSeats: int(min(c.Uint("guest-seats"), lockstep.MaxPlayers)),
-			InactiveGuests: lockstep.Time(cmp.Or(c.Duration("guest-inactive"), -time.Second).Microseconds()), // for a Host 0 is the default
-		},
-	}
-}
-
-// limitsFor returns the limits in the flags, with which some matches can begin.
-func limitsFor(c *cli.Context, matches int) server.Limits {
-	l := LimitsOf(c)
-	l.MaxMatches = max(l.WithDefaults().MaxMatches, matches)
-	return l
 }
 
 // A SettingsFile is the file of --settings, which a running server reads again.

@@ -23,6 +23,8 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/desyncs"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/server/archive"
@@ -242,9 +244,6 @@ func limit[N uint | uint64](n, most N) int64 {
 	return int64(min(n, most))
 }
 
-// replicated is the --durability with which an extension keeps the logs of matches on several machines.
-const replicated = "replicated"
-
 // durabilityOf returns the durability of the files on this machine.
 func durabilityOf(c *cli.Context) (replay.Durability, error) {
 	if c.String("durability") == replicated {
@@ -280,4 +279,30 @@ func NewLog(c *cli.Context) (*slog.Logger, error) {
 		return slog.New(slog.NewJSONHandler(c.App.ErrWriter, o)), nil
 	}
 	return slog.New(slog.NewTextHandler(c.App.ErrWriter, o)), nil
+}
+
+// LimitsOf returns the limits in the flags.
+func LimitsOf(c *cli.Context) server.Limits {
+	idle := c.Duration("idle")
+	if idle == 0 {
+		idle = -1
+	}
+	return server.Limits{
+		MaxPerAddress: int(c.Uint("max-per-address")), MaxUnauthenticated: int(c.Uint("max-unauthenticated")),
+		MaxReads: int(c.Uint("max-requests")), MaxGuesses: int(c.Uint("max-wrong-tokens")), MaxMatches: int(c.Uint("max-matches")),
+		GuestMatches: int(c.Uint("guests")), GuestMatchesPerAddress: int(limit(c.Uint("guest-matches-per-address"), 1<<31-1)), GuestBots: int(limit(c.Uint("guest-bots"), 1<<31-1)),
+		GuestStateBytes: int64(min(max(c.Uint64("guest-state"), 1), 1<<40)), GuestDiskBytes: int(min(max(c.Uint64("guest-disk"), 1), 1<<31-1)),
+		MatchDiskBytes: limit(c.Uint64("match-disk"), 1<<62), DiskReserve: limit(c.Uint64("disk-reserve"), 1<<62), IdleMatch: idle,
+		MatchLimits: &host.Limits{
+			MaxSpectators: int(c.Uint("max-spectators")), GuestSeats: int(min(c.Uint("guest-seats"), lockstep.MaxPlayers)),
+			InactiveGuests: lockstep.Time(cmp.Or(c.Duration("guest-inactive"), -time.Second).Microseconds()), // for a Host 0 is the default
+		},
+	}
+}
+
+// limitsFor returns the limits in the flags, with which some matches can begin.
+func limitsFor(c *cli.Context, matches int) server.Limits {
+	l := LimitsOf(c)
+	l.MaxMatches = max(l.WithDefaults().MaxMatches, matches)
+	return l
 }
