@@ -65,7 +65,6 @@ func dialAny(c *cli.Context, o storage.DialOptions) (*storage.Conn, error) {
 	return conn, err
 }
 
-// dialOptions fills in what the flags say.
 func dialOptions(c *cli.Context, o storage.DialOptions) (_ storage.DialOptions, err error) {
 	if c.IsSet("nats-creds") && c.IsSet("nats-nkey") {
 		return o, tool.Usagef("--nats-creds and --nats-nkey: want one of them")
@@ -173,7 +172,6 @@ func plainLog(c *cli.Context) *slog.Logger {
 // storageArchive is the place of an archive in the cluster's storage, for the archive of serve.
 const storageArchive = "nats:"
 
-// openStore opens an archive in the cluster's storage.
 func openStore(c *cli.Context, place string) (archive.Store, error) {
 	if place != storageArchive {
 		return nil, nil
@@ -314,7 +312,6 @@ func ownNode(c *cli.Context, t *tls.Config) (*tls.Config, error) {
 	return t, nil
 }
 
-// readPool reads the certificates of authorities.
 func readPool(path string) (*x509.CertPool, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

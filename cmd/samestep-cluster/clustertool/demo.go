@@ -42,7 +42,6 @@ the players were told. It exits with 0 only if nothing is lost.`,
 	}}
 }
 
-// A demonstration is a cluster under attack.
 type demonstration struct {
 	c       *cli.Context
 	fleet   *fleet.Fleet
@@ -54,7 +53,6 @@ type demonstration struct {
 	result  demoResult
 }
 
-// A demoMatch is a match of the demonstration.
 type demoMatch struct {
 	name      string
 	players   []*fleet.Player
@@ -64,7 +62,6 @@ type demoMatch struct {
 	judgement *fleet.Judgement
 }
 
-// A demoResult is what the demonstration has shown.
 type demoResult struct {
 	Seconds   float64       `json:"seconds"`
 	Kills     int           `json:"kills"`
@@ -121,7 +118,6 @@ func demo(c *cli.Context) (err error) {
 	return d.judge()
 }
 
-// begin begins the matches.
 func (d *demonstration) begin(ctx context.Context) error {
 	d.began = time.Now()
 	for i := range int(d.c.Uint("matches")) {
@@ -152,7 +148,6 @@ func turned(all []*fleet.Process, n int) (urls []string) {
 // comeback is how long a killed server is away.
 const comeback = 5 * time.Second
 
-// play lets the bots play, and kills servers.
 func (d *demonstration) play(ctx context.Context) error {
 	end := time.After(d.c.Duration("time"))
 	kill := time.NewTicker(max(d.c.Duration("every"), comeback+time.Second))
@@ -206,7 +201,6 @@ func (d *demonstration) look(ctx context.Context) {
 	}
 }
 
-// count returns how many matches a server has.
 func (d *demonstration) count(server int) (n int) {
 	for _, m := range d.matches {
 		if m.server == d.fleet.Servers[server].Name {
@@ -228,7 +222,6 @@ func (d *demonstration) busiest() int {
 	return best
 }
 
-// show prints a row for each match.
 func (d *demonstration) show(w io.Writer) {
 	for _, m := range d.matches {
 		p, q := m.players[0].Seen(), m.players[1].Seen()
@@ -240,7 +233,6 @@ func (d *demonstration) show(w io.Writer) {
 	}
 }
 
-// judge ends the matches and compares their replays with what the players were told.
 func (d *demonstration) judge() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -277,7 +269,6 @@ func (d *demonstration) judge() error {
 	return tool.Tell(d.c, d.result, d.print, err)
 }
 
-// add adds a match to the result.
 func (d *demonstration) add(m *demoMatch) {
 	r, j := &d.result, m.judgement
 	r.Takeovers += int(m.term) - 1
@@ -290,7 +281,6 @@ func (d *demonstration) add(m *demoMatch) {
 	r.LongestMS = max(r.LongestMS, longest.Seen().Longest.Milliseconds())
 }
 
-// print prints the result for people.
 func (d *demonstration) print(w io.Writer) {
 	r := &d.result
 	fmt.Fprintf(w, "servers     killed %d times; %d takeovers of matches\n", r.Kills, r.Takeovers)

@@ -166,7 +166,6 @@ func farmWork(c *cli.Context, conn *storage.Conn, build string) error {
 	})
 }
 
-// printResult prints a result as one line.
 func printResult(c *cli.Context, r farm.Result) error {
 	if c.Bool("json") {
 		return json.NewEncoder(c.App.Writer).Encode(r)
@@ -322,7 +321,6 @@ func rulesFlag() cli.Flag {
 	return &cli.StringFlag{Name: "rules", Usage: "verify with the rules of the module in `FILE`; its SHA-256 is the build"}
 }
 
-// rulesName returns the name of a module in the storage.
 func rulesName(sum string) string { return "rules/" + sum + ".wasm" }
 
 // rulesOf returns the module of --rules and its sum, or nothing without the flag.
@@ -377,12 +375,10 @@ func gameOfBuild(c *cli.Context, conn *storage.Conn, build string) (func(*replay
 	return tool.ModuleGames(c, module)
 }
 
-// buildFlag names the rules whose results are meant.
 func buildFlag() cli.Flag {
 	return &cli.StringFlag{Name: "build", Usage: "`NAME` of the rules in the farm", DefaultText: "the revision of the program's sources, or the hash of the program if they were changed"}
 }
 
-// buildOf returns the value of --build, or its default.
 func buildOf(c *cli.Context) (string, error) {
 	if c.IsSet("build") {
 		return c.String("build"), nil

@@ -18,7 +18,6 @@ import (
 	"github.com/seed-49bee653/samestep/internal/files"
 )
 
-// usersFile is the name of the list of public keys.
 const usersFile = "users.txt"
 
 func keysCommand() *cli.Command {
@@ -103,7 +102,6 @@ func newKeys(c *cli.Context) error {
 	return nil
 }
 
-// create writes a new file of mode 0600.
 func create(path string, content []byte) error {
 	return files.Create(path, func(f *os.File) error {
 		_, err := f.Write(content)
@@ -153,7 +151,6 @@ func permissions(c *cli.Context) error {
 	return err
 }
 
-// printRole prints the subjects of one role.
 func printRole(c *cli.Context) error {
 	roles, err := chosenRoles([]string{c.String("role")})
 	if err != nil {

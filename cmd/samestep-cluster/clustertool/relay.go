@@ -61,7 +61,6 @@ another relay (--upstream). A relay needs no game.`,
 	}
 }
 
-// relayOptions returns the options of a relay, and a function to call at the end.
 func relayOptions(ctx context.Context, c *cli.Context) (o relay.Options, closeSource func(), err error) {
 	closeSource = func() {}
 	if c.IsSet("upstream") == c.IsSet("nats") {
@@ -116,7 +115,6 @@ func relayOptions(ctx context.Context, c *cli.Context) (o relay.Options, closeSo
 	return o, conn.Close, nil
 }
 
-// serveRelay serves until ctx ends.
 func serveRelay(ctx context.Context, c *cli.Context, o relay.Options) error {
 	r, err := relay.New(o)
 	if err != nil {

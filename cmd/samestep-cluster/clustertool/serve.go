@@ -75,7 +75,6 @@ type membership struct {
 	conn *storage.Conn
 }
 
-// serve makes a server with --durability replicated a member of a cluster.
 func serve(c *cli.Context, h tool.Hosting, o *server.Options) (tool.Serving, error) {
 	if c.String("durability") != replicated {
 		return nil, nil
@@ -205,7 +204,6 @@ func checkAddress(log *slog.Logger, address, listens, nats string) {
 	}
 }
 
-// hostOf returns the host of a URL, or "".
 func hostOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {

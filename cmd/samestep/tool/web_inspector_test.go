@@ -19,6 +19,7 @@ import (
 	"github.com/andybalholm/brotli"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/modules"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/examples/minimal"
@@ -119,7 +120,7 @@ func TestPack(t *testing.T) {
 	Programs(os.DirFS(folder))
 	defer Programs(nil)
 	next := http.NotFoundHandler()
-	h := serving.NewPageHandler(t.Context(), serving.InspectorPage(), next, slog.New(slog.DiscardHandler))
+	h := serving.NewPageHandler(t.Context(), serving.PageOrInspector(&gameset.Playable{}), next, slog.New(slog.DiscardHandler))
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "/inspector.wasm") {

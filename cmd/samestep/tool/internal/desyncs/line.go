@@ -87,7 +87,6 @@ func desyncLine(c *cli.Context) error {
 	return linesOfBatch(b, ctx, c, find)
 }
 
-// lineError returns the result of the command for one file.
 func lineError(r *line.Result) error {
 	switch {
 	case r.Panicked():
@@ -100,7 +99,6 @@ func lineError(r *line.Result) error {
 	return nil
 }
 
-// linesOfBatch groups the files of a batch by the line that they name.
 func linesOfBatch(b *replays.Batch, ctx context.Context, c *cli.Context, find func(*replay.File) (*line.Result, error)) error {
 	var s line.Summary
 	var failed error
@@ -159,7 +157,6 @@ type lineFinder struct {
 	others    *gameset.ModuleSet // the module of --other; nil for none
 }
 
-// newLineFinder returns the finder of the flags.
 func newLineFinder(c *cli.Context) (x *lineFinder, err error) {
 	x = &lineFinder{c: c}
 	if other := c.String("other"); strings.HasSuffix(other, gameset.ModuleExtension) {

@@ -101,11 +101,11 @@ func groupDesyncs(c *cli.Context, b *replays.Batch, left []desync.LeftOut) (*tri
 	found.Sort()
 	found.Took = time.Since(s.From)
 	if found.Desyncs+found.Panics > 0 {
-		err := console.ErrExplained
+		class := replay.ClassDesync
 		if found.Desyncs == 0 {
-			err = console.ErrPanicked
+			class = replay.ClassPanic
 		}
-		s.Worst = &replays.BatchError{Text: fmt.Sprintf("%s in %s", found.Shown(), console.Count(found.Files, "file")), Worst: err}
+		s.Worst = &console.ClassError{Class: class, Text: fmt.Sprintf("%s in %s", found.Shown(), console.Count(found.Files, "file"))}
 	}
 	return found, s.Worst
 }
@@ -140,7 +140,6 @@ func triageBundle(program string, in replays.BatchInput, games replay.Games, o d
 	return triaged{desync: &found}
 }
 
-// writtenAt returns when a file was written; zero if that is not known.
 func writtenAt(path string) (t time.Time) {
 	if info, err := os.Stat(path); err == nil {
 		t = info.ModTime()
@@ -148,7 +147,6 @@ func writtenAt(path string) (t time.Time) {
 	return t
 }
 
-// named returns the error of a file with its name.
 func named(name string, err error) *console.FileError {
 	if f := (*console.FileError)(nil); errors.As(err, &f) && f.Name == name {
 		return f
@@ -214,7 +212,6 @@ func recordedMatch(in replays.BatchInput) (match string, is bool, err error) {
 	return match, is, err
 }
 
-// triageMatch compares the recordings of one match.
 func triageMatch(program string, all []replays.BatchInput) (found triaged) {
 	var r replays.Recordings
 	defer r.Close()

@@ -100,7 +100,6 @@ func (i *importer) run(in io.ReadSeeker) error {
 	return i.append(i.enc.End("imported"))
 }
 
-// header writes the header of a game without rules, and an empty state.
 func (i *importer) header() error {
 	var kinds []lockstep.Kind
 	for kind, used := range i.kinds {
@@ -137,7 +136,6 @@ func (i *importer) header() error {
 // recording reports whether some line has no other place in a replay, so the header needs one, too.
 func (i *importer) recording() bool { return i.match.Recording() || i.lines }
 
-// line writes a line that has no other place in a replay.
 func (i *importer) line(v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -146,7 +144,6 @@ func (i *importer) line(v any) error {
 	return i.append(i.enc.Foreign(text))
 }
 
-// append writes a record, and returns the first error of the log.
 func (i *importer) append(record []byte) error {
 	if i.err == nil {
 		i.err = i.out.Append(record)
@@ -157,10 +154,8 @@ func (i *importer) append(record []byte) error {
 // clip returns the first characters of a text, at most n bytes.
 func clip(s string, n int) string { return strings.ToValidUTF8(s[:min(n, len(s))], "") }
 
-// begin writes the checksums of a tick.
 func (i *importer) begin(tick uint32) error { return i.checks(tick) }
 
-// next returns the next tick with checksums.
 func (i *importer) next(tick uint32) uint32 {
 	if len(i.votes) == 0 {
 		return math.MaxUint32
@@ -168,7 +163,6 @@ func (i *importer) next(tick uint32) uint32 {
 	return max(i.votes[0].tick(), tick+1)
 }
 
-// skip writes ticks without commands.
 func (i *importer) skip(ticks uint32) error {
 	for ticks > 0 && i.err == nil {
 		n := min(ticks, record.MaxEmptyRun)
@@ -178,7 +172,6 @@ func (i *importer) skip(ticks uint32) error {
 	return i.err
 }
 
-// reordered writes the order of the players in the present tick.
 func (i *importer) reordered(tick uint32, order uint64) error {
 	return i.line(OrderLine{tick, checksum.FormatHash(order)})
 }
@@ -225,7 +218,6 @@ func (i *importer) state(e *matchlog.Entry) error {
 	return i.err
 }
 
-// end writes the commands of a tick, which give the next state.
 func (i *importer) end(tick uint32, commands []play) error {
 	f := lockstep.Frame{Tick: lockstep.Tick(tick) + 1, Commands: make([]lockstep.Command, 0, len(commands))}
 	size := 0

@@ -90,7 +90,6 @@ func (s *scan) run(r *matchlog.Reader) error {
 	}
 }
 
-// advance ends all ticks before t.
 func (s *scan) advance(t uint32) error {
 	for s.tick < t {
 		if err := s.finish(); err != nil {
@@ -126,7 +125,6 @@ func (s *scan) add(e *matchlog.Entry) error {
 	return nil
 }
 
-// finish ends the present tick.
 func (s *scan) finish() error {
 	if !slices.IsSortedFunc(s.commands, func(a, b play) int { return cmp.Compare(a.player, b.player) }) {
 		if err := s.reordered(s.tick, orderOf(s.commands)); err != nil {
@@ -213,7 +211,6 @@ func Surveyed(in io.ReadSeeker) (s *survey, err error) {
 	return s, nil
 }
 
-// A surveyor makes a survey.
 type surveyor survey
 
 func (*surveyor) begin(uint32) error { return nil }

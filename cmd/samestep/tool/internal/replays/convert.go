@@ -7,9 +7,11 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -134,7 +136,6 @@ func replayExport(c *cli.Context) error {
 // pathsFlag chooses the fields of states that become topics.
 var pathsFlag = &cli.StringSliceFlag{Name: "path", Usage: "to mcap: add the field at `PATH` of the states, or those below it, such as Units[17].HP or Units[ID=4000].Pos; may be repeated"}
 
-// exportFiles writes the last of the files from the replays of the others.
 func exportFiles(c *cli.Context, names []string) error {
 	var matches []McapMatch
 	for _, name := range names[:len(names)-1] {
@@ -184,7 +185,6 @@ func dropsPanic(c *cli.Context, name string, r *replay.Reader) error {
 	return err
 }
 
-// An exporter prints records in the form that import reads.
 type exporter struct {
 	w          *bufio.Writer
 	header     *lockstep.Header
@@ -289,7 +289,6 @@ func (x *exporter) foreign(rec *record.Record) error {
 	return nil
 }
 
-// sum prints a checksum.
 func (x *exporter) sum(t lockstep.Tick, p lockstep.Player, hash uint64) error {
 	own := x.lineOf(t, p)
 	x.line = append(matchlines.AppendSumLine(x.line[:0], t, p, cmp.Or(own.Long, checksum.FormatHash(hash)), own.Sections), '\n')
@@ -307,7 +306,6 @@ func (x *exporter) lineOf(t lockstep.Tick, p lockstep.Player) *matchlog.Entry {
 	return &matchlog.Entry{}
 }
 
-// note prints a note.
 func (x *exporter) note(rec *record.Record) error {
 	line := matchlines.NoteLine{Tick: rec.Tick, Topic: rec.Topic, Text: rec.Text}
 	if rec.Player != lockstep.System {
@@ -355,4 +353,70 @@ func (x *exporter) sums(agreed *record.Record) error {
 		}
 	}
 	return nil
+}
+
+// The mismatches of a match are the checksums of players that differ from the agreed ones. In the log of a live match
+// they stand ticks after these, so they are read ahead. A map would take four times the memory of the slice.
+type mismatches []mismatch
+
+type mismatch struct {
+	hash   uint64
+	tick   lockstep.Tick
+	player lockstep.Player
+	taken  bool
+}
+
+const maxMismatches = 1 << 19 // that are kept
+
+// readMismatches returns the mismatches of a replay, and then seeks to the beginning.
+func readMismatches(r *replay.Reader) (mismatches, error) {
+	var all mismatches
+	if err := replay.Play(r, nil, all.add); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) { // a cut replay has them up to there
+		return nil, err
+	}
+	all.order()
+	_, err := r.Seek(0)
+	return all, err
+}
+
+func (d *mismatches) add(r *record.Record) error {
+	if r.Kind != record.KindMismatch {
+		return nil
+	}
+	if len(*d) == maxMismatches {
+		return fmt.Errorf("%w: more than %d checksums that differ", replay.ErrLimit, maxMismatches)
+	}
+	*d = append(*d, mismatch{hash: r.Hash, tick: r.Tick, player: r.Player})
+	return nil
+}
+
+// order sorts the mismatches by tick and player after all were added. Of several for the same tick and player, it keeps
+// the last one.
+func (d *mismatches) order() {
+	slices.Reverse(*d)
+	slices.SortStableFunc(*d, compareMismatches)
+	*d = slices.CompactFunc(*d, func(a, b mismatch) bool { return compareMismatches(a, b) == 0 })
+}
+
+func compareMismatches(a, b mismatch) int {
+	return cmp.Or(cmp.Compare(a.tick, b.tick), cmp.Compare(a.player, b.player))
+}
+
+func (d mismatches) of(t lockstep.Tick) mismatches {
+	from, _ := slices.BinarySearchFunc(d, t, func(m mismatch, t lockstep.Tick) int { return cmp.Compare(m.tick, t) })
+	to := from
+	for to < len(d) && d[to].tick == t {
+		to++
+	}
+	return d[from:to]
+}
+
+// take returns the mismatch of a player at a tick, once.
+func (d mismatches) take(t lockstep.Tick, p lockstep.Player) (hash uint64, ok bool) {
+	i, found := slices.BinarySearchFunc(d, mismatch{tick: t, player: p}, compareMismatches)
+	if !found || d[i].taken {
+		return 0, false
+	}
+	d[i].taken = true
+	return d[i].hash, true
 }

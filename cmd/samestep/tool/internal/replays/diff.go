@@ -70,8 +70,7 @@ func replayDiff(c *cli.Context) error {
 		if is {
 			var tick *lockstep.Tick
 			if c.IsSet("tick") {
-				t := gameset.TickOf(c, "tick")
-				tick = &t
+				tick = new(gameset.TickOf(c, "tick"))
 			}
 			return compareRecordings(c, names, tick)
 		}
@@ -192,7 +191,7 @@ func (d *difference) schema(c *cli.Context) (*state.Schema, error) {
 		}
 		return s.Schema()
 	}
-	if !d.sameSchema() {
+	if !sameSchema(d.a, d.b) {
 		for _, h := range record.DiffHeaders(d.a.Head, d.b.Head) {
 			if strings.HasPrefix(h.Field, "state") {
 				return nil, &lockstep.IdentityError{Field: h.Field, Got: h.B, Want: h.A}
@@ -208,18 +207,10 @@ func (d *difference) schema(c *cli.Context) (*state.Schema, error) {
 }
 
 // sameSchema reports whether the headers have the same schema of the state, as far as there are two.
-func (d *difference) sameSchema() bool {
-	return d.a.Head == nil || d.b.Head == nil || string(d.a.Head.StateSchema) == string(d.b.Head.StateSchema)
+func sameSchema(a, b *gameset.Subject) bool {
+	return a.Head == nil || b.Head == nil || string(a.Head.StateSchema) == string(b.Head.StateSchema)
 }
 
-// describe describes the commands of a tick in the words of the games.
-func (d *difference) describe(f *desync.FrameDifference) *desync.FrameText {
-	a, _ := lockstep.NewDescriber(d.a.Head, d.a.Game)
-	b, _ := lockstep.NewDescriber(d.b.Head, d.b.Game) // nil for a header that no game wrote
-	return desync.DescribeFrame(f, a, b, d.limit)
-}
-
-// compareReplays compares two replays, and a state of each.
 func (d *difference) compareReplays(c *cli.Context) error {
 	x, err := d.a.Reader()
 	if err != nil {
@@ -232,7 +223,9 @@ func (d *difference) compareReplays(c *cli.Context) error {
 	if d.comparison, d.err = desync.Compare(x, y); d.comparison == nil {
 		return d.err
 	}
-	d.frame = d.describe(d.comparison.Frame)
+	p, _ := lockstep.NewDescriber(d.a.Head, d.a.Game)
+	q, _ := lockstep.NewDescriber(d.b.Head, d.b.Game) // nil for a header that no game wrote
+	d.frame = desync.DescribeFrame(d.comparison.Frame, p, q, d.limit)
 	if d.comparison.Same() {
 		t := min(d.comparison.A.Ticks, d.comparison.B.Ticks)
 		for i, r := range []*replay.Reader{x, y} {
@@ -245,7 +238,7 @@ func (d *difference) compareReplays(c *cli.Context) error {
 	}
 	t := gameset.TickOf(c, "tick")
 	if !c.IsSet("tick") {
-		if d.comparison.Keyframe == nil || !d.sameSchema() {
+		if d.comparison.Keyframe == nil || !sameSchema(d.a, d.b) {
 			return nil
 		}
 		t = d.comparison.Keyframe.Tick
@@ -258,7 +251,6 @@ func (d *difference) compareReplays(c *cli.Context) error {
 	return nil
 }
 
-// A difference is the result of diff.
 type difference struct {
 	a, b       *gameset.Subject   // the same for the two sides of one bundle
 	path       string             // of the fields
@@ -270,7 +262,6 @@ type difference struct {
 	err        error              // why a replay cannot be read to its end
 }
 
-// A stateDifference is the differences of two states.
 type stateDifference struct {
 	Tick   *lockstep.Tick    `json:"tick"` // nil if it is unknown
 	Fields state.Places      `json:"fields"`
@@ -295,16 +286,13 @@ func (d *difference) result() error {
 
 func (d *difference) print(w io.Writer) {
 	p := &words.Page{}
-	d.lines(p.Line)
-	p.Write(w)
-}
-
-func (d *difference) lines(line console.Liner) {
+	defer p.Write(w)
+	line := p.Line
 	if d.comparison != nil {
 		d.printReplays(line)
 	}
 	if desync := (*lockstep.DesyncError)(nil); errors.As(d.err, &desync) {
-		line("state", "not compared: a simulation contradicts its file at tick %d; bisect tells which recorder had another state", desync.Tick)
+		line("state", "not compared: the simulation contradicts its file at tick %d; bisect tells which recorder had another state", desync.Tick)
 	}
 	s, x := d.state, d.comparison
 	if s == nil {
@@ -413,12 +401,21 @@ func (d *difference) json(err error) any {
 		Other    bool              `json:"different_matches,omitempty"`
 		Same     bool              `json:"same"`
 		Error    string            `json:"error,omitempty"`
-	}{Comparison: d.comparison, Frame: d.frame, State: d.state, Other: d.unrelated() != "", Same: err == nil, Error: errorText(err)}
+	}{Comparison: d.comparison, Frame: d.frame, State: d.state, Other: d.unrelated() != "", Same: err == nil}
+	if err != nil {
+		story.Error = err.Error()
+	}
 	if x := d.comparison; x != nil {
 		if x.Same() {
 			story.Content = d.content[:]
 		}
-		story.Checksum, story.Keyframe = newChecksumJSON(x.Checksum), newChecksumJSON(x.Keyframe)
+		of := func(d *desync.ChecksumDifference) *checksumJSON {
+			if d == nil {
+				return nil
+			}
+			return &checksumJSON{d.Tick, checksum.FormatHash(d.A), checksum.FormatHash(d.B), d.Agreed, d.Known}
+		}
+		story.Checksum, story.Keyframe = of(x.Checksum), of(x.Keyframe)
 	}
 	return story
 }
@@ -430,12 +427,4 @@ type checksumJSON struct {
 	B      string        `json:"b"`
 	Agreed lockstep.Tick `json:"agreed"`
 	Known  bool          `json:"known"`
-}
-
-// newChecksumJSON returns nil for nil.
-func newChecksumJSON(d *desync.ChecksumDifference) *checksumJSON {
-	if d == nil {
-		return nil
-	}
-	return &checksumJSON{d.Tick, checksum.FormatHash(d.A), checksum.FormatHash(d.B), d.Agreed, d.Known}
 }

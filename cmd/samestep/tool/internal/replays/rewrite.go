@@ -3,6 +3,7 @@
 package replays
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"crypto/x509"
 	"encoding/pem"
@@ -39,7 +40,6 @@ that is damaged inside, see recover. If there are several IN, OUT is a folder.` 
 	}
 }
 
-// sealSome seals one file, or several into a folder.
 func sealSome(c *cli.Context) error {
 	args := c.Args().Slice()
 	in, out := args[:len(args)-1], args[len(args)-1]
@@ -53,7 +53,21 @@ func sealSome(c *cli.Context) error {
 	options := optionsWithRules(c)
 	return b.run(c, func(f *replay.File, in BatchInput) BatchRow {
 		path := filepath.Join(out, in.rel)
-		file, err := sealFile(c, f, path, options)
+		o, err := options(f)
+		if err != nil {
+			return BatchRow{Err: err}
+		}
+		r, err := f.Reader()
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(path), 0o777)
+		}
+		if err == nil {
+			err = files.Create(path, func(out *os.File) error { return sealReplay(c, f.Path(), r, replay.NewWriter(out, o)) })
+		}
+		var file *writtenFile
+		if err == nil {
+			file, err = summaryOf(path)
+		}
 		if err != nil {
 			return BatchRow{Err: err}
 		}
@@ -62,25 +76,6 @@ func sealSome(c *cli.Context) error {
 			Class  replay.Class `json:"class"`
 		}{*file, file.Class}, text: fmt.Sprintf("%s, %s, now %s", path, console.Count(file.Ticks, "tick"), console.Size(file.SizeBytes))}
 	})
-}
-
-// sealFile seals an open replay into a new file, whose folder is made if it is missing.
-func sealFile(c *cli.Context, f *replay.File, path string, options func(*replay.File) (replay.WriterOptions, error)) (*writtenFile, error) {
-	o, err := options(f)
-	if err != nil {
-		return nil, err
-	}
-	r, err := f.Reader()
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(path), 0o777)
-	}
-	if err == nil {
-		err = files.Create(path, func(out *os.File) error { return sealReplay(c, f.Path(), r, replay.NewWriter(out, o)) })
-	}
-	if err != nil {
-		return nil, err
-	}
-	return summaryOf(path)
 }
 
 // sealReplay seals the match of a file, and closes one that a crash left open.
@@ -198,7 +193,6 @@ func written(act cli.ActionFunc) cli.ActionFunc {
 	}
 }
 
-// summaryOf describes the replay in a file that was written.
 func summaryOf(name string) (file *writtenFile, err error) {
 	err = gameset.WithReplay(name, func(f *replay.File) error {
 		info, err := f.Info()
@@ -210,7 +204,6 @@ func summaryOf(name string) (file *writtenFile, err error) {
 	return file, err
 }
 
-// A writtenFile describes a replay that a verb has written.
 type writtenFile struct {
 	File        string             `json:"file"`
 	SizeBytes   int64              `json:"size_bytes,string"`
@@ -290,15 +283,6 @@ func ReadKey[K ed25519.PrivateKey | ed25519.PublicKey](name, pemType string, par
 	return key, nil
 }
 
-// verifySignature returns an error unless the replay has a signature by the public key in a file.
-func verifySignature(r *replay.Reader, name string) error {
-	key, err := ReadKey[ed25519.PublicKey](name, "PUBLIC KEY", x509.ParsePKIXPublicKey)
-	if err != nil {
-		return err
-	}
-	return replay.VerifySignature(r, key)
-}
-
 func replayRecoverCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "recover",
@@ -313,7 +297,14 @@ lost, and where the file can be read again.`,
 			if err != nil {
 				return err
 			}
-			return gameset.Tell(c, recoveryJSON(found), func(w io.Writer) { fmt.Fprintln(w, RecoveryText(found)) }, nil)
+			d := cmp.Or(found.Damage, &replay.DamageError{})
+			return gameset.Tell(c, struct {
+				Ticks    lockstep.Tick `json:"ticks"`
+				Whole    bool          `json:"whole"`
+				Offset   int64         `json:"offset,string"` // of the damage
+				Next     int64         `json:"next,string"`   // the next readable block; 0 if the file is torn
+				NextTick lockstep.Tick `json:"next_tick"`     // the tick before that block; 0 if it is not known
+			}{found.Ticks, found.Damage == nil, d.Offset, d.Next, d.NextTick}, func(w io.Writer) { fmt.Fprintln(w, RecoveryText(found)) }, nil)
 		}),
 	}
 }
@@ -331,20 +322,6 @@ func RecoveryText(found *replay.Recovery) string {
 	}
 	return fmt.Sprintf("damaged at byte %d: %s are left; ticks %d to %d are lost, and the match goes on from byte %d, which is not in the new file",
 		d.Offset, ticks, found.Ticks+1, d.NextTick, d.Next)
-}
-
-func recoveryJSON(found *replay.Recovery) any {
-	d := found.Damage
-	if d == nil {
-		d = &replay.DamageError{}
-	}
-	return struct {
-		Ticks    lockstep.Tick `json:"ticks"`
-		Whole    bool          `json:"whole"`
-		Offset   int64         `json:"offset,string"` // of the damage
-		Next     int64         `json:"next,string"`   // the next readable block; 0 if the file is torn
-		NextTick lockstep.Tick `json:"next_tick"`     // the tick before that block; 0 if it is not known
-	}{found.Ticks, found.Damage == nil, d.Offset, d.Next, d.NextTick}
 }
 
 var (
@@ -388,7 +365,6 @@ func replayAttach(c *cli.Context) error {
 	})
 }
 
-// newRules returns the rules of --with-rules.
 func newRules(c *cli.Context) (*replay.Rules, error) {
 	module, err := gameset.ModuleBytes(c.String(withRulesFlag.Name))
 	if err != nil {

@@ -139,7 +139,6 @@ func (s *fileSource) Close() {
 	s.live.Close()
 }
 
-// read takes each new record of the file.
 func (s *fileSource) read(ctx context.Context) {
 	defer close(s.done)
 	for rec, err := range s.live.All(ctx) {
@@ -315,7 +314,6 @@ type serverSource struct {
 	left   int64     // bytes that may still be read in this look
 }
 
-// A watchMatch is a match between two looks.
 type watchMatch struct {
 	view watchedView
 	rate trend // commands a second
@@ -392,7 +390,6 @@ func (s *serverSource) Look(ctx context.Context) (*watchReport, error) {
 	return r, nil
 }
 
-// views returns the match, or all matches of the server.
 func (s *serverSource) views(ctx context.Context) (all []watchedView, status int, err error) {
 	if s.one {
 		all = make([]watchedView, 1)
@@ -409,7 +406,6 @@ func (s *serverSource) views(ctx context.Context) (all []watchedView, status int
 	}
 }
 
-// remember computes the rates since the last look.
 func (s *serverSource) remember(views []watchedView, now time.Time) {
 	seen := make(map[string]*watchMatch)
 	for _, v := range views {
@@ -438,7 +434,6 @@ func (s *serverSource) gone() *watchReport {
 	return s.report(views, watchLateness{})
 }
 
-// A watchSum is the sum of all matches.
 type watchSum struct {
 	Matches    int `json:"matches"`
 	Players    int `json:"players"`
@@ -540,7 +535,6 @@ type Lateness struct {
 	buckets []bucket
 }
 
-// A bucket counts the work that was at most bound seconds late.
 type bucket struct{ bound, count float64 }
 
 // LateMetric is the metric of late frames.

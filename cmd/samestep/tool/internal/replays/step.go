@@ -95,7 +95,15 @@ func oneTick(c *cli.Context, f *replay.File) (lockstep.Tick, error) {
 	case c.IsSet("tick"):
 		return gameset.TickOf(c, "tick"), nil
 	case b == nil:
-		return panicTick(f)
+		r, err := f.Reader()
+		if err != nil {
+			return 0, err
+		}
+		p, err := replay.FindPanic(r)
+		if p == nil {
+			return 0, cmp.Or(err, console.Usagef("want --tick"))
+		}
+		return p.Tick, err
 	}
 	if r := b.Manifest.Resimulation; r != nil && r.First > 0 {
 		return r.First, nil
@@ -103,23 +111,6 @@ func oneTick(c *cli.Context, f *replay.File) (lockstep.Tick, error) {
 	return b.Manifest.Tick, nil
 }
 
-// panicTick returns the tick in which the rules panicked in a match.
-func panicTick(f *replay.File) (lockstep.Tick, error) {
-	r, err := f.Reader()
-	if err != nil {
-		return 0, err
-	}
-	p, err := replay.FindPanic(r)
-	if p == nil && err == nil {
-		err = console.Usagef("want --tick")
-	}
-	if err != nil {
-		return 0, err
-	}
-	return p.Tick, nil
-}
-
-// A stepSide is a file with a match, and a Stepper of it.
 type stepSide struct {
 	File    *replay.File
 	stepper *stepper.Stepper
@@ -143,7 +134,6 @@ func OpenStepSide(c *cli.Context, name string) (*stepSide, error) {
 	return &stepSide{f, stepper.New(r, g)}, nil
 }
 
-// step accounts for a tick of the side.
 func (s *stepSide) step(t lockstep.Tick, o stepper.Options) (*stepper.Step, error) {
 	x, err := s.stepper.Step(t, o)
 	var missing *replay.TickError
@@ -153,17 +143,11 @@ func (s *stepSide) step(t lockstep.Tick, o stepper.Options) (*stepper.Step, erro
 	return x, gameset.OfFile(s.File.Path(), gameset.PathError(err))
 }
 
-// fieldsOfStep is the number of fields that the JSON of a tick lists at most.
-const fieldsOfStep = 1 << 16
-
-// commandsOfStep is the number of commands of a tick that are accounted for one by one, with --json.
-const commandsOfStep = 256
-
 // show prints a tick. It reports whether two sides differ.
 func (s *Stepping) show() (differs bool, err error) {
-	o := stepper.Options{Path: s.path, Lines: s.Limit, Commands: s.Limit, Fields: fieldsOfStep, MaxTicks: gameset.MaxTicks(s.C)}
+	o := stepper.Options{Path: s.path, Lines: s.Limit, Commands: s.Limit, Fields: 1 << 16, MaxTicks: gameset.MaxTicks(s.C)}
 	if s.C.Bool("json") {
-		o.Lines, o.Commands = math.MaxInt, commandsOfStep
+		o.Lines, o.Commands = math.MaxInt, 256
 	}
 	simulate, done := gameset.SimulateOptions(s.C)
 	o.Progress = simulate.Progress
@@ -173,7 +157,19 @@ func (s *Stepping) show() (differs bool, err error) {
 		return false, err
 	}
 	s.panics = a.Panic != ""
-	b, second, err := s.other(a, o)
+	var b *stepper.Step
+	var second string
+	switch bundle := s.A.File.Bundle(); {
+	case s.b != nil:
+		second = s.b.File.Path()
+		b, err = s.b.step(s.Tick, o)
+	case bundle == nil || bundle.Manifest.Tie || bundle.Manifest.Panic != nil:
+		return false, gameset.Report(s.C, a, nil)
+	default:
+		second = fmt.Sprintf("player %d, by its states", bundle.Manifest.Player)
+		b, err = a.OfPlayer(bundle, o)
+		err = gameset.OfFile(s.A.File.Path(), err)
+	}
 	if err != nil {
 		return false, err
 	}
@@ -187,20 +183,6 @@ func (s *Stepping) show() (differs bool, err error) {
 	return !pair.Same, gameset.Report(s.C, pair, nil)
 }
 
-// other returns the tick of the other side, and its name, or nil if there is none.
-func (s *Stepping) other(a *stepper.Step, o stepper.Options) (b *stepper.Step, name string, err error) {
-	if s.b != nil {
-		b, err = s.b.step(s.Tick, o)
-		return b, s.b.File.Path(), err
-	}
-	bundle := s.A.File.Bundle()
-	if bundle == nil || bundle.Manifest.Tie || bundle.Manifest.Panic != nil {
-		return nil, "", nil
-	}
-	b, err = a.OfPlayer(bundle, o)
-	return b, fmt.Sprintf("player %d, by its states", bundle.Manifest.Player), gameset.OfFile(s.A.File.Path(), err)
-}
-
 // A Stepping is a look at ticks, which words from standard input move.
 type Stepping struct {
 	C      *cli.Context
@@ -210,9 +192,6 @@ type Stepping struct {
 	Limit  int
 	panics bool // the rules, in the last tick
 }
-
-// maxStepWord bounds a line of standard input.
-const maxStepWord = 4 << 10
 
 // stepInput returns where the words come from, and whether a person is there who can be asks.
 func stepInput(c *cli.Context) (in io.Reader, asks bool) {
@@ -234,7 +213,7 @@ func (s *Stepping) Run(in io.Reader, asks bool) error {
 		return err
 	}
 	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, maxStepWord)
+	lines.Buffer(nil, 4<<10)
 	for {
 		if asks {
 			fmt.Fprintf(s.C.App.Writer, "tick %d> ", s.Tick)

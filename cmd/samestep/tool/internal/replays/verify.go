@@ -5,6 +5,8 @@ package replays
 import (
 	"cmp"
 	"context"
+	"crypto/ed25519"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -56,9 +58,18 @@ func replayInfo(c *cli.Context, f *replay.File) error {
 		return console.Refuse(c, err, nil)
 	}
 	if c.IsSet("upto") {
-		if err := hashUpTo(f, info, gameset.TickOf(c, "upto")); err != nil {
+		tick := gameset.TickOf(c, "upto")
+		if len(info.Keyframes) == 0 || tick < info.Keyframes[0].Tick || tick > info.Ticks {
+			return console.Usagef("--upto: got tick %d, want a tick in the readable part of the file, at most %d", tick, info.Ticks)
+		}
+		if r, err = f.Reader(); err != nil {
 			return err
 		}
+		h, _, err := replay.HashContent(r, tick)
+		if err != nil {
+			return err
+		}
+		info.UpTo = &replay.PartHash{Tick: tick, ContentHash: h}
 	}
 	return gameset.Report(c, info, err)
 }
@@ -79,24 +90,10 @@ func unlessBundled(f *replay.File, err error) error {
 	return err
 }
 
-// hashUpTo adds the content hash up to a tick.
-func hashUpTo(f *replay.File, info *replay.Info, tick lockstep.Tick) error {
-	if len(info.Keyframes) == 0 || tick < info.Keyframes[0].Tick || tick > info.Ticks {
-		return console.Usagef("--upto: got tick %d, want a tick in the readable part of the file, at most %d", tick, info.Ticks)
-	}
-	r, err := f.Reader()
-	if err != nil {
-		return err
-	}
-	h, _, err := replay.HashContent(r, tick)
-	info.UpTo = &replay.PartHash{Tick: tick, ContentHash: h}
-	return err
-}
-
 // batchInfo describes each file as [replayInfo] does.
 func batchInfo(c *cli.Context, b *Batch) error {
-	if err := noFlags(c, "upto"); err != nil {
-		return err
+	if c.IsSet("upto") {
+		return console.Usagef("--upto takes one file, not several or a folder")
 	}
 	return b.run(c, func(f *replay.File, _ BatchInput) BatchRow {
 		info, _ := f.Info()
@@ -163,7 +160,15 @@ func verifySigned(c *cli.Context, f *replay.File, o replay.VerifyOptions) (*desy
 	var signed *bool // nil without --key
 	if c.IsSet("key") {
 		signed = new(bool)
-		if err := requireKey(f, c.String("key")); err != nil {
+		key, err := ReadKey[ed25519.PublicKey](c.String("key"), "PUBLIC KEY", x509.ParsePKIXPublicKey)
+		var r *replay.Reader
+		if err == nil {
+			r, err = f.Reader()
+		}
+		if err == nil {
+			err = replay.VerifySignature(r, key)
+		}
+		if err != nil {
 			return &desync.Verification{Signed: signed, Err: err}, err
 		}
 		*signed = true
@@ -187,18 +192,13 @@ func verifySigned(c *cli.Context, f *replay.File, o replay.VerifyOptions) (*desy
 // followLineage compares the first state of a verified match with that of its parent, and so on. It returns the error of the
 // whole verification.
 func followLineage(c *cli.Context, f *replay.File, v *desync.Verification, progress func(done, all lockstep.Tick)) error {
-	return v.FollowLineage(f, func(parent *replay.File) (*lockstep.Game, error) { return gameset.GameOf(c, parent) }, parentPlaces(c, f.Path()), replay.SimulateOptions{MaxTicks: gameset.MaxTicks(c), Progress: progress})
-}
-
-// parentPlaces returns where the parent of a match may be: at --parent, in the folder of its file, and for a live log in
-// that of the server.
-func parentPlaces(c *cli.Context, path string) []string {
-	dir := filepath.Dir(path)
+	dir := filepath.Dir(f.Path())
 	places := append(slices.Clone(c.StringSlice("parent")), dir)
-	if filepath.Base(dir) == LiveFolder {
+	if filepath.Base(dir) == LiveFolder { // of a server
 		places = append(places, filepath.Dir(dir))
 	}
-	return places
+	game := func(parent *replay.File) (*lockstep.Game, error) { return gameset.GameOf(c, parent) }
+	return v.FollowLineage(f, game, places, replay.SimulateOptions{MaxTicks: gameset.MaxTicks(c), Progress: progress})
 }
 
 // reportVerification prints a verification. Of a file that was not read to its first state, the error says all.
@@ -207,15 +207,6 @@ func reportVerification(c *cli.Context, v *desync.Verification, err error) error
 		return console.Refuse(c, err, v.Signed)
 	}
 	return gameset.Report(c, v, err)
-}
-
-// requireKey returns an error unless the replay has a signature by the key in a file.
-func requireKey(f *replay.File, key string) error {
-	r, err := f.Reader()
-	if err != nil {
-		return err
-	}
-	return verifySignature(r, key)
 }
 
 func followVerify(c *cli.Context, f *replay.File) error {
@@ -246,7 +237,10 @@ func followVerify(c *cli.Context, f *replay.File) error {
 
 // batchVerify verifies each file as [replayVerify] does.
 func batchVerify(c *cli.Context, b *Batch) error {
-	if err := errors.Join(noFlags(c, "follow"), console.Between(c, "workers", 0, 0)); err != nil {
+	if c.IsSet("follow") {
+		return console.Usagef("--follow takes one file, not several or a folder")
+	}
+	if err := console.Between(c, "workers", 0, 0); err != nil {
 		return err
 	}
 	return b.run(c, func(f *replay.File, _ BatchInput) BatchRow {

@@ -137,7 +137,6 @@ func replayFeed(c *cli.Context, f *replay.File) error {
 	return sum.WriteText(c.App.Writer)
 }
 
-// add counts a view.
 func (s *feedSum) add(full, delta int) {
 	if s.Views++; s.Views > 1 {
 		s.Largest = max(s.Largest, delta)
@@ -155,7 +154,6 @@ func FeedTo(w io.Writer, g *lockstep.Game, t lockstep.Tick, viewer string, bytes
 	return console.WriteLine(w, FeedLine{t, viewer, bytesSent, bytes.TrimSpace(text.Bytes())})
 }
 
-// feedAt prints the view of one tick.
 func feedAt(c *cli.Context, r *replay.Reader, g *lockstep.Game, viewer lockstep.Viewer, t lockstep.Tick) error {
 	cursor, err := replay.NewCursor(r, g, t)
 	if err != nil {
@@ -193,7 +191,6 @@ rules say which fields of commands refer to elements: feed:"of=Units" (docs/feed
 	}
 }
 
-// A fileAudit is the audits of one file.
 type fileAudit struct {
 	File    string         `json:"file"`
 	Players []replay.Audit `json:"players"`

@@ -56,7 +56,6 @@ rejects of a running match only to an admin (--token-file, or ` + console.TokenE
 	}
 }
 
-// openSource opens a file or a URL.
 func openSource(ctx context.Context, c *cli.Context, name string) (source, error) {
 	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
 		token, err := console.ClientToken(c)
@@ -133,7 +132,6 @@ type screen struct {
 	height  int
 }
 
-// The messages to a screen, besides keys.
 type (
 	lookMsg struct{} // the next look is due
 	sawMsg  struct {
@@ -233,7 +231,6 @@ func (m *screen) wide(lines []string) string {
 	return m.fitted(append(lines, lipgloss.JoinHorizontal(lipgloss.Top, facts, m.rows(len(lines))), "", m.footer()))
 }
 
-// drawFacts returns a line for each fact.
 func (r *watchReport) drawFacts() (lines []string) {
 	for _, f := range r.facts {
 		value := f.value
