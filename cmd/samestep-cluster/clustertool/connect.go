@@ -3,10 +3,10 @@
 package clustertool
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -60,7 +60,7 @@ func dialAny(c *cli.Context, o storage.DialOptions) (*storage.Conn, error) {
 		if c.Context.Err() != nil {
 			break // the key is refused, which is told
 		}
-		o.Log.Warn("an address of the storage is of no use", "err", why)
+		o.Log.Warn("storage address skipped", "err", why)
 	}
 	return conn, err
 }
@@ -139,8 +139,7 @@ func refusal(ctx context.Context, role storage.Role, log *slog.Logger) (starting
 
 // refusedIn returns what has ended a context of [refusal], or nil.
 func refusedIn(starting context.Context) error {
-	var refused *roleError
-	if errors.As(context.Cause(starting), &refused) {
+	if refused, ok := context.Cause(starting).(*roleError); ok {
 		return refused
 	}
 	return nil
@@ -158,10 +157,7 @@ func connected(c *cli.Context, role storage.Role, act func(*storage.Conn) error)
 	}
 	defer conn.Close()
 	err = act(conn)
-	if why := refusedIn(ctx); why != nil {
-		return why
-	}
-	return err
+	return cmp.Or(refusedIn(ctx), err)
 }
 
 // plainLog returns the log of a verb that has no flags for it.
@@ -219,13 +215,9 @@ func startNode(c *cli.Context, o storage.NodeOptions, listen, cluster string) (*
 		return nil, err
 	}
 	if path := c.String("node-users"); path != "" {
-		f, err := os.Open(path)
-		if err != nil {
+		var err error
+		if o.Users, err = readUsers(path); err != nil {
 			return nil, err
-		}
-		defer f.Close()
-		if o.Users, err = storage.ReadUsers(f); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	if c.String("node-cert") == "" {

@@ -22,9 +22,6 @@ import (
 	"github.com/seed-49bee653/samestep/server"
 )
 
-// relayStop is how long a relay that is interrupted waits for its spectators.
-const relayStop = 5 * time.Second
-
 func relayCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "relay",
@@ -132,15 +129,10 @@ func serveRelay(ctx context.Context, c *cli.Context, o relay.Options) error {
 	case err = <-failed:
 	case <-ctx.Done():
 	}
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), relayStop)
-	defer cancel()
-	return errors.Join(ignore(err, http.ErrServerClosed), r.Shutdown(stopping), web.Shutdown(stopping))
-}
-
-// ignore returns an error unless it is a given one.
-func ignore(err, expected error) error {
-	if errors.Is(err, expected) {
-		return nil
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
 	}
-	return err
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // for the spectators
+	defer cancel()
+	return errors.Join(err, r.Shutdown(stopping), web.Shutdown(stopping))
 }

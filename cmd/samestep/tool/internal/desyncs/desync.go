@@ -31,6 +31,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/internal/words"
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
@@ -57,14 +58,6 @@ redact lists these fields.`,
 	}
 }
 
-type redactedBundle struct {
-	File  string   `json:"file"`
-	Stays []string `json:"stays"` // fields that are strings
-}
-
-// maxRedacted is the largest replay that redact reads, as explain does.
-const maxRedacted = 256 << 20
-
 func desyncRedact(c *cli.Context) error {
 	in, out := c.Args().Get(0), c.Args().Get(1)
 	f, err := replay.Open(in)
@@ -81,12 +74,15 @@ func desyncRedact(c *cli.Context) error {
 	if err != nil {
 		return &console.FileError{Name: in, Err: err}
 	}
-	written := redactedBundle{File: out}
+	written := struct {
+		File  string   `json:"file"`
+		Stays []string `json:"stays"` // fields that are strings
+	}{File: out}
 	if written.Stays, err = replay.PlainTexts(h); err != nil {
 		return &console.FileError{Name: in, Err: err}
 	}
 	err = files.Create(out, func(file *os.File) error {
-		return gameset.OfFile(in, replay.RedactBundle(file, b, maxRedacted))
+		return gameset.OfFile(in, replay.RedactBundle(file, b, 256<<20)) // as explain does
 	})
 	if err != nil {
 		return err
@@ -163,14 +159,11 @@ func desyncExplain(c *cli.Context) error {
 	}
 	addLine(c, f, e)
 	HandOver(e, f, c.App.Name, path, rulesOf(c), sidesOf(c), c.String(viewerFlag.Name))
-	return gameset.TellPage(c, e, func(w io.Writer) { e.WriteText(w) }, &console.FileError{Name: path, Err: outcome(e)})
-}
-
-func outcome(e *desync.Explanation) error {
+	outcome := console.ErrExplained
 	if e.Panic != nil {
-		return &console.ClassError{Class: replay.ClassPanic, Text: "a panic of the rules, explained"}
+		outcome = &console.ClassError{Class: replay.ClassPanic, Text: "a panic of the rules, explained"}
 	}
-	return console.ErrExplained
+	return gameset.TellPage(c, e, func(w io.Writer) { e.WriteText(w) }, &console.FileError{Name: path, Err: outcome})
 }
 
 // ExplainFile explains the bundle in a file, for readers who have a program.
@@ -192,12 +185,6 @@ func explainBundle(f *replay.File, games replay.Games, o desync.Options) (*desyn
 	return desync.Explain(f.Bundle(), o)
 }
 
-// explainTime is more than an explanation with the budget of a server takes.
-const explainTime = 2 * time.Minute
-
-// maxExplained bounds the JSON of an explanation with 200 fields.
-const maxExplained = 64 << 20
-
 // Explainer explains the bundles of a server, one at a time, in the log and on a page next to the bundle. If the program can start itself, it
 // does so in a process of its own: what ends that process, or never ends, is not the server.
 func Explainer(c *cli.Context, log *slog.Logger) func(path string) {
@@ -215,7 +202,7 @@ func Explainer(c *cli.Context, log *slog.Logger) func(path string) {
 				err = files.Create(page, func(out *os.File) error { return e.WriteHTML(out) })
 			}
 		} else {
-			ctx, stop := context.WithTimeout(context.Background(), explainTime)
+			ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
 			e, err = Explained(self(ctx, ExplainArgs(c, path, page)...))
 			stop()
 		}
@@ -246,7 +233,7 @@ func ExplainArgs(c *cli.Context, path, page string) []string {
 
 // Explained returns what a process has explained, without the fields.
 func Explained(process *exec.Cmd) (*desync.Explanation, error) {
-	out, err := gameset.Output(process, nil, maxExplained)
+	out, err := gameset.Output(process, nil, 64<<20)
 	if code := process.ProcessState.ExitCode(); err != nil && code != console.ExitDesync && code != console.ExitPanic {
 		return nil, fmt.Errorf("the process that explains: %w", err)
 	}
@@ -258,9 +245,6 @@ func Explained(process *exec.Cmd) (*desync.Explanation, error) {
 }
 
 var viewerFlag = &cli.StringFlag{Name: "viewer", Usage: "link to the match on the server at `URL`, whose page shows replays"}
-
-// sideFlags are the flags of desync line that make explain look for the line.
-var sideFlags = []string{"source", "other", "platform"}
 
 // addLine looks for the line of code if a flag asks for it. A failure is a note: the rest of the report is as good.
 func addLine(c *cli.Context, f *replay.File, e *desync.Explanation) {
@@ -299,15 +283,17 @@ func addLine(c *cli.Context, f *replay.File, e *desync.Explanation) {
 	e.SetLine(l)
 }
 
-// lineStep is the index of the step that finds the line of code.
-const lineStep = 1
-
 // HandOver adds the name of the bundle, the next commands and the link to the viewer, for the reader of the report. The flags name the
 // module of rules, and the sides of desync line.
 func HandOver(e *desync.Explanation, f *replay.File, program, path, rules, sides, viewer string) {
 	e.Bundle = filepath.Base(path)
-	whole := absolute(path)
-	if e.Redacted { // a folder often has somebody's name
+	whole, err := filepath.Abs(path)
+	if err != nil {
+		whole = path
+	}
+	h, _ := f.Header()
+	h = cmp.Or(h, &lockstep.Header{}) // not needed: the bundle was explained
+	if e.Redacted {                   // a folder often has somebody's name
 		path, whole = e.Bundle, e.Bundle
 	}
 	file := words.ShellWord(path)
@@ -319,7 +305,7 @@ func HandOver(e *desync.Explanation, f *replay.File, program, path, rules, sides
 		panic("tool: the steps of a report without the name of the program") // a caller of ours
 	}
 	if with := e.Verdict.With; with != "" {
-		e.Steps = append(e.Steps, desync.NextStep{Why: "Explain it again with a program of revision " + with + ", in the folder with the sources", Command: line.AtRecorder(sourcesOf(f), console.MainPath(), "desync", "explain", whole)})
+		e.Steps = append(e.Steps, desync.NextStep{Why: "Explain it again with a program of revision " + with + ", in the folder with the sources", Command: line.AtRecorder(record.ParseSources(h.Sources), console.MainPath(), "desync", "explain", whole)})
 	} else {
 		step("Explain it again", "desync explain %s", bundle)
 	}
@@ -329,7 +315,7 @@ func HandOver(e *desync.Explanation, f *replay.File, program, path, rules, sides
 	if p := e.Verdict.Parting; p != nil {
 		e.Steps = append(e.Steps, desync.NextStep{Why: "Find the line of code, in the folder with the sources of this program", Command: partingCommand(program, bundle, p)})
 	} else {
-		step("Find the line of code, in the folder with the sources; --other names another version", "desync line %s%s", bundle, cmp.Or(sides, revisions(f), ownSide(e)))
+		step("Find the line of code, in the folder with the sources; --other names another version", "desync line %s%s", bundle, cmp.Or(sides, line.Revisions(h, &f.Bundle().Manifest), ownSide(e)))
 	}
 	MarkNext(e)
 	if e.Panic != nil {
@@ -380,7 +366,7 @@ func viewAt(e *desync.Explanation) string {
 
 // sidesOf returns the flags that say what the two sides are; "" for none.
 func sidesOf(c *cli.Context) (flags string) {
-	for _, name := range sideFlags {
+	for _, name := range []string{"source", "other", "platform"} {
 		if c.IsSet(name) {
 			flags += fmt.Sprintf(" --%s %s", name, words.ShellWord(c.String(name)))
 		}
@@ -396,23 +382,6 @@ func rulesOf(c *cli.Context) (flags string) {
 	return flags
 }
 
-func sourcesOf(f *replay.File) record.Sources {
-	h, err := f.Header()
-	if err != nil {
-		return record.Sources{} // cannot happen: the bundle was explained
-	}
-	return record.ParseSources(h.Sources)
-}
-
-// revisions names the revisions of the recorder and of the player who differed, as flags; "" if they are not known.
-func revisions(f *replay.File) string {
-	h, err := f.Header()
-	if err != nil {
-		return "" // cannot happen: the bundle was explained
-	}
-	return line.Revisions(h, &f.Bundle().Manifest)
-}
-
 // MarkNext marks, for the text, the command that explains the bundle with the build that recorded it, if this one cannot, and the
 // one that finds the line of code, unless the line is known, or no line is at fault.
 func MarkNext(e *desync.Explanation) {
@@ -420,15 +389,7 @@ func MarkNext(e *desync.Explanation) {
 	known := e.Line != nil && e.Line.File != "" && e.Line.Doubt == ""
 	memory := e.Verdict.Parting == nil && e.Again != nil && e.Again.Outcome == protocol.RightThisTime.String()
 	elsewhere := !e.Verdict.Simulated && e.Verdict.Advice != "" // the advice comes first: nothing here has the game
-	e.Steps[lineStep].Next = !known && !memory && !elsewhere
-}
-
-// absolute returns the path of a file for a command that runs in another folder.
-func absolute(path string) string {
-	if whole, err := filepath.Abs(path); err == nil {
-		return whole
-	}
-	return path
+	e.Steps[1].Next = !known && !memory && !elsewhere           // finds the line
 }
 
 // ownSide names the platform that only the machines that differ have, as a flag; "" for none.

@@ -84,22 +84,6 @@ func desyncLine(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return linesOfBatch(b, ctx, c, find)
-}
-
-func lineError(r *line.Result) error {
-	switch {
-	case r.Panicked():
-		return console.ErrPanicked
-	case r.Stuck():
-		return console.ErrStuck
-	case r.Differs():
-		return console.ErrDiffers
-	}
-	return nil
-}
-
-func linesOfBatch(b *replays.Batch, ctx context.Context, c *cli.Context, find func(*replay.File) (*line.Result, error)) error {
 	var s line.Summary
 	var failed error
 	for _, in := range b.Inputs {
@@ -124,17 +108,16 @@ func linesOfBatch(b *replays.Batch, ctx context.Context, c *cli.Context, find fu
 	return gameset.Report(c, &s, failed)
 }
 
-// findLine compares the two sides of the flags in one file by the sources.
-func findLine(ctx context.Context, c *cli.Context, x *line.Finder, f *replay.File, o line.Options) (*line.Result, error) {
-	if err := console.Between(c, "runs", 2, 100); err != nil {
-		return nil, err
+func lineError(r *line.Result) error {
+	switch {
+	case r.Panicked():
+		return console.ErrPanicked
+	case r.Stuck():
+		return console.ErrStuck
+	case r.Differs():
+		return console.ErrDiffers
 	}
-	o.Source, o.Other, o.Platform, o.Runs = c.String("source"), c.String("other"), c.String("platform"), c.Int("runs")
-	if err := gameset.LineAssets(c, f, &o); err != nil {
-		return nil, err
-	}
-	found, err := x.Find(ctx, f, o)
-	return found, cmp.Or(context.Cause(ctx), err)
+	return nil
 }
 
 // findOneLine compares the two sides of the flags in one file.
@@ -189,7 +172,15 @@ func (x *lineFinder) find(ctx context.Context, f *replay.File, tick lockstep.Tic
 	if a != nil {
 		return x.findFunction(ctx, f, o, a)
 	}
-	return findLine(ctx, x.c, x.Finder, f, o)
+	if err := console.Between(x.c, "runs", 2, 100); err != nil {
+		return nil, err
+	}
+	o.Source, o.Other, o.Platform, o.Runs = x.c.String("source"), x.c.String("other"), x.c.String("platform"), x.c.Int("runs")
+	if err := gameset.LineAssets(x.c, f, &o); err != nil {
+		return nil, err
+	}
+	found, err := x.Finder.Find(ctx, f, o)
+	return found, cmp.Or(context.Cause(ctx), err)
 }
 
 // module returns the game of side A if it is one of a module, or nil to look for a line in the sources.
@@ -221,15 +212,10 @@ func (x *lineFinder) module(f *replay.File) (*gameset.Playable, error) {
 // inModuleOfGo reports whether the current folder is in a module of Go.
 func inModuleOfGo() bool {
 	dir, err := os.Getwd()
-	for err == nil {
+	for last := ""; err == nil && dir != last; last, dir = dir, filepath.Dir(dir) {
 		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil {
 			return true
 		}
-		if parent := filepath.Dir(dir); parent != dir {
-			dir = parent
-			continue
-		}
-		break
 	}
 	return false
 }

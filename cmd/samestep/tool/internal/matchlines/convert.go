@@ -94,10 +94,11 @@ func (i *importer) run(in io.ReadSeeker) error {
 	if content != i.content || r.Torn() != i.Torn {
 		return fmt.Errorf("%w: the file changed while it was read", matchlog.ErrMalformed)
 	}
+	end := "imported"
 	if i.Torn {
-		return i.append(i.enc.End(replay.ForeignTorn))
+		end = replay.ForeignTorn
 	}
-	return i.append(i.enc.End("imported"))
+	return i.append(i.enc.End(end))
 }
 
 func (i *importer) header() error {
@@ -123,18 +124,16 @@ func (i *importer) header() error {
 	if err != nil {
 		return err
 	}
-	h.Engine, h.Game, h.Sources = replay.ForeignEngine, clip(i.match.Title, 128), "" // not from the sources of this program
+	title := i.match.Title[:min(128, len(i.match.Title))]
+	h.Engine, h.Game, h.Sources = replay.ForeignEngine, strings.ToValidUTF8(title, ""), "" // not from the sources of this program
 	h.Build, h.Platform = cmp.Or(i.match.Build, replay.ForeignBuild), cmp.Or(i.match.Platform, replay.ForeignPlatform)
 	i.append(i.enc.Header(h))
 	i.append(i.enc.Keyframe(lockstep.Tick(i.first), sim.Hash(), nil, sim.AppendState(nil)))
-	if i.recording() {
+	if i.match.Recording() || i.lines { // some line has no other place in a replay, so the header needs one, too
 		return i.line(newHeaderLine(&i.match))
 	}
 	return i.err
 }
-
-// recording reports whether some line has no other place in a replay, so the header needs one, too.
-func (i *importer) recording() bool { return i.match.Recording() || i.lines }
 
 func (i *importer) line(v any) error {
 	text, err := json.Marshal(v)
@@ -150,11 +149,6 @@ func (i *importer) append(record []byte) error {
 	}
 	return i.err
 }
-
-// clip returns the first characters of a text, at most n bytes.
-func clip(s string, n int) string { return strings.ToValidUTF8(s[:min(n, len(s))], "") }
-
-func (i *importer) begin(tick uint32) error { return i.checks(tick) }
 
 func (i *importer) next(tick uint32) uint32 {
 	if len(i.votes) == 0 {
@@ -182,12 +176,11 @@ func (i *importer) sumLine(tick lockstep.Tick, v vote) []byte {
 	if !v.long() {
 		return AppendSumLine(i.sum[:0], tick, v.player(), sum, i.sections.at(v.at, n))
 	}
-	long := i.sections.at(v.at, 2)
-	sum = checksum.FormatHash(long[0]) + checksum.FormatHash(long[1])
-	if v.sectioned() {
-		return AppendSumLine(i.sum[:0], tick, v.player(), sum, i.sections.at(v.at+2, n))
+	if !v.sectioned() {
+		n = 0
 	}
-	return AppendSumLine(i.sum[:0], tick, v.player(), sum, nil)
+	all := i.sections.at(v.at, 2+n)
+	return AppendSumLine(i.sum[:0], tick, v.player(), checksum.FormatHash(all[0])+checksum.FormatHash(all[1]), all[2:])
 }
 
 // remark writes a note of the present tick. The survey has the checksums.
@@ -247,9 +240,9 @@ func (i *importer) end(tick uint32, commands []play) error {
 	return nil
 }
 
-// checks writes the checksums of a tick: the one on which most players agree, and those of the others. If the two
+// begin writes the checksums of a tick: the one on which most players agree, and those of the others. If the two
 // largest groups have the same size, all players differ.
-func (i *importer) checks(tick uint32) error {
+func (i *importer) begin(tick uint32) error {
 	sums, err := i.take(tick)
 	if err != nil || len(sums) == 0 {
 		return err
@@ -288,10 +281,10 @@ func FirstBytes(f *replay.File) (string, error) {
 	}
 	var head [4]byte
 	n, err := content.ReadAt(head[:], 0)
-	if err == io.EOF {
-		err = nil
+	if err != io.EOF && err != nil {
+		return "", err
 	}
-	return string(head[:n]), err
+	return string(head[:n]), nil
 }
 
 // The lines of matches of other engines, as docs/spec/recordings.md has them. Replays have some of them, too.

@@ -127,7 +127,12 @@ func (s *scan) add(e *matchlog.Entry) error {
 
 func (s *scan) finish() error {
 	if !slices.IsSortedFunc(s.commands, func(a, b play) int { return cmp.Compare(a.player, b.player) }) {
-		if err := s.reordered(s.tick, orderOf(s.commands)); err != nil {
+		players := make([]byte, len(s.commands))
+		for i := range s.commands {
+			players[i] = s.commands[i].player
+		}
+		//samestep:allow unseen xxHash64 is the same function in assembly and in Go
+		if err := s.reordered(s.tick, xxhash.Sum64(players)); err != nil {
 			return err
 		}
 	}
@@ -145,16 +150,6 @@ func (s *scan) finish() error {
 	clear(s.commands)
 	s.commands, s.size = s.commands[:0], 0
 	return err
-}
-
-// orderOf returns a sum of the order of the players in commands.
-func orderOf(commands []play) uint64 {
-	players := make([]byte, len(commands))
-	for i := range commands {
-		players[i] = commands[i].player
-	}
-	//samestep:allow unseen xxHash64 is the same function in assembly and in Go
-	return xxhash.Sum64(players)
 }
 
 // A survey is the facts of a whole match that the header needs, and the checksums, which may come later than their ticks.

@@ -125,7 +125,7 @@ func replayExport(c *cli.Context) error {
 	case to == "jsonl" && n == 1:
 		return gameset.OnReplay(exportLines)(c)
 	case to == "mcap" && (n == 2 || n == 3):
-		return exportFiles(c, c.Args().Slice())
+		return exportMCAP(c, c.Args().Slice())
 	case to == "jsonl" || to == "mcap":
 		return console.Usagef("got %s, want FILE for jsonl, and FILE OUT or FILE OTHER OUT for mcap", console.Count(n, "argument"))
 	default:
@@ -136,7 +136,8 @@ func replayExport(c *cli.Context) error {
 // pathsFlag chooses the fields of states that become topics.
 var pathsFlag = &cli.StringSliceFlag{Name: "path", Usage: "to mcap: add the field at `PATH` of the states, or those below it, such as Units[17].HP or Units[ID=4000].Pos; may be repeated"}
 
-func exportFiles(c *cli.Context, names []string) error {
+// exportMCAP writes the last of the files from the replays of the others.
+func exportMCAP(c *cli.Context, names []string) error {
 	var matches []McapMatch
 	for _, name := range names[:len(names)-1] {
 		f, err := gameset.OpenReplay(name)
@@ -145,11 +146,14 @@ func exportFiles(c *cli.Context, names []string) error {
 		}
 		defer f.Close()
 		r, err := f.Reader()
-		if err != nil {
-			return gameset.OfFile(name, err)
+		var games replay.Games
+		if err == nil {
+			games, err = gameset.GamesFor(c, f)
 		}
-		games, err := gameset.GamesFor(c, f)
-		if err = cmp.Or(err, dropsPanic(c, name, r)); err != nil {
+		if err == nil {
+			err = dropsPanic(c, name, r)
+		}
+		if err != nil {
 			return gameset.OfFile(name, err)
 		}
 		matches = append(matches, McapMatch{r, name, f.Bundle() != nil, games})
@@ -170,10 +174,7 @@ func exportLines(c *cli.Context, f *replay.File) error {
 		return err
 	}
 	err = cmp.Or(dropsPanic(c, f.Path(), r), replay.Play(r, nil, x.record))
-	if ferr := x.w.Flush(); err == nil {
-		err = ferr
-	}
-	return err
+	return cmp.Or(err, x.w.Flush())
 }
 
 // dropsPanic tells that neither format has the panic of the rules that a file has.
@@ -243,7 +244,11 @@ func (x *exporter) record(rec *record.Record) error {
 		}
 		return nil
 	case record.KindNote:
-		return x.note(rec)
+		line := matchlines.NoteLine{Tick: rec.Tick, Topic: rec.Topic, Text: rec.Text}
+		if rec.Player != lockstep.System {
+			line.Player = &rec.Player
+		}
+		return console.WriteLine(x.w, line)
 	case record.KindChecksum:
 		return x.sums(rec)
 	case record.KindMismatch:
@@ -290,28 +295,15 @@ func (x *exporter) foreign(rec *record.Record) error {
 }
 
 func (x *exporter) sum(t lockstep.Tick, p lockstep.Player, hash uint64) error {
-	own := x.lineOf(t, p)
+	own := &matchlog.Entry{} // that the player reported, if the replay needs it
+	for i := range x.sections {
+		if e := &x.sections[i]; e.Tick == uint32(t) && e.Player == uint8(p) {
+			own = e
+		}
+	}
 	x.line = append(matchlines.AppendSumLine(x.line[:0], t, p, cmp.Or(own.Long, checksum.FormatHash(hash)), own.Sections), '\n')
 	_, err := x.w.Write(x.line)
 	return err
-}
-
-// lineOf returns the line of the checksum that a player reported at a tick, or an empty one if the replay has no need of it.
-func (x *exporter) lineOf(t lockstep.Tick, p lockstep.Player) *matchlog.Entry {
-	for i := range x.sections {
-		if e := &x.sections[i]; e.Tick == uint32(t) && e.Player == uint8(p) {
-			return e
-		}
-	}
-	return &matchlog.Entry{}
-}
-
-func (x *exporter) note(rec *record.Record) error {
-	line := matchlines.NoteLine{Tick: rec.Tick, Topic: rec.Topic, Text: rec.Text}
-	if rec.Player != lockstep.System {
-		line.Player = &rec.Player
-	}
-	return console.WriteLine(x.w, line)
 }
 
 func (x *exporter) commands(f *lockstep.Frame) error {
@@ -339,14 +331,13 @@ func (x *exporter) commands(f *lockstep.Frame) error {
 
 // sums prints the checksums of a tick, by player.
 func (x *exporter) sums(agreed *record.Record) error {
-	mismatches := x.mismatches.of(agreed.Tick)
 	for p := range lockstep.Player(x.header.Settings.Players) {
-		hash, differs := mismatches.take(agreed.Tick, p)
-		if !differs {
-			hash = agreed.Hash
-		}
+		hash, differs := x.mismatches.take(agreed.Tick, p)
 		if !differs && !x.reports[p] {
 			continue
+		}
+		if !differs {
+			hash = agreed.Hash
 		}
 		if err := x.sum(agreed.Tick, p, hash); err != nil {
 			return err

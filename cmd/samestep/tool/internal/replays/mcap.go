@@ -129,13 +129,14 @@ func ExportMCAP(w io.Writer, matches []McapMatch, fields McapFields) error {
 	if err != nil {
 		return err
 	}
+	fields.found = make(map[string]bool)
 	for i, m := range matches {
 		x := &McapExporter{File: file, games: m.Games, kinds: make(map[lockstep.Kind]string), names: make(map[string]string)}
 		if len(matches) > 1 {
 			x.suffix = "/" + string(rune('a'+i))
 		}
 		if len(fields.Paths) > 0 {
-			x.states = newMCAPStates(x, m, &fields)
+			x.states = &mcapStates{x: x, match: m, fields: &fields, channels: make(map[string]*mcapField)}
 		}
 		err := x.export(m.Reader)
 		if m.Bundle && errors.Is(err, io.ErrUnexpectedEOF) && x.Header != nil {
@@ -149,7 +150,7 @@ func ExportMCAP(w io.Writer, matches []McapMatch, fields McapFields) error {
 	if err := fields.missing(); err != nil {
 		return err
 	}
-	return file.close()
+	return errors.Join(file.Err, file.w.Close())
 }
 
 func (x *McapExporter) export(r *replay.Reader) error {
@@ -290,19 +291,21 @@ func (x *McapExporter) write(channel int, at uint64, v any) { x.File.write(x.Cha
 // end writes the last rates and values, and the metadata of the match.
 func (x *McapExporter) end() error {
 	x.writeRates()
-	if x.states != nil {
-		x.states.end()
+	if s := x.states; s != nil {
+		for _, path := range slices.Sorted(maps.Keys(s.channels)) {
+			s.write(s.channels[path], s.channels[path].seen)
+		}
 	}
 	h := x.Header
 	seed := fmt.Sprint(h.Settings.Seed)
 	if h.Engine == replay.ForeignEngine {
 		seed = "unknown"
 	}
-	x.File.metadata("match"+x.suffix, map[string]string{
+	x.File.keep(x.File.w.WriteMetadata(&mcap.Metadata{Name: "match" + x.suffix, Metadata: map[string]string{
 		"game": h.Game, "build": h.Build, "engine": h.Engine, "match": h.Match.String(), "platform": h.Platform,
 		"seed": seed, "players": fmt.Sprint(h.Settings.Players), "tick_rate": fmt.Sprint(h.Settings.TickRate()), "ticks": fmt.Sprint(x.Tick),
-	})
-	x.File.metadata("names"+x.suffix, x.names)
+	}}))
+	x.File.keep(x.File.w.WriteMetadata(&mcap.Metadata{Name: "names" + x.suffix, Metadata: x.names}))
 	return x.File.Err
 }
 
@@ -355,17 +358,11 @@ func (f *mcapFile) write(channel int, at uint64, v any) {
 	}
 }
 
-func (f *mcapFile) metadata(name string, values map[string]string) {
-	f.keep(f.w.WriteMetadata(&mcap.Metadata{Name: name, Metadata: values}))
-}
-
 func (f *mcapFile) keep(err error) {
 	if f.Err == nil {
 		f.Err = err
 	}
 }
-
-func (f *mcapFile) close() error { return errors.Join(f.Err, f.w.Close()) }
 
 // McapFields are the fields of states that become channels.
 type McapFields struct {
@@ -375,9 +372,6 @@ type McapFields struct {
 	found    map[string]bool          // the paths that a state had
 	states   bool                     // there was a state
 }
-
-// maxMCAPFields is how many fields one recording may have as channels.
-const maxMCAPFields = 256
 
 func (f *McapFields) missing() error {
 	for _, path := range f.Paths {
@@ -433,13 +427,6 @@ const (
 	mcapTextProperties   = `"tick":{"type":"integer"},"text":{"type":"string"}`
 	mcapNumberProperties = `"tick":{"type":"integer"},"value":{"type":"number","description":"rounded to 53 bits"},"text":{"type":"string","description":"the exact value"}`
 )
-
-func newMCAPStates(x *McapExporter, match McapMatch, fields *McapFields) *mcapStates {
-	if fields.found == nil {
-		fields.found = make(map[string]bool)
-	}
-	return &mcapStates{x: x, match: match, fields: fields, channels: make(map[string]*mcapField)}
-}
 
 func (s *mcapStates) record(r *record.Record) error {
 	switch r.Kind {
@@ -573,12 +560,20 @@ func (s *mcapStates) sample(t lockstep.Tick, bytes []byte) error {
 }
 
 func (s *mcapStates) value(t lockstep.Tick, path string, v state.Value) error {
+	const most = 256 // fields of one recording
 	f := s.channels[path]
 	switch {
-	case f == nil && len(s.channels) == maxMCAPFields:
-		return console.Usagef("--path: more than %d fields; name single ones, such as Units[17].Pos.X", maxMCAPFields)
+	case f == nil && len(s.channels) == most:
+		return console.Usagef("--path: more than %d fields; name single ones, such as Units[17].Pos.X", most)
 	case f == nil:
-		f = s.add(path, v.Node)
+		topic := "/state/" + topicOf(path) + s.x.suffix
+		f = &mcapField{node: v.Node, written: -1}
+		if v.Node.Kind() == state.String {
+			f.channel = s.x.File.channel(topic, "samestep.Text", mcapTextProperties)
+		} else {
+			f.channel = s.x.File.channel(topic, "samestep.Number", mcapNumberProperties)
+		}
+		s.channels[path] = f
 	case bytes.Equal(f.last, v.Bytes) && f.seen+1 == t:
 		f.seen = t
 		return nil
@@ -588,18 +583,6 @@ func (s *mcapStates) value(t lockstep.Tick, path string, v state.Value) error {
 	f.last, f.seen = append(f.last[:0], v.Bytes...), t
 	s.write(f, t)
 	return nil
-}
-
-func (s *mcapStates) add(path string, n state.Node) *mcapField {
-	f := &mcapField{node: n, written: -1}
-	topic := "/state/" + topicOf(path) + s.x.suffix
-	if n.Kind() == state.String {
-		f.channel = s.x.File.channel(topic, "samestep.Text", mcapTextProperties)
-	} else {
-		f.channel = s.x.File.channel(topic, "samestep.Number", mcapNumberProperties)
-	}
-	s.channels[path] = f
-	return f
 }
 
 // topicOf returns a path as a part of a topic, in letters that viewers take without quotes: Units[ID=7].HP is Units/ID_7/HP.
@@ -624,27 +607,13 @@ func (s *mcapStates) write(f *mcapField, t lockstep.Tick) {
 	}
 	f.written = int64(t)
 	text := state.Value{Node: f.node, Bytes: f.last}.String()
-	switch f.node.Kind() {
-	case state.String:
+	value, err := strconv.ParseFloat(text, 64)
+	switch kind := f.node.Kind(); {
+	case kind == state.String:
 		s.x.File.write(f.channel, s.x.time(t), mcapText{t, text})
-		return
-	case state.Bool:
-		number := mcapNumber{t, 0, text}
-		if text == "true" {
-			number.Value = 1
-		}
-		s.x.File.write(f.channel, s.x.time(t), number)
-		return
-	}
-	if value, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(value) && !math.IsInf(value, 0) {
+	case kind == state.Bool:
+		s.x.File.write(f.channel, s.x.time(t), mcapNumber{t, map[string]float64{"true": 1}[text], text})
+	case err == nil && !math.IsNaN(value) && !math.IsInf(value, 0):
 		s.x.File.write(f.channel, s.x.time(t), mcapNumber{t, value, text})
-	}
-}
-
-// end writes the last tick of each field.
-func (s *mcapStates) end() {
-	for _, path := range slices.Sorted(maps.Keys(s.channels)) {
-		f := s.channels[path]
-		s.write(f, f.seen)
 	}
 }

@@ -64,10 +64,10 @@ func sealSome(c *cli.Context) error {
 		if err == nil {
 			err = files.Create(path, func(out *os.File) error { return sealReplay(c, f.Path(), r, replay.NewWriter(out, o)) })
 		}
-		var file *writtenFile
-		if err == nil {
-			file, err = summaryOf(path)
+		if err != nil {
+			return BatchRow{Err: err}
 		}
+		file, err := summaryOf(path)
 		if err != nil {
 			return BatchRow{Err: err}
 		}
@@ -126,17 +126,13 @@ func rekey(c *cli.Context) error {
 	if !c.IsSet("every") {
 		return console.Usagef("want --every")
 	}
-	return copyReplay(c, func(f *replay.File, out *os.File) (err error) {
+	return copyReplay(c, func(f *replay.File, r *replay.Reader, out *os.File) (err error) {
 		var game *lockstep.Game
 		every := gameset.TickOf(c, "every")
 		if every > 0 {
 			if game, _, err = gameset.GameIn(c, f); err != nil {
 				return err
 			}
-		}
-		r, err := f.Reader()
-		if err != nil {
-			return err
 		}
 		sealed, err := optionsWithRules(c)(f)
 		if err != nil {
@@ -151,7 +147,7 @@ func rekey(c *cli.Context) error {
 // sealed makes the action of a command that reads one replay, with a progress bar, and writes another, sealed.
 func sealed(act func(*cli.Context, *replay.Reader, *replay.Writer) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		return copyReplay(c, func(f *replay.File, out *os.File) error {
+		return copyReplay(c, func(f *replay.File, _ *replay.Reader, out *os.File) error {
 			o, err := optionsWithRules(c)(f)
 			if err != nil {
 				return err
@@ -167,9 +163,13 @@ func sealed(act func(*cli.Context, *replay.Reader, *replay.Writer) error) cli.Ac
 }
 
 // copyReplay lets act read the replay of the first argument and write the file of the second.
-func copyReplay(c *cli.Context, act func(f *replay.File, out *os.File) error) error {
+func copyReplay(c *cli.Context, act func(f *replay.File, r *replay.Reader, out *os.File) error) error {
 	return gameset.WithReplay(c.Args().First(), func(f *replay.File) error {
-		return files.Create(c.Args().Get(1), func(out *os.File) error { return act(f, out) })
+		r, err := f.Reader()
+		if err != nil {
+			return err
+		}
+		return files.Create(c.Args().Get(1), func(out *os.File) error { return act(f, r, out) })
 	})
 }
 
@@ -247,11 +247,7 @@ func replaySign(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return copyReplay(c, func(f *replay.File, out *os.File) error {
-		r, err := f.Reader()
-		if err != nil {
-			return err
-		}
+	return copyReplay(c, func(_ *replay.File, r *replay.Reader, out *os.File) error {
 		if c.Bool("rules") {
 			return replay.SignWithRules(out, r, key)
 		}
@@ -350,16 +346,13 @@ func replayAttach(c *cli.Context) error {
 	if c.IsSet(withRulesFlag.Name) == c.Bool("none") {
 		return console.Usagef("want --with-rules or --none")
 	}
-	return copyReplay(c, func(f *replay.File, out *os.File) error {
-		r, err := f.Reader()
+	return copyReplay(c, func(_ *replay.File, r *replay.Reader, out *os.File) error {
+		if c.Bool("none") {
+			return replay.Attach(out, r, nil)
+		}
+		rules, err := newRules(c)
 		if err != nil {
 			return err
-		}
-		var rules *replay.Rules
-		if !c.Bool("none") {
-			if rules, err = newRules(c); err != nil {
-				return err
-			}
 		}
 		return replay.Attach(out, r, rules)
 	})

@@ -4,6 +4,7 @@ package replays
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,24 +31,20 @@ import (
 
 // A watchReport is the result of one look, in all forms of output.
 type watchReport struct {
-	title  string
-	facts  []watchFact
-	table  watchTable
-	line   string // a summary
-	values any    // for JSON
-	over   bool   // nothing will change any more
+	title string
+	facts []watchFact
+	// A table with a row for each player or match. The last column is a sparkline.
+	columns []string
+	rows    [][]string
+	line    string // a summary
+	values  any    // for JSON
+	over    bool   // nothing will change any more
 }
 
 // A watchFact is a value with a name. A wrong one is highlighted.
 type watchFact struct {
 	name, value string
 	wrong       bool
-}
-
-// A watchTable has a row for each player or match. The last column is a sparkline.
-type watchTable struct {
-	columns []string
-	rows    [][]string
 }
 
 const watchHistory = 40 // values of a sparkline
@@ -129,7 +126,19 @@ func newFileSource(ctx context.Context, name string, o replay.LiveOptions) (*fil
 		return nil, err
 	}
 	ctx, s.stop = context.WithCancel(ctx)
-	go s.read(ctx)
+	go func() {
+		defer close(s.done)
+		for rec, err := range s.live.All(ctx) {
+			s.mu.Lock()
+			if err == nil {
+				s.totals.SizeBytes += len(s.live.Record())
+				s.take(rec)
+			} else if !errors.Is(err, context.Canceled) {
+				s.err = adviseOperator(err)
+			}
+			s.mu.Unlock()
+		}
+	}()
 	return s, nil
 }
 
@@ -139,23 +148,15 @@ func (s *fileSource) Close() {
 	s.live.Close()
 }
 
-func (s *fileSource) read(ctx context.Context) {
-	defer close(s.done)
-	for rec, err := range s.live.All(ctx) {
-		s.mu.Lock()
-		if err == nil {
-			s.totals.SizeBytes += len(s.live.Record())
-			s.take(rec)
-		} else if !errors.Is(err, context.Canceled) {
-			s.err = adviseOperator(err)
-		}
-		s.mu.Unlock()
-	}
-}
-
 func (s *fileSource) take(r *record.Record) {
 	if r.Ticks() > 0 {
-		s.reach(r.Tick)
+		second := r.Tick/lockstep.Tick(s.header.Settings.TickRate()) + 1
+		for range min(second-s.second, watchHistory) { // which begin
+			for p := range s.seats {
+				s.seats[p].rate.push(0)
+			}
+		}
+		s.tick, s.second = r.Tick, second
 	}
 	for i := range r.Frame.Commands {
 		if p := r.Frame.Commands[i].Player; int(p) < len(s.seats) {
@@ -194,17 +195,6 @@ func (s *fileSource) take(r *record.Record) {
 	case record.KindEnd:
 		s.ended, s.reason = true, r.Text
 	}
-}
-
-// reach advances to a tick, and starts the seconds up to it.
-func (s *fileSource) reach(t lockstep.Tick) {
-	second := t/lockstep.Tick(s.header.Settings.TickRate()) + 1
-	for range min(second-s.second, watchHistory) {
-		for p := range s.seats {
-			s.seats[p].rate.push(0)
-		}
-	}
-	s.tick, s.second = t, second
 }
 
 // Look reports the records so far.
@@ -253,8 +243,8 @@ func (s *fileSource) report() *watchReport {
 			{"checksums", fmt.Sprintf("%s agreed, %s", humanize.Comma(int64(t.Checks)), differed), t.Mismatches > 0},
 			{"records", fmt.Sprintf("%s in %s, %s", console.Size(t.SizeBytes), console.Count(t.Keyframes, "keyframe"), console.Shown(h.Platform)), false},
 		},
-		table: watchTable{columns: []string{"player", "name", "commands", "last at", "differed", "commands a second"}},
-		over:  s.ended,
+		columns: []string{"player", "name", "commands", "last at", "differed", "commands a second"},
+		over:    s.ended,
 		values: struct {
 			Tick    lockstep.Tick `json:"tick"`
 			Seconds float64       `json:"seconds"`
@@ -275,25 +265,19 @@ func (s *fileSource) report() *watchReport {
 		if p.Commands > 0 {
 			last = fmt.Sprint(p.last)
 		}
-		mismatches := fmt.Sprint(p.Mismatches)
+		mismatches, spark := fmt.Sprint(p.Mismatches), []rune(p.rate.spark())
 		if p.differed > 0 {
 			mismatches += fmt.Sprintf(" since %d", p.differed)
+			if at := len(spark) - 1 - int(s.second-(p.differed/lockstep.Tick(h.Settings.TickRate())+1)); at >= 0 {
+				spark[at] = '!'
+			}
 		}
-		r.table.rows = append(r.table.rows, []string{
-			fmt.Sprint(p.Player), console.Shown(p.Name), humanize.Comma(int64(p.Commands)), last, mismatches, s.marked(p),
+		r.rows = append(r.rows, []string{
+			fmt.Sprint(p.Player), console.Shown(p.Name), humanize.Comma(int64(p.Commands)), last, mismatches, string(spark),
 		})
 	}
 	r.line = fmt.Sprintf("tick %d  %s  %s (%.0f/s)  %s, %d differ  %s", s.tick, console.MatchTime(at), console.Count(t.Commands, "command"), lately, console.Count(t.Checks, "check"), t.Mismatches, state)
 	return r
-}
-
-// marked returns the sparkline of a seat, with a mark in the second of its first mismatch.
-func (s *fileSource) marked(p *watchSeat) string {
-	spark := []rune(p.rate.spark())
-	if at := len(spark) - 1 - int(s.second-(p.differed/lockstep.Tick(s.header.Settings.TickRate())+1)); p.differed > 0 && at >= 0 {
-		spark[at] = '!'
-	}
-	return string(spark)
 }
 
 const (
@@ -373,8 +357,12 @@ func (s *serverSource) get(ctx context.Context, address string, read func(io.Rea
 func (s *serverSource) Look(ctx context.Context) (*watchReport, error) {
 	s.left = MaxAnswer
 	views, status, err := s.views(ctx)
-	if s.one && status == http.StatusNotFound && len(s.seen) > 0 {
-		return s.gone(), nil
+	if s.one && status == http.StatusNotFound && len(s.seen) > 0 { // the server removes a match after all clients have left
+		for _, m := range s.seen {
+			m.view.Ended = cmp.Or(m.view.Ended, "the server has removed it")
+			views = []watchedView{m.view}
+		}
+		return s.report(views, watchLateness{}), nil
 	}
 	if err != nil {
 		return nil, err
@@ -383,8 +371,19 @@ func (s *serverSource) Look(ctx context.Context) (*watchReport, error) {
 	if _, err := s.get(ctx, s.root+"/metrics", late.Read); err != nil {
 		late = s.before // the metrics are optional
 	}
-	now := time.Now()
-	s.remember(views, now)
+	now, seen := time.Now(), make(map[string]*watchMatch)
+	for _, v := range views {
+		m := s.seen[v.Name]
+		if m == nil || m.view.Match != v.Match {
+			m = &watchMatch{}
+		} else if since := now.Sub(s.at).Seconds(); since > 0 && v.told && m.view.told {
+			m.now = max(0, float64(int64(v.Stats.Commands-m.view.Stats.Commands))/since)
+			m.rate.push(m.now)
+		}
+		m.view = v
+		seen[v.Name] = m
+	}
+	s.seen = seen
 	r := s.report(views, late.Since(&s.before))
 	s.before, s.at = late, now
 	return r, nil
@@ -404,34 +403,6 @@ func (s *serverSource) views(ctx context.Context) (all []watchedView, status int
 			return all, status, err
 		}
 	}
-}
-
-func (s *serverSource) remember(views []watchedView, now time.Time) {
-	seen := make(map[string]*watchMatch)
-	for _, v := range views {
-		m := s.seen[v.Name]
-		if m == nil || m.view.Match != v.Match {
-			m = &watchMatch{}
-		} else if since := now.Sub(s.at).Seconds(); since > 0 && v.told && m.view.told {
-			m.now = max(0, float64(int64(v.Stats.Commands-m.view.Stats.Commands))/since)
-			m.rate.push(m.now)
-		}
-		m.view = v
-		seen[v.Name] = m
-	}
-	s.seen = seen
-}
-
-// gone returns the last report on a match that the server has removed, as it does after all clients have left.
-func (s *serverSource) gone() *watchReport {
-	var views []watchedView
-	for _, m := range s.seen {
-		if m.view.Ended == "" {
-			m.view.Ended = "the server has removed it"
-		}
-		views = append(views, m.view)
-	}
-	return s.report(views, watchLateness{})
 }
 
 type watchSum struct {
@@ -457,7 +428,7 @@ func (s *serverSource) report(views []watchedView, late watchLateness) *watchRep
 	sum := &watchSum{Matches: len(views), watchLateness: late, Views: []*watchedView{}}
 	r := &watchReport{
 		title: s.Page, values: sum,
-		table: watchTable{columns: []string{"match", "tick", "time", "players", "spectators", "reports", "desyncs", "lag", "round trip", "state", "commands a second"}},
+		columns: []string{"match", "tick", "time", "players", "spectators", "reports", "desyncs", "lag", "round trip", "state", "commands a second"},
 	}
 	ended, told := 0, true
 	commands, reports, rejected := 0.0, host.Counter(0), host.Counter(0)
@@ -482,13 +453,16 @@ func (s *serverSource) report(views []watchedView, late watchLateness) *watchRep
 		} else if v.Held != "" {
 			state = "held: " + v.Held
 		}
-		trip := "-"
+		trip, reported := "-", "-"
+		if v.told {
+			reported = fmt.Sprint(st.Reports)
+		}
 		if v.SlowestRTT > 0 {
 			trip = fmt.Sprintf("%.0f ms", float64(v.SlowestRTT)/1000)
 		}
-		r.table.rows = append(r.table.rows, []string{
+		r.rows = append(r.rows, []string{
 			console.Shown(v.Name), humanize.Comma(int64(v.Tick)), fmt.Sprintf("%.0f s", float64(v.Settings.Micros(int64(v.Tick)))/1e6),
-			fmt.Sprint(st.Players), fmt.Sprint(st.Spectators), v.reports(), fmt.Sprint(st.Desyncs), fmt.Sprint(st.MaxLag), trip, console.Shown(state), m.rate.spark(),
+			fmt.Sprint(st.Players), fmt.Sprint(st.Spectators), reported, fmt.Sprint(st.Desyncs), fmt.Sprint(st.MaxLag), trip, console.Shown(state), m.rate.spark(),
 		})
 	}
 	r.over = s.one && ended > 0
@@ -506,7 +480,11 @@ func (s *serverSource) report(views []watchedView, late watchLateness) *watchRep
 		{"checksums", fmt.Sprintf("%s, %s", checks, console.Count(int(sum.Desyncs), "desync")), sum.Desyncs > 0},
 		{"lateness", late.String(), false},
 	}
-	r.line = fmt.Sprintf("%s  %s  %s  %s%s  lag %d", matchesIn(views), console.Count(sum.Players, "player"), console.Count(sum.Spectators, "spectator"),
+	which := fmt.Sprintf("%d matches", len(views))
+	if len(views) == 1 {
+		which = fmt.Sprintf("%s tick %d", console.Shown(views[0].Name), views[0].Tick)
+	}
+	r.line = fmt.Sprintf("%s  %s  %s  %s%s  lag %d", which, console.Count(sum.Players, "player"), console.Count(sum.Spectators, "spectator"),
 		counts, console.Count(int(sum.Desyncs), "desync"), sum.MaxLag)
 	if late.Advances > 0 {
 		r.line += "  late by " + late.String()
@@ -517,25 +495,12 @@ func (s *serverSource) report(views []watchedView, late watchLateness) *watchRep
 	return r
 }
 
-// matchesIn names a single match and its tick, and counts several.
-func matchesIn(views []watchedView) string {
-	if len(views) == 1 {
-		return fmt.Sprintf("%s tick %d", console.Shown(views[0].Name), views[0].Tick)
-	}
-	if len(views) == 0 {
-		return "no matches"
-	}
-	return fmt.Sprintf("%d matches", len(views))
-}
-
 // A Lateness is the server's histogram of how late its matches did work that was due.
 type Lateness struct {
 	sum     float64 // seconds
 	count   float64
-	buckets []bucket
+	buckets []struct{ bound, count float64 } // of the work that was at most bound seconds late
 }
-
-type bucket struct{ bound, count float64 }
 
 // LateMetric is the metric of late frames.
 const LateMetric = "samestep_lateness_seconds"
@@ -558,7 +523,7 @@ func (l *Lateness) Read(r io.Reader) error {
 		default:
 			bound, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimPrefix(name, `_bucket{le="`), `"}`), 64)
 			if err == nil && !math.IsNaN(bound) {
-				l.buckets = append(l.buckets, bucket{bound, v})
+				l.buckets = append(l.buckets, struct{ bound, count float64 }{bound, v})
 			}
 		}
 	}
@@ -629,14 +594,6 @@ func (v *watchedView) MarshalJSON() ([]byte, error) {
 		*server.View
 		Stats host.PublicStats `json:"stats"`
 	}{&v.View, v.Stats.Public(v.Stats.Tick)})
-}
-
-// reports returns the number of the players' checksums, for a table.
-func (v *watchedView) reports() string {
-	if !v.told {
-		return "-"
-	}
-	return fmt.Sprint(v.Stats.Reports)
 }
 
 // A source is a file or a server to watch.

@@ -212,63 +212,31 @@ func (m *screen) draw() string {
 	if m.report == nil {
 		return m.footer()
 	}
-	r := m.report
-	lines := []string{titleStyle.Render(r.title), ""}
-	if m.width >= wideScreen {
-		return m.wide(lines)
-	}
-	lines = append(lines, r.drawFacts()...)
-	lines = append(lines, "")
-	return m.fitted(append(lines, m.rows(len(lines)), "", m.footer()))
-}
-
-// wideScreen is the number of columns from which on the facts and the table are side by side.
-const wideScreen = 120
-
-// wide draws the facts on the left and the table on the right.
-func (m *screen) wide(lines []string) string {
-	facts := lipgloss.NewStyle().PaddingRight(4).Render(strings.Join(m.report.drawFacts(), "\n"))
-	return m.fitted(append(lines, lipgloss.JoinHorizontal(lipgloss.Top, facts, m.rows(len(lines))), "", m.footer()))
-}
-
-func (r *watchReport) drawFacts() (lines []string) {
-	for _, f := range r.facts {
+	lines := []string{titleStyle.Render(m.report.title), ""}
+	for _, f := range m.report.facts {
 		value := f.value
 		if f.wrong {
 			value = wrongStyle.Render(value)
 		}
 		lines = append(lines, fmt.Sprintf("%s %s", dimStyle.Render(fmt.Sprintf("%-10s", f.name)), value))
 	}
-	return lines
+	lines = append(lines, "")
+	lines = strings.Split(strings.Join(append(lines, m.rows(len(lines)), "", m.footer()), "\n"), "\n")
+	lines = lines[:min(len(lines), m.height)]
+	for i := range lines {
+		lines[i] = lipgloss.NewStyle().MaxWidth(m.width).Render(lines[i])
+	}
+	return strings.Join(lines, "\n")
 }
 
 // rows draws the rows of the table that fit on the screen below the lines above.
 func (m *screen) rows(above int) string {
-	all := m.report.table.rows
+	all, columns := m.report.rows, m.report.columns
 	room := max(m.height-above-4, 1) // the head of the table, the number of hidden rows, and the footer
 	m.from = min(m.from, max(len(all)-room, 0))
 	last := min(m.from+room, len(all))
-	text := m.table(all[m.from:last])
-	if left := len(all) - (last - m.from); left > 0 {
-		text += "\n" + dimStyle.Render(fmt.Sprintf("and %d more", left))
-	}
-	return text
-}
-
-// fitted cuts what does not fit on the screen.
-func (m *screen) fitted(lines []string) string {
-	all := strings.Split(strings.Join(lines, "\n"), "\n")
-	all = all[:min(len(all), m.height)]
-	for i := range all {
-		all[i] = lipgloss.NewStyle().MaxWidth(m.width).Render(all[i])
-	}
-	return strings.Join(all, "\n")
-}
-
-func (m *screen) table(rows [][]string) string {
-	columns := m.report.table.columns
-	return table.New().Border(lipgloss.HiddenBorder()).BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderHeader(false).
-		Headers(columns...).Rows(rows...).Wrap(false).
+	text := table.New().Border(lipgloss.HiddenBorder()).BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderHeader(false).
+		Headers(columns...).Rows(all[m.from:last]...).Wrap(false).
 		StyleFunc(func(row, col int) lipgloss.Style {
 			switch {
 			case row == table.HeaderRow:
@@ -278,6 +246,10 @@ func (m *screen) table(rows [][]string) string {
 			}
 			return lipgloss.NewStyle()
 		}).Render()
+	if left := len(all) - (last - m.from); left > 0 {
+		text += "\n" + dimStyle.Render(fmt.Sprintf("and %d more", left))
+	}
+	return text
 }
 
 func (m *screen) footer() string {

@@ -54,7 +54,7 @@ func TestWatchFile(t *testing.T) {
 				}
 			}
 		}
-		got := fmt.Sprint(f.tick, f.totals.Commands, f.totals.Checks, f.totals.Mismatches, f.totals.Keyframes, int64(f.totals.SizeBytes), r.over, len(r.table.rows))
+		got := fmt.Sprint(f.tick, f.totals.Commands, f.totals.Checks, f.totals.Mismatches, f.totals.Keyframes, int64(f.totals.SizeBytes), r.over, len(r.rows))
 		want := fmt.Sprint(info.Ticks, players, info.Checksums, info.Mismatches, len(info.Keyframes), info.RecordBytes, true, info.Header.Settings.Players)
 		if got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)
@@ -144,7 +144,7 @@ func TestWatchServer(t *testing.T) {
 		if r, err = s.Look(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		row := strings.Join(r.table.rows[0], "|")
+		row := strings.Join(r.rows[0], "|")
 		if row != "duel|300|15 s|2|3|7|1|0|42 ms|held: the disk is full|█" || !r.facts[2].wrong {
 			t.Errorf("%s: %s, %+v", address, row, r.facts)
 		}
@@ -248,9 +248,9 @@ func (s *fakeSight) Close()                                     {}
 
 func manyRows(n int) *watchReport {
 	r := &watchReport{title: "title", facts: []watchFact{{"tick", "7", false}, {"checksums", "1 differed", true}}, line: "line"}
-	r.table.columns = []string{"player", "rate"}
+	r.columns = []string{"player", "rate"}
 	for i := range n {
-		r.table.rows = append(r.table.rows, []string{fmt.Sprintf("row%02d", i), strings.Repeat("█", watchHistory)})
+		r.rows = append(r.rows, []string{fmt.Sprintf("row%02d", i), strings.Repeat("█", watchHistory)})
 	}
 	return r
 }
