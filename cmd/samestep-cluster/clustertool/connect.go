@@ -27,8 +27,7 @@ import (
 // localStorage is where a verb finds the storage unless its flags say otherwise.
 const localStorage = "nats://127.0.0.1:4222"
 
-// connectionFlags say where the storage is, at usual by default, and who connects. A variable of the environment sets
-// each of them.
+// connectionFlags say where the storage is, at usual by default, and who connects. Each is also a variable of the environment.
 func connectionFlags(usual string) []cli.Flag {
 	return tool.FromEnvironment([]cli.Flag{
 		&cli.StringFlag{Name: "nats", Value: usual, Usage: "address of the cluster's storage: `URL`s, separated by commas"},
@@ -272,8 +271,7 @@ func isExposed(address string) bool {
 	return err != nil || !ip.Unmap().IsLoopback()
 }
 
-// ownNode returns how this program connects to the node in its own process: that is reached by address, which its certificate
-// need not have.
+// ownNode returns how to connect to the node in this process, by an address that its certificate need not have.
 func ownNode(c *cli.Context, t *tls.Config) (*tls.Config, error) {
 	if c.String("node-cert") == "" {
 		return t, nil

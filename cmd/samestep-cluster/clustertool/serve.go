@@ -48,8 +48,7 @@ func serveKeys() []cli.Flag {
 // replicated is the --durability of a server in a cluster.
 const replicated = "replicated"
 
-// checkOutside refuses flags that mean nothing without --durability replicated: the server would play outside the cluster, and
-// nobody would notice.
+// checkOutside refuses flags that need --durability replicated: the server would play outside the cluster, unnoticed.
 func checkOutside(c *cli.Context) error {
 	known := []string{"durability", "archive"} // which mean something without a cluster
 	if c.String("archive") == storageArchive {
@@ -177,8 +176,7 @@ func (m *membership) Close(ctx context.Context) {
 	}
 }
 
-// checkAddress warns of an address at which other servers cannot reach this one. It does not refuse it: a proxy or the network
-// may lead from there to here.
+// checkAddress warns of an address at which other servers cannot reach this one. A proxy may lead from there to here.
 func checkAddress(log *slog.Logger, address, listens, nats string) {
 	at, here := hostOf(address), hostOf(listens)
 	_, noIP := netip.ParseAddr(at)

@@ -283,8 +283,7 @@ func addLine(c *cli.Context, f *replay.File, e *desync.Explanation) {
 	e.SetLine(l)
 }
 
-// HandOver adds the name of the bundle, the next commands and the link to the viewer, for the reader of the report. The flags name the
-// module of rules, and the sides of desync line.
+// HandOver adds the bundle's name, the next commands and the link to the viewer. rules and sides are the flags to repeat in them.
 func HandOver(e *desync.Explanation, f *replay.File, program, path, rules, sides, viewer string) {
 	e.Bundle = filepath.Base(path)
 	whole, err := filepath.Abs(path)
@@ -350,8 +349,7 @@ func partingCommand(program, bundle string, p *desync.Parting) string {
 // element finds the ID in the path of an element of a list, or of a field in it.
 var element = regexp.MustCompile(`^[^\[]+\[[A-Za-z_]+=(\d+)\]`)
 
-// viewAt returns the part of a page's address that shows the match and the player's side beside each other, where they first differ:
-// the unit in games that have some, and the field in others.
+// viewAt returns the part of a page's address that shows both sides where they first differ: the unit, or else the field.
 func viewAt(e *desync.Explanation) string {
 	at := "#/replay/" + url.PathEscape(e.Bundle)
 	if e.Shown == nil {

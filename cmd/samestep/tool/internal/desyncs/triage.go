@@ -163,8 +163,7 @@ var (
 	errNoRecording = errors.New("not a recording of a match")
 )
 
-// groupMatches puts the recordings of each match into one input, at the place of the first one. It leaves out replays
-// that are no recordings, unless an argument names them, and returns them.
+// groupMatches makes one input of the recordings of each match. It leaves out replays that are no recordings and no argument.
 func groupMatches(b *replays.Batch, args []string) (left []desync.LeftOut) {
 	all, matches := b.Inputs, map[string]int{} // matches are indexes in b.inputs, and are only looked up
 	b.Inputs = nil
@@ -197,8 +196,7 @@ func groupMatches(b *replays.Batch, args []string) (left []desync.LeftOut) {
 	return left
 }
 
-// recordedMatch reports whether a file is a recording of another engine, and returns of which match. It reads only the
-// beginning.
+// recordedMatch reports whether a file is a recording of another engine, and of which match. It reads only the beginning.
 func recordedMatch(in replays.BatchInput) (match string, is bool, err error) {
 	if in.Err != nil || strings.EqualFold(filepath.Ext(in.Path), replays.BundleExtension) {
 		return "", false, in.Err

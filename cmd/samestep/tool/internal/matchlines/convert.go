@@ -69,8 +69,7 @@ func (s *survey) Write(out io.Writer, in io.ReadSeeker, o replay.WriterOptions) 
 	return w.Close()
 }
 
-// An importer writes a match of another engine as records. It reads the match a second time, because the survey does
-// not keep commands and notes.
+// An importer writes a match of another engine as records. It reads the match again: the survey keeps no commands and notes.
 type importer struct {
 	*survey
 	out      lockstep.Log
@@ -240,8 +239,7 @@ func (i *importer) end(tick uint32, commands []play) error {
 	return nil
 }
 
-// begin writes the checksums of a tick: the one on which most players agree, and those of the others. If the two
-// largest groups have the same size, all players differ.
+// begin writes a tick's checksums: that of most players, and those that differ. If the two largest groups are equal, all differ.
 func (i *importer) begin(tick uint32) error {
 	sums, err := i.take(tick)
 	if err != nil || len(sums) == 0 {

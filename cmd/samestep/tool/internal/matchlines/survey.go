@@ -51,8 +51,7 @@ type scan struct {
 	hash     hash.Hash // of all commands
 }
 
-// scanned reads a match from its beginning, whose first tick is given. It returns the header, and an id that is a hash of all
-// commands, so that importing a match again gives the same file.
+// scanned reads a match from its first tick. The id is a hash of all commands, so that importing again gives the same file.
 func scanned(in io.ReadSeeker, first uint32, v visitor) (r *matchlog.Reader, id lockstep.MatchID, err error) {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return nil, id, err // of a pipe: it cannot be read twice
@@ -256,8 +255,7 @@ func (s *surveyor) end(tick uint32, commands []play) error {
 	return nil
 }
 
-// begins returns the first tick of the match: that of the first line, if the checksums of the machine that recorded begin later
-// than they would in a whole recording.
+// begins returns the first tick: that of the first line, if the recorder's checksums begin later than in a whole recording.
 func (s *survey) begins() uint32 {
 	var own []uint32
 	for _, v := range s.votes {

@@ -113,8 +113,7 @@ func HasExtension(path string, extensions []string) bool {
 // workers returns how many goroutines may work on one file.
 func (b *Batch) workers() int { return max(1, runtime.GOMAXPROCS(0)/b.Jobs) }
 
-// run lets work look at each file, several at a time, and prints the rows in the order of the files. The error is that of
-// the worst file.
+// run lets work look at each file, several at a time, prints the rows in the order of the files, and returns the worst error.
 func (b *Batch) run(c *cli.Context, work func(*replay.File, BatchInput) BatchRow) error {
 	s := BatchSum{From: time.Now(), Classes: map[string]int{}}
 	var werr error

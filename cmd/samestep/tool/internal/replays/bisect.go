@@ -284,8 +284,7 @@ func (r *Recordings) Add(f *replay.File, name string) error {
 	return nil
 }
 
-// areRecordings reports whether files are to be compared as recordings: both of the first two are of another engine, and one
-// of them is lines, or has more than commands, checksums and notes.
+// areRecordings reports whether both files are of another engine, and one is lines or has more than commands, checksums and notes.
 func areRecordings(names []string) (bool, error) {
 	is := false
 	for _, name := range names[:2] {
@@ -303,8 +302,7 @@ func areRecordings(names []string) (bool, error) {
 	return is, nil
 }
 
-// IsRecording reports whether a file is of another engine, and a recording and not only imported. It returns of which match,
-// if the recording says that.
+// IsRecording reports whether a file was imported, whether it is a recording, and of which match, if the recording says that.
 func IsRecording(f *replay.File) (imported, recorded bool, match string, err error) {
 	if lines, err := matchlines.HeaderOfLines(f); err != nil {
 		return false, false, "", err

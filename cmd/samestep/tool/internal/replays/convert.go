@@ -381,8 +381,7 @@ func (d *mismatches) add(r *record.Record) error {
 	return nil
 }
 
-// order sorts the mismatches by tick and player after all were added. Of several for the same tick and player, it keeps
-// the last one.
+// order sorts the mismatches by tick and player. Of several for the same tick and player, it keeps the last one.
 func (d *mismatches) order() {
 	slices.Reverse(*d)
 	slices.SortStableFunc(*d, compareMismatches)

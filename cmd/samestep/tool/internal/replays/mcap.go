@@ -242,8 +242,7 @@ func (x *McapExporter) frame(f *lockstep.Frame) {
 	}
 }
 
-// Rate writes the rates of the seconds that are over. Of several empty seconds it writes the first and the last, which
-// are enough to plot a line.
+// Rate writes the rates of the seconds that are over; of several empty ones the first and the last, enough to plot a line.
 func (x *McapExporter) Rate() {
 	second := (uint64(x.Tick) - 1) / uint64(x.Header.Settings.TickRate())
 	for second > x.second {
@@ -332,8 +331,7 @@ func NewMCAPFile(w io.Writer) (*mcapFile, error) {
 	return &mcapFile{w: writer, schemas: make(map[string]uint16)}, writer.WriteHeader(&mcap.Header{Library: "samestep"})
 }
 
-// channel adds a channel for messages with the properties of a JSON schema, and returns its number for write. Equal names
-// of schemas have equal properties.
+// channel adds a channel of a JSON schema, and returns its number for write. Schemas of one name have the same properties.
 func (f *mcapFile) channel(topic, name, properties string) int {
 	id, ok := f.schemas[name]
 	if !ok {

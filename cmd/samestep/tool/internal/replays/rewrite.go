@@ -370,8 +370,7 @@ func newRules(c *cli.Context) (*replay.Rules, error) {
 	return rules, err
 }
 
-// optionsWithRules returns the options of each sealed file that is written from another one: with the rules of --with-rules, or of
-// that file.
+// optionsWithRules returns the options of a sealed copy of a file: with the rules of --with-rules, or else with those of the file.
 func optionsWithRules(c *cli.Context) func(from *replay.File) (replay.WriterOptions, error) {
 	given := sync.OnceValues(func() (*replay.Rules, error) { return newRules(c) })
 	return func(from *replay.File) (o replay.WriterOptions, err error) {

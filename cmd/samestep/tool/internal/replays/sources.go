@@ -416,8 +416,7 @@ type watchSum struct {
 	Views []*watchedView `json:"views"`
 }
 
-// watchCounts are what servers tell to admins, and of matches that are over. They are missing if one of the matches has not told
-// them.
+// watchCounts are told to admins, and of matches that are over. They are missing if one of the matches has not told them.
 type watchCounts struct {
 	Commands *float64      `json:"commands_per_second,omitempty"`
 	Reports  *host.Counter `json:"reports,omitempty"` // checksums of players

@@ -205,8 +205,7 @@ func stepInput(c *cli.Context) (in io.Reader, asks bool) {
 	return strings.NewReader(""), false // the output goes elsewhere: nobody would see a question
 }
 
-// Run shows the first tick, and then does what each line of the input says. If it asks, it prints a mistake and reads the
-// next line; else a mistake ends it.
+// Run shows the first tick, and then does what each line says. A mistake ends it, unless it asks a person.
 func (s *Stepping) Run(in io.Reader, asks bool) error {
 	differs, err := s.show()
 	if err != nil {

@@ -189,8 +189,7 @@ func verifySigned(c *cli.Context, f *replay.File, o replay.VerifyOptions) (*desy
 	return v, err
 }
 
-// followLineage compares the first state of a verified match with that of its parent, and so on. It returns the error of the
-// whole verification.
+// followLineage compares the first state of a verified match with its parent, and so on. It returns the error of the verification.
 func followLineage(c *cli.Context, f *replay.File, v *desync.Verification, progress func(done, all lockstep.Tick)) error {
 	dir := filepath.Dir(f.Path())
 	places := append(slices.Clone(c.StringSlice("parent")), dir)

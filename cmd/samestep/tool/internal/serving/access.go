@@ -168,8 +168,7 @@ func drawnTokens(c *cli.Context, specs []server.MatchSpec) (list string, err err
 	return list, nil
 }
 
-// drawTokens returns a list of tokens for each seat of each match that no bot has, for a spectator of all matches, and
-// for an admin, except for those that are in the list known.
+// drawTokens returns tokens for each seat without a bot, for a spectator of all matches and for an admin, except for known ones.
 func drawTokens(specs []server.MatchSpec, known string) string {
 	has := make(map[string]bool)
 	for line := range strings.Lines(known) {
@@ -269,8 +268,7 @@ func (t shortTokens) Authorize(token, _ string) (host.Grant, error) {
 	return host.Grant{}, fmt.Errorf("%w: it is not among player-tokens", server.ErrRefused)
 }
 
-// watchedByAll reports whether everybody may watch. Where players see views only, a player who also watched could see more, so
-// only the flag allows it.
+// watchedByAll reports whether everybody may watch. Where players see only views, a spectator could see more: then the flag decides.
 func watchedByAll(c *cli.Context) bool {
 	if c.String("players-see") == "views" {
 		return c.Bool("anonymous-spectators")

@@ -51,8 +51,7 @@ func openS3(place string) (*s3.Store, error) {
 	return s3.New(config)
 }
 
-// addArchive adds the key of sign-key and the archive of archive to a server's options. The archive is nil if there
-// is none.
+// addArchive adds sign-key and archive to a server's options. It returns nil without an archive.
 func addArchive(c *cli.Context, o *server.Options) (*archive.Archive, error) {
 	key, err := archiveKey(c)
 	if err != nil {

@@ -89,8 +89,7 @@ func listenOn(address string) (net.Listener, error) {
 	return all[0], nil
 }
 
-// listenUnix listens on a unix socket, to which the user and the group may connect. A socket that a killed server has
-// left is replaced.
+// listenUnix listens on a unix socket for the user and the group. It replaces a socket that a killed server has left.
 func listenUnix(file string) (net.Listener, error) {
 	if info, err := os.Lstat(file); err == nil && info.Mode().Type() == fs.ModeSocket {
 		if c, err := net.Dial("unix", file); err == nil {
@@ -192,8 +191,7 @@ func datagramOrigins(c *cli.Context) []string {
 	return []string{"https://" + public}
 }
 
-// serveDatagrams serves datagrams at a UDP address until stop is called. The default is the address of the listener l, where an
-// error is only logged: players then have their WebSockets.
+// serveDatagrams serves datagrams until stop is called. At the default address, that of the listener l, an error is only logged.
 func serveDatagrams(s *server.Server, l net.Listener, address, public string, log *slog.Logger) (stop func(), err error) {
 	none := func() {}
 	tcp, isTCP := l.Addr().(*net.TCPAddr)
@@ -269,8 +267,7 @@ func (all reloader) measure(o *server.Options) {
 	}
 }
 
-// watch reads files again that have changed, and all at each SIGHUP, until stop is called. A SIGHUP, such as that of
-// a terminal that closes, never ends a server.
+// watch reloads files that have changed, and all at each SIGHUP, until stop is called. A SIGHUP never ends a server.
 func (all reloader) watch(s *server.Server, log *slog.Logger, every time.Duration) (stop func()) {
 	hung, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(hung, syscall.SIGHUP)

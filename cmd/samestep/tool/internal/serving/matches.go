@@ -275,8 +275,7 @@ func (n originName) read(r *replay.Reader, games gameset.List, o replay.Simulate
 	return from, g, err
 }
 
-// matchIn returns the name of a match from the name of its file, such as duel from duel-9d40d492.ssr or
-// duel-9d40d492-1200.ssr.
+// matchIn returns the name of a match from that of its file, such as duel from duel-9d40d492.ssr or duel-9d40d492-1200.ssr.
 func matchIn(path string, h *lockstep.Header) string {
 	base := filepath.Base(path)
 	if name, _, ok := strings.Cut(base, "-"+h.Match.String()[:8]); ok && name != "" {
@@ -348,8 +347,7 @@ func startingSpecs(c *cli.Context, games gameset.List) ([]server.MatchSpec, *gam
 	return specs, g, nil
 }
 
-// specFrom returns a match that begins in a state. The fields of a request that are not zero must be as in the match with
-// that state.
+// specFrom returns a match that begins in a state. The request's fields that are not zero must be those of the match with that state.
 func specFrom(g *gameset.Playable, from *replay.Origin, r MatchRequest) (server.MatchSpec, error) {
 	spec := server.MatchSpec{Name: r.Name, Game: g.Game, Settings: from.Header.Settings, From: from}
 	s := &spec.Settings

@@ -129,8 +129,7 @@ func PagePrograms(ctx context.Context, p *gameset.WebPage, say func(string)) (fs
 	return BuildPage(ctx, p, site.BuildOptions{Quality: 5, Say: say, Program: own})
 }
 
-// BuildPage compiles the programs of a page in the folder of the program's package main, or else in the checkout of this package,
-// or else in the current folder.
+// BuildPage compiles a page's programs in the folder of package main, or else in the checkout of this package, or else here.
 func BuildPage(ctx context.Context, p *gameset.WebPage, o site.BuildOptions) (fs.FS, error) {
 	o.Dir, o.Packages = cmp.Or(console.MainFolder, sources()), p.Programs
 	return site.Build(ctx, o)

@@ -214,8 +214,7 @@ func (p *MatchPolicy) apply(spec *server.MatchSpec, bots uint) {
 	}
 }
 
-// policyFlags are the flags that are policies of a match, besides those that a request can set. A match keeps those of its
-// creation.
+// policyFlags are the policies that a match keeps from its creation, besides those that a request can set.
 var policyFlags = []string{
 	"spectator-delay", "anonymous-spectators", "relay", "players-see", "view-bytes", "input-delay", "wait", "slow", "share", "vote-kick", "desync",
 	"grace", "abandoned", "linger", "inactive", "inactive-then", "ready-deadline",
@@ -245,8 +244,7 @@ func (p *MatchPolicy) recorded(bots uint) string {
 // disclosureFlags are the policy flags that nobody can replace later: the log says who may see what of the match.
 var disclosureFlags = []string{"spectator-delay", "players-see"}
 
-// Restore gives a resumed match the policies of its creation. A flag on the command line of this start replaces its own, unless
-// it is one of disclosureFlags.
+// Restore gives a resumed match the policies of its creation. Flags of this start replace its own, except for disclosureFlags.
 func (p *MatchPolicy) Restore(spec *server.MatchSpec, recorded string) error {
 	c, set, err := freshFlags(p.Flags)
 	if err != nil {
@@ -321,8 +319,7 @@ func (p *MatchPolicy) fill(spec *server.MatchSpec, wanted uint) {
 	}
 }
 
-// SeatedBot returns a bot that is made at its first turn. There a panic is that of the bot, and leaves its seat; here it would end
-// the server.
+// SeatedBot returns a bot that is made at its first turn, where a panic ends only the bot. Here it would end the server.
 func SeatedBot(g *gameset.Playable, p lockstep.Player, seed uint64) lockstep.Bot {
 	var bot lockstep.Bot
 	return func(s *lockstep.Simulation) []any {

@@ -262,8 +262,7 @@ func notifySystemd(state string, log *slog.Logger) {
 	}
 }
 
-// keepWatchdogFed notifies the watchdog of systemd twice in each of its periods until stop is called. It does nothing if
-// the unit has no WatchdogSec.
+// keepWatchdogFed notifies systemd's watchdog twice in each WatchdogSec until stop is called. It does nothing without a watchdog.
 func keepWatchdogFed(log *slog.Logger) (stop func()) {
 	period, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {

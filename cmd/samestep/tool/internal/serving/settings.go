@@ -306,8 +306,7 @@ func (f *SettingsFile) Reload(s *server.Server, log *slog.Logger) error {
 	return nil
 }
 
-// Change returns the limits with the settings that can change, which the server goes by from now on. Those that need a restart stay as
-// they were.
+// Change returns the limits that the server goes by from now on. Settings that need a restart stay as they were.
 func (f *SettingsFile) Change(c *cli.Context) (l server.Limits, changed, waiting []string, err error) {
 	differ, waiting := f.Differ(c)
 	now := settingsOf(c)

@@ -323,8 +323,7 @@ func warnInterrupted(c *cli.Context, log *slog.Logger) {
 	}
 }
 
-// hostedOf returns the game of a match with a log: one of games, or else that of a module in the folders of --rules. So a match goes
-// on under the rules of its own build when the server has a new one.
+// hostedOf returns the game of a log: one of games, or else a module of --rules. So a match goes on under the rules of its own build.
 func hostedOf(c *cli.Context, games gameset.List, h *lockstep.Header, rules *replay.Rules) (*gameset.Playable, error) {
 	g, err := games.OfLog(h, rules)
 	m := gameset.ModulesOf(c)
@@ -381,8 +380,7 @@ func (r *resumption) with(fresh []server.MatchSpec) (all []server.MatchSpec) {
 	return all
 }
 
-// start resumes the matches in the background. As each begins, it prints its name. If one is over, it creates the match
-// of that name in fresh.
+// start resumes the matches in the background, and prints the name of each. If one is over, it creates the match of that name in fresh.
 func (r *resumption) start(c *cli.Context, s *server.Server, log *slog.Logger, fresh []server.MatchSpec) {
 	var printing sync.Mutex
 	s.Recover(r.found, func(one server.Interrupted, m *server.Match, err error) {
