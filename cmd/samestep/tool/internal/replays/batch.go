@@ -110,9 +110,6 @@ func HasExtension(path string, extensions []string) bool {
 	return slices.ContainsFunc(extensions, func(e string) bool { return strings.HasSuffix(strings.ToLower(path), e) })
 }
 
-// workers returns how many goroutines may work on one file.
-func (b *Batch) workers() int { return max(1, runtime.GOMAXPROCS(0)/b.Jobs) }
-
 // run lets work look at each file, several at a time, prints the rows in the order of the files, and returns the worst error.
 func (b *Batch) run(c *cli.Context, work func(*replay.File, BatchInput) BatchRow) error {
 	s := BatchSum{From: time.Now(), Classes: map[string]int{}}
@@ -180,7 +177,22 @@ func (in BatchInput) Run(work func(*replay.File, BatchInput) BatchRow) BatchRow 
 
 func (row BatchRow) print(c *cli.Context, path string) error {
 	if c.Bool("json") {
-		return row.printJSON(c, path)
+		value := row.value
+		if value == nil {
+			value = struct {
+				Class string `json:"class"`
+				Error string `json:"error"`
+			}{batchClass(row.Err), row.Err.Error()}
+		}
+		b, err := gameset.WithRules(value, row.used)
+		if err != nil {
+			return err
+		}
+		name, err := json.Marshal(path) // in front of the verb's own
+		if err != nil {
+			return err
+		}
+		return console.WriteLine(c.App.Writer, json.RawMessage(slices.Concat([]byte(`{"file":`), name, []byte(","), b[1:])))
 	}
 	text := path + ": " + row.text
 	if row.Err != nil {
@@ -188,25 +200,6 @@ func (row BatchRow) print(c *cli.Context, path string) error {
 	}
 	_, err := fmt.Fprintf(c.App.Writer, "%-11s %s\n", batchClass(row.Err), strings.ReplaceAll(text, "\n", "; "))
 	return err
-}
-
-func (row BatchRow) printJSON(c *cli.Context, path string) error {
-	value := row.value
-	if value == nil {
-		value = struct {
-			Class string `json:"class"`
-			Error string `json:"error"`
-		}{batchClass(row.Err), row.Err.Error()}
-	}
-	b, err := gameset.WithRules(value, row.used)
-	if err != nil {
-		return err
-	}
-	name, err := json.Marshal(path)
-	if err != nil {
-		return err
-	}
-	return console.WriteLine(c.App.Writer, json.RawMessage(slices.Concat([]byte(`{"file":`), name, []byte(","), b[1:])))
 }
 
 // batchClass returns the class of a file, or "failed" if the error says nothing about the file.

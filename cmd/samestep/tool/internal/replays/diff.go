@@ -93,33 +93,24 @@ func replayDiff(c *cli.Context) error {
 	if a.IsReplay && b.IsReplay {
 		err = d.compareReplays(c)
 	} else {
-		err = d.compareFiles(c)
+		t, known := gameset.TickOf(c, "tick"), c.IsSet("tick")
+		for _, s := range []*gameset.Subject{a, b} {
+			if s.Bundle() != nil && !known {
+				t, known = s.Bundle().Manifest.Tick, true
+			}
+		}
+		if !known && (a.IsReplay || b.IsReplay) {
+			return console.Usagef("want --tick, to compare a state of the replay")
+		}
+		if err = d.compareStates(c, t); !known && err == nil {
+			d.state.Tick = nil
+		}
 	}
 	if err != nil {
 		return err
 	}
 	err = d.result()
 	return gameset.Tell(c, d.json(err), d.print, err)
-}
-
-// compareFiles compares a state of each file, of which at least one is not a replay.
-func (d *difference) compareFiles(c *cli.Context) error {
-	t, known := gameset.TickOf(c, "tick"), c.IsSet("tick")
-	for _, s := range []*gameset.Subject{d.a, d.b} {
-		if s.Bundle() != nil && !known {
-			t, known = s.Bundle().Manifest.Tick, true
-		}
-	}
-	if !known && (d.a.IsReplay || d.b.IsReplay) {
-		return console.Usagef("want --tick, to compare a state of the replay")
-	}
-	if err := d.compareStates(c, t); err != nil {
-		return err
-	}
-	if !known {
-		d.state.Tick = nil
-	}
-	return nil
 }
 
 func (d *difference) compareStates(c *cli.Context, t lockstep.Tick) error {
@@ -156,17 +147,13 @@ func (d *difference) compareStates(c *cli.Context, t lockstep.Tick) error {
 func (d *difference) past(t lockstep.Tick) *desync.Past {
 	agreed, known := lockstep.Tick(0), false
 	from := d.a
-	if x := d.comparison; x != nil {
-		if s := x.Checksum; s != nil {
-			agreed, known = s.Agreed, s.Known
-		}
-	} else {
-		if from.Bundle() == nil {
-			from = d.b
-		}
-		if b := from.Bundle(); b != nil {
-			agreed, known = max(b.Manifest.Agreed, b.Manifest.Began), true
-		}
+	if d.comparison == nil && from.Bundle() == nil {
+		from = d.b
+	}
+	if d.comparison != nil && d.comparison.Checksum != nil {
+		agreed, known = d.comparison.Checksum.Agreed, d.comparison.Checksum.Known
+	} else if b := from.Bundle(); d.comparison == nil && b != nil {
+		agreed, known = max(b.Manifest.Agreed, b.Manifest.Began), true
 	}
 	if !known || agreed >= t || from.Game == nil {
 		return nil

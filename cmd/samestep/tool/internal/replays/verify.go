@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"time"
@@ -145,9 +146,7 @@ func replayVerify(c *cli.Context, f *replay.File) error {
 		return followVerify(c, f)
 	}
 	o, done := gameset.SimulateOptions(c)
-	v, err := verifySigned(c, f, replay.VerifyOptions{
-		MaxTicks: o.MaxTicks, Progress: o.Progress, KeepGoing: c.Bool("keep-going"), Workers: c.Int("workers"), Now: time.Now,
-	})
+	v, err := verifySigned(c, f, c.Int("workers"), o.Progress)
 	done()
 	if v.Signed != nil && *v.Signed && !c.Bool("json") {
 		console.NewLiner(c.App.Writer)("signed", "with the key in %s", console.Shown(c.String("key")))
@@ -155,8 +154,12 @@ func replayVerify(c *cli.Context, f *replay.File) error {
 	return reportVerification(c, v, err)
 }
 
+func verifyOptions(c *cli.Context, f *replay.File) replay.VerifyOptions {
+	return replay.VerifyOptions{MaxTicks: gameset.MaxTicks(c), KeepGoing: c.Bool("keep-going"), Now: time.Now, Apart: gameset.ApartFor(c, f)}
+}
+
 // verifySigned verifies a replay, after the signature that --key requires. The result is never nil.
-func verifySigned(c *cli.Context, f *replay.File, o replay.VerifyOptions) (*desync.Verification, error) {
+func verifySigned(c *cli.Context, f *replay.File, workers int, progress func(done, all lockstep.Tick)) (*desync.Verification, error) {
 	var signed *bool // nil without --key
 	if c.IsSet("key") {
 		signed = new(bool)
@@ -177,27 +180,28 @@ func verifySigned(c *cli.Context, f *replay.File, o replay.VerifyOptions) (*desy
 	if err != nil {
 		return &desync.Verification{Signed: signed, Err: err}, err
 	}
-	o.Apart = gameset.ApartFor(c, f)
+	o := verifyOptions(c, f)
+	o.Workers, o.Progress = workers, progress
 	v, err := desync.Verify(f, games, o)
-	if v.Verification != nil {
-		err = followLineage(c, f, v, o.Progress)
-	}
 	v.Signed = signed
-	if err == nil {
-		gameset.ModulesOf(c).Complete(f)
-	}
-	return v, err
+	return v, followLineage(c, f, v, err, progress)
 }
 
 // followLineage compares the first state of a verified match with its parent, and so on. It returns the error of the verification.
-func followLineage(c *cli.Context, f *replay.File, v *desync.Verification, progress func(done, all lockstep.Tick)) error {
-	dir := filepath.Dir(f.Path())
-	places := append(slices.Clone(c.StringSlice("parent")), dir)
-	if filepath.Base(dir) == LiveFolder { // of a server
-		places = append(places, filepath.Dir(dir))
+func followLineage(c *cli.Context, f *replay.File, v *desync.Verification, err error, progress func(done, all lockstep.Tick)) error {
+	if v.Verification != nil {
+		dir := filepath.Dir(f.Path())
+		places := append(slices.Clone(c.StringSlice("parent")), dir)
+		if filepath.Base(dir) == LiveFolder { // of a server
+			places = append(places, filepath.Dir(dir))
+		}
+		game := func(parent *replay.File) (*lockstep.Game, error) { return gameset.GameOf(c, parent) }
+		err = v.FollowLineage(f, game, places, replay.SimulateOptions{MaxTicks: gameset.MaxTicks(c), Progress: progress})
 	}
-	game := func(parent *replay.File) (*lockstep.Game, error) { return gameset.GameOf(c, parent) }
-	return v.FollowLineage(f, game, places, replay.SimulateOptions{MaxTicks: gameset.MaxTicks(c), Progress: progress})
+	if err == nil {
+		gameset.ModulesOf(c).Complete(f)
+	}
+	return err
 }
 
 // reportVerification prints a verification. Of a file that was not read to its first state, the error says all.
@@ -215,23 +219,17 @@ func followVerify(c *cli.Context, f *replay.File) error {
 		return console.Refuse(c, err, nil)
 	}
 	err = follow(c, f, func(ctx context.Context, l *replay.LiveReader) (err error) {
-		v, err = desync.VerifyLive(ctx, l, games, replay.VerifyOptions{MaxTicks: gameset.MaxTicks(c), KeepGoing: c.Bool("keep-going"), Now: time.Now, Apart: gameset.ApartFor(c, f)})
+		v, err = desync.VerifyLive(ctx, l, games, verifyOptions(c, f))
 		return err
 	})
 	if v == nil {
 		return err
 	}
 	if errors.Is(err, context.Canceled) {
-		err = errUnfinished
+		err = errors.New("interrupted before the match was over")
 		v.Err = err
 	}
-	if v.Verification != nil {
-		err = followLineage(c, f, v, nil)
-	}
-	if err == nil {
-		gameset.ModulesOf(c).Complete(f)
-	}
-	return reportVerification(c, v, err)
+	return reportVerification(c, v, followLineage(c, f, v, err, nil))
 }
 
 // batchVerify verifies each file as [replayVerify] does.
@@ -243,9 +241,7 @@ func batchVerify(c *cli.Context, b *Batch) error {
 		return err
 	}
 	return b.run(c, func(f *replay.File, _ BatchInput) BatchRow {
-		v, err := verifySigned(c, f, replay.VerifyOptions{
-			MaxTicks: gameset.MaxTicks(c), KeepGoing: c.Bool("keep-going"), Workers: cmp.Or(c.Int("workers"), b.workers()), Now: time.Now,
-		})
+		v, err := verifySigned(c, f, cmp.Or(c.Int("workers"), runtime.GOMAXPROCS(0)/b.Jobs, 1), nil)
 		row := BatchRow{value: v, Err: err}
 		if v.Verification != nil {
 			row.text = fmt.Sprintf("%s, %s", console.Count(v.Ticks-v.Began, "tick"), console.Count(v.Checked, "checksum"))
@@ -302,5 +298,3 @@ func adviseOperator(err error) error {
 	}
 	return err
 }
-
-var errUnfinished = errors.New("interrupted before the match was over")

@@ -213,7 +213,14 @@ func ServeUntilInterrupted(ctx context.Context, stop func(), s *server.Server, b
 	case <-ctx.Done():
 	}
 	if drain > 0 && failure == nil {
-		drainUntilInterrupted(s, drain, log)
+		ctx, stop := UntilSignal(context.Background())
+		ctx, cancel := context.WithTimeout(ctx, drain)
+		log.Warn("draining", "matches", len(s.Matches()), "longest", drain)
+		if s.Drain(ctx) == nil {
+			log.Warn("drained")
+		}
+		cancel()
+		stop()
 	}
 	stop() // another interrupt ends the program
 	log.Warn("shutting down")
@@ -224,18 +231,6 @@ func ServeUntilInterrupted(ctx context.Context, stop func(), s *server.Server, b
 	ctx, cancel = context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	return errors.Join(failure, s.Shutdown(ctx), h.Shutdown(ctx))
-}
-
-// drainUntilInterrupted waits until all matches are over, for a time, or until a further interrupt.
-func drainUntilInterrupted(s *server.Server, limit time.Duration, log *slog.Logger) {
-	ctx, stop := UntilSignal(context.Background())
-	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	log.Warn("draining", "matches", len(s.Matches()), "longest", limit)
-	if s.Drain(ctx) == nil {
-		log.Warn("drained")
-	}
 }
 
 // serveAdmins serves all of the server on a listener, and Go's profiles. The server checks the host of each request.
