@@ -273,7 +273,7 @@ func TestImportTableLayers(t *testing.T) {
 			continue
 		}
 		switch r.pattern {
-		case "internal/testing/logbench", "internal/testing/planted", "internal/testing/browser":
+		case "internal/testing/logbench", "internal/testing/planted", "internal/testing/browser", "internal/testing/tooltest":
 			continue // they measure and test the engine, and no row but cmd's and those of tests names them
 		}
 		if named(r.own, "examples/skirmish") || named(r.own, "cmd/samestep") || named(r.own, "internal/testing/testenv") {
