@@ -25,10 +25,10 @@ var speakers = []struct {
 	{"page/live", "*", false}, {"page/program", "*", true}, {"page/watch", "*", true},
 	{"examples/skirmish/web/live", "*", true}, {"examples/skirmish/web/play", "*", true},
 	{"examples/skirmish", "describe diplomacy errors refuse", true}, {"examples/minimal", "minimal", false},
-	{"client", "socket_js", true}, {"lockstep/player", "client held mismatch options roster", true},
+	{"client", "browser_js", true}, {"lockstep/player", "client held mismatch options roster", true},
 	{"lockstep/protocol", "code outcome", false}, {"lockstep/coordinator", "conclude coordinator resimulation window", false},
 	{"lockstep/host", "admin again auth ban bots clock desync host inactive inquiry lobby notes offend pace panic receive recovery seat sync viewing views vote", false},
-	{"server", "api conn connect creator disk match stopping", false}, {"server/internal/guests", "quota", false},
+	{"server", "api conn creator log match server", false}, {"server/internal/guests", "guests", false},
 }
 
 // unsaid are texts in these files that no page shows.

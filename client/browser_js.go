@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"syscall/js"
 	"time"
@@ -235,3 +236,165 @@ func (s *socket) close() {
 
 // abort closes the socket at once.
 func (s *socket) abort() { s.fail(errAborted) }
+
+// errFetch: a browser does not say more.
+var errFetch = errors.New("no whole answer came")
+
+// fetcher returns a function that fetches with the browser, which has a cache of its own, and one to call afterwards.
+func (o *Options) fetcher() (get fetch, done func(), err error) {
+	return func(ctx context.Context, address string, limit int64) ([]byte, error) {
+		return getBody(ctx, address, o.Token, limit)
+	}, func() {}, nil
+}
+
+// getBody is the fetch of a browser, which shows a token to the server of its page. Others would have to allow the header first.
+func getBody(ctx context.Context, address, token string, limit int64) (body []byte, err error) {
+	if js.Global().Get("fetch").IsUndefined() {
+		return nil, errors.New("there is no fetch here")
+	}
+	abort := js.Global().Get("AbortController").New()
+	defer context.AfterFunc(ctx, func() { abort.Call("abort") })()
+	defer abort.Call("abort") // of an answer that is not read to its end
+	how := map[string]any{"signal": abort.Get("signal"), "redirect": "error", "credentials": "omit"}
+	if page := js.Global().Get("location"); token != "" && page.Truthy() && strings.HasPrefix(address, page.Get("origin").String()+"/") {
+		how["headers"] = map[string]any{"Authorization": "Bearer " + token}
+	}
+	body, err = readBody(js.Global().Call("fetch", address, how), limit)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return body, err
+}
+
+// readBody reads the answer that was promised.
+func readBody(promised js.Value, limit int64) (body []byte, err error) {
+	answer, ok := await(promised)
+	if !ok {
+		return nil, errFetch
+	}
+	if status := answer.Get("status").Int(); status != statusOK {
+		text, _ := readAll(answer, maxRefusal)
+		return nil, refusal(status, statusOK, text)
+	}
+	return readAll(answer, limit)
+}
+
+// readAll reads the body of an answer.
+func readAll(answer js.Value, limit int64) (body []byte, err error) {
+	if answer.Get("body").IsNull() {
+		return nil, errFetch
+	}
+	reader := answer.Get("body").Call("getReader")
+	for {
+		chunk, ok := await(reader.Call("read"))
+		switch {
+		case !ok:
+			return nil, errFetch
+		case chunk.Get("done").Bool():
+			return body, nil
+		}
+		part := chunk.Get("value")
+		at, n := len(body), part.Get("length").Int()
+		if int64(at)+int64(n) > limit {
+			return nil, errTooLong
+		}
+		body = append(body, make([]byte, n)...)
+		js.CopyBytesToGo(body[at:], part)
+	}
+}
+
+// await waits for a promise, and reports whether it was kept.
+func await(promise js.Value) (value js.Value, ok bool) {
+	done := make(chan struct{})
+	settle := func(kept bool) js.Func {
+		return js.FuncOf(func(_ js.Value, args []js.Value) any {
+			value, ok = args[0], kept
+			close(done)
+			return nil
+		})
+	}
+	kept, broken := settle(true), settle(false)
+	defer kept.Release()
+	defer broken.Release()
+	promise.Call("then", kept, broken)
+	<-done
+	return value, ok
+}
+
+// errNoPath: a browser does not say more.
+var errNoPath = errors.New("there is no path of datagrams")
+
+// ignored takes the failure of a promise whose outcome does not matter.
+var ignored = js.FuncOf(func(js.Value, []js.Value) any { return nil })
+
+// dialPath opens a WebTransport of the browser, and tells the server whose it is. Browsers have one only on pages that came over HTTPS
+// or from this machine.
+func dialPath(ctx context.Context, info pathInfo, token protocol.SessionToken, _ *Options) (*path, error) {
+	class := js.Global().Get("WebTransport")
+	if class.IsUndefined() {
+		return nil, errNoPath
+	}
+	hash := map[string]any{"algorithm": "sha-256", "value": bytesToJS(info.hash)}
+	wt, err := construct(class, info.url, map[string]any{"serverCertificateHashes": []any{hash}, "congestionControl": "low-latency"})
+	if err != nil {
+		return nil, err
+	}
+	wt.Get("closed").Call("catch", ignored)
+	end := sync.OnceFunc(func() { wt.Call("close") })
+	defer context.AfterFunc(ctx, end)()
+	opened := func() bool {
+		if _, ok := await(wt.Get("ready")); !ok {
+			return false
+		}
+		stream, ok := await(wt.Call("createUnidirectionalStream"))
+		if !ok {
+			return false
+		}
+		w := stream.Call("getWriter")
+		w.Call("write", bytesToJS(token[:])).Call("catch", ignored)
+		_, ok = await(w.Call("close"))
+		return ok
+	}
+	if !opened() || ctx.Err() != nil {
+		wt.Get("ready").Call("catch", ignored)
+		end()
+		return nil, errNoPath
+	}
+	return newPath(wt, end), nil
+}
+
+// newPath returns the path of a WebTransport, with the goroutine that reads from it.
+func newPath(wt js.Value, end func()) *path {
+	p := &path{arrived: make(chan []byte, maxUnreadDatagrams), gone: make(chan struct{}), close: end}
+	w := wt.Get("datagrams").Get("writable").Call("getWriter")
+	w.Get("closed").Call("catch", ignored)
+	p.send = func(b []byte) {
+		if room := w.Get("desiredSize"); room.Type() == js.TypeNumber && room.Float() > -maxUnsentDatagrams {
+			w.Call("write", bytesToJS(b)).Call("catch", ignored)
+		}
+	}
+	r := wt.Get("datagrams").Get("readable").Call("getReader")
+	go func() {
+		defer close(p.gone)
+		for {
+			chunk, ok := await(r.Call("read"))
+			if !ok || chunk.Get("done").Bool() {
+				return
+			}
+			value := chunk.Get("value")
+			b := make([]byte, value.Get("length").Int())
+			js.CopyBytesToGo(b, value)
+			select {
+			case p.arrived <- b:
+			default:
+			}
+		}
+	}()
+	return p
+}
+
+func bytesToJS(b []byte) js.Value {
+	v := js.Global().Get("Uint8Array").New(len(b))
+	js.CopyBytesToJS(v, b)
+	return v
+}
