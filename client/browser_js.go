@@ -238,7 +238,7 @@ func (s *socket) close() {
 func (s *socket) abort() { s.fail(errAborted) }
 
 // errFetch: a browser does not say more.
-var errFetch = errors.New("no whole answer came")
+var errFetch = errors.New("incomplete response")
 
 // fetcher returns a function that fetches with the browser, which has a cache of its own, and one to call afterwards.
 func (o *Options) fetcher() (get fetch, done func(), err error) {
