@@ -30,7 +30,7 @@ var upwardExceptions = map[string]struct {
 	"internal/testing/mutants":           {17, "Hunt has a file for each way to hunt"},
 	"internal/testing/simulate":          {24, "one world, whose machines, server and faults act on each other"},
 	"cluster/audience":                   {19, "Audience has a file for each task, as Host has"},
-	"cluster/relay":                      {23, "a server, its matches and their connections call each other"},
+	"cluster/mirror":                     {23, "a server, its matches and their connections call each other"},
 	"cluster":                            {14, "Member has a file for each task"},
 	"lockstep/coordinator":               {16, "Coordinator has a file for each task"},
 	"kit/determinism":                    {20, "the analysis is recursive: calls, effects and values ask each other"},
