@@ -180,6 +180,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/archtest", tests: []string{"kit/determinism", "internal/testing/commands"}},
 	{pattern: "internal/testing/commands"},
 	{pattern: "internal/testing/testenv"},
+	{pattern: "internal/testing/tooltest", own: []string{"lockstep", "internal/testing/browser", "internal/testing/testenv"}, modules: []string{goScript}},
 	{pattern: "internal/testing/loglines"},
 	{pattern: "internal/testing/ci"},
 	{pattern: "internal/testing/alerting"},
