@@ -258,7 +258,7 @@ func (s *Server) routes() *http.ServeMux {
 
 // Guard returns h behind the checks that a Server makes before its own routes: the name of the host, the proxies, the origin of a WebSocket, the
 // reads of an address. Control frames of the WebSockets that h accepts are limited. h limits everything else. A program that serves other
-// things than matches, such as a relay, needs a Server without matches for it, and its [Server.Listener].
+// things than matches, such as a mirror, needs a Server without matches for it, and its [Server.Listener].
 func (s *Server) Guard(h http.Handler) http.Handler {
 	reads := s.access.rateLimited(h.ServeHTTP)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

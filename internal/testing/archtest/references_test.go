@@ -28,7 +28,7 @@ var upwardExceptions = map[string]struct {
 	"internal/testing/mutants":           {17, "Hunt has a file for each way to hunt"},
 	"internal/testing/simulate":          {24, "one world, whose machines, server and faults act on each other"},
 	"cluster/audience":                   {19, "Audience has a file for each task, as Host has"},
-	"cluster/relay":                      {23, "a server, its matches and their connections call each other"},
+	"cluster/mirror":                     {23, "a server, its matches and their connections call each other"},
 	"server":                             {10, "a server, its matches and their connections know each other's types"},
 	"server/archive":                     {10, "an archive has its goroutines, which keep its limits; an index, and the entries in it"},
 	"cluster":                            {14, "Member has a file for each task"},
