@@ -141,7 +141,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/fleet", own: slices.Concat(live, []string{"replay", "client", "cluster", "cluster/storage"}), modules: []string{nats}, tests: games},
 	{pattern: "cluster/storage", own: []string{"lockstep", "internal/files", "internal/measure"}, modules: []string{nats, natsNode, nkeys, metrics}},
 	{pattern: "cluster/audience", own: slices.Concat(live, []string{"internal/ring"}), tests: games},
-	{pattern: "cluster/relay", own: slices.Concat(live, []string{"internal/buffer", "internal/logged", "internal/wsmatch", "server", "cluster/..."}), modules: []string{websocket, metrics, nats}, tests: slices.Concat(games, shell)},
+	{pattern: "cluster/mirror", own: slices.Concat(live, []string{"internal/buffer", "internal/logged", "internal/wsmatch", "server", "cluster/..."}), modules: []string{websocket, metrics, nats}, tests: slices.Concat(games, shell)},
 	{pattern: "cluster/objects", own: []string{"server/archive", "cluster/storage"}, modules: []string{nats}, tests: []string{"lockstep", "server"}},
 	{pattern: "cluster/farm", own: []string{"lockstep", "replay", "desync", "server/archive", "cluster/storage", "cluster/objects"}, modules: []string{nats, xsync}, tests: slices.Concat(games, []string{"lockstep/record"})},
 	{pattern: "client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, quic, xtime}, tests: slices.Concat(games, shell, []string{"server/assets"})},
