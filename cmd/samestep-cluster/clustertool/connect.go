@@ -103,7 +103,7 @@ func tlsConfig(c *cli.Context) (*tls.Config, error) {
 	return t, nil
 }
 
-// measureCertificate adds the metric of the certificate of --nats-cert, if t has it, to those of a server or a relay.
+// measureCertificate adds the metric of the certificate of --nats-cert, if t has it, to those of a server or a mirror.
 func measureCertificate(t *tls.Config, o *server.Options) {
 	if t != nil && len(t.Certificates) > 0 {
 		o.Metrics = append(o.Metrics, measure.Certificate("nats-cert", func() *tls.Certificate { return &t.Certificates[0] }))

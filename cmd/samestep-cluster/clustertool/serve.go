@@ -36,7 +36,7 @@ func serveKeys() []cli.Flag {
 		&cli.StringFlag{Name: "address", Usage: "`URL` at which the other servers reach this one; the default is where it listens"},
 		&cli.BoolFlag{Name: "redirect", Usage: "redirect requests for matches of other servers to them; otherwise this server passes them on"},
 		&cli.StringFlag{Name: "node-dir", Usage: "`FOLDER` of the embedded storage node; the default is storage in dir"},
-		&cli.StringFlag{Name: "node-listen", Usage: "`ADDRESS` at which the embedded node serves other servers, relays and workers; the default is a free port on loopback"},
+		&cli.StringFlag{Name: "node-listen", Usage: "`ADDRESS` at which the embedded node serves other servers, mirrors and workers; the default is a free port on loopback"},
 		&cli.StringFlag{Name: "node-cluster", Usage: "`ADDRESS` at which the embedded node serves other nodes"},
 		&cli.StringFlag{Name: "node-cluster-advertise", Usage: "`ADDRESS` at which the other nodes reach the embedded one, if that is not where it listens"},
 		&cli.StringSliceFlag{Name: "node-route", Usage: "`ADDRESS`es of the nodes of the cluster"},

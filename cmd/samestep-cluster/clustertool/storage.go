@@ -126,7 +126,7 @@ one: the servers need only its URL. At an address that other machines reach, it 
 		Flags: slices.Concat(tool.FromEnvironment(slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "name", Usage: "`NAME` of the node, unique in the cluster"},
 			&cli.StringFlag{Name: "dir", Value: "storage", Usage: "`FOLDER` of its files"},
-			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:4222", Usage: "`ADDRESS` for servers, relays and workers"},
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:4222", Usage: "`ADDRESS` for servers, mirrors and workers"},
 			&cli.StringFlag{Name: "cluster", Usage: "`ADDRESS` for the other nodes"},
 			&cli.StringFlag{Name: "cluster-advertise", Usage: "`ADDRESS` at which the other nodes reach this one, if that is not where it listens: behind NAT, or in a container"},
 			&cli.StringSliceFlag{Name: "route", Usage: "`ADDRESS` of a node of the cluster; repeat the flag for each, this one may be among them"},

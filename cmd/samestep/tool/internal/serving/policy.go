@@ -283,7 +283,7 @@ func freshFlags(of *cli.Context) (*cli.Context, *flag.FlagSet, error) {
 }
 
 var (
-	errSubstitutes = errors.New("got it for a relay, want a referee, whose state the bots look at")
+	errSubstitutes = errors.New("got it with relay, want a referee, whose state the bots look at")
 	errCountdown   = errors.New("got it without a start of ready, want it with ready or ready:N")
 )
 
