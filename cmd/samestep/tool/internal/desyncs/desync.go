@@ -362,16 +362,6 @@ func viewAt(e *desync.Explanation) string {
 	return at + "&path=" + url.QueryEscape(e.Shown.Field)
 }
 
-// sidesOf returns the flags that say what the two sides are; "" for none.
-func sidesOf(c *cli.Context) (flags string) {
-	for _, name := range []string{"source", "other", "platform"} {
-		if c.IsSet(name) {
-			flags += fmt.Sprintf(" --%s %s", name, words.ShellWord(c.String(name)))
-		}
-	}
-	return flags
-}
-
 // rulesOf returns the flags that name modules of rules; "" for none.
 func rulesOf(c *cli.Context) (flags string) {
 	for _, module := range c.StringSlice(gameset.RulesFlag.Name) {

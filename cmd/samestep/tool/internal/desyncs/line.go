@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/desync/line"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -57,6 +59,16 @@ func lineFlags() []cli.Flag {
 		&cli.StringFlag{Name: "platform", Usage: "another `PLATFORM`: js/wasm with Node.js, linux/386, or one that an emulator runs"},
 		&cli.IntFlag{Name: "runs", Value: 4, Usage: "compute the match `N` times, without --other and --platform"},
 	}
+}
+
+// sidesOf returns the flags that say what the two sides are; "" for none.
+func sidesOf(c *cli.Context) (flags string) {
+	for _, name := range []string{"source", "other", "platform"} {
+		if c.IsSet(name) {
+			flags += fmt.Sprintf(" --%s %s", name, words.ShellWord(c.String(name)))
+		}
+	}
+	return flags
 }
 
 func desyncLine(c *cli.Context) error {

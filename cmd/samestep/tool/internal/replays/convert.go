@@ -138,7 +138,7 @@ var pathsFlag = &cli.StringSliceFlag{Name: "path", Usage: "to mcap: add the fiel
 
 // exportMCAP writes the last of the files from the replays of the others.
 func exportMCAP(c *cli.Context, names []string) error {
-	var matches []McapMatch
+	var matches []mcapMatch
 	for _, name := range names[:len(names)-1] {
 		f, err := gameset.OpenReplay(name)
 		if err != nil {
@@ -156,12 +156,12 @@ func exportMCAP(c *cli.Context, names []string) error {
 		if err != nil {
 			return gameset.OfFile(name, err)
 		}
-		matches = append(matches, McapMatch{r, name, f.Bundle() != nil, games})
+		matches = append(matches, mcapMatch{r, name, f.Bundle() != nil, games})
 	}
-	fields := McapFields{Paths: c.StringSlice(pathsFlag.Name), MaxTicks: gameset.MaxTicks(c), Warn: func(name, text string) {
+	fields := mcapFields{Paths: c.StringSlice(pathsFlag.Name), MaxTicks: gameset.MaxTicks(c), Warn: func(name, text string) {
 		fmt.Fprintf(c.App.ErrWriter, "%s: %s: %s\n", c.App.Name, console.Shown(name), text)
 	}}
-	return files.Create(names[len(names)-1], func(out *os.File) error { return ExportMCAP(out, matches, fields) })
+	return files.Create(names[len(names)-1], func(out *os.File) error { return writeMCAP(out, matches, fields) })
 }
 
 func exportLines(c *cli.Context, f *replay.File) error {

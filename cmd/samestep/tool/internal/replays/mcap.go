@@ -29,19 +29,19 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// An McapExporter writes a replay as MCAP, the format of Foxglove and other viewers, with messages in JSON and their
+// An mcapExporter writes a replay as MCAP, the format of Foxglove and other viewers, with messages in JSON and their
 // schemas, so that numbers can be plotted. The times are those of the ticks at the match's tick rate; a pause takes none.
-type McapExporter struct {
-	File     *mcapFile
+type mcapExporter struct {
+	file     *mcapFile
 	suffix   string // of its topics, if the file has several recordings
 	games    replay.Games
-	Channels [len(mcapChannels)]int
-	Header   *lockstep.Header
+	channels [len(mcapChannels)]int
+	header   *lockstep.Header
 	states   *mcapStates // nil if no field is asked for
 	describe *lockstep.Describer
 	kinds    map[lockstep.Kind]string
 	names    map[string]string
-	Tick     lockstep.Tick
+	tick     lockstep.Tick
 
 	rates      mcapRates
 	second     uint64     // that rates covers
@@ -50,7 +50,7 @@ type McapExporter struct {
 
 const (
 	onCommands = iota
-	OnRates
+	onRates
 	onChecksums
 	onMismatches
 	onLog
@@ -62,7 +62,7 @@ type mcapChannel struct{ topic, schema, properties string }
 var mcapChannels = [...]mcapChannel{
 	onCommands: {"/commands", "samestep.Command", `"tick":{"type":"integer"},"player":{"type":"integer","description":"255 is the system"},` +
 		`"sequence":{"type":"integer"},"kind":{"type":"integer"},"name":{"type":"string"},"size_bytes":{"type":"integer"},"text":{"type":"string"}`},
-	OnRates: {"/rates", "samestep.Rates", `"tick":{"type":"integer"},"commands":{"type":"integer","description":"in the second that ends here"},` +
+	onRates: {"/rates", "samestep.Rates", `"tick":{"type":"integer"},"commands":{"type":"integer","description":"in the second that ends here"},` +
 		`"frames":{"type":"integer","description":"ticks with commands"},"size_bytes":{"type":"integer","description":"of payloads"},` +
 		`"players":{"type":"array","description":"commands by seat","items":{"type":"integer"}}`},
 	onChecksums: {"/checksums", "samestep.Checksum", `"tick":{"type":"integer"},"state_hash":{"type":"string"},"agreed":{"type":"integer","description":"1 if nobody differed"},` +
@@ -115,23 +115,23 @@ type (
 	}
 )
 
-// An McapMatch is a recording that becomes MCAP.
-type McapMatch struct {
+// An mcapMatch is a recording that becomes MCAP.
+type mcapMatch struct {
 	*replay.Reader
 	Name   string // of its file
 	Bundle bool   // of a desync, whose replay needs no end
 	Games  replay.Games
 }
 
-// ExportMCAP writes whole matches to w, and fields of their states.
-func ExportMCAP(w io.Writer, matches []McapMatch, fields McapFields) error {
-	file, err := NewMCAPFile(w)
+// writeMCAP writes whole matches to w, and fields of their states.
+func writeMCAP(w io.Writer, matches []mcapMatch, fields mcapFields) error {
+	file, err := newMCAPFile(w)
 	if err != nil {
 		return err
 	}
 	fields.found = make(map[string]bool)
 	for i, m := range matches {
-		x := &McapExporter{File: file, games: m.Games, kinds: make(map[lockstep.Kind]string), names: make(map[string]string)}
+		x := &mcapExporter{file: file, games: m.Games, kinds: make(map[lockstep.Kind]string), names: make(map[string]string)}
 		if len(matches) > 1 {
 			x.suffix = "/" + string(rune('a'+i))
 		}
@@ -139,8 +139,8 @@ func ExportMCAP(w io.Writer, matches []McapMatch, fields McapFields) error {
 			x.states = &mcapStates{x: x, match: m, fields: &fields, channels: make(map[string]*mcapField)}
 		}
 		err := x.export(m.Reader)
-		if m.Bundle && errors.Is(err, io.ErrUnexpectedEOF) && x.Header != nil {
-			fields.Warn(m.Name, fmt.Sprintf("the replay is cut after tick %d: there the messages end", x.Tick))
+		if m.Bundle && errors.Is(err, io.ErrUnexpectedEOF) && x.header != nil {
+			fields.Warn(m.Name, fmt.Sprintf("the replay is cut after tick %d: there the messages end", x.tick))
 			err = x.end()
 		}
 		if err != nil {
@@ -150,31 +150,31 @@ func ExportMCAP(w io.Writer, matches []McapMatch, fields McapFields) error {
 	if err := fields.missing(); err != nil {
 		return err
 	}
-	return errors.Join(file.Err, file.w.Close())
+	return errors.Join(file.err, file.w.Close())
 }
 
-func (x *McapExporter) export(r *replay.Reader) error {
+func (x *mcapExporter) export(r *replay.Reader) error {
 	var err error
 	if x.mismatches, err = readMismatches(r); err != nil {
 		return err
 	}
-	x.WriteChannels()
+	x.writeChannels()
 	if err := replay.Play(r, nil, x.record); err != nil {
 		return err
 	}
 	return x.end()
 }
 
-// WriteChannels writes the channels of the file.
-func (x *McapExporter) WriteChannels() {
+// writeChannels writes the channels of the file.
+func (x *mcapExporter) writeChannels() {
 	for i, c := range mcapChannels {
-		x.Channels[i] = x.File.channel(c.topic+x.suffix, c.schema, c.properties)
+		x.channels[i] = x.file.channel(c.topic+x.suffix, c.schema, c.properties)
 	}
 }
 
-func (x *McapExporter) record(r *record.Record) error {
+func (x *mcapExporter) record(r *record.Record) error {
 	if r.Ticks() > 0 {
-		x.Tick = r.Tick
+		x.tick = r.Tick
 		x.frame(&r.Frame)
 	}
 	if x.states != nil {
@@ -186,8 +186,8 @@ func (x *McapExporter) record(r *record.Record) error {
 	case record.KindHeader:
 		return x.begin(r.Header)
 	case record.KindKeyframe:
-		if x.Tick == 0 {
-			x.Tick, x.second = r.Tick, uint64(r.Tick)/uint64(x.Header.Settings.TickRate())
+		if x.tick == 0 {
+			x.tick, x.second = r.Tick, uint64(r.Tick)/uint64(x.header.Settings.TickRate())
 		}
 		x.log(2, "keyframe", fmt.Sprintf("%s %s", checksum.FormatHash(r.Keyframe.Hash), console.Size(len(r.Keyframe.State))))
 	case record.KindChecksum:
@@ -195,7 +195,7 @@ func (x *McapExporter) record(r *record.Record) error {
 	case record.KindMismatch:
 		hash := checksum.FormatHash(r.Hash)
 		x.log(3, "desync", fmt.Sprintf("player %d has %s at tick %d", r.Player, hash, r.Tick))
-		x.write(onMismatches, x.time(x.Tick), mcapMismatch{r.Tick, r.Player, hash})
+		x.write(onMismatches, x.time(x.tick), mcapMismatch{r.Tick, r.Player, hash})
 	case record.KindNote:
 		if r.Topic == record.TopicName {
 			x.names[fmt.Sprintf("player %d", r.Player)] = r.Text
@@ -206,11 +206,11 @@ func (x *McapExporter) record(r *record.Record) error {
 	case record.KindEnd:
 		x.log(2, "end", r.Text)
 	}
-	return x.File.Err
+	return x.file.err
 }
 
-func (x *McapExporter) begin(h *lockstep.Header) error {
-	x.Header = h
+func (x *mcapExporter) begin(h *lockstep.Header) error {
+	x.header = h
 	x.rates.Players = make([]int, h.Settings.Players)
 	for _, c := range h.Commands {
 		x.kinds[c.Kind] = c.Name
@@ -221,8 +221,8 @@ func (x *McapExporter) begin(h *lockstep.Header) error {
 	return err
 }
 
-func (x *McapExporter) frame(f *lockstep.Frame) {
-	x.Rate()
+func (x *mcapExporter) frame(f *lockstep.Frame) {
+	x.rate()
 	if len(f.Commands) == 0 {
 		return
 	}
@@ -242,9 +242,9 @@ func (x *McapExporter) frame(f *lockstep.Frame) {
 	}
 }
 
-// Rate writes the rates of the seconds that are over; of several empty ones the first and the last, enough to plot a line.
-func (x *McapExporter) Rate() {
-	second := (uint64(x.Tick) - 1) / uint64(x.Header.Settings.TickRate())
+// rate writes the rates of the seconds that are over; of several empty ones the first and the last, enough to plot a line.
+func (x *mcapExporter) rate() {
+	second := (uint64(x.tick) - 1) / uint64(x.header.Settings.TickRate())
 	for second > x.second {
 		x.writeRates()
 		if x.second++; second > x.second+1 {
@@ -254,15 +254,15 @@ func (x *McapExporter) Rate() {
 	}
 }
 
-func (x *McapExporter) writeRates() {
-	x.rates.Tick = lockstep.Tick(min((x.second+1)*uint64(x.Header.Settings.TickRate()), math.MaxUint32))
-	x.write(OnRates, x.time(x.rates.Tick), &x.rates)
+func (x *mcapExporter) writeRates() {
+	x.rates.Tick = lockstep.Tick(min((x.second+1)*uint64(x.header.Settings.TickRate()), math.MaxUint32))
+	x.write(onRates, x.time(x.rates.Tick), &x.rates)
 	clear(x.rates.Players)
 	x.rates = mcapRates{Players: x.rates.Players}
 }
 
 // check writes an agreed checksum, and the number of players that differ, including those whose mismatches come later.
-func (x *McapExporter) check(r *record.Record) {
+func (x *mcapExporter) check(r *record.Record) {
 	sum := mcapSum{Tick: r.Tick, Hash: checksum.FormatHash(r.Hash)}
 	different := map[uint64]bool{r.Hash: true}
 	for _, d := range x.mismatches.of(r.Tick) {
@@ -276,48 +276,48 @@ func (x *McapExporter) check(r *record.Record) {
 	x.write(onChecksums, x.time(r.Tick), &sum)
 }
 
-func (x *McapExporter) log(level int, name, text string) {
-	at := x.time(x.Tick)
-	x.write(onLog, at, mcapLog{mcapTime{at / 1e9, at % 1e9}, level, text, name, "tick", uint32(x.Tick)})
+func (x *mcapExporter) log(level int, name, text string) {
+	at := x.time(x.tick)
+	x.write(onLog, at, mcapLog{mcapTime{at / 1e9, at % 1e9}, level, text, name, "tick", uint32(x.tick)})
 }
 
-func (x *McapExporter) time(t lockstep.Tick) uint64 {
-	return uint64(x.Header.Settings.Micros(int64(t))) * 1000
+func (x *mcapExporter) time(t lockstep.Tick) uint64 {
+	return uint64(x.header.Settings.Micros(int64(t))) * 1000
 }
 
-func (x *McapExporter) write(channel int, at uint64, v any) { x.File.write(x.Channels[channel], at, v) }
+func (x *mcapExporter) write(channel int, at uint64, v any) { x.file.write(x.channels[channel], at, v) }
 
 // end writes the last rates and values, and the metadata of the match.
-func (x *McapExporter) end() error {
+func (x *mcapExporter) end() error {
 	x.writeRates()
 	if s := x.states; s != nil {
 		for _, path := range slices.Sorted(maps.Keys(s.channels)) {
 			s.write(s.channels[path], s.channels[path].seen)
 		}
 	}
-	h := x.Header
+	h := x.header
 	seed := fmt.Sprint(h.Settings.Seed)
 	if h.Engine == replay.ForeignEngine {
 		seed = "unknown"
 	}
-	x.File.keep(x.File.w.WriteMetadata(&mcap.Metadata{Name: "match" + x.suffix, Metadata: map[string]string{
+	x.file.keep(x.file.w.WriteMetadata(&mcap.Metadata{Name: "match" + x.suffix, Metadata: map[string]string{
 		"game": h.Game, "build": h.Build, "engine": h.Engine, "match": h.Match.String(), "platform": h.Platform,
-		"seed": seed, "players": fmt.Sprint(h.Settings.Players), "tick_rate": fmt.Sprint(h.Settings.TickRate()), "ticks": fmt.Sprint(x.Tick),
+		"seed": seed, "players": fmt.Sprint(h.Settings.Players), "tick_rate": fmt.Sprint(h.Settings.TickRate()), "ticks": fmt.Sprint(x.tick),
 	}}))
-	x.File.keep(x.File.w.WriteMetadata(&mcap.Metadata{Name: "names" + x.suffix, Metadata: x.names}))
-	return x.File.Err
+	x.file.keep(x.file.w.WriteMetadata(&mcap.Metadata{Name: "names" + x.suffix, Metadata: x.names}))
+	return x.file.err
 }
 
 // An mcapFile is the MCAP that is written. Its first error stays.
 type mcapFile struct {
 	w        *mcap.Writer
 	schemas  map[string]uint16 // the number of each, by name
-	Sequence []uint32          // of the last message of each channel
-	Err      error
+	sequence []uint32          // of the last message of each channel
+	err      error
 }
 
-// NewMCAPFile begins a file.
-func NewMCAPFile(w io.Writer) (*mcapFile, error) {
+// newMCAPFile begins a file.
+func newMCAPFile(w io.Writer) (*mcapFile, error) {
 	const chunk = 1 << 20
 	compressor, err := zstd.NewWriter(nil, zstd.WithWindowSize(chunk), zstd.WithEncoderConcurrency(1)) // each chunk on its own: a larger window only takes memory
 	if err != nil {
@@ -340,30 +340,30 @@ func (f *mcapFile) channel(topic, name, properties string) int {
 		schema := `{"type":"object","properties":{` + properties + `}}`
 		f.keep(f.w.WriteSchema(&mcap.Schema{ID: id, Name: name, Encoding: "jsonschema", Data: []byte(schema)}))
 	}
-	f.Sequence = append(f.Sequence, 0)
-	f.keep(f.w.WriteChannel(&mcap.Channel{ID: uint16(len(f.Sequence)), SchemaID: id, Topic: topic, MessageEncoding: "json"}))
-	return len(f.Sequence) - 1
+	f.sequence = append(f.sequence, 0)
+	f.keep(f.w.WriteChannel(&mcap.Channel{ID: uint16(len(f.sequence)), SchemaID: id, Topic: topic, MessageEncoding: "json"}))
+	return len(f.sequence) - 1
 }
 
 func (f *mcapFile) write(channel int, at uint64, v any) {
-	if f.Err != nil {
+	if f.err != nil {
 		return
 	}
 	data, err := json.Marshal(v)
 	if f.keep(err); err == nil {
-		f.Sequence[channel]++
-		f.keep(f.w.WriteMessage(&mcap.Message{ChannelID: uint16(channel + 1), Sequence: f.Sequence[channel], LogTime: at, PublishTime: at, Data: data}))
+		f.sequence[channel]++
+		f.keep(f.w.WriteMessage(&mcap.Message{ChannelID: uint16(channel + 1), Sequence: f.sequence[channel], LogTime: at, PublishTime: at, Data: data}))
 	}
 }
 
 func (f *mcapFile) keep(err error) {
-	if f.Err == nil {
-		f.Err = err
+	if f.err == nil {
+		f.err = err
 	}
 }
 
-// McapFields are the fields of states that become channels.
-type McapFields struct {
+// mcapFields are the fields of states that become channels.
+type mcapFields struct {
 	Paths    []string                 // as --path has them
 	MaxTicks lockstep.Tick            // to simulate, see --max-ticks
 	Warn     func(match, text string) // tells what the values lack
@@ -371,7 +371,7 @@ type McapFields struct {
 	states   bool                     // there was a state
 }
 
-func (f *McapFields) missing() error {
+func (f *mcapFields) missing() error {
 	for _, path := range f.Paths {
 		if !f.found[path] && !f.states {
 			return console.Usagef("--path %s: there are no states; a recorder writes those of the ticks in SAMESTEP_DUMP", path)
@@ -387,9 +387,9 @@ func (f *McapFields) missing() error {
 // file has the states of keyframes, and a recording of another engine those that it has. It writes a value when it changes, and the one before at the tick before, so that
 // lines between the points are the values.
 type mcapStates struct {
-	x        *McapExporter
-	match    McapMatch
-	fields   *McapFields
+	x        *mcapExporter
+	match    mcapMatch
+	fields   *mcapFields
 	schema   *state.Schema
 	follower *lockstep.Follower // nil without the game, and after a contradiction
 	first    lockstep.Tick      // of the simulation
@@ -525,7 +525,7 @@ func (s *mcapStates) contradicted(err error) error {
 func (s *mcapStates) warn(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	s.fields.Warn(s.match.Name, text)
-	if s.x.Header != nil {
+	if s.x.header != nil {
 		s.x.log(3, "state", text)
 	}
 }
@@ -567,9 +567,9 @@ func (s *mcapStates) value(t lockstep.Tick, path string, v state.Value) error {
 		topic := "/state/" + topicOf(path) + s.x.suffix
 		f = &mcapField{node: v.Node, written: -1}
 		if v.Node.Kind() == state.String {
-			f.channel = s.x.File.channel(topic, "samestep.Text", mcapTextProperties)
+			f.channel = s.x.file.channel(topic, "samestep.Text", mcapTextProperties)
 		} else {
-			f.channel = s.x.File.channel(topic, "samestep.Number", mcapNumberProperties)
+			f.channel = s.x.file.channel(topic, "samestep.Number", mcapNumberProperties)
 		}
 		s.channels[path] = f
 	case bytes.Equal(f.last, v.Bytes) && f.seen+1 == t:
@@ -608,10 +608,10 @@ func (s *mcapStates) write(f *mcapField, t lockstep.Tick) {
 	value, err := strconv.ParseFloat(text, 64)
 	switch kind := f.node.Kind(); {
 	case kind == state.String:
-		s.x.File.write(f.channel, s.x.time(t), mcapText{t, text})
+		s.x.file.write(f.channel, s.x.time(t), mcapText{t, text})
 	case kind == state.Bool:
-		s.x.File.write(f.channel, s.x.time(t), mcapNumber{t, map[string]float64{"true": 1}[text], text})
+		s.x.file.write(f.channel, s.x.time(t), mcapNumber{t, map[string]float64{"true": 1}[text], text})
 	case err == nil && !math.IsNaN(value) && !math.IsInf(value, 0):
-		s.x.File.write(f.channel, s.x.time(t), mcapNumber{t, value, text})
+		s.x.file.write(f.channel, s.x.time(t), mcapNumber{t, value, text})
 	}
 }

@@ -197,8 +197,8 @@ func (s *fileSource) take(r *record.Record) {
 	}
 }
 
-// Look reports the records so far.
-func (s *fileSource) Look(ctx context.Context) (*watchReport, error) {
+// look reports the records so far.
+func (s *fileSource) look(ctx context.Context) (*watchReport, error) {
 	select {
 	case <-s.met:
 	case <-s.done:
@@ -281,19 +281,19 @@ func (s *fileSource) report() *watchReport {
 }
 
 const (
-	MaxAnswer  = 16 << 20 // bytes of all answers to one look
+	maxAnswer  = 16 << 20 // bytes of all answers to one look
 	maxMatches = 10_000   // that are watched, even if the server has more
 )
 
 // A serverSource watches one or all matches of a server over HTTP.
 type serverSource struct {
-	root, Page string // URLs of the server, and of the match or the list of matches
+	root, page string // URLs of the server, and of the match or the list of matches
 	one        bool   // page is a match
 	client     http.Client
 	token      string
 
 	seen   map[string]*watchMatch
-	before Lateness
+	before lateness
 	at     time.Time // of the last look
 	left   int64     // bytes that may still be read in this look
 }
@@ -304,8 +304,8 @@ type watchMatch struct {
 	now  float64
 }
 
-// NewServerSource watches the server at an address.
-func NewServerSource(address, token string) (*serverSource, error) {
+// newServerSource watches the server at an address.
+func newServerSource(address, token string) (*serverSource, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return nil, console.Usagef("%q is not a URL", address)
@@ -317,9 +317,9 @@ func NewServerSource(address, token string) (*serverSource, error) {
 		return nil, console.Usagef("%q is neither the URL of a server nor of a match, such as http://127.0.0.1:8766/matches/match-1", address)
 	}
 	s := &serverSource{token: token, root: u.Scheme + "://" + u.Host + base, one: one, seen: make(map[string]*watchMatch), client: http.Client{Timeout: 5 * time.Second}}
-	s.Page = s.root + "/matches"
+	s.page = s.root + "/matches"
 	if one {
-		s.Page += "/" + url.PathEscape(name)
+		s.page += "/" + url.PathEscape(name)
 	}
 	return s, nil
 }
@@ -345,7 +345,7 @@ func (s *serverSource) get(ctx context.Context, address string, read func(io.Rea
 	body := &io.LimitedReader{R: resp.Body, N: s.left}
 	err = read(body)
 	if s.left = body.N; s.left == 0 {
-		err = fmt.Errorf("the server answered with more than %s", console.Size[int64](MaxAnswer))
+		err = fmt.Errorf("the server answered with more than %s", console.Size[int64](maxAnswer))
 	}
 	if err != nil {
 		return resp.StatusCode, fmt.Errorf("%w: %s: %w", errUnseen, address, err)
@@ -353,9 +353,9 @@ func (s *serverSource) get(ctx context.Context, address string, read func(io.Rea
 	return resp.StatusCode, nil
 }
 
-// Look asks the server for its matches and metrics.
-func (s *serverSource) Look(ctx context.Context) (*watchReport, error) {
-	s.left = MaxAnswer
+// look asks the server for its matches and metrics.
+func (s *serverSource) look(ctx context.Context) (*watchReport, error) {
+	s.left = maxAnswer
 	views, status, err := s.views(ctx)
 	if s.one && status == http.StatusNotFound && len(s.seen) > 0 { // the server removes a match after all clients have left
 		for _, m := range s.seen {
@@ -367,8 +367,8 @@ func (s *serverSource) Look(ctx context.Context) (*watchReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	var late Lateness
-	if _, err := s.get(ctx, s.root+"/metrics", late.Read); err != nil {
+	var late lateness
+	if _, err := s.get(ctx, s.root+"/metrics", late.read); err != nil {
 		late = s.before // the metrics are optional
 	}
 	now, seen := time.Now(), make(map[string]*watchMatch)
@@ -384,7 +384,7 @@ func (s *serverSource) Look(ctx context.Context) (*watchReport, error) {
 		seen[v.Name] = m
 	}
 	s.seen = seen
-	r := s.report(views, late.Since(&s.before))
+	r := s.report(views, late.since(&s.before))
 	s.before, s.at = late, now
 	return r, nil
 }
@@ -392,12 +392,12 @@ func (s *serverSource) Look(ctx context.Context) (*watchReport, error) {
 func (s *serverSource) views(ctx context.Context) (all []watchedView, status int, err error) {
 	if s.one {
 		all = make([]watchedView, 1)
-		status, err = s.get(ctx, s.Page, func(r io.Reader) error { return json.NewDecoder(r).Decode(&all[0]) })
+		status, err = s.get(ctx, s.page, func(r io.Reader) error { return json.NewDecoder(r).Decode(&all[0]) })
 		return all, status, err
 	}
 	for query := ""; ; query = "?after=" + url.QueryEscape(all[len(all)-1].Name) {
 		var page []watchedView
-		status, err = s.get(ctx, s.Page+query, func(r io.Reader) error { return json.NewDecoder(r).Decode(&page) })
+		status, err = s.get(ctx, s.page+query, func(r io.Reader) error { return json.NewDecoder(r).Decode(&page) })
 		all = append(all, page...)
 		if err != nil || len(page) < server.MaxListed || len(all) > maxMatches {
 			return all, status, err
@@ -426,7 +426,7 @@ type watchCounts struct {
 func (s *serverSource) report(views []watchedView, late watchLateness) *watchReport {
 	sum := &watchSum{Matches: len(views), watchLateness: late, Views: []*watchedView{}}
 	r := &watchReport{
-		title: s.Page, values: sum,
+		title: s.page, values: sum,
 		columns: []string{"match", "tick", "time", "players", "spectators", "reports", "desyncs", "lag", "round trip", "state", "commands a second"},
 	}
 	ended, told := 0, true
@@ -494,23 +494,23 @@ func (s *serverSource) report(views []watchedView, late watchLateness) *watchRep
 	return r
 }
 
-// A Lateness is the server's histogram of how late its matches did work that was due.
-type Lateness struct {
+// lateness is the server's histogram of how late its matches did work that was due.
+type lateness struct {
 	sum     float64 // seconds
 	count   float64
 	buckets []struct{ bound, count float64 } // of the work that was at most bound seconds late
 }
 
-// LateMetric is the metric of late frames.
-const LateMetric = "samestep_lateness_seconds"
+// lateMetric is the metric of late frames.
+const lateMetric = "samestep_lateness_seconds"
 
-// Read parses the histogram in the metrics.
-func (l *Lateness) Read(r io.Reader) error {
+// read parses the histogram in the metrics.
+func (l *lateness) read(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
 		name, value, _ := strings.Cut(lines.Text(), " ")
 		v, err := strconv.ParseFloat(value, 64)
-		name, ours := strings.CutPrefix(name, LateMetric)
+		name, ours := strings.CutPrefix(name, lateMetric)
 		if err != nil || !ours || math.IsNaN(v) || math.IsInf(v, 0) {
 			continue
 		}
@@ -536,8 +536,8 @@ type watchLateness struct {
 	Most     float64 `json:"late_p99_seconds"` // the 99th percentile, rounded up to a bucket, or the last bucket
 }
 
-// Since returns what was late since an earlier reading.
-func (l *Lateness) Since(before *Lateness) (w watchLateness) {
+// since returns what was late since an earlier reading.
+func (l *lateness) since(before *lateness) (w watchLateness) {
 	w.Advances = l.count - before.count
 	if w.Advances <= 0 || len(before.buckets) != 0 && len(before.buckets) != len(l.buckets) {
 		return watchLateness{}
@@ -598,7 +598,7 @@ func (v *watchedView) MarshalJSON() ([]byte, error) {
 // A source is a file or a server to watch.
 type source interface {
 	// look returns the present state. An error ends the watching, unless it wraps errUnseen.
-	Look(ctx context.Context) (*watchReport, error)
+	look(ctx context.Context) (*watchReport, error)
 	Close()
 }
 

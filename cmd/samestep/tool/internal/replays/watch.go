@@ -62,7 +62,7 @@ func openSource(ctx context.Context, c *cli.Context, name string) (source, error
 		if err != nil {
 			return nil, err
 		}
-		return NewServerSource(name, token)
+		return newServerSource(name, token)
 	}
 	o, err := liveOptions(c)
 	if err != nil {
@@ -75,7 +75,7 @@ func watchLines(ctx context.Context, c *cli.Context, s source) error {
 	every := time.NewTicker(c.Duration("interval"))
 	defer every.Stop()
 	for seen := false; ; seen = true {
-		r, err := s.Look(ctx)
+		r, err := s.look(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil // an interrupt is the usual way to stop
@@ -144,7 +144,7 @@ type (
 func (m *screen) Init() tea.Cmd { return m.look }
 
 func (m *screen) look() tea.Msg {
-	r, err := m.source.Look(m.ctx)
+	r, err := m.source.look(m.ctx)
 	return sawMsg{r, err}
 }
 
