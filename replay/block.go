@@ -255,10 +255,8 @@ type Level uint8
 
 // The levels. All decode equally fast.
 const (
-	LevelBest    Level = iota // smallest: for files that are kept
-	LevelFastest              // for a file that is read once
-	LevelDefault
-	LevelBetter
+	LevelBest   Level = iota // smallest: for files that are kept
+	LevelBetter              // less memory; files are 5% larger
 )
 
 // A RulesSum identifies a module of rules: the SHA-256 of its bytes.

@@ -128,34 +128,47 @@ type BundleExhibit struct {
 // WriteBundle writes the evidence of a desync in the match with header h, and the match's replay so far, as a bundle. The contents are
 // what another machine needs to simulate the match: its assets, and the module of its rules. Readers find them by their SHA-256.
 func WriteBundle(w io.Writer, h *lockstep.Header, e *host.Evidence, replay io.Reader, contents ...[]byte) error {
+	state := func(i int, side string) ([]byte, error) {
+		if side == sides[0] {
+			return e.Exhibits[i].Referee, nil
+		}
+		return e.Exhibits[i].Player, nil
+	}
+	content := func(i int) ([]byte, error) { return contents[i], nil }
+	return writeBundle(w, manifest(h, e), state, len(contents), content, replay)
+}
+
+// sides are the machines whose states a bundle has, as the names of its files say them.
+var sides = [...]string{"referee", "player"}
+
+// writeBundle writes the files of a bundle. A side without a state in an exhibit gives nil. The manifest gets the names of the states.
+func writeBundle(w io.Writer, m *Manifest, state func(i int, side string) ([]byte, error), contents int, content func(i int) ([]byte, error), replay io.Reader) error {
 	z := zip.NewWriter(w)
-	m := manifest(h, e)
-	for i, x := range e.Exhibits {
-		for _, side := range []struct {
-			name  *string
-			word  string
-			state []byte
-		}{{&m.Exhibits[i].Referee, "referee", x.Referee}, {&m.Exhibits[i].Player, "player", x.Player}} {
-			if side.state == nil {
-				continue
+	for i := range m.Exhibits {
+		x := &m.Exhibits[i]
+		for k, name := range []*string{&x.Referee, &x.Player} {
+			b, err := state(i, sides[k])
+			if err == nil && b != nil {
+				*name = fmt.Sprintf("states/%d-%s.state", x.Tick, sides[k]) // a stranger's bundle may have any other
+				err = addFile(z, *name, b)
 			}
-			*side.name = stateName(x.Tick, side.word)
-			if err := addFile(z, *side.name, side.state); err != nil {
+			if err != nil {
 				return err
 			}
 		}
 	}
 	text, err := json.MarshalIndent(m, "", "  ")
+	if err == nil {
+		err = addFile(z, manifestName, text)
+	}
+	for i := 0; i < contents && err == nil; i++ { // the match cannot be computed without them
+		var b []byte
+		if b, err = content(i); err == nil {
+			err = addFile(z, bundleContents+SumRules(b).String(), b)
+		}
+	}
 	if err != nil {
 		return err
-	}
-	if err := addFile(z, manifestName, text); err != nil {
-		return err
-	}
-	for _, content := range contents {
-		if err := addFile(z, bundleContents+SumRules(content).String(), content); err != nil {
-			return err
-		}
 	}
 	whole := bufio.NewReaderSize(replay, bundleSample)
 	sample, err := whole.Peek(bundleSample)
@@ -170,10 +183,6 @@ func WriteBundle(w io.Writer, h *lockstep.Header, e *host.Evidence, replay io.Re
 		return err
 	}
 	return z.Close()
-}
-
-func stateName(t lockstep.Tick, side string) string {
-	return fmt.Sprintf("states/%d-%s.state", t, side)
 }
 
 // bundleDate is the date of every file in a bundle. Without a date an entry has day 0 of month 0, which some readers
@@ -360,62 +369,34 @@ func (b *Bundle) unpack(w io.Writer, name string, max int64) error {
 // states stay, so it can be explained as before; [PlainTexts] names the texts that remain. Of a torn or damaged replay, only the
 // readable part is copied. The error is [ErrLimit] for a replay of more than maxBytes.
 func RedactBundle(w io.Writer, b *Bundle, maxBytes int64) error {
-	z := zip.NewWriter(w)
 	m := b.Manifest
-	m.Participants = slices.Clone(m.Participants)
+	m.Participants, m.Exhibits = slices.Clone(m.Participants), slices.Clone(m.Exhibits)
 	for i := range m.Participants {
 		m.Participants[i].Name, m.Participants[i].Sources = "", ""
 	}
 	if m.Panic != nil {
 		m.Panic = &BundlePanic{Where: m.Panic.Where, Stack: withoutPlaces(m.Panic.Stack)}
 	}
-	m.Exhibits = slices.Clone(m.Exhibits)
-	for i := range m.Exhibits {
-		x := &m.Exhibits[i]
-		for _, side := range []struct {
-			name *string
-			word string
-		}{{&x.Referee, "referee"}, {&x.Player, "player"}} {
-			if *side.name == "" {
-				continue
-			}
-			p, err := b.State(*side.name)
-			if err != nil {
-				return err
-			}
-			*side.name = stateName(x.Tick, side.word) // a stranger's bundle may have any other
-			if err := addFile(z, *side.name, p); err != nil {
-				return err
-			}
-		}
-	}
-	text, err := json.MarshalIndent(&m, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := addFile(z, manifestName, text); err != nil {
-		return err
-	}
-	for _, sum := range b.contents() { // the match cannot be computed without them
-		content, err := b.Content(sum, record.MaxAssetBytes)
-		if err == nil {
-			err = addFile(z, bundleContents+sum, content)
-		}
-		if err != nil {
-			return err
-		}
-	}
 	file, err := b.Replay(maxBytes)
+	if err == nil {
+		file, err = redacted(file)
+	}
 	if err != nil {
 		return err
 	}
-	if file, err = redacted(file); err != nil {
-		return err
+	state := func(i int, side string) ([]byte, error) {
+		name := b.Manifest.Exhibits[i].Player
+		if side == sides[0] {
+			name = b.Manifest.Exhibits[i].Referee
+		}
+		if name == "" {
+			return nil, nil
+		}
+		return b.State(name)
 	}
-	if err := addFile(z, bundleReplay, file); err != nil {
-		return err
-	}
-	return z.Close()
+	sums := b.contents()
+	content := func(i int) ([]byte, error) { return b.Content(sums[i], record.MaxAssetBytes) }
+	return writeBundle(w, &m, state, len(sums), content, bytes.NewReader(file))
 }
 
 func redacted(file []byte) ([]byte, error) {

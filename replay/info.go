@@ -343,25 +343,20 @@ func (info *Info) ends(line func(name, format string, args ...any)) {
 	if info.Panic != nil {
 		line("panic", "%v", info.Panic)
 	}
-	if !info.Ended && ClassOf(info.Err) == ClassSuspended {
+	switch {
+	case !info.Ended && ClassOf(info.Err) == ClassSuspended:
 		line("end", "none: the match is suspended, and a server can resume it")
-		return
-	}
-	if !info.Ended && info.Err == nil {
+	case !info.Ended && info.Err == nil:
 		line("end", "none: the bundle was written before the end of the match")
-		return
-	}
-	if !info.Ended {
+	case !info.Ended:
 		line("end", "none: the file is cut, damaged or still being written")
-		return
-	}
-	if info.Header.Engine == ForeignEngine && info.Reason == ForeignTorn {
+	case info.Header.Engine == ForeignEngine && info.Reason == ForeignTorn:
 		line("end", "torn: the recording ends early, and commands of its last tick may be missing")
-		return
-	}
-	line("end", "%q", info.Reason)
-	if len(info.Result) > 0 {
-		line("result", "%s", info.Result)
+	default:
+		line("end", "%q", info.Reason)
+		if len(info.Result) > 0 {
+			line("result", "%s", info.Result)
+		}
 	}
 }
 

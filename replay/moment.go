@@ -234,29 +234,22 @@ func (m *Moment) WriteText(w io.Writer) error {
 
 // MarshalJSON returns the Moment as samestep replay seek --json prints it, without the state itself.
 func (m *Moment) MarshalJSON() ([]byte, error) {
+	text := struct {
+		Tick     lockstep.Tick    `json:"tick"`
+		By       *lockstep.Player `json:"by,omitempty"`
+		Keyframe *lockstep.Tick   `json:"keyframe,omitempty"`
+		Agreed   *lockstep.Tick   `json:"agreed,omitempty"`
+		Checksum string           `json:"checksum,omitempty"`
+		Bytes    int              `json:"bytes"`
+		Seconds  float64          `json:"seconds"`
+		Fields   []Field          `json:"fields,omitempty"`
+	}{m.Tick, m.By, &m.Keyframe, &m.Agreed, checksum.FormatHash(m.Hash), len(m.State), m.Took.Seconds(), m.Fields}
 	if m.By != nil {
-		sum := ""
-		if m.summed {
-			sum = checksum.FormatHash(m.Hash)
+		if text.Keyframe, text.Agreed = nil, nil; !m.summed {
+			text.Checksum = ""
 		}
-		return json.Marshal(struct {
-			Tick     lockstep.Tick   `json:"tick"`
-			By       lockstep.Player `json:"by"`
-			Checksum string          `json:"checksum,omitempty"`
-			Bytes    int             `json:"bytes"`
-			Seconds  float64         `json:"seconds"`
-			Fields   []Field         `json:"fields,omitempty"`
-		}{m.Tick, *m.By, sum, len(m.State), m.Took.Seconds(), m.Fields})
 	}
-	return json.Marshal(struct {
-		Tick     lockstep.Tick `json:"tick"`
-		Keyframe lockstep.Tick `json:"keyframe"`
-		Agreed   lockstep.Tick `json:"agreed"`
-		Checksum string        `json:"checksum"`
-		Bytes    int           `json:"bytes"`
-		Seconds  float64       `json:"seconds"`
-		Fields   []Field       `json:"fields,omitempty"`
-	}{m.Tick, m.Keyframe, m.Agreed, checksum.FormatHash(m.Hash), len(m.State), m.Took.Seconds(), m.Fields})
+	return json.Marshal(text)
 }
 
 // A Cursor simulates a match tick by tick, from a keyframe on. It does not compare the file's checksums and keyframes.

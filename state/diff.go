@@ -284,11 +284,8 @@ func (p *Places) Lines(limit int) []string {
 	return lines
 }
 
-// DiffPlaces compares the states a and b as [Schema.Diff] does, and groups the differences by place. It finds at most two
+// DiffPlacesAt compares the states a and b at or below a path as [Schema.DiffAt] does, and groups the differences by place: at most two
 // places for each node of the schema.
-func (s *Schema) DiffPlaces(a, b []byte) (Places, error) { return s.DiffPlacesAt("", a, b) }
-
-// DiffPlacesAt is [Schema.DiffPlaces] of the values at or below a path, as in [Schema.DiffAt].
 func (s *Schema) DiffPlacesAt(path string, a, b []byte) (Places, error) {
 	g := placer{found: Places{List: []Place{}}, at: make(map[placeKey]int)}
 	err := s.differences(path, a, b, g.add)

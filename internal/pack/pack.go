@@ -45,6 +45,7 @@ type Reader struct {
 	err error
 }
 
+// Reset makes the Reader read b from the start. Its results may point into b.
 func (r *Reader) Reset(b []byte) {
 	r.b, r.err = b, nil
 	r.src.Reset(b)

@@ -119,15 +119,7 @@ func New(g *lockstep.Game, h *lockstep.Header, log lockstep.Log, o Options) (*Co
 
 // newCoordinator returns a Coordinator of a new match that is not in the log yet.
 func newCoordinator(g *lockstep.Game, h *lockstep.Header, log lockstep.Log, o Options) (*Coordinator, error) {
-	if o.InputDelay == 0 {
-		o.InputDelay = 1
-	}
-	if o.MaxPerTick == 0 {
-		o.MaxPerTick = 64
-	}
-	if o.MaxBytesPerTick == 0 {
-		o.MaxBytesPerTick = 64 << 10
-	}
+	o.InputDelay, o.MaxPerTick, o.MaxBytesPerTick = cmp.Or(o.InputDelay, 1), cmp.Or(o.MaxPerTick, 64), cmp.Or(o.MaxBytesPerTick, 64<<10)
 	if o.InputDelay > record.MaxInputDelay {
 		return nil, fmt.Errorf("lockstep: input delay: got %d ticks, want 1 to %d", o.InputDelay, record.MaxInputDelay)
 	}

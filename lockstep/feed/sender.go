@@ -121,14 +121,7 @@ func (s *Sender) choose(last *image, budget int) bool {
 	s.order = s.order[:0]
 	for i := range s.changes {
 		c := &s.changes[i]
-		for len(late) > 0 && cmp.Or(cmp.Compare(late[0].table, c.table), cmp.Compare(late[0].key, c.key)) < 0 {
-			late = late[1:]
-		}
-		age := uint32(0)
-		if len(late) > 0 && late[0].table == c.table && late[0].key == c.key {
-			age = uint32(late[0].age)
-		}
-		c.score = s.weight(c) * (age + 1)
+		c.score = s.weight(c) * (uint32(ageOf(&late, c)) + 1)
 		c.taken = false
 		s.order = append(s.order, int32(i))
 	}
@@ -145,6 +138,20 @@ func (s *Sender) choose(last *image, budget int) bool {
 	}
 	s.wait()
 	return false
+}
+
+// ageOf returns how often a change has waited, 0 for a new one, and drops those before it from a list.
+func ageOf(list *[]waiting, c *change) uint16 {
+	for len(*list) > 0 {
+		w := &(*list)[0]
+		if order := cmp.Or(cmp.Compare(w.table, c.table), cmp.Compare(w.key, c.key)); order == 0 {
+			return w.age
+		} else if order > 0 {
+			break
+		}
+		*list = (*list)[1:]
+	}
+	return 0
 }
 
 func (s *Sender) size(c *change, last *image) int {
@@ -169,14 +176,7 @@ func (s *Sender) wait() {
 		if c.taken {
 			continue
 		}
-		for len(old) > 0 && cmp.Or(cmp.Compare(old[0].table, c.table), cmp.Compare(old[0].key, c.key)) < 0 {
-			old = old[1:]
-		}
-		age := uint16(1)
-		if len(old) > 0 && old[0].table == c.table && old[0].key == c.key {
-			age = min(old[0].age, 1<<16-2) + 1
-		}
-		next = append(next, waiting{c.table, c.key, age})
+		next = append(next, waiting{c.table, c.key, min(ageOf(&old, c), 1<<16-2) + 1})
 	}
 	s.late, s.spare = next, s.late
 }

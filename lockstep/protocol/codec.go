@@ -122,11 +122,18 @@ func (f *field) read(d *Reader, m *Message) {
 		}
 		*p = d.names
 	case *lockstep.Player:
-		readPlayer(r, p)
+		*p = lockstep.Player(r.Uint(math.MaxUint8))
+		if *p >= lockstep.MaxPlayers && *p != lockstep.System {
+			r.Fail("got player %d, want at most %d", *p, lockstep.MaxPlayers-1)
+		}
 	case *SessionToken:
 		readSession(r, p)
 	case *lockstep.SelfTest:
-		readSelfTest(r, p)
+		parts := p.Parts()
+		r.Array(len(parts), len(parts))
+		for _, part := range parts {
+			*part.Sum = r.Uint(math.MaxUint64)
+		}
 	}
 	if f.check != nil && r.Err() == nil {
 		if err := f.check(m); err != nil {
@@ -146,13 +153,6 @@ func (f *field) number(r *pack.Reader, max uint64) uint64 {
 	return n
 }
 
-func readPlayer(r *pack.Reader, p *lockstep.Player) {
-	*p = lockstep.Player(r.Uint(math.MaxUint8))
-	if *p >= lockstep.MaxPlayers && *p != lockstep.System {
-		r.Fail("got player %d, want at most %d", *p, lockstep.MaxPlayers-1)
-	}
-}
-
 func readSession(r *pack.Reader, s *SessionToken) {
 	switch p := r.Binary(len(s)); len(p) {
 	case 0:
@@ -162,14 +162,6 @@ func readSession(r *pack.Reader, s *SessionToken) {
 		}
 	default:
 		r.Fail("got a session of %d bytes, want %d", len(p), len(s))
-	}
-}
-
-func readSelfTest(r *pack.Reader, t *lockstep.SelfTest) {
-	parts := t.Parts()
-	r.Array(len(parts), len(parts))
-	for _, p := range parts {
-		*p.Sum = r.Uint(math.MaxUint64)
 	}
 }
 
@@ -212,15 +204,11 @@ func (f *field) write(w *pack.Writer, m *Message) {
 			w.Binary(p[:])
 		}
 	case *lockstep.SelfTest:
-		writeSelfTest(w, p)
-	}
-}
-
-func writeSelfTest(w *pack.Writer, t *lockstep.SelfTest) {
-	parts := t.Parts()
-	w.Array(len(parts))
-	for _, p := range parts {
-		w.Uint(*p.Sum)
+		parts := p.Parts()
+		w.Array(len(parts))
+		for _, part := range parts {
+			w.Uint(*part.Sum)
+		}
 	}
 }
 

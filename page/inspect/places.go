@@ -149,7 +149,7 @@ func (p *placer) look(n state.Node, b []byte, of belongs) {
 		p.fields(n, b, of)
 		return
 	}
-	count, at := elements(n, b)
+	count, at := n.Elements(b)
 	b = b[at:]
 	for i := range count {
 		p.elements++
@@ -162,7 +162,7 @@ func (p *placer) look(n state.Node, b []byte, of belongs) {
 			inner.path = p.path
 		}
 		p.look(n.Elem(), b, inner)
-		b = b[size(n.Elem(), b):]
+		b = b[n.Elem().SizeOf(b):]
 	}
 }
 
@@ -175,7 +175,7 @@ func (p *placer) fields(n state.Node, b []byte, of belongs) {
 			p.path = strings.TrimPrefix(before+"."+f.Name(), ".")
 		}
 		p.look(f, b, of)
-		b = b[size(f, b):]
+		b = b[f.SizeOf(b):]
 	}
 }
 
@@ -193,7 +193,7 @@ func ownOf(n state.Node, b []byte, of belongs) belongs {
 				of.id = number(f, b)
 			}
 		}
-		b = b[size(f, b):]
+		b = b[f.SizeOf(b):]
 	}
 	return of
 }
@@ -213,20 +213,17 @@ func (p *placer) place(layer int, n state.Node, b []byte, of belongs) {
 		return
 	}
 	x, y := n.Field(0), n.Field(1)
-	for _, v := range [PlaceWords]float64{float64(layer), number(x, b), number(y, b[size(x, b):]), of.player, of.id, of.element} {
+	for _, v := range [PlaceWords]float64{float64(layer), number(x, b), number(y, b[x.SizeOf(b):]), of.player, of.id, of.element} {
 		p.dst = binary.LittleEndian.AppendUint64(p.dst, math.Float64bits(v))
 	}
 }
 
 func number(n state.Node, b []byte) float64 {
-	bytes, _ := n.Size()
-	var bits uint64
-	for i := range bytes {
-		bits |= uint64(b[i]) << (8 * i)
-	}
-	v := float64(bits)
-	if shift := 64 - 8*bytes; n.Kind().Signed() {
-		v = float64(int64(bits<<shift) >> shift)
+	size, _ := n.Size()
+	x := n.Unscaled(b[:size])
+	v := float64(x)
+	if n.Kind().Signed() {
+		v = float64(int64(x))
 	}
 	return math.Ldexp(v, -int(n.FractionBits()))
 }

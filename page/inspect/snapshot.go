@@ -178,7 +178,7 @@ func (s *Snapshot) openRanges(o *Open, path string, at int) {
 		return
 	}
 	from := 0
-	to, _ := elements(list.Node, list.Bytes)
+	to, _ := list.Node.Elements(list.Bytes)
 	for width := widthOf(to - from); width > 1; width = widthOf(to - from) {
 		from += (index - from) / width * width
 		to = min(from+width, to)
@@ -229,7 +229,7 @@ func (w *walk) value(n state.Node, b []byte, path, name string, depth int) {
 		w.fields(n, b, path, depth+1)
 		return
 	}
-	elems, at := elements(n, b)
+	elems, at := n.Elements(b)
 	w.elements(n.Elem(), b[at:], path, 0, elems, depth+1)
 }
 
@@ -241,7 +241,7 @@ func (w *walk) fields(n state.Node, b []byte, path string, depth int) {
 			inner = path + "." + inner
 		}
 		w.value(f, b, inner, f.Name(), depth)
-		b = b[size(f, b):]
+		b = b[f.SizeOf(b):]
 	}
 }
 
@@ -252,7 +252,7 @@ func (w *walk) elements(elem state.Node, b []byte, path string, from, to, depth 
 		if width == 1 {
 			name := "[" + strconv.Itoa(i) + "]"
 			w.value(elem, b, path+name, name, depth)
-			b = b[size(elem, b):]
+			b = b[elem.SizeOf(b):]
 			continue
 		}
 		end := min(i+width, to)
@@ -330,7 +330,7 @@ func (f *finder) look(n state.Node, b []byte) []byte {
 		}
 		return b
 	}
-	elems, at := elements(n, b)
+	elems, at := n.Elements(b)
 	b = b[at:]
 	for i := range elems {
 		f.path = append(strconv.AppendInt(append(f.path, '['), int64(i), 10), ']')
@@ -353,11 +353,11 @@ func (f *finder) leaf(n state.Node, b []byte) []byte {
 	line := bytes.ToLower(f.line)
 	for _, word := range f.words {
 		if !bytes.Contains(line, word) {
-			return b[size(n, b):]
+			return b[n.SizeOf(b):]
 		}
 	}
 	f.Hits = append(f.Hits, Hit{string(f.path), value})
-	return b[size(n, b):]
+	return b[n.SizeOf(b):]
 }
 
 // maxText limits the text of one value, in bytes.
@@ -366,35 +366,6 @@ const maxText = 200
 // count reads the length of a string or slice.
 func count(b []byte) int { return int(binary.LittleEndian.Uint32(b)) }
 
-// size returns the size of the value of n that b begins with, which is canonical.
-func size(n state.Node, b []byte) int {
-	least, fixed := n.Size()
-	if fixed {
-		return least
-	}
-	switch n.Kind() {
-	case state.String:
-		return 4 + count(b)
-	case state.Struct:
-		at := 0
-		for i := range n.NumFields() {
-			at += size(n.Field(i), b[at:])
-		}
-		return at
-	default:
-		elems, at := elements(n, b)
-		return at + sizeOf(n.Elem(), elems, b[at:])
-	}
-}
-
-// elements returns the number of elements of an array or slice, and the offset of the first one.
-func elements(n state.Node, b []byte) (elems, at int) {
-	if n.Kind() == state.Slice {
-		return count(b), 4
-	}
-	return n.Len(), 0
-}
-
 // sizeOf returns the size of the first elements of an array or slice.
 func sizeOf(elem state.Node, elems int, b []byte) int {
 	if each, fixed := elem.Size(); fixed {
@@ -402,7 +373,7 @@ func sizeOf(elem state.Node, elems int, b []byte) int {
 	}
 	at := 0
 	for range elems {
-		at += size(elem, b[at:])
+		at += elem.SizeOf(b[at:])
 	}
 	return at
 }
@@ -431,7 +402,7 @@ func summary(n state.Node, b []byte) string {
 	case state.Struct:
 		return string(appendFields(nil, n, b))
 	case state.Array, state.Slice:
-		elems, _ := elements(n, b)
+		elems, _ := n.Elements(b)
 		if elems == 1 {
 			return "1 element"
 		}
@@ -459,7 +430,7 @@ func appendFields(dst []byte, n state.Node, b []byte) []byte {
 		default:
 			dst = append(dst, summary(f, b)...)
 		}
-		b = b[size(f, b):]
+		b = b[f.SizeOf(b):]
 	}
 	return dst
 }

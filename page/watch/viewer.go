@@ -317,28 +317,23 @@ func (v *Viewer) from() (t lockstep.Tick, jump bool) {
 func (v *Viewer) start() lockstep.Tick {
 	i := sort.Search(len(v.keyframes), func(i int) bool { return v.keyframes[i] > v.target })
 	best := v.keyframes[max(i-1, 0)]
-	if s := upTo(v.kept.list, v.target); s != nil {
-		best = max(best, s.tick)
-	}
-	if s := upTo(v.given, v.target); s != nil {
-		best = max(best, s.tick)
+	for _, known := range [][]snapshot{v.given, v.kept.list} {
+		if s := upTo(known, v.target); s != nil {
+			best = max(best, s.tick)
+		}
 	}
 	return best
 }
 
 // jump goes to a tick with a known state. If that state is damaged, it drops it and uses the previous one.
 func (v *Viewer) jump(t lockstep.Tick) error {
-	if s := upTo(v.given, t); s != nil && s.tick == t {
-		if err := v.now.Restore(t, s.state); err != nil {
-			return err
+	for _, known := range [][]snapshot{v.given, v.kept.list} {
+		if s := upTo(known, t); s != nil && s.tick == t {
+			if err := v.now.Restore(t, s.state); err != nil {
+				return err
+			}
+			return v.landed()
 		}
-		return v.landed()
-	}
-	if s := upTo(v.kept.list, t); s != nil && s.tick == t {
-		if err := v.now.Restore(t, s.state); err != nil {
-			return err
-		}
-		return v.landed()
 	}
 	k, err := v.keyframe(t)
 	if err == nil {
