@@ -17,7 +17,6 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
@@ -65,7 +64,7 @@ func (f *foreign) until(url, what string, yes func(v *server.View) bool) *server
 	var v *server.View
 	var err error
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if v, err = live.ViewOf(f.t.Context(), url, ""); err == nil && yes(v) {
+		if v, err = tooltest.View(f.t, url); err == nil && yes(v) {
 			return v
 		}
 	}
@@ -125,7 +124,7 @@ func (f *foreign) live(t *testing.T) {
 	resumed := f.until(url, "the match is resumed", func(*server.View) bool { return true })
 	crash := uint64(resumed.Tick)
 	if f.rules[1] != nil { // the module of the match's own build, of the folder
-		if status, body, _ := tooltest.Fetch(t, second.URL+"/rules/"+resumed.Rules+gameset.ModuleExtension); status != http.StatusOK || sumOf([]byte(body)) != resumed.Rules || resumed.Build != "1" {
+		if status, body, _ := tooltest.Fetch(t, second.URL+"/rules/"+resumed.Rules+gameset.ModuleExtension); status != http.StatusOK || tooltest.SumOf([]byte(body)) != resumed.Rules || resumed.Build != "1" {
 			t.Errorf("the rules of build %s: got %d with %d bytes, want 200 with the module %q", resumed.Build, status, len(body), resumed.Rules)
 		}
 	}

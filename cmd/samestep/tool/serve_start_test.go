@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/server"
@@ -27,7 +26,7 @@ func TestServeStart(t *testing.T) {
 	until := func(what string, ok func(*server.View) bool) *server.View {
 		t.Helper()
 		for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-			v, err := live.ViewOf(t.Context(), s.URL+"/matches/match-1", "")
+			v, err := tooltest.View(t, s.URL+"/matches/match-1")
 			if err == nil && ok(v) {
 				return v
 			}

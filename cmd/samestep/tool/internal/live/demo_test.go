@@ -1,6 +1,6 @@
 //go:build !js && !wasip1
 
-package tool
+package live
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -29,8 +29,8 @@ type (
 )
 
 // boardGame is a game without bots, whose random commands wipe the board, which never is for most fields.
-func boardGame(wiped func(*lockstep.Turn) bool) Game {
-	return New(lockstep.Rules[board, struct{}]{
+func boardGame(t *testing.T, wiped func(*lockstep.Turn) bool) *gameset.Playable {
+	g, err := gameset.New(lockstep.Rules[board, struct{}]{
 		Name: "board", Build: "1", Commands: []lockstep.CommandType{lockstep.Type[wipe](1, "wipe")},
 		New: func(*board, *lockstep.Settings, *struct{}) error { return nil },
 		Step: func(w *board, _ *struct{}, t *lockstep.Turn) {
@@ -43,12 +43,16 @@ func boardGame(wiped func(*lockstep.Turn) bool) Game {
 			}
 		},
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
 }
 
-func playDemo(t *testing.T, g Game, seed uint64) (*live.DemoStory, error) {
+func playDemo(t *testing.T, g *gameset.Playable, seed uint64) (*demoStory, error) {
 	t.Helper()
-	o := live.DemoOptions{Program: "samestep", Game: g.game, Rate: live.DemoTickRate, Length: 8 * live.DemoTickRate, Players: 2, Seed: seed, Dir: t.TempDir()}
-	return live.RunDemo(o, console.NewProgress(io.Discard, int64(o.Length), "ticks"))
+	o := demoOptions{Program: "samestep", Game: g, Rate: demoTickRate, Length: 8 * demoTickRate, Players: 2, Seed: seed, Dir: t.TempDir()}
+	return runDemo(o, console.NewProgress(io.Discard, int64(o.Length), "ticks"))
 }
 
 // The planted error is noticed at the next check, though a random command may remove it before. Where every command does so,
@@ -63,7 +67,7 @@ func TestDemoPlantsWhatLasts(t *testing.T) {
 		return false
 	}
 	for seed := range uint64(8) {
-		s, err := playDemo(t, boardGame(byChance), seed)
+		s, err := playDemo(t, boardGame(t, byChance), seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +75,7 @@ func TestDemoPlantsWhatLasts(t *testing.T) {
 			t.Errorf("seed %d: planted %+v, found %+v, failures %q", seed, s.Planted, s.Desync, s.Failures)
 		}
 	}
-	if _, err := playDemo(t, boardGame(func(t *lockstep.Turn) bool { return t.Tick%5 == 0 }), 1); !errors.Is(err, checks.ErrNothingLasts) {
+	if _, err := playDemo(t, boardGame(t, func(t *lockstep.Turn) bool { return t.Tick%5 == 0 }), 1); !errors.Is(err, checks.ErrNothingLasts) {
 		t.Errorf("no field lasts: got %v", err)
 	}
 }
@@ -79,7 +83,7 @@ func TestDemoPlantsWhatLasts(t *testing.T) {
 // A bundle of rules without a fixed result accuses nobody: the demo says so, with what to run, and exits with 3.
 func TestDemoWithoutFixedResult(t *testing.T) {
 	armed, kept := false, 0 // not in the state
-	s, err := playDemo(t, boardGame(func(*lockstep.Turn) bool { kept++; return armed && kept%3 == 0 }), 1)
+	s, err := playDemo(t, boardGame(t, func(*lockstep.Turn) bool { kept++; return armed && kept%3 == 0 }), 1)
 	if err != nil || s.Failure() != nil {
 		t.Fatal(err, s.Failure())
 	}
@@ -109,9 +113,9 @@ func TestDemoKeepsEvidence(t *testing.T) {
 		}, []string{"tick 60: the game panicked in Step: oh", "samestep desync explain ", "board-panic-60-server.zip"}, 2},
 		"another result on each copy": {func(t *lockstep.Turn) bool { kept++; return t.Tick > 30 && kept%3 == 0 }, []string{"player ", "no fixed result", "samestep fuzz"}, 1},
 	} {
-		g := boardGame(c.wiped)
-		o := live.DemoOptions{Program: "samestep", Game: g.game, Rate: live.DemoTickRate, Length: 8 * live.DemoTickRate, Players: 2, Seed: 1, Dir: t.TempDir()}
-		_, err := live.RunDemo(o, console.NewProgress(io.Discard, int64(o.Length), "ticks"))
+		g := boardGame(t, c.wiped)
+		o := demoOptions{Program: "samestep", Game: g, Rate: demoTickRate, Length: 8 * demoTickRate, Players: 2, Seed: 1, Dir: t.TempDir()}
+		_, err := runDemo(o, console.NewProgress(io.Discard, int64(o.Length), "ticks"))
 		for _, want := range c.want {
 			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "log failed") {
 				t.Errorf("%s: got %v, want %q in it", name, err, want)
@@ -131,7 +135,7 @@ func TestDemoKeepsEvidence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e, err := desync.Explain(f.Bundle(), desync.Options{Game: replay.Games{g.game.Game}.Of}); err != nil || !e.Panic.Again {
+		if e, err := desync.Explain(f.Bundle(), desync.Options{Game: replay.Games{g.Game}.Of}); err != nil || !e.Panic.Again {
 			t.Errorf("%s: the bundle is explained with %v", name, err)
 		}
 		f.Close()
