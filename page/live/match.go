@@ -104,9 +104,9 @@ func (m *Match) Do(f func(c *player.Client)) bool {
 }
 
 // See calls f with the states to be shown now, if there are any.
-func (m *Match) See(f func(c *player.Client, v player.View)) {
+func (m *Match) See(f func(c *player.Client, v player.Interpolation)) {
 	m.Do(func(c *player.Client) {
-		if v, ok := c.View(); ok {
+		if v, ok := c.Interpolation(); ok {
 			f(c, v)
 		}
 	})

@@ -19,7 +19,7 @@ type request struct {
 // Request returns the body of a request to create a match like this one, as JSON, or nothing before there is a state. The
 // caller adds its name and its bots.
 func (m *Match) Request() (body []byte) {
-	m.See(func(c *player.Client, _ player.View) {
+	m.See(func(c *player.Client, _ player.Interpolation) {
 		h, config := c.Header(), bytes.Buffer{}
 		if m.game.ConfigSchema().DumpJSON(&config, h.Config) != nil {
 			return // the header is good, so this does not happen

@@ -105,7 +105,7 @@ func (m *Match) StatusOf(c *player.Client) Status {
 		d := n.desync
 		s.Desync = &d
 	}
-	if _, ok := c.View(); ok {
+	if _, ok := c.Interpolation(); ok {
 		h := c.Header()
 		s.Match = &Facts{ID: h.Match.String(), Players: h.Settings.Players, TickMicros: h.Settings.TickMicros, CheckEvery: h.Settings.CheckEvery}
 		s.Net.BehindMS = h.Settings.Micros(max(0, int64(s.Net.ServerTick)-int64(s.Net.Tick))) / 1000
