@@ -111,9 +111,9 @@ func (m *Match) Do(f func(c *player.Client)) bool {
 }
 
 // See calls f with the states to be shown now, if there are any.
-func (m *Match) See(f func(c *player.Client, v player.View)) {
+func (m *Match) See(f func(c *player.Client, v player.Interpolation)) {
 	m.Do(func(c *player.Client) {
-		if v, ok := c.View(); ok {
+		if v, ok := c.Interpolation(); ok {
 			f(c, v)
 		}
 	})
@@ -328,7 +328,7 @@ type request struct {
 // Request returns the body of a request to create a match like this one, as JSON, or nothing before there is a state. The
 // caller adds its name and its bots.
 func (m *Match) Request() (body []byte) {
-	m.See(func(c *player.Client, _ player.View) {
+	m.See(func(c *player.Client, _ player.Interpolation) {
 		h, config := c.Header(), bytes.Buffer{}
 		if m.game.ConfigSchema().DumpJSON(&config, h.Config) != nil {
 			return // the header is good, so this does not happen
@@ -373,7 +373,7 @@ func (m *Match) StatusOf(c *player.Client) Status {
 		d := n.desync
 		s.Desync = &d
 	}
-	if _, ok := c.View(); ok {
+	if _, ok := c.Interpolation(); ok {
 		h := c.Header()
 		s.Match = &Facts{ID: h.Match.String(), Players: h.Settings.Players, TickMicros: h.Settings.TickMicros, CheckEvery: h.Settings.CheckEvery}
 		s.Net.BehindMS = h.Settings.Micros(max(0, int64(s.Net.ServerTick)-int64(s.Net.Tick))) / 1000

@@ -211,7 +211,7 @@ func (x *screen) look() any {
 		before, now := x.replay.States()
 		take(before, now, now.Header(), -1)
 	case x.match != nil:
-		x.match.See(func(c *player.Client, v player.View) {
+		x.match.See(func(c *player.Client, v player.Interpolation) {
 			seat := int(c.Status().Seat)
 			if c.Status().Seat == lockstep.System {
 				seat = -1

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-49bee653/samestep/server/internal/crowd"
 )
 
-// A View is the public description of a match.
-type View struct {
+// A Status is the public description of a match.
+type Status struct {
 	Name          string            `json:"name"`
 	Protocol      uint32            `json:"protocol"`
 	Engine        string            `json:"engine"`
@@ -32,13 +32,13 @@ type View struct {
 	PlayersSee    string            `json:"players_see,omitempty"` // views, if clients are sent nothing else
 	State         string            `json:"state"`                 // recovering, failed, lobby, playing, paused, held or ended
 	Tick          lockstep.Tick     `json:"tick"`
-	Players       []PlayerView      `json:"players"`            // of the seats that somebody has
+	Players       []PlayerStatus    `json:"players"`            // of the seats that somebody has
 	BotKind       string            `json:"bot,omitempty"`      // see MatchSpec.BotKind
 	Tokens        []Invitation      `json:"tokens,omitempty"`   // only in the answer to its creation
 	Affected      *affected         `json:"affected,omitempty"` // only in the answer to a kick or a ban
 	Paused        bool              `json:"paused,omitempty"`
 	Held          string            `json:"held,omitempty"`    // why it is held; "" if it is not
-	Waiting       *WaitView         `json:"waiting,omitempty"` // why it stands still or runs slower, as its players are told
+	Waiting       *WaitStatus       `json:"waiting,omitempty"` // why it stands still or runs slower, as its players are told
 	Failure       string            `json:"failure,omitempty"` // why it could not be resumed, or does not go on
 	Ended         string            `json:"ended,omitempty"`   // why it ended; "" before
 	EndedByRules  bool              `json:"ended_by_rules,omitempty"`
@@ -62,22 +62,22 @@ type affected struct {
 }
 
 // A WaitView says why a match stands still or runs slower.
-type WaitView struct {
+type WaitStatus struct {
 	Reason string `json:"reason"`
 	Seats  []int  `json:"seats"` // whom it waits for
 	Since  string `json:"since"` // RFC 3339, UTC
 	Until  string `json:"until,omitempty"`
 }
 
-// newWaitView returns the view of a wait, or nil for none. epoch is time 0 of the host.
-func newWaitView(w host.Wait, epoch time.Time) *WaitView {
+// newWaitStatus returns the status of a wait, or nil for none. epoch is time 0 of the host.
+func newWaitStatus(w host.Wait, epoch time.Time) *WaitStatus {
 	if w.Reason == "" {
 		return nil
 	}
 	at := func(t lockstep.Time) string {
 		return epoch.Add(time.Duration(t) * time.Microsecond).UTC().Format(time.RFC3339)
 	}
-	v := &WaitView{Reason: w.Reason, Seats: []int{}, Since: at(w.Since)}
+	v := &WaitStatus{Reason: w.Reason, Seats: []int{}, Since: at(w.Since)}
 	for _, p := range w.Players {
 		v.Seats = append(v.Seats, int(p))
 	}
@@ -88,19 +88,19 @@ func newWaitView(w host.Wait, epoch time.Time) *WaitView {
 }
 
 // A PlayerView is the public description of a player.
-type PlayerView struct {
+type PlayerStatus struct {
 	Seat  lockstep.Player `json:"seat"`
 	Name  string          `json:"name"`
 	State string          `json:"state"` // joining, playing, away, taken_over or bot
 }
 
-// newView returns the view of a match that does not run yet.
-func newView(m *Match, h *lockstep.Header, state matchState) *View {
+// newStatus returns the status of a match that does not run yet.
+func newStatus(m *Match, h *lockstep.Header, state matchState) *Status {
 	a := protocol.NewAuth(m.spec.Game)
-	v := &View{
+	v := &Status{
 		Name: m.spec.Name, Protocol: h.Protocol, Engine: a.Engine, Game: a.Game, Build: a.Build,
 		StateSchema: a.StateSchema, CommandSchema: a.CommandSchema, SelfTest: selfTestText(a.SelfTest), Match: h.Match.String(), Settings: h.Settings,
-		State: state.String(), Players: []PlayerView{},
+		State: state.String(), Players: []PlayerStatus{},
 	}
 	v.Rules = m.rulesSum()
 	v.disclosed = disclosure.Secret // until its log says more
@@ -113,15 +113,15 @@ func newView(m *Match, h *lockstep.Header, state matchState) *View {
 	return v
 }
 
-// publish updates the match's view and the metrics.
+// publish updates the match's status and the metrics.
 func (m *Match) publish() {
 	h, status := m.host.Header(), m.host.Status()
-	v := newView(m, h, matchPlaying)
+	v := newStatus(m, h, matchPlaying)
 	v.Tick, v.Paused, v.Held, v.Stats = m.host.Now(), m.holds.Paused() || status.Paused, status.Held, m.host.Stats()
 	v.BotKind = m.spec.BotKind
 	v.inLobby, v.GraceMS = status.InLobby, uint32(status.Grace.Milliseconds())
 	for _, p := range m.host.Info().Seats() {
-		v.Players = append(v.Players, PlayerView{p.Seat, p.Name, p.State.String()})
+		v.Players = append(v.Players, PlayerStatus{p.Seat, p.Name, p.State.String()})
 	}
 	peers := m.host.Info().Peers()
 	v.roles = countRoles(peers)
@@ -132,7 +132,7 @@ func (m *Match) publish() {
 	}
 	v.over = status.LogEnded
 	if v.Ended = status.EndReason; v.Ended == "" {
-		v.Waiting = newWaitView(status.Wait, m.epoch)
+		v.Waiting = newWaitStatus(status.Wait, m.epoch)
 	}
 	result, byRules := m.host.Result()
 	v.EndedByRules, v.Result = byRules, json.RawMessage(h.ResultJSON(result))
@@ -141,13 +141,13 @@ func (m *Match) publish() {
 	m.counted = v.Stats
 	m.updateGuestUsage()
 	m.updateMemoryBound(v.Stats.StateBytes)
-	m.view.Store(v)
+	m.status.Store(v)
 }
 
 // measured returns the load of the match. Its goroutine calls it.
-func (m *Match) measured() *loadView {
-	v := m.load.view()
-	v.Memory = memoryView{State: m.host.Stats().StateBytes, MemoryParts: m.host.Info().MemoryParts(), Bound: int(m.memoryBound.Load())}
+func (m *Match) measured() *loadJSON {
+	v := m.load.json()
+	v.Memory = memoryJSON{State: m.host.Stats().StateBytes, MemoryParts: m.host.Info().MemoryParts(), Bound: int(m.memoryBound.Load())}
 	if r := m.host.Referee(); r != nil {
 		v.Memory.PastStates = r.Memory()
 	}
@@ -155,7 +155,7 @@ func (m *Match) measured() *loadView {
 }
 
 // state returns the state of a match that has started.
-func (v *View) state() matchState {
+func (v *Status) state() matchState {
 	switch {
 	case v.Ended != "":
 		return matchEnded
@@ -180,8 +180,8 @@ func selfTestText(t lockstep.SelfTest) []string {
 	return text
 }
 
-// View returns the match's latest view, which is at most a second old.
-func (m *Match) View() View { return *m.view.Load() }
+// Status returns the match's latest status, which is at most a second old.
+func (m *Match) Status() Status { return *m.status.Load() }
 
 // count adds what a match has done between two moments.
 func (to *metrics) count(before, s *host.Stats) {
@@ -317,14 +317,14 @@ func (l *load) begin(delay lockstep.Time) {
 }
 
 // A loadView says what a match costs, for admins.
-type loadView struct {
-	Step   stepView   `json:"step"`
-	Late   lateView   `json:"late"`
-	Memory memoryView `json:"memory"`
+type loadJSON struct {
+	Step   stepJSON   `json:"step"`
+	Late   lateJSON   `json:"late"`
+	Memory memoryJSON `json:"memory"`
 }
 
 // A stepView has the times of Rules.Step, in microseconds.
-type stepView struct {
+type stepJSON struct {
 	Median  uint32 `json:"median_us"`  // of the last 1,024 ticks at most
 	P99     uint32 `json:"p99_us"`     // of them
 	Longest uint32 `json:"longest_us"` // since the match runs on this server
@@ -332,7 +332,7 @@ type stepView struct {
 
 // A lateView says how often work of the match began at least 5 ms late since it runs on this server, and what its goroutine did
 // meanwhile, in milliseconds of all delays.
-type lateView struct {
+type lateJSON struct {
 	Times     uint32 `json:"times"`
 	Waiting   uint32 `json:"waiting_ms"`
 	Receiving uint32 `json:"receiving_ms"`
@@ -343,7 +343,7 @@ type lateView struct {
 }
 
 // A memoryView has bytes.
-type memoryView struct {
+type memoryJSON struct {
 	State      int `json:"state"`       // of the last keyframe in the log
 	PastStates int `json:"past_states"` // that the referee keeps
 	host.MemoryParts
@@ -351,14 +351,14 @@ type memoryView struct {
 }
 
 // view returns what admins are told.
-func (l *load) view() (v loadView) {
+func (l *load) json() (v loadJSON) {
 	sorted := slices.Clone(l.steps[:min(l.stepped, uint64(len(l.steps)))])
 	slices.Sort(sorted)
 	if n := len(sorted); n > 0 {
-		v.Step = stepView{sorted[n/2], sorted[n*99/100], uint32(min(l.longest, 1<<32-1))}
+		v.Step = stepJSON{sorted[n/2], sorted[n*99/100], uint32(min(l.longest, 1<<32-1))}
 	}
 	ms := func(c activity) uint32 { return uint32(l.late[c] / lockstep.Millisecond) }
-	v.Late = lateView{l.times, ms(byWaiting), ms(byReceiving), ms(byHosting), ms(byStepping), ms(byWriting), ms(bySending)}
+	v.Late = lateJSON{l.times, ms(byWaiting), ms(byReceiving), ms(byHosting), ms(byStepping), ms(byWriting), ms(bySending)}
 	return v
 }
 

@@ -17,7 +17,7 @@ func TestRecoveringMatchTellsNoSeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := newView(&Match{spec: MatchSpec{Name: "duel", Game: game}, server: &services{}}, h, matchRecovering)
+	v := newStatus(&Match{spec: MatchSpec{Name: "duel", Game: game}, server: &services{}}, h, matchRecovering)
 	if v.Settings.Seed != 0 || v.PlayersSee != "" || v.State != "recovering" {
 		t.Errorf("got %+v", v)
 	}
@@ -35,8 +35,8 @@ func TestEndedMatchTellsAll(t *testing.T) {
 		over  bool
 		tick  lockstep.Tick
 	}{{"", false, 70}, {"enough", true, 100}, {"the log failed", false, 70}} {
-		v := &View{Name: "duel", State: "playing", Tick: 100, Ended: c.ended, over: c.over, disclosed: disclosure.Policy{Delay: 30}}
-		m.view.Store(v)
+		v := &Status{Name: "duel", State: "playing", Tick: 100, Ended: c.ended, over: c.over, disclosed: disclosure.Policy{Delay: 30}}
+		m.status.Store(v)
 		told := v.told(disclosure.Spectator)
 		if told.Tick != c.tick || told.Stats.Tick != c.tick || (told.Stats.figures != nil) != c.over || reg.hides() == c.over {
 			t.Errorf("%q: got tick %d, %+v, hides: %t", c.ended, told.Tick, told.Stats, reg.hides())
