@@ -69,7 +69,7 @@ func showStatus(c *cli.Context, conn *storage.Conn) error {
 	}
 	asking, cancel := context.WithTimeout(ctx, 2*time.Second) // the servers
 	defer cancel()
-	views := cluster.Views(asking, servers)
+	statuses := cluster.Statuses(asking, servers)
 	s := status{Servers: servers}
 	if s.Status, err = conn.Status(ctx); err != nil {
 		return err
@@ -77,7 +77,7 @@ func showStatus(c *cli.Context, conn *storage.Conn) error {
 	s.Faults = s.Status.Faults()
 	for _, m := range matches {
 		one := matchStatus{Match: m}
-		if v, ok := views[m.ID]; ok {
+		if v, ok := statuses[m.ID]; ok {
 			one.Live = &liveMatch{State: v.State, Held: v.Held, Tick: v.Tick, Seats: int(v.Settings.Players)}
 			for _, p := range v.Players {
 				if p.State == "playing" || p.State == "bot" {

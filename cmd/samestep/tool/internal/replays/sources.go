@@ -299,9 +299,9 @@ type serverSource struct {
 }
 
 type watchMatch struct {
-	view watchedView
-	rate trend // commands a second
-	now  float64
+	status watchedStatus
+	rate   trend // commands a second
+	now    float64
 }
 
 // newServerSource watches the server at an address.
@@ -356,13 +356,13 @@ func (s *serverSource) get(ctx context.Context, address string, read func(io.Rea
 // look asks the server for its matches and metrics.
 func (s *serverSource) look(ctx context.Context) (*watchReport, error) {
 	s.left = maxAnswer
-	views, status, err := s.views(ctx)
+	statuses, status, err := s.views(ctx)
 	if s.one && status == http.StatusNotFound && len(s.seen) > 0 { // the server removes a match after all clients have left
 		for _, m := range s.seen {
-			m.view.Ended = cmp.Or(m.view.Ended, "the server has removed it")
-			views = []watchedView{m.view}
+			m.status.Ended = cmp.Or(m.status.Ended, "the server has removed it")
+			statuses = []watchedStatus{m.status}
 		}
-		return s.report(views, watchLateness{}), nil
+		return s.report(statuses, watchLateness{}), nil
 	}
 	if err != nil {
 		return nil, err
@@ -372,31 +372,31 @@ func (s *serverSource) look(ctx context.Context) (*watchReport, error) {
 		late = s.before // the metrics are optional
 	}
 	now, seen := time.Now(), make(map[string]*watchMatch)
-	for _, v := range views {
+	for _, v := range statuses {
 		m := s.seen[v.Name]
-		if m == nil || m.view.Match != v.Match {
+		if m == nil || m.status.Match != v.Match {
 			m = &watchMatch{}
-		} else if since := now.Sub(s.at).Seconds(); since > 0 && v.told && m.view.told {
-			m.now = max(0, float64(int64(v.Stats.Commands-m.view.Stats.Commands))/since)
+		} else if since := now.Sub(s.at).Seconds(); since > 0 && v.told && m.status.told {
+			m.now = max(0, float64(int64(v.Stats.Commands-m.status.Stats.Commands))/since)
 			m.rate.push(m.now)
 		}
-		m.view = v
+		m.status = v
 		seen[v.Name] = m
 	}
 	s.seen = seen
-	r := s.report(views, late.since(&s.before))
+	r := s.report(statuses, late.since(&s.before))
 	s.before, s.at = late, now
 	return r, nil
 }
 
-func (s *serverSource) views(ctx context.Context) (all []watchedView, status int, err error) {
+func (s *serverSource) views(ctx context.Context) (all []watchedStatus, status int, err error) {
 	if s.one {
-		all = make([]watchedView, 1)
+		all = make([]watchedStatus, 1)
 		status, err = s.get(ctx, s.page, func(r io.Reader) error { return json.NewDecoder(r).Decode(&all[0]) })
 		return all, status, err
 	}
 	for query := ""; ; query = "?after=" + url.QueryEscape(all[len(all)-1].Name) {
-		var page []watchedView
+		var page []watchedStatus
 		status, err = s.get(ctx, s.page+query, func(r io.Reader) error { return json.NewDecoder(r).Decode(&page) })
 		all = append(all, page...)
 		if err != nil || len(page) < server.MaxListed || len(all) > maxMatches {
@@ -413,7 +413,7 @@ type watchSum struct {
 	Desyncs uint64        `json:"desyncs,string"`
 	MaxLag  lockstep.Tick `json:"max_lag"` // ticks
 	watchLateness
-	Views []*watchedView `json:"views"`
+	Views []*watchedStatus `json:"views"`
 }
 
 // watchCounts are told to admins, and of matches that are over. They are missing if one of the matches has not told them.
@@ -423,16 +423,16 @@ type watchCounts struct {
 	Rejected *host.Counter `json:"rejected,omitempty"`
 }
 
-func (s *serverSource) report(views []watchedView, late watchLateness) *watchReport {
-	sum := &watchSum{Matches: len(views), watchLateness: late, Views: []*watchedView{}}
+func (s *serverSource) report(statuses []watchedStatus, late watchLateness) *watchReport {
+	sum := &watchSum{Matches: len(statuses), watchLateness: late, Views: []*watchedStatus{}}
 	r := &watchReport{
 		title: s.page, values: sum,
 		columns: []string{"match", "tick", "time", "players", "spectators", "reports", "desyncs", "lag", "round trip", "state", "commands a second"},
 	}
 	ended, told := 0, true
 	commands, reports, rejected := 0.0, host.Counter(0), host.Counter(0)
-	for i := range views {
-		v, m := &views[i], s.seen[views[i].Name]
+	for i := range statuses {
+		v, m := &statuses[i], s.seen[statuses[i].Name]
 		sum.Views = append(sum.Views, v)
 		st := &v.Stats
 		sum.Players, sum.Spectators = sum.Players+st.Players, sum.Spectators+st.Spectators
@@ -479,17 +479,17 @@ func (s *serverSource) report(views []watchedView, late watchLateness) *watchRep
 		{"checksums", fmt.Sprintf("%s, %s", checks, console.Count(int(sum.Desyncs), "desync")), sum.Desyncs > 0},
 		{"lateness", late.String(), false},
 	}
-	which := fmt.Sprintf("%d matches", len(views))
-	if len(views) == 1 {
-		which = fmt.Sprintf("%s tick %d", console.Shown(views[0].Name), views[0].Tick)
+	which := fmt.Sprintf("%d matches", len(statuses))
+	if len(statuses) == 1 {
+		which = fmt.Sprintf("%s tick %d", console.Shown(statuses[0].Name), statuses[0].Tick)
 	}
 	r.line = fmt.Sprintf("%s  %s  %s  %s%s  lag %d", which, console.Count(sum.Players, "player"), console.Count(sum.Spectators, "spectator"),
 		counts, console.Count(int(sum.Desyncs), "desync"), sum.MaxLag)
 	if late.Advances > 0 {
 		r.line += "  late by " + late.String()
 	}
-	if len(views) == 1 && views[0].Ended+views[0].Held != "" {
-		r.line += "  " + console.Shown(views[0].Ended+views[0].Held)
+	if len(statuses) == 1 && statuses[0].Ended+statuses[0].Held != "" {
+		r.line += "  " + console.Shown(statuses[0].Ended+statuses[0].Held)
 	}
 	return r
 }
@@ -565,15 +565,15 @@ func (w watchLateness) String() string {
 	return fmt.Sprintf("%s ms on average, 99 %% at most %s ms", words.Digits(w.Mean*1000, 2), words.Digits(w.Most*1000, 2))
 }
 
-// A watchedView is a match as a server tells it.
-type watchedView struct {
-	server.View
+// A watchedStatus is a match as a server tells it.
+type watchedStatus struct {
+	server.Status
 	told bool // all statistics, as to an admin
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (v *watchedView) UnmarshalJSON(b []byte) error {
-	if err := json.Unmarshal(b, &v.View); err != nil {
+func (v *watchedStatus) UnmarshalJSON(b []byte) error {
+	if err := json.Unmarshal(b, &v.Status); err != nil {
 		return err
 	}
 	var has struct {
@@ -585,14 +585,14 @@ func (v *watchedView) UnmarshalJSON(b []byte) error {
 }
 
 // MarshalJSON implements [json.Marshaler]. It leaves out what the server has not told.
-func (v *watchedView) MarshalJSON() ([]byte, error) {
+func (v *watchedStatus) MarshalJSON() ([]byte, error) {
 	if v.told {
-		return json.Marshal(&v.View)
+		return json.Marshal(&v.Status)
 	}
 	return json.Marshal(struct {
-		*server.View
+		*server.Status
 		Stats host.PublicStats `json:"stats"`
-	}{&v.View, v.Stats.Public(v.Stats.Tick)})
+	}{&v.Status, v.Stats.Public(v.Stats.Tick)})
 }
 
 // A source is a file or a server to watch.

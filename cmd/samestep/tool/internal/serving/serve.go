@@ -313,7 +313,7 @@ type played map[*server.Match]bool
 func (p *played) look(s *server.Server) (any bool) {
 	now := make(played)
 	for _, m := range s.Matches() {
-		if v := m.View(); v.Ended == "" && ((*p)[m] || slices.ContainsFunc(v.Players, func(p server.PlayerView) bool { return p.State != "bot" })) {
+		if v := m.Status(); v.Ended == "" && ((*p)[m] || slices.ContainsFunc(v.Players, func(p server.PlayerStatus) bool { return p.State != "bot" })) {
 			now[m] = true
 		}
 	}
