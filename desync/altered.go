@@ -45,10 +45,10 @@ func (s *search) alteredField(w *diff.Watcher, right, wrong []byte) error {
 		begin := s.again.state(t)
 		if v, ok := w.Value(begin); ok && begin != nil {
 			for _, b := range guesses(v.Bytes, right, wrong) {
-				fault := variation{from: t, state: put(begin, v, number(b))}
+				fault := variation{from: t, state: put(begin, v, diff.Number(b))}
 				if v.Node.Kind() != state.Bool {
 					fault.near = func() []variation {
-						return []variation{{from: t, state: put(begin, v, number(b)-1)}, {from: t, state: put(begin, v, number(b)+1)}}
+						return []variation{{from: t, state: put(begin, v, diff.Number(b)-1)}, {from: t, state: put(begin, v, diff.Number(b)+1)}}
 					}
 				}
 				if err := s.between(&found, fault, func() *Cause { return fieldAltered(w, v, b) }); err != nil {
@@ -69,7 +69,7 @@ func (s *search) alteredField(w *diff.Watcher, right, wrong []byte) error {
 // put returns a state in which a value is another number.
 func put(b []byte, v state.Value, n uint64) []byte {
 	changed := slices.Clone(b)
-	setNumber(changed[v.Offset:v.Offset+len(v.Bytes)], n)
+	diff.SetNumber(changed[v.Offset:v.Offset+len(v.Bytes)], n)
 	return changed
 }
 
@@ -134,9 +134,9 @@ func (s *search) moving(w *diff.Watcher) bool {
 func guesses(now, right, wrong []byte) [][]byte {
 	n := len(now)
 	var list [][]byte
-	for _, x := range []uint64{number(wrong), number(now) + number(wrong) - number(right), number(now) ^ number(wrong) ^ number(right)} {
+	for _, x := range []uint64{diff.Number(wrong), diff.Number(now) + diff.Number(wrong) - diff.Number(right), diff.Number(now) ^ diff.Number(wrong) ^ diff.Number(right)} {
 		b := binary.LittleEndian.AppendUint64(nil, x)[:n]
-		if n == 1 && len(right) == 1 && number(right) < 2 && number(wrong) < 2 && b[0] > 1 {
+		if n == 1 && len(right) == 1 && diff.Number(right) < 2 && diff.Number(wrong) < 2 && b[0] > 1 {
 			continue // maybe a bool
 		}
 		if !slices.Equal(b, now) && !slices.ContainsFunc(list, func(o []byte) bool { return slices.Equal(o, b) }) {

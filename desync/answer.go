@@ -3,21 +3,18 @@ package desync
 import (
 	"fmt"
 
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
-	"github.com/seed-49bee653/samestep/state"
 )
-
-// maxAnswer bounds the bytes of a value in the title of a report.
-const maxAnswer = 80
 
 // answer returns the title of the report: what differs, when, and on whose machine, as far as that is known.
 func (e *Explanation) answer() string {
 	v := &e.Verdict
 	switch {
 	case e.Panic != nil && e.Panic.Text != "":
-		return e.report() + ": " + words.Clipped(e.Panic.Text, maxAnswer)
+		return e.report() + ": " + words.Clipped(e.Panic.Text, diff.MaxAnswer)
 	case e.Panic != nil:
 		return e.report()
 	case v.Parting != nil:
@@ -54,26 +51,7 @@ func (e *Explanation) differs() string {
 }
 
 // what names what differs first.
-func (e *Explanation) what() string { return placeText(e.top, e.differing, e.Section) }
-
-// placeText names the first of the fields that differ; without one, the section.
-func placeText(p *state.Place, fields int, section string) string {
-	switch {
-	case p == nil && section != "":
-		return section + " differs"
-	case p == nil:
-		return "the checksum differs"
-	case p.Order:
-		return p.String()
-	}
-	one := *p
-	one.Fields, one.Elements = 1, 1
-	one.First.A, one.First.B = words.Clipped(p.First.A, maxAnswer), words.Clipped(p.First.B, maxAnswer)
-	if n := fields - 1; n > 0 {
-		return fmt.Sprintf("%s (+%s)", &one, words.Count(n, "more field"))
-	}
-	return one.String()
-}
+func (e *Explanation) what() string { return diff.PlaceText(e.top, e.differing, e.Section) }
 
 // answer says in a few words where the results differ.
 func (p *Parting) answer() string {

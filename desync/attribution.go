@@ -64,13 +64,15 @@ func (a *attribution) reported() (r Reported) {
 		}
 		r.Groups[i].Players = append(r.Groups[i].Players, players...)
 	}
+	first := 0
 	if !c.tie {
 		add(c.agreed) // the log does not say who of the others had reported
+		first = 1
 	}
 	for _, m := range c.mismatches {
 		add(m.hash, m.player)
 	}
-	slices.SortStableFunc(r.Groups[btoi(!c.tie):], func(a, b Group) int { return cmp.Compare(len(b.Players), len(a.Players)) })
+	slices.SortStableFunc(r.Groups[first:], func(a, b Group) int { return cmp.Compare(len(b.Players), len(a.Players)) })
 	return r
 }
 
@@ -81,7 +83,8 @@ func (a *attribution) settled(r *replay.Reader, g *lockstep.Game, v *Verdict, fi
 		return v
 	}
 	to := v.Blames[0].First
-	p, err := repeatBefore(r, g, to, a.every, o.withDefaults())
+	o = o.withDefaults()
+	p, err := (&Past{r, g, to - min(to, a.every), to}).repeat(&o)
 	if err != nil { // too far from a keyframe
 		v.Runs = 1
 		return v
@@ -121,7 +124,7 @@ type simulator struct {
 
 // hash returns the simulation's checksum of a tick.
 func (s *simulator) hash(t lockstep.Tick) (uint64, error) {
-	hash, _, err := hashAt(s.reader, s.game, min(s.before, t), t, &s.options)
+	hash, _, err := replay.HashAt(s.reader, s.game, min(s.before, t), t, &s.options)
 	return hash, err
 }
 

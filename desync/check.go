@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 	"slices"
+	"sort"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -49,10 +50,38 @@ func (c *check) party() Party {
 	return WrongBuild
 }
 
+// A mismatch is the checksum of one player that was not the agreed one.
+type mismatch struct {
+	tick   lockstep.Tick
+	player lockstep.Player
+	hash   uint64
+}
+
+// sums are checksums by tick.
+type sums []sum
+
+type sum struct {
+	tick lockstep.Tick
+	hash uint64
+}
+
+// find returns the checksum of a tick, or nil.
+func (s sums) find(t lockstep.Tick) *sum {
+	if i := s.after(t) - 1; i >= 0 && s[i].tick == t {
+		return &s[i]
+	}
+	return nil
+}
+
+// after returns the index of the first checksum after a tick.
+func (s sums) after(t lockstep.Tick) int {
+	return sort.Search(len(s), func(i int) bool { return s[i].tick > t })
+}
+
 // A checkLog has the checksums of a log.
 type checkLog struct {
 	seats      int
-	agreed     evidence      // by tick, after sort
+	agreed     sums          // by tick, after sort
 	mismatches []mismatch    // by tick, after sort
 	admitted   lockstep.Tick // the last check before the referee admitted that it was wrong
 }
@@ -66,7 +95,7 @@ func (l *checkLog) record(rec *record.Record) error {
 	case record.KindHeader:
 		l.seats = int(rec.Header.Settings.Players)
 	case record.KindChecksum:
-		l.agreed = append(l.agreed, item{tick: rec.Tick, hash: rec.Hash})
+		l.agreed = append(l.agreed, sum{rec.Tick, rec.Hash})
 	case record.KindMismatch:
 		l.mismatches = append(l.mismatches, mismatch{rec.Tick, rec.Player, rec.Hash})
 	case record.KindEvent:
@@ -79,7 +108,7 @@ func (l *checkLog) record(rec *record.Record) error {
 
 // sort sorts the checksums by tick.
 func (l *checkLog) sort() {
-	slices.SortStableFunc(l.agreed, func(a, b item) int { return cmp.Compare(a.tick, b.tick) })
+	slices.SortStableFunc(l.agreed, func(a, b sum) int { return cmp.Compare(a.tick, b.tick) })
 	slices.SortStableFunc(l.mismatches, func(a, b mismatch) int { return cmp.Compare(a.tick, b.tick) })
 }
 

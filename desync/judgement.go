@@ -60,17 +60,17 @@ func (w *work) verdict() Verdict {
 // attribution returns what the log says up to the check of the desync, at which our checksum is own. Of the players' checksums
 // it has those of this check, and of those at which the simulation differs.
 func (w *work) attribution(own uint64) *attribution {
-	m, sums := w.manifest, &w.log.sums
+	m, log := w.manifest, &w.log.sums
 	a := &attribution{until: m.Tick, own: make(map[lockstep.Tick]uint64), decisive: make(map[Party]*check), blames: []Blame{}}
-	a.log = checkLog{seats: sums.seats, admitted: sums.admitted, agreed: slices.Clone(sums.agreed)}
-	c := sums.at(m.Tick, own, true)
+	a.log = checkLog{seats: log.seats, admitted: log.admitted, agreed: slices.Clone(log.agreed)}
+	c := log.at(m.Tick, own, true)
 	if c == nil {
-		if c = checkOf(m, own, sums.seats); !c.tie {
-			a.log.agreed = append(a.log.agreed, item{tick: m.Tick, hash: c.agreed})
+		if c = checkOf(m, own, log.seats); !c.tie {
+			a.log.agreed = append(a.log.agreed, sum{m.Tick, c.agreed})
 		}
 	}
 	for _, d := range w.again.differences {
-		if earlier := sums.at(d.Tick, d.Got, true); !d.Keyframe && d.Tick < m.Tick && earlier != nil {
+		if earlier := log.at(d.Tick, d.Got, true); !d.Keyframe && d.Tick < m.Tick && earlier != nil {
 			a.log.mismatches = append(a.log.mismatches, earlier.mismatches...)
 		}
 	}
@@ -91,16 +91,16 @@ func (w *work) attribution(own uint64) *attribution {
 func checkOf(m *replay.Manifest, own uint64, seats int) *check {
 	c := &check{tick: m.Tick, tie: m.Tie, own: own, agreed: own, seats: seats}
 	for i, g := range m.Groups {
-		sum, err := checksum.ParseHash(g.Checksum)
+		hash, err := checksum.ParseHash(g.Checksum)
 		if err != nil {
 			panic(err) // checkManifest has parsed it
 		}
 		if i == 0 && !m.Tie {
-			c.agreed = sum
+			c.agreed = hash
 			continue
 		}
 		for _, p := range g.Players {
-			c.mismatches = append(c.mismatches, mismatch{m.Tick, p, sum})
+			c.mismatches = append(c.mismatches, mismatch{m.Tick, p, hash})
 		}
 	}
 	return c

@@ -102,14 +102,14 @@ func others(v state.Value) (all [][]byte) {
 	if !kind.Integer() {
 		return nil
 	}
-	now := number(v.Bytes)
+	now := diff.Number(v.Bytes)
 	values := []uint64{now + 1, now - 1, 0, 2 * now, now / 2, now >> 8 << 8, now & 0xff, now & 0xffff}
 	for i := range 8 * len(v.Bytes) {
 		values = append(values, now^1<<i)
 	}
 	for _, n := range values {
 		b := slices.Clone(v.Bytes)
-		setNumber(b, n)
+		diff.SetNumber(b, n)
 		if !slices.Equal(b, v.Bytes) && !slices.ContainsFunc(all, func(o []byte) bool { return slices.Equal(o, b) }) {
 			all = append(all, b)
 		}

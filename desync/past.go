@@ -2,6 +2,7 @@ package desync
 
 import (
 	"bytes"
+	"errors"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -31,7 +32,7 @@ func (p *Past) DiffStates(a, b []byte, o Options) (state.Differences, state.Plac
 	}
 	var again *rerun
 	if l.fields.Total > 1 && max(len(a), len(b)) <= maxPast/8 {
-		again = p.simulate(&o)
+		again, _ = p.simulate(p.Agreed, &o)
 	}
 	turned := bytes.Equal(again.state(p.Tick), b)
 	if turned {
@@ -58,15 +59,50 @@ func (p *Past) DiffStates(a, b []byte, o Options) (state.Differences, state.Plac
 	return fields, places, err
 }
 
-// simulate returns the states of the ticks, or nil.
-func (p *Past) simulate(o *Options) *rerun {
+// simulate simulates the ticks after one again.
+func (p *Past) simulate(from lockstep.Tick, o *Options) (*rerun, error) {
 	r, err := p.Replay.Reopen()
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	again, err := simulateAgain(r, p.Game, p.Agreed, p.Agreed, p.Tick, o)
+	return simulateAgain(r, p.Game, from, from, p.Tick, o)
+}
+
+// Repeat simulates the ticks of pasts several times: at once, again, each tick from the state before it, and if the options have a
+// clock, a second later. It returns where the results of one differ, or nil, and the number of runs. If the states do not fit into the memory of the
+// options, it begins later. It leaves out a past whose ticks it cannot simulate; the error says why. Of the options, MaxTicks,
+// MaxMemory, Budget, Apart and Now matter.
+func Repeat(o Options, pasts ...Past) (parting *Parting, runs int, err error) {
+	o = o.withDefaults()
+	var all []*repeater
+	for i := range pasts {
+		p, failed := pasts[i].repeat(&o)
+		if failed != nil {
+			err = errors.Join(err, failed)
+			continue
+		}
+		all = append(all, p)
+	}
+	for _, p := range all {
+		p.later()
+		runs += p.runs
+		if parting = p.parting(); parting != nil {
+			break
+		}
+	}
+	return parting, runs, err
+}
+
+// repeat repeats the ticks before the difference, those after the agreement as often as there is time.
+func (p *Past) repeat(o *Options) (*repeater, error) {
+	from := p.Tick - min(p.Tick, max(lookBack, p.Tick-p.Agreed))
+	simulate := func() (*rerun, error) { return p.simulate(from, o) }
+	x, err := simulate()
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	return again
+	again := x.repeat(p.Agreed, o)
+	again.again(simulate)
+	again.apart()
+	return again, nil
 }

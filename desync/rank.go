@@ -327,12 +327,12 @@ func (r *ranking) nudge(s *sample, b []byte, parts int64) {
 		return
 	}
 	shift := 64 - 8*len(v.Bytes)
-	by := int64((number(wrong.Bytes)-number(right.Bytes))<<shift) >> shift
+	by := int64((diff.Number(wrong.Bytes)-diff.Number(right.Bytes))<<shift) >> shift
 	step := by / parts
 	if step == 0 {
 		step = int64(cmp.Compare(by, 0))
 	}
-	setNumber(b[v.Offset:v.Offset+len(v.Bytes)], number(v.Bytes)+uint64(step))
+	diff.SetNumber(b[v.Offset:v.Offset+len(v.Bytes)], diff.Number(v.Bytes)+uint64(step))
 }
 
 // changed returns a state in which the sample has changed as in the final states, or nil.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/replay"
 )
 
 // The runs that look for rules without a fixed result. A map of two keys has the other order in one of eight runs.
@@ -47,42 +46,6 @@ type parting struct {
 	tick  lockstep.Tick
 	way   Way    // "" until it is looked for
 	other []byte // the state; nil if the rules failed
-}
-
-// Repeat simulates the ticks of a replay from tick from+1 to tick to several times: at once, again, and each tick from the state
-// before it. It returns where the results differ, or nil, and the number of runs. If the states do not fit into the memory of the
-// options, it begins later. Of the options, MaxTicks, MaxMemory, Budget and Now matter.
-func Repeat(r *replay.Reader, g *lockstep.Game, from, to lockstep.Tick, o Options) (*Parting, int, error) {
-	o = o.withDefaults()
-	p, err := repeat(r, g, from, from, to, &o)
-	if err != nil {
-		return nil, 0, err
-	}
-	return p.parting(), p.runs, nil
-}
-
-// repeatBefore repeats the ticks before a difference at a check, those since the check before as often as there is time.
-func repeatBefore(r *replay.Reader, g *lockstep.Game, to, every lockstep.Tick, o Options) (*repeater, error) {
-	return repeat(r, g, to-min(to, max(lookBack, every)), to-min(to, every), to, &o)
-}
-
-// repeat repeats the ticks after tick from, those after the focus as often as there is time.
-func repeat(r *replay.Reader, g *lockstep.Game, from, focus, to lockstep.Tick, o *Options) (*repeater, error) {
-	simulate := func() (*rerun, error) {
-		own, err := r.Reopen()
-		if err != nil {
-			return nil, err
-		}
-		return simulateAgain(own, g, from, from, to, o)
-	}
-	x, err := simulate()
-	if err != nil {
-		return nil, err
-	}
-	p := x.repeat(focus, o)
-	p.again(simulate)
-	p.apart()
-	return p, nil
 }
 
 // repeat computes each tick again, those after the focus as often as there is time.

@@ -52,7 +52,10 @@ func simulateAgain(r *replay.Reader, g *lockstep.Game, begin, from, end lockstep
 	if err == nil && f.Tick() < end {
 		err = fmt.Errorf("desync: the replay ends at tick %d", f.Tick())
 	}
-	return x, err
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
 // contradicted reports whether a checksum of the log before a tick differs from ours.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -248,9 +249,13 @@ func (v *Verification) MarshalJSON() ([]byte, error) {
 			Signed  *bool        `json:"signed,omitempty"`
 			*Imported
 			Error string `json:"error,omitempty"`
-		}{true, cmp.Or(v.class(), "failed"), v.Signed, v.Imported, errorText(v.Err)})
+		}{true, cmp.Or(v.class(), "failed"), v.Signed, v.Imported, words.OfError(v.Err)})
 	case v.Verification == nil:
-		return json.Marshal(refusal{v.class(), v.Signed, errorText(v.Err)})
+		return json.Marshal(struct {
+			Class  replay.Class `json:"class"`
+			Signed *bool        `json:"signed,omitempty"`
+			Error  string       `json:"error"`
+		}{v.class(), v.Signed, words.OfError(v.Err)})
 	}
 	return json.Marshal(struct {
 		*replay.Verification
@@ -268,7 +273,7 @@ func (v *Verification) MarshalJSON() ([]byte, error) {
 		Error         string            `json:"error,omitempty"`
 	}{
 		Verification: v.Verification, Reported: v.Reported, Blames: v.Verdict.Blames, Verdict: v.accusation(), Class: v.class(), Signed: v.Signed, First: newDifferenceJSON(v.First),
-		Game: v.Header.Game, Match: v.Header.Match.String(), Lineage: v.Lineage, Seconds: v.Took.Seconds(), TimesRealTime: v.TimesRealTime(), Error: errorText(v.Err),
+		Game: v.Header.Game, Match: v.Header.Match.String(), Lineage: v.Lineage, Seconds: v.Took.Seconds(), TimesRealTime: v.TimesRealTime(), Error: words.OfError(v.Err),
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
-	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/bisect"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -94,7 +94,7 @@ func replayBisect(c *cli.Context) error {
 	}
 	o, done := bisectOptions(c)
 	from := time.Now()
-	found, err := bisect(c, a, o)
+	found, err := bisectOne(c, a, o)
 	done()
 	if err != nil {
 		return gameset.PathError(err)
@@ -106,8 +106,8 @@ func replayBisect(c *cli.Context) error {
 	return gameset.Report(c, found, found.Err)
 }
 
-// bisect compares a replay with the second file, or with the checksums of a player in it.
-func bisect(c *cli.Context, a *replay.File, o desync.BisectOptions) (*desync.Bisection, error) {
+// bisectOne compares a replay with the second file, or with the checksums of a player in it.
+func bisectOne(c *cli.Context, a *replay.File, o bisect.Options) (*bisect.Bisection, error) {
 	o.Apart = gameset.ApartFor(c, a)
 	player := (*lockstep.Player)(nil)
 	if c.IsSet("player") {
@@ -128,11 +128,11 @@ func bisect(c *cli.Context, a *replay.File, o desync.BisectOptions) (*desync.Bis
 	if err != nil {
 		return nil, gameset.OfFile(a.Path(), err)
 	}
-	return desync.BisectPlayer(a, *player, games, o)
+	return bisect.Player(a, *player, games, o)
 }
 
 // bisectSecond compares a replay with another one, or with a file of reports.
-func bisectSecond(c *cli.Context, a *replay.File, player *lockstep.Player, o desync.BisectOptions) (*desync.Bisection, error) {
+func bisectSecond(c *cli.Context, a *replay.File, player *lockstep.Player, o bisect.Options) (*bisect.Bisection, error) {
 	b, err := replay.Open(c.Args().Get(1))
 	if err != nil {
 		return nil, err
@@ -147,14 +147,14 @@ func bisectSecond(c *cli.Context, a *replay.File, player *lockstep.Player, o des
 		if err != nil {
 			return nil, err
 		}
-		return desync.BisectFiles(a, b, games, o)
+		return bisect.Files(a, b, games, o)
 	}
 	content, size, err := b.Content()
 	if err != nil {
 		return nil, err
 	}
-	reports, err := desync.ReadReports(io.NewSectionReader(content, 0, size), player)
-	if errors.Is(err, desync.ErrPlayers) {
+	reports, err := bisect.ReadReports(io.NewSectionReader(content, 0, size), player)
+	if errors.Is(err, bisect.ErrPlayers) {
 		return nil, console.Usagef("%v; want --player", err)
 	}
 	if err != nil {
@@ -164,5 +164,5 @@ func bisectSecond(c *cli.Context, a *replay.File, player *lockstep.Player, o des
 	if err != nil {
 		return nil, gameset.OfFile(a.Path(), err)
 	}
-	return desync.BisectFile(a, reports, games, o)
+	return bisect.File(a, reports, games, o)
 }

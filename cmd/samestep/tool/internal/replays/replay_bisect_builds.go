@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
-	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/bisect"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -58,10 +58,10 @@ func bisectBuilds(c *cli.Context) error {
 }
 
 // bisectOptions returns the options of the flags, with progress bars that done removes.
-func bisectOptions(c *cli.Context) (desync.BisectOptions, func()) {
+func bisectOptions(c *cli.Context) (bisect.Options, func()) {
 	simulate, simulated := gameset.SimulateOptions(c)
 	bar := console.NewProgress(c.App.ErrWriter, 0, "bytes")
-	o := desync.BisectOptions{SimulateOptions: simulate, Limit: c.Int("limit"), Path: c.String(gameset.PathFlag.Name), Now: time.Now, SearchProgress: func(n, all int64) {
+	o := bisect.Options{SimulateOptions: simulate, Limit: c.Int("limit"), Path: c.String(gameset.PathFlag.Name), Now: time.Now, SearchProgress: func(n, all int64) {
 		simulated()
 		bar.SetOf(n, all)
 	}}
@@ -78,7 +78,7 @@ func bisectOptions(c *cli.Context) (desync.BisectOptions, func()) {
 }
 
 // differs returns the error of a bisection that has found something.
-func differs(b *desync.Bisection) error {
+func differs(b *bisect.Bisection) error {
 	if b.Same {
 		return b.Err
 	}
@@ -86,7 +86,7 @@ func differs(b *desync.Bisection) error {
 }
 
 // firstField describes the first field that differs.
-func firstField(b *desync.Bisection) string {
+func firstField(b *bisect.Bisection) string {
 	if len(b.Fields.List) == 0 {
 		return "no field"
 	}
@@ -94,7 +94,7 @@ func firstField(b *desync.Bisection) string {
 }
 
 // bisectWith compares what the game at hand and the one of the set make of a replay.
-func bisectWith(m *gameset.ModuleSet, c *cli.Context, f *replay.File, o desync.BisectOptions) (*desync.Bisection, error) {
+func bisectWith(m *gameset.ModuleSet, c *cli.Context, f *replay.File, o bisect.Options) (*bisect.Bisection, error) {
 	g, h, err := gameset.GameIn(c, f)
 	if err != nil {
 		return nil, err
@@ -104,5 +104,5 @@ func bisectWith(m *gameset.ModuleSet, c *cli.Context, f *replay.File, o desync.B
 		return nil, &console.FileError{Name: c.String("other"), Err: err}
 	}
 	gameset.ModulesOf(c).Note(f, other)
-	return desync.BisectGames(f, g, other.Game, o)
+	return bisect.Games(f, g, other.Game, o)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/bisect"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
@@ -210,10 +211,10 @@ func (d *difference) sameSchema() bool {
 }
 
 // describe describes the commands of a tick in the words of the games.
-func (d *difference) describe(f *desync.FrameDifference) *desync.FrameText {
+func (d *difference) describe(f *bisect.FrameDifference) *bisect.FrameText {
 	a, _ := lockstep.NewDescriber(d.a.Head, d.a.Game)
 	b, _ := lockstep.NewDescriber(d.b.Head, d.b.Game) // nil for a header that no game wrote
-	return desync.DescribeFrame(f, a, b, d.limit)
+	return bisect.DescribeFrame(f, a, b, d.limit)
 }
 
 // compareReplays compares two replays, and a state of each.
@@ -226,7 +227,7 @@ func (d *difference) compareReplays(c *cli.Context) error {
 	if err != nil {
 		return d.b.Error(err)
 	}
-	if d.comparison, d.err = desync.Compare(x, y); d.comparison == nil {
+	if d.comparison, d.err = bisect.Compare(x, y); d.comparison == nil {
 		return d.err
 	}
 	d.frame = d.describe(d.comparison.Frame)

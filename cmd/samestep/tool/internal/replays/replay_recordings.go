@@ -11,7 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/matchlines"
-	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/recordings"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -19,7 +19,7 @@ import (
 // Recordings are the open recordings of matches of another engine.
 type Recordings struct {
 	Files []*replay.File
-	All   []*desync.Recording
+	All   []*recordings.Recording
 }
 
 // Close closes all files.
@@ -45,8 +45,8 @@ func (r *Recordings) Add(f *replay.File, name string) error {
 	if err != nil {
 		return gameset.OfFile(name, err)
 	}
-	found, err := desync.ReadRecording(in, name)
-	if errors.Is(err, desync.ErrNoRecording) {
+	found, err := recordings.Read(in, name)
+	if errors.Is(err, recordings.ErrNoRecording) {
 		return console.Usagef("%s: want a recording of another engine, as the first file is", name)
 	}
 	if err != nil {
@@ -94,7 +94,7 @@ func IsRecording(f *replay.File) (imported, recorded bool, match string, err err
 	if err != nil {
 		return false, false, "", nil
 	}
-	match, recorded = desync.RecordedMatch(r)
+	match, recorded = recordings.MatchOf(r)
 	return true, recorded, match, nil
 }
 
@@ -117,7 +117,7 @@ func compareRecordings(c *cli.Context, names []string, tick *lockstep.Tick) erro
 		return err
 	}
 	defer r.Close()
-	a, b, err := desync.SidesOf(r.All)
+	a, b, err := recordings.SidesOf(r.All)
 	if err != nil {
 		return console.Usagef("%v", err)
 	}
@@ -125,12 +125,12 @@ func compareRecordings(c *cli.Context, names []string, tick *lockstep.Tick) erro
 	if limit == 0 {
 		limit = -1 // none
 	}
-	d, err := desync.CompareRecordings(a, b, desync.RecordingOptions{Tick: tick, Path: c.String(gameset.PathFlag.Name), Limit: limit})
+	d, err := recordings.Compare(a, b, recordings.Options{Tick: tick, Path: c.String(gameset.PathFlag.Name), Limit: limit})
 	if err != nil {
 		return gameset.PathError(err)
 	}
 	err = d.Uncompared()
-	if early := d.Early(); d.Cause != desync.CauseNone {
+	if early := d.Early(); d.Cause != recordings.CauseNone {
 		err = console.ErrDiffers
 	} else if err == nil && early != "" {
 		err = &console.ClassError{Class: replay.ClassTorn, Text: early + " ends early, and nothing differs before"}

@@ -1,29 +1,34 @@
-package desync
+package recordings
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/bisect"
 	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// CompareRecordings finds where two machines that recorded one match begin to differ. Each side is one recording, and
+// Compare finds where two machines that recorded one match begin to differ. Each side is one recording, and
 // maybe further ones of the same machine, of later runs with the same commands: they may have other states, and show
 // whether the game is deterministic. The error wraps [state.ErrPath] if no state has the Path of the options.
-func CompareRecordings(a, b []*Recording, o RecordingOptions) (*Divergence, error) {
+func Compare(a, b []*Recording, o Options) (*Divergence, error) {
 	if len(a) == 0 || len(b) == 0 {
 		return nil, errors.New("desync: want a recording of each side")
 	}
 	d := &Divergence{
-		A: RecordedSide{Recording: a[0], More: a[1:]}, B: RecordedSide{Recording: b[0], More: b[1:]},
-		Sections: []string{}, Reruns: []Rerun{}, Notes: []string{}, path: o.Path, limit: limitOf(o.Limit),
+		A: Side{Recording: a[0], More: a[1:]}, B: Side{Recording: b[0], More: b[1:]},
+		Sections: []string{}, Reruns: []Rerun{}, Notes: []string{}, path: o.Path, limit: max(cmp.Or(o.Limit, 20), 0),
 		Fields: state.Differences{List: []state.Difference{}}, Places: state.Places{List: []state.Place{}},
 	}
 	d.noteHeaders()
@@ -75,7 +80,7 @@ func (d *Divergence) note(format string, args ...any) {
 }
 
 // describer returns a describer of the commands, or nil for a header that no import wrote.
-func (s *RecordedSide) describer() *lockstep.Describer {
+func (s *Side) describer() *lockstep.Describer {
 	r, err := s.reader.Reopen()
 	if err != nil {
 		return nil
@@ -90,28 +95,18 @@ func (s *RecordedSide) describer() *lockstep.Describer {
 
 // commonFrames calls visit with each tick whose commands differ, of those that both have, until it returns false. The commands
 // of the last tick of a torn recording may be missing. A recording without any was made without them, unless the other has none either.
-func commonFrames(a, b *Recording, visit func(*FrameDifference) bool) error {
+func commonFrames(a, b *Recording, visit func(*bisect.FrameDifference) bool) error {
 	if !a.commands || !b.commands {
 		return nil
 	}
-	x, err := newOutline(a.reader)
-	if err != nil {
-		return err
-	}
-	y, err := newOutline(b.reader)
-	if err != nil {
-		return err
-	}
-	x.frames, y.frames = true, true
-	differingFrames(x, y, func(f *FrameDifference) bool { return !a.ran(f.Tick) || !b.ran(f.Tick) || visit(f) })
-	return nil
+	return bisect.Frames(a.reader, b.reader, func(f *bisect.FrameDifference) bool { return !a.ran(f.Tick) || !b.ran(f.Tick) || visit(f) })
 }
 
 // frames finds the commands that differ. A difference after which the checksums agree is not that of the states.
 func (d *Divergence) frames() error {
 	a, b := d.A.Recording, d.B.Recording
 	differ := make(map[lockstep.Tick]bool)
-	err := commonFrames(a, b, func(f *FrameDifference) bool {
+	err := commonFrames(a, b, func(f *bisect.FrameDifference) bool {
 		differ[f.Tick] = true
 		if d.Known && f.Tick <= d.Agreed {
 			d.early = cmp.Or(d.early, f.Tick)
@@ -127,13 +122,34 @@ func (d *Divergence) frames() error {
 		d.note("the commands of tick %d differ (t %d in the recordings), but the states agree at tick %d", d.early, d.early-1, d.Agreed)
 	}
 	if d.Frame != nil {
-		if d.Frame.oneBit() {
+		if oneBit(d.Frame) {
 			d.note("the commands of tick %d differ in a single flipped bit", d.Frame.Tick)
 		}
-		d.Commands = DescribeFrame(d.Frame, d.A.describer(), d.B.describer(), d.limit)
+		d.Commands = bisect.DescribeFrame(d.Frame, d.A.describer(), d.B.describer(), d.limit)
 	}
 	d.orders(differ)
 	return nil
+}
+
+// oneBit reports whether the commands differ in a single bit of a payload.
+func oneBit(f *bisect.FrameDifference) bool {
+	if len(f.A) != len(f.B) {
+		return false
+	}
+	differ := 0
+	for i := range f.A {
+		a, b := &f.A[i], &f.B[i]
+		if record.Compare(a, b) != 0 || a.Kind != b.Kind {
+			return false
+		}
+		if !bytes.Equal(a.Payload, b.Payload) {
+			differ++
+			if !diff.OneBit(a.Payload, b.Payload) {
+				return false
+			}
+		}
+	}
+	return differ == 1
 }
 
 // orders compares the order of the players in ticks whose commands do not differ. If it differed before without an effect, it
@@ -172,11 +188,11 @@ func (d *Divergence) orders(differ map[lockstep.Tick]bool) {
 }
 
 // rerun compares the further recordings of a side with the first one.
-func (d *Divergence) rerun(name string, s *RecordedSide) error {
+func (d *Divergence) rerun(name string, s *Side) error {
 	s.usable = []lockstep.Tick{math.MaxUint32}
 	for _, r := range s.More {
-		var frame *FrameDifference
-		err := commonFrames(s.Recording, r, func(f *FrameDifference) bool {
+		var frame *bisect.FrameDifference
+		err := commonFrames(s.Recording, r, func(f *bisect.FrameDifference) bool {
 			frame = f
 			return false
 		})
@@ -187,7 +203,7 @@ func (d *Divergence) rerun(name string, s *RecordedSide) error {
 		if frame != nil {
 			end, found = frame.Tick, &Rerun{Side: name, File: r.File, Commands: true, Tick: frame.Tick, Sections: []string{}}
 		}
-		x, y := RecordedSide{Recording: s.Recording, usable: s.usable[:1]}, RecordedSide{Recording: r, usable: s.usable[:1]}
+		x, y := Side{Recording: s.Recording, usable: s.usable[:1]}, Side{Recording: r, usable: s.usable[:1]}
 		c := &recordingComparison{d: &Divergence{}, a: x.checks(), b: y.checks()}
 		if slices.Equal(s.Sections, r.Sections) {
 			c.names = s.Sections
@@ -259,7 +275,7 @@ func (c *recordingComparison) compare() {
 func (c *recordingComparison) first() lockstep.Tick { return max(c.d.A.begins(), c.d.B.begins()) }
 
 // begins returns the first tick of a side.
-func (s *RecordedSide) begins() lockstep.Tick {
+func (s *Side) begins() lockstep.Tick {
 	if s.Recording == nil {
 		return 0
 	}
@@ -332,11 +348,7 @@ func (c *recordingComparison) fields(tick *lockstep.Tick) error {
 	if err != nil {
 		return err
 	}
-	aligned, err := diff.Align(d.A.schema, one, other)
-	if err != nil {
-		return fmt.Errorf("desync: states of tick %d: %w", x.tick, err)
-	}
-	if d.Fields, d.Places, err = aligned.Named(aligned.Differences(d.path, maxListed)); err != nil {
+	if d.Fields, d.Places, err = desync.DiffStates(d.A.schema, one, other, d.path); err != nil {
 		return err
 	}
 	d.FieldsTick, d.asked = x.tick, tick != nil
@@ -356,6 +368,9 @@ func (c *recordingComparison) fields(tick *lockstep.Tick) error {
 	return nil
 }
 
+// maxMissing is how many ticks a [MissingStates] has.
+const maxMissing = 10_000
+
 // missing finds the states without which the first field that differed is not known: of the first tick that differs, and
 // of those before it, back to the last that is equal.
 func (c *recordingComparison) missing(tick *lockstep.Tick) {
@@ -372,8 +387,8 @@ func (c *recordingComparison) missing(tick *lockstep.Tick) {
 	if to-from > maxMissing {
 		from = to - maxMissing
 	}
-	var both []Span
-	m := &MissingStates{A: []Span{}, B: []Span{}}
+	var both []desync.Span
+	m := &MissingStates{A: []desync.Span{}, B: []desync.Span{}}
 	add := func(t lockstep.Tick) {
 		lacksA, lacksB := lacks(c.a, t), lacks(c.b, t)
 		m.A, m.B = extend(m.A, t, lacksA), extend(m.B, t, lacksB)
@@ -390,4 +405,189 @@ func (c *recordingComparison) missing(tick *lockstep.Tick) {
 	}
 	m.Dump = dumpText(both)
 	d.Missing = m
+}
+
+// A recordedCheck is what a side knows about the state of a tick.
+type recordedCheck struct {
+	hash  uint64     // the checksum
+	of    *Recording // that has it, or nil
+	state uint64     // the hash of the state
+	from  *Recording // that has it, or nil
+	tick  lockstep.Tick
+	at    int32 // of the checksums of the sections, as in a recordedSum
+}
+
+// checks returns what a side knows, by tick. Of several recordings the first one counts.
+func (s *Side) checks() []recordedCheck {
+	var all []recordedCheck
+	for i, r := range append([]*Recording{s.Recording}, s.More...) {
+		for _, sum := range r.sums {
+			if sum.tick < s.usable[i] {
+				all = append(all, recordedCheck{tick: sum.tick, hash: sum.hash, of: r, at: sum.at})
+			}
+		}
+		for _, dump := range r.dumps {
+			if dump.tick < s.usable[i] {
+				all = append(all, recordedCheck{tick: dump.tick, state: dump.hash, from: r})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b recordedCheck) int { return cmp.Compare(a.tick, b.tick) })
+	kept := all[:0]
+	for _, c := range all {
+		if last := len(kept) - 1; last >= 0 && kept[last].tick == c.tick {
+			kept[last].add(c)
+		} else {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// add takes the checksum and the state from o that c lacks.
+func (c *recordedCheck) add(o recordedCheck) {
+	if c.of == nil && o.of != nil {
+		c.hash, c.of, c.at = o.hash, o.of, o.at
+	}
+	if c.from == nil && o.from != nil {
+		c.state, c.from = o.state, o.from
+	}
+}
+
+// lacks reports whether a side has no state of a tick.
+func lacks(side []recordedCheck, t lockstep.Tick) bool {
+	i, found := slices.BinarySearchFunc(side, t, func(c recordedCheck, t lockstep.Tick) int { return cmp.Compare(c.tick, t) })
+	return !found || side[i].from == nil
+}
+
+// CompareMachines compares the recordings of one match by any number of machines: the first machine with each other one. It
+// returns the pair that diverges first, and in desync.LeftOut what became of the other recordings. Recordings with the same player, build and platform are of one machine. If all are,
+// they count as two machines, as in [SidesOf].
+func CompareMachines(all []*Recording, o Options) (*Divergence, error) {
+	if len(all) < 2 {
+		return nil, errors.New("desync: want at least two recordings")
+	}
+	machines := machinesOf(all)
+	if len(machines) == 1 {
+		a, b, err := SidesOf(all)
+		if err != nil {
+			return nil, err
+		}
+		machines = [][]*Recording{a, b}
+	}
+	var first *Divergence
+	var every []*Divergence
+	for _, other := range machines[1:] {
+		d, err := Compare(machines[0], other, o)
+		if err != nil {
+			return nil, err
+		}
+		if every = append(every, d); first == nil || d.before(first) {
+			first = d
+		}
+	}
+	first.leaveOut(first.A.Recording, first.A.More)
+	for _, d := range every {
+		if d != first {
+			first.LeftOut = append(first.LeftOut, desync.LeftOut{Name: d.B.File, Why: "of another machine, compared with " + d.A.File + ": " + d.Verdict(), Lone: d.Uncompared() != nil})
+		}
+		first.leaveOut(d.B.Recording, d.B.More)
+	}
+	return first, nil
+}
+
+// leaveOut notes the further recordings of a machine.
+func (d *Divergence) leaveOut(of *Recording, more []*Recording) {
+	for _, r := range more {
+		if u := d.unstable(); u == nil || u.File != r.File {
+			d.LeftOut = append(d.LeftOut, desync.LeftOut{Name: r.File, Why: "a further recording of the machine of " + of.File + ", used with it"})
+		}
+	}
+}
+
+// machinesOf divides recordings by the machines that made them.
+func machinesOf(all []*Recording) (machines [][]*Recording) {
+next:
+	for _, r := range all {
+		for i := range machines {
+			if r.sameMachine(machines[i][0]) {
+				machines[i] = append(machines[i], r)
+				continue next
+			}
+		}
+		machines = append(machines, []*Recording{r})
+	}
+	return machines
+}
+
+// before reports whether d shows a difference, and other none or a later one.
+func (d *Divergence) before(other *Divergence) bool {
+	if d.Cause == CauseNone || other.Cause == CauseNone {
+		return d.Cause != CauseNone || other.Uncompared() != nil && d.Uncompared() == nil
+	}
+	return d.span().To < other.span().To
+}
+
+// span returns where the first divergent tick is.
+func (d *Divergence) span() desync.Span {
+	switch r := d.unstable(); {
+	case r != nil:
+		return desync.Span{From: r.Tick, To: r.Tick}
+	case d.Differs && d.Exact:
+		return desync.Span{From: d.Tick, To: d.Tick}
+	case d.Differs && d.Known:
+		return desync.Span{From: d.Agreed + 1, To: d.Tick}
+	case d.Differs:
+		return desync.Span{From: 0, To: d.Tick}
+	case d.Frame != nil:
+		return desync.Span{From: d.Frame.Tick, To: d.Frame.Tick}
+	}
+	return desync.Span{}
+}
+
+// unstable returns the first run that had other states from the same commands, if that is the cause, or nil.
+func (d *Divergence) unstable() (first *Rerun) {
+	if d.Cause != CauseRerun {
+		return nil
+	}
+	for i := range d.Reruns {
+		if r := &d.Reruns[i]; !r.Commands && (first == nil || r.Tick < first.Tick) {
+			first = r
+		}
+	}
+	return first
+}
+
+// Case returns the difference as a case for a [Triage], whose name is those of the first file of each side, and of the run
+// that shows the cause. It counts all files of both. No side is known to be wrong. It returns false if nothing differs.
+func (d *Divergence) Case(written time.Time) (desync.Case, bool) {
+	if d.Cause == CauseNone {
+		return desync.Case{}, false
+	}
+	c := desync.Case{
+		Name: d.A.File + " " + d.B.File, Files: 2 + len(d.A.More) + len(d.B.More), Written: written,
+		Fingerprint: d.fingerprint(), Party: desync.WrongUnknown, First: d.span(),
+		Machines: []desync.Machine{{Build: d.A.Build, Platform: d.A.Platform}, {Build: d.B.Build, Platform: d.B.Platform}},
+	}
+	if r := d.unstable(); r != nil {
+		c.Name += " " + r.File
+	}
+	return c, true
+}
+
+// fingerprint names the cause by what the recordings show. A state of a later tick counts only if no section is known.
+func (d *Divergence) fingerprint() desync.Fingerprint {
+	class, sections, path := desync.ClassUnknown, d.Sections, ""
+	switch d.Cause {
+	case CauseCommands, CauseOrder:
+		class = desync.ClassCommands
+	case CauseStart:
+		class = desync.ClassBeginning
+	case CauseRerun:
+		class, sections = desync.ClassUnstable, d.unstable().Sections
+	}
+	if len(d.Places.List) > 0 && d.Cause != CauseRerun && (d.FieldsTick == d.Tick || len(sections) == 0) {
+		path = d.Places.List[0].First.Path
+	}
+	return desync.NewFingerprint(d.A.Game, class, strings.Join(sections[:min(1, len(sections))], ""), path)
 }

@@ -1,8 +1,9 @@
-package desync
+package bisect
 
 import (
 	"time"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
@@ -20,8 +21,8 @@ type Bisection struct {
 	// Cause is where the difference comes from.
 	Cause Origin `json:"cause"`
 
-	// Frame is the first tick whose commands differ, or nil. Commands describes them; only [BisectFiles] and
-	// [BisectFile] set it.
+	// Frame is the first tick whose commands differ, or nil. Commands describes them; only [Files] and
+	// [File] set it.
 	Frame    *FrameDifference `json:"-"`
 	Commands *FrameText       `json:"-"`
 
@@ -31,7 +32,7 @@ type Bisection struct {
 	EditedB bool `json:"edited_b"`
 
 	// Parting is set if the Cause is OriginUnfixed.
-	Parting *Parting `json:"parting,omitempty"`
+	Parting *desync.Parting `json:"parting,omitempty"`
 
 	// Section is the first section of the state that differs at Tick, if that is known.
 	Section string `json:"section,omitempty"`
@@ -55,9 +56,9 @@ type Bisection struct {
 
 	// Compared is the number of ticks of which both have a checksum, or the simulation gives one. A and B are how far the replays go;
 	// nil for reports, and for what another build makes of the commands.
-	Compared int          `json:"compared"`
-	A        *CompareSide `json:"a,omitempty"`
-	B        *CompareSide `json:"b,omitempty"`
+	Compared int   `json:"compared"`
+	A        *Side `json:"a,omitempty"`
+	B        *Side `json:"b,omitempty"`
 
 	// Same says that nothing differs, up to tick Agreed. SameStates says that no state differs, only commands.
 	Same       bool `json:"-"`
@@ -69,7 +70,7 @@ type Bisection struct {
 	// Took is the time of the bisection, if the caller has measured it.
 	Took time.Duration `json:"-"`
 
-	// Err is the Damage, or the error of [BisectFiles]; nil without either. JSON ends with its text.
+	// Err is the Damage, or the error of [Files]; nil without either. JSON ends with its text.
 	Err error `json:"-"`
 
 	second  string // what B is, in a text
@@ -108,8 +109,8 @@ const (
 	OriginUnknown Origin = "unknown"
 )
 
-// BisectOptions are the options of [Bisect] and [BisectReports].
-type BisectOptions struct {
+// Options are the options of [Replays] and [Reports].
+type Options struct {
 	replay.SimulateOptions
 
 	// Other is the game that computed B's states; nil means the same as A's. Use it to compare two versions of a game.
@@ -131,33 +132,18 @@ type BisectOptions struct {
 	// [state.ErrPath] if the states do not have it.
 	Path string
 
-	// Budget bounds the time in which the order of the fields is found, as [Options.Budget] does. Now is the clock that
+	// Budget bounds the time in which the order of the fields is found, as [desync.Options.Budget] does. Now is the clock that
 	// measures it; nil: each simulated tick counts as 100 µs.
 	Budget time.Duration
 	Now    func() time.Time
 
-	// Apart computes the ticks that decide in a process of its own, see [Options.Apart].
+	// Apart computes the ticks that decide in a process of its own, see [desync.Options.Apart].
 	Apart func(job []byte) ([]byte, error)
 
 	// SearchProgress is called by one goroutine at a time, with the bytes hashed so far and in all; nil disables it.
 	SearchProgress func(done, all int64)
 }
 
-// DefaultMaxSearch is the default of [BisectOptions.MaxSearch], in bytes. It is enough for a state of 1,500 units, and
+// DefaultMaxSearch is the default of [Options.MaxSearch], in bytes. It is enough for a state of 1,500 units, and
 // takes seconds.
 const DefaultMaxSearch = 64 << 30
-
-// A refusal is the JSON of a file of which nothing is known but an error.
-type refusal struct {
-	Class  replay.Class `json:"class"`
-	Signed *bool        `json:"signed,omitempty"`
-	Error  string       `json:"error"`
-}
-
-// errorText returns the text of err, or nothing for nil.
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
-}

@@ -1,12 +1,16 @@
-package desync
+package recordings
 
 import (
+	_ "embed" // the page's template
 	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
+	"github.com/seed-49bee653/samestep/desync/internal/pages"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -37,7 +41,7 @@ func (d *Divergence) judge() {
 // Title returns the answer in one line: what differs, when, and between whom.
 func (d *Divergence) Title() string {
 	if r := d.unstable(); r != nil {
-		return fmt.Sprintf("no fixed result: %s at tick %d, in a second run of %s", placeText(nil, 0, strings.Join(r.Sections, ", ")), r.Tick, r.Side)
+		return fmt.Sprintf("no fixed result: %s at tick %d, in a second run of %s", diff.PlaceText(nil, 0, strings.Join(r.Sections, ", ")), r.Tick, r.Side)
 	}
 	if !d.Differs || d.Cause == CauseCommands || d.Cause == CauseOrder {
 		return d.Verdict()
@@ -54,7 +58,7 @@ func (d *Divergence) Title() string {
 	if !d.Exact && !d.Known {
 		when = fmt.Sprintf("at tick %d, the first that both know", d.Tick)
 	}
-	return fmt.Sprintf("%s %s, %s", placeText(first, d.Fields.Total, strings.Join(d.Sections, ", ")), when, who)
+	return fmt.Sprintf("%s %s, %s", diff.PlaceText(first, d.Fields.Total, strings.Join(d.Sections, ", ")), when, who)
 }
 
 // Verdict says in one sentence what the recordings show.
@@ -95,18 +99,20 @@ func (d *Divergence) Verdict() string {
 	return text
 }
 
-// Uncompared returns an error that wraps [ErrNothingCompared], with what both sides have, if no states were compared and no
+// Uncompared returns an error that wraps [desync.ErrNothingCompared], with what both sides have, if no states were compared and no
 // commands are known to differ; else nil.
 func (d *Divergence) Uncompared() error {
 	if d.Cause != CauseNone || d.Known || d.asked {
 		return nil
 	}
 	return fmt.Errorf("%w: A has %s, and B has %s; there is no tick of which both have a checksum, or a state of the same type",
-		ErrNothingCompared, ticksText(d.A.span()), ticksText(d.B.span()))
+		desync.ErrNothingCompared, ticksText(d.A.span()), ticksText(d.B.span()))
 }
 
 // span returns the ticks of the recording, as its lines number them.
-func (r *Recording) span() Span { return Span{r.First, max(r.First+1, r.Ticks) - 1} }
+func (r *Recording) span() desync.Span {
+	return desync.Span{From: r.First, To: max(r.First+1, r.Ticks) - 1}
+}
 
 // computed says when the states differ, and what is known of the commands since they were equal.
 func (d *Divergence) computed() string {
@@ -235,7 +241,7 @@ func (d *Divergence) WriteText(w io.Writer) error {
 	return p.Write(w)
 }
 
-func (s *RecordedSide) describe(name string, add func(name, format string, args ...any)) {
+func (s *Side) describe(name string, add func(name, format string, args ...any)) {
 	add(name, "%s: %s", s.File, s.Recording)
 	for _, r := range s.More {
 		add("", "%s: %s", r.File, r)
@@ -372,4 +378,126 @@ func (d *Divergence) MarshalJSON() ([]byte, error) {
 		Title   string `json:"title"`
 		Verdict string `json:"verdict"`
 	}{(*plain)(d), d.Cause == CauseNone && d.Uncompared() == nil, d.Title(), d.Verdict()})
+}
+
+// MissingStates are states that nobody has recorded.
+type MissingStates struct {
+	A    []desync.Span `json:"a"` // ticks of which A lacks the state
+	B    []desync.Span `json:"b"`
+	Dump string        `json:"dump"` // SAMESTEP_DUMP for a recorder
+}
+
+// extend adds a tick to ascending spans, if it is one of them.
+func extend(spans []desync.Span, t lockstep.Tick, add bool) []desync.Span {
+	if last := len(spans) - 1; add && last >= 0 && spans[last].To+1 == t {
+		spans[last].To = t
+	} else if add {
+		spans = append(spans, desync.Span{From: t, To: t})
+	}
+	return spans
+}
+
+// ticksText returns "tick 77" or "ticks 50 to 99".
+func ticksText(s desync.Span) string {
+	if s.Exact() {
+		return fmt.Sprintf("tick %d", s.From)
+	}
+	return fmt.Sprintf("ticks %d to %d", s.From, s.To)
+}
+
+// dumpText returns spans as SAMESTEP_DUMP has them: "77,78" and "60-80".
+func dumpText(spans []desync.Span) string {
+	var parts []string
+	for _, s := range spans {
+		switch s.To - s.From {
+		case 0:
+			parts = append(parts, fmt.Sprint(s.From))
+		case 1:
+			parts = append(parts, fmt.Sprintf("%d,%d", s.From, s.To))
+		default:
+			parts = append(parts, fmt.Sprintf("%d-%d", s.From, s.To))
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// String says which states are missing, and what to run.
+func (m *MissingStates) String() string {
+	return fmt.Sprintf("the %s; %s with SAMESTEP_DUMP=%s", m.states(), m.who(), m.Dump)
+}
+
+// states says which states are missing.
+func (m *MissingStates) states() string {
+	switch {
+	case len(m.A) == 0:
+		return spanText(m.B)
+	case len(m.B) > 0 && fmt.Sprint(m.A) != fmt.Sprint(m.B):
+		return fmt.Sprintf("%s of A, and the %s of B", spanText(m.A), spanText(m.B))
+	}
+	return spanText(m.A)
+}
+
+// who says which games to run again.
+func (m *MissingStates) who() string {
+	switch {
+	case len(m.A) == 0:
+		return "run the game of B again"
+	case len(m.B) == 0:
+		return "run the game of A again"
+	}
+	return "run both games again"
+}
+
+// spanText returns "state of tick 77", "states of ticks 77 and 78", or "states of ticks 60 to 80 and 90".
+func spanText(spans []desync.Span) string {
+	var parts []string
+	for _, s := range spans {
+		switch s.To - s.From {
+		case 0:
+			parts = append(parts, fmt.Sprint(s.From))
+		case 1:
+			parts = append(parts, fmt.Sprint(s.From), fmt.Sprint(s.To))
+		default:
+			parts = append(parts, fmt.Sprintf("%d to %d", s.From, s.To))
+		}
+	}
+	if len(spans) == 1 && spans[0].Exact() {
+		return "state of tick " + parts[0]
+	}
+	return "states of ticks " + words.List(parts)
+}
+
+// WriteHTML writes the result as one self-contained page, without scripts, fonts or network requests. It escapes everything
+// that comes from the recordings.
+func (d *Divergence) WriteHTML(w io.Writer) error {
+	p := &divergencePage{Divergence: d, Tree: pages.Tree(d.Fields.List), Cut: d.Fields.Total > len(d.Fields.List)}
+	p.Frames = d.commandLines()
+	for _, s := range []*Side{&d.A, &d.B} {
+		for _, r := range append([]*Recording{s.Recording}, s.More...) {
+			row := divergenceRow{Recording: r, Side: "A", Last: words.Count(r.Ticks, "tick")}
+			if s == &d.B {
+				row.Side = "B"
+			}
+			p.Rows = append(p.Rows, row)
+		}
+	}
+	return pages.Write(w, "divergence.html", p)
+}
+
+// A divergencePage is the data of the template.
+type divergencePage struct {
+	*Divergence
+	Rows   []divergenceRow
+	Frames []string
+	Tree   []*pages.Branch
+	Cut    bool
+}
+
+// Headline returns the verdict as a sentence.
+func (p *divergencePage) Headline() string { return pages.Capital(p.Verdict()) }
+
+// A divergenceRow describes one recording.
+type divergenceRow struct {
+	*Recording
+	Side, Last string
 }

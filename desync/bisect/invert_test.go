@@ -1,11 +1,10 @@
-package desync_test
+package bisect
 
 import (
 	"bytes"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/checksum"
-	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -63,7 +62,7 @@ func TestInvert(t *testing.T) {
 			}
 			other := bytes.Clone(own)
 			other[v.Offset+i/8] ^= 1 << (i % 8)
-			if got := desync.Invert(s, own, hashOf(t, other), 1<<40, nil); !bytes.Equal(got, other) {
+			if got := invert(s, own, hashOf(t, other), 1<<40, nil); !bytes.Equal(got, other) {
 				t.Fatalf("bit %d of %s was not found", i, v.Path)
 			}
 			tried++
@@ -80,7 +79,7 @@ func TestInvertNothing(t *testing.T) {
 	w := newAttic()
 	w.Tick, w.Last = 8, 7 // more than one bit
 	done, all := int64(0), int64(0)
-	if got := desync.Invert(s, own, hashOf(t, atticCodec.Append(nil, w)), 1<<40, func(d, a int64) { done, all = d, a }); got != nil {
+	if got := invert(s, own, hashOf(t, atticCodec.Append(nil, w)), 1<<40, func(d, a int64) { done, all = d, a }); got != nil {
 		t.Errorf("got a state for a checksum that no single bit gives")
 	}
 	if done <= 0 || done > all {
@@ -88,18 +87,18 @@ func TestInvertNothing(t *testing.T) {
 	}
 	w = newAttic()
 	w.Tick ^= 2
-	if got := desync.Invert(s, own, hashOf(t, atticCodec.Append(nil, w)), 63, nil); got != nil {
+	if got := invert(s, own, hashOf(t, atticCodec.Append(nil, w)), 63, nil); got != nil {
 		t.Error("a section of 4 bytes was searched with 63 bytes")
 	}
-	if got := desync.Invert(s, own, hashOf(t, atticCodec.Append(nil, w)), 64, nil); got == nil {
+	if got := invert(s, own, hashOf(t, atticCodec.Append(nil, w)), 64, nil); got == nil {
 		t.Error("a section of 4 bytes was not searched with 64 bytes")
 	}
 	large := newAttic()
 	large.Boxes[0].Things = make([]uint8, 16<<20)
-	if got := desync.Invert(s, atticCodec.Append(nil, large), 1, 1<<62, nil); got != nil {
+	if got := invert(s, atticCodec.Append(nil, large), 1, 1<<62, nil); got != nil {
 		t.Error("a state of 16 MiB was searched")
 	}
-	if got := desync.Invert(s, own[1:], 1, 1<<40, nil); got != nil {
+	if got := invert(s, own[1:], 1, 1<<40, nil); got != nil {
 		t.Error("got a state from malformed bytes")
 	}
 }
@@ -122,14 +121,14 @@ func TestTransfer(t *testing.T) {
 			test.then(then)
 			test.later(late)
 			want := atticCodec.Append(nil, then)
-			got := desync.Transfer(s, atticCodec.Append(nil, newAttic()), atticCodec.Append(nil, own), atticCodec.Append(nil, late), hashOf(t, want))
+			got := transfer(s, atticCodec.Append(nil, newAttic()), atticCodec.Append(nil, own), atticCodec.Append(nil, late), hashOf(t, want))
 			if !bytes.Equal(got, want) {
 				t.Errorf("got %x, want %x", got, want)
 			}
 		})
 	}
 	same := atticCodec.Append(nil, newAttic())
-	if got := desync.Transfer(s, same, same, same, 1); got != nil {
+	if got := transfer(s, same, same, same, 1); got != nil {
 		t.Error("got a state where nothing differs")
 	}
 }

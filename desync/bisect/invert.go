@@ -1,4 +1,4 @@
-package desync
+package bisect
 
 import (
 	"cmp"
@@ -11,6 +11,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -177,4 +179,105 @@ func (w *bitSearch) right(before *xxhash.Digest, at, i int, mask byte) bool {
 	d.Write(w.bytes[at:])
 	w.bytes[i] ^= mask
 	return w.search.solved(w.sums, w.section, d.Sum64())
+}
+
+// A hashSearch looks for a change of a state that gives a wanted checksum.
+type hashSearch struct {
+	state []byte
+	parts [][]byte // of the state, by section
+	sizes []int
+	sums  []uint64
+	hash  uint64 // the wanted checksum
+}
+
+// maxHashSearch is the size of the largest state to search, in bytes.
+const maxHashSearch = 16 << 20
+
+// newHashSearch returns a search in a copy of a state, or nil if the state is too large or not canonical.
+func newHashSearch(s *state.Schema, b []byte, hash uint64) *hashSearch {
+	if len(b) > maxHashSearch {
+		return nil
+	}
+	r := &hashSearch{state: slices.Clone(b), hash: hash}
+	var err error
+	if r.parts, err = s.Split(nil, r.state); err != nil {
+		return nil
+	}
+	for _, part := range r.parts {
+		r.sizes = append(r.sizes, len(part))
+		r.sums = append(r.sums, xxhash.Sum64(part))
+	}
+	return r
+}
+
+// solved reports whether the state has the wanted checksum if the sum of a section is sum.
+func (r *hashSearch) solved(sums []uint64, section int, sum uint64) bool {
+	before := sums[section]
+	sums[section] = sum
+	right := checksum.HashOf(r.sizes, sums) == r.hash
+	sums[section] = before
+	return right
+}
+
+// section returns the section that contains an offset of the state, and the offset at which the section begins.
+func (r *hashSearch) section(offset int) (section, begin int) {
+	for offset >= begin+r.sizes[section] {
+		begin += r.sizes[section]
+		section++
+	}
+	return section, begin
+}
+
+// maxTransfer is the maximum number of fields that are tried.
+const maxTransfer = 2048
+
+// transfer returns a copy of a state in which one field is changed, so that its checksum is hash, or nil if there is
+// none. It tries the fields in which two later states, a and b, differ: with the value in b, and changed by the
+// difference between a and b.
+func transfer(s *state.Schema, own, a, b []byte, hash uint64) []byte {
+	later, err := s.Diff(a, b, maxTransfer)
+	if err != nil {
+		return nil
+	}
+	r := newHashSearch(s, own, hash)
+	if r == nil {
+		return nil
+	}
+	for _, d := range later.List {
+		if r.transfer(s, a, b, d.Path) {
+			return r.state
+		}
+	}
+	return nil
+}
+
+// transfer changes one field, and restores it if the state does not get the wanted checksum.
+func (r *hashSearch) transfer(s *state.Schema, a, b []byte, path string) bool {
+	at, err := s.Lookup(r.state, path)
+	if err != nil || at.Node.Kind() >= state.String {
+		return false
+	}
+	x, err := s.Lookup(a, path)
+	if err != nil {
+		return false
+	}
+	y, err := s.Lookup(b, path)
+	if err != nil {
+		return false
+	}
+	section, _ := r.section(at.Offset)
+	before := diff.Number(at.Bytes)
+	from, to := diff.Number(x.Bytes), diff.Number(y.Bytes)
+	values := []uint64{to, before + to - from, before ^ from ^ to}
+	if at.Node.Kind() == state.Bool {
+		values = values[:1]
+	}
+	for _, value := range values {
+		diff.SetNumber(at.Bytes, value)
+		if r.solved(r.sums, section, xxhash.Sum64(r.parts[section])) {
+			return true
+		}
+	}
+	diff.SetNumber(at.Bytes, before)
+	return false
 }

@@ -1,4 +1,7 @@
-package desync
+// Package recordings compares what machines have recorded of one match of another engine (docs/spec/recordings.md): [Read] reads a
+// recording, [Compare] compares two machines and [CompareMachines] any number. Such a match cannot be simulated here, so a [Divergence]
+// says when the states begin to differ, in which fields, and whether the commands were the same, but not which machine is right.
+package recordings
 
 import (
 	"cmp"
@@ -9,6 +12,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -32,7 +36,7 @@ type Recording struct {
 	Type     string           `json:"type,omitempty"`     // of the state, as text
 	Ticks    lockstep.Tick    `json:"ticks"`
 	First    lockstep.Tick    `json:"first,omitempty"` // the tick at which it begins, of which it has a checksum, a state or commands
-	Gaps     []Span           `json:"gaps,omitempty"`  // ticks between First and Ticks of which it has nothing
+	Gaps     []desync.Span    `json:"gaps,omitempty"`  // ticks between First and Ticks of which it has nothing
 	Torn     bool             `json:"torn"`            // it ends early: some commands of its last tick may be missing
 	Checks   int              `json:"checks"`          // ticks with a checksum of this machine, or without a Player the agreed one
 	States   []lockstep.Tick  `json:"states"`          // ticks of which it has the state
@@ -45,7 +49,7 @@ type Recording struct {
 	sums     []recordedSum // by tick
 	pool     []uint64      // the checksums of sections
 	dumps    []recordedState
-	lost     []Span        // ticks of a replay whose commands fell into its gaps
+	lost     []desync.Span // ticks of a replay whose commands fell into its gaps
 	orders   []recordedSum // of the players in ticks whose commands were not recorded by player
 }
 
@@ -62,9 +66,9 @@ type recordedState struct {
 	hash uint64 // of its bytes
 }
 
-// ReadRecording reads an imported match. name is that of its file. The error wraps [ErrNoRecording] if r is another replay.
+// Read reads an imported match. name is that of its file. The error wraps [ErrNoRecording] if r is another replay.
 // A file that is damaged or ends early is a torn recording.
-func ReadRecording(r *replay.Reader, name string) (*Recording, error) {
+func Read(r *replay.Reader, name string) (*Recording, error) {
 	own, err := r.Reopen()
 	if err != nil {
 		return nil, err
@@ -110,9 +114,9 @@ func (p *recordingReader) gaps() {
 	}
 	stated := slices.Clone(f.Gaps)
 	for _, g := range matchlog.Gaps(sums, p.ran) {
-		f.Gaps = append(f.Gaps, Span{lockstep.Tick(g.From), lockstep.Tick(g.To)})
+		f.Gaps = append(f.Gaps, desync.Span{From: lockstep.Tick(g.From), To: lockstep.Tick(g.To)})
 	}
-	slices.SortFunc(f.Gaps, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
+	slices.SortFunc(f.Gaps, func(a, b desync.Span) int { return cmp.Compare(a.From, b.From) })
 	kept := f.Gaps[:0]
 	for _, g := range f.Gaps {
 		switch last := len(kept) - 1; {
@@ -127,10 +131,10 @@ func (p *recordingReader) gaps() {
 	for _, g := range kept {
 		from := g.From // the machine may be away since its last checksum, unless the file says when it went
 		_, there := slices.BinarySearch(p.ran, uint32(from)-1)
-		if there || slices.ContainsFunc(stated, func(s Span) bool { return s.From == from }) {
+		if there || slices.ContainsFunc(stated, func(s desync.Span) bool { return s.From == from }) {
 			from++
 		}
-		f.lost = append(f.lost, Span{from, g.To + 1})
+		f.lost = append(f.lost, desync.Span{From: from, To: g.To + 1})
 	}
 }
 
@@ -140,23 +144,23 @@ func (r *Recording) ran(t lockstep.Tick) bool {
 	if t <= r.First || t > r.Ticks || r.Torn && t == r.Ticks {
 		return false
 	}
-	i, _ := slices.BinarySearchFunc(r.lost, t, func(l Span, t lockstep.Tick) int { return cmp.Compare(l.To, t) })
+	i, _ := slices.BinarySearchFunc(r.lost, t, func(l desync.Span, t lockstep.Tick) int { return cmp.Compare(l.To, t) })
 	return i == len(r.lost) || t < r.lost[i].From
 }
 
 // unheard returns the first ticks, of those after one up to another, whose commands the recording does not have, and whether there are any.
-func (r *Recording) unheard(after, to lockstep.Tick) (Span, bool) {
+func (r *Recording) unheard(after, to lockstep.Tick) (desync.Span, bool) {
 	for _, l := range r.lost {
 		if from, last := max(l.From, after+1), min(l.To, to); from <= last {
-			return Span{from, last}, true
+			return desync.Span{From: from, To: last}, true
 		}
 	}
-	return Span{to, to}, r.Torn && to >= r.Ticks
+	return desync.Span{From: to, To: to}, r.Torn && to >= r.Ticks
 }
 
-// RecordedMatch reports whether a replay is an imported match with more than commands, checksums and notes, and returns
+// MatchOf reports whether a replay is an imported match with more than commands, checksums and notes, and returns
 // [Recording.Match] of it. It reads only the beginning.
-func RecordedMatch(r *replay.Reader) (match string, ok bool) {
+func MatchOf(r *replay.Reader) (match string, ok bool) {
 	own, err := r.Reopen()
 	if err != nil {
 		return "", false
@@ -262,7 +266,7 @@ func (p *recordingReader) foreign(rec *record.Record) error {
 	e, err := p.lines.Next(rec.Line)
 	switch {
 	case err != nil:
-		return lineError(rec, err)
+		return matchlog.MalformedAfter(uint32(rec.Tick), err)
 	case e == nil: // the header
 		h := p.lines.Header
 		f.Match, f.Sections, f.Type, f.schema = h.Match, h.Sections, h.Type, h.Schema
@@ -271,7 +275,7 @@ func (p *recordingReader) foreign(rec *record.Record) error {
 			f.Player = &by
 		}
 	case e.Gap:
-		f.Gaps = append(f.Gaps, Span{lockstep.Tick(e.Tick), lockstep.Tick(e.Until)})
+		f.Gaps = append(f.Gaps, desync.Span{From: lockstep.Tick(e.Tick), To: lockstep.Tick(e.Until)})
 	case e.Order:
 		f.orders = append(f.orders, recordedSum{hash: e.Hash, tick: lockstep.Tick(e.Tick)})
 	case f.Player != nil && e.Player != uint8(*f.Player):
@@ -325,7 +329,7 @@ func (r *Recording) state(t lockstep.Tick) ([]byte, error) {
 		}
 		e, err := lines.Next(rec.Line)
 		if err != nil {
-			return lineError(rec, err)
+			return matchlog.MalformedAfter(uint32(rec.Tick), err)
 		}
 		if e != nil && e.Dump && !e.More && e.Tick == uint32(t) && (r.Player == nil || e.Player == uint8(*r.Player)) {
 			found = e.State
@@ -340,8 +344,4 @@ func (r *Recording) state(t lockstep.Tick) ([]byte, error) {
 		err = fmt.Errorf("desync: %s has no state of tick %d any more", r.File, t)
 	}
 	return nil, err
-}
-
-func lineError(rec *record.Record, err error) error {
-	return fmt.Errorf("desync: a line after tick %d: %w: %w", rec.Tick, matchlog.ErrMalformed, err)
 }

@@ -1,6 +1,8 @@
-package desync
+package recordings
 
 import (
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/bisect"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -8,16 +10,16 @@ import (
 // A Divergence says where two recordings of one match of another engine begin to differ. Such a match cannot be simulated
 // here, so it does not say which of them is right.
 type Divergence struct {
-	A RecordedSide `json:"a"`
-	B RecordedSide `json:"b"`
+	A Side `json:"a"`
+	B Side `json:"b"`
 
 	// Cause is what the recordings show about the reason.
 	Cause DivergenceCause `json:"cause"`
 
 	// Frame is the first tick whose commands differ after the last tick at which the checksums agree before they differ, of those
 	// that both have, or nil. Commands describes them.
-	Frame    *FrameDifference `json:"-"`
-	Commands *FrameText       `json:"commands"`
+	Frame    *bisect.FrameDifference `json:"-"`
+	Commands *bisect.FrameText       `json:"commands"`
 
 	// Order is the first tick whose commands are the same, but of which the players stand in another order, if that is the
 	// cause; else 0. Like that of Frame, it is the tick of the state to which the commands lead.
@@ -57,7 +59,7 @@ type Divergence struct {
 	Notes []string `json:"notes"`
 
 	// LeftOut are the other recordings that [CompareMachines] was given.
-	LeftOut []LeftOut `json:"left_out,omitempty"`
+	LeftOut []desync.LeftOut `json:"left_out,omitempty"`
 
 	path  string
 	limit int
@@ -65,8 +67,8 @@ type Divergence struct {
 	early lockstep.Tick // whose commands differ, and after which the states agree; 0 for none
 }
 
-// A RecordedSide is one of the two machines: its recordings, of which the first one counts.
-type RecordedSide struct {
+// A Side is one of the two machines: its recordings, of which the first one counts.
+type Side struct {
 	*Recording
 	More []*Recording `json:"more,omitempty"`
 
@@ -106,8 +108,8 @@ type Rerun struct {
 	Sections []string      `json:"sections"` // of the states, as far as known
 }
 
-// RecordingOptions are the options of [CompareRecordings].
-type RecordingOptions struct {
+// Options are the options of [Compare].
+type Options struct {
 	// Tick is the tick whose states are compared; nil means the first one that differs.
 	Tick *lockstep.Tick
 

@@ -1,20 +1,27 @@
-package desync_test
+package bisect_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
+	"reflect"
 	"testing"
 
+	"github.com/cespare/xxhash/v2"
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/bisect"
+	"github.com/seed-49bee653/samestep/internal/testing/dots"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-func compare(tb testing.TB, a, b []byte) *desync.Comparison {
+func compare(tb testing.TB, a, b []byte) *bisect.Comparison {
 	tb.Helper()
-	c, err := desync.Compare(openReplay(tb, a), openReplay(tb, b))
+	c, err := bisect.Compare(openReplay(tb, a), openReplay(tb, b))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -108,7 +115,7 @@ func TestCompareShorter(t *testing.T) {
 // The readable part of a torn file is compared, and the error says which file is torn.
 func TestCompareDamaged(t *testing.T) {
 	_, file, _ := recordMatch(t, 100, replay.WriterOptions{FlushTicks: 10})
-	c, err := desync.Compare(openReplay(t, file), openReplay(t, file[:len(file)-200]))
+	c, err := bisect.Compare(openReplay(t, file), openReplay(t, file[:len(file)-200]))
 	if !errors.Is(err, io.ErrUnexpectedEOF) || c == nil || !c.Same() || c.B.Ticks < 50 || c.B.Ended {
 		t.Errorf("got %+v, error %v, want the same up to the tear", c, err)
 	}
@@ -151,16 +158,110 @@ func TestCompareLong(t *testing.T) {
 	if _, err := replay.StateAt(openReplay(t, long), g, last+1, replay.SimulateOptions{}); !errors.Is(err, replay.ErrLimit) {
 		t.Errorf("StateAt after the end: got error %v, want %v", err, replay.ErrLimit)
 	}
-	_, err := desync.BisectReports(openReplay(t, long), []desync.Report{{Tick: last - 5, Hash: 1}}, g, desync.BisectOptions{})
+	_, err := bisect.Reports(openReplay(t, long), []bisect.Report{{Tick: last - 5, Hash: 1}}, g, bisect.Options{})
 	if !errors.Is(err, replay.ErrLimit) {
 		t.Errorf("BisectReports: got error %v, want %v", err, replay.ErrLimit)
 	}
-	if _, err = desync.Bisect(openReplay(t, long), openReplay(t, lengthen(t, file, 2)), g, desync.BisectOptions{}); !errors.Is(err, replay.ErrLimit) {
+	if _, err = bisect.Replays(openReplay(t, long), openReplay(t, lengthen(t, file, 2)), g, bisect.Options{}); !errors.Is(err, replay.ErrLimit) {
 		t.Errorf("Bisect: got error %v, want %v", err, replay.ErrLimit)
 	}
 	other := retell(t, file, hurt(t, 35, xor(t, "Dots[1].Pos.X", 3)))
-	found, err := desync.Bisect(openReplay(t, long), openReplay(t, lengthen(t, other, 2)), g, desync.BisectOptions{})
+	found, err := bisect.Replays(openReplay(t, long), openReplay(t, lengthen(t, other, 2)), g, bisect.Options{})
 	if err != nil || found.Tick != 40 {
 		t.Errorf("Bisect near the beginning: got %+v, error %v, want tick 40", found, err)
+	}
+}
+
+// Comparing any two files gives the same result both ways, a file equals itself, and the facts of the records are found
+// without a game.
+func FuzzCompare(f *testing.F) {
+	_, file, _ := recordMatch(f, 1, replay.WriterOptions{})
+	prefix := file[:32]
+	_, h := newDots(f, lockstep.DefaultSettings(2))
+	before := dotsCodec.Append(nil, &dots.State{Dots: make([]dots.Dot, 4)})
+	after := dotsCodec.Append(nil, &dots.State{Dots: make([]dots.Dot, 5)})
+	var enc record.Encoder
+	body := bytes.Clone(enc.Header(h))
+	body = append(body, enc.Keyframe(0, 1, nil, before)...)
+	body = append(body, enc.Frame(&lockstep.Frame{Tick: 1, Commands: []lockstep.Command{{Tick: 1, Player: 1, Sequence: 1, Kind: 1, Payload: []byte{1, 2, 3}}}})...)
+	body = append(body, enc.Empty(3)...)
+	body = append(body, enc.Checksum(4, 5)...)
+	body = append(body, enc.Mismatch(4, 1, 6)...)
+	body = append(body, enc.Keyframe(4, 5, []record.LastSequence{{Player: 1, Sequence: 1}}, after)...)
+	body = append(body, enc.End("over")...)
+	if err := replay.Play(openReplay(f, batch(prefix, body)), nil, nil); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(body, body)
+	f.Add(body, bytes.Replace(body, []byte{1, 0xc4, 3, 1}, []byte{2, 0xc4, 3, 1}, 1))
+	f.Add(body, body[:len(body)-20])
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		x, y := batch(prefix, a), batch(prefix, b)
+		one, err := bisect.Compare(openReplay(t, x), openReplay(t, y))
+		if err != nil {
+			checkError(t, err)
+		}
+		two, _ := bisect.Compare(openReplay(t, y), openReplay(t, x))
+		if one.Compared != two.Compared || one.Differed != two.Differed || one.Same() != two.Same() || !reflect.DeepEqual(one.A, two.B) ||
+			(one.Frame == nil) != (two.Frame == nil) || one.Frame != nil && (one.Frame.Tick != two.Frame.Tick || !cmp.Equal(one.Frame.A, two.Frame.B)) {
+			t.Fatalf("one way %+v, the other %+v", one, two)
+		}
+		if own, _ := bisect.Compare(openReplay(t, x), openReplay(t, x)); !own.Same() {
+			t.Fatalf("a file differs from itself: %+v", own)
+		}
+		found, err := bisect.Replays(openReplay(t, x), openReplay(t, y), nil, bisect.Options{})
+		if err == nil && found.Known && found.Agreed >= found.Tick {
+			t.Fatalf("got %+v", found)
+		}
+		reports, err := bisect.PlayerReports(openReplay(t, x), 1)
+		if err != nil {
+			checkError(t, err)
+		}
+		if found, err := bisect.Reports(openReplay(t, y), reports, nil, bisect.Options{}); err == nil && found.Cause != bisect.OriginUnknown {
+			t.Fatalf("got %+v without a game", found)
+		}
+	})
+}
+
+// batch returns a file with one block, a batch of the records in body.
+func batch(prefix, body []byte) []byte {
+	block := append(binary.AppendUvarint([]byte{1}, uint64(len(body))), body...)
+	check := xxhash.Sum64(append(binary.LittleEndian.AppendUint64(nil, xxhash.Sum64(prefix)), block...))
+	return binary.LittleEndian.AppendUint64(append(bytes.Clone(prefix), block...), check)
+}
+
+func checkError(t *testing.T, err error) {
+	t.Helper()
+	if !errors.As(err, new(*replay.DamageError)) && !errors.Is(err, replay.ErrLimit) {
+		t.Fatalf("got error %T: %v", err, err)
+	}
+}
+
+// A description of a tick's commands can be a thousand times as long as their bytes. Only the printed commands are
+// described, and no text is longer than MaxText.
+func TestDescribeFrame(t *testing.T) {
+	d, err := lockstep.NewDescriber(&lockstep.Header{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := make([]lockstep.Command, 100)
+	for i := range own {
+		own[i] = lockstep.Command{Sequence: lockstep.Sequence(i + 1), Payload: make([]byte, lockstep.MaxPayload)}
+	}
+	for _, c := range []struct{ others, limit, texts, more int }{
+		{0, 20, 20, 80}, {0, 0, 0, 100}, {0, -1, 0, 100}, {0, 1000, 100, 0}, {95, 20, 5, 0}, {100, 20, 0, 0},
+	} {
+		x := bisect.DescribeFrame(&bisect.FrameDifference{Tick: 7, A: own, B: own[:c.others]}, d, d, c.limit)
+		if len(x.A) != c.texts || x.MoreA != c.more || len(x.B) != 0 || x.MoreB != 0 || x.Tick != 7 {
+			t.Errorf("%d others, limit %d: got %d and %d more, B %d and %d more, want %d and %d, and none", c.others, c.limit, len(x.A), x.MoreA, len(x.B), x.MoreB, c.texts, c.more)
+		}
+		for _, text := range x.A {
+			if n := len(text); n < desync.MaxText || n > desync.MaxText+8 {
+				t.Errorf("got a text of %d bytes, want it cut to %d", n, desync.MaxText)
+			}
+		}
+	}
+	if x := bisect.DescribeFrame(&bisect.FrameDifference{A: own}, nil, d, 20); len(x.A) != 0 || x.MoreA != len(own) {
+		t.Errorf("without a describer: got %d texts and %d more", len(x.A), x.MoreA)
 	}
 }

@@ -1,4 +1,4 @@
-package desync_test
+package bisect_test
 
 import (
 	"bytes"
@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/bisect"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/internal/testing/dots"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -40,12 +42,12 @@ func TestBisectLong(t *testing.T) {
 	for range pairs {
 		b, tick, path := m.hurt(t, r)
 		from := time.Now()
-		found, err := desync.Bisect(openReplay(t, m.file), openReplay(t, b), m.game, desync.BisectOptions{})
+		found, err := bisect.Replays(openReplay(t, m.file), openReplay(t, b), m.game, bisect.Options{})
 		took = append(took, time.Since(from))
 		if err != nil {
 			t.Fatal(err)
 		}
-		right := found.Cause == desync.OriginB && found.Agreed < tick && tick <= found.Tick && found.Tick-found.Agreed <= lockstep.Tick(m.every)
+		right := found.Cause == bisect.OriginB && found.Agreed < tick && tick <= found.Tick && found.Tick-found.Agreed <= lockstep.Tick(m.every)
 		field := found.FieldsTick == found.Tick && found.Fields.Total == 1 && found.Fields.List[0].First.Path == path
 		if right {
 			checked++
@@ -131,7 +133,7 @@ func (m *longMatch) hurt(tb testing.TB, r *rand.Rand) (file []byte, tick lockste
 	codec := state.MustCompile[skirmish.World]()
 	for {
 		tick = lockstep.Tick(1 + r.IntN(m.ticks-1))
-		g := changed(tb, skirmish.Rules(), codec, tick, func(snapshot []byte) {
+		g := dots.Changed(tb, skirmish.Rules(), codec, tick, func(snapshot []byte) {
 			v := randomLeaf(tb, r, codec.Schema(), snapshot)
 			path = v.Path
 			bit := r.IntN(8 * len(v.Bytes))

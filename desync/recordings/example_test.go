@@ -1,22 +1,22 @@
-package desync_test
+package recordings_test
 
 import (
 	"bytes"
 	"fmt"
 	"os"
 
-	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/recordings"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
 // readRecording reads the recording of a machine.
-func readRecording(m recorded, name string) *desync.Recording {
+func readRecording(m recorded, name string) *recordings.Recording {
 	file := m.replay()
 	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		panic(err)
 	}
-	found, err := desync.ReadRecording(r, name)
+	found, err := recordings.Read(r, name)
 	if err != nil {
 		panic(err)
 	}
@@ -24,25 +24,25 @@ func readRecording(m recorded, name string) *desync.Recording {
 }
 
 // Two machines have recorded a match of another engine (docs/import.md). They are compared like samestep replay bisect does.
-func ExampleCompareRecordings() {
+func ExampleCompare() {
 	a, b := readRecording(recorded{by: 0}, "a.jsonl"), readRecording(recorded{by: 1, wrong: 6}, "b.jsonl")
-	d, err := desync.CompareRecordings([]*desync.Recording{a}, []*desync.Recording{b}, desync.RecordingOptions{Limit: 5})
+	d, err := recordings.Compare([]*recordings.Recording{a}, []*recordings.Recording{b}, recordings.Options{Limit: 5})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	var missing *desync.MissingStates = d.Missing
-	fmt.Println(d.Cause == desync.CauseStates, d.Tick, d.Sections, missing.Dump)
+	var missing *recordings.MissingStates = d.Missing
+	fmt.Println(d.Cause == recordings.CauseStates, d.Tick, d.Sections, missing.Dump)
 
 	// Both machines play the match again with that, and record the states.
 	states := []int{5, 6}
-	all := []*desync.Recording{a, b, readRecording(recorded{by: 0, states: states}, "a2.jsonl"), readRecording(recorded{by: 1, wrong: 6, states: states}, "b2.jsonl")}
-	sideA, sideB, err := desync.SidesOf(all)
+	all := []*recordings.Recording{a, b, readRecording(recorded{by: 0, states: states}, "a2.jsonl"), readRecording(recorded{by: 1, wrong: 6, states: states}, "b2.jsonl")}
+	sideA, sideB, err := recordings.SidesOf(all)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	if d, err = desync.CompareRecordings(sideA, sideB, desync.RecordingOptions{}); err != nil {
+	if d, err = recordings.Compare(sideA, sideB, recordings.Options{}); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -68,12 +68,12 @@ func ExampleCompareRecordings() {
 
 // What is compared: sides with their recordings, and what a second run has shown.
 func ExampleDivergence() {
-	var d desync.Divergence
-	var side desync.RecordedSide = d.A
+	var d recordings.Divergence
+	var side recordings.Side = d.A
 	fmt.Println(len(side.More), len(d.Reruns))
-	r := desync.Rerun{Side: "A", File: "a2.jsonl", Tick: 40, Sections: []string{"Units"}}
+	r := recordings.Rerun{Side: "A", File: "a2.jsonl", Tick: 40, Sections: []string{"Units"}}
 	fmt.Println(&r)
-	for _, cause := range []desync.DivergenceCause{desync.CauseNone, desync.CauseCommands, desync.CauseStates, desync.CauseStart, desync.CauseRerun} {
+	for _, cause := range []recordings.DivergenceCause{recordings.CauseNone, recordings.CauseCommands, recordings.CauseStates, recordings.CauseStart, recordings.CauseRerun} {
 		fmt.Print(cause, " ")
 	}
 	fmt.Println()

@@ -1,4 +1,12 @@
-package desync
+// Package bisect finds where two copies of a match begin to differ.
+//
+//   - [Compare] compares the records of two replays, without a simulation.
+//   - [Replays] finds the first tick at which two replays differ, and the fields: it compares their checksums and keyframes, and simulates
+//     the ticks between the last equal and the first different one. [Reports] does so for a replay and reported checksums.
+//   - [Files], [File], [Player] and [Games] do so for files, and find the game.
+//
+// A [Bisection] says where the difference comes from (an [Origin]), and nothing of who was wrong: package desync judges that.
+package bisect
 
 import (
 	"bytes"
@@ -6,15 +14,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
-	"github.com/seed-49bee653/samestep/desync/internal/diff"
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
-
-// ErrNothingCompared means that there was nothing to compare, so that nothing is known.
-var ErrNothingCompared = errors.New("nothing to compare")
 
 // A Comparison has the differences between the records of two replays of one match. It needs no simulation.
 type Comparison struct {
@@ -30,15 +37,15 @@ type Comparison struct {
 	Compared int `json:"compared"`
 	Differed int `json:"differed"`
 
-	A CompareSide `json:"a"`
-	B CompareSide `json:"b"`
+	A Side `json:"a"`
+	B Side `json:"b"`
 
 	agreed lockstep.Tick // the last tick with equal checksums, if known
 	known  bool
 }
 
-// A CompareSide says how far one of two replays goes, and how it ends.
-type CompareSide struct {
+// A Side says how far one of two replays goes, and how it ends.
+type Side struct {
 	Ticks  lockstep.Tick `json:"ticks"`
 	Ended  bool          `json:"ended"`
 	Reason string        `json:"reason"` // why the match ended
@@ -51,12 +58,12 @@ type CompareSide struct {
 }
 
 // differs reports whether the match ended at the same tick in both, but not in the same way by its rules.
-func (s *CompareSide) differs(o *CompareSide) bool {
+func (s *Side) differs(o *Side) bool {
 	return s.Ended && o.Ended && s.Ticks == o.Ticks && (s.ByRules != o.ByRules || !bytes.Equal(s.result, o.result))
 }
 
 // EndText says how the match ended, with the result of its rules.
-func (s *CompareSide) EndText() string {
+func (s *Side) EndText() string {
 	if len(s.Result) == 0 {
 		return fmt.Sprintf("%q", s.Reason)
 	}
@@ -67,27 +74,6 @@ func (s *CompareSide) EndText() string {
 type FrameDifference struct {
 	Tick lockstep.Tick
 	A, B []lockstep.Command
-}
-
-// oneBit reports whether the commands differ in a single bit of a payload.
-func (f *FrameDifference) oneBit() bool {
-	if len(f.A) != len(f.B) {
-		return false
-	}
-	differ := 0
-	for i := range f.A {
-		a, b := &f.A[i], &f.B[i]
-		if record.Compare(a, b) != 0 || a.Kind != b.Kind {
-			return false
-		}
-		if !bytes.Equal(a.Payload, b.Payload) {
-			differ++
-			if !diff.OneBit(a.Payload, b.Payload) {
-				return false
-			}
-		}
-	}
-	return differ == 1
 }
 
 // A ChecksumDifference has two checksums of one tick.
@@ -157,6 +143,21 @@ func (c *Comparison) frames(x, y *outline) {
 	}
 }
 
+// Frames calls visit with each tick whose commands differ in two replays, as far as both can be read, until it returns false.
+func Frames(a, b *replay.Reader, visit func(*FrameDifference) bool) error {
+	x, err := newOutline(a)
+	if err != nil {
+		return err
+	}
+	y, err := newOutline(b)
+	if err != nil {
+		return err
+	}
+	x.frames, y.frames = true, true
+	differingFrames(x, y, visit)
+	return nil
+}
+
 // differingFrames calls visit with each tick whose commands differ, up to where the shorter replay ends, until it returns false.
 func differingFrames(x, y *outline, visit func(*FrameDifference) bool) {
 	x.next()
@@ -214,9 +215,9 @@ type outline struct {
 	header     *lockstep.Header
 	frame      lockstep.Frame // the current one; after the last, an empty one of tick MaxUint32
 	evidence   evidence
-	frames     bool       // only frames are needed: the evidence stays empty
-	mismatches []mismatch // at most maxEvidence
-	side       CompareSide
+	frames     bool   // only frames are needed: the evidence stays empty
+	mismatches []item // at most maxEvidence
+	side       Side
 	done       bool
 	err        error // why the replay cannot be read further
 }
@@ -257,7 +258,7 @@ func (o *outline) next() {
 			o.header = rec.Header
 		case record.KindMismatch:
 			if len(o.mismatches) < maxEvidence {
-				o.mismatches = append(o.mismatches, mismatch{rec.Tick, rec.Player, rec.Hash})
+				o.mismatches = append(o.mismatches, item{tick: rec.Tick, hash: rec.Hash})
 			}
 		case record.KindPanic:
 			o.side.Panic = replay.NewPanic(rec).Error()
@@ -292,4 +293,76 @@ func equalCommands(a, b []lockstep.Command) bool {
 		}
 	}
 	return true
+}
+
+// A FrameText is the commands of a tick that only one side has, as text.
+type FrameText struct {
+	Tick  lockstep.Tick `json:"tick"`
+	A     []string      `json:"a"`
+	B     []string      `json:"b"`
+	MoreA int           `json:"more_a"` // beyond those in A
+	MoreB int           `json:"more_b"`
+}
+
+// DescribeFrame describes at most limit commands of each side, in the words of its describer; nil counts them only. It
+// returns nil for nil.
+func DescribeFrame(f *FrameDifference, a, b *lockstep.Describer, limit int) *FrameText {
+	if f == nil {
+		return nil
+	}
+	t := &FrameText{Tick: f.Tick}
+	t.A, t.MoreA = onlyHere(a, f.A, f.B, limit)
+	t.B, t.MoreB = onlyHere(b, f.B, f.A, limit)
+	return t
+}
+
+// Lines returns the text, with a line for each command.
+func (f *FrameText) Lines() []string {
+	lines := []string{fmt.Sprintf("first differ in tick %d", f.Tick)}
+	for _, side := range []struct {
+		name  string
+		texts []string
+		more  int
+	}{{"A", f.A, f.MoreA}, {"B", f.B, f.MoreB}} {
+		for _, text := range side.texts {
+			lines = append(lines, side.name+"  "+text)
+		}
+		if side.more > 0 {
+			lines = append(lines, fmt.Sprintf("%s  and %d more", side.name, side.more))
+		} else if len(side.texts) == 0 {
+			lines = append(lines, side.name+"  none")
+		}
+	}
+	return lines
+}
+
+// add adds nothing for nil.
+func (f *FrameText) add(p *words.Page) {
+	if f == nil {
+		return
+	}
+	name := "commands"
+	for _, line := range f.Lines() {
+		p.Line(name, "%s", line)
+		name = ""
+	}
+}
+
+// onlyHere describes the first limit commands that only one side has, and returns the number of the others.
+func onlyHere(d *lockstep.Describer, own, others []lockstep.Command, limit int) (texts []string, more int) {
+	texts = []string{}
+	for i := range own {
+		c := &own[i]
+		if slices.ContainsFunc(others, func(o lockstep.Command) bool {
+			return record.Compare(&o, c) == 0 && o.Kind == c.Kind && string(o.Payload) == string(c.Payload)
+		}) {
+			continue
+		}
+		if d == nil || len(texts) >= limit {
+			more++
+			continue
+		}
+		texts = append(texts, words.Clipped(fmt.Sprintf("#%d %s", c.Sequence, d.Describe(c)), desync.MaxText))
+	}
+	return texts, more
 }

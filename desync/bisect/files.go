@@ -1,4 +1,4 @@
-package desync
+package bisect
 
 import (
 	"cmp"
@@ -16,10 +16,10 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// BisectFiles is [Bisect] of two files, replays or bundles, of one match. The game that fits the first file simulates
+// Files is [Replays] of two files, replays or bundles, of one match. The game that fits the first file simulates
 // both. Without one, only records are compared. If nothing differs, there is no error, and the result says Same. A
 // damaged file is compared up to its Damage. The result is never nil: with an error, its text and its JSON say only that.
-func BisectFiles(a, b *replay.File, games replay.Games, o BisectOptions) (*Bisection, error) {
+func Files(a, b *replay.File, games replay.Games, o Options) (*Bisection, error) {
 	x, err := openSide(a, games)
 	if err != nil {
 		return refused(fileError(a, err))
@@ -28,15 +28,15 @@ func BisectFiles(a, b *replay.File, games replay.Games, o BisectOptions) (*Bisec
 	if err != nil {
 		return refused(fileError(b, err))
 	}
-	found, err := Bisect(x.reader, y.reader, x.game, o)
+	found, err := Replays(x.reader, y.reader, x.game, o)
 	return x.finish(found, y.describer, "B", o, err)
 }
 
 // ErrNoReports means that there are no reported checksums to compare with.
 var ErrNoReports = errors.New("no reported checksums")
 
-// BisectFile is [BisectReports] of a file, with the result of [BisectFiles]. Without reports the error wraps [ErrNoReports].
-func BisectFile(a *replay.File, reports []Report, games replay.Games, o BisectOptions) (*Bisection, error) {
+// File is [Reports] of a file, with the result of [Files]. Without reports the error wraps [ErrNoReports].
+func File(a *replay.File, reports []Report, games replay.Games, o Options) (*Bisection, error) {
 	if len(reports) == 0 {
 		return refused(fileError(a, ErrNoReports))
 	}
@@ -44,13 +44,13 @@ func BisectFile(a *replay.File, reports []Report, games replay.Games, o BisectOp
 	if err != nil {
 		return refused(fileError(a, err))
 	}
-	found, err := BisectReports(x.reader, reports, x.game, o)
+	found, err := Reports(x.reader, reports, x.game, o)
 	return x.finish(found, nil, "the reported checksum", o, err)
 }
 
-// BisectPlayer is [BisectFile] with the checksums that the file says a player has reported, and of a bundle, with the states
+// Player is [File] with the checksums that the file says a player has reported, and of a bundle, with the states
 // that the player sent. If the player has reported none, the error wraps [ErrNoReports].
-func BisectPlayer(a *replay.File, p lockstep.Player, games replay.Games, o BisectOptions) (*Bisection, error) {
+func Player(a *replay.File, p lockstep.Player, games replay.Games, o Options) (*Bisection, error) {
 	r, err := a.Reader()
 	if err != nil {
 		return refused(fileError(a, err))
@@ -72,7 +72,7 @@ func BisectPlayer(a *replay.File, p lockstep.Player, games replay.Games, o Bisec
 		return refused(fileError(a, fmt.Errorf("player %d: %w", p, ErrNoReports)))
 	}
 	o.Second = cmp.Or(o.Second, fmt.Sprintf("player %d", p))
-	return BisectFile(a, reports, games, o)
+	return File(a, reports, games, o)
 }
 
 // withStates adds the states of a bundle's player to reports. It leaves out a state that has another checksum than the one
@@ -108,18 +108,20 @@ func withStates(reports []Report, b *replay.Bundle, h *lockstep.Header) ([]Repor
 // withAgain adds the state hashes of the ticks that the player's machine has computed again, if they led to what it had reported.
 func withAgain(reports []Report, m *replay.Manifest) []Report {
 	a := m.Resimulation
-	if checkAgain(m) != nil || a == nil || slices.ContainsFunc(a.Runs, func(run []string) bool { return !slices.Equal(run, a.Runs[0]) }) {
+	if a == nil || len(a.Runs) == 0 || a.From < m.Agreed || a.To != m.Tick || slices.ContainsFunc(a.Runs, func(run []string) bool { return !slices.Equal(run, a.Runs[0]) }) {
 		return reports
 	}
 	run := a.Runs[0]
+	if a.From >= a.To || int(a.To-a.From) != len(run) {
+		return reports
+	}
 	last := slices.IndexFunc(m.Groups, func(g replay.BundleGroup) bool { return g.Checksum == run[len(run)-1] })
 	if last < 0 || !slices.Contains(m.Groups[last].Players, m.Player) {
 		return reports
 	}
 	for i, text := range run {
 		t := a.From + 1 + lockstep.Tick(i)
-		hash, _ := checksum.ParseHash(text) // checkAgain has parsed it
-		if !slices.ContainsFunc(reports, func(r Report) bool { return r.Tick == t }) {
+		if hash, err := checksum.ParseHash(text); err == nil && !slices.ContainsFunc(reports, func(r Report) bool { return r.Tick == t }) {
 			reports = append(reports, Report{Tick: t, Hash: hash})
 		}
 	}
@@ -153,7 +155,7 @@ func openSide(f *replay.File, games replay.Games) (*fileSide, error) {
 }
 
 // finish completes the result of a bisection, or returns its error.
-func (s *fileSide) finish(found *Bisection, other *lockstep.Describer, second string, o BisectOptions, err error) (*Bisection, error) {
+func (s *fileSide) finish(found *Bisection, other *lockstep.Describer, second string, o Options, err error) (*Bisection, error) {
 	same := errors.Is(err, ErrSame)
 	if err != nil && !same {
 		return refused(err)
@@ -201,7 +203,7 @@ func (b *Bisection) WriteText(w io.Writer) error {
 // ends says how far the replays go, if that is not to the same tick, or one of them ends there without an end of the match.
 func (b *Bisection) ends() string {
 	var ends []string
-	for i, s := range []*CompareSide{b.A, b.B} {
+	for i, s := range []*Side{b.A, b.B} {
 		switch name := "AB"[i : i+1]; {
 		case s == nil:
 		case s.Panic != "":
@@ -296,18 +298,21 @@ func (b *Bisection) edited() string {
 // MarshalJSON returns the result as samestep replay bisect --json prints it.
 func (b *Bisection) MarshalJSON() ([]byte, error) {
 	if b.refused {
-		return json.Marshal(refusal{replay.ClassOf(b.Err), nil, errorText(b.Err)})
+		return json.Marshal(struct {
+			Class replay.Class `json:"class"`
+			Error string       `json:"error"`
+		}{replay.ClassOf(b.Err), words.OfError(b.Err)})
 	}
 	if b.Same {
 		return json.Marshal(struct {
 			Same     bool          `json:"same"`
 			Agreed   lockstep.Tick `json:"agreed"`
 			Compared int           `json:"compared"`
-			A        *CompareSide  `json:"a,omitempty"`
-			B        *CompareSide  `json:"b,omitempty"`
+			A        *Side         `json:"a,omitempty"`
+			B        *Side         `json:"b,omitempty"`
 			Seconds  float64       `json:"seconds"`
 			Error    string        `json:"error,omitempty"`
-		}{true, b.Agreed, b.Compared, b.A, b.B, b.Took.Seconds(), errorText(b.Err)})
+		}{true, b.Agreed, b.Compared, b.A, b.B, b.Took.Seconds(), words.OfError(b.Err)})
 	}
 	type plain Bisection // without this method
 	return json.Marshal(struct {
@@ -316,5 +321,5 @@ func (b *Bisection) MarshalJSON() ([]byte, error) {
 		Same    bool       `json:"same"`
 		Seconds float64    `json:"seconds"`
 		Error   string     `json:"error,omitempty"`
-	}{(*plain)(b), b.Commands, false, b.Took.Seconds(), errorText(b.Err)})
+	}{(*plain)(b), b.Commands, false, b.Took.Seconds(), words.OfError(b.Err)})
 }
