@@ -520,44 +520,6 @@ next:
 	return machines
 }
 
-// before reports whether d shows a difference, and other none or a later one.
-func (d *Divergence) before(other *Divergence) bool {
-	if d.Cause == CauseNone || other.Cause == CauseNone {
-		return d.Cause != CauseNone || other.Uncompared() != nil && d.Uncompared() == nil
-	}
-	return d.span().To < other.span().To
-}
-
-// span returns where the first divergent tick is.
-func (d *Divergence) span() desync.Span {
-	switch r := d.unstable(); {
-	case r != nil:
-		return desync.Span{From: r.Tick, To: r.Tick}
-	case d.Differs && d.Exact:
-		return desync.Span{From: d.Tick, To: d.Tick}
-	case d.Differs && d.Known:
-		return desync.Span{From: d.Agreed + 1, To: d.Tick}
-	case d.Differs:
-		return desync.Span{From: 0, To: d.Tick}
-	case d.Frame != nil:
-		return desync.Span{From: d.Frame.Tick, To: d.Frame.Tick}
-	}
-	return desync.Span{}
-}
-
-// unstable returns the first run that had other states from the same commands, if that is the cause, or nil.
-func (d *Divergence) unstable() (first *Rerun) {
-	if d.Cause != CauseRerun {
-		return nil
-	}
-	for i := range d.Reruns {
-		if r := &d.Reruns[i]; !r.Commands && (first == nil || r.Tick < first.Tick) {
-			first = r
-		}
-	}
-	return first
-}
-
 // Case returns the difference as a case for a [Triage], whose name is those of the first file of each side, and of the run
 // that shows the cause. It counts all files of both. No side is known to be wrong. It returns false if nothing differs.
 func (d *Divergence) Case(written time.Time) (desync.Case, bool) {
@@ -590,4 +552,30 @@ func (d *Divergence) fingerprint() desync.Fingerprint {
 		path = d.Places.List[0].First.Path
 	}
 	return desync.NewFingerprint(d.A.Game, class, strings.Join(sections[:min(1, len(sections))], ""), path)
+}
+
+// extend adds a tick to ascending spans, if it is one of them.
+func extend(spans []desync.Span, t lockstep.Tick, add bool) []desync.Span {
+	if last := len(spans) - 1; add && last >= 0 && spans[last].To+1 == t {
+		spans[last].To = t
+	} else if add {
+		spans = append(spans, desync.Span{From: t, To: t})
+	}
+	return spans
+}
+
+// dumpText returns spans as SAMESTEP_DUMP has them: "77,78" and "60-80".
+func dumpText(spans []desync.Span) string {
+	var parts []string
+	for _, s := range spans {
+		switch s.To - s.From {
+		case 0:
+			parts = append(parts, fmt.Sprint(s.From))
+		case 1:
+			parts = append(parts, fmt.Sprintf("%d,%d", s.From, s.To))
+		default:
+			parts = append(parts, fmt.Sprintf("%d-%d", s.From, s.To))
+		}
+	}
+	return strings.Join(parts, ",")
 }

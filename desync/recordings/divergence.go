@@ -1,6 +1,8 @@
 package recordings
 
 import (
+	"fmt"
+
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/desync/bisect"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -120,4 +122,85 @@ type Options struct {
 	// Limit is the maximum number of lines of fields in a text, and of commands of a side; 0 means 20, and a negative
 	// number none.
 	Limit int
+}
+
+// before reports whether d shows a difference, and other none or a later one.
+func (d *Divergence) before(other *Divergence) bool {
+	if d.Cause == CauseNone || other.Cause == CauseNone {
+		return d.Cause != CauseNone || other.Uncompared() != nil && d.Uncompared() == nil
+	}
+	return d.span().To < other.span().To
+}
+
+// span returns where the first divergent tick is.
+func (d *Divergence) span() desync.Span {
+	switch r := d.unstable(); {
+	case r != nil:
+		return desync.Span{From: r.Tick, To: r.Tick}
+	case d.Differs && d.Exact:
+		return desync.Span{From: d.Tick, To: d.Tick}
+	case d.Differs && d.Known:
+		return desync.Span{From: d.Agreed + 1, To: d.Tick}
+	case d.Differs:
+		return desync.Span{From: 0, To: d.Tick}
+	case d.Frame != nil:
+		return desync.Span{From: d.Frame.Tick, To: d.Frame.Tick}
+	}
+	return desync.Span{}
+}
+
+// unstable returns the first run that had other states from the same commands, if that is the cause, or nil.
+func (d *Divergence) unstable() (first *Rerun) {
+	if d.Cause != CauseRerun {
+		return nil
+	}
+	for i := range d.Reruns {
+		if r := &d.Reruns[i]; !r.Commands && (first == nil || r.Tick < first.Tick) {
+			first = r
+		}
+	}
+	return first
+}
+
+// judge finds the cause.
+func (d *Divergence) judge() {
+	d.Cause = CauseNone
+	for _, r := range d.Reruns {
+		if !r.Commands && (!d.Differs || r.Tick <= d.Tick) {
+			d.Cause = CauseRerun
+			return
+		}
+	}
+	switch {
+	case d.Frame != nil && (!d.Differs || d.Frame.Tick <= d.Tick):
+		d.Cause = CauseCommands
+	case d.Order > 0:
+		d.Cause = CauseOrder
+	case d.Differs && d.Tick == max(d.A.First, d.B.First):
+		d.Cause = CauseStart
+	case d.Differs:
+		d.Cause = CauseStates
+	}
+}
+
+// Uncompared returns an error that wraps [desync.ErrNothingCompared], with what both sides have, if no states were compared and no
+// commands are known to differ; else nil.
+func (d *Divergence) Uncompared() error {
+	if d.Cause != CauseNone || d.Known || d.asked {
+		return nil
+	}
+	return fmt.Errorf("%w: A has %s, and B has %s; there is no tick of which both have a checksum, or a state of the same type",
+		desync.ErrNothingCompared, ticksText(d.A.span()), ticksText(d.B.span()))
+}
+
+// Early names the side whose recording is torn and ends before the other's, A or B, or nothing. What would differ later is
+// not known.
+func (d *Divergence) Early() string {
+	switch a, b := d.A, d.B; {
+	case a.Torn && a.Ticks <= b.Ticks:
+		return "A"
+	case b.Torn && b.Ticks <= a.Ticks:
+		return "B"
+	}
+	return ""
 }

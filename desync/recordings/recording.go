@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
@@ -344,4 +345,46 @@ func (r *Recording) state(t lockstep.Tick) ([]byte, error) {
 		err = fmt.Errorf("desync: %s has no state of tick %d any more", r.File, t)
 	}
 	return nil, err
+}
+
+// String describes the recording in one line.
+func (r *Recording) String() string {
+	who := ""
+	if r.Player != nil {
+		if who = fmt.Sprintf("player %d, ", *r.Player); r.Name != "" {
+			who = fmt.Sprintf("player %d (%s), ", *r.Player, r.Name)
+		}
+	}
+	text := fmt.Sprintf("%sbuild %q, %s: %s", who, r.Build, r.Platform, words.Count(r.Ticks-r.First, "tick"))
+	if r.First > 0 {
+		text += fmt.Sprintf(" from tick %d on", r.First)
+	}
+	for i, g := range r.Gaps {
+		if i == 3 {
+			text += fmt.Sprintf(", and %s", words.Count(len(r.Gaps)-i, "more gap"))
+			break
+		}
+		text += ", nothing of " + ticksText(g)
+	}
+	text += ", " + words.Count(r.Checks, "checksum")
+	if n := len(r.States); n > 0 {
+		text += ", " + words.Count(n, "state")
+	}
+	if r.Torn {
+		text += ", torn"
+	}
+	return text
+}
+
+// span returns the ticks of the recording, as its lines number them.
+func (r *Recording) span() desync.Span {
+	return desync.Span{From: r.First, To: max(r.First+1, r.Ticks) - 1}
+}
+
+// ticksText returns "tick 77" or "ticks 50 to 99".
+func ticksText(s desync.Span) string {
+	if s.Exact() {
+		return fmt.Sprintf("tick %d", s.From)
+	}
+	return fmt.Sprintf("ticks %d to %d", s.From, s.To)
 }

@@ -17,27 +17,6 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// judge finds the cause.
-func (d *Divergence) judge() {
-	d.Cause = CauseNone
-	for _, r := range d.Reruns {
-		if !r.Commands && (!d.Differs || r.Tick <= d.Tick) {
-			d.Cause = CauseRerun
-			return
-		}
-	}
-	switch {
-	case d.Frame != nil && (!d.Differs || d.Frame.Tick <= d.Tick):
-		d.Cause = CauseCommands
-	case d.Order > 0:
-		d.Cause = CauseOrder
-	case d.Differs && d.Tick == max(d.A.First, d.B.First):
-		d.Cause = CauseStart
-	case d.Differs:
-		d.Cause = CauseStates
-	}
-}
-
 // Title returns the answer in one line: what differs, when, and between whom.
 func (d *Divergence) Title() string {
 	if r := d.unstable(); r != nil {
@@ -99,21 +78,6 @@ func (d *Divergence) Verdict() string {
 	return text
 }
 
-// Uncompared returns an error that wraps [desync.ErrNothingCompared], with what both sides have, if no states were compared and no
-// commands are known to differ; else nil.
-func (d *Divergence) Uncompared() error {
-	if d.Cause != CauseNone || d.Known || d.asked {
-		return nil
-	}
-	return fmt.Errorf("%w: A has %s, and B has %s; there is no tick of which both have a checksum, or a state of the same type",
-		desync.ErrNothingCompared, ticksText(d.A.span()), ticksText(d.B.span()))
-}
-
-// span returns the ticks of the recording, as its lines number them.
-func (r *Recording) span() desync.Span {
-	return desync.Span{From: r.First, To: max(r.First+1, r.Ticks) - 1}
-}
-
 // computed says when the states differ, and what is known of the commands since they were equal.
 func (d *Divergence) computed() string {
 	text, since, from := "they begin with different states", lockstep.Tick(0), ""
@@ -143,18 +107,6 @@ func (d *Divergence) computed() string {
 		}
 	}
 	return text + ", from the same commands" + from
-}
-
-// Early names the side whose recording is torn and ends before the other's, A or B, or nothing. What would differ later is
-// not known.
-func (d *Divergence) Early() string {
-	switch a, b := d.A, d.B; {
-	case a.Torn && a.Ticks <= b.Ticks:
-		return "A"
-	case b.Torn && b.Ticks <= a.Ticks:
-		return "B"
-	}
-	return ""
 }
 
 // others says what else differs between the machines.
@@ -246,35 +198,6 @@ func (s *Side) describe(name string, add func(name, format string, args ...any))
 	for _, r := range s.More {
 		add("", "%s: %s", r.File, r)
 	}
-}
-
-// String describes the recording in one line.
-func (r *Recording) String() string {
-	who := ""
-	if r.Player != nil {
-		if who = fmt.Sprintf("player %d, ", *r.Player); r.Name != "" {
-			who = fmt.Sprintf("player %d (%s), ", *r.Player, r.Name)
-		}
-	}
-	text := fmt.Sprintf("%sbuild %q, %s: %s", who, r.Build, r.Platform, words.Count(r.Ticks-r.First, "tick"))
-	if r.First > 0 {
-		text += fmt.Sprintf(" from tick %d on", r.First)
-	}
-	for i, g := range r.Gaps {
-		if i == 3 {
-			text += fmt.Sprintf(", and %s", words.Count(len(r.Gaps)-i, "more gap"))
-			break
-		}
-		text += ", nothing of " + ticksText(g)
-	}
-	text += ", " + words.Count(r.Checks, "checksum")
-	if n := len(r.States); n > 0 {
-		text += ", " + words.Count(n, "state")
-	}
-	if r.Torn {
-		text += ", torn"
-	}
-	return text
 }
 
 // commandLines describes the commands that differ. A tick of the lines is one less than the tick of a replay.
@@ -385,40 +308,6 @@ type MissingStates struct {
 	A    []desync.Span `json:"a"` // ticks of which A lacks the state
 	B    []desync.Span `json:"b"`
 	Dump string        `json:"dump"` // SAMESTEP_DUMP for a recorder
-}
-
-// extend adds a tick to ascending spans, if it is one of them.
-func extend(spans []desync.Span, t lockstep.Tick, add bool) []desync.Span {
-	if last := len(spans) - 1; add && last >= 0 && spans[last].To+1 == t {
-		spans[last].To = t
-	} else if add {
-		spans = append(spans, desync.Span{From: t, To: t})
-	}
-	return spans
-}
-
-// ticksText returns "tick 77" or "ticks 50 to 99".
-func ticksText(s desync.Span) string {
-	if s.Exact() {
-		return fmt.Sprintf("tick %d", s.From)
-	}
-	return fmt.Sprintf("ticks %d to %d", s.From, s.To)
-}
-
-// dumpText returns spans as SAMESTEP_DUMP has them: "77,78" and "60-80".
-func dumpText(spans []desync.Span) string {
-	var parts []string
-	for _, s := range spans {
-		switch s.To - s.From {
-		case 0:
-			parts = append(parts, fmt.Sprint(s.From))
-		case 1:
-			parts = append(parts, fmt.Sprintf("%d,%d", s.From, s.To))
-		default:
-			parts = append(parts, fmt.Sprintf("%d-%d", s.From, s.To))
-		}
-	}
-	return strings.Join(parts, ",")
 }
 
 // String says which states are missing, and what to run.
