@@ -3,11 +3,12 @@
 package tool
 
 import (
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/engine"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/engine"
 )
 
 // A load test counts what its clients get. Viewers come and go meanwhile, or the game has the configuration of a file.

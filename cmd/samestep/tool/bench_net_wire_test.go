@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/engine"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/internal/testing/wire"
 	"github.com/seed-49bee653/samestep/kit/netsim"
 )
@@ -57,7 +58,7 @@ func TestWire(t *testing.T) {
 	}
 	for _, file := range replays { // which end where the servers were killed
 		text.Reset()
-		run(t.Context(), []string{"samestep", "replay", "verify", file}, &text, &text)
+		tooltest.Run(t.Context(), []string{"samestep", "replay", "verify", file}, &text, &text)
 		if !strings.Contains(text.String(), "equal, 0 differ") || !strings.Contains(text.String(), "true up to tick ") {
 			t.Errorf("verify %s: got %s", file, &text)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/engine"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // A doctor says which transport a player would get, and what keeps it from a better one.
@@ -60,7 +61,7 @@ func TestDoctor(t *testing.T) {
 	examined(t, patient, gone.URL, console.ExitError, live.ByNothing, "http", "port open for TCP")
 	examined(t, patient, "ws://name.invalid/matches/m/play", console.ExitError, live.ByNothing, "name", "DNS")
 	var out bytes.Buffer
-	if got := run(t.Context(), []string{"samestep", "doctor", "nowhere"}, &out, &out); got != console.ExitUsage || !strings.Contains(out.String(), "want one such as") {
+	if got := tooltest.Run(t.Context(), []string{"samestep", "doctor", "nowhere"}, &out, &out); got != console.ExitUsage || !strings.Contains(out.String(), "want one such as") {
 		t.Errorf("got exit code %d and %q", got, &out)
 	}
 }
@@ -70,7 +71,7 @@ func examined(t *testing.T, patience, url string, code int, by, failed, want str
 	t.Helper()
 	args := []string{"samestep", "doctor", "--timeout", patience, url}
 	var out, errs bytes.Buffer
-	got := run(t.Context(), append(args, "--json"), &out, &errs)
+	got := tooltest.Run(t.Context(), append(args, "--json"), &out, &errs)
 	var f live.Findings
 	if err := json.Unmarshal(out.Bytes(), &f); err != nil {
 		t.Fatal(err, &errs)
@@ -84,7 +85,7 @@ func examined(t *testing.T, patience, url string, code int, by, failed, want str
 		}
 	}
 	out.Reset()
-	run(t.Context(), args, &out, &errs)
+	tooltest.Run(t.Context(), args, &out, &errs)
 	if text := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(text, want) {
 		t.Errorf("%s: got %q, want %q", url, text, want)
 	}

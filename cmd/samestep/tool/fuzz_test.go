@@ -18,6 +18,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/planted"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -103,12 +104,12 @@ func TestFoundLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("line %s:%d in %s", place.File, place.Line, place.Func); !says(strings.ReplaceAll(string(test), "//\t", ""), want) {
+	if want := fmt.Sprintf("line %s:%d in %s", place.File, place.Line, place.Func); !tooltest.Says(strings.ReplaceAll(string(test), "//\t", ""), want) {
 		t.Errorf("want %q in\n%s", want, test)
 	}
 	var text strings.Builder
 	(&checks.FuzzStory{Game: "skirmish", Reached: &locksteptest.Reached{}, Found: f}).Print(&text)
-	if want := fmt.Sprintf("line %s:%d in %s %s", place.File, place.Line, place.Func, place.Source); !says(text.String(), want) {
+	if want := fmt.Sprintf("line %s:%d in %s %s", place.File, place.Line, place.Func, place.Source); !tooltest.Says(text.String(), want) {
 		t.Errorf("got %s\nwant %q", text.String(), want)
 	}
 	source, err := os.ReadFile("../../../" + place.File)

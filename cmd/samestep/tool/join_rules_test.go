@@ -29,6 +29,7 @@ import (
 	"github.com/seed-49bee653/samestep/server"
 
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // pebblesModule returns the rules of a game that no program of ours has, from its golden match.
@@ -93,8 +94,8 @@ func TestJoinFetchesRules(t *testing.T) {
 	if err := os.WriteFile(file, b, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	s := serveInTest(t, "--rules", file, "--game", "pebbles", "--players", "2", "--bots", "1", "--set", "base-path=/game/", "--dir", t.TempDir(), "--tick-rate", "100")
-	page := s.url + "matches/match-1"
+	s := tooltest.Serve(t, "--rules", file, "--game", "pebbles", "--players", "2", "--bots", "1", "--set", "base-path=/game/", "--dir", t.TempDir(), "--tick-rate", "100")
+	page := s.URL + "matches/match-1"
 	view, err := live.ViewOf(t.Context(), page, "")
 	if err != nil || view.Rules != sumOf(b) {
 		t.Fatalf("the view has the module %q, %v, want %s", view.Rules, err, sumOf(b))
@@ -103,17 +104,17 @@ func TestJoinFetchesRules(t *testing.T) {
 		t.Helper()
 		var out, errs bytes.Buffer
 		token := filepath.Join(t.TempDir(), "token")
-		if err := os.WriteFile(token, []byte(s.tokens["player-0"]), 0o600); err != nil {
+		if err := os.WriteFile(token, []byte(s.Tokens["player-0"]), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		code := program([]string{"join", page, "--token-file", token, "--for", long, "--json"}, &out, &errs)
-		var sum live.JoinSummary
+		code := tooltest.Execute([]string{"join", page, "--token-file", token, "--for", long, "--json"}, &out, &errs)
+		var sum tooltest.Summary
 		if err := json.Unmarshal(out.Bytes(), &sum); err != nil || code != console.ExitOK || long == "2s" && sum.Agreed == 0 || sum.Differing > 0 || sum.Seat != 0 {
 			t.Fatalf("join exited with %d, %v: %s%s", code, err, &out, &errs)
 		}
 		return errs.String()
 	}
-	want := fmt.Sprintf("got the rules of pebbles build %s from %srules/%s.wasm", view.Build, s.url, sumOf(b))
+	want := fmt.Sprintf("got the rules of pebbles build %s from %srules/%s.wasm", view.Build, s.URL, sumOf(b))
 	if said := join("2s"); !strings.Contains(said, want) {
 		t.Errorf("join said %q, want %q", said, want)
 	}
@@ -129,7 +130,7 @@ func TestJoinFetchesRules(t *testing.T) {
 		"rules/" + sumOf(b) + ".wasm": 200, "rules/" + sumOf(b): 404, "rules/" + strings.Repeat("0", 64) + ".wasm": 404, "rules/": 404, "rules/..%2f..%2fetc%2fpasswd": 404,
 		"../rules/" + sumOf(b) + ".wasm": 404,
 	} {
-		answer, err := http.Get(s.url + path)
+		answer, err := http.Get(s.URL + path)
 		if err != nil {
 			t.Fatal(err)
 		}

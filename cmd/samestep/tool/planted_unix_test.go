@@ -17,11 +17,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
-	"github.com/urfave/cli/v2"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // patience is the time limit of a verb that has to reject its argument at once. A verb that waits for a pipe would wait
@@ -31,12 +33,12 @@ const patience = 60 * time.Second
 // runIn runs the program in a folder with its own temporary folder.
 func runIn(t *testing.T, dir, temp string, args ...string) (output string, err error) {
 	t.Helper()
-	o := order{Args: append([]string{"samestep"}, args...), Dir: dir, Env: append(os.Environ(), "TMPDIR="+temp, "XDG_CACHE_HOME="+filepath.Join(temp, "cache"))}
+	o := tooltest.Order{Args: append([]string{"samestep"}, args...), Dir: dir, Env: append(os.Environ(), "TMPDIR="+temp, "XDG_CACHE_HOME="+filepath.Join(temp, "cache"))}
 	done := make(chan struct{})
-	var result ordered
+	var result tooltest.Result
 	go func() {
 		defer close(done)
-		result, err = runOrder(o)
+		result, err = o.Run()
 	}()
 	select {
 	case <-done:

@@ -20,6 +20,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
 	wasm "github.com/seed-49bee653/samestep/module"
@@ -82,7 +83,7 @@ func (d *rulesFolder) copied(dir string, names ...string) string {
 func (d *rulesFolder) run(code int, line string, want ...string) string {
 	d.Helper()
 	var out bytes.Buffer
-	if got := run(d.Context(), append([]string{"samestep"}, strings.Fields(line)...), &out, &out); got != code {
+	if got := tooltest.Run(d.Context(), append([]string{"samestep"}, strings.Fields(line)...), &out, &out); got != code {
 		d.Fatalf("%s: got exit code %d, want %d: %s", line, got, code, &out)
 	}
 	for _, w := range want {

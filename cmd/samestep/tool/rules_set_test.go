@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // A game that is named is not the first of several modules in a folder, by chance.
@@ -48,7 +49,7 @@ func TestSeveralModulesOfGame(t *testing.T) {
 		{"serve --check-config --rules=", console.ExitUsage, []string{"--rules: got an empty name, want that of a FILE or FOLDER"}},
 	} {
 		var out bytes.Buffer
-		code := run(t.Context(), append([]string{"samestep"}, strings.Fields(c.args)...), &out, &out)
+		code := tooltest.Run(t.Context(), append([]string{"samestep"}, strings.Fields(c.args)...), &out, &out)
 		for _, want := range c.want {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("%s: got %s, want %s", c.args, &out, want)
@@ -70,7 +71,7 @@ func TestEmptyVariables(t *testing.T) {
 		}
 		for _, args := range [][]string{{"samestep", "serve", "--check-config"}, {"samestep", "fuzz", "--matches", "1", "--ticks", "1", "--allow-thin", "a small test"}} {
 			var out bytes.Buffer
-			if code := run(t.Context(), args, &out, &out); code != want {
+			if code := tooltest.Run(t.Context(), args, &out, &out); code != want {
 				t.Errorf("%q: %q: got exit code %d and %s, want %d", name, args, code, &out, want)
 			}
 		}

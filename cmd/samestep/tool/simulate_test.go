@@ -22,6 +22,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/testing/commands"
 	"github.com/seed-49bee653/samestep/internal/testing/simulate"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // The printed command replays the same match as the failed run, with whatever flags that run had.
@@ -179,7 +180,7 @@ func TestInterrupted(t *testing.T) {
 		{"fuzz --matches 9", "verdict    unknown: no match was played\n"},
 	} {
 		var stdout, stderr strings.Builder
-		code := run(ctx, append([]string{"samestep"}, strings.Fields(row.args)...), &stdout, &stderr)
+		code := tooltest.Run(ctx, append([]string{"samestep"}, strings.Fields(row.args)...), &stdout, &stderr)
 		if code != console.ExitError || !strings.HasSuffix(stdout.String(), row.stdout) || stderr.String() != "samestep: interrupted after 0 seeds\n" {
 			t.Errorf("%s: got code %d, %q and %q", row.args, code, stdout.String(), stderr.String())
 		}

@@ -125,7 +125,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 // open makes the wire, and starts the server at its end. dir is that of the side.
 func (s *wireSide) open(b *NetBench, l netsim.Link, dir string) (err error) {
 	if s.wire, err = wire.NewNamespace(l); errors.Is(err, wire.ErrNamespace) {
-		s.wire, err = wire.NewRelay(l)
+		s.wire, err = wire.NewProxy(l)
 	}
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 // A wireResult compares both transports behind the same link.
 type wireResult struct {
 	Link      string     `json:"wire"`
-	Real      bool       `json:"namespaces"` // TCP and UDP of the system; otherwise a relay simulates what TCP does
+	Real      bool       `json:"namespaces"` // TCP and UDP of the system; otherwise a proxy simulates what TCP does
 	Clients   int        `json:"clients"`    // of each side
 	Matches   int        `json:"matches"`
 	TickRate  int        `json:"tick_rate"`
@@ -89,7 +89,7 @@ func behindFirst(players []*wirePlayer, room int) (behind []time.Duration) {
 
 func (r *wireResult) Print(w io.Writer) {
 	line := console.NewLiner(w)
-	how := "a relay: each lost packet of a stream is a stall, as of TCP"
+	how := "a proxy: each lost packet of a stream is a stall, as of TCP"
 	if r.Real {
 		how = "network namespaces: real TCP and UDP"
 	}
