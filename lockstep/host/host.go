@@ -162,7 +162,7 @@ func (l *hostLog) Append(raw []byte) error {
 		}
 		l.log.header = slices.Clone(raw)
 	case record.KindKeyframe:
-		l.log.keyframes.First(l.log.header, raw) // the state at tick 0, a relay's only own state
+		l.log.keyframes.First(l.log.header, raw) // the state at tick 0, the only own state in relay mode
 	}
 	l.made.record(raw)
 	return l.ring.Append(raw)

@@ -108,11 +108,13 @@ var imports = []importRow{
 	{pattern: "recorder"},
 	// Likewise: any server can use it.
 	{pattern: "server/agones"},
-	{pattern: "desync", own: slices.Concat(live, []string{"desync/internal/diff", "desync/internal/pages", "replay", "fixed", "internal/matchlog", "internal/words"}), modules: []string{xxhash, xsync}, tests: slices.Concat(games, []string{"desync/internal/pages/pagestest", "desync/stepper", "desync/triage", "internal/testing/planted"})},
-	{pattern: "desync/internal/diff", own: []string{"fixed", "state"}},
+	{pattern: "desync", own: slices.Concat(live, []string{"desync/internal/diff", "desync/internal/pages", "replay", "fixed", "internal/matchlog", "internal/words"}), modules: []string{xxhash}, tests: slices.Concat(games, []string{"desync/bisect", "desync/internal/pages/pagestest", "desync/stepper", "desync/triage", "internal/testing/planted"})},
+	{pattern: "desync/bisect", own: []string{"checksum", "desync", "desync/internal/diff", "internal/words", "lockstep", "lockstep/record", "replay", "state"}, modules: []string{xxhash, xsync}, tests: slices.Concat(games, live)},
+	{pattern: "desync/recordings", own: []string{"desync", "desync/bisect", "desync/internal/diff", "desync/internal/pages", "internal/matchlog", "internal/words", "lockstep", "lockstep/record", "replay", "state"}, modules: []string{xxhash}, tests: []string{"desync/triage", "internal/nullgame", "internal/testing/dots"}},
+	{pattern: "desync/internal/diff", own: []string{"fixed", "internal/words", "state"}},
 	{pattern: "desync/internal/pages", own: []string{"desync/internal/diff", "state"}},
 	{pattern: "desync/internal/pages/pagestest"},
-	{pattern: "desync/stepper", own: []string{"checksum", "desync", "desync/internal/diff", "internal/words", "lockstep", "replay", "state"}, tests: slices.Concat(games, log, live, []string{"fixed"})},
+	{pattern: "desync/stepper", own: []string{"checksum", "desync", "desync/bisect", "desync/internal/diff", "internal/words", "lockstep", "replay", "state"}, tests: slices.Concat(games, log, live, []string{"fixed"})},
 	{pattern: "desync/triage", own: []string{"desync", "desync/internal/pages", "internal/words", "lockstep/record"}, tests: []string{"desync/internal/pages/pagestest", "lockstep"}},
 	// Only the standard library: the woven copy of any package imports it.
 	{pattern: "desync/probe"},
@@ -141,7 +143,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/fleet", own: slices.Concat(live, []string{"replay", "client", "cluster", "cluster/storage"}), modules: []string{nats}, tests: games},
 	{pattern: "cluster/storage", own: []string{"lockstep", "internal/files", "internal/measure"}, modules: []string{nats, natsNode, nkeys, metrics}},
 	{pattern: "cluster/audience", own: slices.Concat(live, []string{"internal/ring"}), tests: games},
-	{pattern: "cluster/relay", own: slices.Concat(live, []string{"internal/buffer", "internal/logged", "internal/wsmatch", "server", "cluster/..."}), modules: []string{websocket, metrics, nats}, tests: slices.Concat(games, shell)},
+	{pattern: "cluster/mirror", own: slices.Concat(live, []string{"internal/buffer", "internal/logged", "internal/wsmatch", "server", "cluster/..."}), modules: []string{websocket, metrics, nats}, tests: slices.Concat(games, shell)},
 	{pattern: "cluster/objects", own: []string{"server/archive", "cluster/storage"}, modules: []string{nats}, tests: []string{"lockstep", "server"}},
 	{pattern: "cluster/farm", own: []string{"lockstep", "replay", "desync", "server/archive", "cluster/storage", "cluster/objects"}, modules: []string{nats, xsync}, tests: slices.Concat(games, []string{"lockstep/record"})},
 	{pattern: "client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, quic, xtime}, tests: slices.Concat(games, shell, []string{"server/assets"})},
@@ -180,6 +182,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/archtest", tests: []string{"kit/determinism", "internal/testing/commands"}},
 	{pattern: "internal/testing/commands"},
 	{pattern: "internal/testing/testenv"},
+	{pattern: "internal/testing/tooltest", own: []string{"internal/testing/browser", "internal/testing/testenv", "lockstep", "replay", "server"}, modules: []string{goScript}},
 	{pattern: "internal/testing/loglines"},
 	{pattern: "internal/testing/ci"},
 	{pattern: "internal/testing/alerting"},
@@ -194,7 +197,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/hostile", own: []string{"checksum", "lockstep", "lockstep/coordinator", "lockstep/host", "replay"}},
 	{pattern: "internal/testing/planted", own: []string{"lockstep", "examples/skirmish"}, tests: []string{"kit/determinism", "kit/locksteptest", "internal/testing/testenv"}},
 	{pattern: "internal/testing/memory", modules: []string{xxhash}, tests: slices.Concat(log, live, []string{"internal/testing/testenv"})},
-	{pattern: "internal/testing/faultinjection", own: slices.Concat(log, live, []string{"desync", "fixed"}), tests: slices.Concat(games, shell, []string{"internal/testing/mutants", "internal/testing/testenv"})},
+	{pattern: "internal/testing/faultinjection", own: slices.Concat(log, live, []string{"desync", "desync/bisect", "fixed"}), tests: slices.Concat(games, shell, []string{"internal/testing/mutants", "internal/testing/testenv"})},
 	{pattern: "internal/testing/logbench", own: slices.Concat(log, live, games, []string{"internal/files"}), modules: []string{xsys, xxhash}, tests: shell},
 
 	// Games on no engine of ours.
@@ -272,7 +275,7 @@ func TestImportTableLayers(t *testing.T) {
 			continue
 		}
 		switch r.pattern {
-		case "internal/testing/logbench", "internal/testing/planted", "internal/testing/browser":
+		case "internal/testing/logbench", "internal/testing/planted", "internal/testing/browser", "internal/testing/tooltest":
 			continue // they measure and test the engine, and no row but cmd's and those of tests names them
 		}
 		if named(r.own, "examples/skirmish") || named(r.own, "cmd/samestep") || named(r.own, "internal/testing/testenv") {
