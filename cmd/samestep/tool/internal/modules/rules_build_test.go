@@ -30,7 +30,7 @@ func TestRulesBuildRefuses(t *testing.T) {
 func TestFasterIsCompared(t *testing.T) {
 	testenv.Long(t)
 	build := func(name string) (plain []byte, faster *gameset.Playable) {
-		p, err := FindRules(t.Context(), "../../../../../examples/"+name, "Usual")
+		p, err := findRules(t.Context(), "../../../../../examples/"+name, "Usual")
 		if err != nil {
 			t.Fatal(err)
 		}
