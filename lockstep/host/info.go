@@ -280,3 +280,78 @@ func (x Info) checkPeer(p *peer) error {
 	}
 	return nil
 }
+
+// PublicStats are those of the [Stats] that anybody may know while the match runs. None of them counts messages, commands or
+// records, and none is the size of something that follows from the state.
+type PublicStats struct {
+	Tick          lockstep.Tick   `json:"tick"`
+	Skipped       uint64          `json:"skipped,string"`
+	Desyncs       uint64          `json:"desyncs,string"`
+	Resyncs       uint64          `json:"resyncs,string"`
+	RefereeFaults uint64          `json:"referee_faults,string"`
+	Peers         [peerStates]int `json:"peers"`
+	Players       int             `json:"players"`
+	Spectators    int             `json:"spectators"`
+	MaxLag        lockstep.Tick   `json:"max_lag"`
+	ByDatagrams   int             `json:"by_datagrams"`
+	InputDelay    lockstep.Tick   `json:"input_delay"`
+}
+
+// Public returns what anybody may know. tick is the last one of which the reader may know.
+func (s *Stats) Public(tick lockstep.Tick) PublicStats {
+	return PublicStats{
+		Tick: tick, Skipped: s.Skipped, Desyncs: s.Desyncs, Resyncs: s.Resyncs, RefereeFaults: s.RefereeFaults, Peers: s.Peers,
+		Players: s.Players, Spectators: s.Spectators, MaxLag: s.MaxLag, ByDatagrams: s.ByDatagrams, InputDelay: s.InputDelay,
+	}
+}
+
+// A Connection describes who is behind a connection, for the operator. Others must not see it.
+type Connection struct {
+	PeerInfo
+	Address string `json:"address"` // as it was given to Connect
+	Subject string `json:"subject"` // of its grant; "" before the welcome
+	Guest   bool   `json:"guest"`
+
+	// Spent is how much is used of each of [Rates], in percent of what is allowed at once: of the connection's subject, of its address or
+	// of the connection itself, whichever counts.
+	Spent map[string]int `json:"spent"`
+}
+
+// Connections describes the connections, also those that have not authenticated yet, the oldest first.
+func (x Info) Connections(now lockstep.Time) (all []Connection) {
+	x.h.now = max(x.h.now, now)
+	for i, info := range x.Peers() {
+		p := x.h.peers.all[i]
+		all = append(all, Connection{PeerInfo: info, Address: p.from, Subject: p.subject, Guest: p.guest, Spent: x.h.budget.Spent(x.h.now, &p.tab)})
+	}
+	return all
+}
+
+// A Status says how a match stands.
+type Status struct {
+	InLobby bool   // it waits for its players to begin
+	Paused  bool   // by a player
+	Held    string // the reason of [Admin.Hold], or ""
+	Wait    Wait   // why it stands still or runs slower, as the peers know it
+	Lingers bool   // the rules have ended it, and players may still connect to see its end
+
+	// LogEnded says that the log has its last record. A log that failed, or that a shutdown left, has none: the match may
+	// continue from it, and hides what its [disclosure.Policy] hides.
+	LogEnded bool
+
+	Grace     lockstep.Time // for which the seat of a lost player is kept, see Options.Grace
+	EndReason string        // why it has ended; "" while it goes on
+}
+
+// Status returns how the match stands.
+func (h *Host) Status() Status {
+	s := Status{
+		InLobby: h.lobby.Open() && !h.ending.Over(), Paused: h.c.Paused(), Held: h.pace.Held(), Wait: h.pace.Told(),
+		Lingers: h.ending.Lingers(h.now, h.seats.seen()), LogEnded: h.log.ended(), Grace: h.options.Grace,
+	}
+	if err := h.c.Err(); err != nil {
+		_, byRules := h.c.Result()
+		s.EndReason = h.ending.Reason(err, byRules)
+	}
+	return s
+}
