@@ -3,63 +3,12 @@ package host
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/datagram"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/bans"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
-
-// Stats are a Host's counters since the match began, and its current sizes.
-type Stats struct {
-	Tick          lockstep.Tick `json:"tick"`
-	Ticks         uint64        `json:"ticks,string"`
-	Skipped       uint64        `json:"skipped,string"` // ticks skipped after a stall
-	Commands      uint64        `json:"commands,string"`
-	BytesIn       uint64        `json:"bytes_in,string"`
-	BytesOut      uint64        `json:"bytes_out,string"`
-	Reports       uint64        `json:"reports,string"` // checksums from players
-	Desyncs       uint64        `json:"desyncs,string"`
-	Resyncs       uint64        `json:"resyncs,string"`        // keyframes sent because of one
-	RefereeFaults uint64        `json:"referee_faults,string"` // times that the referee's own state was wrong
-	Resimulated   uint64        `json:"retried,string"`        // ticks re-simulated because of reports; see Rates.Resimulations
-	SyncKeyframes uint64        `json:"sync_keyframes,string"` // made to be sent; the log has others
-	Syncs         uint64        `json:"syncs,string"`          // keyframes sent
-	SyncBytes     uint64        `json:"sync_bytes,string"`     // of keyframes, as far as they were sent
-	Resumes       uint64        `json:"resumes,string"`        // reconnects without a keyframe
-	Views         uint64        `json:"views,string"`          // sent to viewers
-	ViewBytes     uint64        `json:"view_bytes,string"`     // of them
-	Datagrams     uint64        `json:"datagrams,string"`      // sent
-	DatagramsLost uint64        `json:"datagrams_lost,string"` // of them, as far as players have said so
-	RepeatBytes   uint64        `json:"repeat_bytes,string"`   // of records in datagrams after the first one with the record
-	Offences      uint64        `json:"offences,string"`
-	NoRoom        uint64        `json:"turned,string"` // connections refused for lack of room
-
-	Rejected [lockstep.TooOften + 1]Counter      `json:"rejected"` // answers to commands, by Reason
-	Closed   [protocol.CloseInactive + 1]Counter `json:"closed"`   // connections, by CloseCode
-
-	Peers       [peerStates]int `json:"peers"` // by PeerState
-	Players     int             `json:"players"`
-	Spectators  int             `json:"spectators"`
-	MaxLag      lockstep.Tick   `json:"max_lag"`      // of the live ones
-	ByDatagrams int             `json:"by_datagrams"` // live ones that datagrams bring the records now
-	InputDelay  lockstep.Tick   `json:"input_delay"`
-	RingRecords int             `json:"ring_records"`
-	Memory      int             `json:"memory"`      // see Info.Memory
-	StateBytes  int             `json:"state_bytes"` // of the last keyframe in the log
-}
-
-// A Counter counts since the match began. In JSON it is text, as all 64-bit numbers are.
-type Counter uint64
-
-func (c Counter) MarshalText() ([]byte, error) { return strconv.AppendUint(nil, uint64(c), 10), nil }
-
-func (c *Counter) UnmarshalText(text []byte) error {
-	n, err := strconv.ParseUint(string(text), 10, 64)
-	*c = Counter(n)
-	return err
-}
 
 // Stats returns the counters and the current sizes.
 func (h *Host) Stats() Stats {
@@ -125,8 +74,8 @@ func (s SeatState) String() string {
 
 // Seats describes the seats that somebody has.
 func (x Info) Seats() (all []SeatInfo) {
-	for i := range x.h.seats {
-		s, p := &x.h.seats[i], lockstep.Player(i)
+	for i := range x.h.seats.table {
+		s, p := &x.h.seats.table[i], lockstep.Player(i)
 		state := SeatPlaying
 		switch {
 		case s.want == vacant:
@@ -143,6 +92,17 @@ func (x Info) Seats() (all []SeatInfo) {
 		all = append(all, SeatInfo{p, s.name, state})
 	}
 	return all
+}
+
+// Awaited returns the players who were connected when the match was interrupted, and are not live again.
+func (x Info) Awaited() (players []lockstep.Player) {
+	for i := range x.h.seats.table {
+		s := &x.h.seats.table[i]
+		if s.awaited = s.awaited && (s.peer == nil || s.peer.state != Live); s.awaited {
+			players = append(players, lockstep.Player(i))
+		}
+	}
+	return players
 }
 
 // PeerState returns the state of a connection, and false if there is no connection with that ID.
@@ -176,7 +136,7 @@ func (x Info) Memory() int {
 // MemoryParts says for what the host holds Memory.
 func (x Info) MemoryParts() MemoryParts {
 	m := MemoryParts{
-		Ring: x.h.ring.Memory() + len(x.h.log.header), Queues: cap(x.h.made.bytes) + cap(x.h.given.bytes), Keyframes: x.h.log.keyframes.Memory(),
+		Ring: x.h.ring.Memory() + len(x.h.log.header), Queues: cap(x.h.out.made.bytes) + cap(x.h.out.given.bytes), Keyframes: x.h.log.keyframes.Memory(),
 		Views: x.h.views.Memory(), Evidence: x.h.evidence.Memory(), Accounts: x.h.budget.Memory() + x.h.bans.Memory(),
 	}
 	for i, p := range x.h.peers.all {
@@ -214,19 +174,21 @@ func (x Info) MemoryBound(stateBytes int) int {
 	return x.h.ring.MemoryBound() + len(x.h.log.header) +
 		x.peerBound()*(peerMemory+datagram.HostMemory+2*maxPrivate) +
 		blobs*size +
-		4*len(x.h.seats)*stateBytes + 4*o.MaxEvidence +
+		4*len(x.h.seats.table)*stateBytes + 4*o.MaxEvidence +
 		x.h.budget.MemoryBound() + x.h.views.Bound(x.peerBound()) +
 		bans.MemoryBound +
 		4*o.MaxCatchUp*(protocol.MaxServerMessage+size) + x.windowMemory()
 }
 
 // peerBound returns the most connections, with those that a new limit has closed.
-func (x Info) peerBound() int { return max(x.h.options.maxPeers(len(x.h.seats)), x.h.peers.closing) }
+func (x Info) peerBound() int {
+	return max(x.h.options.maxPeers(len(x.h.seats.table)), x.h.peers.closing)
+}
 
 // windowMemory returns the most bytes of the windows of limited kinds, whose memory grows in steps.
 func (x Info) windowMemory() (sum int) {
 	for _, c := range x.h.header.Commands {
-		sum += len(x.h.seats) * 8 * x.h.game.CommandLimit(c.Kind).N
+		sum += len(x.h.seats.table) * 8 * x.h.game.CommandLimit(c.Kind).N
 	}
 	return sum
 }
@@ -243,9 +205,9 @@ func (x Info) CheckBounds(stateBytes int) error {
 	if got, want := x.h.peers.spectators(), x.h.options.MaxSpectators; got > want {
 		return fmt.Errorf("lockstep: host: got %d spectators, want at most %d", got, want)
 	}
-	for i := range x.h.seats {
-		s := &x.h.seats[i]
-		if p := s.peer; p != nil && (p.seat != lockstep.Player(i) || p.state == Closed || p.state == Connecting || s.want != here) {
+	for i := range x.h.seats.table {
+		s := &x.h.seats.table[i]
+		if p := s.peer; p != nil && (p.seat != lockstep.Player(i) || !p.joined() || s.want != here) {
 			return fmt.Errorf("lockstep: host: seat %d is owned by peer %d, %s, of seat %d", i, p.id, p.state, p.seat)
 		}
 		if s.peer == nil && s.want == here && s.bot == nil && !x.h.ending.Over() {
@@ -253,8 +215,8 @@ func (x Info) CheckBounds(stateBytes int) error {
 		}
 	}
 	users := 0
-	for i := range x.h.seats {
-		if x.h.seats[i].account != 0 {
+	for i := range x.h.seats.table {
+		if x.h.seats.table[i].account != 0 {
 			users++
 		}
 	}
@@ -268,7 +230,7 @@ func (x Info) CheckBounds(stateBytes int) error {
 }
 
 func (x Info) checkPeer(p *peer) error {
-	owner := p.seat != lockstep.System && x.h.seats[p.seat].peer == p
+	owner := p.seat != lockstep.System && x.h.seats.table[p.seat].peer == p
 	switch {
 	case len(p.out) > maxPrivate:
 		return fmt.Errorf("lockstep: host: peer %d: %d bytes wait, want at most %d", p.id, len(p.out), maxPrivate)
@@ -279,30 +241,6 @@ func (x Info) checkPeer(p *peer) error {
 		return fmt.Errorf("lockstep: host: peer %d, %s: %w", p.id, p.state, err)
 	}
 	return nil
-}
-
-// PublicStats are those of the [Stats] that anybody may know while the match runs. None of them counts messages, commands or
-// records, and none is the size of something that follows from the state.
-type PublicStats struct {
-	Tick          lockstep.Tick   `json:"tick"`
-	Skipped       uint64          `json:"skipped,string"`
-	Desyncs       uint64          `json:"desyncs,string"`
-	Resyncs       uint64          `json:"resyncs,string"`
-	RefereeFaults uint64          `json:"referee_faults,string"`
-	Peers         [peerStates]int `json:"peers"`
-	Players       int             `json:"players"`
-	Spectators    int             `json:"spectators"`
-	MaxLag        lockstep.Tick   `json:"max_lag"`
-	ByDatagrams   int             `json:"by_datagrams"`
-	InputDelay    lockstep.Tick   `json:"input_delay"`
-}
-
-// Public returns what anybody may know. tick is the last one of which the reader may know.
-func (s *Stats) Public(tick lockstep.Tick) PublicStats {
-	return PublicStats{
-		Tick: tick, Skipped: s.Skipped, Desyncs: s.Desyncs, Resyncs: s.Resyncs, RefereeFaults: s.RefereeFaults, Peers: s.Peers,
-		Players: s.Players, Spectators: s.Spectators, MaxLag: s.MaxLag, ByDatagrams: s.ByDatagrams, InputDelay: s.InputDelay,
-	}
 }
 
 // A Connection describes who is behind a connection, for the operator. Others must not see it.

@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/internal/ring"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -21,14 +22,54 @@ import (
 type journal struct {
 	c         *coordinator.Coordinator
 	ring      *ring.Ring
+	out       *outputs
+	relay     bool
 	barrier   syncing.Barrier
 	policy    disclosure.Policy // who may see what, as the log says
 	checks    evidence.Checks   // for spectators
 	talk      *talk.Talk        // what is said in it
 	header    []byte            // its first record
 	keyframes syncing.Keyframes
+	donors    syncing.Donors        // relay mode
 	last      []record.LastSequence // scratch
 	lost      lockstep.Tick         // ticks that were sealed but not in the log when it failed
+}
+
+// Append takes a record of the Coordinator. It adds the record to the next Ready and to the ring, and keeps the header for keyframes.
+func (j *journal) Append(raw []byte) error {
+	switch record.KindOf(raw) {
+	case record.KindHeader:
+		if len(raw) > protocol.MaxServerMessage {
+			return fmt.Errorf("lockstep: host: got a header of %d bytes, want at most %d", len(raw), protocol.MaxServerMessage)
+		}
+		j.header = slices.Clone(raw)
+	case record.KindKeyframe:
+		j.keyframes.First(j.header, raw) // the state at tick 0, a relay's only own state
+	}
+	j.out.made.record(raw)
+	return j.ring.Append(raw)
+}
+
+// sealed says that a tick was sealed: late spectators and joiners may now see what its barrier shows.
+func (j *journal) sealed(now lockstep.Time, t lockstep.Tick, all table, l *lobby.Lobby) {
+	if j.relay {
+		j.last = j.c.AppendLast(j.last[:0])
+		j.donors.Remember(t, j.ring.Next(), j.last)
+	}
+	delay := j.policy.Delay
+	if delay == 0 {
+		return
+	}
+	j.barrier.Seal(t, j.ring.Next())
+	if k, ok := j.c.Check(t); ok {
+		j.checks.Show(k)
+	}
+	j.check(t)
+	if t%((delay+3)/4) == 0 {
+		if k := j.keyframe(now, all, l); k != nil {
+			j.keyframes.Keep(k, j.barrier.Hidden(t))
+		}
+	}
 }
 
 // now returns the last sealed tick, or after a failure the last one in the log.
@@ -178,7 +219,7 @@ func (j *journal) seat(p lockstep.Player, s *hostSeat) (again bool, err error) {
 
 // keyframe returns the latest keyframe if it is young enough, or else makes one, at most one per interval, and returns nil if there is none yet.
 // In relay mode it makes none.
-func (j *journal) keyframe(now lockstep.Time, all seats, l *lobby.Lobby) *syncing.Keyframe {
+func (j *journal) keyframe(now lockstep.Time, all table, l *lobby.Lobby) *syncing.Keyframe {
 	k, due := j.keyframes.Latest(now, j.ring.First())
 	if !due {
 		return k
@@ -196,169 +237,86 @@ func (j *journal) giveBack(p lockstep.Player, s *substitution) {
 	s.end(j.c.LastDecided(p))
 }
 
-// keyframeFor returns the latest keyframe that a peer may see, or nil.
-func (h *Host) keyframeFor(p *peer) *syncing.Keyframe {
-	k := h.log.keyframe(h.now, h.seats, h.lobby)
-	if k == nil && h.options.Relay {
-		h.seekState()
+// Frames implements [coordinator.FrameSource] with the ring.
+func (j *journal) Frames(from, to lockstep.Tick) []lockstep.Frame {
+	commands, reached := j.since(from, to)
+	if reached > from {
+		return nil
 	}
-	return h.log.keyframes.For(k, h.log.shown(p.reader()), h.log.visible(p.reader()), h.ring.First())
+	return evidence.Frames(commands, from, to)
 }
 
-// seekState asks clients for the latest state that can be verified, as many as may be asked now: live players who reported the agreed checksum of
-// a check and are not being asked.
-func (h *Host) seekState() {
-	more := h.donors.Wants(h.now, h.evidence.Asked())
-	if more == 0 {
-		return
+// since returns the commands of the ticks from+1 to to, and the tick after which the ring has them.
+//
+// Sequences in the log are relative to earlier ones, some of which the ring may have lost. But they add up to the
+// current ones, which are known.
+func (j *journal) since(from, to lockstep.Tick) (all []lockstep.Command, reached lockstep.Tick) {
+	at, tick := j.ring.Next(), j.c.Now()
+	for ; at > j.ring.First() && tick > from; at-- {
+		if record.KindOf(j.ring.Record(at - 1)).Advances() {
+			tick-- // the coordinator writes each empty tick as one record
+		}
 	}
-	var all []syncing.Offer
-	for _, t := range h.donors.Moments(h.c.Now(), h.ring.First()) {
-		k, ok := h.c.Check(t)
+	dec := record.DecoderAt(tick)
+	for ; at < j.ring.Next(); at++ {
+		r, _, err := dec.Decode(slices.Clone(j.ring.Record(at)))
+		if err != nil {
+			panic(err) // our own record
+		}
+		if r.Tick <= to {
+			all = append(all, r.Frame.Commands...)
+		}
+	}
+	for i := range all {
+		c := &all[i]
+		c.Sequence += j.c.LastLogged(c.Player) - dec.Last(c.Player)
+	}
+	return all, tick
+}
+
+// offers returns the ticks at which a joiner could begin, with the live players who reported the agreed checksum and are not being asked.
+func (j *journal) offers(all table) (offers []syncing.Offer) {
+	for _, t := range j.donors.Moments(j.c.Now(), j.ring.First()) {
+		k, ok := j.c.Check(t)
 		if !ok || k.Status != coordinator.CheckAgreed {
 			continue
 		}
 		offer := syncing.Offer{Tick: t}
-		for i := range h.seats {
-			if p := h.seats[i].peer; p == nil || p.witness.Busy() || p.state != Live {
+		for i := range all {
+			if p := all[i].peer; p == nil || p.witness.Busy() || p.state != Live {
 				continue
 			}
-			if hash, ok := h.c.Reported(t, lockstep.Player(i)); ok && hash == k.Hash {
+			if hash, ok := j.c.Reported(t, lockstep.Player(i)); ok && hash == k.Hash {
 				offer.Players = append(offer.Players, lockstep.Player(i))
 			}
 		}
-		all = append(all, offer)
+		offers = append(offers, offer)
 	}
-	for _, q := range h.donors.Ask(h.now, more, all) {
-		h.evidence.Ask(h.now, &h.seats[q.Player].peer.witness, q.Tick)
-	}
-	h.settle()
+	return offers
 }
 
 // awaitState tells the coordinator that a player lacks a state, or has one again. In relay mode no check waits for a
 // player without a state.
-func (h *Host) awaitState(p *peer, awaits bool) {
-	if h.options.Relay && p.seat != lockstep.System {
-		_ = h.c.AwaitState(p.seat, awaits) // an error ends the match; Advance handles that
-		h.takeDesyncs()
+func (j *journal) awaitState(p *peer, awaits bool) {
+	if j.relay && p.seat != lockstep.System {
+		_ = j.c.AwaitState(p.seat, awaits) // an error ends the match; Advance handles that
 	}
 }
 
-// startSync begins to send a peer a keyframe in place of the records up to it, or a viewer the whole view.
-func (h *Host) startSync(p *peer, why string) {
-	h.stats.Syncs++
-	if p.view != nil {
-		h.made.event(h.log.now(), Event{Kind: PeerSynced, Peer: p.id, Player: p.seat, Text: why})
-		if p.view.Begin() {
-			at := h.log.next()
-			p.out = append(p.out, h.seats.roster(h.log.talk, h.lobby, at)...)
-			for i := range h.seats {
-				p.view.Present(lockstep.Player(i), h.seats[i].shown)
-			}
-			p.stream.Pass(at)
-		}
-		p.state = Live
-		p.stream.Reach(h.log.present(p.reader()))
-		h.awaitState(p, false)
-		h.made.event(h.log.now(), Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
-		h.makeViews(true)
-		h.peers.mark(p)
+// markNew marks the peers for whom there are new records, players first.
+func (j *journal) markNew(c *peers, all table) {
+	if j.barrier.Persisted() == c.scanned {
 		return
 	}
-	p.state = Syncing
-	p.stream.Begin(h.now, h.pace.Period())
-	if p.datagrams != nil {
-		p.datagrams.Restart()
-	}
-	p.witness.Forget()
-	h.awaitState(p, true)
-	p.stream.Give(h.keyframeFor(p))
-	h.wake.at(p.stream.Deadline())
-	h.peers.mark(p)
-	h.made.event(h.log.now(), Event{Kind: PeerSynced, Peer: p.id, Player: p.seat, Text: why})
-}
-
-// waitingTime gives a keyframe to the waiting peers.
-func (h *Host) waitingTime() {
-	for _, p := range h.peers.all {
-		if !p.stream.Waits() {
-			continue
-		}
-		if k := h.keyframeFor(p); k != nil {
-			p.stream.Give(k)
-			h.peers.mark(p)
-		} else {
-			h.wake.at(h.now + 100*lockstep.Millisecond)
+	c.scanned = j.barrier.Persisted()
+	for i := range all {
+		if p := all[i].peer; p != nil && p.streams() && p.stream.Cursor() < j.window(p) {
+			c.mark(p)
 		}
 	}
-}
-
-// syncTime sends more of a peer's keyframe, and checks how far the peer is behind.
-func (h *Host) syncTime(p *peer) {
-	more, next := p.stream.More(h.now, h.pace.Period())
-	if more {
-		h.peers.mark(p)
-	}
-	h.wake.at(next)
-	if p.state == Live {
-		if p.stream.Behind(h.log.present(p.reader()), p.seat == lockstep.System) {
-			h.strike(p)
+	for _, p := range c.all {
+		if p.streams() && p.stream.Cursor() < j.window(p) {
+			c.mark(p)
 		}
-		return
 	}
-	k := p.stream.Keyframe()
-	switch {
-	case h.now < p.stream.Deadline():
-		h.wake.at(p.stream.Deadline())
-	case p.stream.Confirmed():
-		h.strike(p)
-	case p.stream.Waits():
-		h.close(p, protocol.CloseTimeout, "no keyframe available")
-	case k != nil && h.budget.KeyframeRoom(h.now, &p.tab, len(k.Bytes)) < protocol.MaxChunk:
-		h.close(p, protocol.CloseBusy, "too many keyframes were sent")
-	default:
-		h.close(p, protocol.CloseSlow, "the keyframe was not read in time")
-	}
-}
-
-// strike sends a keyframe to a peer that is too far behind, and closes one that has had MaxStrikes of them.
-func (h *Host) strike(p *peer) {
-	if !p.stream.Strike(h.now) {
-		h.close(p, protocol.CloseSlow, "too far behind")
-		return
-	}
-	h.startSync(p, "too far behind")
-	p.stream.Hurry(h.now, h.pace.Period())
-}
-
-// ack takes a client's progress.
-func (h *Host) ack(p *peer, m *protocol.Message) {
-	if m.Position > p.stream.High() || m.Tick > h.c.Now() {
-		h.malformed(p, "an ack of what was not sent")
-		return
-	}
-	if p.stream.Outdated(m.Position) {
-		return
-	}
-	if g := p.datagrams; g != nil && g.Ahead(m.Position) && g.Flows(h.now, p.link.RTT()) {
-		return // a datagram has said more
-	}
-	p.stream.Ack(h.now, m.Position, m.Tick)
-	if p.state == CatchingUp && p.stream.Near(h.log.present(p.reader())) {
-		p.state = Live
-		p.link.Live()
-		h.awaitState(p, false)
-		h.made.event(h.log.now(), Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
-	}
-	if p.stream.Cursor() < h.log.window(p) {
-		h.peers.mark(p)
-	}
-}
-
-// reader returns for whom a peer reads the match.
-func (p *peer) reader() disclosure.Reader {
-	if p.seat == lockstep.System {
-		return disclosure.Spectator
-	}
-	return disclosure.Player
 }

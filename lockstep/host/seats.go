@@ -1,18 +1,19 @@
 package host
 
 import (
-	"cmp"
+	"crypto/sha256"
 	"crypto/subtle"
-	"errors"
+	"encoding/hex"
 	"fmt"
+	"runtime/debug"
 	"slices"
+	"strconv"
+	"strings"
 
-	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/lobby"
-	"github.com/seed-49bee653/samestep/lockstep/host/internal/pace"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -67,171 +68,12 @@ type hostSeat struct {
 	account budget.ID // pays for the match time that the seat costs; 0 if its player is unknown
 }
 
-// leaveSeat releases a seat when its peer's connection ends.
-func (h *Host) leaveSeat(p *peer) {
-	if p.seat == lockstep.System {
-		if p.state != Connecting && p.state != Closed {
-			h.made.event(h.log.now(), Event{Kind: PeerLeft, Peer: p.id, Player: lockstep.System, Code: p.code, Text: p.whyGone()})
-		}
-		return
-	}
-	s := &h.seats[p.seat]
-	if s.peer != p {
-		return // replaced, or left already
-	}
-	h.lobby.Leave(p.seat)
-	if s.peer = nil; h.ending.Over() {
-		return
-	}
-	if p.reason != leftUntold {
-		s.why = p.reason
-	}
-	_, then := h.idle.Limit(s.guest)
-	switch {
-	case p.code == protocol.CloseInactive && then == TakeOverInactive && p.reason != makesRoom:
-		h.takeOver(p.seat)
-	case p.code == protocol.CloseLeft, p.code == protocol.CloseKicked, p.code == protocol.CloseBanned, p.code == protocol.CloseInactive:
-		h.vacate(p.seat)
-		h.made.event(h.log.now(), Event{Kind: PeerLeft, Peer: p.id, Player: p.seat, Code: p.code, Text: p.whyGone()})
-	default:
-		s.want, s.lostAt = away, h.now
-		h.seatsChanged = true
-		h.wake.at(h.now + h.options.Grace)
-		h.made.event(h.log.now(), Event{Kind: PeerLost, Peer: p.id, Player: p.seat, Code: p.code, Text: p.whyGone()})
-	}
-	h.untold = true
-	h.tellSeats() // at once: the next player must not seem to be the same one
-}
-
-// vacate gives up a seat for good. The next player inherits only the sequences, and the name in the log until a note replaces it. The log
-// has this player's leave before the next player's join, even if no tick passes between the two.
-func (h *Host) vacate(p lockstep.Player) {
-	s := &h.seats[p]
-	h.bill(p, 0)
-	h.lobby.Leave(p)
-	h.log.giveBack(p, &h.seats[p].substitution)
-	h.idle.Reset(p)
-	h.pace.Bill(p, 0)
-	h.donors.Leave(p)
-	*s = hostSeat{
-		shown: s.shown, told: s.told, sealing: s.sealing, leaves: s.leaves || s.told != vacant, why: s.why, reserved: s.reserved, substitution: s.substitution,
-	}
-	h.seatsChanged = true
-}
-
-// Awaited returns the players who were connected when the match was interrupted, and are not live again.
-func (x Info) Awaited() (players []lockstep.Player) {
-	for i := range x.h.seats {
-		s := &x.h.seats[i]
-		if s.awaited = s.awaited && (s.peer == nil || s.peer.state != Live); s.awaited {
-			players = append(players, lockstep.Player(i))
-		}
-	}
-	return players
-}
-
-// leftUntold is the reason of a player who leaves and does not say why. The log needs none then.
-const leftUntold = "left"
-
-// connectionEnded is the reason in events of a connection that the host has not closed. The log needs none then.
-const connectionEnded = "the connection ended"
-
-// whyGone returns the reason in an event of the peer's end. The code says enough of one who leaves and gives no reason.
-func (p *peer) whyGone() string {
-	if p.reason == leftUntold {
-		return ""
-	}
-	if p.panicked {
-		return clientPanicked
-	}
-	return cmp.Or(p.reason, connectionEnded)
-}
-
-// leave handles a peer's own wish to leave. The log has its reason, so it counts like a note of the player.
-func (h *Host) leave(p *peer, reason string) {
-	why := leftUntold
-	if p.seat != lockstep.System && reason != "" && h.log.talk.Note(h.budget.Purse(h.now, &p.tab), reason) {
-		why += ": " + reason
-	}
-	h.close(p, protocol.CloseLeft, pack.Clip(why, record.MaxNote))
-}
-
-// logSeats writes the changes of the seats into the log.
-func (h *Host) logSeats() {
-	if !h.seatsChanged || h.c.Err() != nil {
-		return
-	}
-	if h.lobby.Open() { // who comes and goes there is in no tick
-		h.untold = true
-		h.tellSeats()
-		return
-	}
-	h.seatsChanged = false
-	for i := range h.seats {
-		s := &h.seats[i]
-		if s.want == s.told && !s.leaves {
-			continue
-		}
-		told, leaves := s.told, s.leaves
-		again, err := h.log.seat(lockstep.Player(i), s)
-		h.seatsChanged = h.seatsChanged || again
-		h.takeDesyncs()
-		if err == nil {
-			s.told = s.want
-		}
-		h.untold, s.sealing = true, s.sealing || s.told != told || s.leaves != leaves
-		switch {
-		case err == nil:
-		case errors.Is(err, coordinator.ErrBusy):
-			h.seatsChanged = true // again after the next tick
-		default:
-			return // the match is over
-		}
-	}
-	h.tellSeats()
-}
-
-// takeOver gives the seat of a player that is not connected to a substitute, if there is one. The player may come back
-// with its token, not with a session: commands that it has sent could have the sequences of the substitute's.
-func (h *Host) takeOver(p lockstep.Player) {
-	s := &h.seats[p]
-	s.want, s.session, s.before = takenOver, protocol.SessionToken{}, protocol.SessionToken{}
-	h.idle.Reset(p)
-	h.made.event(h.log.now(), Event{Kind: PeerTakenOver, Player: p, Text: s.why})
-	h.seatsChanged = true
-}
-
-const notBack = "did not come back"
-
-// seatTime ends the grace period of a lost player.
-func (h *Host) seatTime(p lockstep.Player) {
-	s := &h.seats[p]
-	if s.want != away {
-		return
-	}
-	end := s.lostAt + h.options.Grace
-	if h.now < end {
-		h.wake.at(end)
-		return
-	}
-	if h.options.LeaveAfterGrace {
-		s.why = notBack
-		h.vacate(p)
-		h.made.event(h.log.now(), Event{Kind: PeerLeft, Player: p, Text: notBack})
-	} else {
-		s.why = notBack
-		h.takeOver(p)
-	}
-	h.seatsChanged = true
-	h.logSeats()
-}
-
-// seats are the seats of a match: who holds them, who may take them, and what the log says of them. They know neither connections
+// A table has the seats of a match: who holds them, who may take them, and what the log says of them. It knows neither connections
 // that hold none, nor the log.
-type seats []hostSeat
+type table []hostSeat
 
 // bySession returns the seat that a session token resumes. It compares the token with every seat in constant time.
-func (all seats) bySession(t protocol.SessionToken) (seat lockstep.Player, ok bool) {
+func (all table) bySession(t protocol.SessionToken) (seat lockstep.Player, ok bool) {
 	var zero protocol.SessionToken
 	for i := range all {
 		s := &all[i]
@@ -250,7 +92,7 @@ func same[T string | []byte](a, b T) bool {
 
 // holderOf returns the seat of a player: the one that is reserved for it, or that of its token, or its earlier one, or a
 // free one.
-func (all seats) holderOf(match lockstep.MatchID, g *Grant) (lockstep.Player, bool) {
+func (all table) holderOf(match lockstep.MatchID, g *Grant) (lockstep.Player, bool) {
 	for i := range all {
 		if s := &all[i]; s.reserved != "" && s.reservedFor(match, g) {
 			return lockstep.Player(i), s.bot == nil
@@ -274,6 +116,13 @@ func (all seats) holderOf(match lockstep.MatchID, g *Grant) (lockstep.Player, bo
 		}
 	}
 	return 0, false
+}
+
+// Claim returns the claim of a subject on a seat: half of a SHA-256 hash of the match and the subject, in hexadecimal. So
+// the log does not have the subject.
+func Claim(match lockstep.MatchID, subject string) string {
+	sum := sha256.Sum256(append(match[:], subject...))
+	return hex.EncodeToString(sum[:sha256.Size/2])
 }
 
 // reservedFor reports whether a seat is reserved for a player, by its subject or its verified name.
@@ -307,18 +156,18 @@ func (s *hostSeat) plays() bool {
 }
 
 // seated reports whether a subject has a seat.
-func (all seats) seated(subject string) bool {
+func (all table) seated(subject string) bool {
 	return subject != "" && slices.ContainsFunc(all, func(s hostSeat) bool { return s.want != vacant && same(s.owner, subject) })
 }
 
 // known is seated with those who had a seat before a recovery.
-func (all seats) known(match lockstep.MatchID, subject string) bool {
+func (all table) known(match lockstep.MatchID, subject string) bool {
 	claim := Claim(match, subject)
 	return all.seated(subject) || slices.ContainsFunc(all, func(s hostSeat) bool { return s.want != vacant && s.owner == "" && same(s.claim, claim) })
 }
 
 // taken returns an error if a seat is free.
-func (all seats) taken(player lockstep.Player) error {
+func (all table) taken(player lockstep.Player) error {
 	if int(player) >= len(all) || all[player].want == vacant {
 		return fmt.Errorf("%w: player %d is not in the match", coordinator.ErrSeat, player)
 	}
@@ -326,7 +175,7 @@ func (all seats) taken(player lockstep.Player) error {
 }
 
 // people returns how many people have seats.
-func (all seats) people() (n int) {
+func (all table) people() (n int) {
 	for i := range all {
 		if s := &all[i]; s.want != vacant && s.bot == nil {
 			n++
@@ -336,12 +185,12 @@ func (all seats) people() (n int) {
 }
 
 // seen reports whether all people who have seats have seen the end of the match.
-func (all seats) seen() bool {
+func (all table) seen() bool {
 	return !slices.ContainsFunc(all, func(s hostSeat) bool { return s.want != vacant && s.bot == nil && !s.sawEnd })
 }
 
 // players returns the number of connected players and bots.
-func (all seats) players() (n int) {
+func (all table) players() (n int) {
 	for i := range all {
 		if all[i].want == here {
 			n++
@@ -350,8 +199,11 @@ func (all seats) players() (n int) {
 	return n
 }
 
+// leastGuestSeats is the least number of seats that the guests of one address keep unless the options say otherwise: a duel at home.
+const leastGuestSeats = 2
+
 // mostGuests returns how many seats the guests of one address may keep when others want one, see Options.GuestSeats.
-func (all seats) mostGuests(limit int) int {
+func (all table) mostGuests(limit int) int {
 	switch {
 	case limit > 0:
 		return limit
@@ -369,7 +221,7 @@ func (all seats) mostGuests(limit int) int {
 
 // crowded returns the seats that may have to make room for a newcomer at an address: those of guests of other addresses whose guests
 // have more than most.
-func (all seats) crowded(from string, most int) (players []lockstep.Player) {
+func (all table) crowded(from string, most int) (players []lockstep.Player) {
 	counts := make(map[string]int) // only looked up, never ranged over
 	for i := range all {
 		if s := &all[i]; s.guest && s.want != vacant {
@@ -387,7 +239,7 @@ func (all seats) crowded(from string, most int) (players []lockstep.Player) {
 }
 
 // seatBots gives bots their seats. A recovered match has them already. It reports whether there are any.
-func (all seats) seatBots(bots []lockstep.Bot) (any bool) {
+func (all table) seatBots(bots []lockstep.Bot) (any bool) {
 	for p, bot := range bots {
 		if s := &all[p]; bot != nil {
 			s.bot, s.want, s.awaited, s.name, any = bot, here, false, fmt.Sprintf("bot %d", p), true
@@ -397,7 +249,7 @@ func (all seats) seatBots(bots []lockstep.Bot) (any bool) {
 }
 
 // inherit takes over the seats of the match in whose state this one begins.
-func (all seats) inherit(now lockstep.Time, from seats, bots []lockstep.Bot) {
+func (all table) inherit(now lockstep.Time, from table, bots []lockstep.Bot) {
 	for i := range from {
 		s := &all[i]
 		s.role, s.lostAt = protocol.Seated, now
@@ -421,7 +273,7 @@ func (all seats) inherit(now lockstep.Time, from seats, bots []lockstep.Bot) {
 }
 
 // reserve keeps seats for players.
-func (all seats) reserve(match lockstep.MatchID, players []string) error {
+func (all table) reserve(match lockstep.MatchID, players []string) error {
 	if len(players) > len(all) {
 		return fmt.Errorf("lockstep: host: players: got %d, want at most %d, the seats", len(players), len(all))
 	}
@@ -440,8 +292,8 @@ func (all seats) reserve(match lockstep.MatchID, players []string) error {
 	return nil
 }
 
-// lobby returns the present occupants of the seats.
-func (all seats) lobby() []lobby.Seat {
+// occupants returns the present occupants of the seats.
+func (all table) occupants() []lobby.Seat {
 	seats := make([]lobby.Seat, len(all))
 	for i := range all {
 		s := &all[i]
@@ -451,7 +303,7 @@ func (all seats) lobby() []lobby.Seat {
 }
 
 // participants describes the connected players.
-func (all seats) participants() (list []Participant) {
+func (all table) participants() (list []Participant) {
 	for i := range all {
 		if p := all[i].peer; p != nil {
 			list = append(list, Participant{Player: lockstep.Player(i), Name: p.name, Build: p.build, Platform: p.platform, Sources: p.sources})
@@ -469,7 +321,7 @@ func (s *hostSeat) presence(of presence) string {
 }
 
 // tickTold notes that the peers know the seats from the sealed tick.
-func (all seats) tickTold() {
+func (all table) tickTold() {
 	for i := range all {
 		if s := &all[i]; s.sealing {
 			s.shown, s.sealing = s.presence(s.told), false
@@ -478,7 +330,7 @@ func (all seats) tickTold() {
 }
 
 // forgive adds the time of a stall, whose end is now, to the time of lost players.
-func (all seats) forgive(now, late lockstep.Time) {
+func (all table) forgive(now, late lockstep.Time) {
 	for i := range all {
 		all[i].lostAt = min(all[i].lostAt+late, now)
 	}
@@ -486,7 +338,7 @@ func (all seats) forgive(now, late lockstep.Time) {
 
 // roster returns notes and events that tell a joiner what the log has told the others: who has the seats, and what was said last
 // before a position.
-func (all seats) roster(t *talk.Talk, l *lobby.Lobby, before protocol.Position) (notes []byte) {
+func (all table) roster(t *talk.Talk, l *lobby.Lobby, before protocol.Position) (notes []byte) {
 	for i := range all {
 		s, p := &all[i], lockstep.Player(i)
 		if name := t.Named(p); name != "" { // of a vacant seat, too: its next player may have the same name, and no note says it again
@@ -506,18 +358,109 @@ func (all seats) roster(t *talk.Talk, l *lobby.Lobby, before protocol.Position) 
 	return notes
 }
 
-// pace appends what the pace sees of the seats now.
-func (all seats) pace(seen []pace.Seat, now lockstep.Time, j *journal) []pace.Seat {
-	for i := range all {
-		s := &all[i]
-		x := pace.Seat{Here: s.want == here, Away: s.want == away}
-		if p := s.peer; p != nil {
-			x.Measured, x.Late = p.link.RTT() > 0, p.late(now)
-			if x.Live = p.state == Live; x.Live {
-				x.Lag = p.stream.Lag(j.present(p.reader()))
-			}
-		}
-		seen = append(seen, x)
-	}
-	return seen
+// Beginnings of the texts of record.EventSubstitute: which commands are those of a bot. A recovery needs these events, so they do not
+// count as Options.MaxNoteBytes: like the commands of System about the seat, they are limited by the grace time and the rate of returns.
+const (
+	fromCommand = "from command "
+	toCommand   = "to command "
+)
+
+// A substitution is the bot for a seat that is taken over, and the sequences that the Host itself has used for its seat.
+type substitution struct {
+	asked bool         // Options.Substitute, since the seat was taken over
+	bot   lockstep.Bot // nil for nobody, or after a failure
+	lent  []span
+	open  bool // the last span goes on
 }
+
+// A span is a range of sequences.
+type span struct{ first, last lockstep.Sequence }
+
+// maxSpans bounds the spans of a seat. Older sequences are stale: a client that connects again has at most a window of
+// unanswered commands.
+const maxSpans = 64
+
+// has reports whether the Host itself has used a sequence. high is the last decided one.
+func (s *substitution) has(seq, high lockstep.Sequence) bool {
+	for i, lent := range s.lent {
+		if s.open && i == len(s.lent)-1 {
+			lent.last = high
+		}
+		if lent.first <= seq && seq <= lent.last {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *substitution) begin(first lockstep.Sequence) {
+	s.open = true
+	s.lent = append(s.lent, span{first: first})
+	if len(s.lent) > maxSpans {
+		s.lent = slices.Delete(s.lent, 0, 1)
+	}
+}
+
+func (s *substitution) end(last lockstep.Sequence) {
+	if s.open {
+		s.lent[len(s.lent)-1].last = last
+	}
+	s.open, s.asked, s.bot = false, false, nil
+}
+
+// recorded takes an event of a log.
+func (s *substitution) recorded(text string) {
+	if n, ok := strings.CutPrefix(text, fromCommand); ok {
+		s.begin(sequenceOf(n))
+	} else if n, ok := strings.CutPrefix(text, toCommand); ok {
+		s.end(sequenceOf(n))
+	}
+}
+
+// sequenceOf returns the sequence that a text names; 0 if it names none.
+func sequenceOf(text string) lockstep.Sequence {
+	n, _ := strconv.ParseUint(text, 10, 32)
+	return lockstep.Sequence(n)
+}
+
+// recovered forgets the sequences after the last one in the log: they are free again. takenOver says that the span that
+// is open goes on.
+func (s *substitution) recovered(high lockstep.Sequence, takenOver bool) {
+	if !takenOver {
+		s.end(high)
+	}
+	for i := range s.lent {
+		s.lent[i].last = min(s.lent[i].last, high)
+	}
+}
+
+// ask returns the bot of a player whose seat was taken over, or nil. It asks once for each time.
+func (s *substitution) ask(of func(lockstep.Player) lockstep.Bot, p lockstep.Player) (_ lockstep.Bot, err error) {
+	if !s.asked && of != nil {
+		s.asked = true
+		err = guarded(func() error {
+			s.bot = of(p)
+			return nil
+		})
+	}
+	return s.bot, err
+}
+
+// guarded runs code of a bot, and turns a panic into an error.
+func guarded(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			//samestep:allow runtime for people: no simulation reads it
+			err = &botPanic{v, string(debug.Stack())}
+		}
+	}()
+	return f()
+}
+
+// A botPanic is a panic of a bot, or of what makes it.
+type botPanic struct {
+	value any
+	stack string
+}
+
+func (e *botPanic) Error() string { return fmt.Sprintf("the bot panicked: %v", e.value) }

@@ -156,6 +156,76 @@ func (c *Client) Retry() {
 	}
 }
 
+// Held returns why the match stands still or runs slower, as the last event of this type said. That of a silent server ends at the
+// latest when the client hangs up.
+func (c *Client) Held() Held {
+	if !c.line.Stalled() {
+		return c.held
+	}
+	silent := c.clock - c.line.Last()
+	return Held{Reason: LinkStalled, Since: c.now - silent, Until: c.now + max(0, c.line.SilentAt()-c.clock)}
+}
+
+// patience returns for how long the server may send nothing until a user is told.
+func (c *Client) patience() lockstep.Time {
+	paused, resumes := c.in.Paused()
+	switch {
+	case c.look != nil && c.link.State() == dialing.Up: // a server sends something at least every ackEvery ticks
+		return max(quiet.Time, 2*c.look.Period()*lockstep.Time(c.ackEvery))
+	case c.link.State() != dialing.Up || c.run.Follower() == nil:
+		return lockstep.Time(1 << 60)
+	case c.held.Reason != "" || paused && !resumes || c.in.From() == 0: // answers to pings come, at least
+		return c.options.PingEvery + quiet.Time
+	}
+	return max(quiet.Time, 3*c.pace.Arrival())
+}
+
+// SetReady says whether the player is ready to begin. It matters in the lobby of a match, where everybody sees it in
+// [Seat]; the client says it again after a reconnect. Spectators are not asked.
+func (c *Client) SetReady(ready bool) {
+	if c.wantReady != ready {
+		c.wantReady = ready
+		c.out.Want(outbox.Ready)
+	}
+}
+
+// Ready returns what happened since its last call, and when the client wants to be called again. The owner calls it
+// after each other method, until it returns no events: what the owner does because of an event can make more. Whether
+// there is something to send is not in it, because only the owner knows when the connection takes more; see
+// [Client.Send].
+func (c *Client) Ready() *Ready {
+	r := &c.ready
+	clear(r.Events)
+	if r.Events, c.events = c.events, r.Events[:0]; cap(c.events) > maxEvents {
+		c.events = nil
+	}
+	at := c.clock + lockstep.Second
+	switch c.link.State() {
+	case dialing.Waiting:
+		at = min(at, c.link.DialAt())
+	case dialing.Greeting, dialing.Up:
+		at = min(at, c.line.SilentAt(), c.line.Due(c.patience()))
+		if c.link.State() == dialing.Up {
+			at = min(at, c.measure.pingAt, c.datagrams.Wake(c.clock, c.own.Pending()))
+		}
+	}
+	if c.link.State() == dialing.Up && !c.catchingUp {
+		at = min(at, c.answers.Due())
+	}
+	level := int64(c.run.Level(c.in.Tick()))
+	if waiting := c.run.Untimed(); c.link.Err() == nil && (level > 0 || waiting || c.pace.Owed() < c.mostOwed()) {
+		if c.catchingUp || waiting {
+			r.Next = c.now
+			return r
+		}
+		at = min(at, c.pace.Next(level))
+	}
+	r.Next = c.now + max(0, at-c.clock)
+	return r
+}
+
+func (c *Client) tell(e any) { c.events = append(c.events, e) }
+
 // fail gives up because of an err that another connection cannot mend.
 func (c *Client) fail(err error) {
 	p := (*lockstep.PanicError)(nil)

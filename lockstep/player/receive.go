@@ -375,9 +375,6 @@ type Sight struct {
 	Own []lockstep.Command
 }
 
-// Looking: the client sees, for the first time or as another viewer than before. Whatever it knows of entities begins anew.
-type Looking struct{ Viewer string }
-
 // Sight returns what the client sees, and false before its first view.
 func (c *Client) Sight() (Sight, bool) {
 	if c.look == nil {
@@ -538,13 +535,6 @@ func (c *Client) takeEarly(b []byte) error {
 		}
 	}
 	return nil
-}
-
-// Resimulated: after a desync the server has asked this client to compute the ticks after From up to To again. Outcome
-// says what that shows. A later one for the same ticks replaces an earlier one.
-type Resimulated struct {
-	From, To lockstep.Tick
-	Outcome  protocol.Outcome
 }
 
 // materialOf copies what is needed to compute the ticks from+1 to last again, and returns nil if it is not kept.

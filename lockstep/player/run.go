@@ -67,6 +67,38 @@ func (c *Client) play() {
 	}
 }
 
+// path returns how long a command takes that is submitted now, and whether its tick can be expected.
+func (c *Client) path() (w predict.Path, expects bool) {
+	w = predict.Path{
+		Tick:       c.pace.Tick(),
+		Ahead:      c.pace.Behind(int64(c.run.Level(c.in.Tick()))) + c.measure.roundTrip,
+		InputDelay: c.in.InputDelay(),
+	}
+	return w, c.link.State() == dialing.Up && c.runs() && c.pace.Steady()
+}
+
+// mostOwed returns over how many ticks that are late the prediction goes on.
+func (c *Client) mostOwed() int64 {
+	switch {
+	case c.options.PredictLate == 0 || c.options.Pacing.AsTheyCome || c.catchingUp || c.run.Follower() == nil || c.predict.Failed() || c.run.Level(c.in.Tick()) > 0:
+		return 0
+	case !c.runs() || !c.pace.Steady():
+		return c.pace.Owed() // nobody knows when the next tick is due
+	}
+	return int64(c.predict.MostOwed())
+}
+
+// SetPredict changes how many ticks the client predicts at most, those that are late included; see [Options]. An owner that
+// finds that its machine needs too long for them asks for fewer: then the player's own commands show later.
+func (c *Client) SetPredict(ticks lockstep.Tick) { c.predict.SetMost(ticks) }
+
+// MostPredicted returns how many ticks the client predicts at most, see SetPredict.
+func (c *Client) MostPredicted() lockstep.Tick { return c.predict.Most() }
+
+// Predicted returns the predicted state, for reading, or nil if there is none. It is valid until the next call of the
+// client.
+func (c *Client) Predicted() *lockstep.Simulation { return c.predict.Current() }
+
 // runs reports whether ticks are sealed, as far as the client knows.
 func (c *Client) runs() bool {
 	held := c.held.Reason != "" && c.held.Reason != protocol.HeldSlower
@@ -197,38 +229,6 @@ func (c *Client) Render(draw func(View)) error {
 	return nil
 }
 
-// path returns how long a command takes that is submitted now, and whether its tick can be expected.
-func (c *Client) path() (w predict.Path, expects bool) {
-	w = predict.Path{
-		Tick:       c.pace.Tick(),
-		Ahead:      c.pace.Behind(int64(c.run.Level(c.in.Tick()))) + c.measure.roundTrip,
-		InputDelay: c.in.InputDelay(),
-	}
-	return w, c.link.State() == dialing.Up && c.runs() && c.pace.Steady()
-}
-
-// mostOwed returns over how many ticks that are late the prediction goes on.
-func (c *Client) mostOwed() int64 {
-	switch {
-	case c.options.PredictLate == 0 || c.options.Pacing.AsTheyCome || c.catchingUp || c.run.Follower() == nil || c.predict.Failed() || c.run.Level(c.in.Tick()) > 0:
-		return 0
-	case !c.runs() || !c.pace.Steady():
-		return c.pace.Owed() // nobody knows when the next tick is due
-	}
-	return int64(c.predict.MostOwed())
-}
-
-// SetPredict changes how many ticks the client predicts at most, those that are late included; see [Options]. An owner that
-// finds that its machine needs too long for them asks for fewer: then the player's own commands show later.
-func (c *Client) SetPredict(ticks lockstep.Tick) { c.predict.SetMost(ticks) }
-
-// MostPredicted returns how many ticks the client predicts at most, see SetPredict.
-func (c *Client) MostPredicted() lockstep.Tick { return c.predict.Most() }
-
-// Predicted returns the predicted state, for reading, or nil if there is none. It is valid until the next call of the
-// client.
-func (c *Client) Predicted() *lockstep.Simulation { return c.predict.Current() }
-
 // A Fraction is a part of the time between two ticks, 0 to [One]. Beyond One it is a time after both: see Options.Extrapolate.
 type Fraction uint32
 
@@ -267,30 +267,4 @@ func LerpTurn[T ~uint8 | ~uint16 | ~uint32](a, b T, f Fraction) T {
 func part(distance uint64, f Fraction) int64 {
 	hi, lo := bits.Mul64(distance, uint64(f))
 	return int64(hi<<(64-fractionBits) | lo>>fractionBits)
-}
-
-// visibleStall is how long the view stands still until its user sees it.
-const visibleStall = 100 * lockstep.Millisecond
-
-// smoothness counts what the user of a client sees of a bad connection.
-type smoothness struct {
-	watched     lockstep.Time // for how long the match has run
-	stood       lockstep.Time // for how long the view has stood still, up to now
-	stalls      int           // times that it stood still for longer than visibleStall
-	corrections int           // times that a state on display was replaced by another one of the same tick, because of the connection
-	rollbacks   int           // times that the prediction began again, for any reason
-}
-
-// pass counts a time in which the match has run, and at whose end the view stood still for a part of it.
-func (s *smoothness) pass(elapsed, still lockstep.Time) {
-	s.watched += elapsed
-	if still < elapsed {
-		s.stood = 0
-	}
-	if before := s.stood; still > 0 {
-		s.stood += still
-		if before <= visibleStall && s.stood > visibleStall {
-			s.stalls++
-		}
-	}
 }

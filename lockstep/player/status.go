@@ -10,8 +10,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/follow"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
-	"github.com/seed-49bee653/samestep/lockstep/player/internal/playout"
-	"github.com/seed-49bee653/samestep/lockstep/player/internal/stream"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -123,71 +121,4 @@ func (c *Client) Memory() int {
 	n := c.run.Memory() + c.in.Memory() + eventBytes*(cap(c.events)+cap(c.ready.Events))
 	n += c.look.Memory() + c.datagrams.Memory() + c.answers.Memory() + c.own.Memory() + c.out.Memory()
 	return n
-}
-
-// measure measures a connection.
-type measure struct {
-	pingAt    lockstep.Time // when the next ping is due
-	nonce     uint64
-	sentAt    lockstep.Time // of the ping with that nonce
-	awaited   bool
-	roundTrip lockstep.Time
-	early     int // measurements that are left in which the program may be busy with its start
-
-	repeats, lateFrames uint64
-
-	bytesIn, bytesOut uint64
-	inRate, outRate   uint64
-	secondAt          lockstep.Time // when the second began that is being counted
-	inAt, outAt       uint64
-}
-
-// ping returns the nonce of a ping sent now.
-func (m *measure) ping(now lockstep.Time) uint64 {
-	m.nonce++
-	m.sentAt, m.awaited = now, true
-	return m.nonce
-}
-
-// earlyPings are those in which a client may be busy with its start. None is measured before it has caught up.
-const earlyPings = 4
-
-// begin measures a new connection.
-func (m *measure) begin(now lockstep.Time) { m.pingAt, m.awaited, m.early = now, false, earlyPings }
-
-// pong updates the round trip. Of the early measurements the least is taken.
-func (m *measure) pong(now lockstep.Time, nonce uint64) {
-	if !m.awaited || nonce != m.nonce {
-		return
-	}
-	m.awaited = false
-	trip := now - m.sentAt
-	switch {
-	case m.early == earlyPings || m.early > 0 && trip < m.roundTrip:
-		m.roundTrip = trip
-	case m.early == 0:
-		m.roundTrip += (trip - m.roundTrip) / 8
-	}
-	m.early = max(0, m.early-1)
-}
-
-func (m *measure) advance(now lockstep.Time) {
-	if now-m.secondAt < lockstep.Second {
-		return
-	}
-	elapsed := uint64(now - m.secondAt)
-	m.inRate = (m.bytesIn - m.inAt) * uint64(lockstep.Second) / elapsed
-	m.outRate = (m.bytesOut - m.outAt) * uint64(lockstep.Second) / elapsed
-	m.secondAt, m.inAt, m.outAt = now, m.bytesIn, m.bytesOut
-}
-
-// came tells the pace of the ticks that have come after a tick, and counts the late ones, unless the client catches up.
-func (m *measure) came(now lockstep.Time, before lockstep.Tick, in *stream.Stream, pace *playout.Playout, catchingUp bool) {
-	if !in.Streaming() || in.Tick() <= before {
-		return
-	}
-	paused, _ := in.Paused()
-	if late := pace.Came(now, int64(in.Tick()-before), paused); !catchingUp {
-		m.lateFrames += uint64(late)
-	}
 }
