@@ -425,9 +425,10 @@ func (h *Host) keepTime() {
 	for _, p := range h.peers.all {
 		if p.state != Closed {
 			h.peerTime(p)
-			h.conclude()
+			h.release()
 		}
 	}
+	h.takeDesyncs()
 	if !h.ending.Over() {
 		for i := range h.seats.table {
 			if h.seats.graceOver(h.now, lockstep.Player(i)) {
