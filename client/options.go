@@ -1,6 +1,9 @@
 package client
 
-import "github.com/seed-49bee653/samestep/lockstep/player"
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+)
 
 // Subprotocol is the WebSocket subprotocol that is offered to the server.
 const Subprotocol = "samestep.v1"
@@ -44,4 +47,36 @@ type Options struct {
 	// does. With Wrap alone there are no datagrams. Nil disables it. Not in a browser.
 	Wrap        func(netConn) netConn
 	WrapPackets func(packetConn) packetConn
+}
+
+const (
+	// maxUnreadDatagrams is how many datagrams wait for the client. Others are lost.
+	maxUnreadDatagrams = 64
+
+	// maxUnsentDatagrams is how many datagrams wait for the network. Others are lost.
+	maxUnsentDatagrams = 8
+)
+
+// A path carries the datagrams of the session's present connection.
+type path struct {
+	arrived chan []byte
+	gone    chan struct{} // closed when it is lost
+	send    func([]byte)  // does not keep the bytes, and does not wait
+	close   func()
+}
+
+// A pathInfo says where the datagrams of a match go.
+type pathInfo struct {
+	url  string
+	hash []byte // SHA-256 of the only certificate that is accepted
+}
+
+// An AssetCache keeps assets from one session to the next, such as an assets.Folder. It must be safe for concurrent use.
+type AssetCache interface {
+	// Read returns the content of an asset. After any error, and after a wrong content, the session fetches it.
+	Read(lockstep.Asset) ([]byte, error)
+
+	// Write keeps a content, which the session has checked, in place of a damaged one. After an error the session goes on
+	// without the cache.
+	Write(a lockstep.Asset, content []byte) error
 }

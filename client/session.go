@@ -3,8 +3,12 @@ package client
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -332,4 +336,351 @@ func (s *Session) lose(err error) {
 		s.client.Retry()
 	}
 	s.handle()
+}
+
+// A dialed is the outcome of an attempt to connect.
+type dialed struct {
+	socket *socket
+	url    string
+	err    error
+}
+
+// A dialError says why there is no connection. Servers write some of these texts.
+type dialError struct{ err error }
+
+func (e *dialError) Error() string { return fmt.Sprintf("client: %.*s", maxText, e.err) }
+
+func (e *dialError) Unwrap() error { return e.err }
+
+// begin begins an attempt to connect, in a goroutine of its own.
+func (s *Session) begin(ctx context.Context) {
+	urls := slices.Clone(s.urls)
+	result := make(chan dialed, 1)
+	stagger, synced, shown := s.stagger, s.client.Simulation() != nil, append(s.client.Shown(), protocol.ShownID+s.id)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s.dialing, s.cancel, s.stagger = result, cancel, 0
+	go func() {
+		defer cancel()
+		select {
+		case <-time.After(stagger):
+		case <-ctx.Done():
+		}
+		result <- s.dialAny(ctx, urls, shown, synced)
+	}()
+}
+
+// nextServer is how long a client waits for a server before it tries the next one as well.
+const nextServer = 300 * time.Millisecond
+
+// dialAny connects to one of the servers of a match: the first one, unless another one answers sooner. It tries the next one
+// when one has failed, or has not answered for a while.
+func (s *Session) dialAny(ctx context.Context, urls, shown []string, synced bool) dialed {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	results := make(chan dialed, len(urls))
+	begun, ended := 0, 0
+	next := time.NewTimer(0)
+	defer next.Stop()
+	var failed dialed
+	for ended < len(urls) {
+		select {
+		case <-next.C:
+			if begun == len(urls) {
+				continue
+			}
+			url := urls[begun]
+			begun++
+			go func() {
+				socket, err := s.dial(ctx, url, shown, synced)
+				results <- dialed{socket, url, err}
+			}()
+			next.Reset(nextServer)
+		case d := <-results:
+			ended++
+			if d.err == nil {
+				cancel()
+				go abortLate(results, begun-ended)
+				return d
+			}
+			if failed.err == nil {
+				failed = d
+			}
+			next.Reset(0)
+		}
+	}
+	return failed
+}
+
+// abortLate ends the connections that come too late.
+func abortLate(results <-chan dialed, n int) {
+	for range n {
+		if d := <-results; d.socket != nil {
+			d.socket.abort()
+		}
+	}
+}
+
+// dial fetches the assets of the match that are not here, and connects. A client that has had a state has them all, because a
+// session has one match. It shows the token and the session, see [player.Client.Shown].
+func (s *Session) dial(ctx context.Context, url string, shown []string, synced bool) (*socket, error) {
+	if s.loader != nil && !synced {
+		if err := s.loader.load(ctx, url); err != nil {
+			return nil, err
+		}
+	}
+	limit := dialTimeout
+	if len(s.options.Servers) > 0 {
+		limit = clusterDialTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return dial(ctx, url, shown, &s.options)
+}
+
+// connected takes the outcome of an attempt to connect.
+func (s *Session) connected(d dialed) {
+	s.dialing = nil
+	if d.err != nil {
+		s.lose(&dialError{d.err})
+		return
+	}
+	s.retry = false
+	if s.client.Stage() != player.StageDialing {
+		d.socket.abort()
+		return
+	}
+	s.prefer(d.url)
+	s.link = newLink(d.socket)
+	s.client.Connected(s.now())
+	s.handle()
+}
+
+// prefer makes a server the first one of the next attempt.
+func (s *Session) prefer(url string) {
+	for s.urls[0] != url {
+		s.urls = append(s.urls[1:], s.urls[0])
+	}
+}
+
+// receive gives the client a message and all others that have arrived, as many as may be unread. An error makes the client hang up.
+func (s *Session) receive(b *buffer.Buffer) {
+	for n := 0; ; n++ {
+		if b != nil {
+			s.client.Receive(s.now(), b.Bytes)
+			s.handle()
+			buffers.Put(b)
+		}
+		if n == maxUnread {
+			return // before it takes one that nobody reads
+		}
+		select {
+		case b = <-s.link.arrived:
+		default:
+			return
+		}
+	}
+}
+
+const (
+	// maxSchemas is how many bytes the answer with a match's schemas may have.
+	maxSchemas = 1 << 20
+
+	// explainTime is how long a session asks for them.
+	explainTime = 5 * time.Second
+)
+
+// explainSchemas adds to the error of a refusal because of a schema which field differs. The server's refusal has only
+// hashes; the schemas of the match whose WebSocket is at an address are fetched by HTTP. Without an answer the error stays.
+func explainSchemas(refused error, g *lockstep.Game, address string, o *Options) error {
+	p, ok := placeOf(address)
+	if !ok {
+		return refused
+	}
+	get, done, err := o.fetcher()
+	if err != nil {
+		return refused
+	}
+	defer done()
+	ctx, cancel := context.WithTimeout(context.Background(), explainTime)
+	defer cancel()
+	var theirs protocol.Schemas
+	if text, err := get(ctx, p.about("schemas"), maxSchemas); err != nil || json.Unmarshal(text, &theirs) != nil {
+		return refused
+	}
+	if differs := theirs.Check(g); differs != nil {
+		return fmt.Errorf("%w: %w", refused, differs)
+	}
+	return refused
+}
+
+const (
+	// pathTime is how long an attempt to open a path of datagrams may take.
+	pathTime = 10 * time.Second
+
+	// firstPath is the time after a path was lost, or could not be opened, until the next attempt, and up to a half more. It doubles
+	// up to longestPath while paths do not last for lastingPath.
+	firstPath   = time.Second
+	longestPath = time.Minute
+	lastingPath = 10 * time.Second
+
+	// maxPathInfo is how many bytes the server's answer with the address of its datagrams may have.
+	maxPathInfo = 4 << 10
+)
+
+// datagrams is the state of a session's path.
+type datagrams struct {
+	path    *path
+	dialing chan *path // gives nil for a failure
+	cancel  context.CancelFunc
+	opened  time.Time     // the path
+	wait    time.Duration // before the next attempt
+	next    time.Time     // of the next attempt
+	buffer  []byte
+}
+
+// openPath begins to open a path if there is none. Without one everything comes through the stream.
+func (s *Session) openPath(ctx context.Context) {
+	d := &s.datagrams
+	token, ok := s.client.SessionToken()
+	if !ok || s.options.Wrap != nil && s.options.WrapPackets == nil || s.options.NoDatagrams || d.path != nil || d.dialing != nil || time.Now().Before(d.next) {
+		return
+	}
+	result := make(chan *path, 1)
+	ctx, d.cancel = context.WithTimeout(context.WithoutCancel(ctx), pathTime)
+	d.dialing = result
+	url := s.urls[0]
+	go func() {
+		p, err := openPath(ctx, url, token, &s.options)
+		if err != nil {
+			p = nil
+		}
+		result <- p
+	}()
+}
+
+// openPath asks the server for the address of its datagrams, and opens a path there.
+func openPath(ctx context.Context, address string, token protocol.SessionToken, o *Options) (*path, error) {
+	info, err := findPath(ctx, address, o)
+	if err != nil {
+		return nil, err
+	}
+	return dialPath(ctx, info, token, o)
+}
+
+// findPath asks the server of a match for the address of its datagrams.
+func findPath(ctx context.Context, address string, o *Options) (info pathInfo, err error) {
+	p, ok := placeOf(address)
+	if !ok {
+		return info, errors.New("not a server of ours")
+	}
+	get, done, err := o.fetcher()
+	if err != nil {
+		return info, err
+	}
+	defer done()
+	text, err := get(ctx, p.about("datagrams"), maxPathInfo)
+	if err != nil {
+		return info, err
+	}
+	var answer struct {
+		Address     string `json:"address"`
+		Certificate string `json:"certificate_sha256"`
+	}
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return info, err
+	}
+	if answer.Address == "" {
+		return info, errors.New("the server has no datagrams")
+	}
+	to, err := url.Parse("https://" + answer.Address)
+	if err != nil || to.Port() == "" || to.Host != answer.Address {
+		return info, fmt.Errorf("got the address %q, want HOST:PORT", answer.Address)
+	}
+	if to.Hostname() == "" {
+		to.Host = strings.TrimSuffix(p.url.Host, ":"+p.url.Port()) + answer.Address
+	}
+	if info.hash, err = hex.DecodeString(answer.Certificate); err != nil || len(info.hash) != 32 {
+		return info, fmt.Errorf("got the hash %q of a certificate, want 64 hexadecimal digits", answer.Certificate)
+	}
+	to.RawPath = p.match[len(p.prefix):] + "/datagrams"
+	to.Path, _ = url.PathUnescape(to.RawPath)
+	info.url = to.String()
+	return info, nil
+}
+
+// tookPath takes the outcome of an attempt.
+func (s *Session) tookPath(p *path) {
+	d := &s.datagrams
+	d.cancel()
+	d.dialing, d.cancel = nil, nil
+	if p == nil {
+		s.retryPath()
+		return
+	}
+	d.path, d.opened = p, time.Now()
+}
+
+// lostPath notes that the path has ended. The stream has everything that it did not bring.
+func (s *Session) lostPath() {
+	d := &s.datagrams
+	d.path.close()
+	d.path = nil
+	if time.Since(d.opened) >= lastingPath {
+		d.wait = 0
+	}
+	s.retryPath()
+}
+
+// retryPath sets the time of the next attempt.
+func (s *Session) retryPath() {
+	d := &s.datagrams
+	d.wait = min(max(2*d.wait, firstPath), longestPath)
+	d.next = time.Now().Add(d.wait + rand.N(d.wait/2)) // not all clients at once
+}
+
+// closePath ends the path, or the attempt to open one, with the connection that it belongs to.
+func (s *Session) closePath() {
+	d := &s.datagrams
+	if d.path != nil {
+		d.path.close()
+	}
+	if d.dialing != nil {
+		d.cancel()
+		go func(late <-chan *path) {
+			if p := <-late; p != nil {
+				p.close()
+			}
+		}(d.dialing)
+	}
+	s.datagrams = datagrams{buffer: d.buffer}
+}
+
+// sendDatagrams sends the client's datagrams.
+func (s *Session) sendDatagrams() {
+	d := &s.datagrams
+	if d.path == nil {
+		return
+	}
+	for {
+		if d.buffer = s.client.SendDatagram(d.buffer[:0]); len(d.buffer) == 0 {
+			return
+		}
+		d.path.send(d.buffer)
+	}
+}
+
+// receiveDatagrams gives the client a datagram and all others that have arrived.
+func (s *Session) receiveDatagrams(b []byte) {
+	for n := 0; ; n++ {
+		s.client.ReceiveDatagram(s.now(), b)
+		s.handle()
+		if n == maxUnreadDatagrams {
+			return
+		}
+		select {
+		case b = <-s.datagrams.path.arrived:
+		default:
+			return
+		}
+	}
 }

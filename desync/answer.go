@@ -133,7 +133,7 @@ func (e *Explanation) name(p lockstep.Player) string {
 func (e *Explanation) values() string {
 	if e.Verdict.undecided() && !e.Tie {
 		agreed := "the referee"
-		if len(e.Groups) > 0 && len(e.Groups[0].Players) > 0 && !e.Groups[0].Referee { // a relay has none
+		if len(e.Groups) > 0 && len(e.Groups[0].Players) > 0 && !e.Groups[0].Referee { // relay mode has none
 			agreed = e.Groups[0].who()
 		}
 		return fmt.Sprintf("%s → player %d", agreed, e.Player)

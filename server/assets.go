@@ -1,18 +1,11 @@
 package server
 
 import (
-	"bytes"
 	"fmt"
-	"net/http"
 	"sync"
-	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/record"
 )
-
-// assetTimeout is the longest time that an asset or a module of rules may take to be sent.
-const assetTimeout = 10 * time.Minute
 
 // An assetStore has the contents of the assets that the server's matches list, by sum. They are in memory, so a folder that
 // changes meanwhile cannot give two machines different files.
@@ -91,21 +84,4 @@ func (s *assetStore) holdAll(match string, g *lockstep.Game, h *lockstep.Header)
 		held = append(held, a)
 	}
 	return held, nil
-}
-
-// sendAsset sends an asset that a match of this server lists, or the part of it that the request's Range names.
-func (s *Server) sendAsset(w http.ResponseWriter, r *http.Request) {
-	sum := r.PathValue("sum")
-	content := s.assets.find(sum)
-	if content == nil || !record.IsAssetSum(sum) {
-		fail(w, codeNoAsset, "no match of this server has this asset")
-		return
-	}
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(assetTimeout)) // without it, the limit of all answers applies
-	h := w.Header()
-	h.Set("Content-Type", "application/octet-stream")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	h.Set("ETag", `"`+sum+`"`)
-	http.ServeContent(&foreignErrors{ResponseWriter: w}, r, "", time.Time{}, bytes.NewReader(content))
 }

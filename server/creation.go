@@ -3,6 +3,9 @@ package server
 import (
 	"cmp"
 	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -15,43 +18,18 @@ import (
 	"github.com/seed-49bee653/samestep/server/internal/owners"
 )
 
-// Create starts a match. Its clock runs at once. It draws a seed if that of the settings is 0. A match that begins in the
-// state of another one waits for as many players as that had, up to Options.AwaitPlayers. After an error there is no match
-// and no file of it.
-func (s *Server) Create(spec MatchSpec) (*Match, error) {
-	if !matchName.MatchString(spec.Name) {
-		return nil, fmt.Errorf("%w: got %q", ErrName, spec.Name)
-	}
-	spec.settle()
-	m := s.newMatch(spec)
-	if err := s.launch(m, m.begin, m.discard); err != nil {
-		return nil, err
-	}
-	words := []any{"game", spec.Game.Name(), "seed", spec.Settings.Seed}
-	if spec.From != nil {
-		words = append(words, "parent", spec.From.Lineage.Name, "parent_id", spec.From.Lineage.Match, "tick", uint32(spec.From.Lineage.Tick))
-	}
-	m.logger.Info("match created", words...)
-	people := int(spec.Settings.Players) - spec.bots()
-	if t, ok := s.options.Authorizer.(*Tokens); ok && !spec.Invite && t.Players() < people { // nobody can take a seat before there are more
-		m.logger.Warn("fewer tokens than seats", "tokens", t.Players(), "seats", people)
-	}
-	m.spec.started(m)
-	return m, nil
-}
-
-func (s *Server) newMatch(spec MatchSpec) *Match {
+func (s *services) newMatch(spec MatchSpec) *Match {
 	game := spec.Game
 	spec.Game = s.assets.before(game)
 	return &Match{
-		server: &s.services, spec: spec, game: game, inbox: make(chan input, inboxSize), done: make(chan struct{}),
+		server: s, spec: spec, game: game, inbox: make(chan input, inboxSize), done: make(chan struct{}),
 		logger: logged.Match(s.log, spec.Name, ""), conns: make(map[host.PeerID]*conn), owners: owners.New(), stacks: make(map[lockstep.Player]bool),
 	}
 }
 
 // launch reserves the match's name, calls prepare, and starts the match's goroutine. If the server shuts down meanwhile,
 // it calls undo and returns [ErrShutdown]. Shutdown waits until launch returns.
-func (s *Server) launch(m *Match, prepare func(phase time.Duration) error, undo func()) error {
+func (s *services) launch(m *Match, prepare func(phase time.Duration) error, undo func()) error {
 	phase, err := s.registry.reserve(m.spec.Name, m.spec.Settings)
 	if err != nil {
 		return err
@@ -60,7 +38,7 @@ func (s *Server) launch(m *Match, prepare func(phase time.Duration) error, undo 
 }
 
 // start is launch with a name that is reserved.
-func (s *Server) start(m *Match, phase time.Duration, prepare func(phase time.Duration) error, undo func()) error {
+func (s *services) start(m *Match, phase time.Duration, prepare func(phase time.Duration) error, undo func()) error {
 	defer s.registry.launching.Done()
 	running := false
 	defer func() { // also when the game panics
@@ -215,4 +193,85 @@ func (m *Match) hostOptions() host.Options {
 	o.Random = func(b []byte) { rand.Read(b) }
 	o.Evidence = true
 	return o
+}
+
+// settle completes the settings of a new match: it takes those of the match in whose state it begins, or draws a seed.
+func (spec *MatchSpec) settle() {
+	if spec.From != nil {
+		if spec.Settings == (lockstep.Settings{}) {
+			spec.Settings = spec.From.Header.Settings
+		}
+		spec.Settings.Relay = false // its host decides that
+		return
+	}
+	for spec.Settings.Seed == 0 {
+		var b [8]byte
+		rand.Read(b[:])
+		spec.Settings.Seed = binary.LittleEndian.Uint64(b[:])
+	}
+}
+
+// header returns the header of a match.
+func (spec *MatchSpec) header(id lockstep.MatchID) (*lockstep.Header, error) {
+	from := spec.From
+	if from == nil || spec.Config != nil {
+		return spec.Game.NewHeader(id, spec.Settings, spec.Config)
+	}
+	h := *from.Header
+	h.Match, h.Settings, h.Platform = id, spec.Settings, lockstep.Platform()
+	h.Sources = spec.Game.Sources().TextAfter(h.Platform)
+	return &h, spec.Game.CheckIdentity(&h)
+}
+
+// newHost returns the host of a match that begins: at tick 0, or in the state of another match.
+func (m *Match) newHost(h *lockstep.Header) (*host.Host, error) {
+	from := m.spec.From
+	if from == nil {
+		if m.spec.Players != nil {
+			return nil, errors.New("server: got players with seats, want them only for a match that begins in the state of another one")
+		}
+		return host.New(m.spec.Game, h, m.hostOptions())
+	}
+	x, err := from.Recovery.Begin(m.now(), h, host.Origin{Lineage: from.Lineage, Players: m.spec.Players}, m.hostOptions())
+	if err != nil {
+		return nil, err
+	}
+	m.holds.Await(m.now() + lockstep.Time(m.server.options.AwaitPlayers.Microseconds()))
+	return x, nil
+}
+
+// Invitations returns the invitations that the match was created with, see MatchSpec.Invite. After a [Server.Resume] they
+// are still valid, but nobody knows them except those who have got them.
+func (m *Match) Invitations() []Invitation { return m.invitations }
+
+// invite draws an invitation to each seat that no bot has, and that is not reserved for a player.
+func (spec *MatchSpec) invite() (all []Invitation) {
+	for seat := range lockstep.Player(spec.Settings.Players) {
+		if int(seat) < len(spec.Bots) && spec.Bots[seat] != nil || int(seat) < len(spec.Players) && spec.Players[seat] != "" {
+			continue
+		}
+		var b [16]byte
+		rand.Read(b[:])
+		all = append(all, Invitation{seat, hex.EncodeToString(b[:])})
+	}
+	return all
+}
+
+// bots returns the number of bots of a match.
+func (m *MatchSpec) bots() (n int) {
+	for _, b := range m.Bots {
+		if b != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// checkGuestState refuses a guest's match with a state that is too large. It is called before the match starts.
+func (m *Match) checkGuestState() error {
+	if m.spec.guest == nil {
+		return nil
+	}
+	m.updateGuestUsage()
+	return m.server.guests.Check(m.server.gates.limits.Load().GuestStateBytes)
 }

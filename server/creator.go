@@ -220,3 +220,12 @@ func (cr *creator) once(w http.ResponseWriter, r *http.Request, g *host.Grant, b
 		replyJSON(w, http.StatusCreated, answer)
 	}
 }
+
+// ErrNoMatch is returned for the ID of a match that the server does not know.
+var ErrNoMatch = errors.New("server: no match of that ID is known here: it ended long ago, or on another server")
+
+// errSeed refuses a match of which its maker would know what the others may not see.
+var errSeed = errors.New("a match: the server hides the seeds of its matches: want no seed, or the token of an admin")
+
+// errSecret refuses a match with the seed of one that hides it.
+var errSecret = errors.New("a match: the other one is not over here, and hides its seed: ask with the token of an admin, or when it is over at the server that has it")

@@ -2,11 +2,23 @@ package server
 
 import (
 	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
 // Denials keep the bans and revocations of a server beyond its process, such as in the storage of a cluster. Keys have letters, digits
@@ -175,4 +187,204 @@ func (k *keeper) stop(ctx context.Context) {
 	}
 	k.mu.Unlock()
 	_ = k.await(ctx, func() (bool, error) { return !k.writing, nil }) // the log has the errors
+}
+
+// maxDenial is the largest file in that folder, in bytes: all bans of a match.
+const maxDenial = 4 << 20
+
+// A denialFolder is a folder with a file for each key. No other server writes to it.
+type denialFolder struct {
+	folder string
+	live   string     // the folder with the logs of matches that are not over
+	mu     sync.Mutex // held while files change
+}
+
+func (f *denialFolder) path(key string) string { return filepath.Join(f.folder, key+".json") }
+
+// Put implements [Denials].
+func (f *denialFolder) Put(key string, value []byte) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := os.MkdirAll(f.folder, 0o700); err != nil {
+		return err
+	}
+	return files.Replace(f.path(key), func(to *os.File) error {
+		_, err := to.Write(value)
+		return err
+	})
+}
+
+// Delete implements [Denials].
+func (f *denialFolder) Delete(key string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.remove(key)
+}
+
+func (f *denialFolder) remove(key string) error {
+	if err := os.Remove(f.path(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Get implements [Denials]. A link or a folder with the name of a file denies nothing that could be read, and is an error.
+func (f *denialFolder) Get(key string) ([]byte, error) {
+	if _, err := os.Lstat(f.path(key)); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	from, err := files.OpenNoFollow(f.path(key))
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	value, err := io.ReadAll(io.LimitReader(from, maxDenial+1))
+	if err == nil && len(value) > maxDenial {
+		err = fmt.Errorf("%s: got more than %d bytes", f.path(key), maxDenial)
+	}
+	return value, err
+}
+
+// Watch implements [Denials].
+func (f *denialFolder) Watch(saw func(key string, value []byte), _ func(string)) error {
+	return f.each(func(key string, value []byte) error {
+		saw(key, value)
+		return nil
+	})
+}
+
+// Sweep implements [Denials].
+func (f *denialFolder) Sweep(stale func(key string, value []byte, now time.Time, live func(lockstep.MatchID) bool) bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	logs, err := os.ReadDir(f.live) // with the lock, so that there is one of each match that has bans
+	if err != nil {
+		return err
+	}
+	live := func(match lockstep.MatchID) bool {
+		return slices.ContainsFunc(logs, func(e fs.DirEntry) bool { return strings.Contains(e.Name(), "-"+match.String()[:8]+".ssr") })
+	}
+	return f.each(func(key string, value []byte) error {
+		if !stale(key, value, time.Now(), live) {
+			return nil
+		}
+		return f.remove(key)
+	})
+}
+
+// each calls a function with all that is in the folder.
+func (f *denialFolder) each(do func(key string, value []byte) error) error {
+	all, err := os.ReadDir(f.folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
+		key, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok {
+			continue
+		}
+		value, err := f.Get(key)
+		if err == nil && value != nil { // it was not deleted meanwhile
+			err = do(key, value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// banKey begins the key of all bans of a match, see [Denials].
+const banKey = "bans-"
+
+func banKeyOf(match lockstep.MatchID) string { return banKey + match.String() }
+
+// matchOfBans returns the match in the key of its bans.
+func matchOfBans(key string) (match lockstep.MatchID, ok bool) {
+	text, ok := strings.CutPrefix(key, banKey)
+	if b, err := hex.DecodeString(text); ok && err == nil && len(b) == len(match) {
+		return lockstep.MatchID(b), true
+	}
+	return match, false
+}
+
+// A keptBan is the JSON of a ban.
+type keptBan struct {
+	Subject string    `json:"subject,omitempty"`
+	Name    string    `json:"name,omitempty"`
+	Address string    `json:"address,omitempty"`
+	Guests  string    `json:"guests,omitempty"`
+	Until   time.Time `json:"until,omitzero"` // zero for the rest of the match
+	Reason  string    `json:"reason,omitempty"`
+}
+
+func (b *keptBan) active(now time.Time) bool { return b.Until.IsZero() || now.Before(b.Until) }
+
+// parseBans returns the bans in a value; none in nil.
+func parseBans(value []byte) (all []keptBan, err error) {
+	if value != nil {
+		err = json.Unmarshal(value, &all)
+	}
+	return all, err
+}
+
+// keepBans keeps the bans of the match if they have changed.
+func (m *Match) keepBans() {
+	n := m.host.Bans().Changes()
+	if n == m.banChanges {
+		return
+	}
+	m.banChanges, m.bansKept = n, true
+	var all []keptBan
+	for _, b := range m.host.Bans().List(m.now()) {
+		k := keptBan{Subject: b.Subject, Name: b.Name, Address: b.Address, Guests: b.Guests, Reason: b.Reason}
+		if b.Until > 0 {
+			k.Until = m.epoch.Add(time.Duration(b.Until) * time.Microsecond).UTC()
+		}
+		all = append(all, k)
+	}
+	if len(all) == 0 {
+		m.server.keeper.keep(banKeyOf(m.header.Match), nil)
+		return
+	}
+	value, _ := json.Marshal(all) // no such value has an error
+	m.server.keeper.keep(banKeyOf(m.header.Match), value)
+}
+
+// wrongBans is the error of bans that are kept and cannot be restored.
+func wrongBans(place string, err error) error {
+	return fmt.Errorf("the bans at %s: %w; repair or remove them, then start again", place, err)
+}
+
+// restoreBans gives a recovered match the bans that it had.
+func (m *Match) restoreBans() error {
+	now := m.now()
+	all, err := parseBans(m.bans)
+	if err != nil {
+		return wrongBans(m.server.keeper.place(banKeyOf(m.header.Match)), err)
+	}
+	for _, b := range all {
+		until := lockstep.Time(0)
+		if !b.Until.IsZero() {
+			if until = lockstep.Time(b.Until.Sub(m.epoch).Microseconds()); until <= now {
+				continue
+			}
+		}
+		_, err := m.host.Bans().Add(now, host.Ban{Subject: b.Subject, Name: b.Name, Address: b.Address, Guests: b.Guests, Until: until, Reason: b.Reason})
+		if err != nil && m.host.Err() == nil {
+			return wrongBans(m.server.keeper.place(banKeyOf(m.header.Match)), err)
+		}
+	}
+	m.bans = nil
+	return nil
+}
+
+// forgetBans forgets the bans of a match that is over.
+func (m *Match) forgetBans() {
+	if m.bansKept {
+		m.server.keeper.keep(banKeyOf(m.header.Match), nil)
+	}
 }

@@ -3,12 +3,14 @@ package server
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/server/internal/bundles"
 	"github.com/seed-49bee653/samestep/server/internal/crowd"
 )
 
@@ -106,5 +108,90 @@ func (c *conn) timeSync(kind host.EventKind) {
 			c.match.server.metrics.syncs.Observe(time.Since(c.syncing).Seconds())
 			c.syncing = time.Time{}
 		}
+	}
+}
+
+// evidence writes a desync's bundle, or replaces the one that was written early.
+func (m *Match) evidence(e *host.Evidence) {
+	if e.Panic == nil && !m.bundles.Known(e) {
+		m.desynced(e)
+	}
+	if a := e.Resimulation; a != nil && e.Panic == nil {
+		logged.Session(m.logger, m.owners.Session(e.Report.Player)).Warn("computed again", "tick", e.Report.Tick, "player", e.Report.Player, "outcome", a.Outcome.String(), "first", a.First)
+	}
+	m.bundles.Write(m.caseOf(e))
+}
+
+// desynced counts and logs a desync.
+func (m *Match) desynced(e *host.Evidence) {
+	m.server.metrics.desyncs.of(m.spec.Game.Build()).Inc()
+	about := slices.DeleteFunc(slices.Clone(e.Participants), func(p host.Participant) bool { return p.Player != e.Report.Player && !e.Report.Tie })
+	if len(about) == 0 { // the player has left
+		logged.Session(m.logger, m.owners.Session(e.Report.Player)).Warn("desync", "report", e.Report.String(), "player", int(e.Report.Player))
+	}
+	for _, p := range about { // of a tie, a line about each player
+		var of *conn
+		for _, c := range m.conns {
+			if c.seat == p.Player {
+				of = c
+			}
+		}
+		words := []any{"report", e.Report.String(), "player", int(p.Player)}
+		logged.Session(m.logger, m.owners.Session(p.Player)).Warn("desync", append(words, machineOf(of, p.Build, p.Platform)...)...)
+	}
+}
+
+// caseOf returns evidence with what another machine needs to simulate the match: its assets, and the module of its rules.
+func (m *Match) caseOf(e *host.Evidence) *bundles.Case {
+	x := &bundles.Case{Evidence: e, Header: m.header, MaxBytes: m.maxReplay()}
+	for _, a := range m.assets {
+		x.Contents = append(x.Contents, m.server.assets.find(a.SHA256))
+	}
+	if module := m.server.options.ModuleOf; module != nil {
+		if b := module(m.spec.Game); b != nil {
+			x.Contents = append(x.Contents, b)
+		}
+	}
+	return x
+}
+
+// process does what the host wants done, except that it feeds no connection. It is called after each method of the
+// host.
+func (m *Match) process() {
+	for {
+		r := m.host.Ready()
+		if m.next = r.Next; r.Empty() {
+			m.keepBans()
+			return
+		}
+		m.record(r)
+		for _, e := range r.Events {
+			m.observe(e)
+		}
+		for _, e := range r.Early {
+			m.desynced(e)
+			m.bundles.Early(m.caseOf(e))
+		}
+		for _, e := range r.Evidence {
+			m.evidence(e)
+		}
+		for _, id := range r.Peers {
+			if c := m.conns[id]; c != nil && !c.due {
+				c.due = true
+				m.due = append(m.due, c)
+			}
+		}
+	}
+}
+
+// feed moves the host's messages to their connections.
+func (m *Match) feed() {
+	for m.process(); len(m.due) > 0; m.process() {
+		m.due, m.fed = m.fed[:0], m.due
+		for _, c := range m.fed {
+			c.due = false
+			c.feed()
+		}
+		clear(m.fed)
 	}
 }

@@ -2,10 +2,15 @@ package server
 
 import (
 	"crypto/sha256"
+	"log/slog"
 	"math"
 	"net/netip"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/time/rate"
 
 	"github.com/seed-49bee653/samestep/server/internal/allowance"
 	"github.com/seed-49bee653/samestep/server/internal/crowd"
@@ -178,4 +183,161 @@ func (g *gates) spent(from netip.Prefix, subject string, now time.Time) map[stri
 		all[name] = b.Spent(from, now)
 	}
 	return all
+}
+
+// An addressLimit limits the authenticated connections of each address. At the limit one connection is closed: that of
+// a guest if the new one has a token, otherwise one of the subject that has most. If that is the new connection's own
+// subject, the new connection is closed. So nobody keeps out another subject, and no player is closed for somebody
+// with no better right.
+type addressLimit struct {
+	max int // of an address
+
+	mu    sync.Mutex
+	conns map[netip.Prefix][]*conn // the oldest first
+}
+
+// add adds a connection, and returns the one to close, or nil.
+func (l *addressLimit) add(c *conn) (victim *conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.closed {
+		return nil
+	}
+	l.conns[c.addr] = append(l.conns[c.addr], c)
+	if len(l.conns[c.addr]) <= l.max {
+		return nil
+	}
+	victim = leastEntitled(l.conns[c.addr], c)
+	l.delete(victim)
+	return victim
+}
+
+// resize changes the limit, and returns the connections to close.
+func (l *addressLimit) resize(most int) (victims []*conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.max = most
+	for addr, all := range l.conns {
+		for n := len(all) - most; n > 0; n-- {
+			victim := leastEntitled(l.conns[addr], &conn{subject: "a token"}) // guests first
+			l.delete(victim)
+			victims = append(victims, victim)
+		}
+	}
+	return victims
+}
+
+// remove removes a closed connection. A remove may come before the add, because the match handles the connection's
+// last message later.
+func (l *addressLimit) remove(c *conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.closed = true
+	l.delete(c)
+}
+
+func (l *addressLimit) delete(c *conn) {
+	if l.conns[c.addr] = crowd.Without(l.conns[c.addr], c); len(l.conns[c.addr]) == 0 {
+		delete(l.conns, c.addr)
+	}
+}
+
+// leastEntitled returns the connection to close for a new one, which is in the list: the latest of a subject.
+func leastEntitled(all []*conn, added *conn) *conn {
+	bySubject := make(map[string][]*conn)
+	for _, c := range all {
+		bySubject[c.subject] = append(bySubject[c.subject], c)
+	}
+	victims := bySubject[added.subject]
+	for _, c := range all {
+		if weight(bySubject[c.subject], added) > weight(victims, added) {
+			victims = bySubject[c.subject]
+		}
+	}
+	return victims[len(victims)-1]
+}
+
+// weight returns the number of connections. For a new connection with a token, one guest weighs more than all that
+// have tokens.
+func weight(all []*conn, added *conn) (n int) {
+	const guest = 1 << 20 // more than the connections of an address
+	for _, c := range all {
+		if n++; added.subject != "" && c.subject == "" {
+			n += guest
+		}
+	}
+	return n
+}
+
+// Lines in the log about connections and requests that were turned away, for each reason.
+const (
+	turnedLines       = 1 // a second
+	turnedLinesAtOnce = 10
+)
+
+// turned counts and logs the clients that are turned away.
+type turned struct {
+	log   *slog.Logger
+	count *prometheus.CounterVec
+	lines map[string]*refusalLog // by reason; never changed
+}
+
+func newTurned(log *slog.Logger, count *prometheus.CounterVec) *turned {
+	t := &turned{log: log, count: count, lines: make(map[string]*refusalLog, len(turnReasons))}
+	for _, reason := range turnReasons {
+		l := newRefusalLog(turnedLines, turnedLinesAtOnce)
+		t.lines[reason] = &l
+	}
+	return t
+}
+
+// away counts and logs that a client was turned away, for one of turnReasons.
+func (t *turned) away(reason, remote string) { t.awayFrom(t.log, reason, remote) }
+
+// awayFrom is away with a logger that names the match and the session, and more words for the line.
+func (t *turned) awayFrom(log *slog.Logger, reason, remote string, more ...any) {
+	t.count.WithLabelValues(reason).Inc()
+	omitted, ok := t.lines[reason].allow()
+	if !ok {
+		return
+	}
+	words := append([]any{"reason", reason, "address", clientText(remote)}, more...)
+	if omitted > 0 {
+		words = append(words, "omitted", omitted)
+	}
+	log.Warn("turned away", words...)
+}
+
+// Lines in the log about refused calls: a flood of them must not fill the disk.
+const (
+	refusedLines       = 20 // a second
+	refusedLinesAtOnce = 200
+)
+
+// A refusalLog limits the lines about refused calls.
+type refusalLog struct {
+	limit   *rate.Limiter
+	omitted atomic.Int64 // since the last line
+}
+
+func newRefusalLog(perSecond rate.Limit, atOnce int) refusalLog {
+	return refusalLog{limit: rate.NewLimiter(perSecond, atOnce)}
+}
+
+// allow reports whether another line may be logged, and how many were omitted before it.
+func (l *refusalLog) allow() (omitted int64, ok bool) {
+	if !l.limit.AllowN(time.Now(), 1) {
+		l.omitted.Add(1)
+		return 0, false
+	}
+	return l.omitted.Swap(0), true
+}
+
+// clientText returns the address of an "address:port" without the port.
+func clientText(remote string) string {
+	ap, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return remote
+	}
+	return ap.Addr().Unmap().String()
 }

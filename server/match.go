@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,9 +12,12 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/server/internal/bundles"
 	"github.com/seed-49bee653/samestep/server/internal/crowd"
+	"github.com/seed-49bee653/samestep/server/internal/guests"
 	"github.com/seed-49bee653/samestep/server/internal/hold"
 	"github.com/seed-49bee653/samestep/server/internal/livelog"
 	"github.com/seed-49bee653/samestep/server/internal/owners"
@@ -343,3 +347,111 @@ func (m *Match) endIfIdle(now time.Time) {
 func (m *Match) over() bool {
 	return (m.suspended || m.host.Err() != nil) && len(m.conns) == 0 && !m.host.Status().Lingers
 }
+
+// services are what the matches of a server share.
+type services struct {
+	options Options // its limits are those of the beginning, see gates
+	log     *slog.Logger
+	metrics *metrics
+
+	gates    *gates
+	turned   *turned
+	access   *access
+	registry *registry
+	guests   *guests.Quota
+	keeper   *keeper
+	assets   *assetStore
+
+	replays    *replayFolder
+	sealer     *sealer
+	operations operations
+	newFile    func(path string) (file, error) // for a replay
+}
+
+// forget releases what a match has held that is over, or that did not start.
+func (sv *services) forget(m *Match) {
+	sv.assets.release(m.assets)
+	sv.registry.remove(m)
+	sv.guests.Release(m.spec.guest)
+}
+
+// pause pauses or resumes the match for an admin, who needs no seat. Either ends the wait for players to come back.
+// Resuming also ends or cancels the pause of a player. A pause outlives a restart of the server.
+func (m *Match) pause(on bool) error {
+	if m.host.Err() != nil {
+		return m.host.Err()
+	}
+	before := m.holds.Wait(m.now(), "", m.host.Info().Awaited()).Reason != ""
+	if m.holds.Pause(on) {
+		text := host.PausedNo
+		if on {
+			text = host.PausedYes
+		}
+		m.log.Remember(lockstep.System, record.EventPaused, text)
+	}
+	m.hold()
+	if on {
+		return nil
+	}
+	err := m.host.Admin().Resume(m.now(), lockstep.System)
+	if before && errors.Is(err, coordinator.ErrNotPaused) { // no player has paused it
+		return nil
+	}
+	return err
+}
+
+// hold stops the match's ticks for as long as the server has a reason.
+func (m *Match) hold() {
+	var awaited []lockstep.Player
+	if m.holds.Awaiting() {
+		awaited = m.host.Info().Awaited()
+	}
+	m.host.Admin().Hold(m.now(), m.holds.Wait(m.now(), m.log.Held(), awaited))
+}
+
+// takeLimits gives the match the limits that the server has now. Without any it keeps what it has.
+func (m *Match) takeLimits() {
+	l := m.server.gates.limits.Load().MatchLimits
+	if l == nil || m.limits != nil && *l == *m.limits {
+		return
+	}
+	m.limits = l
+	if err := m.host.Admin().SetLimits(m.now(), *l); err != nil {
+		m.logger.Error("limits", "err", err)
+		return
+	}
+	m.maxSpectators = cmp.Or(l.MaxSpectators, defaultSpectators)
+	m.publish()
+}
+
+// suspend stops the match, and tells all connections when to come back. Its replay gets no end, so that it can be resumed.
+func (m *Match) suspend() {
+	m.suspended = true
+	if m.log.Replicated() {
+		m.host.Admin().Move(m.now(), movedRetry)
+	} else {
+		m.host.Admin().Shutdown(m.now(), retryAfter)
+	}
+	if !m.log.Recorded() {
+		m.host.Admin().End(m.now(), "the server was shut down") // nothing is left to resume
+	}
+}
+
+// Suspend stops the match and tells its clients when to come back, as [Server.Shutdown] does with all matches. With a
+// [Replicator] another server can then continue it; otherwise this one, by [Server.Resume]. Wait for [Match.Done].
+func (m *Match) Suspend() { m.post(input{do: m.suspend}) }
+
+// handOver stops a match that this server must not or cannot write any more. Another server continues it.
+func (m *Match) handOver(err error) {
+	if m.suspended {
+		return
+	}
+	m.logger.Warn("match handed over", "tick", uint32(m.host.Now()), "err", err)
+	m.suspend()
+}
+
+// retryAfter is when clients may reconnect after a shutdown.
+const retryAfter = lockstep.Second
+
+// movedRetry is when clients of a match that moves to another server may come back.
+const movedRetry = 100 * lockstep.Millisecond

@@ -1,8 +1,11 @@
 package server
 
 import (
+	"io"
 	"runtime"
 	"runtime/debug"
+	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -118,4 +121,98 @@ func subject(k host.EventKind) string {
 		return "match"
 	}
 	return "connection"
+}
+
+// desyncs are the desyncs by the build of their matches.
+type desyncs struct {
+	registry *prometheus.Registry
+	total    *prometheus.CounterVec
+	mu       sync.Mutex
+	builds   map[string]*measure.Failure
+}
+
+func newDesyncs(r *prometheus.Registry, total *prometheus.CounterVec) *desyncs {
+	return &desyncs{registry: r, total: total, builds: make(map[string]*measure.Failure)}
+}
+
+// of returns the desyncs of a build. A match calls it when it is made, so that its series are there before a desync.
+func (d *desyncs) of(build string) *measure.Failure {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f := d.builds[build]
+	if f == nil {
+		f = measure.NewFailure(d.total.WithLabelValues(build), "desync", build)
+		d.registry.MustRegister(f.Age)
+		d.builds[build] = f
+	}
+	return f
+}
+
+// A file is the file of a replay.
+type file interface {
+	io.WriteCloser
+	Sync() error
+}
+
+// The operations of samestep_disk_seconds.
+const (
+	diskWrite = "write"
+	diskSync  = "sync"
+)
+
+// A timedFile is a file of a replay whose writes and syncs are measured.
+type timedFile struct {
+	file
+	seconds *prometheus.HistogramVec // by operation
+	running *operations
+}
+
+func (f timedFile) Write(p []byte) (int, error) {
+	defer f.measure(diskWrite, f.running.begin())
+	return f.file.Write(p)
+}
+
+func (f timedFile) Sync() error {
+	defer f.measure(diskSync, f.running.begin())
+	return f.file.Sync()
+}
+
+func (f timedFile) measure(operation string, o *operation) {
+	f.running.end(o)
+	f.seconds.WithLabelValues(operation).Observe(time.Since(o.began).Seconds())
+}
+
+// operations are the writes and syncs that the disk has not answered yet.
+type operations struct {
+	mu  sync.Mutex
+	all map[*operation]struct{}
+}
+
+type operation struct{ began time.Time }
+
+func (x *operations) begin() *operation {
+	o := &operation{time.Now()}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.all == nil {
+		x.all = make(map[*operation]struct{})
+	}
+	x.all[o] = struct{}{}
+	return o
+}
+
+func (x *operations) end(o *operation) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.all, o)
+}
+
+// age returns for how long the oldest has waited, or 0 without any.
+func (x *operations) age() (oldest time.Duration) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for o := range x.all {
+		oldest = max(oldest, time.Since(o.began))
+	}
+	return oldest
 }

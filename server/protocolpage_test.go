@@ -55,7 +55,7 @@ func TestDocument(t *testing.T) {
 			told[pattern] = true
 		}
 	}
-	source, err := os.ReadFile("serve.go")
+	source, err := os.ReadFile("server.go")
 	if err != nil {
 		t.Fatal(err)
 	}

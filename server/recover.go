@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,7 +11,117 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/internal/tries"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
+
+// claim locks the log of an interrupted match, and reserves the match's name.
+func (rc *recoverer) claim(path string, spec MatchSpec) (*recovery, error) {
+	log, header, err := openInterrupted(path)
+	if err != nil {
+		return nil, err
+	}
+	x := &recovery{log: log, header: header}
+	if spec.Name, err = resumedName(path, header); err == nil {
+		spec.Settings = header.Settings
+		x.phase, err = rc.registry.reserve(spec.Name, spec.Settings)
+	}
+	if err != nil {
+		log.Close()
+		return nil, err
+	}
+	x.match = rc.starter.newMatch(spec)
+	x.match.path = path
+	x.match.know(header)
+	rc.registry.expect(spec.Name, newView(x.match, header, matchRecovering))
+	return x, nil
+}
+
+// unclaim undoes claim.
+func (rc *recoverer) unclaim(x *recovery) {
+	x.log.Close()
+	rc.starter.forget(x.match)
+	rc.registry.launching.Done()
+}
+
+// errDiskSlow: another server of the cluster, with a disk of its own, may continue the match.
+var errDiskSlow = errors.New("server: the disk has not answered while the match was resumed")
+
+// attempt continues a claimed match. A match that panics or hangs costs only itself. It waits for a disk that does not answer, unless
+// another server may continue the match.
+func (rc *recoverer) attempt(x *recovery) error {
+	done := make(chan error, 1)
+	go func() { done <- contain(rc.metrics, x.match.logger, func() error { return rc.recoverMatch(x) }) }()
+	look := time.NewTicker(hungTime)
+	defer look.Stop()
+	for seen, told := uint64(0), false; ; {
+		select {
+		case err := <-done:
+			x.match.notePanic(err)
+			return err
+		case <-look.C:
+		}
+		now := x.work.Load()
+		stands, byRules := now == seen, now%2 == 1
+		seen = now
+		switch {
+		case !stands:
+			continue
+		case !byRules && !rc.elsewhere:
+			if !told {
+				x.match.logger.Warn("waiting for the disk", "path", x.match.path)
+			}
+			told = true
+			continue
+		}
+		if !x.decide() {
+			continue
+		}
+		if byRules {
+			x.match.log.Release(ErrHung)
+			return ErrHung
+		}
+		if now > 0 { // it has the replicated log; the file stays, because the disk does not answer
+			x.match.log.Leave(errDiskSlow)
+		}
+		return errDiskSlow
+	}
+}
+
+// testTime is how long a resumed match runs until nobody doubts it. Its log can lack up to a second of what it has played, and in that the
+// tick that ends the process.
+const testTime = 2 * lockstep.Second
+
+// standTime is how long a match may stand after Options.AwaitPlayers until its try is over. Until then it is known whether the match hangs.
+const standTime = hungTime + 5*time.Second
+
+// AwaitTest waits until a resumed match has run for two seconds of its time. It reports false if the match stands in its lobby or in a
+// pause, stops before, or ctx ends.
+func (m *Match) AwaitTest(ctx context.Context) (ran bool) {
+	from := m.View().Tick
+	enough := from + 1 + lockstep.Tick(int64(testTime)/max(m.spec.Settings.Micros(1), 1))
+	ctx, cancel := context.WithTimeout(ctx, m.server.options.AwaitPlayers+standTime)
+	defer cancel()
+	look := time.NewTicker(time.Second / 4)
+	defer look.Stop()
+	for {
+		over := false
+		select {
+		case <-m.done:
+			over = true
+		case <-ctx.Done():
+			return false
+		case <-look.C:
+		}
+		switch v := m.View(); {
+		case v.hung:
+			return false
+		case v.Tick >= enough || v.over:
+			return true
+		case over || v.state() == matchPaused || v.state() == matchLobby:
+			return false
+		}
+	}
+}
 
 // An Interrupted is a match to recover: the path of its log, and a spec as for [Server.Resume].
 type Interrupted struct {
@@ -196,4 +307,38 @@ func (rc *recoverer) again(failed *resuming) (*View, error) {
 	}
 	rc.registry.launching.Go(func() { rc.tryAll([]*resuming{x}, true) })
 	return newView(x.match, x.header, matchRecovering), nil
+}
+
+// readBans reads the bans that an interrupted match had.
+func (dn *denier) readBans(x *recovery) error {
+	if dn.keeper.store == nil {
+		return nil
+	}
+	value, err := dn.keeper.store.Get(banKeyOf(x.header.Match))
+	x.match.bans, x.match.bansKept = value, value != nil
+	return err
+}
+
+// awaitBans reads the bans that an interrupted match had. While it cannot, the match stays recovering, which admits nobody, and the
+// server is not ready.
+func (dn *denier) awaitBans(x *recovery) {
+	for told := false; !dn.registry.isClosed(); time.Sleep(keepAgain) {
+		err := dn.readBans(x)
+		if err == nil {
+			return
+		}
+		if !told {
+			told = true
+			x.match.logger.Error("the bans of a match cannot be read, so nobody is admitted to it; the server tries again", "at", dn.keeper.place(banKeyOf(x.header.Match)), "err", err)
+			dn.registry.countUnread(1)
+			defer dn.registry.countUnread(-1)
+		}
+	}
+}
+
+// countUnread counts a match that waits for its bans, or one less.
+func (reg *registry) countUnread(n int) {
+	reg.mu.Lock()
+	reg.recoveries.unread += n
+	reg.mu.Unlock()
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -339,4 +340,18 @@ func (rc *recoverer) compareLog(x *recovery) error {
 		}
 	}
 	return whole.Check()
+}
+
+// errPanicked is the error of code that has panicked.
+var errPanicked = errors.New("server: panic")
+
+func contain(metrics *metrics, log *slog.Logger, f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			metrics.panics.Inc()
+			log.Error("panic", "panic", v, "stack", string(debug.Stack()))
+			err = fmt.Errorf("%w: %v", errPanicked, v)
+		}
+	}()
+	return f()
 }

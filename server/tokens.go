@@ -3,18 +3,82 @@ package server
 import (
 	"bufio"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
+
+// ErrRefused is wrapped by the errors of an [Authorizer] for a token that it does not accept. The client learns only that
+// its token was refused. The text is for the operator's log, and must not have the token.
+var ErrRefused = errors.New("server: refused")
+
+// errNoToken says why a client without a token was refused.
+var errNoToken = fmt.Errorf("%w: it showed no token", ErrRefused)
+
+// refusalText returns the reason of a refusal for the log. No Authorizer's error has the token.
+func refusalText(err error) string {
+	return wsmatch.Clip(strings.TrimPrefix(err.Error(), ErrRefused.Error()+": "))
+}
+
+// An Authorizer returns the grant of a token in a match. It must be safe for concurrent use.
+type Authorizer interface {
+	Authorize(token, match string) (host.Grant, error)
+}
+
+// AnyOf returns an Authorizer that asks the given ones in turn until one of them knows the token.
+func AnyOf(authorizers ...Authorizer) Authorizer { return anyOf(authorizers) }
+
+type anyOf []Authorizer
+
+func (a anyOf) Authorize(token, match string) (host.Grant, error) {
+	var reasons []string
+	for _, each := range a {
+		g, err := each.Authorize(token, match)
+		if err == nil || !errors.Is(err, ErrRefused) {
+			return g, err
+		}
+		reasons = append(reasons, refusalText(err))
+	}
+	return host.Grant{}, fmt.Errorf("%w: %s", ErrRefused, strings.Join(reasons, "; "))
+}
+
+// tokenSubject returns the subject of a token that names none.
+func tokenSubject(sum [sha256.Size]byte) string { return "token " + hex.EncodeToString(sum[:8]) }
+
+// parseViewer reads whose views a spectator gets.
+func parseViewer(text string) (lockstep.Viewer, error) {
+	v, err := lockstep.ParseViewer(text)
+	if err == nil && v.As == lockstep.AsSpectator {
+		err = errors.New(`got the viewer "spectator", which every spectator is`)
+	}
+	return v, err
+}
+
+// parseRole reads the name of a role.
+func parseRole(name string) (protocol.Role, bool) {
+	switch name {
+	case "spectator":
+		return protocol.Spectator, true
+	case "player":
+		return protocol.Seated, true
+	case "admin":
+		return protocol.Admin, true
+	}
+	return 0, false
+}
 
 // minToken is the shortest token, in bytes. Shorter ones could be guessed.
 const minToken = 16
@@ -158,4 +222,35 @@ func (t *Tokens) Authorize(token, match string) (host.Grant, error) {
 		return host.Grant{}, fmt.Errorf("%w: the list has it for match %q, and it was shown to %q", ErrRefused, g.match, match)
 	}
 	return g.Grant, nil
+}
+
+// guestPrefix begins the tokens of guests.
+const guestPrefix = "guest:"
+
+// maxGuestName is the size limit of a guest's name, in bytes.
+const maxGuestName = 64
+
+// Guests is an [Authorizer] for a server that is open to everybody: a guest gets a free seat. Guests make up their own
+// tokens, of the form
+//
+//	guest:NAME:SECRET
+//
+// where NAME is escaped as in URLs and SECRET has at least 16 bytes. The same secret returns a guest to the same seat, also
+// under another name.
+type Guests struct{}
+
+// Authorize implements [Authorizer].
+func (Guests) Authorize(token, _ string) (host.Grant, error) {
+	rest, ok := strings.CutPrefix(token, guestPrefix)
+	escaped, secret, found := strings.Cut(rest, ":")
+	if !ok || !found || len(secret) < minToken || len(token) > 1024 {
+		return host.Grant{}, fmt.Errorf("%w: it has not the form of a guest's", ErrRefused)
+	}
+	name, err := url.PathUnescape(escaped)
+	if err != nil || name == "" || len(name) > maxGuestName || !utf8.ValidString(name) ||
+		strings.ContainsFunc(name, unicode.IsControl) {
+		return host.Grant{}, fmt.Errorf("%w: it has a bad name of a guest", ErrRefused)
+	}
+	sum := sha256.Sum256([]byte(guestPrefix + secret))
+	return host.Grant{Role: protocol.Seated, Seat: host.AnySeat, Subject: guestPrefix + hex.EncodeToString(sum[:16]), Name: name, Guest: true}, nil
 }

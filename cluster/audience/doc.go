@@ -8,7 +8,7 @@
 //	Upstream ─┘   (keyframes, records) └── spectator
 //
 // A [Log] reads the records of the whole log, as the replicated log of a cluster has them. An [Upstream] is a client of a server
-// or of another relay, which sends a keyframe and the records after it. All spectators share one ring of records and one
+// or of another mirror, which sends a keyframe and the records after it. All spectators share one ring of records and one
 // keyframe.
 //
 // Positions are those of the source. An Upstream that lost its connection continues from another keyframe: it may have missed records, and

@@ -57,7 +57,7 @@ func ExampleAudience() {
 	// state_sync 0
 }
 
-// A relay that watches a server: what it sends first, and what it does after a lost connection. A Fetch would get a newer
+// A mirror that watches a server: what it sends first, and what it does after a lost connection. A Fetch would get a newer
 // keyframe over another connection.
 func ExampleUpstream() {
 	a, err := audience.New(audience.Options{})

@@ -47,7 +47,7 @@ func FuzzReceive(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, b []byte, at uint16) {
 		w := newWorld(t, 20, host.Options{})
-		r := w.relay("a", "log", audience.Options{MaxSpectators: 4, MaxConnecting: 2, RingRecords: 64})
+		r := w.mirror("a", "log", audience.Options{MaxSpectators: 4, MaxConnecting: 2, RingRecords: 64})
 		honest := w.viewer("honest", r)
 		w.pass(1200 * lockstep.Millisecond)
 		for _, greeted := range []bool{false, true} {
@@ -90,7 +90,7 @@ func FuzzSource(f *testing.F) {
 			return a
 		}
 		for _, ahead := range []bool{false, true} {
-			r := w.relay("up", "owner", audience.Options{RingRecords: 64, Delay: 5})
+			r := w.mirror("up", "owner", audience.Options{RingRecords: 64, Delay: 5})
 			if ahead {
 				w.pass(300 * lockstep.Millisecond)
 			} else {
@@ -107,7 +107,7 @@ func FuzzSource(f *testing.F) {
 			if err := r.a.CheckBounds(1 << 17); err != nil {
 				t.Fatal(err)
 			}
-			w.relays = nil
+			w.mirrors = nil
 		}
 		fetch := audience.NewFetch(o)
 		for _, p := range pieces(b, max(at, uint16(len(b)/32))) {

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// SourceLost is the reason of a [Audience.Hold] while the relay has no connection to the match.
-const SourceLost = "the relay has lost the match, and tries to find it again"
+// SourceLost is the reason of a [Audience.Hold] while the mirror has no connection to the match.
+const SourceLost = "the mirror has lost the match, and tries to find it again"
 
 // A wait says why the match stands still or runs slower.
 type wait struct {

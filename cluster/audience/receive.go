@@ -153,7 +153,7 @@ func (a *Audience) handle(p *peer, m *protocol.Message, within bool) {
 	case protocol.KindPong:
 		p.pinged = p.pinged && m.Nonce != p.nonce
 	case protocol.KindCommand, protocol.KindChat, protocol.KindReady, protocol.KindState:
-		a.offend(p, protocol.ErrorRole, "this is a relay, for watching only")
+		a.offend(p, protocol.ErrorRole, "this is a mirror, for watching only")
 	case protocol.KindLeave:
 		a.close(p, protocol.CloseLeft, "left", 0)
 	default:
@@ -168,7 +168,7 @@ func (a *Audience) ack(p *peer, m *protocol.Message) {
 		a.malformed(p, "an ack of what was not sent")
 		return
 	case m.Tick > a.highest && p.state != host.Syncing: // it has seen more elsewhere
-		a.close(p, protocol.CloseBusy, "this relay is behind what you have seen", 1000)
+		a.close(p, protocol.CloseBusy, "this mirror is behind what you have seen", 1000)
 		return
 	}
 	if p.state == host.Syncing || m.Position < p.acked {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// The scripts are a match, relays of it and spectators, step by step.
+// The scripts are a match, mirrors of it and spectators, step by step.
 func TestScripts(t *testing.T) {
 	script.Run(t, "testdata/*.txt", func(t *testing.T) script.Interpreter { return (&stageplay{t: t}).run })
 }
@@ -24,7 +24,7 @@ type stageplay struct {
 	t     *testing.T
 	w     *world
 	guest host.PeerID // the connection of open
-	at    *relay
+	at    *mirror
 	out   []string
 }
 
@@ -38,7 +38,7 @@ func (m *stageplay) run(s *script.Step) string {
 		m.t.Fatal("no match yet")
 	}
 	verb := map[string]func(*script.Step){
-		"match": m.match, "relay": m.relay, "watch": m.watch, "pass": m.pass, "see": m.see, "change": m.change, "stall": m.stall,
+		"match": m.match, "mirror": m.mirror, "watch": m.watch, "pass": m.pass, "see": m.see, "change": m.change, "stall": m.stall,
 		"cut": m.cut, "crash": m.crash, "down": m.down, "end": m.end, "stats": m.stats, "fetch": m.fetch, "hold": m.hold,
 		"open": m.open, "auth": m.auth, "send": m.send, "raw": m.raw, "close": m.close, "rename": m.rename,
 	}[s.Verb]
@@ -57,7 +57,7 @@ func (m *stageplay) match(s *script.Step) {
 	m.w = newWorld(m.t, uint32(s.UintOr("keyframe", 32, 100)), host.Options{SpectatorDelay: lockstep.Tick(s.UintOr("delay", 32, 0)), KeyframeInterval: ms(s, "interval", 0)})
 }
 
-func (m *stageplay) relay(s *script.Step) {
+func (m *stageplay) mirror(s *script.Step) {
 	o := audience.Options{
 		Delay: lockstep.Tick(s.UintOr("delay", 32, 0)), DelayTime: ms(s, "delayms", 0), Batch: ms(s, "batch", 0),
 		MaxSpectators: int(s.UintOr("spectators", 32, 0)), MaxConnecting: int(s.UintOr("connecting", 32, 0)),
@@ -72,7 +72,7 @@ func (m *stageplay) relay(s *script.Step) {
 			return nil
 		}
 	}
-	r := m.w.relay(s.String("as", "a"), s.String("from", "log"), o)
+	r := m.w.mirror(s.String("as", "a"), s.String("from", "log"), o)
 	r.stalled = s.Has("stalled")
 	m.w.step()
 }
@@ -122,7 +122,7 @@ func (m *stageplay) change(s *script.Step) {
 	}
 }
 
-// stall makes a relay take nothing from its source, or everything again.
+// stall makes a mirror take nothing from its source, or everything again.
 func (m *stageplay) stall(s *script.Step) {
 	r := m.w.find(s.String("at", "a"))
 	r.stalled = s.String("on", "true") == "true"
@@ -131,7 +131,7 @@ func (m *stageplay) stall(s *script.Step) {
 	}
 }
 
-// cut cuts the connection of a relay to its source.
+// cut cuts the connection of a mirror to its source.
 func (m *stageplay) cut(s *script.Step) {
 	r := m.w.find(s.String("at", "a"))
 	if l := r.link; l != nil {
@@ -227,7 +227,7 @@ func (m *stageplay) rename(s *script.Step) {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	for _, r := range m.w.relays {
+	for _, r := range m.w.mirrors {
 		if r.source == endpoint(m.w.owner) {
 			r.source = h
 		}

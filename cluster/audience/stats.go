@@ -84,7 +84,7 @@ func (a *Audience) keeps(k *Keyframe) bool {
 //	peers       (MaxSpectators + 2·MaxConnecting) · (1 KiB + 2·8 KiB)
 //	addresses   (MaxSpectators + MaxConnecting + 4096) · 256 B
 //
-// A peer that reads has 1 KiB. The sockets of a server have buffers besides, see package relay.
+// A peer that reads has 1 KiB. The sockets of a server have buffers besides, see package mirror.
 func (a *Audience) MemoryBound(stateBytes int) int {
 	o := &a.options
 	sum := (o.MaxSpectators+2*o.MaxConnecting)*(peerMemory+2*maxPrivate) + a.addresses.max*addressMemory + 4*len(a.ticks)

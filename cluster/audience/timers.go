@@ -58,7 +58,7 @@ func (a *Audience) peerTime(p *peer) {
 		switch {
 		case a.now < p.deadline:
 		case p.auth != nil:
-			a.close(p, protocol.CloseBusy, "the relay does not know the match yet", 2000)
+			a.close(p, protocol.CloseBusy, "the mirror does not know the match yet", 2000)
 		default:
 			a.close(p, protocol.CloseTimeout, "no auth in time", 1000)
 		}

@@ -40,7 +40,7 @@ type UpstreamOptions struct {
 	Seed     uint64        // of the jitter of reconnects
 }
 
-// An Upstream is a source that watches a match of a server, or of another relay, as a client without a game. It reconnects by
+// An Upstream is a source that watches a match of a server, or of another mirror, as a client without a game. It reconnects by
 // itself, and continues from the keyframe that it gets.
 type Upstream struct {
 	to      *Audience
@@ -307,5 +307,5 @@ func (u *Upstream) over(err error) {
 	if u.stage, u.err = Over, err; errors.Is(err, disclosure.ErrViews) {
 		return
 	}
-	u.to.Close(u.now, protocol.CloseBusy, "the relay cannot watch the match", 5*lockstep.Second)
+	u.to.Close(u.now, protocol.CloseBusy, "the mirror cannot watch the match", 5*lockstep.Second)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A world has a match of lamps, relays of it, and spectators who simulate it, in virtual time.
+// A world has a match of lamps, mirrors of it, and spectators who simulate it, in virtual time.
 type world struct {
 	t       testing.TB
 	game    *lockstep.Game
@@ -27,12 +27,12 @@ type world struct {
 	ownerNext lockstep.Time
 	hashes    map[lockstep.Tick]uint64
 	log       [][]byte
-	relays    []*relay
+	mirrors   []*mirror
 	viewers   []*viewer
 	links     []*link
 }
 
-// An endpoint serves connections: the owner, or a relay.
+// An endpoint serves connections: the owner, or a mirror.
 type endpoint interface {
 	Connect(now lockstep.Time, from string) (host.PeerID, bool)
 	Receive(now lockstep.Time, id host.PeerID, b []byte)
@@ -57,7 +57,7 @@ type link struct {
 	gone    bool
 }
 
-type relay struct {
+type mirror struct {
 	name    string
 	a       *audience.Audience
 	log     *audience.Log
@@ -72,7 +72,7 @@ type relay struct {
 type viewer struct {
 	name    string
 	c       *player.Client
-	at      *relay
+	at      *mirror
 	link    *link
 	blocked bool
 	events  []string
@@ -150,11 +150,11 @@ func (w *world) step() {
 	if !w.down && w.now >= w.ownerNext {
 		w.owner.Advance(w.now)
 	}
-	for range 4 { // for answers to come back through two relays
+	for range 4 { // for answers to come back through two mirrors
 		if !w.down {
 			w.drain()
 		}
-		for _, r := range w.relays {
+		for _, r := range w.mirrors {
 			w.feed(r)
 			if ready := r.a.Ready(); true {
 				w.mark(r.a, ready.Peers)
@@ -172,15 +172,15 @@ func (w *world) step() {
 			w.carry(l)
 		}
 	}
-	for _, r := range w.relays {
+	for _, r := range w.mirrors {
 		if err := r.a.CheckBounds(1 << 10); err != nil {
 			w.t.Fatalf("at %v, %s: %v", w.now, r.name, err)
 		}
 	}
 }
 
-// feed lets a relay take what its source has.
-func (w *world) feed(r *relay) {
+// feed lets a mirror take what its source has.
+func (w *world) feed(r *mirror) {
 	if r.stalled {
 		return
 	}
@@ -208,8 +208,8 @@ func (w *world) feed(r *relay) {
 	}
 }
 
-// fetch gets a relay a keyframe over a connection of its own.
-func (w *world) fetch(r *relay) {
+// fetch gets a mirror a keyframe over a connection of its own.
+func (w *world) fetch(r *mirror) {
 	f := audience.NewFetch(audience.UpstreamOptions{Auth: *protocol.AuthOf(w.header)})
 	id, ok := r.source.Connect(w.now, r.name)
 	if !ok {
@@ -323,13 +323,13 @@ func (w *world) pull(to endpoint, id host.PeerID) []byte {
 	return to.(*audience.Audience).Send(id, nil)
 }
 
-// relay begins a relay of the log, of the owner, or of another relay.
-func (w *world) relay(name, from string, o audience.Options) *relay {
+// mirror begins a mirror of the log, of the owner, or of another mirror.
+func (w *world) mirror(name, from string, o audience.Options) *mirror {
 	a, err := audience.New(o)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	r := &relay{name: name, a: a}
+	r := &mirror{name: name, a: a}
 	switch from {
 	case "log":
 		r.log = audience.NewLog(a)
@@ -341,21 +341,21 @@ func (w *world) relay(name, from string, o audience.Options) *relay {
 	if r.log == nil {
 		r.up = audience.NewUpstream(a, audience.UpstreamOptions{Auth: *protocol.AuthOf(w.header), Seed: 1})
 	}
-	w.relays = append(w.relays, r)
+	w.mirrors = append(w.mirrors, r)
 	return r
 }
 
-func (w *world) find(name string) *relay {
-	for _, r := range w.relays {
+func (w *world) find(name string) *mirror {
+	for _, r := range w.mirrors {
 		if r.name == name {
 			return r
 		}
 	}
-	w.t.Fatalf("no relay %s", name)
+	w.t.Fatalf("no mirror %s", name)
 	return nil
 }
 
-func (w *world) viewer(name string, at *relay) *viewer {
+func (w *world) viewer(name string, at *mirror) *viewer {
 	v := &viewer{name: name, at: at, c: player.New(w.game, player.Options{Seed: 1})}
 	w.viewers = append(w.viewers, v)
 	return v
@@ -382,7 +382,7 @@ func (w *world) crash(lose int) {
 	if w.owner, err = r.Host(w.now, w.options); err != nil {
 		w.t.Fatal(err)
 	}
-	for _, r := range w.relays {
+	for _, r := range w.mirrors {
 		if r.source == endpoint(before) {
 			r.source = w.owner
 		}

@@ -83,9 +83,9 @@ func ExampleHead() {
 	// 7 120
 }
 
-// A storage node knows the public key of a relay. The relay connects with the seed, which is secret.
+// A storage node knows the public key of a mirror. The mirror connects with the seed, which is secret.
 func ExampleNewUser() {
-	user, seed, err := storage.NewUser(storage.RelayRole)
+	user, seed, err := storage.NewUser(storage.MirrorRole)
 	if err != nil {
 		panic(err)
 	}
@@ -93,14 +93,14 @@ func ExampleNewUser() {
 	users, err := storage.ReadUsers(strings.NewReader(user.String()))
 	fmt.Println(len(users), err)
 	// Output:
-	// relay U 56 SU
+	// mirror U 56 SU
 	// 1 <nil>
 }
 
-// A relay may publish on few subjects. None is that of a log or of a bucket.
+// A mirror may publish on few subjects. None is that of a log or of a bucket.
 func ExamplePermissionsOf() {
 	var p storage.Permissions
-	p, err := storage.PermissionsOf(storage.RelayRole)
+	p, err := storage.PermissionsOf(storage.MirrorRole)
 	if err != nil {
 		panic(err)
 	}
@@ -163,7 +163,7 @@ func ExampleConn_Spread() {
 	// Output: "" <nil>
 }
 
-// A relay reads a log to its end.
+// A mirror reads a log to its end.
 func ExampleConn_Tail() {
 	conn, end := startExample()
 	defer end()

@@ -23,7 +23,7 @@ import (
 //	samestep_storage_ready        gauge  1 while the node can store anything, else 0
 //	samestep_storage_nodes        gauge  nodes of the cluster, as far as this one knows
 //	samestep_storage_connected    gauge  nodes that it is connected to, with itself
-//	samestep_storage_clients      gauge  connections of servers, relays and workers to it
+//	samestep_storage_clients      gauge  connections of servers, mirrors and workers to it
 //	samestep_storage_streams      gauge  streams of which it has a copy
 //	samestep_storage_bytes        gauge  bytes of these copies
 //	samestep_storage_copies_missing  gauge  copies that streams should have and have not, of those that it leads or that have no leader
@@ -63,7 +63,7 @@ var (
 	readyDesc     = prometheus.NewDesc("samestep_storage_ready", "1 while the node can store anything, else 0.", nil, nil)
 	nodesDesc     = prometheus.NewDesc("samestep_storage_nodes", "Nodes of the cluster, as far as this one knows.", nil, nil)
 	connectedDesc = prometheus.NewDesc("samestep_storage_connected", "Nodes that this one is connected to, with itself.", nil, nil)
-	clientsDesc   = prometheus.NewDesc("samestep_storage_clients", "Connections of servers, relays and workers.", nil, nil)
+	clientsDesc   = prometheus.NewDesc("samestep_storage_clients", "Connections of servers, mirrors and workers.", nil, nil)
 	streamsDesc   = prometheus.NewDesc("samestep_storage_streams", "Streams of which the node has a copy.", nil, nil)
 	missingDesc   = prometheus.NewDesc("samestep_storage_copies_missing", "Copies that streams should have and have not, of those that the node leads or that have no leader.", nil, nil)
 	bytesDesc     = prometheus.NewDesc("samestep_storage_bytes", "Bytes of these copies.", nil, nil)

@@ -14,19 +14,19 @@ type Role string
 const (
 	ServerRole   Role = "server"   // runs matches: writes logs, leases, the directory and the archive
 	OperatorRole Role = "operator" // submits replays to the farm, and looks at everything
-	RelayRole    Role = "relay"    // reads logs and the directory
+	MirrorRole   Role = "mirror"   // reads logs and the directory
 	WorkerRole   Role = "worker"   // takes jobs, reads replays, and writes results
 )
 
 // Roles are all roles, those that may do most first.
-var Roles = []Role{ServerRole, OperatorRole, RelayRole, WorkerRole}
+var Roles = []Role{ServerRole, OperatorRole, MirrorRole, WorkerRole}
 
 // isolated reports whether the role has an account of its own, from which only the listed subjects lead to the storage.
 //
 // Permissions alone stop nobody who may send a request: JetStream sends its answer to any subject that the request names,
 // and a consumer delivers to any subject that its maker names. Either can be the subject of a log. Answers to another account
 // stay in that account, so a role in one that makes no consumers writes only to what it may publish.
-func (r Role) isolated() bool { return r == RelayRole || r == WorkerRole }
+func (r Role) isolated() bool { return r == MirrorRole || r == WorkerRole }
 
 // MaxStreams is the largest number of streams that logs are spread over. Permissions name each.
 const MaxStreams = 16
@@ -65,11 +65,11 @@ var grants = []grant{
 	{[]Role{ServerRole}, []string{logSubject + ">", "$JS.API.STREAM.PURGE.{log}"}},
 	{[]Role{ServerRole}, []string{stepDown + "{log}"}},
 	{[]Role{ServerRole, OperatorRole}, []string{"$JS.API.STREAM.MSG.GET.{log}"}},
-	{[]Role{ServerRole, OperatorRole, RelayRole}, []string{directGet + "{log}"}},
-	{[]Role{RelayRole}, []string{"$JS.API.STREAM.INFO.{log}", "$JS.API.STREAM.INFO." + matchesStream}},
+	{[]Role{ServerRole, OperatorRole, MirrorRole}, []string{directGet + "{log}"}},
+	{[]Role{MirrorRole}, []string{"$JS.API.STREAM.INFO.{log}", "$JS.API.STREAM.INFO." + matchesStream}},
 	// Leases and the directory: write, look up, and watch.
 	{[]Role{ServerRole}, []string{"$KV." + ServersBucket + ".>", "$KV." + MatchesBucket + ".>"}},
-	{[]Role{ServerRole, OperatorRole, RelayRole}, lookups(matchesStream)},
+	{[]Role{ServerRole, OperatorRole, MirrorRole}, lookups(matchesStream)},
 	{[]Role{ServerRole, OperatorRole}, lookups(serversStream)},
 	{[]Role{ServerRole, OperatorRole}, slices.Concat(consumers(serversStream), consumers(matchesStream))},
 	// Bans and revocations: write, look up, and watch.

@@ -14,13 +14,13 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A relay finds a match and reads its log.
-func TestRelayReads(t *testing.T) {
+// A mirror finds a match and reads its log.
+func TestMirrorReads(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
-	server, relay := s.dial(t, storage.ServerRole), s.dial(t, storage.RelayRole)
+	server, mirror := s.dial(t, storage.ServerRole), s.dial(t, storage.MirrorRole)
 	ctx := within(t, 20*time.Second)
-	if err := errors.Join(server.Learn(ctx), relay.Learn(ctx)); err != nil {
+	if err := errors.Join(server.Learn(ctx), mirror.Learn(ctx)); err != nil {
 		t.Fatal(err)
 	}
 	matches, err := server.JS.KeyValue(ctx, storage.MatchesBucket)
@@ -30,7 +30,7 @@ func TestRelayReads(t *testing.T) {
 	if _, err := matches.Create(ctx, "duel", []byte("its entry")); err != nil {
 		t.Fatal(err)
 	}
-	if matches, err = relay.JS.KeyValue(ctx, storage.MatchesBucket); err != nil {
+	if matches, err = mirror.JS.KeyValue(ctx, storage.MatchesBucket); err != nil {
 		t.Fatal(err)
 	}
 	if e, err := matches.Get(ctx, "duel"); err != nil || string(e.Value()) != "its entry" {
@@ -38,7 +38,7 @@ func TestRelayReads(t *testing.T) {
 	}
 	id := lockstep.MatchID{7}
 	_, subject := server.LogOf(id)
-	tail := relay.Tail(id, 0)
+	tail := mirror.Tail(id, 0)
 	defer tail.Close()
 	if _, _, err := tail.Next(ctx); err != io.EOF {
 		t.Fatalf("an empty log: got %v, want io.EOF", err)
@@ -56,21 +56,21 @@ func TestRelayReads(t *testing.T) {
 	if _, _, err := tail.Next(ctx); err != io.EOF {
 		t.Fatalf("the end: got %v, want io.EOF", err)
 	}
-	if _, err := relay.Head(ctx, id); !errors.Is(err, jetstream.ErrMsgNotFound) {
+	if _, err := mirror.Head(ctx, id); !errors.Is(err, jetstream.ErrMsgNotFound) {
 		t.Fatalf("the head of a log without one: %v", err)
 	}
 	if err := server.TellHead(id, storage.Head{Sequence: 2, Tick: 40}); err != nil {
 		t.Fatal(err)
 	}
 	for h := (storage.Head{}); h.Sequence != 2 || h.Tick != 40; {
-		if h, err = relay.Head(ctx, id); err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
+		if h, err = mirror.Head(ctx, id); err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
 			t.Fatal(err)
 		}
 	}
 	if err := server.Remove(ctx, id); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := relay.Head(ctx, id); !errors.Is(err, jetstream.ErrMsgNotFound) {
+	if _, err := mirror.Head(ctx, id); !errors.Is(err, jetstream.ErrMsgNotFound) {
 		t.Fatalf("the head of a log that is removed: %v", err)
 	}
 }

@@ -23,7 +23,7 @@ const (
 	segmentWait = 400 * time.Millisecond
 )
 
-// A Tail reads the log of a match. Unlike a consumer it leaves nothing in the storage: it only sends requests, which a relay
+// A Tail reads the log of a match. Unlike a consumer it leaves nothing in the storage: it only sends requests, which a mirror
 // may do. The copies of a stream answer in turn, so the end that it sees may be a little late.
 type Tail struct {
 	conn            *Conn

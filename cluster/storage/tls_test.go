@@ -103,13 +103,13 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// Three nodes with certificates and users are one storage, at each of which a relay reads. A stranger is no node of it.
+// Three nodes with certificates and users are one storage, at each of which a mirror reads. A stranger is no node of it.
 func TestThreeSecuredNodes(t *testing.T) {
 	t.Parallel()
 	ours, other := newAuthority(t), newAuthority(t)
 	var users []storage.User
 	seeds := map[storage.Role]string{}
-	for _, r := range []storage.Role{storage.ServerRole, storage.RelayRole, storage.OperatorRole} {
+	for _, r := range []storage.Role{storage.ServerRole, storage.MirrorRole, storage.OperatorRole} {
 		u, seed, err := storage.NewUser(r)
 		if err != nil {
 			t.Fatal(err)
@@ -163,11 +163,11 @@ func TestThreeSecuredNodes(t *testing.T) {
 		t.Fatalf("got %+v, %v", s, err)
 	}
 	for i, n := range nodes {
-		relay := dial(n, storage.RelayRole, ours)
-		if err := relay.Learn(ctx); err != nil {
+		mirror := dial(n, storage.MirrorRole, ours)
+		if err := mirror.Learn(ctx); err != nil {
 			t.Fatal(err)
 		}
-		tail := relay.Tail(id, 0)
+		tail := mirror.Tail(id, 0)
 		defer tail.Close()
 		for read := 0; read < messages; {
 			_, message, err := tail.Next(ctx)

@@ -35,7 +35,7 @@ func desynced(referee, first uint64, runs ...[]uint64) *replay.Manifest {
 	return m
 }
 
-// The same of a relay: most players have the agreed checksum, and nobody is the referee.
+// The same in relay mode: most players have the agreed checksum, and nobody is the referee.
 func relayed(most, first uint64) *replay.Manifest {
 	m := desynced(most, first)
 	m.Groups[0].Referee, m.Groups[0].Players = false, []lockstep.Player{0, 2}
@@ -67,8 +67,8 @@ func TestReported(t *testing.T) {
 		{"an old version", desynced(14, 94, again), third, nil, "this version computes neither what the referee had nor what player 1 sent, up to tick 14; compare"},
 		{"right this time", desynced(14, 94, right[1:], right[1:]), right, nil, "this version computes what the referee had; player 1 computed the ticks again, and rightly"},
 		{"always another result", desynced(14, 94, wrong[1:], third[1:]), right, nil, "this version computes what the referee had; player 1 computed the ticks again with different results"},
-		{"of a relay", relayed(14, 94), right, nil, "this version computes what most players had; compare with the version or the platform of player 1"},
-		{"of a relay, the player's version", relayed(14, 94), wrong, nil, "this version computes what player 1 sent; compare with the version or the platform of most players"},
+		{"in relay mode", relayed(14, 94), right, nil, "this version computes what most players had; compare with the version or the platform of player 1"},
+		{"in relay mode, the player's version", relayed(14, 94), wrong, nil, "this version computes what player 1 sent; compare with the version or the platform of most players"},
 		{"ticks before", desynced(14, 94, again), right[4:], nil, "this version computes neither"},
 	} {
 		s := readSums(row.manifest)

@@ -1,4 +1,4 @@
-// Package logged makes the loggers of what servers and relays say about a match, or about a connection to it. Each such line names
+// Package logged makes the loggers of what servers and mirrors say about a match, or about a connection to it. Each such line names
 // the match and its id, and the session, so that one search for an id finds the lines of all servers.
 package logged
 

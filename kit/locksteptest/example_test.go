@@ -75,8 +75,8 @@ func ExampleSearch() {
 	// import (
 	// 	"testing"
 	//
-	// 	"github.com/seed-49bee653/samestep/lockstep"
 	// 	"github.com/seed-49bee653/samestep/kit/locksteptest"
+	// 	"github.com/seed-49bee653/samestep/lockstep"
 	// )
 	//
 	// // Found by playing random matches: locksteptest: cold twin of tick 2: tick 3: derived data is stale: a restored copy computes Herds[0].Size: got 1, want 0, from the derived field Cache: got 0, want 1

@@ -26,7 +26,7 @@ func (c *Coordinator) Keyframe() error {
 	case c.err != nil:
 		return c.err
 	case c.referee == nil:
-		return errors.New("lockstep: a relay has no state for a keyframe")
+		return errors.New("lockstep: relay mode has no state for a keyframe")
 	case c.stateTick == c.sealed:
 		return nil
 	}

@@ -12,7 +12,7 @@
 //	files: replays, saves, bundles?              Policy.Files
 //
 // A program that reads a log finds the Policy with a [Log], and passes nothing on before that. A program that cannot do as the
-// Policy says refuses. For example, a relay has no rules, so it cannot make views, and refuses a match that is sent as views.
+// Policy says refuses. For example, a mirror has no rules, so it cannot make views, and refuses a match that is sent as views.
 //
 // The text of the event is "players=all delay=0": players are sent all or views, and spectators see the match so many ticks
 // later.

@@ -108,7 +108,7 @@ func TestHostSpectatorDelayWithoutEnd(t *testing.T) {
 	}
 }
 
-// A relay has no past states.
+// Relay mode has no past states.
 func TestHostSpectatorDelayOfRelay(t *testing.T) {
 	g := lockstep.MustGame(testgame.BankRules())
 	h, err := g.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.BankConfig{})

@@ -44,7 +44,7 @@ func (j *journal) Append(raw []byte) error {
 		}
 		j.header = slices.Clone(raw)
 	case record.KindKeyframe:
-		j.keyframes.First(j.header, raw) // the state at tick 0, a relay's only own state
+		j.keyframes.First(j.header, raw) // the state at tick 0, the only own state in relay mode
 	}
 	j.out.made.record(raw)
 	return j.ring.Append(raw)

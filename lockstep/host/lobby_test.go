@@ -124,6 +124,6 @@ func TestKeyframe(t *testing.T) {
 	}
 	relay := newParty(t, nil, func(o *host.Options) { o.Relay = true })
 	if err := relay.h.Admin().Keyframe(0); err == nil {
-		t.Error("a relay has made a keyframe without a state")
+		t.Error("relay mode has made a keyframe without a state")
 	}
 }

@@ -48,7 +48,7 @@ var eventTypes = []EventType{
 	{EventResumed, false, "host", false, true, "the match was interrupted and recovered here: later ticks that somebody had seen are lost"},
 	{EventSuspended, false, "host", false, true, "a server that stopped suspended the match here: no tick is lost"},
 	{EventLineage, false, "host", false, false, "before the first tick: JSON with `match` (32 digits), `name`, `tick`, and `content_hash` up to it (64 digits), of the match in whose state this one began"},
-	{EventDisclosure, false, "server", true, false, "after the first state: who may see what while the match runs, such as `players=all delay=0`. `players=views`: only the operator gets a state, a record or the seed. `delay`: spectators' delay in ticks. A relay passes on no more, and nothing of a log without it"},
+	{EventDisclosure, false, "server", true, false, "after the first state: who may see what while the match runs, such as `players=all delay=0`. `players=views`: only the operator gets a state, a record or the seed. `delay`: spectators' delay in ticks. A mirror passes on no more, and nothing of a log without it"},
 	{EventRules, false, "server", true, false, "the SHA-256 of the module with the rules. The first one counts, in the first 100 ticks, unless there are rules in a block"},
 	{EventOptions, false, "server", true, false, "how the match was created, in its creator's words"},
 	{EventPaused, false, "server", true, false, "`yes` or `no`: an admin has paused the match. No tick has this pause"},

@@ -12,14 +12,17 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
 )
 
@@ -289,4 +292,556 @@ func (a *Archive) Open(ctx context.Context, name string) (io.ReadSeekCloser, err
 		err = server.ErrArchived
 	}
 	return f, err
+}
+
+// upload moves files into the store, until ctx ends.
+func (a *Archive) upload(ctx context.Context) {
+	p := pause{first: a.o.Retry, longest: a.o.LongestRetry}
+	for ctx.Err() == nil {
+		name, err := a.moveNext(ctx)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			next := p.next()
+			a.log.Warn("archive", "name", name, "err", err, "waiting", a.Waiting(), "retry_in", next.Round(time.Millisecond))
+			a.listWaiting(ctx)
+			sleep(ctx, next, a.arrived) // the next file may be one that the store takes
+		case name == "":
+			sleep(ctx, a.retryRefused(time.Now()), a.arrived)
+		default:
+			p.reset()
+		}
+	}
+}
+
+// retryRefused lets refused files wait again when it is time, and returns the time until then.
+func (a *Archive) retryRefused(now time.Time) time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.queue.refused) == 0 {
+		return time.Hour
+	}
+	if now.Before(a.renew) {
+		return a.renew.Sub(now)
+	}
+	a.queue.retry()
+	return 0
+}
+
+// moveNext moves the file that waits longest, and returns its name, or "". It returns only errors after which the store may be
+// away.
+func (a *Archive) moveNext(ctx context.Context) (name string, err error) {
+	return a.step(ctx, a.queue.next, a.move)
+}
+
+// listWaiting brings the files that wait into the index, without the store, so that they are found while it is away.
+func (a *Archive) listWaiting(ctx context.Context) {
+	for ctx.Err() == nil {
+		name, err := a.step(ctx, a.queue.nextUnlisted, a.list)
+		if err != nil && ctx.Err() == nil {
+			a.log.Warn("archive", "name", name, "err", err)
+		}
+		if name == "" {
+			return
+		}
+	}
+}
+
+// step takes a file from the queue with next, and does something with it. It returns its name, or "".
+func (a *Archive) step(ctx context.Context, next func() string, do func(ctx context.Context, path string) error) (name string, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	a.mu.Lock()
+	name = next()
+	path := a.queue.paths[name]
+	a.stopMove = cancel
+	a.mu.Unlock()
+	if name == "" {
+		return "", nil
+	}
+	err = do(ctx, path)
+	o := left
+	switch {
+	case errors.Is(err, errListed):
+		o, err = again, nil
+	case errors.Is(err, errErased): // in this order, so that the tombstone stays as long as the file
+		if err = removeLocal(path); err == nil {
+			err = a.comeBack(true, name)
+		}
+		if err != nil {
+			o = again
+		}
+	case errors.Is(err, ErrRefused):
+		a.log.Error("not archived", "path", path, "err", err)
+		o, err = refusal, nil
+	case err != nil:
+		o = again
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.queue.end(o) {
+		err = nil
+	}
+	if o == refusal && len(a.queue.refused) == 1 {
+		a.renew = time.Now().Add(12 * a.o.LongestRetry)
+	}
+	a.idle.Broadcast()
+	wake(a.changed) // there is one more, or somebody has deleted it meanwhile
+	return name, err
+}
+
+// retainEvery is the interval at which the age of files is looked at, besides after each new file.
+const retainEvery = 10 * time.Minute
+
+// restShare times as long as it took to list the store, retention does not list it again.
+const restShare = 50
+
+// keepHouse deletes what is not to be kept, and makes the index when it is missing, until ctx ends. It does not wait for uploads.
+func (a *Archive) keepHouse(ctx context.Context) {
+	p := pause{first: a.o.Retry, longest: a.o.LongestRetry}
+	for ctx.Err() == nil {
+		a.countPass()
+		next, err := a.tidy(ctx, time.Now())
+		a.countPass()
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			next = p.next()
+			a.log.Warn("archive", "err", err, "again_in", next.Round(time.Millisecond))
+			sleep(ctx, next, nil)
+		default:
+			p.reset()
+			sleep(ctx, next, a.changed)
+		}
+	}
+}
+
+// countPass notes that keepHouse begins or ends to look.
+func (a *Archive) countPass() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.passes++
+	a.idle.Broadcast()
+}
+
+// tidy does what there is to do besides moving files, and returns the time until the next time.
+func (a *Archive) tidy(ctx context.Context, now time.Time) (next time.Duration, err error) {
+	lost, err := a.repairIndex(ctx)
+	if !lost && !now.Before(a.rest) {
+		listing, rerr := a.retainNow(ctx, now)
+		a.rest = now.Add(restShare * listing)
+		err = errors.Join(err, rerr)
+	}
+	err = errors.Join(err, a.eraseAll(ctx))
+	if next = a.rest.Sub(now); next <= 0 {
+		next = retainEvery
+	}
+	if wait := a.untilDue(now); wait > 0 {
+		next = min(next, wait)
+	}
+	return next, err
+}
+
+// retainNow puts tombstones on what is not to be kept, and returns how long it took to list the store.
+func (a *Archive) retainNow(ctx context.Context, now time.Time) (listing time.Duration, err error) {
+	l, err := a.settle(now)
+	if err != nil {
+		return 0, err
+	}
+	listing, err = a.retain(ctx, l.now(now), now, func(name string) error {
+		_, err := a.condemnMatch(name)
+		if isFull(err) {
+			err = a.makeRoom(ctx, name)
+		}
+		return err
+	})
+	return listing, errors.Join(err, a.announceDeletion(&l, now))
+}
+
+// repairIndex makes the index if it was lost, and otherwise finds what was stored just before a crash. It works once after a start. Its
+// error is also set while only the second is missing, so that lost says whether the index can be used.
+func (a *Archive) repairIndex(ctx context.Context) (lost bool, err error) {
+	a.mu.Lock()
+	lost, checked := a.lost, a.checked
+	a.mu.Unlock()
+	if checked {
+		return false, nil
+	}
+	if lost {
+		n, err := a.Rebuild(ctx)
+		if err != nil {
+			return true, err
+		}
+		a.log.Info("archive index", "files", n)
+	} else {
+		_, err = a.refresh(ctx)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.lost, a.checked = false, err == nil
+	a.idle.Broadcast()
+	return false, err
+}
+
+// move moves a file into the store. The order makes every crash harmless: the file leaves its old path last, and whatever was done
+// before is done again. Its error is nil also if there is nothing to move, [ErrRefused] if it will not help to try again
+// soon, and errErased if the file is deleted.
+func (a *Archive) move(ctx context.Context, path string) error {
+	e, err := a.announce(ctx, path)
+	if err != nil || e == nil {
+		return err
+	}
+	e.Stored = true
+	if err := a.write(ctx, e); err != nil {
+		return err
+	}
+	if err := a.put(ctx, e, path); err != nil && isGone(path) {
+		return a.missing(ctx, path)
+	} else if err != nil {
+		return err
+	}
+	if err := a.save(e); err != nil {
+		return err
+	}
+	a.log.Info("archived", "name", e.Name, "bytes", e.SizeBytes)
+	return removeLocal(path)
+}
+
+// errListed: the file waits, and the index has it.
+var errListed = errors.New("archive: the file is listed")
+
+// list brings a file that waits into the index. Its error is errListed if the file still waits, and otherwise as that of move.
+func (a *Archive) list(ctx context.Context, path string) error {
+	if isGone(path) {
+		return errListed // move asks the store
+	}
+	e, err := a.announce(ctx, path)
+	if err == nil && e != nil {
+		err = errListed
+	}
+	return err
+}
+
+// announce brings a file that waits into the index, and returns its entry. The entry is nil if there is nothing to move.
+func (a *Archive) announce(ctx context.Context, path string) (*entry, error) {
+	e, err := a.prepare(ctx, path)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if isGone(path) {
+		return nil, a.missing(ctx, path)
+	}
+	if errors.Is(err, errNotOver) {
+		a.log.Warn("not archived", "path", path, "err", err)
+		return nil, nil
+	}
+	if err != nil || e == nil { // the file stays; an operator can see it; or a server writes it
+		return nil, err
+	}
+	if err = a.checkName(e); err == nil {
+		err = a.save(e)
+	}
+	return e, err
+}
+
+// missing ends the move of a file that is no longer in its folder: another process has moved it, or somebody has removed it.
+func (a *Archive) missing(ctx context.Context, path string) error {
+	name := filepath.Base(path)
+	e, err := a.get(name)
+	if errors.Is(err, errErased) {
+		return errErased
+	}
+	if errors.Is(err, server.ErrArchived) || err == nil && e.Stored {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	there, err := a.has(ctx, name)
+	if there {
+		e.Stored, e.here = true, true
+		return a.save(e)
+	}
+	if err == nil {
+		err = a.delete(ctx, name) // its description
+	}
+	if err == nil {
+		err = a.forget(name)
+	}
+	return err
+}
+
+// checkName refuses a file that would take the place of a file of another match.
+func (a *Archive) checkName(e *entry) error {
+	before, err := a.get(e.Name)
+	switch {
+	case errors.Is(err, errErased):
+		return nil // save says whether it is this match
+	case errors.Is(err, server.ErrArchived):
+		return nil
+	case err == nil && before.Stored && !agrees(before.ID, e.ID):
+		return fmt.Errorf("%w: the archive has %s of another match, with ID %s", ErrRefused, e.Name, before.ID)
+	}
+	return err
+}
+
+// prepare describes a file that waits. It seals and signs a replay if that is missing. Without an error it returns nil
+// for a replay that is still written, and for evidence about a match that is not over. Its error is [ErrRefused] for a malformed replay.
+func (a *Archive) prepare(ctx context.Context, path string) (*entry, error) {
+	if running, err := isRunning(path); running || err != nil {
+		return nil, err
+	}
+	e, sealed, err := describeFile(path)
+	if err == nil && e != nil && e.Kind == kindReplay && a.o.Seal != nil && !(sealed && e.Signer == a.o.Signer) {
+		if err = a.o.Seal(ctx, path); err == nil {
+			e, _, err = describeFile(path)
+		}
+	}
+	if isMalformed(err) {
+		err = fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	return e, err
+}
+
+// isMalformed reports whether an error is about the content of a file, so that it does not help to try again soon.
+func isMalformed(err error) bool {
+	var system syscall.Errno
+	return err != nil && !errors.As(err, &system) && replay.ClassOf(err) != ""
+}
+
+// isRunning reports whether a file is evidence about a match whose log is in the same folder, or in that of the running matches, and has
+// no end: the match runs, or waits to be resumed.
+func isRunning(path string) (bool, error) {
+	log := server.ReplayOf(filepath.Base(path))
+	if log == "" {
+		return false, nil
+	}
+	dir := filepath.Dir(path)
+	if !isGone(filepath.Join(dir, "live", log)) {
+		return true, nil
+	}
+	e, _, err := describeFile(filepath.Join(dir, log))
+	switch {
+	case errors.Is(err, errNotOver), replay.ClassOf(err).Early():
+		return true, nil
+	case errors.Is(err, fs.ErrNotExist), isMalformed(err): // nobody resumes it
+		return false, nil
+	}
+	return err == nil && e == nil, err
+}
+
+// Delete implements [server.Archive]. When it returns nil, the index has a tombstone of each file, so nobody finds it or gets it, also
+// after a crash. It waits a while for keepHouse, which deletes the files: at once, or else as soon as the store can do it. A tombstone
+// stays until the file cannot come back: the store may do later what it was asked before, and another server of the index may have
+// the file in its folder. A lost index forgets deletions that are not finished.
+func (a *Archive) Delete(ctx context.Context, name string) error {
+	a.mu.Lock()
+	lost := a.lost
+	a.mu.Unlock()
+	if lost { // the index may lack files that go, too
+		if _, err := a.refresh(ctx); err != nil {
+			return err
+		}
+	}
+	names, err := a.condemnMatch(name)
+	if errors.Is(err, server.ErrArchived) && !errors.Is(err, errErased) {
+		names, err = a.condemnUnknown(ctx, name)
+	}
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, userTime)
+	defer cancel()
+	if a.awaitErased(ctx, names); ctx.Err() != nil {
+		a.log.Warn("archive, to be deleted later", "name", name, "err", ctx.Err())
+	}
+	return nil
+}
+
+// condemnMatch is condemn with the files that wait here. The one that is on its way is stopped.
+func (a *Archive) condemnMatch(name string) (names []string, err error) {
+	a.mu.Lock()
+	paths := a.queue.of(name)
+	a.mu.Unlock()
+	waits := make(map[string]waiter)
+	for n, path := range paths {
+		if e := describeWaiting(path); e != nil {
+			waits[n] = waiter{path, e}
+		}
+	}
+	if names, err = a.condemn(name, waits); err != nil {
+		return nil, err
+	}
+	for _, path := range a.drop(names, waits) {
+		removeLocal(path) // or else erase does it
+	}
+	return names, nil
+}
+
+// drop takes files out of the queue, and returns the paths of those that are not on their way.
+func (a *Archive) drop(names []string, waits map[string]waiter) (left []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, n := range names {
+		if w, ok := waits[n]; !ok {
+			continue
+		} else if a.queue.drop(n) {
+			a.stopMove()
+		} else {
+			left = append(left, w.path)
+		}
+	}
+	a.idle.Broadcast()
+	return left
+}
+
+// describeWaiting describes a file that is to be deleted, if need be by its name alone. It returns nil for the log of a match that is
+// not over.
+func describeWaiting(path string) *entry {
+	e, _, err := describeFile(path)
+	if err != nil && !errors.Is(err, errNotOver) {
+		return describeName(path)
+	}
+	return e
+}
+
+// condemnUnknown is condemnMatch for a file that another server has stored, and that the index does not have yet.
+func (a *Archive) condemnUnknown(ctx context.Context, name string) ([]string, error) {
+	e, err := a.ask(ctx, name)
+	if err == nil {
+		err = a.save(e)
+	}
+	if err == nil {
+		_, err = a.refresh(ctx) // it may have bundles
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.condemnMatch(name)
+}
+
+// awaitErased waits until none of these files is on its way, and keepHouse has seen to their tombstones, or until ctx ends.
+func (a *Archive) awaitErased(ctx context.Context, names []string) {
+	defer context.AfterFunc(ctx, func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.idle.Broadcast()
+	})()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for slices.Contains(names, a.queue.moving) && ctx.Err() == nil {
+		a.idle.Wait()
+	}
+	wake(a.changed)
+	for whole := a.passes + a.passes%2 + 2; a.cancel != nil && a.passes < whole && ctx.Err() == nil; {
+		a.idle.Wait()
+	}
+}
+
+// eraseAll erases the files with tombstones, but the one that is on its way to the store.
+func (a *Archive) eraseAll(ctx context.Context) error {
+	all, err := a.tombs(time.Now())
+	if err != nil {
+		return err
+	}
+	return a.erase(ctx, all, func(name string) bool {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return a.queue.moving == name
+	})
+}
+
+// makeRoom deletes a match whose tombstones cannot be written, the replay last. What goes makes room for them.
+func (a *Archive) makeRoom(ctx context.Context, name string) error {
+	var names []string
+	if err := a.index.view(func(tx *bolt.Tx) error {
+		_, m, err := loadMatch(tx, name)
+		if names = m.with(name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	for _, n := range names {
+		if err := a.delete(ctx, n); err != nil {
+			return err
+		}
+	}
+	_, err := a.condemnMatch(name)
+	return err
+}
+
+// isFull reports whether a disk was full. The database keeps only the words of some errors.
+func isFull(err error) bool {
+	if err == nil {
+		return false
+	}
+	for _, e := range []error{syscall.ENOSPC, syscall.EDQUOT} {
+		if errors.Is(err, e) || strings.Contains(err.Error(), e.Error()) {
+			return true
+		}
+	}
+	return false
+}
+
+// settle returns the limits. At the first time after a start it takes those of the options.
+func (a *Archive) settle(now time.Time) (limits, error) {
+	a.mu.Lock()
+	known := a.limits
+	a.mu.Unlock()
+	if known != nil {
+		return *known, nil
+	}
+	l, same := limits{Settled: a.o.Keep, Wanted: a.o.Keep}, false
+	err := a.index.view(func(tx *bolt.Tx) (err error) {
+		l, same, err = loadLimits(tx, a.o.Keep, now, a.o.Grace)
+		return err
+	})
+	if err == nil && !same {
+		err = a.index.update(func(tx *bolt.Tx) error { return saveLimits(tx, l) })
+		if isFull(err) { // a restart begins the time again
+			a.log.Warn("archive", "err", err)
+			err = nil
+		}
+	}
+	if err != nil {
+		return limits{}, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.limits = &l
+	return l, nil
+}
+
+// announceDeletion notes what a lower limit will delete, for searches, and logs it when that is more than before.
+func (a *Archive) announceDeletion(l *limits, now time.Time) error {
+	var d Deletion
+	var names map[string]struct{}
+	if l.waits(now) {
+		if err := a.index.view(func(tx *bolt.Tx) error {
+			d, names = deletion(tx, l, now)
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	a.mu.Lock()
+	more := d.Files > len(a.doomed)
+	a.doomed, a.deletes = names, d.At
+	a.mu.Unlock()
+	if more {
+		a.log.Warn("lower limits of the archive will delete files; larger ones before that time keep them", "files", d.Files, "bytes", d.SizeBytes, "first", d.First, "last", d.Last, "at", d.At)
+	}
+	return nil
+}
+
+// untilDue returns how long a lower limit still waits, or 0.
+func (a *Archive) untilDue(now time.Time) time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.limits == nil || !a.limits.waits(now) {
+		return 0
+	}
+	return a.limits.due().Sub(now)
 }

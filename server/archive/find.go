@@ -18,19 +18,6 @@ import (
 // maxExamined is the number of entries that one search looks at. The next search goes on behind them.
 const maxExamined = 2000
 
-// find returns a page of what a query finds.
-func (c *catalog) find(ctx context.Context, q server.ArchiveQuery) (found []server.Archived, next string, err error) {
-	if q.Kind == "" {
-		q.Kind = kindReplay
-	}
-	found = []server.Archived{}
-	err = c.index.view(func(tx *bolt.Tx) error {
-		found, next, err = find(ctx, tx, &q)
-		return err
-	})
-	return found, next, err
-}
-
 // find walks the places of the rarest word of the query backwards.
 func find(ctx context.Context, tx *bolt.Tx, q *server.ArchiveQuery) (found []server.Archived, next string, err error) {
 	found = []server.Archived{}

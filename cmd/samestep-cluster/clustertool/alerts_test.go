@@ -177,8 +177,8 @@ func TestClusterAlertsReadMetrics(t *testing.T) {
 	w := newWatch(t)
 	nats, _ := w.node("a", "")
 	server, _ := w.server("one", nats, "--game minimal --set anonymous-spectators=true --set archive=nats:")
-	relay := strings.TrimSuffix(background(t, "relay at ", "relay --listen 127.0.0.1:0 --nats "+nats), "/")
-	w.jobs[relay] = "samestep-relay"
+	mirror := strings.TrimSuffix(background(t, "mirror at ", "mirror --listen 127.0.0.1:0 --nats "+nats), "/")
+	w.jobs[mirror] = "samestep-mirror"
 	first := ""
 	for url := range w.jobs {
 		first += w.metrics(url)
@@ -188,7 +188,7 @@ func TestClusterAlertsReadMetrics(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	c, _, err := websocket.Dial(ctx, strings.Replace(relay, "http", "ws", 1)+"/matches/match-1/play", &websocket.DialOptions{Subprotocols: []string{client.Subprotocol}})
+	c, _, err := websocket.Dial(ctx, strings.Replace(mirror, "http", "ws", 1)+"/matches/match-1/play", &websocket.DialOptions{Subprotocols: []string{client.Subprotocol}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
-// An upgrade of the servers and relays of a cluster fires no alert: each server is stopped and started again while the other one has
-// its matches, and then the relay.
+// An upgrade of the servers and mirrors of a cluster fires no alert: each server is stopped and started again while the other one has
+// its matches, and then the mirror.
 func TestUpgradeFiresNoAlert(t *testing.T) {
 	testenv.Long(t)
 	promtool, err := exec.LookPath("promtool")
@@ -26,15 +26,15 @@ func TestUpgradeFiresNoAlert(t *testing.T) {
 		}
 	}
 	nats, _ := w.node("a", "")
-	relay := func() (url string, stop func()) {
-		url, stop = stoppable(t, "relay at ", "relay --listen 127.0.0.1:0 --nats "+nats)
+	mirror := func() (url string, stop func()) {
+		url, stop = stoppable(t, "mirror at ", "mirror --listen 127.0.0.1:0 --nats "+nats)
 		url = strings.TrimSuffix(url, "/")
-		w.jobs[url] = "samestep-relay"
+		w.jobs[url] = "samestep-mirror"
 		return url, stop
 	}
 	one, stopOne := w.server("one", nats, "--game minimal --set start=now --matches 2")
 	two, stopTwo := w.server("two", nats, "--game minimal --matches 0")
-	first, stopRelay := relay()
+	first, stopMirror := mirror()
 	scrapes(wellScrapes)
 	// upgrade stops a server, whose matches go to another one, and starts it again.
 	upgrade := func(name, url, other string, stop func()) string {
@@ -48,10 +48,10 @@ func TestUpgradeFiresNoAlert(t *testing.T) {
 	}
 	one = upgrade("one", one, two, stopOne)
 	upgrade("two", two, one, stopTwo)
-	stopRelay()
+	stopMirror()
 	delete(w.jobs, first)
 	scrapes(2)
-	relay()
+	mirror()
 	scrapes(10)
 	if err := rules.Evaluate(t, promtool, w.history.Quiet("an upgrade")); err != nil {
 		t.Error(err)

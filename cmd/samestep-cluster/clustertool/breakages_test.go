@@ -61,8 +61,8 @@ func slowly(t *testing.T, url string) string {
 	return "nats://" + l.Addr().String()
 }
 
-// relayPause is between two requests to a relay, which has a budget for each address.
-const relayPause = 150 * time.Millisecond
+// mirrorPause is between two requests to a mirror, which has a budget for each address.
+const mirrorPause = 150 * time.Millisecond
 
 // clusterBreakages say how a cluster is made, and broken, and which alerts fire then. brk is called before each scrape of the
 // broken cluster.
@@ -171,7 +171,7 @@ var clusterBreakages = []struct {
 		}
 	}},
 	{[]string{"SamestepStorageNotReady", "SamestepStorageNodeLost"}, func(w *watch) func(int) { return w.threeNodes(2) }},
-	{[]string{"SamestepRelayBehind"}, func(w *watch) func(int) {
+	{[]string{"SamestepMirrorBehind"}, func(w *watch) func(int) {
 		nats, _ := w.node("a", "")
 		server, stop := w.server("one", nats, "--game minimal --set start=now --set anonymous-spectators=true")
 		conn, err := storage.Dial(nats, storage.DialOptions{Name: "the owner"})
@@ -179,12 +179,12 @@ var clusterBreakages = []struct {
 			w.t.Fatal(err)
 		}
 		w.t.Cleanup(conn.Close)
-		relay := strings.TrimSuffix(background(w.t, "relay at ", "relay --listen 127.0.0.1:0 --nats "+nats), "/")
+		mirror := strings.TrimSuffix(background(w.t, "mirror at ", "mirror --listen 127.0.0.1:0 --nats "+nats), "/")
 		w.jobs = map[string]string{}
 		var id lockstep.MatchID
-		await(w.t, "the relay follows the match", func() bool {
-			time.Sleep(relayPause)
-			a, err := w.client.Get(relay + "/matches/match-1")
+		await(w.t, "the mirror follows the match", func() bool {
+			time.Sleep(mirrorPause)
+			a, err := w.client.Get(mirror + "/matches/match-1")
 			if err != nil {
 				w.t.Fatal(err)
 			}
@@ -196,9 +196,9 @@ var clusterBreakages = []struct {
 			_, err = hex.Decode(id[:], []byte(view.Match))
 			return err == nil
 		})
-		w.jobs = map[string]string{relay: "samestep-relay"}
+		w.jobs = map[string]string{mirror: "samestep-mirror"}
 		return func(n int) {
-			time.Sleep(relayPause)
+			time.Sleep(mirrorPause)
 			if err := conn.TellHead(id, storage.Head{Sequence: 1<<32 + uint64(n), Tick: 1 << 20}); err != nil {
 				w.t.Fatal(err)
 			}
@@ -207,28 +207,28 @@ var clusterBreakages = []struct {
 			}
 			stop()
 			await(w.t, "the match is dark", func() bool {
-				time.Sleep(relayPause)
-				return w.value(relay, "samestep_relay_dark_matches") == 1
+				time.Sleep(mirrorPause)
+				return w.value(mirror, "samestep_mirror_dark_matches") == 1
 			})
-			a, err := w.client.Get(relay + "/readyz")
+			a, err := w.client.Get(mirror + "/readyz")
 			if err != nil {
 				w.t.Fatal(err)
 			}
 			a.Body.Close()
 			if a.StatusCode != http.StatusServiceUnavailable {
-				w.t.Errorf("the relay is ready: got %s", a.Status)
+				w.t.Errorf("the mirror is ready: got %s", a.Status)
 			}
 			if answers(server) {
 				w.t.Error("the server goes on")
 			}
 		}
 	}},
-	{[]string{"SamestepRelayRefuses"}, func(w *watch) func(int) {
+	{[]string{"SamestepMirrorRefuses"}, func(w *watch) func(int) {
 		nats, _ := w.node("a", "")
 		server, _ := w.server("one", nats, "--game minimal --set anonymous-spectators=true")
-		relay := strings.TrimSuffix(background(w.t, "relay at ", "relay --listen 127.0.0.1:0 --max-per-address 1 --upstream "+server), "/")
-		w.jobs = map[string]string{relay: "samestep-relay"}
-		play := strings.Replace(relay, "http", "ws", 1) + "/matches/match-1/play"
+		mirror := strings.TrimSuffix(background(w.t, "mirror at ", "mirror --listen 127.0.0.1:0 --max-per-address 1 --upstream "+server), "/")
+		w.jobs = map[string]string{mirror: "samestep-mirror"}
+		play := strings.Replace(mirror, "http", "ws", 1) + "/matches/match-1/play"
 		return func(int) {
 			for range 15 {
 				ctx, cancel := context.WithTimeout(w.t.Context(), patience)
@@ -237,7 +237,7 @@ var clusterBreakages = []struct {
 				}
 				cancel()
 			}
-			time.Sleep(relayPause)
+			time.Sleep(mirrorPause)
 		}
 	}},
 }

@@ -3,15 +3,25 @@
 package clustertool
 
 import (
+	"context"
 	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cluster/objects"
 	"github.com/seed-49bee653/samestep/cluster/storage"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
 	"github.com/seed-49bee653/samestep/internal/measure"
 	"github.com/seed-49bee653/samestep/server"
+	"github.com/seed-49bee653/samestep/server/archive"
 )
 
 // localStorage is where a verb finds the storage unless its flags say otherwise.
@@ -95,9 +105,224 @@ func tlsConfig(c *cli.Context) (*tls.Config, error) {
 	return t, nil
 }
 
-// measureCertificate adds the metric of the certificate of --nats-cert, if t has it, to those of a server or a relay.
+// measureCertificate adds the metric of the certificate of --nats-cert, if t has it, to those of a server or a mirror.
 func measureCertificate(t *tls.Config, o *server.Options) {
 	if t != nil && len(t.Certificates) > 0 {
 		o.Metrics = append(o.Metrics, measure.Certificate("nats-cert", func() *tls.Certificate { return &t.Certificates[0] }))
 	}
+}
+
+// A roleError is what the storage has refused because of the role of the key.
+type roleError struct {
+	want    storage.Role
+	refused error
+}
+
+func (e *roleError) Error() string {
+	_, what, _ := strings.Cut(e.refused.Error(), "Permissions Violation for ")
+	return fmt.Sprintf("the role of this key may not do this, want a key of the role %s: the storage refuses: %s", e.want, what)
+}
+
+func (e *roleError) Unwrap() error { return e.refused }
+
+// refusal returns a context for the start of a program that uses the storage. It ends with a [roleError] when the storage refuses
+// something: the program would wait for an answer that does not come. What is refused after started is logged.
+func refusal(ctx context.Context, role storage.Role, log *slog.Logger) (starting context.Context, refused func(error), started func()) {
+	starting, cancel := context.WithCancelCause(ctx)
+	return starting, func(err error) {
+		if starting.Err() == nil {
+			cancel(&roleError{role, err})
+		} else if refusedIn(starting) == nil {
+			log.Error("storage", "err", &roleError{role, err})
+		}
+	}, func() { cancel(nil) }
+}
+
+// refusedIn returns what has ended a context of [refusal], or nil.
+func refusedIn(starting context.Context) error {
+	var refused *roleError
+	if errors.As(context.Cause(starting), &refused) {
+		return refused
+	}
+	return nil
+}
+
+// connected calls act with a connection of a role. The first refusal of the storage ends the verb.
+func connected(c *cli.Context, role storage.Role, act func(*storage.Conn) error) error {
+	log := plainLog(c)
+	ctx, refused, done := refusal(c.Context, role, log)
+	defer done()
+	c.Context = ctx
+	conn, err := dialAny(c, storage.DialOptions{Role: role, Log: log, Refused: refused})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	err = act(conn)
+	if why := refusedIn(ctx); why != nil {
+		return why
+	}
+	return err
+}
+
+// plainLog returns the log of a verb that has no flags for it.
+func plainLog(c *cli.Context) *slog.Logger {
+	return slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// storageArchive is the place of an archive in the cluster's storage, for the archive of serve.
+const storageArchive = "nats:"
+
+// openStore opens an archive in the cluster's storage.
+func openStore(c *cli.Context, place string) (archive.Store, error) {
+	if place != storageArchive {
+		return nil, nil
+	}
+	if c.String("nats") == "" { // only serve has no default
+		return nil, tool.Usagef("archive %s needs --nats, the storage with the archive", storageArchive)
+	}
+	log, err := tool.NewLog(c)
+	if err != nil { // replay index has no flags for it
+		log = plainLog(c)
+	}
+	role := storage.OperatorRole // a server's key serves for it, too
+	if c.Command.Name == "serve" {
+		role = storage.ServerRole
+	}
+	conn, err := dialWith(c, c.String("nats"), storage.DialOptions{Role: role, Log: log})
+	if err != nil {
+		return nil, err
+	}
+	return &ownStore{objects.New(conn), conn}, nil
+}
+
+// An ownStore is a store with a connection of its own.
+type ownStore struct {
+	*objects.Store
+	conn *storage.Conn
+}
+
+// Close closes the connection.
+func (s *ownStore) Close() { s.conn.Close() }
+
+// nodeFlags say who may connect to an embedded storage node, and how.
+func nodeFlags() []cli.Flag {
+	return tool.FromEnvironment([]cli.Flag{
+		&cli.StringFlag{Name: "node-users", Usage: "only those in `FILE` may use the embedded storage node, see the verb keys; without it the node is on loopback only"},
+		&cli.StringFlag{Name: "node-cert", Usage: "the embedded node has the certificate in `FILE` (PEM), and requires TLS"},
+		&cli.StringFlag{Name: "node-key", Usage: "the certificate's key is in `FILE` (PEM)"},
+		&cli.StringFlag{Name: "node-ca", Usage: "other nodes must have certificates that those in `FILE` (PEM) have signed"},
+	})
+}
+
+// startNode starts an embedded node. listen and cluster are the names of the flags that have its addresses.
+func startNode(c *cli.Context, o storage.NodeOptions, listen, cluster string) (*storage.Node, error) {
+	if err := checkNode(c, &o, listen, cluster); err != nil {
+		return nil, err
+	}
+	if path := c.String("node-users"); path != "" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		if o.Users, err = storage.ReadUsers(f); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if c.String("node-cert") == "" {
+		return storage.StartNode(o)
+	}
+	pair, err := tls.LoadX509KeyPair(c.String("node-cert"), c.String("node-key"))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.String("node-cert"), err)
+	}
+	o.TLS = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}
+	if ca := c.String("node-ca"); ca != "" {
+		pool, err := readPool(ca)
+		if err != nil {
+			return nil, err
+		}
+		o.ClusterTLS = &tls.Config{
+			MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, RootCAs: pool, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert,
+		}
+	}
+	return storage.StartNode(o)
+}
+
+// checkNode refuses a node that strangers could use.
+func checkNode(c *cli.Context, o *storage.NodeOptions, listen, cluster string) error {
+	cert, key, ca := c.String("node-cert"), c.String("node-key"), c.String("node-ca")
+	switch {
+	case (cert == "") != (key == ""):
+		return tool.Usagef("--node-cert and --node-key: want both")
+	case ca != "" && cert == "":
+		return tool.Usagef("--node-ca needs --node-cert and --node-key, which the other nodes ask for")
+	case isExposed(o.Listen) && c.String("node-users") == "":
+		return tool.Usagef("--%s: got %s, which other machines reach, without --node-users FILE: anybody could write there. \"keys new\" makes the file", listen, o.Listen)
+	case isExposed(o.Cluster) && ca == "":
+		return tool.Usagef("--%s: got %s, which other machines reach, without --node-cert, --node-key and --node-ca: anybody could join as a node", cluster, o.Cluster)
+	}
+	return nil
+}
+
+// isExposed reports whether other machines may reach an address. A name counts as one that they reach.
+func isExposed(address string) bool {
+	if address == "" {
+		return false // any free port on loopback, or nothing
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		host = address
+	}
+	if host == "localhost" {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return err != nil || !ip.Unmap().IsLoopback()
+}
+
+// ownNode returns how this program connects to the node in its own process: that is reached by address, which its certificate
+// need not have.
+func ownNode(c *cli.Context, t *tls.Config) (*tls.Config, error) {
+	if c.String("node-cert") == "" {
+		return t, nil
+	}
+	if t == nil {
+		t = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	if ca := c.String("node-ca"); ca != "" && t.RootCAs == nil {
+		pool, err := readPool(ca)
+		if err != nil {
+			return nil, err
+		}
+		t.RootCAs = pool
+	}
+	pair, err := tls.LoadX509KeyPair(c.String("node-cert"), c.String("node-key"))
+	if err != nil {
+		return nil, err
+	}
+	leaf, err := x509.ParseCertificate(pair.Certificate[0])
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", c.String("node-cert"), err)
+	case len(leaf.DNSNames) > 0:
+		t.ServerName = leaf.DNSNames[0]
+	case len(leaf.IPAddresses) > 0:
+		t.ServerName = leaf.IPAddresses[0].String()
+	}
+	return t, nil
+}
+
+// readPool reads the certificates of authorities.
+func readPool(path string) (*x509.CertPool, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(b) {
+		return nil, fmt.Errorf("%s: no certificate in PEM", path)
+	}
+	return pool, nil
 }

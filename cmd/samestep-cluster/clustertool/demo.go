@@ -22,8 +22,8 @@ func demoCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name:  "demo",
 		Usage: "run a cluster on this machine, and kill its servers",
-		Description: `Starts a storage node, three servers and two relays as processes of this machine. Bots
-play matches through any of the servers, and spectators watch through the relays. Every
+		Description: `Starts a storage node, three servers and two mirrors as processes of this machine. Bots
+play matches through any of the servers, and spectators watch through the mirrors. Every
 20 seconds the server with most matches is killed, and comes back five seconds later. In
 the end all matches are ended, and their replays are verified and compared with what
 the players were told. It exits with 0 only if nothing is lost.`,
@@ -35,7 +35,7 @@ the players were told. It exits with 0 only if nothing is lost.`,
 			&cli.DurationFlag{Name: "every", Value: 20 * time.Second, Usage: "`TIME` from one kill to the next"},
 			&cli.UintFlag{Name: "matches", Value: 6, Usage: "matches of two players"},
 			&cli.UintFlag{Name: "servers", Value: 3, Usage: "servers, 2 to 16"},
-			&cli.UintFlag{Name: "relays", Value: 2, Usage: "relays"},
+			&cli.UintFlag{Name: "mirrors", Value: 2, Usage: "mirrors"},
 			&cli.UintFlag{Name: "nodes", Value: 1, Usage: "storage nodes, 1 or 3"},
 		},
 		Action: demo,
@@ -58,7 +58,7 @@ type demonstration struct {
 type demoMatch struct {
 	name      string
 	players   []*fleet.Player
-	spectator *fleet.Player // nil without relays
+	spectator *fleet.Player // nil without mirrors
 	server    string
 	term      uint32
 	judgement *fleet.Judgement
@@ -104,9 +104,9 @@ func demo(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.App.ErrWriter, "starting %d storage node(s), %d servers and %d relays in %s\n", c.Uint("nodes"), c.Uint("servers"), c.Uint("relays"), d.dir)
+	fmt.Fprintf(c.App.ErrWriter, "starting %d storage node(s), %d servers and %d mirrors in %s\n", c.Uint("nodes"), c.Uint("servers"), c.Uint("mirrors"), d.dir)
 	d.fleet, err = fleet.Start(ctx, fleet.Options{
-		Program: program, Dir: d.dir, Nodes: int(c.Uint("nodes")), Servers: int(c.Uint("servers")), Relays: int(c.Uint("relays")), Game: d.game.Name(),
+		Program: program, Dir: d.dir, Nodes: int(c.Uint("nodes")), Servers: int(c.Uint("servers")), Mirrors: int(c.Uint("mirrors")), Game: d.game.Name(),
 	})
 	if err != nil {
 		return err
@@ -133,8 +133,8 @@ func (d *demonstration) begin(ctx context.Context) error {
 			bot := d.bot(lockstep.Player(seat), uint64(i))
 			m.players = append(m.players, d.fleet.Join(context.WithoutCancel(ctx), d.game, m.name, seat, bot, turned(d.fleet.Servers, i+seat)))
 		}
-		if len(d.fleet.Relays) > 0 {
-			m.spectator = d.fleet.Join(context.WithoutCancel(ctx), d.game, m.name, -1, nil, turned(d.fleet.Relays, i))
+		if len(d.fleet.Mirrors) > 0 {
+			m.spectator = d.fleet.Join(context.WithoutCancel(ctx), d.game, m.name, -1, nil, turned(d.fleet.Mirrors, i))
 		}
 		d.matches = append(d.matches, m)
 	}
@@ -234,7 +234,7 @@ func (d *demonstration) show(w io.Writer) {
 		p, q := m.players[0].Seen(), m.players[1].Seen()
 		row := fmt.Sprintf("         %-9s %-9s term %-2d  ticks %d and %d, longest pause %.1f s", m.name, m.server, m.term, p.Tick, q.Tick, max(p.Longest, q.Longest).Seconds())
 		if m.spectator != nil {
-			row += fmt.Sprintf(", seen by a relay up to %d", m.spectator.Seen().Tick)
+			row += fmt.Sprintf(", seen by a mirror up to %d", m.spectator.Seen().Tick)
 		}
 		fmt.Fprintln(w, row)
 	}

@@ -117,7 +117,7 @@ func (k *kubelet) mount(p *runningPod, volume, path string) string {
 
 // start starts pods at the same time.
 func (k *kubelet) start(pods []*runningPod) {
-	prefix := map[string]string{"storage": "storage at ", "serve": "listening on ", "relay": "relay at "}
+	prefix := map[string]string{"storage": "storage at ", "serve": "listening on ", "mirror": "mirror at "}
 	var all sync.WaitGroup
 	for _, p := range pods {
 		line := k.line(p)
@@ -170,16 +170,16 @@ func (k *kubelet) ready(pods []*runningPod) {
 }
 
 // The manifests make a cluster: their programs take the flags, find each other and the files of the secrets, and pass the probes. A
-// match is played by one server, found at each of them, and watched at a relay; when its server is stopped, another one has it.
+// match is played by one server, found at each of them, and watched at a mirror; when its server is stopped, another one has it.
 func TestManifestsRun(t *testing.T) {
 	overlap(t)
 	dir := t.TempDir()
 	k := &kubelet{t: t, dir: dir}
 	nodes := k.add(readManifests(t, manifestText(t, "storage.yaml")))
 	servers := k.add(readManifests(t, manifestText(t, "server.yaml")))
-	relays := k.add(readManifests(t, manifestText(t, "relay.yaml")))
-	if len(nodes) != 3 || len(servers) != 3 || len(relays) != 2 {
-		t.Fatalf("got %d nodes, %d servers and %d relays, want 3, 3 and 2", len(nodes), len(servers), len(relays))
+	mirrors := k.add(readManifests(t, manifestText(t, "mirror.yaml")))
+	if len(nodes) != 3 || len(servers) != 3 || len(mirrors) != 2 {
+		t.Fatalf("got %d nodes, %d servers and %d mirrors, want 3, 3 and 2", len(nodes), len(servers), len(mirrors))
 	}
 	certificates(t, dir, nodes[0].address, nodes[1].address, nodes[2].address)
 	command(t, 0, "keys new --dir "+dir+"/keys")
@@ -188,14 +188,14 @@ func TestManifestsRun(t *testing.T) {
 		"samestep-node":     {"users.txt": dir + "/keys/users.txt"},
 		"samestep-node-tls": {"tls.crt": dir + "/cert.pem", "tls.key": dir + "/key.pem", "ca.crt": dir + "/ca.pem"},
 		"samestep-server":   {"server.nk": dir + "/keys/server.nk", "tokens": dir + "/tokens.txt"},
-		"samestep-relay":    {"relay.nk": dir + "/keys/relay.nk"},
+		"samestep-mirror":   {"mirror.nk": dir + "/keys/mirror.nk"},
 	}
 	k.start(nodes)
 	k.ready(nodes)
 	k.start(servers)
 	k.ready(servers)
-	k.start(relays)
-	k.ready(relays)
+	k.start(mirrors)
+	k.ready(mirrors)
 
 	const match = `{"name":"duel","players":2}`
 	if status, text := k.ask(servers[0], http.MethodPost, "/matches", "play.example", match); status != http.StatusCreated {
@@ -212,7 +212,7 @@ func TestManifestsRun(t *testing.T) {
 			t.Errorf("%s, for another host: got %d %s, want 403", p.name, status, text)
 		}
 	}
-	for _, p := range relays {
+	for _, p := range mirrors {
 		await(t, p.name+" answers for the match", func() bool {
 			status, _ := k.ask(p, http.MethodGet, "/matches/duel", "watch.example", "")
 			return status == http.StatusOK

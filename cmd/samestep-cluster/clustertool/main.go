@@ -1,7 +1,7 @@
 //go:build !js
 
 // Package clustertool is the command line for several machines, as a package: serve as a member of a cluster, and the verbs for its
-// storage, relays and farms. A program for its own games calls Main, beside the one that calls tool.Main.
+// storage, mirrors and farms. A program for its own games calls Main, beside the one that calls tool.Main.
 //
 //	package main
 //
@@ -32,7 +32,7 @@ func extension() tool.Extension {
 	index := tool.IndexCommand()
 	index.Flags = append(index.Flags, connectionFlags(localStorage)...)
 	return tool.Extension{
-		Verbs: append(demoCommands(), statusCommand(), storageCommand(), keysCommand(), permissionsCommand(), relayCommand(), farmCommand(), index),
+		Verbs: append(demoCommands(), statusCommand(), storageCommand(), keysCommand(), permissionsCommand(), mirrorCommand(), farmCommand(), index),
 		Keep:  []string{"serve", "healthcheck", "bench"},
 
 		ServeFlags: serveFlags(), ServeKeys: serveKeys(), CheckServe: checkServe, Serve: serve, OpenStore: openStore,

@@ -25,7 +25,7 @@ import (
 const manifestFolder = "../../../docs/operations/kubernetes/"
 
 // manifestFiles are the files of one cluster, and that for Agones.
-var manifestFiles = []string{"storage.yaml", "server.yaml", "relay.yaml", "agones.yaml"}
+var manifestFiles = []string{"storage.yaml", "server.yaml", "mirror.yaml", "agones.yaml"}
 
 // A manifest is an object of Kubernetes, with the fields that the tests compare.
 type manifest struct {
@@ -343,7 +343,7 @@ func TestKustomization(t *testing.T) {
 }
 
 // closingTime is what a program needs to stop at most, besides its drain.
-var closingTime = map[string]time.Duration{"serve": 50 * time.Second, "storage": 10 * time.Second, "relay": 5 * time.Second}
+var closingTime = map[string]time.Duration{"serve": 50 * time.Second, "storage": 10 * time.Second, "mirror": 5 * time.Second}
 
 // The parts of the manifests fit together.
 func TestManifestsFit(t *testing.T) {
@@ -368,7 +368,7 @@ func TestManifestsFit(t *testing.T) {
 		{"server.yaml", "--set=keep-bytes=", "--set=keep-days=", "no keep-bytes"},
 		{"server.yaml", "          resources:\n            requests: {cpu", "          lifecycle: {preStop: {sleep: {seconds: 5}}}\n          resources:\n            requests: {cpu", "preStop"},
 		{"server.yaml", "{name: tmp, mountPath: /tmp}", "{name: temp, mountPath: /tmp}", "no volume temp"},
-		{"relay.yaml", "enableServiceLinks: false", "enableServiceLinks: true", "enableServiceLinks"},
+		{"mirror.yaml", "enableServiceLinks: false", "enableServiceLinks: true", "enableServiceLinks"},
 		{"storage.yaml", "serviceName: samestep-storage", "serviceName: samestep-nodes", "no headless service"},
 		{"storage.yaml", "    matchLabels: {app: samestep-storage}\n---", "    matchLabels: {app: storage}\n---", "selects no pod"},
 	} {

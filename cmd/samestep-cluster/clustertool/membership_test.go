@@ -157,7 +157,7 @@ func TestWhoChangesNodes(t *testing.T) {
 		command(t, 0, "storage status --json"+as(role), `"majority": true`, `"faults": null`)
 	}
 	command(t, 1, "storage remove a"+as("operator"), "without node a 0 nodes live, want 2")
-	for _, role := range []string{"relay", "worker"} {
+	for _, role := range []string{"mirror", "worker"} {
 		var out bytes.Buffer
 		if code := clustertool.Run(t.Context(), append([]string{"samestep-cluster"}, strings.Fields("storage status"+as(role))...), &out, &out, games.All()...); code != 1 || !strings.Contains(out.String(), "want a key of the role operator") {
 			t.Errorf("%s: got %d and %s", role, code, &out)

@@ -41,9 +41,9 @@ func TestWrongRole(t *testing.T) {
 	for _, row := range []struct{ line, want string }{
 		{"status" + as("worker"), "operator"},
 		{"farm submit --archive" + as("worker"), "operator"},
-		{"farm submit --archive" + as("relay"), "operator"},
-		{"farm results" + as("relay"), "operator"},
-		{"relay --listen 127.0.0.1:0" + as("worker"), "relay"},
+		{"farm submit --archive" + as("mirror"), "operator"},
+		{"farm results" + as("mirror"), "operator"},
+		{"mirror --listen 127.0.0.1:0" + as("worker"), "mirror"},
 		{"serve --durability replicated --listen 127.0.0.1:0 --game minimal --matches 0 --set web=false --tokens " + dir + "/tokens.txt --dir " + dir + "/b" + asKeys(as("operator")), "server"},
 	} {
 		var out bytes.Buffer
@@ -56,7 +56,7 @@ func TestWrongRole(t *testing.T) {
 	command(t, 1, "status"+as("operator"), "no server has used this storage yet")
 }
 
-// An operator sees what servers, matches, nodes and relays do: by status, and by the addresses for metrics and health.
+// An operator sees what servers, matches, nodes and mirrors do: by status, and by the addresses for metrics and health.
 func TestOperator(t *testing.T) {
 	dir := t.TempDir()
 	tokens(t, dir)
@@ -69,12 +69,12 @@ func TestOperator(t *testing.T) {
 	storage := background(t, "storage at ", "storage --settings "+settings)
 	os.Unsetenv("SAMESTEP_METRICS")
 	url := background(t, "listening on ", fmt.Sprintf("serve --durability replicated --nats %s --listen 127.0.0.1:0 --name one --dir %[2]s/one --tokens %[2]s/tokens.txt --game minimal --set web=false --set archive=nats:", storage, dir))
-	relay := background(t, "relay at ", "relay --listen 127.0.0.1:0 --nats "+storage)
+	mirror := background(t, "mirror at ", "mirror --listen 127.0.0.1:0 --nats "+storage)
 	for of, names := range map[string][]string{
 		url: {"cluster_lease_age_seconds", "cluster_servers 1\n", `cluster_matches{state="playing"} 1` + "\n", `cluster_matches{state="waiting"} 0` + "\n",
 			`cluster_takeovers_total{result="failed"} 0` + "\n", "cluster_append_seconds_count", "archive_waiting 0\n"},
 		"http://" + metrics: {"storage_ready 1\n", "storage_nodes 1\n", "storage_connected 1\n", "storage_clients", "storage_streams", "storage_bytes"},
-		relay:               {"relay_welcomes_total"},
+		mirror:              {"mirror_welcomes_total"},
 	} {
 		text := get(t, strings.TrimSuffix(of, "/")+"/metrics")
 		for _, name := range names {

@@ -32,7 +32,7 @@ import (
 func TestOpenNode(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	command(t, 0, "keys new --dir "+dir+"/keys", "server.nk", "operator.nk", "relay.nk", "worker.nk", "users.txt")
+	command(t, 0, "keys new --dir "+dir+"/keys", "server.nk", "operator.nk", "mirror.nk", "worker.nk", "users.txt")
 	users := " --set node-users=" + dir + "/keys/users.txt"
 	tokens(t, dir)
 	serve := "serve --durability replicated --game minimal --matches 0 --set web=false --listen 127.0.0.1:0 --tokens " + dir + "/tokens.txt --dir " + dir
@@ -51,7 +51,7 @@ func TestOpenNode(t *testing.T) {
 		{serve + users + " --nats nats://127.0.0.1:1", "node-users and node-cert are for an embedded node"},
 		{"keys new --dir " + dir + "/more --role admin", `--role: got "admin"`},
 		{"permissions --role admin", `--role: got "admin"`},
-		{"permissions --role relay --users " + dir + "/keys/users.txt", "--role and --users: want at most one"},
+		{"permissions --role mirror --users " + dir + "/keys/users.txt", "--role and --users: want at most one"},
 	} {
 		command(t, 2, row.line, row.want)
 	}
@@ -88,9 +88,9 @@ func TestKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, key, _ := strings.Cut(strings.TrimSpace(string(list)), " ")
-	command(t, 0, "permissions --users "+dir+"2/users.txt", "nkey: "+key+" # worker", "SAMESTEP_RELAY {", "jetstream: enabled")
-	command(t, 0, "permissions", "nkey: NKEY_OF_A_SERVER # server", "nkey: NKEY_OF_A_RELAY # relay")
-	command(t, 0, "permissions --role relay", "publish $JS.API.DIRECT.GET.samestep-log-3", "subscribe _INBOX.>")
+	command(t, 0, "permissions --users "+dir+"2/users.txt", "nkey: "+key+" # worker", "SAMESTEP_MIRROR {", "jetstream: enabled")
+	command(t, 0, "permissions", "nkey: NKEY_OF_A_SERVER # server", "nkey: NKEY_OF_A_MIRROR # mirror")
+	command(t, 0, "permissions --role mirror", "publish $JS.API.DIRECT.GET.samestep-log-3", "subscribe _INBOX.>")
 }
 
 // All verbs work with the keys of their roles, and with TLS, at the node of a server.
@@ -112,21 +112,21 @@ func TestVerbsWithKeys(t *testing.T) {
 	server := background(t, "listening on ", fmt.Sprintf("serve --durability replicated --listen 127.0.0.1:0 --dir %[1]s/a --tokens %[1]s/tokens.txt --game minimal --set web=false --name a "+
 		"--set nats-nkey=%[1]s/keys/server.nk --set node-listen=%[2]s --set node-users=%[1]s/keys/users.txt --set node-cert=%[1]s/cert.pem --set node-key=%[1]s/key.pem --set node-ca=%[1]s/ca.pem", dir, l.Addr()))
 	background(t, "listening on ", fmt.Sprintf("serve --durability replicated --listen 127.0.0.1:0 --dir %[1]s/b --tokens %[1]s/tokens.txt --game minimal --set web=false --name b --matches 0", dir)+asKeys(as("server")))
-	relay := background(t, "relay at ", fmt.Sprintf("relay --listen 127.0.0.1:0 --nats-cert %[1]s/cert.pem --nats-key %[1]s/key.pem", dir)+as("relay"))
-	for url, flag := range map[string]string{server + "/": "node-cert", relay: "nats-cert"} {
+	mirror := background(t, "mirror at ", fmt.Sprintf("mirror --listen 127.0.0.1:0 --nats-cert %[1]s/cert.pem --nats-key %[1]s/key.pem", dir)+as("mirror"))
+	for url, flag := range map[string]string{server + "/": "node-cert", mirror: "nats-cert"} {
 		if text := get(t, url+"metrics"); !strings.Contains(text, fmt.Sprintf("\nsamestep_certificate_seconds{flag=%q} ", flag)) {
 			t.Errorf("got no expiry of --%s in %s", flag, text)
 		}
 	}
 	command(t, 0, "status"+as("operator"), "a-", "b-", "match-1")
 	command(t, 0, "status"+as("server"), "match-1")
-	answer, err := http.Get(relay + "matches/match-1")
+	answer, err := http.Get(mirror + "matches/match-1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		t.Errorf("the relay does not find the match: %s", answer.Status)
+		t.Errorf("the mirror does not find the match: %s", answer.Status)
 	}
 	command(t, 0, "farm submit --build x"+as("operator")+" "+replays(t), "5 queued")
 	command(t, 0, "farm work --build x --until-empty"+as("worker"), "torn.ssr")

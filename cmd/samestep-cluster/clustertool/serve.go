@@ -5,10 +5,14 @@ package clustertool
 import (
 	"cmp"
 	"context"
+	"log/slog"
+	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -32,7 +36,7 @@ func serveKeys() []cli.Flag {
 		&cli.StringFlag{Name: "address", Usage: "`URL` at which the other servers reach this one; the default is where it listens"},
 		&cli.BoolFlag{Name: "redirect", Usage: "redirect requests for matches of other servers to them; otherwise this server passes them on"},
 		&cli.StringFlag{Name: "node-dir", Usage: "`FOLDER` of the embedded storage node; the default is storage in dir"},
-		&cli.StringFlag{Name: "node-listen", Usage: "`ADDRESS` at which the embedded node serves other servers, relays and workers; the default is a free port on loopback"},
+		&cli.StringFlag{Name: "node-listen", Usage: "`ADDRESS` at which the embedded node serves other servers, mirrors and workers; the default is a free port on loopback"},
 		&cli.StringFlag{Name: "node-cluster", Usage: "`ADDRESS` at which the embedded node serves other nodes"},
 		&cli.StringFlag{Name: "node-cluster-advertise", Usage: "`ADDRESS` at which the other nodes reach the embedded one, if that is not where it listens"},
 		&cli.StringSliceFlag{Name: "node-route", Usage: "`ADDRESS`es of the nodes of the cluster"},
@@ -184,3 +188,38 @@ func (m *membership) Close(ctx context.Context) {
 }
 
 var _ tool.Serving = (*membership)(nil)
+
+// checkAddress warns of an address at which other servers cannot reach this one. It does not refuse it: a proxy or the network
+// may lead from there to here.
+func checkAddress(log *slog.Logger, address, listens, nats string) {
+	at, here := hostOf(address), hostOf(listens)
+	switch {
+	case strings.HasPrefix(listens, "unix:") || isUnspecified(here):
+	case isExposed(at) != isExposed(here) || isIP(at) && isIP(here) && at != here:
+		log.Warn("the other servers are told an address at which this one does not listen: want a proxy that leads from address to listen, or another listen", "address", address, "listens", listens)
+		return
+	}
+	first, _, _ := strings.Cut(nats, ",")
+	if !isExposed(at) && isExposed(hostOf(first)) {
+		log.Warn("the other servers are told an address that only this machine reaches: want another address", "address", address)
+	}
+}
+
+// hostOf returns the host of a URL, or "".
+func hostOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+func isIP(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil
+}
+
+func isUnspecified(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsUnspecified()
+}

@@ -3,9 +3,15 @@
 package clustertool
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -32,7 +38,7 @@ func storageFlags() []cli.Flag {
 	return slices.Concat(tool.FromEnvironment(slices.Concat([]cli.Flag{
 		&cli.StringFlag{Name: "name", Usage: "`NAME` of the node, unique in the cluster"},
 		&cli.StringFlag{Name: "dir", Value: "storage", Usage: "`FOLDER` of its files"},
-		&cli.StringFlag{Name: "listen", Value: "127.0.0.1:4222", Usage: "`ADDRESS` for servers, relays and workers"},
+		&cli.StringFlag{Name: "listen", Value: "127.0.0.1:4222", Usage: "`ADDRESS` for servers, mirrors and workers"},
 		&cli.StringFlag{Name: "cluster", Usage: "`ADDRESS` for the other nodes"},
 		&cli.StringFlag{Name: "cluster-advertise", Usage: "`ADDRESS` at which the other nodes reach this one, if that is not where it listens: behind NAT, or in a container"},
 		&cli.StringSliceFlag{Name: "route", Usage: "`ADDRESS` of a node of the cluster; repeat the flag for each, this one may be among them"},
@@ -78,4 +84,187 @@ func runStorage(c *cli.Context) error {
 	fmt.Fprintf(c.App.Writer, "storage at %s\n", node.URL())
 	<-ctx.Done()
 	return nil
+}
+
+func storageAddCommand() *cli.Command {
+	return changeCommand("add", "NAME", "give a new or drained node its share of the copies",
+		`Start the node before, with the routes of the others. It waits for the node, and moves
+copies to it, one after the other, until all nodes have about as many.`,
+		func(ctx context.Context, conn *storage.Conn, a []string, tell func(storage.Progress)) (string, error) {
+			return "node " + a[0] + " has its share", conn.AddNode(ctx, a[0], tell)
+		})
+}
+
+func storageReplaceCommand() *cli.Command {
+	return changeCommand("replace", "OLD NEW", "let a new node take the place of one that is lost, or is to go",
+		`Start the node NEW before. OLD counts no more for the majority, and all copies are made
+again. A node that was started with the name of the lost one and an empty folder has its
+place already: "replace b b" waits until it has all copies.`,
+		func(ctx context.Context, conn *storage.Conn, a []string, tell func(storage.Progress)) (string, error) {
+			done := "node " + a[1] + " has all copies"
+			if a[0] != a[1] {
+				done = fmt.Sprintf("node %s has taken the place of %s, which must not be started again with its name", a[1], a[0])
+			}
+			return done, conn.ReplaceNode(ctx, a[0], a[1], tell)
+		})
+}
+
+func storageRemoveCommand() *cli.Command {
+	return changeCommand("remove", "NAME", "take a node out of the cluster, alive or lost",
+		`Moves its copies to the others, and then lets it count no more for the majority. As many
+nodes must stay as streams have copies. Stop its program then.`,
+		func(ctx context.Context, conn *storage.Conn, a []string, tell func(storage.Progress)) (string, error) {
+			return "node " + a[0] + " is removed; stop its program", conn.RemoveNode(ctx, a[0], tell)
+		})
+}
+
+func storageDrainCommand() *cli.Command {
+	return changeCommand("drain", "NAME", "move all copies off a node that stays in the cluster",
+		`The node can then be stopped for as long as you like. "storage add" gives it copies again.
+As many other nodes must live as streams have copies.`,
+		func(ctx context.Context, conn *storage.Conn, a []string, tell func(storage.Progress)) (string, error) {
+			return "node " + a[0] + " has no copies", conn.DrainNode(ctx, a[0], tell)
+		})
+}
+
+// changeCommand returns a verb that changes the nodes of the storage, and waits until all streams are whole.
+func changeCommand(name, args, usage, description string, change func(ctx context.Context, conn *storage.Conn, args []string, tell func(storage.Progress)) (done string, err error)) *cli.Command {
+	return &cli.Command{
+		Name: name, Usage: usage, ArgsUsage: args,
+		Description: description + `
+It ends when every stream has all its copies, and prints how far it is meanwhile. What it
+has begun goes on if it is interrupted, or the deadline is over.`,
+		Flags: append([]cli.Flag{
+			tool.JSONFlag(),
+			&cli.DurationFlag{Name: "deadline", Value: 10 * time.Minute, Usage: "fail after `TIME`"},
+		}, connectionFlags(localStorage)...),
+		Action: func(c *cli.Context) error {
+			return connected(c, storage.OperatorRole, func(conn *storage.Conn) error {
+				ctx, cancel := context.WithTimeout(c.Context, c.Duration("deadline"))
+				defer cancel()
+				done, err := change(ctx, conn, c.Args().Slice(), tellChange(c))
+				if err == nil && !c.Bool("json") {
+					fmt.Fprintln(c.App.Writer, done)
+				}
+				return err
+			})
+		},
+	}
+}
+
+// tellChange returns what prints how far a change is, if there is news.
+func tellChange(c *cli.Context) func(storage.Progress) {
+	var last storage.Progress
+	return func(p storage.Progress) {
+		if p == last {
+			return
+		}
+		last = p
+		if c.Bool("json") {
+			_ = json.NewEncoder(c.App.Writer).Encode(p)
+			return
+		}
+		line := fmt.Sprintf("%d of %d streams are whole", p.Whole, p.Streams)
+		switch {
+		case p.Streams == 0 && p.Waiting != "":
+			line = "waiting for " + p.Waiting
+		case p.Waiting != "":
+			line += "; " + p.Waiting
+		}
+		fmt.Fprintln(c.App.Writer, line)
+	}
+}
+
+func storageStatusCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "status",
+		Usage: "show the nodes and the streams of the storage, what is wrong, and what to type",
+		Description: `Asks all nodes and streams. It takes the first address of --nats that reaches a majority of
+the nodes; without a majority it shows what the node at the first address knows.`,
+		Flags: append([]cli.Flag{tool.JSONFlag()}, connectionFlags(localStorage)...),
+		Action: func(c *cli.Context) error {
+			return connected(c, storage.OperatorRole, func(conn *storage.Conn) error {
+				ctx, cancel := context.WithTimeout(c.Context, statusTime)
+				defer cancel()
+				s, err := conn.Status(ctx)
+				if err != nil {
+					return err
+				}
+				return tool.Tell(c, storageStatus{s, s.Faults()}, func(w io.Writer) { printStorage(c, w, s) }, nil)
+			})
+		},
+	}
+}
+
+// A storageStatus is the storage with what is wrong.
+type storageStatus struct {
+	*storage.Status
+	Faults []storage.Fault `json:"faults"`
+}
+
+// statusTime is how long the storage may take to say what it is.
+const statusTime = 10 * time.Second
+
+// printStorage prints all that is known of the storage.
+func printStorage(c *cli.Context, w io.Writer, s *storage.Status) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	printNodes(t, s)
+	if len(s.Streams) > 0 {
+		fmt.Fprintln(t, "\nSTREAM\tCOPIES\tLEADER\tBEHIND\t")
+	}
+	for _, x := range s.Streams {
+		behind := uint64(0)
+		for _, k := range x.Copies {
+			behind = max(behind, k.Behind)
+		}
+		copies := fmt.Sprintf("%d of %d", max(0, x.Replicas-x.Missing()), x.Replicas)
+		if x.Problem != "" {
+			copies = "?"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\n", x.Name, copies, x.Leader, behind, x.Problem)
+	}
+	t.Flush()
+	printFaults(c, w, s)
+}
+
+// printNodes prints a line for each node.
+func printNodes(w io.Writer, s *storage.Status) {
+	fmt.Fprintln(w, "NODE\tSTATE\tLEADS\tCOPIES\tBEHIND\tFREE\t")
+	for _, n := range s.Nodes {
+		state, free := "alive", ""
+		switch {
+		case !n.Alive && n.Unseen > 0:
+			state = "dead since " + n.Unseen.Round(time.Second).String()
+		case !n.Alive:
+			state = "dead"
+		case n.Problem != "":
+			state = "stores nothing"
+		}
+		if n.Free >= 0 {
+			free = fmt.Sprintf("%.1f GiB", float64(n.Free)/(1<<30))
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%s\t\n", n.Name, state, n.Leads, n.Copies, n.Behind, free)
+	}
+}
+
+// printFaults prints what is wrong, and what to do about it.
+func printFaults(c *cli.Context, w io.Writer, s *storage.Status) {
+	for _, f := range s.Faults() {
+		fmt.Fprintf(w, "\n%s\n  %s", f.What, f.Do)
+		if len(f.Verb) > 0 {
+			fmt.Fprintf(w, ":\n    %s storage %s%s", c.App.Name, strings.Join(f.Verb, " "), givenConnection(c))
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// givenConnection returns the flags of the command line that say where the storage is and who connects.
+func givenConnection(c *cli.Context) string {
+	var b strings.Builder
+	for _, f := range connectionFlags(localStorage) {
+		if name := f.Names()[0]; c.IsSet(name) {
+			fmt.Fprintf(&b, " --%s %s", name, c.String(name))
+		}
+	}
+	return b.String()
 }

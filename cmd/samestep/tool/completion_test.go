@@ -11,6 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/about"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // A shell completes values: those of --game, and of the bots and scenarios of the game that is named, of flags with few words, and of keys.
@@ -42,7 +43,7 @@ func TestCompleteValues(t *testing.T) {
 		"serve --set max-matches=20 --set proxy": "proxy-header= proxy-protocol=",
 	} {
 		var out bytes.Buffer
-		if code := run(t.Context(), append([]string{"samestep", about.CompleteWord}, strings.Split(line, " ")...), &out, &out); code != console.ExitOK {
+		if code := tooltest.Run(t.Context(), append([]string{"samestep", about.CompleteWord}, strings.Split(line, " ")...), &out, &out); code != console.ExitOK {
 			t.Errorf("%s: got exit code %d", line, code)
 		}
 		got, words := strings.Fields(out.String()), strings.Fields(want)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // desync line says what it lacks. Package desync/line has the tests of what it finds.
@@ -33,7 +34,7 @@ func TestDesyncLineLacks(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		args := strings.Fields("samestep desync line " + strings.ReplaceAll(c.args, "DIR", t.TempDir()))
-		if code := run(t.Context(), args, &out, &out); code != c.code || !strings.Contains(out.String(), c.want) {
+		if code := tooltest.Run(t.Context(), args, &out, &out); code != c.code || !strings.Contains(out.String(), c.want) {
 			t.Errorf("%s: got exit code %d and %q, want %d and %q", c.args, code, &out, c.code, c.want)
 		}
 	}
@@ -50,7 +51,7 @@ func TestDesyncLineBatch(t *testing.T) {
 	for _, json := range []string{"", "--json"} {
 		var out bytes.Buffer
 		args := append([]string{"samestep", "desync", "line", dir}, strings.Fields(json)...)
-		code := run(t.Context(), args, &out, &out)
+		code := tooltest.Run(t.Context(), args, &out, &out)
 		if text := out.String(); code != console.ExitCorrupt || !strings.Contains(text, "a.ssr") || !strings.Contains(text, "b.zip") || strings.Contains(text, "c.txt") {
 			t.Errorf("got exit code %d and %q", code, text)
 		}

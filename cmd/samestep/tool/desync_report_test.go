@@ -16,15 +16,16 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/desyncs"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
 // The commands of a report run.
 func TestReportSteps(t *testing.T) {
-	bundle := demoBundle(t)
+	bundle := tooltest.DemoBundle(t)
 	var out, errs bytes.Buffer
-	if code := run(t.Context(), []string{"samestep", "desync", "explain", bundle, "--json"}, &out, &errs); code != console.ExitDesync {
+	if code := tooltest.Run(t.Context(), []string{"samestep", "desync", "explain", bundle, "--json"}, &out, &errs); code != console.ExitDesync {
 		t.Fatalf("got exit code %d: %s", code, &errs)
 	}
 	var e struct {
@@ -51,7 +52,7 @@ func TestReportSteps(t *testing.T) {
 		}
 		var out bytes.Buffer
 		args := strings.Split(strings.ReplaceAll(command, "'", ""), " ")
-		if code := run(t.Context(), args, &out, &out); code != console.ExitOK && code != console.ExitDesync || strings.Contains(out.String(), "usage:") {
+		if code := tooltest.Run(t.Context(), args, &out, &out); code != console.ExitOK && code != console.ExitDesync || strings.Contains(out.String(), "usage:") {
 			t.Errorf("%q: got exit code %d: %s", args, code, &out)
 		}
 	}
@@ -63,11 +64,11 @@ func TestReportSteps(t *testing.T) {
 // A redacted report does not tell in which folder the bundle was.
 func TestRedactedReportHasNoFolder(t *testing.T) {
 	t.Parallel()
-	bundle := demoBundle(t)
+	bundle := tooltest.DemoBundle(t)
 	page := filepath.Join(t.TempDir(), "page.html")
 	for _, args := range [][]string{{"--redact", "--json"}, {"--redact", "--html", page}} {
 		var out, errs bytes.Buffer
-		if code := program(append([]string{"desync", "explain", bundle}, args...), &out, &errs); code != console.ExitDesync {
+		if code := tooltest.Execute(append([]string{"desync", "explain", bundle}, args...), &out, &errs); code != console.ExitDesync {
 			t.Fatalf("%q: got exit code %d: %s", args, code, &errs)
 		}
 		told := strings.ReplaceAll(out.String(), page, "")
@@ -114,7 +115,7 @@ func TestNextCommand(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
 		}
 	}
-	bundle := demoBundle(t)
+	bundle := tooltest.DemoBundle(t)
 	f, err := replay.Open(bundle)
 	if err != nil {
 		t.Fatal(err)
@@ -158,11 +159,11 @@ func TestReportLine(t *testing.T) {
 	testenv.Long(t)
 	_, err := exec.LookPath("go")
 	testenv.Or(t, "the go command", err)
-	bundle := demoBundle(t)
+	bundle := tooltest.DemoBundle(t)
 	explain := func(args ...string) string {
 		var out bytes.Buffer
 		args = append([]string{"samestep", "desync", "explain", bundle, "--viewer", "https://play.example/"}, args...)
-		if code := run(t.Context(), args, &out, &out); code != console.ExitDesync {
+		if code := tooltest.Run(t.Context(), args, &out, &out); code != console.ExitDesync {
 			t.Errorf("%q: got exit code %d: %s", args, code, &out)
 		}
 		return out.String()

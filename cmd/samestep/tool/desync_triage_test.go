@@ -15,6 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/desyncs"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/desync/triage"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // A triage compares as many recordings of a match as its limit says, and lists the others.
@@ -31,7 +32,7 @@ func TestTriageOfManyRecordings(t *testing.T) {
 		}
 	}
 	var out, errs bytes.Buffer
-	if code := run(t.Context(), []string{"samestep", "desync", "triage", dir, "--json"}, &out, &errs); code != console.ExitDesync {
+	if code := tooltest.Run(t.Context(), []string{"samestep", "desync", "triage", dir, "--json"}, &out, &errs); code != console.ExitDesync {
 		t.Fatalf("got exit code %d: %s", code, &errs)
 	}
 	var found triage.Triage

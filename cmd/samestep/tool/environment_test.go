@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // Variables set the flags of serve, and the command line is stronger.
@@ -19,7 +20,7 @@ func TestServeEnvironment(t *testing.T) {
 		`unknown game "go"`:    {"samestep", "serve", "--game", "go"},
 	} {
 		var out bytes.Buffer
-		if code := run(t.Context(), args, &out, &out); code != console.ExitUsage || !strings.Contains(out.String(), want) {
+		if code := tooltest.Run(t.Context(), args, &out, &out); code != console.ExitUsage || !strings.Contains(out.String(), want) {
 			t.Errorf("%q: got exit code %d and %s, want %s", args, code, &out, want)
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/testing/commands"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // The tokens of a player and of an admin on the reader's server.
@@ -128,8 +129,8 @@ func (r *reader) prepare() {
 		}
 		r.sh(console.ExitOK, `printf '{"Size": 64, "Map": [%s]}' "$(samestep assets add examples/skirmish/maps/crossroads.map)" > crossroads.json`)
 	}
-	s := serveFrom(t, r.programFile(), "--tokens", filepath.Join(r.dir, "tokens.txt"), "--matches", "1", "--tick-rate", "100", "--dir", t.TempDir())
-	r.url = s.url
+	s := tooltest.ServeFrom(t, r.programFile(), "--tokens", filepath.Join(r.dir, "tokens.txt"), "--matches", "1", "--tick-rate", "100", "--dir", t.TempDir())
+	r.url = s.URL
 }
 
 func (r *reader) programFile() string {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
 )
@@ -25,7 +25,7 @@ import (
 // A guest is a running join of a foreign game.
 type guest struct {
 	code    int
-	summary live.JoinSummary
+	summary tooltest.Summary
 	output  string
 	done    chan struct{}
 }
@@ -36,7 +36,7 @@ func (f *foreign) join(url string, flags ...string) *guest {
 	go func() {
 		defer close(g.done)
 		var out, errs bytes.Buffer
-		g.code = process(f.t.Context(), f.program, slices.Concat([]string{"join", url, "--json"}, f.rules[0], flags), &out, &errs)
+		g.code = tooltest.Process(f.t.Context(), f.program, slices.Concat([]string{"join", url, "--json"}, f.rules[0], flags), &out, &errs)
 		g.output = out.String() + errs.String()
 		if err := json.Unmarshal(out.Bytes(), &g.summary); err != nil {
 			g.output += err.Error()
@@ -64,7 +64,7 @@ func (f *foreign) until(url, what string, yes func(v *server.View) bool) *server
 	var v *server.View
 	var err error
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if v, err = live.ViewOf(f.t.Context(), url, ""); err == nil && yes(v) {
+		if v, err = tooltest.View(f.t, url); err == nil && yes(v) {
 			return v
 		}
 	}
@@ -108,8 +108,8 @@ func (f *foreign) live(t *testing.T) {
 		"--players", "2", "--tick-rate", "100", "--config", in("match.json"), "--dir", dir, "--tokens", in("tokens"),
 		"--set", "anonymous-spectators=true", "--durability", "frame", "--resume",
 	}
-	first := serveFrom(t, f.program, slices.Concat(flags, f.rules[0])...)
-	url := first.url + "/matches/match-1"
+	first := tooltest.ServeFrom(t, f.program, slices.Concat(flags, f.rules[0])...)
+	url := first.URL + "/matches/match-1"
 	guests := []*guest{f.join(url, "--token-file", in("ann")), f.join(url, "--token-file", in("bob"), "--corrupt", "30"), f.join(url, "--spectate")}
 	everybody := func(v *server.View) bool { return v.Stats.Players == 2 && v.Stats.Spectators == 1 }
 	f.until(url, "a desync is healed", func(v *server.View) bool { return everybody(v) && v.Stats.Resyncs == 1 && v.Tick > 100 })
@@ -118,13 +118,13 @@ func (f *foreign) live(t *testing.T) {
 		return len(bundles) == 1 && answered(t, bundles[0])
 	})
 	f.run(console.ExitOK, "replay watch --once "+url, "match-1 tick ")
-	first.kill()
+	first.Kill()
 
-	second := serveFrom(t, f.program, append(slices.Concat(flags, f.rules[1]), "--listen", strings.TrimPrefix(first.url, "http://"))...)
+	second := tooltest.ServeFrom(t, f.program, append(slices.Concat(flags, f.rules[1]), "--listen", strings.TrimPrefix(first.URL, "http://"))...)
 	resumed := f.until(url, "the match is resumed", func(*server.View) bool { return true })
 	crash := uint64(resumed.Tick)
 	if f.rules[1] != nil { // the module of the match's own build, of the folder
-		if status, body, _ := fetch(t, second.url+"/rules/"+resumed.Rules+gameset.ModuleExtension); status != http.StatusOK || sumOf([]byte(body)) != resumed.Rules || resumed.Build != "1" {
+		if status, body, _ := tooltest.Fetch(t, second.URL+"/rules/"+resumed.Rules+gameset.ModuleExtension); status != http.StatusOK || tooltest.SumOf([]byte(body)) != resumed.Rules || resumed.Build != "1" {
 			t.Errorf("the rules of build %s: got %d with %d bytes, want 200 with the module %q", resumed.Build, status, len(body), resumed.Rules)
 		}
 	}
@@ -133,8 +133,8 @@ func (f *foreign) live(t *testing.T) {
 	guests[0].ended(t, console.ExitOK, 0, 0, crash)
 	guests[1].ended(t, console.ExitDesync, 1, 1, crash)
 	guests[2].ended(t, console.ExitOK, -1, 0, crash)
-	if code := second.stop(); code != console.ExitOK {
-		t.Errorf("the server exited with %d: %s", code, &second.stderr)
+	if code := second.Stop(); code != console.ExitOK {
+		t.Errorf("the server exited with %d: %s", code, &second.Stderr)
 	}
 
 	files, _ := filepath.Glob(filepath.Join(dir, "match-1-*.ssr"))

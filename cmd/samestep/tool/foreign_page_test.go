@@ -8,20 +8,21 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // page plays a match against a bot on the game's page, which has a form for each command and agrees with the server.
 func (f *foreign) page(t *testing.T) {
 	browser.Needs(t)
-	s := serveFrom(t, f.program, "--set", "web=true", "--players", "2", "--bots", "1", "--dir", t.TempDir())
-	status, index, _ := fetch(t, s.url+"/")
+	s := tooltest.ServeFrom(t, f.program, "--set", "web=true", "--players", "2", "--bots", "1", "--dir", t.TempDir())
+	status, index, _ := tooltest.Fetch(t, s.URL+"/")
 	for strings.Contains(index, "being built") {
-		status, index, _ = fetch(t, s.url+"/")
+		status, index, _ = tooltest.Fetch(t, s.URL+"/")
 	}
 	if status != http.StatusOK {
 		t.Fatalf("the page: got %d %s", status, index)
 	}
-	b := browser.Open(t, s.url+"/#/play/match-1?token="+s.tokens["player-0"])
+	b := browser.Open(t, s.URL+"/#/play/match-1?token="+s.Tokens["player-0"])
 	b.Until(browser.Inspected)
 	b.Click(`[role="tab"]:nth-child(3)`)
 	b.Shown("#kind", "walk")

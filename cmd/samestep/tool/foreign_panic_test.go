@@ -13,6 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // The rules of a game outside of the engine's module panic on a command in a match on a server: every verb finds the command and the panic
@@ -36,17 +37,17 @@ func TestForeignPanic(t *testing.T) {
 	f.build()
 
 	dir := t.TempDir()
-	s := serveFrom(t, f.program, "--players", "2", "--tick-rate", "100", "--dir", dir, "--set", "player-tokens=a b")
-	url := s.url + "/matches/match-1"
+	s := tooltest.ServeFrom(t, f.program, "--players", "2", "--tick-rate", "100", "--dir", dir, "--set", "player-tokens=a b")
+	url := s.URL + "/matches/match-1"
 	for _, g := range []*guest{f.join(url, "--token", "a"), f.join(url, "--token", "b")} {
 		if <-g.done; g.code != console.ExitPanic {
 			t.Errorf("join of a match whose rules panicked: got exit code %d, want %d:\n%s", g.code, console.ExitPanic, g.output)
 		}
 	}
-	if s.stop(); !strings.Contains(s.stderr.String(), "level=ERROR msg=panic") || !strings.Contains(s.stderr.String(), "rules.step") {
-		t.Errorf("the log of the quiet server lacks the error and its stack:\n%s", s.stderr.String())
+	if s.Stop(); !strings.Contains(s.Stderr.String(), "level=ERROR msg=panic") || !strings.Contains(s.Stderr.String(), "rules.step") {
+		t.Errorf("the log of the quiet server lacks the error and its stack:\n%s", s.Stderr.String())
 	}
-	file, bundle := one(t, filepath.Join(dir, "*.ssr")), one(t, filepath.Join(dir, "*-panic-*-server.zip"))
+	file, bundle := tooltest.One(t, filepath.Join(dir, "*.ssr")), tooltest.One(t, filepath.Join(dir, "*-panic-*-server.zip"))
 	for _, name := range []string{file, bundle} {
 		if out := f.run(console.ExitPanic, "replay verify "+name, "PANIC of the rules at tick", "proven: computed again", "computed again here, they panic in the same way"); strings.Contains(out, "true") {
 			t.Errorf("a file with a panic is called true:\n%s", out)
@@ -80,7 +81,7 @@ func TestForeignPanic(t *testing.T) {
 	module := filepath.Join(f.dir, "hold.wasm")
 	for _, args := range [][]string{{"replay", "verify", "--rules", module, file}, {"desync", "line", "--rules", module, file}} {
 		var out, errs bytes.Buffer
-		if code := program(args, &out, &errs); code != console.ExitPanic || !strings.Contains(strings.Join(strings.Fields(out.String()), " "), "index out of range") {
+		if code := tooltest.Execute(args, &out, &errs); code != console.ExitPanic || !strings.Contains(strings.Join(strings.Fields(out.String()), " "), "index out of range") {
 			t.Errorf("samestep %v: got exit code %d, want %d:\n%s%s", args, code, console.ExitPanic, out.String(), errs.String())
 		}
 	}
@@ -89,14 +90,4 @@ func TestForeignPanic(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.run(console.ExitOK, "desync line "+bundle, "these sources do not panic in it")
-}
-
-// one returns the only file of a pattern.
-func one(t *testing.T, pattern string) string {
-	t.Helper()
-	all, err := filepath.Glob(pattern)
-	if err != nil || len(all) != 1 {
-		t.Fatalf("got %q, %v for %s, want one file", all, err, pattern)
-	}
-	return all[0]
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // A foreign is a game's program in a module of its own, outside of the engine's.
@@ -39,7 +40,7 @@ func newForeign(t *testing.T) *foreign {
 	}
 	f := &foreign{t: t, dir: filepath.Join(t.TempDir(), "hold")}
 	var out, errs bytes.Buffer
-	if code := program([]string{"new", f.dir, "--replace", root}, &out, &errs); code != console.ExitOK {
+	if code := tooltest.Execute([]string{"new", f.dir, "--replace", root}, &out, &errs); code != console.ExitOK {
 		testenv.Or(t, "the modules of a new game", errors.New(errs.String()))
 	}
 	f.program = filepath.Join(f.dir, "hold")
@@ -169,7 +170,7 @@ func TestForeignGame(t *testing.T) {
 
 	// The engine's own program does not know the game, and says so.
 	var out, errs bytes.Buffer
-	if code := program([]string{"replay", "verify", file}, &out, &errs); code != console.ExitIdentity || !strings.Contains(errs.String(), `use a program with game "hold", build "1"`) {
+	if code := tooltest.Execute([]string{"replay", "verify", file}, &out, &errs); code != console.ExitIdentity || !strings.Contains(errs.String(), `use a program with game "hold", build "1"`) {
 		t.Errorf("samestep replay verify: got exit code %d and %s", code, &errs)
 	}
 }

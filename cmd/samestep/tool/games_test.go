@@ -3,7 +3,6 @@
 package tool
 
 import (
-	"context"
 	"io"
 	"net/http"
 
@@ -38,11 +37,6 @@ func mustList(games []Game) gameset.List {
 		panic(err)
 	}
 	return list
-}
-
-// run runs a command line of the program samestep.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return runGames(games, ctx, args, stdout, stderr, serving.Extension{})
 }
 
 func newApp(stdout, stderr io.Writer) *cli.App {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // A server that is ready passes, also below a path. One that is not, or does not answer, fails with the reason.
@@ -29,7 +30,7 @@ func TestHealthcheck(t *testing.T) {
 	check := func(code int, want string, args ...string) {
 		t.Helper()
 		var out bytes.Buffer
-		if got := run(t.Context(), append([]string{"samestep", "healthcheck"}, args...), &out, &out); got != code || !strings.Contains(out.String(), want) {
+		if got := tooltest.Run(t.Context(), append([]string{"samestep", "healthcheck"}, args...), &out, &out); got != code || !strings.Contains(out.String(), want) {
 			t.Errorf("%q: got exit code %d and %q, want %d and %q", args, got, &out, code, want)
 		}
 	}

@@ -10,10 +10,12 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
-	"github.com/urfave/cli/v2"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // overflowing returns the lines of a text with more columns than a width, except for words that are as wide alone.
@@ -65,12 +67,12 @@ func TestHelpFits(t *testing.T) {
 func TestVersionEverywhere(t *testing.T) {
 	for _, line := range []string{"version", "--version", "serve --version", "replay verify x.ssr --version", "--version replay"} {
 		var out, errs bytes.Buffer
-		if code := run(t.Context(), append([]string{"samestep"}, strings.Fields(line)...), &out, &errs); code != console.ExitOK || !strings.HasPrefix(out.String(), "program    samestep ") {
+		if code := tooltest.Run(t.Context(), append([]string{"samestep"}, strings.Fields(line)...), &out, &errs); code != console.ExitOK || !strings.HasPrefix(out.String(), "program    samestep ") {
 			t.Errorf("%s: got exit code %d, %s%s", line, code, &out, &errs)
 		}
 	}
 	var out bytes.Buffer
-	if code := run(t.Context(), []string{"samestep", "replay", "info", "--", "--version"}, &out, &out); code != console.ExitError || !strings.Contains(out.String(), "--version") {
+	if code := tooltest.Run(t.Context(), []string{"samestep", "replay", "info", "--", "--version"}, &out, &out); code != console.ExitError || !strings.Contains(out.String(), "--version") {
 		t.Errorf("got exit code %d, %s", code, &out)
 	}
 }

@@ -16,13 +16,13 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // Players join with their tokens while 300 connections a second come from their own address.
 func TestJoinThroughFlood(t *testing.T) {
-	s := serveInTest(t, "--game", "minimal", "--players", "4", "--dir", t.TempDir())
-	u, err := url.Parse(s.url)
+	s := tooltest.Serve(t, "--game", "minimal", "--players", "4", "--dir", t.TempDir())
+	u, err := url.Parse(s.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,13 +54,13 @@ func TestJoinThroughFlood(t *testing.T) {
 	var players sync.WaitGroup
 	for seat := range 4 {
 		token := filepath.Join(t.TempDir(), "token")
-		if err := os.WriteFile(token, []byte(s.tokens[fmt.Sprintf("player-%d", seat)]), 0o600); err != nil {
+		if err := os.WriteFile(token, []byte(s.Tokens[fmt.Sprintf("player-%d", seat)]), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		players.Go(func() {
 			var out, errs bytes.Buffer
-			code := program([]string{"join", s.url + "/matches/match-1", "--token-file", token, "--for", "500ms", "--json"}, &out, &errs)
-			var sum live.JoinSummary
+			code := tooltest.Execute([]string{"join", s.URL + "/matches/match-1", "--token-file", token, "--for", "500ms", "--json"}, &out, &errs)
+			var sum tooltest.Summary
 			if err := json.Unmarshal(out.Bytes(), &sum); err != nil || code != console.ExitOK || sum.Seat != seat {
 				t.Errorf("player %d: join exited with %d, %v: %s%s", seat, code, err, &out, &errs)
 			}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // A client that was never in the match has failed, also if its time is over. With --retry it waits for a server that is
@@ -36,7 +37,7 @@ func TestJoinNeverWelcomed(t *testing.T) {
 		}))
 		var out, errs bytes.Buffer
 		args := append([]string{"samestep", "join", s.URL + "/matches/match-1", "--for", "300ms"}, c.flags...)
-		if code := run(t.Context(), args, &out, &errs); code != console.ExitError || !strings.Contains(errs.String(), c.want) {
+		if code := tooltest.Run(t.Context(), args, &out, &errs); code != console.ExitError || !strings.Contains(errs.String(), c.want) {
 			t.Errorf("%v, %d bad answers: exited with %d: %s%s, want %q", c.flags, c.broken, code, out.String(), errs.String(), c.want)
 		}
 		if asked.Load() < c.broken+1 && c.flags != nil {

@@ -13,13 +13,14 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/internal/testing/script"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // The JSON of the verbs about desyncs keeps every field that it has: programs of others read it. testdata/json/keys.txt lists
 // them; -rewrite writes it again.
 func TestJSONKeys(t *testing.T) {
 	t.Parallel()
-	bundle := demoBundle(t)
+	bundle := tooltest.DemoBundle(t)
 	recording := filepath.Join(filepath.Dir(bundle), "skirmish.ssr")
 	var got strings.Builder
 	for _, args := range [][]string{
@@ -27,7 +28,7 @@ func TestJSONKeys(t *testing.T) {
 		{"replay", "bisect", bundle, "--player", "3"}, {"replay", "diff", bundle, "--tick", "140"},
 	} {
 		var out, errs bytes.Buffer
-		program(append(args, "--json"), &out, &errs)
+		tooltest.Execute(append(args, "--json"), &out, &errs)
 		var v any
 		if err := json.Unmarshal(out.Bytes(), &v); err != nil {
 			t.Fatalf("%q: %v: %s", args, err, &errs)
@@ -83,10 +84,10 @@ func addKeys(keys map[string]bool, path string, v any) {
 // Every field that differs is in the JSON: as many as are counted.
 func TestJSONHasAllFields(t *testing.T) {
 	t.Parallel()
-	bundle := demoBundle(t)
+	bundle := tooltest.DemoBundle(t)
 	for _, args := range [][]string{{"desync", "explain", bundle, "--max-ticks", "5"}, {"replay", "diff", bundle, "--tick", "140"}} {
 		var out, errs bytes.Buffer
-		program(append(args, "--json"), &out, &errs)
+		tooltest.Execute(append(args, "--json"), &out, &errs)
 		type differences struct {
 			List  []struct{ Path, A, B string }
 			Total int

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // The JSON that verbs print of the golden replays survives a reader that parses all numbers as floats. TestJSON of
@@ -59,7 +60,7 @@ func TestJSONIsNotRounded(t *testing.T) {
 func checkJSON(t *testing.T, args ...string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	program(args, &out, &errs)
+	tooltest.Execute(args, &out, &errs)
 	n, bad, err := roundedNumbers(&out)
 	if err != nil || n == 0 {
 		t.Fatalf("%v: %d values of JSON, %v: %s", args, n, err, &errs)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/commands"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // A fullDisk accepts no byte.
@@ -21,10 +22,10 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no room") }
 // Output that could not be written is an operational error, whatever the verb made of it.
 func TestOutputFails(t *testing.T) {
 	var errs bytes.Buffer
-	if code := run(t.Context(), []string{"samestep", "replay", "--help"}, fullDisk{}, &errs); code != console.ExitError || errs.String() != "samestep: no room\n" {
+	if code := tooltest.Run(t.Context(), []string{"samestep", "replay", "--help"}, fullDisk{}, &errs); code != console.ExitError || errs.String() != "samestep: no room\n" {
 		t.Errorf("got exit code %d and %q, want %d and the reason", code, errs.String(), console.ExitError)
 	}
-	if code := run(t.Context(), []string{"samestep", "replay", "--help"}, &errs, &errs); code != console.ExitOK {
+	if code := tooltest.Run(t.Context(), []string{"samestep", "replay", "--help"}, &errs, &errs); code != console.ExitOK {
 		t.Errorf("got exit code %d, want %d", code, console.ExitOK)
 	}
 }
@@ -32,7 +33,7 @@ func TestOutputFails(t *testing.T) {
 // A program of another name has it in its help, also where the text names other verbs.
 func TestHelpNamesProgram(t *testing.T) {
 	book, err := commands.NewBook(func(program string, args []string, stdout, stderr io.Writer) int {
-		return run(t.Context(), append([]string{program}, args...), stdout, stderr)
+		return Run(t.Context(), append([]string{program}, args...), stdout, stderr, ours...)
 	}, "hold")
 	if err != nil || book.Size() < 50 {
 		t.Fatalf("got %d verbs, %v", book.Size(), err)

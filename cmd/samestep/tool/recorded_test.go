@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/recorder"
 )
 
@@ -81,7 +82,7 @@ func TestRecorded(t *testing.T) {
 		t.Setenv(recorder.Variable, dump)
 		recordPebbles(t, a, 0, false)
 		recordPebbles(t, b, 1, true)
-		return samestep(t, console.ExitDesync, "replay", "bisect", a, b)
+		return tooltest.Output(t, console.ExitDesync, "replay", "bisect", a, b)
 	}
 	if out := pass(""); !strings.Contains(out, "diverged   at tick 61\n") || !strings.Contains(out, "SAMESTEP_DUMP=60,61") || !strings.Contains(out, "sections   List\n") {
 		t.Errorf("the first pass: got\n%s", out)
@@ -89,13 +90,13 @@ func TestRecorded(t *testing.T) {
 	if out := pass("60,61"); !strings.Contains(out, "List[ID=20].Speed") || !strings.Contains(out, "ulp") || strings.Contains(out, "SAMESTEP_DUMP") {
 		t.Errorf("the second pass: got\n%s", out)
 	}
-	if out := samestep(t, console.ExitError, "replay", "bisect", "--html", a, a, b); !strings.Contains(out, "List[ID=20].Speed") || strings.Contains(out, "\npage ") {
+	if out := tooltest.Output(t, console.ExitError, "replay", "bisect", "--html", a, a, b); !strings.Contains(out, "List[ID=20].Speed") || strings.Contains(out, "\npage ") {
 		t.Errorf("with a page that exists: got\n%s", out)
 	}
 
 	pass("0-100")
 	path := filepath.Join(t.TempDir(), "out.mcap")
-	samestep(t, console.ExitOK, "replay", "export", "--to", "mcap", "--path", "List[ID=20].X", "--path", "List[1].Speed", a, b, path)
+	tooltest.Output(t, console.ExitOK, "replay", "export", "--to", "mcap", "--path", "List[ID=20].X", "--path", "List[1].Speed", a, b, path)
 	file, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -113,5 +114,5 @@ func TestRecorded(t *testing.T) {
 	if last := len(x) - 1; x[last] == other[last] {
 		t.Errorf("the values at the end do not differ: %v", x[last])
 	}
-	samestep(t, console.ExitUsage, "replay", "export", "--to", "mcap", "--path", "List[3].X", a, path+"2")
+	tooltest.Output(t, console.ExitUsage, "replay", "export", "--to", "mcap", "--path", "List[3].X", a, path+"2")
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // replay debug says what it lacks, and leaves no folder behind. Package desync/line tests where the debugger stops.
@@ -37,7 +38,7 @@ func TestReplayDebugLacks(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		args := strings.Fields("samestep replay debug " + strings.ReplaceAll(c.args, "DIR", sources))
-		if code := run(t.Context(), args, &out, &out); code != c.code || !strings.Contains(out.String(), c.want) {
+		if code := tooltest.Run(t.Context(), args, &out, &out); code != c.code || !strings.Contains(out.String(), c.want) {
 			t.Errorf("%s: got exit code %d and %q, want %d and %q", c.args, code, &out, c.code, c.want)
 		}
 	}
@@ -51,12 +52,12 @@ func TestReplayDebugPrints(t *testing.T) {
 	testenv.Long(t)
 	dir := t.TempDir()
 	var out bytes.Buffer
-	if code := run(t.Context(), strings.Fields("samestep demo --seconds 5 --config {\"Units\":100} --players 2 --dir "+dir), &out, &out); code != console.ExitOK {
+	if code := tooltest.Run(t.Context(), strings.Fields("samestep demo --seconds 5 --config {\"Units\":100} --players 2 --dir "+dir), &out, &out); code != console.ExitOK {
 		t.Fatalf("demo: exit code %d: %s", code, &out)
 	}
 	out.Reset()
 	args := strings.Fields("samestep replay debug --print --tick 30 --path Match.Tick --source ../../.. " + filepath.Join(dir, "skirmish.ssr"))
-	if code := run(t.Context(), args, &out, &out); code != console.ExitOK {
+	if code := tooltest.Run(t.Context(), args, &out, &out); code != console.ExitOK {
 		t.Fatalf("exit code %d: %s", code, &out)
 	}
 	folder := regexp.MustCompile(`(?m)^folder     (\S+) has the program`).FindStringSubmatch(out.String())

@@ -12,13 +12,14 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // said runs a verb, and returns its exit code and all that it prints, with a space between the words.
 func said(t *testing.T, args ...string) (code int, text string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = run(t.Context(), append([]string{"samestep"}, args...), &out, &errs)
+	code = tooltest.Run(t.Context(), append([]string{"samestep"}, args...), &out, &errs)
 	return code, strings.Join(strings.Fields(out.String()+errs.String()), " ")
 }
 
@@ -103,7 +104,7 @@ func TestGroupsInJSON(t *testing.T) {
 		{[]string{"desync", "triage", "testdata/field/tie.jsonl", "--json"}, &triaged},
 	} {
 		var out, errs bytes.Buffer
-		if code := run(t.Context(), append([]string{"samestep"}, c.args...), &out, &errs); code != console.ExitDesync {
+		if code := tooltest.Run(t.Context(), append([]string{"samestep"}, c.args...), &out, &errs); code != console.ExitDesync {
 			t.Fatalf("%v: exit code %d: %s", c.args, code, &errs)
 		}
 		if err := json.Unmarshal(out.Bytes(), c.into); err != nil {

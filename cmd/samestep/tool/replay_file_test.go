@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -46,11 +47,11 @@ func TestVerifyBundle(t *testing.T) {
 			}
 			f.Close()
 			t.Setenv("TMPDIR", t.TempDir())
-			if got := samestep(t, c.code, "replay", "verify", name); !says(got, c.want) || !strings.HasPrefix(got, "bundle     of the desync of player 1 at tick 140: ") {
+			if got := tooltest.Output(t, c.code, "replay", "verify", name); !tooltest.Says(got, c.want) || !strings.HasPrefix(got, "bundle     of the desync of player 1 at tick 140: ") {
 				t.Errorf("got\n%s\nwant %q", got, c.want)
 			}
-			info := samestep(t, c.code, "replay", "info", name)
-			if many := samestep(t, c.code, "replay", "info", name, name); says(info, "none: the bundle was written before the end of the match") != (c.name == "torn") || c.code == console.ExitOK && !says(many, ": 2 ok") {
+			info := tooltest.Output(t, c.code, "replay", "info", name)
+			if many := tooltest.Output(t, c.code, "replay", "info", name, name); tooltest.Says(info, "none: the bundle was written before the end of the match") != (c.name == "torn") || c.code == console.ExitOK && !tooltest.Says(many, ": 2 ok") {
 				t.Errorf("info: got\n%s\nof two:\n%s", info, many)
 			}
 			if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // importedAgain imports lines, exports the match, and imports the exported lines, which it returns.
@@ -23,7 +24,7 @@ func importedAgain(t *testing.T, lines string) string {
 	path := func(name string) string { return filepath.Join(dir, name) }
 	samestep := func(args ...string) string {
 		var out, errs bytes.Buffer
-		if code := run(t.Context(), append([]string{"samestep", "replay"}, args...), &out, &errs); code != console.ExitOK {
+		if code := tooltest.Run(t.Context(), append([]string{"samestep", "replay"}, args...), &out, &errs); code != console.ExitOK {
 			t.Fatalf("%v: exit code %d: %s", args, code, &errs)
 		}
 		return out.String()
@@ -88,7 +89,7 @@ func TestImportConformance(t *testing.T) {
 		}
 		seen[c.Verdict]++
 		var errs bytes.Buffer
-		got := program([]string{"replay", "import", folder + c.File, filepath.Join(t.TempDir(), "out.ssr")}, &bytes.Buffer{}, &errs)
+		got := tooltest.Execute([]string{"replay", "import", folder + c.File, filepath.Join(t.TempDir(), "out.ssr")}, &bytes.Buffer{}, &errs)
 		if got != wants[c.Verdict] || strings.Contains(errs.String(), "torn") != (c.Verdict == "torn") {
 			t.Errorf("%s: got exit code %d and %q, want %s", c.File, got, errs.String(), c.Verdict)
 		}
@@ -151,7 +152,7 @@ func TestImportFullTick(t *testing.T) {
 			t.Fatal(err)
 		}
 		var errs bytes.Buffer
-		code := program([]string{"replay", "import", in, out}, &bytes.Buffer{}, &errs)
+		code := tooltest.Execute([]string{"replay", "import", in, out}, &bytes.Buffer{}, &errs)
 		if want := map[bool]int{true: console.ExitOK, false: console.ExitCorrupt}[c.want == ""]; code != want || !strings.Contains(errs.String(), c.want) {
 			t.Errorf("%s: got exit code %d and %q, want %d and %q", c.name, code, errs.String(), want, c.want)
 		}

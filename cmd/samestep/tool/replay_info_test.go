@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // info reports two recordings of one match as equal up to a tick, even if one was cut, sealed or torn, and writes no
@@ -18,7 +19,7 @@ func TestInfoUpTo(t *testing.T) {
 	const whole = "../../../testdata/replays/duel.ssr"
 	dir := t.TempDir()
 	cut, torn := filepath.Join(dir, "cut.ssr"), filepath.Join(dir, "torn.ssr")
-	if code := run(t.Context(), []string{"samestep", "replay", "cut", "--tick", "150", whole, cut}, &bytes.Buffer{}, os.Stderr); code != console.ExitOK {
+	if code := tooltest.Run(t.Context(), []string{"samestep", "replay", "cut", "--tick", "150", whole, cut}, &bytes.Buffer{}, os.Stderr); code != console.ExitOK {
 		t.Fatalf("cut: got exit code %d", code)
 	}
 	b, err := os.ReadFile(whole)
@@ -30,7 +31,7 @@ func TestInfoUpTo(t *testing.T) {
 	}
 	hash := func(file, tick string, want int) [2]string {
 		var out bytes.Buffer
-		if code := run(t.Context(), []string{"samestep", "replay", "info", "--json", "--upto", tick, file}, &out, &bytes.Buffer{}); code != want {
+		if code := tooltest.Run(t.Context(), []string{"samestep", "replay", "info", "--json", "--upto", tick, file}, &out, &bytes.Buffer{}); code != want {
 			t.Fatalf("%s: got exit code %d, want %d", file, code, want)
 		}
 		var info struct {

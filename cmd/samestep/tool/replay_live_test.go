@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
@@ -65,7 +66,7 @@ func TestFollowObeysTheLog(t *testing.T) {
 			args = append(args, "--idle", "1ms")
 		}
 		var out, errs bytes.Buffer
-		code := program(args, &out, &errs)
+		code := tooltest.Execute(args, &out, &errs)
 		advice := regexp.MustCompile(`; (--delay 0) shows the file to its owner`).FindStringSubmatch(errs.String())
 		if code == console.ExitOK || out.Len() > 0 || advice == nil {
 			t.Errorf("%q: exits with %d: %s%s", args, code, out.String(), errs.String())
@@ -73,7 +74,7 @@ func TestFollowObeysTheLog(t *testing.T) {
 		}
 		out.Reset()
 		errs.Reset()
-		program(append(args, strings.Fields(advice[1])...), &out, &errs)
+		tooltest.Execute(append(args, strings.Fields(advice[1])...), &out, &errs)
 		if verb[0] != "verify" && !strings.Contains(out.String(), "tick") || strings.Contains(errs.String(), "views") {
 			t.Errorf("%q with %s: %.200s%s", args, advice[1], out.String(), errs.String())
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/internal/testing/drift"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/replay"
@@ -267,7 +268,7 @@ func TestExportStatesUsage(t *testing.T) {
 
 // The replay in a bundle may have no end: the messages go as far as it does. Another replay without an end is an error.
 func TestTornMCAP(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join(filepath.Dir(demoBundle(t)), "skirmish.ssr"))
+	b, err := os.ReadFile(filepath.Join(filepath.Dir(tooltest.DemoBundle(t)), "skirmish.ssr"))
 	if err != nil {
 		t.Fatal(err)
 	}

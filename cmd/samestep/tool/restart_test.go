@@ -14,6 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/client"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
@@ -63,7 +64,7 @@ func TestRollingRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	flags := []string{"--matches", fmt.Sprint(matches), "--players", "2", "--config", `{"Units":20}`, "--dir", dir, "--tokens", tokens, "--durability", "frame", "--resume", "--set", "max-per-address=1000"}
-	first := serveInTest(t, flags...)
+	first := tooltest.Serve(t, flags...)
 	g, err := games.Named("skirmish")
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +74,7 @@ func TestRollingRestart(t *testing.T) {
 	for i := range matches {
 		for _, token := range names {
 			r := new(restarted)
-			url := fmt.Sprintf("%s/matches/match-%d/play", strings.Replace(first.url, "http", "ws", 1), i+1)
+			url := fmt.Sprintf("%s/matches/match-%d/play", strings.Replace(first.URL, "http", "ws", 1), i+1)
 			s := client.Dial(t.Context(), url, g.Game, client.Options{Options: player.Options{Token: token}, Handle: r.handle})
 			t.Cleanup(func() { s.Close() })
 			all, sessions = append(all, r), append(sessions, s)
@@ -83,15 +84,15 @@ func TestRollingRestart(t *testing.T) {
 		select {
 		case <-s.Ready():
 		case <-time.After(time.Minute):
-			t.Fatalf("client %d does not play: %s", i, first.stderr.String())
+			t.Fatalf("client %d does not play: %s", i, first.Stderr.String())
 		}
 	}
 	time.Sleep(2 * time.Second) // of play
 	interrupted := time.Now()
-	if code := first.stop(); code != console.ExitOK {
-		t.Fatalf("the server exited with %d: %s", code, first.stderr.String())
+	if code := first.Stop(); code != console.ExitOK {
+		t.Fatalf("the server exited with %d: %s", code, first.Stderr.String())
 	}
-	second := serveInTest(t, append(flags, "--listen", strings.TrimPrefix(first.url, "http://"))...)
+	second := tooltest.Serve(t, append(flags, "--listen", strings.TrimPrefix(first.URL, "http://"))...)
 	var longest time.Duration
 	for i, r := range all {
 		for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
@@ -100,7 +101,7 @@ func TestRollingRestart(t *testing.T) {
 				break
 			}
 			if time.Now().After(deadline) {
-				t.Fatalf("client %d is not back: %s", i, second.stderr.String())
+				t.Fatalf("client %d is not back: %s", i, second.Stderr.String())
 			}
 		}
 		r.mu.Lock()

@@ -4,7 +4,6 @@ package tool
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"math"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/nullgame"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -83,7 +83,7 @@ func TestExportImportKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	exportImport(t, file)
-	text := samestep(t, console.ExitOK, "replay", "export", file)
+	text := tooltest.Output(t, console.ExitOK, "replay", "export", file)
 	for _, kind := range kinds {
 		if line := fmt.Sprintf(`"k":%d,`, kind); !strings.Contains(text, line) {
 			t.Errorf("the export lacks %s:\n%s", line, text)
@@ -96,18 +96,18 @@ func exportImport(t *testing.T, file string) (differed int) {
 	mismatches, seats := mismatchesIn(t, file)
 	if seats == 0 { // torn: take the part before the tear
 		whole := filepath.Join(t.TempDir(), "whole.ssr")
-		samestep(t, console.ExitOK, "replay", "recover", file, whole)
+		tooltest.Output(t, console.ExitOK, "replay", "recover", file, whole)
 		file = whole
 		mismatches, seats = mismatchesIn(t, file)
 	}
 	lines := filepath.Join(t.TempDir(), "lines.jsonl")
-	text := samestep(t, console.ExitOK, "replay", "export", file)
+	text := tooltest.Output(t, console.ExitOK, "replay", "export", file)
 	if err := os.WriteFile(lines, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	again := filepath.Join(t.TempDir(), "again.ssr")
-	samestep(t, console.ExitOK, "replay", "import", lines, again)
-	if second := samestep(t, console.ExitOK, "replay", "export", again); second != text {
+	tooltest.Output(t, console.ExitOK, "replay", "import", lines, again)
+	if second := tooltest.Output(t, console.ExitOK, "replay", "export", again); second != text {
 		t.Errorf("exported again, there are other lines:\n%s", firstDifference(text, second))
 	}
 	tied := false // each of two differs from the other, and none is the majority
@@ -118,7 +118,7 @@ func exportImport(t *testing.T, file string) (differed int) {
 		want := console.ExitOK
 		if tick, differs := mismatches[lockstep.Player(p)]; differs {
 			want, differed = console.ExitDesync, differed+1
-			found := samestep(t, want, "replay", "bisect", again, "--player", fmt.Sprint(p))
+			found := tooltest.Output(t, want, "replay", "bisect", again, "--player", fmt.Sprint(p))
 			if !strings.Contains(found, fmt.Sprintf("at tick %d at the latest", tick)) {
 				t.Errorf("player %d differs at tick %d: got\n%s", p, tick, found)
 			}
@@ -128,20 +128,10 @@ func exportImport(t *testing.T, file string) (differed int) {
 			want = console.ExitError // who reported nothing does not agree
 		}
 		if !tied {
-			samestep(t, want, "replay", "bisect", again, "--player", fmt.Sprint(p))
+			tooltest.Output(t, want, "replay", "bisect", again, "--player", fmt.Sprint(p))
 		}
 	}
 	return differed
-}
-
-// samestep runs the program, requires an exit code, and returns the output.
-func samestep(t *testing.T, code int, args ...string) string {
-	t.Helper()
-	var out, errs bytes.Buffer
-	if got := run(context.Background(), append([]string{"samestep"}, args...), &out, &errs); got != code {
-		t.Errorf("%s: got exit code %d, want %d: %s", strings.Join(args, " "), got, code, errs.String())
-	}
-	return out.String()
 }
 
 // mismatchesIn returns the first mismatching tick of each player and the number of seats, or 0 if the replay cannot be
@@ -222,7 +212,7 @@ func TestExportReporters(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := ""
-	for line := range strings.Lines(samestep(t, console.ExitOK, "replay", "export", file)) {
+	for line := range strings.Lines(tooltest.Output(t, console.ExitOK, "replay", "export", file)) {
 		if strings.Contains(line, `"sum"`) {
 			got += line
 		}
@@ -261,8 +251,3 @@ func reporters(lines string, tick lockstep.Tick) (n int) {
 	}
 	return n
 }
-
-// says reports whether an output has a text, wherever its lines end.
-func says(out, text string) bool { return strings.Contains(oneLine(out), oneLine(text)) }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), "") }

@@ -9,10 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
-	"github.com/urfave/cli/v2"
 )
 
 // The first interrupt of a verb ends the calls of all modules, those of budgets that were made before and after, and the end of the

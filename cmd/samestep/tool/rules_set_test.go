@@ -11,13 +11,13 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // A game that is named is not the first of several modules in a folder, by chance.
 func TestSeveralModulesOfGame(t *testing.T) {
-	inEmptyCache(t)
-	one := pebblesModule(t)
+	tooltest.InEmptyCache(t)
+	one, _ := tooltest.Pebbles(t)
 	t.Chdir(t.TempDir())
 	two := bytes.Replace(one, []byte(`"build":"1"`), []byte(`"build":"2"`), 1)
 	if bytes.Equal(one, two) {
@@ -30,8 +30,8 @@ func TestSeveralModulesOfGame(t *testing.T) {
 	}
 	refused := []string{
 		"game pebbles: the folder store has 2 modules of it; choose one with --rules FILE:\n",
-		"  " + filepath.Join("store", "a.wasm") + ": build 1, SHA-256 " + sumOf(one) + "\n",
-		"  " + filepath.Join("store", "b.wasm") + ": build 2, SHA-256 " + sumOf(two) + "\n",
+		"  " + filepath.Join("store", "a.wasm") + ": build 1, SHA-256 " + tooltest.SumOf(one) + "\n",
+		"  " + filepath.Join("store", "b.wasm") + ": build 2, SHA-256 " + tooltest.SumOf(two) + "\n",
 	}
 	for _, c := range []struct {
 		args string
@@ -48,7 +48,7 @@ func TestSeveralModulesOfGame(t *testing.T) {
 		{"serve --check-config --rules=", console.ExitUsage, []string{"--rules: got an empty name, want that of a FILE or FOLDER"}},
 	} {
 		var out bytes.Buffer
-		code := run(t.Context(), append([]string{"samestep"}, strings.Fields(c.args)...), &out, &out)
+		code := tooltest.Run(t.Context(), append([]string{"samestep"}, strings.Fields(c.args)...), &out, &out)
 		for _, want := range c.want {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("%s: got %s, want %s", c.args, &out, want)
@@ -62,15 +62,15 @@ func TestSeveralModulesOfGame(t *testing.T) {
 
 // A variable that is set but empty is as one that is not set, for flags with lists.
 func TestEmptyVariables(t *testing.T) {
-	inEmptyCache(t)
+	tooltest.InEmptyCache(t)
 	for name, want := range map[string]int{"": console.ExitOK, "no such file": console.ExitError} {
-		t.Setenv(gameset.RulesEnv, name)
+		t.Setenv("SAMESTEP_RULES", name)
 		for _, v := range []string{"SAMESTEP_TRUSTED_PROXY", "SAMESTEP_SEAT", "SAMESTEP_ORIGIN", "SAMESTEP_PLAYER_TOKENS"} {
 			t.Setenv(v, "")
 		}
 		for _, args := range [][]string{{"samestep", "serve", "--check-config"}, {"samestep", "fuzz", "--matches", "1", "--ticks", "1", "--allow-thin", "a small test"}} {
 			var out bytes.Buffer
-			if code := run(t.Context(), args, &out, &out); code != want {
+			if code := tooltest.Run(t.Context(), args, &out, &out); code != want {
 				t.Errorf("%q: %q: got exit code %d and %s, want %d", name, args, code, &out, want)
 			}
 		}

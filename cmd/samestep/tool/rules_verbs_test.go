@@ -12,10 +12,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
-	"github.com/urfave/cli/v2"
 )
 
 // The budgets of verbs without flags.
@@ -50,9 +52,9 @@ func budgetOf(app *cli.App, verb *cli.Command) string {
 		return budgetHost
 	case b == nil:
 		return ""
-	case b.Share > 0 && b.Time == gameset.JoinModuleTime && b.Memory == gameset.ModuleBudgetMemory:
+	case b.Share > 0 && b.Time == 8*time.Second && b.Memory == 192<<20:
 		return budgetOfJoin
-	case b.Time == gameset.ModuleBudgetTime && b.Memory == gameset.ModuleBudgetMemory:
+	case b.Time == 15*time.Second && b.Memory == 192<<20:
 		return budgetOfFile
 	case b.Time == 0 && b.Memory == 0:
 		return budgetNone

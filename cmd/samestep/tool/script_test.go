@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"context"
 	"crypto/ed25519"
 	"crypto/x509"
 	"encoding/json"
@@ -10,12 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,44 +23,38 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
-	"github.com/seed-49bee653/samestep/internal/testing/browser"
 	"github.com/seed-49bee653/samestep/internal/testing/script"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/internal/words"
 )
 
-// tests are the tests of the package, which share a browser.
-type tests struct{ *testing.M }
-
-// Run implements [testscript.TestingM].
-func (t tests) Run() int {
-	debug.SetGCPercent(gcPercent)
-	defer demos.remove()
-	defer closeWorkers()
-	return browser.Run(t.M)
+// programs are those of the tests, by name.
+var programs = tooltest.Programs{
+	"samestep": of(func() []Game { return ours }), "faulty": of(faultyGame), "duel": of(duelGame), "hasty": of(hastyGame), "tiles": of(tilesGame), "toll": of(tollGame),
+	"forge": {Main: func() { os.Exit(runForge(context.Background(), os.Args, os.Stdout, os.Stderr)) }, Run: runForge},
 }
 
-// moreCommands are programs that the tests of some systems need.
-var moreCommands = map[string]func(){}
+// of returns the program of some games.
+func of(games func() []Game) tooltest.Program {
+	return tooltest.Program{Main: func() { Main(games()...) }, Run: func(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+		return Run(ctx, args, stdout, stderr, games()...)
+	}}
+}
+
+func runForge(_ context.Context, args []string, _, stderr io.Writer) int {
+	if err := forge(args[1:]); err != nil {
+		fmt.Fprintln(stderr, err)
+		return console.ExitError
+	}
+	return console.ExitOK
+}
 
 func TestMain(m *testing.M) {
-	testenv.Overlap(8)                     // mostly for servers and clocks
 	gameset.RulesOfUser = "rules-of-tests" // reading each module of this user takes seconds
-	commands := map[string]func(){"forge": forgeMain}
-	maps.Copy(commands, moreCommands)
-	for name, games := range programs {
-		commands[name] = func() {
-			if os.Getenv(workerVariable) == "" {
-				Main(games()...)
-			}
-			if err := work(); err != nil {
-				fmt.Fprintln(os.Stderr, err)
-				os.Exit(1)
-			}
-		}
-	}
-	testscript.Main(tests{m}, commands)
+	tooltest.Main(m, programs)
 }
 
 // Each file of testdata is a script for one verb: commands, their output, and the exit codes. With -rewrite, the
@@ -129,13 +122,13 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE PROGRAM ARGUMENT...")
 	}
-	o := order{Args: args[1:], Dir: ts.MkAbs(".")}
+	o := tooltest.Order{Args: args[1:], Dir: ts.MkAbs(".")}
 	for _, name := range ts.Value(variables{}).([]string) {
 		if value := ts.Getenv(name); value != "" {
 			o.Env = append(o.Env, name+"="+value)
 		}
 	}
-	result, err := runOrder(o)
+	result, err := o.Run()
 	ts.Check(err)
 	io.WriteString(ts.Stdout(), result.Stdout)
 	io.WriteString(ts.Stderr(), result.Stderr)
@@ -147,7 +140,7 @@ func giveDemo(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: demo DIR ARGUMENT...")
 	}
-	ts.Check(demos.copy(ts.MkAbs(args[0]), args[1:]...))
+	ts.Check(tooltest.CopyDemo(ts.MkAbs(args[0]), args[1:]...))
 }
 
 // process CODE COMMAND ARGUMENT... is exits with a process of its own: for the few that show that the process does what a
@@ -312,11 +305,4 @@ func keys(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), 0o600))
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".pub"), pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: pub}), 0o666))
-}
-
-func forgeMain() {
-	if err := forge(os.Args[1:]); err != nil {
-		os.Stderr.WriteString(err.Error() + "\n")
-		os.Exit(1)
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/server/agones"
 )
 
@@ -52,10 +53,10 @@ func TestServeTellsAgones(t *testing.T) {
 			t.Fatalf("not within a minute: %s", want)
 		}
 	}
-	s := serveInTest(t, "--dir", "", "--players", "1", "--set", "start=1", "--set", "drain=1m")
+	s := tooltest.Serve(t, "--dir", "", "--players", "1", "--set", "start=1", "--set", "drain=1m")
 	<-health
 	hear("/ready")
-	if _, code := joinInTest(t, s, "player-0", "--for", "3s"); code != console.ExitOK {
+	if _, code := s.Join(t, "player-0", "--for", "3s"); code != console.ExitOK {
 		t.Fatalf("join exits with %d", code)
 	}
 	hear("/allocate")
@@ -65,10 +66,10 @@ func TestServeTellsAgones(t *testing.T) {
 	if len(calls) > 0 {
 		t.Errorf("got %s while the match can still go on, want nothing", <-calls)
 	}
-	s.end(t, s.tokens["admin"])
+	s.End(t, s.Tokens["admin"])
 	hear("/ready")
-	if code := s.stop(); code != console.ExitOK {
-		t.Errorf("the server exits with %d: %s", code, s.stderr.String())
+	if code := s.Stop(); code != console.ExitOK {
+		t.Errorf("the server exits with %d: %s", code, s.Stderr.String())
 	}
 	hear("/shutdown")
 	if len(calls) > 0 {
@@ -80,7 +81,7 @@ func TestServeTellsAgones(t *testing.T) {
 func TestServeWrongAgones(t *testing.T) {
 	t.Setenv(agones.PortVariable, "9358/tcp")
 	var log strings.Builder
-	code := process(t.Context(), os.Args[0], []string{"serve", "--dir", "", "--set", "web=false", "--listen", "127.0.0.1:0"}, io.Discard, &log)
+	code := tooltest.Process(t.Context(), os.Args[0], []string{"serve", "--dir", "", "--set", "web=false", "--listen", "127.0.0.1:0"}, io.Discard, &log)
 	if code == console.ExitOK || !strings.Contains(log.String(), agones.PortVariable) {
 		t.Errorf("got exit code %d and %q, want an error that names %s", code, log.String(), agones.PortVariable)
 	}

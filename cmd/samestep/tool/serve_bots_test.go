@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -44,19 +45,19 @@ func TestServeBadBots(t *testing.T) {
 			code <- Run(ctx, args, w, &errs, New(minimal.Rules(), Bot(maker)))
 			w.Close()
 		}()
-		s := &served{}
-		for lines := bufio.NewScanner(r); s.url == "" && lines.Scan(); {
-			s.url, _ = strings.CutPrefix(lines.Text(), "listening on ")
+		s := &tooltest.Server{}
+		for lines := bufio.NewScanner(r); s.URL == "" && lines.Scan(); {
+			s.URL, _ = strings.CutPrefix(lines.Text(), "listening on ")
 		}
 		go io.Copy(io.Discard, r)
-		if s.url == "" {
+		if s.URL == "" {
 			t.Fatalf("%s: it exited with %d: %s", name, <-code, errs.String())
 		}
-		if status, answer := s.post(t, "ops-ops-ops-ops-ops-ops", `{"name":"again","players":2,"bots":1,"config":{"Size":20,"Coins":9}}`); status != http.StatusCreated {
+		if status, answer := s.Do(t, http.MethodPost, "/matches", "ops-ops-ops-ops-ops-ops", `{"name":"again","players":2,"bots":1,"config":{"Size":20,"Coins":9}}`); status != http.StatusCreated {
 			t.Errorf("%s: got %d %s", name, status, answer)
 		}
 		for _, match := range []string{"match-1", "again"} {
-			waitForNobody(t, s.url+"/matches/"+match)
+			waitForNobody(t, s.URL+"/matches/"+match)
 		}
 		cancel()
 		if got := <-code; got != console.ExitOK {

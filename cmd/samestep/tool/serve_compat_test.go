@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // A server plays with clients of another engine, and its replay verifies.
@@ -21,8 +21,8 @@ func TestServeCompat(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	testenv.Or(t, "python3", err)
 	dir := t.TempDir()
-	s := serveInTest(t, "--game", "platforms", "--set", "compat=true", "--set", "player-tokens=a b", "--players", "2", "--dir", dir)
-	address := strings.TrimPrefix(s.url, "http://")
+	s := tooltest.Serve(t, "--game", "platforms", "--set", "compat=true", "--set", "player-tokens=a b", "--players", "2", "--dir", dir)
+	address := strings.TrimPrefix(s.URL, "http://")
 	for _, row := range []struct{ token, want string }{
 		{"b", `"player": 7`}, {"a", `"player": 6`},
 	} {
@@ -34,12 +34,12 @@ func TestServeCompat(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), python, "-B", "../../../examples/platforms/compat/testdata/client.py", address, "c", "140").CombinedOutput(); err == nil {
 		t.Errorf("an unknown token was let in: %s", out)
 	}
-	s.end(t, s.tokens["admin"])
-	s.stop()
-	if log := s.stderr.String(); !strings.Contains(log, "every user of this machine can take a seat with a short token") {
+	s.End(t, s.Tokens["admin"])
+	s.Stop()
+	if log := s.Stderr.String(); !strings.Contains(log, "every user of this machine can take a seat with a short token") {
 		t.Errorf("no warning of short tokens: %s", log)
 	}
-	if s.tokens["player-0"] != "" {
+	if s.Tokens["player-0"] != "" {
 		t.Error("a token was drawn for a seat that has one")
 	}
 	replays, err := filepath.Glob(filepath.Join(dir, "*.ssr"))
@@ -47,7 +47,7 @@ func TestServeCompat(t *testing.T) {
 		t.Fatalf("got replays %q, %v", replays, err)
 	}
 	var out, errs bytes.Buffer
-	code := run(t.Context(), []string{"samestep", "replay", "verify", replays[0]}, &out, &errs)
+	code := tooltest.Run(t.Context(), []string{"samestep", "replay", "verify", replays[0]}, &out, &errs)
 	if text := out.String(); code != console.ExitOK || !strings.Contains(text, "0 differ") || strings.Contains(text, "compared   0") {
 		t.Errorf("replay verify: exit code %d, %s%s", code, text, &errs)
 	}
@@ -75,7 +75,7 @@ func TestCompatFlags(t *testing.T) {
 	} {
 		var out, errs bytes.Buffer
 		args := append([]string{"samestep", "serve", "--check-config", "--dir", ""}, strings.Fields(row.flags)...)
-		code := run(t.Context(), args, &out, &errs)
+		code := tooltest.Run(t.Context(), args, &out, &errs)
 		if text := out.String() + errs.String(); !strings.Contains(text, row.want) || (code == console.ExitOK) != (row.want == "ok") {
 			t.Errorf("%s: exit code %d, %s, want %s", row.flags, code, text, row.want)
 		}
@@ -90,14 +90,14 @@ func TestCompatSettings(t *testing.T) {
 		"":                                 {20, 20, 1200},
 		"--set compat=true --set player-tokens=a,b": {60, 100, 600},
 	} {
-		s := serveInTest(t, append([]string{"--game", "platforms", "--dir", ""}, strings.Fields(flags)...)...)
-		view, err := live.ViewOf(t.Context(), s.url+"/matches/match-1", "")
+		s := tooltest.Serve(t, append([]string{"--game", "platforms", "--dir", ""}, strings.Fields(flags)...)...)
+		view, err := tooltest.View(t, s.URL+"/matches/match-1")
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := view.Settings; uint32(got.TickRate()) != want[0] || uint32(got.CheckEvery) != want[1] || got.KeyframeEvery != want[2] {
 			t.Errorf("%q: got %+v, want %v", flags, got, want)
 		}
-		s.stop()
+		s.Stop()
 	}
 }

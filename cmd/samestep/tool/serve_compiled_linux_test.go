@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/hostile"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // noExecVariable makes the program run as systemd's MemoryDenyWriteExecute does.
@@ -39,7 +40,7 @@ func TestRulesWithoutExecutableMemory(t *testing.T) {
 	for _, deny := range []string{"", "1"} {
 		t.Setenv(noExecVariable, deny)
 		var out bytes.Buffer
-		code := process(t.Context(), os.Args[0], []string{"serve", "--rules", module, "--dir", "", "--set", "web=false", "--check-config"}, &out, &out)
+		code := tooltest.Process(t.Context(), os.Args[0], []string{"serve", "--rules", module, "--dir", "", "--set", "web=false", "--check-config"}, &out, &out)
 		if strings.HasPrefix(out.String(), "no MDWE") {
 			t.Skip(out.String()) // before Linux 6.3
 		}

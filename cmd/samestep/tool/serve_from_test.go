@@ -5,9 +5,7 @@ package tool
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -16,23 +14,13 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/lockstep"
 
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
-
-// runInTest runs a verb, and requires its exit code.
-func runInTest(t *testing.T, want int, args ...string) (out, errs string) {
-	t.Helper()
-	var o, e bytes.Buffer
-	if code := program(args, &o, &e); code != want {
-		t.Fatalf("%s: got exit code %d, want %d: %s%s", strings.Join(args, " "), code, want, &o, &e)
-	}
-	return o.String(), e.String()
-}
 
 // The whole story of a save, with the example game: a match is saved while it is played, and another server begins a match
 // in it with the players in each other's seats. It is killed, goes on, and ends. Its replay verifies and names its parent.
@@ -45,41 +33,39 @@ func TestSaveAndServeFrom(t *testing.T) {
 	if err := os.WriteFile(tokens, []byte(list), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	named := func(s *served) *served {
-		s.tokens["ann"], s.tokens["ops"] = "ann-ann-ann-ann-ann", "ops-ops-ops-ops-ops-ops"
+	named := func(s *tooltest.Server) *tooltest.Server {
+		s.Tokens["ann"], s.Tokens["ops"] = "ann-ann-ann-ann-ann", "ops-ops-ops-ops-ops-ops"
 		return s
 	}
 	flags := []string{"--players", "2", "--config", oneTeam(t, 60), "--tick-rate", "50", "--tokens", tokens, "--resume", "--set", "await-players=100ms"} // bob never comes
-	first := named(serveInTest(t, append(flags, "--dir", home)...))
+	first := named(tooltest.Serve(t, append(flags, "--dir", home)...))
 	if sum := playInTest(t, first, 50); sum.Seat != 0 {
 		t.Fatalf("ann has seat %d", sum.Seat)
 	}
 	save := filepath.Join(home, "save.ssr")
-	url := first.url + "/matches/match-1"
-	if _, errs := runInTest(t, console.ExitError, "save", url, save, "--token", "ann-ann-ann-ann-ann"); !strings.Contains(errs, "want the token of an admin") {
+	url := first.URL + "/matches/match-1"
+	if _, errs := tooltest.Requires(t, console.ExitError, "save", url, save, "--token", "ann-ann-ann-ann-ann"); !strings.Contains(errs, "want the token of an admin") {
 		t.Errorf("a player: %s", errs)
 	}
-	out, _ := runInTest(t, console.ExitOK, "save", url, save, "--token", "ops-ops-ops-ops-ops-ops", "--json")
-	var saved live.SavedReplay
-	if err := json.Unmarshal([]byte(out), &struct {
-		Tick *lockstep.Tick `json:"tick"`
-	}{&saved.Tick}); err != nil || saved.Tick < 50 {
+	out, _ := tooltest.Requires(t, console.ExitOK, "save", url, save, "--token", "ops-ops-ops-ops-ops-ops", "--json")
+	var saved struct{ Tick lockstep.Tick }
+	if err := json.Unmarshal([]byte(out), &saved); err != nil || saved.Tick < 50 {
 		t.Fatalf("got %s, %v", out, err)
 	}
-	if _, errs := runInTest(t, console.ExitError, "save", url, save, "--token", "ops-ops-ops-ops-ops-ops"); !strings.Contains(errs, "exists") {
+	if _, errs := tooltest.Requires(t, console.ExitError, "save", url, save, "--token", "ops-ops-ops-ops-ops-ops"); !strings.Contains(errs, "exists") {
 		t.Errorf("over a file: %s", errs)
 	}
-	runInTest(t, console.ExitOK, "replay", "verify", save)
+	tooltest.Requires(t, console.ExitOK, "replay", "verify", save)
 
 	at := saved.Tick - 10
 	from := append(flags, "--dir", dir, "--from", fmt.Sprintf("%s@%d", save, at), "--set", "seat=1=ann")
-	second := named(serveInTest(t, from...))
+	second := named(tooltest.Serve(t, from...))
 	before := playInTest(t, second, saved.Tick)
 	if before.Seat != 1 || before.Differing > 0 {
 		t.Errorf("ann: %+v, want seat 1", before)
 	}
-	second.kill()
-	third := named(serveInTest(t, from...))
+	second.Kill()
+	third := named(tooltest.Serve(t, from...))
 	awaitResumed(t, third)
 	live, _ := filepath.Glob(filepath.Join(dir, replays.LiveFolder, "match*.ssr"))
 	if len(live) != 1 {
@@ -88,48 +74,48 @@ func TestSaveAndServeFrom(t *testing.T) {
 	followed := make(chan string)
 	go func() {
 		var out bytes.Buffer
-		code := program([]string{"replay", "verify", "--follow", live[0], "--parent", home}, &out, &out)
+		code := tooltest.Execute([]string{"replay", "verify", "--follow", live[0], "--parent", home}, &out, &out)
 		followed <- fmt.Sprint(code, out.String())
 	}()
 	after := playInTest(t, third, before.Tick)
 	if after.Seat != 1 || after.Differing > 0 {
 		t.Errorf("ann came back: %+v, before %+v", after, before)
 	}
-	third.end(t, "ops-ops-ops-ops-ops-ops")
-	if code := third.stop(); code != console.ExitOK {
-		t.Errorf("the server exited with %d: %s", code, third.stderr.String())
+	third.End(t, "ops-ops-ops-ops-ops-ops")
+	if code := third.Stop(); code != console.ExitOK {
+		t.Errorf("the server exited with %d: %s", code, third.Stderr.String())
 	}
-	if out := <-followed; out[0] != '0' || !says(out, "its first state is that of "+save) {
+	if out := <-followed; out[0] != '0' || !tooltest.Says(out, "its first state is that of "+save) {
 		t.Errorf("verify --follow: exit code %s", out)
 	}
 	replays, _ := filepath.Glob(filepath.Join(dir, "match*.ssr"))
 	if len(replays) != 1 {
 		t.Fatalf("got %v, want one replay", replays)
 	}
-	out, _ = runInTest(t, console.ExitOK, "replay", "info", replays[0])
+	out, _ = tooltest.Requires(t, console.ExitOK, "replay", "info", replays[0])
 	if !strings.Contains(out, fmt.Sprintf(`in the state after tick %d of "save"`, at)) || !strings.Contains(out, fmt.Sprintf("ticks after tick %d", at)) {
 		t.Errorf("info: %s", out)
 	}
-	if out, _ = runInTest(t, console.ExitOK, "replay", "verify", replays[0]); !says(out, "not followed: its replay is not at hand") {
+	if out, _ = tooltest.Requires(t, console.ExitOK, "replay", "verify", replays[0]); !tooltest.Says(out, "not followed: its replay is not at hand") {
 		t.Errorf("verify: %s", out)
 	}
-	if out, _ = runInTest(t, console.ExitOK, "replay", "verify", replays[0], "--parent", home); !says(out, "its first state is that of "+save) {
+	if out, _ = tooltest.Requires(t, console.ExitOK, "replay", "verify", replays[0], "--parent", home); !tooltest.Says(out, "its first state is that of "+save) {
 		t.Errorf("verify: %s", out)
 	}
-	out, _ = runInTest(t, console.ExitOK, "replay", "verify", "--json", "--parent", save, replays[0])
+	out, _ = tooltest.Requires(t, console.ExitOK, "replay", "verify", "--json", "--parent", save, replays[0])
 	if !strings.Contains(out, `"lineage": [`) || !strings.Contains(out, `"name": "save"`) {
 		t.Errorf("verify: %s", out)
 	}
-	third = named(serveInTest(t, append(from, "--from", replays[0])...)) // a grandchild
+	third = named(tooltest.Serve(t, append(from, "--from", replays[0])...)) // a grandchild
 	if sum := playInTest(t, third, after.Tick); sum.Differing > 0 {
 		t.Errorf("the third generation: %+v", sum)
 	}
-	third.end(t, "ops-ops-ops-ops-ops-ops")
-	third.stop()
+	third.End(t, "ops-ops-ops-ops-ops-ops")
+	third.Stop()
 	all, _ := filepath.Glob(filepath.Join(dir, "match*.ssr"))
 	for _, path := range all {
-		out, _ = runInTest(t, console.ExitOK, "replay", "verify", path, "--parent", save)
-		if path != replays[0] && strings.Count(oneLine(out), oneLine("its first state is that of")) != 2 {
+		out, _ = tooltest.Requires(t, console.ExitOK, "replay", "verify", path, "--parent", save)
+		if path != replays[0] && strings.Count(tooltest.OneLine(out), tooltest.OneLine("its first state is that of")) != 2 {
 			t.Errorf("the third generation: %s", out)
 		}
 	}
@@ -141,7 +127,7 @@ func TestSaveAndServeFrom(t *testing.T) {
 // Flags that are not those of the save are refused with the name of the field.
 func TestServeFromRefuses(t *testing.T) {
 	dir := t.TempDir()
-	if err := demos.copy(dir, "--seconds", "5", "--config", `{"Units":100}`, "--players", "2", "--seed", "3"); err != nil {
+	if err := tooltest.CopyDemo(dir, "--seconds", "5", "--config", `{"Units":100}`, "--players", "2", "--seed", "3"); err != nil {
 		t.Fatal(err)
 	}
 	save := filepath.Join(dir, "skirmish.ssr")
@@ -173,7 +159,7 @@ func TestServeFromRefuses(t *testing.T) {
 		if row.want == "seat: got it without --from" {
 			args = append(args, "--set", "seat=0=ann")
 		}
-		if out, errs := runInTest(t, row.code, args...); !strings.Contains(out+errs, row.want) {
+		if out, errs := tooltest.Requires(t, row.code, args...); !strings.Contains(out+errs, row.want) {
 			t.Errorf("%q: got %s%s, want %s", row.flags, out, errs, row.want)
 		}
 	}
@@ -183,10 +169,10 @@ func TestServeFromRefuses(t *testing.T) {
 func TestPostFrom(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := serveInTest(t, "--players", "2", "--config", `{"Units":60}`, "--tick-rate", "50", "--dir", dir, "--matches", "1")
-	s.tokens["ann"] = s.tokens["player-0"]
+	s := tooltest.Serve(t, "--players", "2", "--config", `{"Units":60}`, "--tick-rate", "50", "--dir", dir, "--matches", "1")
+	s.Tokens["ann"] = s.Tokens["player-0"]
 	playInTest(t, s, 30)
-	s.end(t, s.tokens["admin"])
+	s.End(t, s.Tokens["admin"])
 	var parent string
 	for deadline := time.Now().Add(time.Minute); parent == ""; time.Sleep(20 * time.Millisecond) {
 		if found, _ := filepath.Glob(filepath.Join(dir, "match-1*.ssr")); len(found) == 1 {
@@ -216,15 +202,15 @@ func TestPostFrom(t *testing.T) {
 		{`{"name":"x","from":"../` + parent + `"}`, 404, "no_replay"},
 		{`{"name":"x","seats":{"0":"ann"}}`, 400, "got seats without from"},
 	} {
-		if status, answer := s.post(t, s.tokens["admin"], row.body); status != row.status || !strings.Contains(answer, row.want) {
+		if status, answer := s.Do(t, http.MethodPost, "/matches", s.Tokens["admin"], row.body); status != row.status || !strings.Contains(answer, row.want) {
 			t.Errorf("%s: got %d %s, want %d %s", row.body, status, answer, row.status, row.want)
 		}
 	}
-	if status, answer := s.post(t, s.tokens["player-0"], `{"name":"x","from":"`+parent+`"}`); status != http.StatusForbidden {
+	if status, answer := s.Do(t, http.MethodPost, "/matches", s.Tokens["player-0"], `{"name":"x","from":"`+parent+`"}`); status != http.StatusForbidden {
 		t.Errorf("a player: got %d %s", status, answer)
 	}
-	if code := s.stop(); code != console.ExitOK {
-		t.Errorf("the server exited with %d: %s", code, s.stderr.String())
+	if code := s.Stop(); code != console.ExitOK {
+		t.Errorf("the server exited with %d: %s", code, s.Stderr.String())
 	}
 }
 
@@ -243,35 +229,3 @@ func TestPostFromForGuests(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-
-// An answer that breaks off leaves no file, and a name of the server cannot lead elsewhere.
-func TestSaveRefuses(t *testing.T) {
-	dir := t.TempDir()
-	var s live.SavedReplay
-	for _, bad := range []string{"", "text", "SAMESTEP"} {
-		f, err := os.Create(filepath.Join(dir, "save.ssr"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Take(f, strings.NewReader(bad)); err == nil {
-			t.Errorf("%q: want an error", bad)
-		}
-		if err := s.Take(f, io.MultiReader(strings.NewReader("x"), &failing{})); !errors.Is(err, io.ErrUnexpectedEOF) {
-			t.Errorf("broken off: got %v", err)
-		}
-		f.Close()
-	}
-	for header, want := range map[string]string{
-		`attachment; filename="duel-9d40d492-1200.ssr"`: "duel-9d40d492-1200.ssr",
-		`attachment; filename="../duel.ssr"`:            "", `attachment; filename="duel"`: "", "": "", `attachment; filename=".ssr"`: "",
-	} {
-		if got := live.NameOf(&http.Response{Header: http.Header{"Content-Disposition": {header}}}); got != want {
-			t.Errorf("%s: got %q, want %q", header, got, want)
-		}
-	}
-}
-
-// A failing reader is a connection that breaks off.
-type failing struct{}
-
-func (failing) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

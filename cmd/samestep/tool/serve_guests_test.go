@@ -15,17 +15,18 @@ import (
 	"github.com/seed-49bee653/samestep/server"
 
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // A guest starts a match with a bot and joins it. Too expensive matches are refused.
 func TestServeGuests(t *testing.T) {
 	testenv.Long(t) // the tests of guests of package server have no processes
 	t.Parallel()
-	s := serveInTest(t, "--dir", t.TempDir(), "--guests", "2", "--players", "2", "--bots", "1", "--config", `{"Units":40}`)
+	s := tooltest.Serve(t, "--dir", t.TempDir(), "--guests", "2", "--players", "2", "--bots", "1", "--config", `{"Units":40}`)
 	const guest = "guest:eve:0123456789abcdef"
 	post := func(body string) int {
 		t.Helper()
-		r, err := http.NewRequest("POST", s.url+"/matches", strings.NewReader(body))
+		r, err := http.NewRequest("POST", s.URL+"/matches", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,8 +52,8 @@ func TestServeGuests(t *testing.T) {
 		}
 	}
 	for _, match := range []string{"duel", "match-1"} {
-		waitForPlayers(t, s.url+"/matches/"+match, 1) // the bot
-		session := client.Dial(t.Context(), strings.Replace(s.url, "http", "ws", 1)+"/matches/"+match+"/play", games[0].Game, client.Options{
+		waitForPlayers(t, s.URL+"/matches/"+match, 1) // the bot
+		session := client.Dial(t.Context(), strings.Replace(s.URL, "http", "ws", 1)+"/matches/"+match+"/play", games[0].Game, client.Options{
 			Options: player.Options{Token: guest},
 		})
 		select {
@@ -60,7 +61,7 @@ func TestServeGuests(t *testing.T) {
 		case <-session.Done():
 			t.Errorf("%s: not joined: %v", match, session.Wait())
 		}
-		waitForPlayers(t, s.url+"/matches/"+match, 2)
+		waitForPlayers(t, s.URL+"/matches/"+match, 2)
 	}
 }
 
@@ -90,10 +91,10 @@ func waitForPlayers(t *testing.T, page string, players int) {
 // no places of outside connections.
 func TestServeGuestLoad(t *testing.T) {
 	t.Parallel()
-	s := serveInTest(t, "--dir", "", "--guests", "8", "--matches", "1", "--players", "4", "--config", `{"Units":40}`, "--set", "max-per-address=1")
+	s := tooltest.Serve(t, "--dir", "", "--guests", "8", "--matches", "1", "--players", "4", "--config", `{"Units":40}`, "--set", "max-per-address=1")
 	statuses := map[int]int{}
 	for n := range 8 {
-		r, err := http.NewRequest("POST", s.url+"/matches", strings.NewReader(fmt.Sprintf(`{"name":"m%d","players":4,"units":40,"bots":3}`, n)))
+		r, err := http.NewRequest("POST", s.URL+"/matches", strings.NewReader(fmt.Sprintf(`{"name":"m%d","players":4,"units":40,"bots":3}`, n)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,8 +109,8 @@ func TestServeGuestLoad(t *testing.T) {
 	if statuses[201] != 2 || statuses[429] != 6 {
 		t.Errorf("got %v, want 201 twice and 429 six times", statuses)
 	}
-	waitForPlayers(t, s.url+"/matches/m0", 3) // the bots of one match, of which one alone had room
-	session := client.Dial(t.Context(), strings.Replace(s.url, "http", "ws", 1)+"/matches/m0/play", games[0].Game, client.Options{
+	waitForPlayers(t, s.URL+"/matches/m0", 3) // the bots of one match, of which one alone had room
+	session := client.Dial(t.Context(), strings.Replace(s.URL, "http", "ws", 1)+"/matches/m0/play", games[0].Game, client.Options{
 		Options:     player.Options{Token: "guest:ada:0123456789abcdef"},
 		NoDatagrams: true, // their address would be asked for on a second connection
 	})
@@ -120,5 +121,5 @@ func TestServeGuestLoad(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Error("not joined after a minute")
 	}
-	waitForPlayers(t, s.url+"/matches/m0", 4)
+	waitForPlayers(t, s.URL+"/matches/m0", 4)
 }

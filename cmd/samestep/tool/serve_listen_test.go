@@ -19,24 +19,24 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // Behind --base-path everything has the path: the API, join and watch. Other paths have nothing.
 func TestServeBasePath(t *testing.T) {
 	t.Parallel()
-	s := serveInTest(t, "--dir", "", "--set", "base-path=/game/", "--players", "1")
+	s := tooltest.Serve(t, "--dir", "", "--set", "base-path=/game/", "--players", "1")
 	for path, want := range map[string]int{"": 404, "matches": 200, "matches/match-1": 200, "../matches": 404, "../gamematches": 404} {
-		u := s.url + path
+		u := s.URL + path
 		if rest, ok := strings.CutPrefix(path, "../"); ok {
-			u = strings.TrimSuffix(s.url, "game/") + rest
+			u = strings.TrimSuffix(s.URL, "game/") + rest
 		}
 		if got := getStatus(t, http.DefaultClient, u); got != want {
 			t.Errorf("%s: got %d, want %d", u, got, want)
 		}
 	}
-	watched, err := replays.NewServerSource(s.url+"matches/match-1", "")
+	watched, err := replays.NewServerSource(s.URL+"matches/match-1", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,11 +44,7 @@ func TestServeBasePath(t *testing.T) {
 	if got := getStatus(t, http.DefaultClient, watched.Page); got != 200 {
 		t.Errorf("watch asks for %s and gets %d", watched.Page, got)
 	}
-	page, socket, err := live.MatchURLs(s.url + "matches/match-1")
-	if want := s.url + "matches/match-1"; err != nil || page != want || socket != "ws"+strings.TrimPrefix(want, "http")+"/play" {
-		t.Errorf("join: got %s and %s: %v", page, socket, err)
-	}
-	if code := exitOf(t, "join", "--token", s.tokens["player-0"], "--for", "1s", s.url+"matches/match-1"); code != 0 {
+	if code := exitOf(t, "join", "--token", s.Tokens["player-0"], "--for", "1s", s.URL+"matches/match-1"); code != 0 {
 		t.Errorf("join exits with %d", code)
 	}
 	for _, bad := range []string{"", "game", "/game", "game/", "//", "/a//b/", "/a/../"} {
@@ -61,7 +57,7 @@ func TestServeBasePath(t *testing.T) {
 // exitOf runs a command line and returns its exit code.
 func exitOf(t *testing.T, args ...string) int {
 	var out bytes.Buffer
-	code := program(args, &out, &out)
+	code := tooltest.Execute(args, &out, &out)
 	t.Logf("%q exits with %d: %s", args, code, &out)
 	return code
 }
@@ -94,9 +90,9 @@ func TestServeUnixSocket(t *testing.T) {
 	}
 	left.(*net.UnixListener).SetUnlinkOnClose(false)
 	left.Close()
-	s := serveInTest(t, "--dir", "", "--matches", "0", "--listen", "unix:"+file, "--set", "trusted-proxy=unix")
-	if s.url != "unix:"+file {
-		t.Errorf("got %s", s.url)
+	s := tooltest.Serve(t, "--dir", "", "--matches", "0", "--listen", "unix:"+file, "--set", "trusted-proxy=unix")
+	if s.URL != "unix:"+file {
+		t.Errorf("got %s", s.URL)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o660 {
 		t.Errorf("got %v: %v", info.Mode(), err)
@@ -118,7 +114,7 @@ func TestServeBindsFirst(t *testing.T) {
 	l := httptest.NewServer(http.NotFoundHandler())
 	defer l.Close()
 	var out, log bytes.Buffer
-	code := process(t.Context(), os.Args[0], []string{"serve", "--dir", "", "--set", "web=false", "--listen", l.Listener.Addr().String()}, &out, &log)
+	code := tooltest.Process(t.Context(), os.Args[0], []string{"serve", "--dir", "", "--set", "web=false", "--listen", l.Listener.Addr().String()}, &out, &log)
 	if code == 0 || out.Len() > 0 {
 		t.Errorf("got exit code %d and %q, want an error and no output", code, &out)
 	}
@@ -142,7 +138,7 @@ func TestServeNotifiesSystemd(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", l.LocalAddr().String())
 	t.Setenv("WATCHDOG_USEC", "20000")
 	t.Setenv("WATCHDOG_PID", "")
-	s := serveInTest(t, "--dir", "", "--matches", "1")
+	s := tooltest.Serve(t, "--dir", "", "--matches", "1")
 	hear := func(want string) {
 		l.SetReadDeadline(time.Now().Add(time.Minute))
 		for b := make([]byte, 100); ; {
@@ -157,7 +153,7 @@ func TestServeNotifiesSystemd(t *testing.T) {
 	}
 	hear("READY=1")
 	hear("WATCHDOG=1")
-	go s.stop()
+	go s.Stop()
 	hear("STOPPING=1")
 }
 
@@ -170,8 +166,8 @@ func TestServeAdminListen(t *testing.T) {
 	}
 	admins := l.Addr().String()
 	l.Close() // free for the server
-	s := serveInTest(t, "--dir", "", "--players", "1", "--admin-listen", admins)
-	for _, url := range []string{s.url, "http://" + admins} {
+	s := tooltest.Serve(t, "--dir", "", "--players", "1", "--admin-listen", admins)
+	for _, url := range []string{s.URL, "http://" + admins} {
 		for _, path := range []string{"/debug/pprof/", "/debug/pprof/profile?seconds=1", "/debug/pprof/goroutine", "/metrics", "/matches", "/healthz", "/nothing"} {
 			r, err := http.NewRequestWithContext(t.Context(), "GET", url+path, nil)
 			if err != nil {
@@ -187,7 +183,7 @@ func TestServeAdminListen(t *testing.T) {
 			}
 		}
 	}
-	if code := exitOf(t, "join", "--token", s.tokens["player-0"], "--for", "1s", s.url+"/matches/match-1"); code != console.ExitOK {
+	if code := exitOf(t, "join", "--token", s.Tokens["player-0"], "--for", "1s", s.URL+"/matches/match-1"); code != console.ExitOK {
 		t.Errorf("join exits with %d", code)
 	}
 	for _, x := range []struct {
@@ -201,7 +197,7 @@ func TestServeAdminListen(t *testing.T) {
 		{"GET", "/matches/match-1/bans", 403, 200},
 		{"DELETE", "/matches/match-1", 403, 200},
 	} {
-		for url, want := range map[string]int{s.url: x.public, "http://" + admins: x.admin} {
+		for url, want := range map[string]int{s.URL: x.public, "http://" + admins: x.admin} {
 			body := strings.NewReader("")
 			if x.method == "POST" {
 				body = strings.NewReader(`{"name":"more"}`)
@@ -210,7 +206,7 @@ func TestServeAdminListen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.Header.Set("Authorization", "Bearer "+s.tokens["admin"])
+			r.Header.Set("Authorization", "Bearer "+s.Tokens["admin"])
 			answer, err := http.DefaultClient.Do(r)
 			if err != nil {
 				t.Fatal(err)

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/server"
 
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // A match keeps the policies and the bots of its creation when a server without these flags resumes it. A flag of the
@@ -20,9 +20,9 @@ func TestServeRestoresPolicies(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	common := []string{"--players", "2", "--config", `{"Units":20}`, "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--resume"}
-	after := func(s *served, tick uint32) *server.View {
+	after := func(s *tooltest.Server, tick uint32) *server.View {
 		for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-			v, err := live.ViewOf(t.Context(), s.url+"/matches/match-1", "")
+			v, err := tooltest.View(t, s.URL+"/matches/match-1")
 			if err == nil && uint32(v.Tick) > tick {
 				return v
 			}
@@ -31,14 +31,14 @@ func TestServeRestoresPolicies(t *testing.T) {
 			}
 		}
 	}
-	first := serveInTest(t, append(common, "--bots", "1", "--set", "input-delay=7", "--set", "start=now")...)
+	first := tooltest.Serve(t, append(common, "--bots", "1", "--set", "input-delay=7", "--set", "start=now")...)
 	v := after(first, 20)
 	for _, c := range []struct {
 		flags []string
 		delay uint64
 	}{{nil, 7}, {[]string{"--set", "input-delay=3"}, 3}} {
-		first.kill()
-		first = serveInTest(t, append(common, c.flags...)...)
+		first.Kill()
+		first = tooltest.Serve(t, append(common, c.flags...)...)
 		before := uint32(v.Tick)
 		v = after(first, before+20)
 		if uint64(v.Stats.InputDelay) != c.delay || v.Stats.Players != 1 {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // newPair writes a new certificate with a number, and its key.
@@ -51,10 +52,10 @@ func TestReloadCertificate(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert"), filepath.Join(dir, "key")
 	newPair(t, 1, cert, key)
-	s := serveInTest(t, "--dir", "", "--matches", "0", "--tls-cert", cert, "--tls-key", key)
+	s := tooltest.Serve(t, "--dir", "", "--matches", "0", "--tls-cert", cert, "--tls-key", key)
 	shown := func() int64 {
 		t.Helper()
-		c, err := tls.Dial("tcp", strings.TrimPrefix(s.url, "https://"), &tls.Config{InsecureSkipVerify: true})
+		c, err := tls.Dial("tcp", strings.TrimPrefix(s.URL, "https://"), &tls.Config{InsecureSkipVerify: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +67,7 @@ func TestReloadCertificate(t *testing.T) {
 	}
 	web := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	defer web.CloseIdleConnections()
-	answer, err := web.Get(strings.TrimSuffix(s.url, "/") + "/metrics")
+	answer, err := web.Get(strings.TrimSuffix(s.URL, "/") + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}

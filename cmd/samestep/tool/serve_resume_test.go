@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -40,51 +40,51 @@ func TestServeResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	flags := []string{"--players", "2", "--config", oneTeam(t, 100), "--tick-rate", "50", "--set", "web=false", "--dir", dir, "--tokens", tokens, "--durability", "frame", "--resume"}
-	first := serveInTest(t, flags...)
-	first.tokens["ann"] = "ann-ann-ann-ann-ann"
+	first := tooltest.Serve(t, flags...)
+	first.Tokens["ann"] = "ann-ann-ann-ann-ann"
 	before := playInTest(t, first, 0)
-	other := serveInTest(t, flags...)
-	if status := pageStatus(t, other.url+"/matches/match-1"); status != http.StatusNotFound {
+	other := tooltest.Serve(t, flags...)
+	if status := pageStatus(t, other.URL+"/matches/match-1"); status != http.StatusNotFound {
 		t.Errorf("another server answers for the match with %d", status)
 	}
-	if code := other.stop(); code != console.ExitOK || !strings.Contains(other.stderr.String(), "another program is writing it") {
-		t.Errorf("another server exited with %d: %s", code, other.stderr.String())
+	if code := other.Stop(); code != console.ExitOK || !strings.Contains(other.Stderr.String(), "another program is writing it") {
+		t.Errorf("another server exited with %d: %s", code, other.Stderr.String())
 	}
-	first.kill()
-	second := serveInTest(t, flags...)
-	second.tokens["ann"] = first.tokens["ann"]
+	first.Kill()
+	second := tooltest.Serve(t, flags...)
+	second.Tokens["ann"] = first.Tokens["ann"]
 	after := playInTest(t, second, before.Tick)
 	if after.Seat != 0 || after.Differing > 0 {
 		t.Errorf("ann came back: %+v, before %+v", after, before)
 	}
-	if code := second.stop(); code != console.ExitOK {
-		t.Errorf("the server exited with %d: %s", code, second.stderr.String())
+	if code := second.Stop(); code != console.ExitOK {
+		t.Errorf("the server exited with %d: %s", code, second.Stderr.String())
 	}
-	third := serveInTest(t, flags...)
-	third.tokens["ann"] = first.tokens["ann"]
+	third := tooltest.Serve(t, flags...)
+	third.Tokens["ann"] = first.Tokens["ann"]
 	if again := playInTest(t, third, after.Tick); again.Seat != 0 || again.Differing > 0 {
 		t.Errorf("ann came back after an interrupt: %+v, before %+v", again, after)
 	}
-	third.end(t, "ops-ops-ops-ops-ops-ops")
-	if code := third.stop(); code != console.ExitOK {
-		t.Errorf("the server exited with %d: %s", code, third.stderr.String())
+	third.End(t, "ops-ops-ops-ops-ops-ops")
+	if code := third.Stop(); code != console.ExitOK {
+		t.Errorf("the server exited with %d: %s", code, third.Stderr.String())
 	}
 	replays, _ := filepath.Glob(filepath.Join(dir, "match*"))
 	if len(replays) != 1 {
 		t.Fatalf("got %v, want one replay", replays)
 	}
 	var out, errs bytes.Buffer
-	if code := program([]string{"replay", "verify", replays[0]}, &out, &errs); code != console.ExitOK {
+	if code := tooltest.Execute([]string{"replay", "verify", replays[0]}, &out, &errs); code != console.ExitOK {
 		t.Errorf("verify exited with %d: %s%s", code, out.String(), errs.String())
 	}
 }
 
 // playInTest lets ann join until she has seen a tick after a given one, however slow the machine is.
-func playInTest(t *testing.T, s *served, after lockstep.Tick) live.JoinSummary {
+func playInTest(t *testing.T, s *tooltest.Server, after lockstep.Tick) tooltest.Summary {
 	t.Helper()
 	awaitResumed(t, s)
 	for {
-		sum, code := joinInTest(t, s, "ann", "--for", "700ms")
+		sum, code := s.Join(t, "ann", "--for", "700ms")
 		if code != console.ExitOK {
 			t.Fatalf("ann exited with %d: %+v", code, sum)
 		}
@@ -105,11 +105,11 @@ func oneTeam(t *testing.T, units int) string {
 }
 
 // awaitResumed waits until the match of a server runs. Before, its log is still that of the server that was killed.
-func awaitResumed(t *testing.T, s *served) {
+func awaitResumed(t *testing.T, s *tooltest.Server) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); pageStatus(t, s.url+"/matches/match-1") != http.StatusOK; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); pageStatus(t, s.URL+"/matches/match-1") != http.StatusOK; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("the match is not resumed: %s", s.stderr.String())
+			t.Fatalf("the match is not resumed: %s", s.Stderr.String())
 		}
 	}
 }
@@ -267,22 +267,22 @@ func TestServeDrains(t *testing.T) {
 	if err := os.WriteFile(tokens, []byte(list), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := serveInTest(t, "--players", "2", "--config", `{"Units":100}`, "--dir", t.TempDir(), "--tokens", tokens, "--set", "drain=10m")
-	if status := pageStatus(t, s.url+"/readyz"); status != http.StatusOK { // it has begun to listen for signals
+	s := tooltest.Serve(t, "--players", "2", "--config", `{"Units":100}`, "--dir", t.TempDir(), "--tokens", tokens, "--set", "drain=10m")
+	if status := pageStatus(t, s.URL+"/readyz"); status != http.StatusOK { // it has begun to listen for signals
 		t.Fatalf("readyz: got %d", status)
 	}
 	exit := make(chan int, 1)
-	go func() { exit <- s.stop() }()
-	for deadline := time.Now().Add(time.Minute); pageStatus(t, s.url+"/readyz") != http.StatusServiceUnavailable; time.Sleep(100 * time.Millisecond) {
+	go func() { exit <- s.Stop() }()
+	for deadline := time.Now().Add(time.Minute); pageStatus(t, s.URL+"/readyz") != http.StatusServiceUnavailable; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it is still ready")
 		}
 	}
-	if status := pageStatus(t, s.url+"/matches/match-1"); status != http.StatusOK {
+	if status := pageStatus(t, s.URL+"/matches/match-1"); status != http.StatusOK {
 		t.Errorf("the match: got status %d", status)
 	}
-	s.end(t, "ops-ops-ops-ops-ops-ops")
+	s.End(t, "ops-ops-ops-ops-ops-ops")
 	if code := <-exit; code != console.ExitOK {
-		t.Errorf("the server exited with %d: %s", code, s.stderr.String())
+		t.Errorf("the server exited with %d: %s", code, s.Stderr.String())
 	}
 }

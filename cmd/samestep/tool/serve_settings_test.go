@@ -21,6 +21,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/server"
 )
@@ -110,7 +111,7 @@ func TestPrintSettings(t *testing.T) {
 	print := func(flags ...string) string {
 		t.Helper()
 		var out bytes.Buffer
-		if code := run(t.Context(), append([]string{"samestep", "serve", "--print-settings"}, flags...), &out, &out); code != console.ExitOK {
+		if code := tooltest.Run(t.Context(), append([]string{"samestep", "serve", "--print-settings"}, flags...), &out, &out); code != console.ExitOK {
 			t.Fatalf("got exit code %d, %s", code, &out)
 		}
 		return out.String()

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/server"
 
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // A match waits in its lobby until its players are there and ready, or until an admin begins it; so it does after a crash.
@@ -22,11 +22,11 @@ func TestServeStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	flags := []string{"--game", "minimal", "--players", "2", "--dir", dir, "--set", "start=ready", "--set", "countdown=100ms", "--durability", "frame", "--resume"}
-	s := serveInTest(t, flags...)
+	s := tooltest.Serve(t, flags...)
 	until := func(what string, ok func(*server.View) bool) *server.View {
 		t.Helper()
 		for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-			v, err := live.ViewOf(t.Context(), s.url+"/matches/match-1", "")
+			v, err := tooltest.View(t, s.URL+"/matches/match-1")
 			if err == nil && ok(v) {
 				return v
 			}
@@ -39,11 +39,11 @@ func TestServeStart(t *testing.T) {
 		return v.State == "lobby" && v.Tick == 0 && v.Waiting != nil && v.Waiting.Reason == protocol.LobbyPlayers
 	}
 	until("in the lobby", lobby)
-	s.kill()
-	s = serveInTest(t, flags...)
+	s.Kill()
+	s = tooltest.Serve(t, flags...)
 	until("in the lobby after a crash", lobby)
 	for _, name := range []string{"player-0", "player-1"} {
-		go process(t.Context(), os.Args[0], []string{"join", "--token", s.tokens[name], s.url + "/matches/match-1"}, io.Discard, io.Discard)
+		go tooltest.Process(t.Context(), os.Args[0], []string{"join", "--token", s.Tokens[name], s.URL + "/matches/match-1"}, io.Discard, io.Discard)
 	}
 	until("playing", func(v *server.View) bool {
 		return v.State == "playing" && v.Tick > lockstep.Tick(5) && v.Waiting == nil

@@ -3,10 +3,7 @@
 package tool
 
 import (
-	"bufio"
 	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,148 +11,25 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/internal/testing/loglines"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
 )
-
-// A served is a running "samestep serve".
-type served struct {
-	url    string
-	tokens map[string]string // by name
-	stop   func() int        // ends it and returns its exit code
-	kill   func()            // ends it without a warning
-	stderr bytes.Buffer
-}
-
-// errKilled is the cause of a context whose program is to be killed instead of interrupted.
-var errKilled = errors.New("killed")
-
-// program runs the command in a worker, since the cli library has global variables.
-func program(args []string, stdout, stderr io.Writer) int {
-	dir, err := os.Getwd()
-	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return -1
-	}
-	result, err := runOrder(order{Args: append([]string{"samestep"}, args...), Dir: dir, Env: os.Environ()})
-	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return -1
-	}
-	io.WriteString(stdout, result.Stdout)
-	io.WriteString(stderr, result.Stderr)
-	return result.Code
-}
-
-// process runs the program in a file, and returns its exit code. It is interrupted when ctx ends, or killed if the cause
-// is errKilled.
-func process(ctx context.Context, file string, args []string, stdout, stderr io.Writer) int {
-	c := exec.CommandContext(ctx, file)
-	c.Args = append([]string{"samestep"}, args...) // TestMain goes by the name
-	c.Stdout, c.Stderr = stdout, stderr
-	c.Cancel = func() error {
-		if context.Cause(ctx) == errKilled {
-			return c.Process.Kill()
-		}
-		return c.Process.Signal(os.Interrupt)
-	}
-	err := c.Run()
-	if c.ProcessState == nil {
-		fmt.Fprintln(stderr, err)
-		return -1
-	}
-	return c.ProcessState.ExitCode()
-}
-
-// serveInTest runs the verb with flags until the test ends or stop is called.
-func serveInTest(t *testing.T, flags ...string) *served {
-	t.Helper()
-	return serveFrom(t, os.Args[0], flags...)
-}
-
-// serveFrom is serveInTest with the program in a file.
-func serveFrom(t *testing.T, file string, flags ...string) *served {
-	t.Helper()
-	ctx, cancel := context.WithCancelCause(t.Context())
-	r, w := io.Pipe()
-	s := &served{tokens: make(map[string]string)}
-	exit := make(chan int, 1)
-	go func() {
-		args := append([]string{"serve", "--listen", "127.0.0.1:0", "--log-level", "warn", "--set", "web=false", "--set", "seed=1", "--set", "print-tokens=true"}, flags...)
-		code := process(ctx, file, args, w, &s.stderr)
-		w.Close()
-		exit <- code
-	}()
-	s.stop = sync.OnceValue(func() int { cancel(nil); return <-exit })
-	s.kill = func() { cancel(errKilled); s.stop() }
-	t.Cleanup(func() { s.stop() })
-	lines := bufio.NewScanner(r)
-	for s.url == "" && lines.Scan() {
-		words := strings.Fields(lines.Text())
-		if len(words) == 5 {
-			s.tokens[words[2]] = words[4]
-		} else if words[0] == "listening" {
-			s.url = words[2]
-		}
-	}
-	go io.Copy(io.Discard, r)
-	if s.url == "" {
-		t.Fatalf("the server exited with %d: %s", s.stop(), s.stderr.String())
-	}
-	return s
-}
-
-// end ends the match of the server, as an admin with a token.
-func (s *served) end(t *testing.T, token string) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, s.url+"/matches/match-1", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+token)
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		t.Errorf("DELETE match-1: got %s", answer.Status)
-	}
-}
-
-// joinInTest runs "samestep join" and returns its summary and exit code.
-func joinInTest(t *testing.T, s *served, name string, flags ...string) (live.JoinSummary, int) {
-	t.Helper()
-	token := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(token, []byte(s.tokens[name]+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var out, errs bytes.Buffer
-	args := append([]string{"join", s.url + "/matches/match-1", "--token-file", token, "--json"}, flags...)
-	code := program(args, &out, &errs)
-	var sum live.JoinSummary
-	if err := json.Unmarshal(out.Bytes(), &sum); err != nil {
-		t.Fatalf("join exited with %d and printed %q, %q", code, out.String(), errs.String())
-	}
-	return sum, code
-}
 
 // Of two players over the network one corrupts its own copy. It is notified and resynced, and exits with 3. The other
 // one is not affected, and the replay verifies.
 func TestServeAndJoin(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := serveInTest(t, "--players", "2", "--config", `{"Units":100}`, "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--set", "spectator-delay=1s", "--set", "explain=true")
+	s := tooltest.Serve(t, "--players", "2", "--config", `{"Units":100}`, "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--set", "spectator-delay=1s", "--set", "explain=true")
 	var wait sync.WaitGroup
 	live, _ := filepath.Glob(filepath.Join(dir, "live", "*.ssr"))
 	if len(live) != 1 {
@@ -163,19 +37,19 @@ func TestServeAndJoin(t *testing.T) {
 	}
 	wait.Go(func() { // until the match ends, and the server seals the file in its place
 		var out, errs bytes.Buffer
-		if code := program([]string{"replay", "verify", "--follow", live[0]}, &out, &errs); code != console.ExitOK || !strings.Contains(out.String(), "verdict    true") {
+		if code := tooltest.Execute([]string{"replay", "verify", "--follow", live[0]}, &out, &errs); code != console.ExitOK || !strings.Contains(out.String(), "verdict    true") {
 			t.Errorf("verify --follow exited with %d: %s%s", code, out.String(), errs.String())
 		}
 	})
-	for _, at := range []string{s.url, s.url + "/matches/match-1"} {
+	for _, at := range []string{s.URL, s.URL + "/matches/match-1"} {
 		var out, errs bytes.Buffer
-		if code := program([]string{"replay", "watch", "--once", at}, &out, &errs); code != console.ExitOK || !strings.HasPrefix(out.String(), "match-1 tick ") {
+		if code := tooltest.Execute([]string{"replay", "watch", "--once", at}, &out, &errs); code != console.ExitOK || !strings.HasPrefix(out.String(), "match-1 tick ") {
 			t.Errorf("watch exited with %d: %s%s", code, out.String(), errs.String())
 		}
 	}
 	var players sync.WaitGroup
 	players.Go(func() {
-		sum, code := joinInTest(t, s, "player-0", "--for", "3s", "--netsim", "delay=10ms jitter=5ms seed=3", "--predict", "10", "--predict-late", "10")
+		sum, code := s.Join(t, "player-0", "--for", "3s", "--netsim", "delay=10ms jitter=5ms seed=3", "--predict", "10", "--predict-late", "10")
 		if got, want := sum.Corrections.PerMinute*sum.Watched, 60*float64(sum.Corrections.Count); sum.Watched == 0 || got > want+1 || got < want-1 {
 			t.Errorf("player 0 watched for %.1f s, and saw %+v", sum.Watched, sum.Corrections)
 		}
@@ -184,19 +58,19 @@ func TestServeAndJoin(t *testing.T) {
 		}
 	})
 	players.Go(func() {
-		sum, code := joinInTest(t, s, "watcher", "--for", "2500ms", "--spectate")
+		sum, code := s.Join(t, "watcher", "--for", "2500ms", "--spectate")
 		if code != console.ExitOK || sum.Seat != -1 || sum.Agreed == 0 || sum.Differing > 0 {
 			t.Errorf("the spectator exited with %d: %+v", code, sum)
 		}
 	})
-	sum, code := joinInTest(t, s, "player-1", "--for", "3s", "--corrupt", "30")
+	sum, code := s.Join(t, "player-1", "--for", "3s", "--corrupt", "30")
 	if code != console.ExitDesync || sum.Seat != 1 || sum.Desyncs != 1 || sum.Healed != 1 || sum.Differing == 0 {
 		t.Errorf("player 1 exited with %d: %+v", code, sum)
 	}
 	players.Wait()
-	s.end(t, s.tokens["admin"])
-	if code := s.stop(); code != console.ExitOK {
-		t.Errorf("the server exited with %d: %s", code, s.stderr.String())
+	s.End(t, s.Tokens["admin"])
+	if code := s.Stop(); code != console.ExitOK {
+		t.Errorf("the server exited with %d: %s", code, s.Stderr.String())
 	}
 	wait.Wait()
 	replays, _ := filepath.Glob(filepath.Join(dir, "*.ssr"))
@@ -204,18 +78,18 @@ func TestServeAndJoin(t *testing.T) {
 	if len(replays) != 1 || len(bundles) != 1 {
 		t.Fatalf("got replays %v and bundles %v, want one of each", replays, bundles)
 	}
-	if told := `msg=desync match=match-1 id=` + sum.Match + ` session=` + sum.Session + ` `; !strings.Contains(s.stderr.String(), told) {
-		t.Errorf("player 1 was told other ids than the log has: want %q in %s", told, s.stderr.String())
+	if told := `msg=desync match=match-1 id=` + sum.Match + ` session=` + sum.Session + ` `; !strings.Contains(s.Stderr.String(), told) {
+		t.Errorf("player 1 was told other ids than the log has: want %q in %s", told, s.Stderr.String())
 	}
-	for _, problem := range loglines.Problems(s.stderr.String()) {
+	for _, problem := range loglines.Problems(s.Stderr.String()) {
 		t.Errorf("a line of the log %s", problem)
 	}
 	page, err := os.ReadFile(strings.TrimSuffix(bundles[0], ".zip") + ".html")
 	if err != nil || !strings.Contains(string(page), "Player 1 (player-1) computed it wrong") {
-		t.Errorf("the desync was not explained: %v, %d bytes, log: %s", err, len(page), s.stderr.String())
+		t.Errorf("the desync was not explained: %v, %d bytes, log: %s", err, len(page), s.Stderr.String())
 	}
 	var out, errs bytes.Buffer
-	if code := program([]string{"replay", "verify", replays[0]}, &out, &errs); code != console.ExitOK {
+	if code := tooltest.Execute([]string{"replay", "verify", replays[0]}, &out, &errs); code != console.ExitOK {
 		t.Errorf("verify exited with %d: %s%s", code, out.String(), errs.String())
 	}
 }
@@ -223,11 +97,11 @@ func TestServeAndJoin(t *testing.T) {
 // Without a referee and a majority, nobody knows whose state is right: both players hear of it once, and neither exits with 0.
 func TestRelayTie(t *testing.T) {
 	t.Parallel()
-	s := serveInTest(t, "--players", "2", "--config", `{"Units":100}`, "--tick-rate", "50", "--dir", "", "--set", "relay=true")
+	s := tooltest.Serve(t, "--players", "2", "--config", `{"Units":100}`, "--tick-rate", "50", "--dir", "", "--set", "relay=true")
 	var players sync.WaitGroup
 	for seat, flags := range [][]string{nil, {"--corrupt", "10"}} {
 		players.Go(func() {
-			sum, code := joinInTest(t, s, fmt.Sprint("player-", seat), append(flags, "--for", "2s")...)
+			sum, code := s.Join(t, fmt.Sprint("player-", seat), append(flags, "--for", "2s")...)
 			if code != console.ExitDesync || sum.Undecided != 1 || sum.Differing != 0 {
 				t.Errorf("player %d exited with %d: %+v", seat, code, sum)
 			}
@@ -239,11 +113,11 @@ func TestRelayTie(t *testing.T) {
 // A copy that was corrupted, found by a majority and healed was still corrupted: its player does not exit with 0.
 func TestRelayHealed(t *testing.T) {
 	t.Parallel()
-	s := serveInTest(t, "--players", "3", "--config", `{"Units":100}`, "--tick-rate", "50", "--dir", "", "--set", "relay=true", "--set", "start=3")
+	s := tooltest.Serve(t, "--players", "3", "--config", `{"Units":100}`, "--tick-rate", "50", "--dir", "", "--set", "relay=true", "--set", "start=3")
 	var players sync.WaitGroup
 	for seat, flags := range [][]string{nil, {"--corrupt", "60"}, nil} {
 		players.Go(func() {
-			sum, code := joinInTest(t, s, fmt.Sprint("player-", seat), append(flags, "--for", "4s")...)
+			sum, code := s.Join(t, fmt.Sprint("player-", seat), append(flags, "--for", "4s")...)
 			if want := console.ExitDesync * (seat % 2); code != want || sum.Desyncs != seat%2 || sum.Healed != sum.Desyncs {
 				t.Errorf("player %d exited with %d, want %d: %+v", seat, code, want, sum)
 			}
@@ -258,14 +132,14 @@ func TestRelayHealed(t *testing.T) {
 // Clients behind a trusted proxy have limits of their own.
 func TestServeBehindProxy(t *testing.T) {
 	for _, proxy := range []string{"127.0.0.1", "127.0.0.0/8", "10.0.0.1"} {
-		s := serveInTest(t, "--matches", "0", "--dir", "", "--set", "trusted-proxy="+proxy)
+		s := tooltest.Serve(t, "--matches", "0", "--dir", "", "--set", "trusted-proxy="+proxy)
 		status := make(map[string]int)
 		for i := range 31 {
 			client := "203.0.113.1"
 			if i == 30 {
 				client = "203.0.113.2"
 			}
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/matches/duel/bans", nil)
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/matches/duel/bans", nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -289,9 +163,9 @@ func TestServeBehindProxy(t *testing.T) {
 }
 
 func TestServeOverHTTP(t *testing.T) {
-	s := serveInTest(t, "--matches", "0", "--dir", "", "--set", "allowed-host=game.example")
+	s := tooltest.Serve(t, "--matches", "0", "--dir", "", "--set", "allowed-host=game.example")
 	for host, want := range map[string]int{"": http.StatusOK, "localhost": http.StatusOK, "game.example": http.StatusOK, "evil.example": http.StatusForbidden} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/matches", nil)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/matches", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -306,7 +180,7 @@ func TestServeOverHTTP(t *testing.T) {
 		}
 	}
 	post := func(token, body string) int {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/matches", strings.NewReader(body))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/matches", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,11 +196,11 @@ func TestServeOverHTTP(t *testing.T) {
 		token, body string
 		want        int
 	}{
-		{s.tokens["watcher"], `{"name":"duel"}`, http.StatusForbidden},
-		{s.tokens["admin"], `{"name":"duel","speed":3}`, http.StatusBadRequest},
-		{s.tokens["admin"], `{"name":"du/el"}`, http.StatusBadRequest},
-		{s.tokens["admin"], `{"name":"duel","players":0}`, http.StatusBadRequest},
-		{s.tokens["admin"], `not json`, http.StatusBadRequest},
+		{s.Tokens["watcher"], `{"name":"duel"}`, http.StatusForbidden},
+		{s.Tokens["admin"], `{"name":"duel","speed":3}`, http.StatusBadRequest},
+		{s.Tokens["admin"], `{"name":"du/el"}`, http.StatusBadRequest},
+		{s.Tokens["admin"], `{"name":"duel","players":0}`, http.StatusBadRequest},
+		{s.Tokens["admin"], `not json`, http.StatusBadRequest},
 	} {
 		if got := post(c.token, c.body); got != c.want {
 			t.Errorf("%s: got status %d, want %d", c.body, got, c.want)
@@ -378,7 +252,7 @@ func TestServeAndJoinRefuse(t *testing.T) {
 		{"join http://x/matches/y --netsim loss=200%", console.ExitUsage},
 	} {
 		var out, errs bytes.Buffer
-		if got := run(t.Context(), append([]string{"samestep"}, strings.Fields(c.args)...), &out, &errs); got != c.want {
+		if got := tooltest.Run(t.Context(), append([]string{"samestep"}, strings.Fields(c.args)...), &out, &errs); got != c.want {
 			t.Errorf("%s: exit code %d, want %d: %s", c.args, got, c.want, errs.String())
 		}
 	}
@@ -427,24 +301,4 @@ func TestServeWithoutAPort(t *testing.T) {
 	if info, err := f.Info(); !errors.Is(err, io.ErrUnexpectedEOF) || info.Ended {
 		t.Errorf("its replay: %+v, %v, want one to resume", info, err)
 	}
-}
-
-// post asks a server for a match, as an admin.
-func (s *served) post(t *testing.T, token, body string) (status int, answer string) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/matches", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+token)
-	a, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Body.Close()
-	b, err := io.ReadAll(a.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a.StatusCode, string(b)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // A coach sees the views of its team, from before the match begins, and the same views come from the replay. Nobody gets anything else.
@@ -26,10 +27,10 @@ func TestServeViews(t *testing.T) {
 	if err := os.WriteFile(tokens, []byte(list), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := serveInTest(t, "--players", "2", "--config", `{"Units":60}`, "--dir", dir, "--tokens", tokens, "--set", "players-see=views")
+	s := tooltest.Serve(t, "--players", "2", "--config", `{"Units":60}`, "--dir", dir, "--tokens", tokens, "--set", "players-see=views")
 	feed := func(token string, flags ...string) (lines []replays.FeedLine, code int) {
 		var out, errs bytes.Buffer
-		code = program(append([]string{"join", s.url + "/matches/match-1", "--token", token, "--json"}, flags...), &out, &errs)
+		code = tooltest.Execute(append([]string{"join", s.URL + "/matches/match-1", "--token", token, "--json"}, flags...), &out, &errs)
 		for line := range strings.Lines(out.String()) {
 			var l replays.FeedLine
 			if err := json.Unmarshal([]byte(line), &l); err != nil {
@@ -57,15 +58,15 @@ func TestServeViews(t *testing.T) {
 	if players.Wait(); code != console.ExitOK || len(seen) < 10 {
 		t.Fatalf("the coach exited with %d, %d views", code, len(seen))
 	}
-	s.end(t, "ops-ops-ops-ops-ops")
-	s.stop()
+	s.End(t, "ops-ops-ops-ops-ops")
+	s.Stop()
 	files, _ := filepath.Glob(filepath.Join(dir, "*.ssr"))
 	if len(files) != 1 {
 		t.Fatalf("got files %v", files)
 	}
 	last := seen[len(seen)-1]
 	var out, errs bytes.Buffer
-	code = program([]string{"replay", "feed", files[0], "--viewer", "team:1", "--every", "1", "--json"}, &out, &errs)
+	code = tooltest.Execute([]string{"replay", "feed", files[0], "--viewer", "team:1", "--every", "1", "--json"}, &out, &errs)
 	again := replays.FeedLine{}
 	for line := range strings.Lines(out.String()) {
 		if err := json.Unmarshal([]byte(line), &again); err != nil || again.Tick == last.Tick {

@@ -10,15 +10,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // writeInTest calls serve --write-settings.
 func writeInTest(t *testing.T, path string, flags ...string) (code int, out string) {
 	t.Helper()
 	var b bytes.Buffer
-	code = program(append([]string{"serve", "--write-settings", path}, flags...), &b, &b)
+	code = tooltest.Execute(append([]string{"serve", "--write-settings", path}, flags...), &b, &b)
 	return code, b.String()
 }
 
@@ -95,9 +97,9 @@ func TestReplaysAreHere(t *testing.T) {
 		if flag != "" {
 			flags = append(flags, "--set", flag)
 		}
-		s := serveInTest(t, flags...)
+		s := tooltest.Serve(t, flags...)
 		for i, host := range []string{"play.example", "localhost"} {
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/replays", nil)
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/replays", nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,6 +113,6 @@ func TestReplaysAreHere(t *testing.T) {
 				t.Errorf("%q at %s: got %d, want %d", flag, host, answer.StatusCode, want[i])
 			}
 		}
-		s.stop()
+		s.Stop()
 	}
 }

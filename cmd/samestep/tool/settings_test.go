@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // checkServe runs serve with a settings file and --check-config, and returns its exit code and output.
@@ -20,7 +21,7 @@ func checkServe(t *testing.T, settings string, flags ...string) (int, string) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	code := run(t.Context(), append([]string{"samestep", "serve", "--check-config", "--settings", path}, flags...), &out, &out)
+	code := tooltest.Run(t.Context(), append([]string{"samestep", "serve", "--check-config", "--settings", path}, flags...), &out, &out)
 	return code, strings.ReplaceAll(out.String(), path, "serve.yaml")
 }
 

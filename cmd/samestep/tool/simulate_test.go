@@ -3,172 +3,13 @@
 package tool
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"io"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/urfave/cli/v2"
-
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/internal/files"
-	"github.com/seed-49bee653/samestep/internal/testing/commands"
-	"github.com/seed-49bee653/samestep/internal/testing/simulate"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
-
-// The printed command replays the same match as the failed run, with whatever flags that run had.
-func TestAgain(t *testing.T) {
-	const seed = 12
-	parse := func(args []string, from uint64) (p *simulate.Plan, command string) {
-		app := newApp(io.Discard, io.Discard)
-		app.Command("simulate").Action = func(c *cli.Context) error {
-			campaign, err := checks.CampaignOf(c)
-			if err != nil {
-				return err
-			}
-			if from == 0 {
-				from = campaign.First
-			}
-			p, command = simulate.Expand(campaign.Options, from), checks.Again(c, from)
-			return nil
-		}
-		if err := app.Run(args); err != nil {
-			t.Fatal(err)
-		}
-		return p, command
-	}
-	plain, _ := parse([]string{"samestep", "simulate"}, seed)
-	for _, flags := range [][]string{
-		nil,
-		{"--minutes", "0.2", "--only", "none"},
-		{"--minutes", "0.75"},
-		{"--minutes", "7", "--clients", "3"},
-		{"--only", "none"},
-		{"--only", "one-way up,power cut"},
-	} {
-		want, command := parse(append([]string{"samestep", "simulate"}, flags...), seed)
-		calls, err := commands.Command{Text: command}.Calls()
-		if err != nil {
-			t.Fatal(err)
-		}
-		args := calls[0].Args
-		got, _ := parse(args, 0)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%v: %s is another match (-want +got):\n%s", flags, command, diff)
-		}
-		if flags != nil && cmp.Equal(want, plain) {
-			t.Errorf("%v: the same match as without", flags)
-		}
-	}
-}
-
-// The printed command keeps every flag that decides how a match goes, as a shell reads it.
-func TestAgainKeepsFlags(t *testing.T) {
-	var got []string
-	app := newApp(io.Discard, io.Discard)
-	simulate := app.Command("simulate")
-	simulate.Action = func(c *cli.Context) error {
-		calls, err := commands.Command{Text: checks.Again(c, 7)}.Calls()
-		got = calls[0].Args
-		return err
-	}
-	args := []string{"samestep", "simulate"}
-	var want []string
-	for _, f := range simulate.Flags {
-		name := f.Names()[0]
-		flag := []string{"--" + name, "a '$b'"}
-		switch f.(type) {
-		case *cli.BoolFlag:
-			flag = []string{"--" + name + "=true"}
-		case *cli.IntFlag, *cli.Uint64Flag, *cli.UintFlag, *cli.Float64Flag:
-			flag = []string{"--" + name, "7"}
-		case *cli.DurationFlag:
-			flag = []string{"--" + name, "7s"}
-		case *cli.GenericFlag:
-			continue
-		}
-		args = append(args, flag...)
-		if kept := []string{"seed", "minutes", "clients", "game"}; slices.Contains(kept, name) || !slices.Contains(checks.NotOfMatch, name) {
-			want = append(want, strings.Join(flag, " "))
-		}
-	}
-	if err := app.Run(args); err != nil {
-		t.Fatal(err)
-	}
-	for _, flag := range want {
-		if !strings.Contains(strings.Join(got, " ")+" ", flag+" ") {
-			t.Errorf("got %q, want %q in it", got, flag)
-		}
-	}
-	if len(want) < 12 {
-		t.Errorf("got the flags %q", want)
-	}
-}
-
-// failedRun returns a match that violates an invariant, which the tests share.
-func failedRun(t *testing.T) (*simulate.Subject, *simulate.Outcome) {
-	t.Helper()
-	out, err := failedOnce()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return simulate.Drones(8), out
-}
-
-var failedOnce = sync.OnceValues(func() (*simulate.Outcome, error) {
-	subject := simulate.Drones(8)
-	p := simulate.Expand(simulate.Options{Subject: subject, Clients: 1, Length: simulate.Shortest, Calm: true}, 1)
-	p.Machines[0].Every = 1 // it is thrown out for all its commands, which must never be
-	return simulate.Run(subject, p)
-})
-
-// A violation is reported even if its file cannot be written, and no partial file remains.
-func TestUnwritten(t *testing.T) {
-	dir := t.TempDir()
-	var b bytes.Buffer
-	app := newApp(&b, io.Discard)
-	app.Name = "hold"
-	subject, out := failedRun(t)
-	app.Command("simulate").Action = func(c *cli.Context) error {
-		story := &checks.Simulated{Violations: []checks.SimulatedFail{{Seed: 1, Violation: *out.Violation}}, Program: c.App.Name}
-		story.KeepFailures(c.Context, c, subject, []*simulate.Outcome{out})
-		story.Print(c.App.Writer, false)
-		return nil
-	}
-	play := func() string {
-		b.Reset()
-		if err := app.Run([]string{"hold", "simulate", "--shrink", "0", "--dir", dir}); err != nil {
-			t.Fatal(err)
-		}
-		return b.String()
-	}
-	name := filepath.Join(dir, "simulation-1.json")
-	if got := play(); !strings.Contains(got, "reduced: hold simulate --artifact "+name+"\nstopped: after 0 matches (--shrink); a smaller one may fail as well\n") {
-		t.Error(got)
-	}
-	if err := errors.Join(os.Remove(name), os.Mkdir(name, 0o777)); err != nil {
-		t.Fatal(err)
-	}
-	if got := play(); !strings.Contains(got, "seed 1: I7 violated") || !strings.Contains(got, "reduced: not written: open ") {
-		t.Error(got)
-	}
-	broken := filepath.Join(dir, "half")
-	err := files.Replace(broken, func(w *os.File) error {
-		_, err := io.WriteString(w, "half")
-		return errors.Join(err, io.ErrShortWrite)
-	})
-	if _, gone := os.Stat(broken); !errors.Is(err, io.ErrShortWrite) || !errors.Is(gone, os.ErrNotExist) {
-		t.Errorf("got %v and %v, want no file", err, gone)
-	}
-}
 
 // An interrupted run reports its findings so far and says that it is incomplete.
 func TestInterrupted(t *testing.T) {
@@ -179,7 +20,7 @@ func TestInterrupted(t *testing.T) {
 		{"fuzz --matches 9", "verdict    unknown: no match was played\n"},
 	} {
 		var stdout, stderr strings.Builder
-		code := run(ctx, append([]string{"samestep"}, strings.Fields(row.args)...), &stdout, &stderr)
+		code := tooltest.Run(ctx, append([]string{"samestep"}, strings.Fields(row.args)...), &stdout, &stderr)
 		if code != console.ExitError || !strings.HasSuffix(stdout.String(), row.stdout) || stderr.String() != "samestep: interrupted after 0 seeds\n" {
 			t.Errorf("%s: got code %d, %q and %q", row.args, code, stdout.String(), stderr.String())
 		}

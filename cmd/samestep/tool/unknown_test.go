@@ -21,6 +21,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -110,7 +111,7 @@ func TestUnknownVersions(t *testing.T) {
 				continue // it reads no further than to a tick
 			}
 			args := strings.Fields(strings.NewReplacer("FILE", path, "GOOD", good, "OUT", out, "KEY", key).Replace("replay " + verb))
-			samestep(t, console.ExitUnsupported, args...)
+			tooltest.Output(t, console.ExitUnsupported, args...)
 			if os.Remove(out) == nil {
 				t.Errorf("%s %s: wrote a file", verb, name)
 			}
@@ -135,7 +136,7 @@ func TestUnknownBundles(t *testing.T) {
 		"desync explain FILE", "desync explain --json FILE", "desync redact FILE OUT", "desync triage FILE", "replay info FILE", "replay verify FILE", "replay dump FILE", "replay diff FILE",
 		"replay seal FILE OUT", "replay recover FILE OUT",
 	} {
-		samestep(t, console.ExitUnsupported, strings.Fields(strings.NewReplacer("FILE", path, "OUT", out).Replace(verb))...)
+		tooltest.Output(t, console.ExitUnsupported, strings.Fields(strings.NewReplacer("FILE", path, "OUT", out).Replace(verb))...)
 		if os.Remove(out) == nil {
 			t.Errorf("%s: wrote a file", verb)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/kit/determinism"
 )
 
@@ -41,7 +42,7 @@ func authorModule(t *testing.T, source string) {
 func runVet(t *testing.T, wantCode int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var out, errs strings.Builder
-	if code := run(t.Context(), append([]string{"samestep", "vet"}, args...), &out, &errs); code != wantCode {
+	if code := tooltest.Run(t.Context(), append([]string{"samestep", "vet"}, args...), &out, &errs); code != wantCode {
 		t.Errorf("got exit code %d, want %d: %s", code, wantCode, errs.String())
 	}
 	return out.String(), errs.String()

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -19,10 +18,10 @@ import (
 	"github.com/andybalholm/brotli"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/modules"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/page/canvas"
 )
 
@@ -32,8 +31,8 @@ func TestServeInspector(t *testing.T) {
 	testenv.Long(t)
 	_, err := exec.LookPath("go")
 	testenv.Or(t, "the go command", err)
-	s := serveInTest(t, "--set", "web=true", "--game", "minimal", "--matches", "1", "--players", "2", "--dir", t.TempDir())
-	servesInspector(t, s.url)
+	s := tooltest.Serve(t, "--set", "web=true", "--game", "minimal", "--matches", "1", "--players", "2", "--dir", t.TempDir())
+	servesInspector(t, s.URL)
 }
 
 // A drawing function must be of the game's state.
@@ -62,7 +61,7 @@ func TestMainPackage(t *testing.T) {
 func TestPackQuality(t *testing.T) {
 	for _, quality := range []string{"-1", "12"} {
 		var out, errs bytes.Buffer
-		code := program([]string{"pack", "--quality=" + quality, filepath.Join(t.TempDir(), "wasm")}, &out, &errs)
+		code := tooltest.Execute([]string{"pack", "--quality=" + quality, filepath.Join(t.TempDir(), "wasm")}, &out, &errs)
 		if want := "pack: --quality: got " + quality + ", want 0 to 11"; code != console.ExitUsage || !strings.Contains(errs.String(), want) {
 			t.Errorf("got exit code %d and %s%s, want %q", code, &out, &errs, want)
 		}
@@ -91,41 +90,16 @@ func TestInspectorPage(t *testing.T) {
 // servesInspector requires that a server has the inspector page and its program.
 func servesInspector(t *testing.T, url string) {
 	t.Helper()
-	status, index, _ := fetch(t, url+"/")
+	status, index, _ := tooltest.Fetch(t, url+"/")
 	for strings.Contains(index, "being built") {
-		status, index, _ = fetch(t, url+"/")
+		status, index, _ = tooltest.Fetch(t, url+"/")
 	}
 	_, program, found := strings.Cut(index, `name="program" content="`)
 	program, _, _ = strings.Cut(program, `"`)
 	if status != http.StatusOK || !found || !strings.HasSuffix(program, "/inspector.wasm") {
 		t.Fatalf("got %d %s", status, index)
 	}
-	if status, body, kind := fetch(t, url+program); status != http.StatusOK || kind != "application/wasm" || !strings.HasPrefix(body, "\x00asm") {
+	if status, body, kind := tooltest.Fetch(t, url+program); status != http.StatusOK || kind != "application/wasm" || !strings.HasPrefix(body, "\x00asm") {
 		t.Errorf("%s: got %d %s and %d bytes", program, status, kind, len(body))
-	}
-}
-
-// A release serves the programs that pack has compiled and written, without the go command. TestInspectorPage has it with
-// a program that was compiled before.
-func TestPack(t *testing.T) {
-	testenv.Long(t)
-	_, err := exec.LookPath("go")
-	testenv.Or(t, "the go command", err)
-	folder := t.TempDir()
-	if err := modules.PackPrograms(t.Context(), games[1:], filepath.Join(folder, "wasm"), 1); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", t.TempDir())
-	Programs(os.DirFS(folder))
-	defer Programs(nil)
-	next := http.NotFoundHandler()
-	h := serving.NewPageHandler(t.Context(), serving.InspectorPage(), next, slog.New(slog.DiscardHandler))
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
-	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "/inspector.wasm") {
-		t.Errorf("got %d %s", w.Code, w.Body.String())
-	}
-	if _, err := serving.PagePrograms(t.Context(), games[0].Page, nil); err == nil || !strings.Contains(err.Error(), "skirmish.wasm.br") {
-		t.Errorf("a program that was not packed: got %v", err)
 	}
 }

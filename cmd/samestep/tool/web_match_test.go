@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -22,7 +21,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish/web"
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
-	"github.com/seed-49bee653/samestep/server"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // duelists is Skirmish as the program samestep has it, with bots to choose.
@@ -31,18 +30,8 @@ func duelists() Game {
 		Config(skirmish.Opening), Units(skirmish.Sized), Page(web.Page, map[string]string{"skirmish": console.Module + "/examples/skirmish/web/wasm"}))
 }
 
-// match returns the server's view of a match.
-func (s *served) match(t *testing.T, name string) (v server.View) {
-	t.Helper()
-	_, body, _ := fetch(t, s.url+"/matches/"+name)
-	if err := json.Unmarshal([]byte(body), &v); err != nil {
-		t.Fatalf("%s: %v", body, err)
-	}
-	return v
-}
-
 // servedPage runs a verb that serves the page of duelists until the test ends.
-func servedPage(t *testing.T, args ...string) *served {
+func servedPage(t *testing.T, args ...string) *tooltest.Server {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context())) // the page is closed first
 	r, w := io.Pipe()
@@ -56,18 +45,18 @@ func servedPage(t *testing.T, args ...string) *served {
 		cancel()
 		<-exit
 	})
-	s := &served{}
-	for lines := bufio.NewScanner(r); s.url == "" && lines.Scan(); {
+	s := &tooltest.Server{}
+	for lines := bufio.NewScanner(r); s.URL == "" && lines.Scan(); {
 		if words := strings.Fields(lines.Text()); words[0] == "lobby" || words[0] == "listening" {
-			s.url = strings.TrimSuffix(words[len(words)-1], "/")
+			s.URL = strings.TrimSuffix(words[len(words)-1], "/")
 		}
 	}
 	go io.Copy(io.Discard, r)
-	if s.url == "" {
+	if s.URL == "" {
 		t.Fatalf("it exited with %d: %s", <-exit, errs.String())
 	}
-	for _, index, _ := fetch(t, s.url+"/"); strings.Contains(index, "being built"); {
-		_, index, _ = fetch(t, s.url+"/")
+	for _, index, _ := tooltest.Fetch(t, s.URL+"/"); strings.Contains(index, "being built"); {
+		_, index, _ = tooltest.Fetch(t, s.URL+"/")
 	}
 	return s
 }
@@ -76,7 +65,7 @@ func servedPage(t *testing.T, args ...string) *served {
 // on both maps: from a server that has the bundle, and else from the file that is dropped then.
 func TestReportLinkInPage(t *testing.T) {
 	browser.Needs(t)
-	bundle, dir := demoBundle(t), t.TempDir()
+	bundle, dir := tooltest.DemoBundle(t), t.TempDir()
 	e, err := desyncs.ExplainFile("samestep", bundle, games.Games(), desync.Options{Budget: time.Second})
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +78,7 @@ func TestReportLinkInPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if code := run(t.Context(), []string{"samestep", "replay", "seal", bundle, filepath.Join(dir, "skirmish.ssr")}, &out, &out); code != console.ExitOK {
+	if code := tooltest.Run(t.Context(), []string{"samestep", "replay", "seal", bundle, filepath.Join(dir, "skirmish.ssr")}, &out, &out); code != console.ExitOK {
 		t.Fatalf("got exit code %d: %s", code, &out)
 	}
 	_, link, _ := strings.Cut(e.Steps[len(e.Steps)-1].Why, "http://127.0.0.1:8766/")
@@ -103,7 +92,7 @@ func TestReportLinkInPage(t *testing.T) {
 		if !bundles {
 			allowed = append(allowed, "404")
 		}
-		b := browser.Open(t, s.url+"/"+link, allowed...)
+		b := browser.Open(t, s.URL+"/"+link, allowed...)
 		if !bundles {
 			b.Shown("#viewer .said", "this server shows no bundle of that name to you")
 			b.Drop("report.zip", whole)
@@ -132,9 +121,12 @@ func TestRematchFromPage(t *testing.T) {
 				testenv.Night(t)
 			}
 			s := servedPage(t, append(strings.Fields(row.args), "--dir", t.TempDir())...)
-			before := s.match(t, row.match)
+			before, err := tooltest.View(t, s.URL+"/matches/"+row.match)
+			if err != nil {
+				t.Fatal(err)
+			}
 
-			b := browser.Open(t, s.url+"/#/play/"+row.match)
+			b := browser.Open(t, s.URL+"/#/play/"+row.match)
 			const playing = `globalThis.page && page.state && page.state.link.state === "live" && page.state.net.seat === 0 && page.renderer.drawn > 0`
 			b.Until(playing)
 			b.Agree(1)
@@ -147,7 +139,10 @@ func TestRematchFromPage(t *testing.T) {
 			if again := browser.Value[string](b, `JSON.stringify(JSON.parse(samestep.request()).config)`); again != config {
 				t.Errorf("the rematch has the configuration %s, want %s", again, config)
 			}
-			after := s.match(t, row.match+".2")
+			after, err := tooltest.View(t, s.URL+"/matches/"+row.match+".2")
+			if err != nil {
+				t.Fatal(err)
+			}
 			if after.BotKind != "hard" || before.BotKind != "hard" || after.Settings.Seed != before.Settings.Seed || after.Settings.TickRate() != before.Settings.TickRate() || len(after.Players) != len(before.Players)+1 {
 				t.Errorf("the rematch is %+v, want %+v", after, before)
 			}

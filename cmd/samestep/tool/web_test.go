@@ -18,26 +18,8 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
-
-// fetch returns the status, the body and the type of a page.
-func fetch(t *testing.T, url string) (status int, body, kind string) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	b, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer.StatusCode, string(b), answer.Header.Get("Content-Type")
-}
 
 // The page, its program and the matches are served on one port.
 func TestServePage(t *testing.T) {
@@ -47,10 +29,10 @@ func TestServePage(t *testing.T) {
 	}
 	_, err := exec.LookPath("go")
 	testenv.Or(t, "the go command", err)
-	s := serveInTest(t, "--set", "web=true", "--matches", "1", "--dir", t.TempDir())
-	status, index, kind := fetch(t, s.url+"/")
+	s := tooltest.Serve(t, "--set", "web=true", "--matches", "1", "--dir", t.TempDir())
+	status, index, kind := tooltest.Fetch(t, s.URL+"/")
 	for strings.Contains(index, "being built") {
-		status, index, kind = fetch(t, s.url+"/")
+		status, index, kind = tooltest.Fetch(t, s.URL+"/")
 	}
 	script := regexp.MustCompile(`"(/page/[0-9a-f]{16}/)wasm_exec\.js"`).FindStringSubmatch(index)
 	if status != http.StatusOK || kind != "text/html; charset=utf-8" || script == nil {
@@ -63,7 +45,7 @@ func TestServePage(t *testing.T) {
 		{"/replays", "application/json", `[]`},
 		{"/healthz", "text/plain; charset=utf-8", "ok"},
 	} {
-		if status, body, kind := fetch(t, s.url+row.path); status != http.StatusOK || kind != row.kind || !strings.HasPrefix(body, row.begins) {
+		if status, body, kind := tooltest.Fetch(t, s.URL+row.path); status != http.StatusOK || kind != row.kind || !strings.HasPrefix(body, row.begins) {
 			t.Errorf("%s: got %d %s and %d bytes", row.path, status, kind, len(body))
 		}
 	}
@@ -83,7 +65,7 @@ func TestWebDemo(t *testing.T) {
 	var stderr strings.Builder
 	exit := make(chan int, 1)
 	go func() {
-		code := process(ctx, os.Args[0], []string{"demo", "--web", "--listen", "127.0.0.1:0", "--players", "2", "--config", `{"Units":100}`, "--dir", t.TempDir()}, w, &stderr)
+		code := tooltest.Process(ctx, os.Args[0], []string{"demo", "--web", "--listen", "127.0.0.1:0", "--players", "2", "--config", `{"Units":100}`, "--dir", t.TempDir()}, w, &stderr)
 		w.Close()
 		exit <- code
 	}()
@@ -98,14 +80,14 @@ func TestWebDemo(t *testing.T) {
 	if url == "" {
 		t.Fatalf("the demo exited with %d: %s", <-exit, stderr.String())
 	}
-	_, body, _ := fetch(t, url)
+	_, body, _ := tooltest.Fetch(t, url)
 	for strings.Contains(body, "being built") {
-		_, body, _ = fetch(t, url)
+		_, body, _ = tooltest.Fetch(t, url)
 	}
-	if status, body, _ := fetch(t, url); status != http.StatusOK || !strings.Contains(body, "skirmish") && !strings.Contains(body, "Skirmish") {
+	if status, body, _ := tooltest.Fetch(t, url); status != http.StatusOK || !strings.Contains(body, "skirmish") && !strings.Contains(body, "Skirmish") {
 		t.Errorf("the page: got %d %s", status, body)
 	}
-	if _, body, _ := fetch(t, url+"matches"); !strings.Contains(body, `"name":"demo"`) || !strings.Contains(body, `"players":3`) {
+	if _, body, _ := tooltest.Fetch(t, url+"matches"); !strings.Contains(body, `"name":"demo"`) || !strings.Contains(body, `"players":3`) {
 		t.Errorf("the matches: got %s", body)
 	}
 	again, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"matches", strings.NewReader( // as the page asks for a rematch

@@ -141,7 +141,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/fleet", own: slices.Concat(live, []string{"replay", "client", "cluster", "cluster/storage"}), modules: []string{nats}, tests: games},
 	{pattern: "cluster/storage", own: []string{"lockstep", "internal/files", "internal/measure"}, modules: []string{nats, natsNode, nkeys, metrics}},
 	{pattern: "cluster/audience", own: slices.Concat(live, []string{"internal/ring"}), tests: games},
-	{pattern: "cluster/relay", own: slices.Concat(live, []string{"internal/buffer", "internal/logged", "internal/wsmatch", "server", "cluster/..."}), modules: []string{websocket, metrics, nats}, tests: slices.Concat(games, shell)},
+	{pattern: "cluster/mirror", own: slices.Concat(live, []string{"internal/buffer", "internal/logged", "internal/wsmatch", "server", "cluster/..."}), modules: []string{websocket, metrics, nats}, tests: slices.Concat(games, shell)},
 	{pattern: "cluster/objects", own: []string{"server/archive", "cluster/storage"}, modules: []string{nats}, tests: []string{"lockstep", "server"}},
 	{pattern: "cluster/farm", own: []string{"lockstep", "replay", "desync", "server/archive", "cluster/storage", "cluster/objects"}, modules: []string{nats, xsync}, tests: slices.Concat(games, []string{"lockstep/record"})},
 	{pattern: "client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, quic, xtime}, tests: slices.Concat(games, shell, []string{"server/assets"})},
@@ -180,6 +180,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/archtest", tests: []string{"kit/determinism", "internal/testing/commands"}},
 	{pattern: "internal/testing/commands"},
 	{pattern: "internal/testing/testenv"},
+	{pattern: "internal/testing/tooltest", own: []string{"internal/testing/browser", "internal/testing/testenv", "lockstep", "replay", "server"}, modules: []string{goScript}},
 	{pattern: "internal/testing/loglines"},
 	{pattern: "internal/testing/ci"},
 	{pattern: "internal/testing/alerting"},
@@ -272,7 +273,7 @@ func TestImportTableLayers(t *testing.T) {
 			continue
 		}
 		switch r.pattern {
-		case "internal/testing/logbench", "internal/testing/planted", "internal/testing/browser":
+		case "internal/testing/logbench", "internal/testing/planted", "internal/testing/browser", "internal/testing/tooltest":
 			continue // they measure and test the engine, and no row but cmd's and those of tests names them
 		}
 		if named(r.own, "examples/skirmish") || named(r.own, "cmd/samestep") || named(r.own, "internal/testing/testenv") {

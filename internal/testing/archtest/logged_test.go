@@ -9,7 +9,7 @@ import (
 )
 
 // loggers are the packages whose lines are about matches and connections.
-var loggers = []string{"server", "cluster", "cluster/relay", "cmd/samestep/tool/internal/serving"}
+var loggers = []string{"server", "cluster", "cluster/mirror", "cmd/samestep/tool/internal/serving"}
 
 // aboutOne are the types of a match, of a connection, or of what serves one of them.
 var aboutOne = []string{"Match", "conn", "recovery", "claimedLog", "matchLog", "clusterFeed", "upstreamFeed"}
@@ -74,7 +74,7 @@ func subjectOf(fn *ast.FuncDecl) string {
 	return ""
 }
 
-// Each line that a server, a member of a cluster or a relay logs about a match or a connection names the match, its id and the session. What a
+// Each line that a server, a member of a cluster or a mirror logs about a match or a connection names the match, its id and the session. What a
 // server logs is checked by package internal/testing/loglines, too.
 func TestLogged(t *testing.T) {
 	found, lines := loggedFindings(ours(t))

@@ -77,7 +77,7 @@ var allowances = []allowance{
 	{"lockstep/game.go", "", "import runtime", "the recorder's platform in the header, which no simulation reads"},
 	{"lockstep/sources.go", "", "import runtime/debug", "the recorder's sources in the header, which no simulation reads"},
 	{"lockstep/panic.go", "", "import runtime/debug", "the stack of a game's panic, for people"},
-	{"lockstep/host/bots.go", "", "import runtime/debug", "the stack of a bot's panic, for people"},
+	{"lockstep/host/seats.go", "", "import runtime/debug", "the stack of a bot's panic, for people"},
 	{"lockstep/record/commandtype.go", "CompileKinds", "unstable sort", "kinds are unique, which it checks afterwards"},
 	{"internal/nullgame/nullgame.go", "", "import sync", "compiles the game once"},
 	{"lockstep/coordinator/seal.go", "seal", "unstable sort", "Compare is zero only for the same command"},

@@ -21,7 +21,7 @@ var ordinary = strings.Fields("tick skipped desyncs resyncs referee_faults peers
 
 // The match hides an hour from its spectators. Honest players need its records, so another one is sent as views.
 var _ = register(&Attack{
-	Row: 17, Name: "spies", About: "strangers, and spectators as relays are, watch a match that is delayed for them and one that is sent as views, and read their statistics and metrics",
+	Row: 17, Name: "spies", About: "strangers, and spectators as mirrors are, watch a match that is delayed for them and one that is sent as views, and read their statistics and metrics",
 	Serve: func(string) ([]string, error) {
 		return []string{"--set", "spectator-delay=1h", "--set", "anonymous-spectators=true"}, nil
 	},

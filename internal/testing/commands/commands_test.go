@@ -211,7 +211,7 @@ func TestTree(t *testing.T) {
 		t.Errorf("got %d texts, %v", len(texts), err)
 	}
 	all, err := All("../../..")
-	if err != nil || len(all) < 350 {
+	if err != nil || len(all) < 300 {
 		t.Errorf("got %d commands, %v", len(all), err)
 	}
 }

@@ -17,19 +17,19 @@ import (
 // supervisor does.
 func (f *Fleet) beginAtOnce(ctx context.Context) error {
 	o := &f.o
-	if all := o.Nodes + o.Servers + o.Relays; len(o.Pauses) != all {
+	if all := o.Nodes + o.Servers + o.Mirrors; len(o.Pauses) != all {
 		return fmt.Errorf("fleet: got %d pauses, want %d", len(o.Pauses), all)
 	}
 	for _, address := range f.nodes {
 		f.urls = append(f.urls, "nats://"+address)
 	}
-	f.Nodes, f.Servers, f.Relays = make([]*Process, o.Nodes), make([]*Process, o.Servers), make([]*Process, o.Relays)
+	f.Nodes, f.Servers, f.Mirrors = make([]*Process, o.Nodes), make([]*Process, o.Servers), make([]*Process, o.Mirrors)
 	var starting sync.WaitGroup
 	errs, n := make([]error, len(o.Pauses)), 0
 	for _, kind := range []struct {
 		all   []*Process
 		start func(context.Context, int) (*Process, error)
-	}{{f.Nodes, f.startNode}, {f.Servers, f.startServer}, {f.Relays, f.startRelay}} {
+	}{{f.Nodes, f.startNode}, {f.Servers, f.startServer}, {f.Mirrors, f.startMirror}} {
 		for i := range kind.all {
 			pause, failed := o.Pauses[n], &errs[n]
 			n++

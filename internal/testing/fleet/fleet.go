@@ -25,7 +25,7 @@ type Options struct {
 	Dir     string   // of all files
 	Nodes   int      // storage nodes: 1 or 3; 0 for servers that are no cluster
 	Servers int      // besides
-	Relays  int      // besides
+	Mirrors int      // besides
 	Game    string   // of the matches; "" for the program's first
 	Flags   []string // of every server
 	Links   bool     // nodes reach each other through links that [Fleet.CutOff] closes
@@ -33,7 +33,7 @@ type Options struct {
 	Hosts   []Host   // node i and server i are at host i; nil: all on loopback
 
 	// Pauses start everything at once on a new storage, in place of one after the other: first the nodes, then the servers, then the
-	// relays, each after a pause of its own. The fleet makes no stream then; the servers do.
+	// mirrors, each after a pause of its own. The fleet makes no stream then; the servers do.
 	Pauses []time.Duration
 
 	NodeFlags []string            // of every node
@@ -59,7 +59,7 @@ const (
 type Fleet struct {
 	Nodes   []*Process
 	Servers []*Process
-	Relays  []*Process
+	Mirrors []*Process
 	Conn    *storage.Conn
 
 	o      Options
@@ -135,20 +135,20 @@ func (f *Fleet) begin(ctx context.Context) error {
 		}
 		f.Servers = append(f.Servers, s)
 	}
-	for i := range o.Relays {
-		r, err := f.startRelay(ctx, i)
+	for i := range o.Mirrors {
+		r, err := f.startMirror(ctx, i)
 		if err != nil {
 			return err
 		}
-		f.Relays = append(f.Relays, r)
+		f.Mirrors = append(f.Mirrors, r)
 	}
 	return nil
 }
 
-// startRelay starts a relay.
-func (f *Fleet) startRelay(ctx context.Context, i int) (*Process, error) {
-	args := []string{"relay", "--nats", strings.Join(f.urls, ","), "--listen", "127.0.0.1:0"}
-	return f.start(ctx, Host{}, fmt.Sprint("relay-", i), "relay at ", append(args, f.o.ConnFlags...))
+// startMirror starts a mirror.
+func (f *Fleet) startMirror(ctx context.Context, i int) (*Process, error) {
+	args := []string{"mirror", "--nats", strings.Join(f.urls, ","), "--listen", "127.0.0.1:0"}
+	return f.start(ctx, Host{}, fmt.Sprint("mirror-", i), "mirror at ", append(args, f.o.ConnFlags...))
 }
 
 // startNode starts a storage node.
@@ -261,7 +261,7 @@ func (f *Fleet) Close() {
 	if f.Conn != nil {
 		f.Conn.Close()
 	}
-	for _, p := range slices.Concat(f.Relays, f.Servers, f.Nodes) {
+	for _, p := range slices.Concat(f.Mirrors, f.Servers, f.Nodes) {
 		if p != nil { // of a start that failed
 			p.Kill()
 		}

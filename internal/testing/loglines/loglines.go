@@ -1,4 +1,4 @@
-// Package loglines checks the logs of servers and relays: each line about a match names it and its id, and each line about a connection
+// Package loglines checks the logs of servers and mirrors: each line about a match names it and its id, and each line about a connection
 // to it names the session.
 package loglines
 
@@ -18,7 +18,7 @@ var (
 
 // noID are lines about a match that has no id, or none that the server can know: it could not be created, its log not be read or its
 // upstream not be reached, or there is none of that name. Of an admin's call, the status says so.
-var noID = regexp.MustCompile(` msg=creation |msg="match not (resumed|created)"|msg="match cannot be resumed"|msg="nobody can take a seat|msg="match is over"|msg=relay |msg="relay: (upstream|keyframe|refused)"| status=[45][0-9][0-9] `)
+var noID = regexp.MustCompile(` msg=creation |msg="match not (resumed|created)"|msg="match cannot be resumed"|msg="nobody can take a seat|msg="match is over"|msg=mirror |msg="mirror: (upstream|keyframe|refused)"| status=[45][0-9][0-9] `)
 
 // byHTTP are lines that name a session's address, but are about a call over HTTP, which has no session.
 var byHTTP = regexp.MustCompile(` msg=admin `)

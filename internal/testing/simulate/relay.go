@@ -12,7 +12,7 @@ import (
 // recordMismatch is the kind of the record of a mismatching checksum.
 const recordMismatch = 6
 
-// A relay checks a match without a referee. There the agreed checksum of a tick is
+// A relay checks a match in relay mode. There the agreed checksum of a tick is
 // the one that more than half of the reporters sent. It reads the reports as they
 // arrive at the server.
 //

@@ -2,7 +2,7 @@
 // fares on it.
 //
 // Where network namespaces can be made, as root on Linux, the server is in one, and real packets of TCP and UDP are delayed
-// and lost: see [NewNamespace]. Elsewhere [NewRelay] delays and loses what it carries in user space. A packet of a stream
+// and lost: see [NewNamespace]. Elsewhere [NewProxy] delays and loses what it carries in user space. A packet of a stream
 // that is lost there comes after the time of a retransmission, and what follows waits for it.
 package wire
 

@@ -16,9 +16,9 @@ import (
 
 const delay = 30 * time.Millisecond
 
-// What goes through a relay takes the time of the link, each way.
-func TestRelay(t *testing.T) {
-	w, err := wire.NewRelay(netsim.Link{Delay: delay})
+// What goes through a proxy takes the time of the link, each way.
+func TestProxy(t *testing.T) {
+	w, err := wire.NewProxy(netsim.Link{Delay: delay})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"time"
 
@@ -230,3 +231,77 @@ func serveAdmins(l net.Listener, s *server.Server, log *slog.Logger) {
 	h.WriteTimeout = 0 // a profile takes as long as it was asked to
 	go func() { log.Error("operators", "address", addr, "err", h.Serve(l)) }()
 }
+
+// notifySystemd tells systemd the state of the server, if systemd has started it with Type=notify.
+func notifySystemd(state string, log *slog.Logger) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		log.Warn("systemd was not notified", "state", state, "err", err)
+	}
+}
+
+// keepWatchdogFed notifies the watchdog of systemd twice in each of its periods until stop is called. It does nothing if
+// the unit has no WatchdogSec.
+func keepWatchdogFed(log *slog.Logger) (stop func()) {
+	period, err := daemon.SdWatchdogEnabled(false)
+	if err != nil {
+		log.Warn("the watchdog of systemd is not used", "err", err)
+	}
+	if period <= 0 {
+		return func() {}
+	}
+	tick, done := time.NewTicker(period/2), make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-tick.C:
+				notifySystemd(daemon.SdNotifyWatchdog, log)
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		tick.Stop()
+		close(done)
+	}
+}
+
+// tellAgones tells the sidecar of Agones how the server is, until stop is called. It does nothing outside of Agones.
+func tellAgones(s *server.Server, log *slog.Logger) (stop func(), err error) {
+	port, ok := os.LookupEnv(agones.PortVariable)
+	if !ok {
+		return func() {}, nil
+	}
+	var matches played
+	sidecar, err := agones.Start(agones.Options{
+		Port: port, Log: log,
+		Ready: func() bool { return len(s.NotReady()) == 0 },
+		Used:  func() bool { return matches.look(s) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := sidecar.Shutdown(ctx); err != nil {
+			log.Error("Agones was not told of the end", "err", err)
+		}
+	}, nil
+}
+
+// played has the matches that are not over and that a person has joined. Each look at the server replaces it.
+type played map[*server.Match]bool
+
+func (p *played) look(s *server.Server) (any bool) {
+	now := make(played)
+	for _, m := range s.Matches() {
+		if v := m.View(); v.Ended == "" && ((*p)[m] || slices.ContainsFunc(v.Players, isHuman)) {
+			now[m] = true
+		}
+	}
+	*p = now
+	return len(now) > 0
+}
+
+func isHuman(p server.PlayerView) bool { return p.State != "bot" }

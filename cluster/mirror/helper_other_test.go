@@ -1,0 +1,5 @@
+//go:build !linux
+
+package mirror_test
+
+func helpBenchmark() {}

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package relay_test
-
-func helpBenchmark() {}

@@ -1,0 +1,257 @@
+//go:build !js
+
+package desyncs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
+	"github.com/seed-49bee653/samestep/desync/line"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+func desyncLineCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "line",
+		Usage:     "find the line of code at which two versions, runs or platforms begin to compute different states",
+		ArgsUsage: "BUNDLE|REPLAY...",
+		Description: `Builds a copy of the rules with probes, computes the match on two sides, and compares
+the first tick that differs probe by probe: the first probe that differs is the line.
+It needs the sources of the game and the go command, and changes neither the sources
+nor the replay. See docs/desync-line.md.
+
+The sides are two versions with --other, two platforms with --platform, and else one
+version with itself: the same match --runs times, and then each tick from the start of
+the match against the same tick from a snapshot.
+
+With --rules, or if --other names a module (.wasm), the rules are those of modules, in any
+language: it needs no sources, and names the first function at which the sides go
+different ways, with the calls under way. Outside of any module of Go it takes the
+module of the match by itself.
+
+Several files, or a folder with replays and bundles, are grouped by the line that they name,
+with one finding for each group. The probes are built once.
+
+Exits with 3 if anything differs, with 7 if the rules panic in the same way on both
+sides, and with 1 if both do not end a tick in the same way.`,
+		Flags:  append([]cli.Flag{console.JSONFlag, gameset.AssetsFlag, &cli.UintFlag{Name: "tick", Usage: "compare tick `T`", DefaultText: "the first that differs"}}, lineFlags()...),
+		Action: desyncLine,
+	}
+}
+
+// lineFlags say what the two sides are.
+func lineFlags() []cli.Flag {
+	return []cli.Flag{
+		gameset.SourceFlag,
+		&cli.StringFlag{Name: "other", Usage: "another version of it: a `FOLDER`, a git revision, or a module of rules"},
+		&cli.StringFlag{Name: "platform", Usage: "another `PLATFORM`: js/wasm with Node.js, linux/386, or one that an emulator runs"},
+		&cli.IntFlag{Name: "runs", Value: 4, Usage: "compute the match `N` times, without --other and --platform"},
+	}
+}
+
+func desyncLine(c *cli.Context) error {
+	ctx, stop := console.Interruptible(c)
+	defer stop()
+	x, err := newLineFinder(c)
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	find := func(f *replay.File) (*line.Result, error) {
+		return x.find(ctx, f, lockstep.Tick(c.Uint("tick")))
+	}
+	args := c.Args().Slice()
+	if !replays.IsBatch(args) {
+		return gameset.WithReplay(args[0], func(f *replay.File) error {
+			found, err := find(f)
+			if err != nil {
+				return err
+			}
+			return gameset.Report(c, found, lineError(found))
+		})
+	}
+	b, err := replays.NewBatch(c, args, replays.ReplayExtension, replays.BundleExtension)
+	if err != nil {
+		return err
+	}
+	return linesOfBatch(b, ctx, c, find)
+}
+
+// lineError returns the result of the command for one file.
+func lineError(r *line.Result) error {
+	switch {
+	case r.Panicked():
+		return console.ErrPanicked
+	case r.Stuck():
+		return console.ErrStuck
+	case r.Differs():
+		return console.ErrDiffers
+	}
+	return nil
+}
+
+// linesOfBatch groups the files of a batch by the line that they name.
+func linesOfBatch(b *replays.Batch, ctx context.Context, c *cli.Context, find func(*replay.File) (*line.Result, error)) error {
+	var s line.Summary
+	var failed error
+	for _, in := range b.Inputs {
+		var found *line.Result
+		row := in.Run(func(f *replay.File, _ replays.BatchInput) (row replays.BatchRow) {
+			found, row.Err = find(f)
+			return row
+		})
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if row.Err != nil {
+			failed = row.Err
+		} else if err := lineError(found); err != nil {
+			failed = err
+		}
+		s.Add(in.Path, found, row.Err)
+	}
+	if s.Differs() {
+		failed = console.ErrDiffers
+	}
+	return gameset.Report(c, &s, failed)
+}
+
+// findLine compares the two sides of the flags in one file by the sources.
+func findLine(ctx context.Context, c *cli.Context, x *line.Finder, f *replay.File, o line.Options) (*line.Result, error) {
+	if err := console.Between(c, "runs", 2, 100); err != nil {
+		return nil, err
+	}
+	o.Source, o.Other, o.Platform, o.Runs = c.String("source"), c.String("other"), c.String("platform"), c.Int("runs")
+	if err := gameset.LineAssets(c, f, &o); err != nil {
+		return nil, err
+	}
+	found, err := x.Find(ctx, f, o)
+	return found, cmp.Or(context.Cause(ctx), err)
+}
+
+// findOneLine compares the two sides of the flags in one file.
+func findOneLine(c *cli.Context, f *replay.File) (*line.Result, error) {
+	ctx, stop := console.Interruptible(c)
+	defer stop()
+	x, err := newLineFinder(c)
+	if err != nil {
+		return nil, err
+	}
+	defer x.Close()
+	return x.find(ctx, f, 0)
+}
+
+// A lineFinder finds lines of code in the sources of a game, or functions in modules of its rules.
+type lineFinder struct {
+	*line.Finder
+	functions line.FunctionFinder
+	c         *cli.Context
+	others    *gameset.ModuleSet // the module of --other; nil for none
+}
+
+// newLineFinder returns the finder of the flags.
+func newLineFinder(c *cli.Context) (x *lineFinder, err error) {
+	x = &lineFinder{c: c}
+	if other := c.String("other"); strings.HasSuffix(other, gameset.ModuleExtension) {
+		for _, name := range []string{"source", "platform"} {
+			if c.IsSet(name) {
+				return x, console.Usagef("--other %s is a module: it cannot be used with --%s", other, name)
+			}
+		}
+		if x.others, err = gameset.NewModuleSet(c, nil, []string{other}); err != nil {
+			return x, err
+		}
+	}
+	x.Finder, err = line.NewFinder()
+	return x, err
+}
+
+// Close frees what the finder has built.
+func (x *lineFinder) Close() error { return errors.Join(x.Finder.Close(), x.functions.Close()) }
+
+// find compares the two sides of the flags in one file, at a tick or at the first one that differs.
+func (x *lineFinder) find(ctx context.Context, f *replay.File, tick lockstep.Tick) (*line.Result, error) {
+	o := line.Options{Tick: tick}
+	if b := f.Bundle(); b != nil && o.Tick == 0 {
+		o.From, o.Last = b.Manifest.Agreed, b.Manifest.Tick
+	}
+	a, err := x.module(f)
+	if err != nil {
+		return nil, err
+	}
+	if a != nil {
+		return x.findFunction(ctx, f, o, a)
+	}
+	return findLine(ctx, x.c, x.Finder, f, o)
+}
+
+// module returns the game of side A if it is one of a module, or nil to look for a line in the sources.
+func (x *lineFinder) module(f *replay.File) (*gameset.Playable, error) {
+	wanted := x.others != nil || x.c.IsSet(gameset.RulesFlag.Name)
+	if x.others == nil && (sidesOf(x.c) != "" || !wanted && inModuleOfGo()) {
+		return nil, nil
+	}
+	h, err := f.Header()
+	if err != nil {
+		return nil, err
+	}
+	games, err := gameset.ModulesOf(x.c).OfFile(f)
+	if err != nil {
+		return nil, err
+	}
+	g, err := games.Of(h)
+	switch {
+	case !wanted && (err != nil || g.Module == nil):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case g.Module == nil:
+		return nil, console.Usagef("the rules of the match are those of the program: want a module of them with --rules")
+	}
+	return g, nil
+}
+
+// inModuleOfGo reports whether the current folder is in a module of Go.
+func inModuleOfGo() bool {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil {
+			return true
+		}
+		if parent := filepath.Dir(dir); parent != dir {
+			dir = parent
+			continue
+		}
+		break
+	}
+	return false
+}
+
+// findFunction compares the functions that a match calls with those of the other module, or with itself.
+func (x *lineFinder) findFunction(ctx context.Context, f *replay.File, o line.Options, a *gameset.Playable) (*line.Result, error) {
+	h, err := f.Header()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := gameset.ModulesOf(x.c).Use(f); err != nil {
+		return nil, err
+	}
+	if x.others == nil {
+		return x.functions.Find(ctx, f, o, a.Side(h.Build), nil)
+	}
+	b, err := x.others.Other(h)
+	if err != nil {
+		return nil, &console.FileError{Name: x.c.String("other"), Err: err}
+	}
+	return x.functions.Find(ctx, f, o, a.Side(h.Build), b.Side(h.Build))
+}

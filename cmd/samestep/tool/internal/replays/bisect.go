@@ -1,0 +1,387 @@
+//go:build !js
+
+package replays
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/matchlines"
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+func replayBisectCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "bisect",
+		Usage:     "find the first tick at which two replays of one match differ, and the fields",
+		ArgsUsage: "A B | A B MORE... | A REPORTS | A --player N | A... --other MODULE",
+		Description: `B is another replay; or a file of JSON lines with reported checksums, as export
+prints them; or, with --player and without B, the checksums in A that this player
+reported.
+
+With --other, both sides are A: B is what another build of the rules, in a module
+(samestep rules build), makes of its commands. A's build is that of --rules, or else the
+match's own. A may be a folder or several files: then each is a line, with the first tick
+and field that come out differently.
+
+A bundle counts as the replay in it. A replay may end early: both are compared up to
+its last tick.
+
+Checksums and keyframes tell between which ticks the states diverge. From the
+keyframe before, the match is simulated with the game's code, which tells whose
+states are wrong. The fields are those that differ at the first tick for which B's
+state is known, first those that lead to the others. Where B has only a checksum of a tick, a search by trying can still
+find one changed field.
+
+Two recordings of another engine (docs/import.md), as lines of JSON or imported, are
+compared up to the field, if they have the states. If not, bisect says which ones to
+record in a second run. MORE are recordings of such runs: each belongs to the side with
+its player, build and platform; if these are equal on both sides, the files alternate.
+--html is for recordings only.
+
+Exits with 5 if the replays have different schemas of the state, with 3 if anything
+differs, with 4 if nothing differs before the readable part of a replay ends, and
+otherwise with 0.`,
+		Flags: []cli.Flag{
+			console.JSONFlag, gameset.PathFlag, gameset.MaxTicksFlag, gameset.AssetsFlag, limitFlag,
+			&cli.StringFlag{Name: "other", Usage: "compare with what the rules of the module in `FILE` make of the same commands", DefaultText: "none"},
+			&cli.UintFlag{Name: "player", Usage: "compare with the checksums of player `N`", DefaultText: "none"},
+			console.HTMLFlag, JobsFlag,
+			&cli.BoolFlag{Name: "no-search", Usage: "do not search for the field where only a checksum is known"},
+		},
+		Action: replayBisect,
+	}
+}
+
+func replayBisect(c *cli.Context) error {
+	if c.IsSet("other") {
+		return bisectBuilds(c)
+	}
+	if c.NArg() == 1 && !c.IsSet("player") {
+		return console.Usagef("got 1 argument, want two files, or one replay and --player or --other")
+	}
+	if err := console.Between(c, "limit", 0, 0); err != nil {
+		return err
+	}
+	if names := c.Args().Slice(); len(names) >= 2 && !c.IsSet("player") {
+		is, err := areRecordings(names)
+		if is {
+			return compareRecordings(c, names, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if c.NArg() > 2 || c.IsSet(console.HTMLFlag.Name) {
+		return console.Usagef("more than two files and --html are for recordings of another engine")
+	}
+	a, err := gameset.OpenReplay(c.Args().First())
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	switch isReplay, err := gameset.BeginsAsReplay(a); {
+	case err != nil:
+		return gameset.OfFile(a.Path(), err)
+	case !isReplay:
+		return console.Usagef("%s is not a replay and not a bundle", a.Path())
+	}
+	o, done := bisectOptions(c)
+	from := time.Now()
+	found, err := bisect(c, a, o)
+	done()
+	if err != nil {
+		return gameset.PathError(err)
+	}
+	found.Took = time.Since(from)
+	if !found.Same {
+		found.Err = errors.Join(console.ErrDiffers, found.Err)
+	}
+	return gameset.Report(c, found, found.Err)
+}
+
+// bisect compares a replay with the second file, or with the checksums of a player in it.
+func bisect(c *cli.Context, a *replay.File, o desync.BisectOptions) (*desync.Bisection, error) {
+	o.Apart = gameset.ApartFor(c, a)
+	player := (*lockstep.Player)(nil)
+	if c.IsSet("player") {
+		h, err := a.Header()
+		if err != nil {
+			return nil, gameset.OfFile(a.Path(), err)
+		}
+		if p, seats := c.Uint("player"), h.Settings.Players; p >= uint(seats) {
+			return nil, console.Usagef("got player %d, want at most %d: the match has %s", p, seats-1, console.Count(int(seats), "seat"))
+		}
+		p := lockstep.Player(c.Uint("player"))
+		player = &p
+	}
+	if c.NArg() == 2 {
+		return bisectSecond(c, a, player, o)
+	}
+	games, err := gameset.GamesFor(c, a)
+	if err != nil {
+		return nil, gameset.OfFile(a.Path(), err)
+	}
+	return desync.BisectPlayer(a, *player, games, o)
+}
+
+// bisectSecond compares a replay with another one, or with a file of reports.
+func bisectSecond(c *cli.Context, a *replay.File, player *lockstep.Player, o desync.BisectOptions) (*desync.Bisection, error) {
+	b, err := replay.Open(c.Args().Get(1))
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	isReplay, err := gameset.BeginsAsReplay(b)
+	if err != nil {
+		return nil, gameset.OfFile(b.Path(), err)
+	}
+	if isReplay {
+		games, err := gameset.GamesForBoth(c, a, b)
+		if err != nil {
+			return nil, err
+		}
+		return desync.BisectFiles(a, b, games, o)
+	}
+	content, size, err := b.Content()
+	if err != nil {
+		return nil, err
+	}
+	reports, err := desync.ReadReports(io.NewSectionReader(content, 0, size), player)
+	if errors.Is(err, desync.ErrPlayers) {
+		return nil, console.Usagef("%v; want --player", err)
+	}
+	if err != nil {
+		return nil, gameset.OfFile(b.Path(), err)
+	}
+	games, err := gameset.GamesFor(c, a)
+	if err != nil {
+		return nil, gameset.OfFile(a.Path(), err)
+	}
+	return desync.BisectFile(a, reports, games, o)
+}
+
+// bisectBuilds compares what two builds of a game make of the commands of replays.
+func bisectBuilds(c *cli.Context) error {
+	if c.IsSet("player") || c.IsSet(console.HTMLFlag.Name) {
+		return console.Usagef("--other cannot be used with --player or --html")
+	}
+	others, err := gameset.NewModuleSet(c, nil, []string{c.String("other")})
+	if err != nil {
+		return err
+	}
+	args := c.Args().Slice()
+	if !IsBatch(args) {
+		return gameset.OnReplay(func(c *cli.Context, f *replay.File) error {
+			o, done := bisectOptions(c)
+			from := time.Now()
+			found, err := bisectWith(others, c, f, o)
+			done()
+			if err != nil {
+				return console.Refuse(c, err, nil)
+			}
+			found.Took = time.Since(from)
+			found.Err = differs(found)
+			return gameset.Report(c, found, found.Err)
+		})(c)
+	}
+	b, err := NewBatch(c, args, ReplayExtension)
+	if err != nil {
+		return err
+	}
+	return b.run(c, func(f *replay.File, _ BatchInput) BatchRow {
+		o, _ := bisectOptions(c)
+		o.Progress, o.SearchProgress = nil, nil // of one file
+		found, err := bisectWith(others, c, f, o)
+		if err != nil {
+			return BatchRow{Err: err}
+		}
+		row := BatchRow{value: found, text: "both builds compute the same", Err: differs(found)}
+		if row.Err != nil {
+			row.Err = fmt.Errorf("%w from tick %d on: %s", row.Err, found.Tick, firstField(found))
+		}
+		return row
+	})
+}
+
+// bisectOptions returns the options of the flags, with progress bars that done removes.
+func bisectOptions(c *cli.Context) (desync.BisectOptions, func()) {
+	simulate, simulated := gameset.SimulateOptions(c)
+	bar := console.NewProgress(c.App.ErrWriter, 0, "bytes")
+	o := desync.BisectOptions{SimulateOptions: simulate, Limit: c.Int("limit"), Path: c.String(gameset.PathFlag.Name), Now: time.Now, SearchProgress: func(n, all int64) {
+		simulated()
+		bar.SetOf(n, all)
+	}}
+	if c.Bool("no-search") {
+		o.MaxSearch = -1
+	}
+	if o.Limit == 0 {
+		o.Limit = -1 // none
+	}
+	return o, func() {
+		bar.Done()
+		simulated()
+	}
+}
+
+// differs returns the error of a bisection that has found something.
+func differs(b *desync.Bisection) error {
+	if b.Same {
+		return b.Err
+	}
+	return console.ErrDiffers
+}
+
+// firstField describes the first field that differs.
+func firstField(b *desync.Bisection) string {
+	if len(b.Fields.List) == 0 {
+		return "no field"
+	}
+	return b.Fields.List[0].String()
+}
+
+// bisectWith compares what the game at hand and the one of the set make of a replay.
+func bisectWith(m *gameset.ModuleSet, c *cli.Context, f *replay.File, o desync.BisectOptions) (*desync.Bisection, error) {
+	g, h, err := gameset.GameIn(c, f)
+	if err != nil {
+		return nil, err
+	}
+	other, err := m.Other(h)
+	if err != nil {
+		return nil, &console.FileError{Name: c.String("other"), Err: err}
+	}
+	gameset.ModulesOf(c).Note(f, other)
+	return desync.BisectGames(f, g, other.Game, o)
+}
+
+// Recordings are the open recordings of matches of another engine.
+type Recordings struct {
+	Files []*replay.File
+	All   []*desync.Recording
+}
+
+// Close closes all files.
+func (r *Recordings) Close() {
+	for _, f := range r.Files {
+		f.Close()
+	}
+}
+
+// open opens a recording: lines of JSON, or an imported match.
+func (r *Recordings) open(name string) error {
+	f, err := gameset.OpenReplay(name)
+	if err != nil {
+		return err
+	}
+	return r.Add(f, name)
+}
+
+// Add takes a file, which Close closes.
+func (r *Recordings) Add(f *replay.File, name string) error {
+	r.Files = append(r.Files, f)
+	in, err := f.Reader()
+	if err != nil {
+		return gameset.OfFile(name, err)
+	}
+	found, err := desync.ReadRecording(in, name)
+	if errors.Is(err, desync.ErrNoRecording) {
+		return console.Usagef("%s: want a recording of another engine, as the first file is", name)
+	}
+	if err != nil {
+		return gameset.OfFile(name, err)
+	}
+	r.All = append(r.All, found)
+	return nil
+}
+
+// areRecordings reports whether files are to be compared as recordings: both of the first two are of another engine, and one
+// of them is lines, or has more than commands, checksums and notes.
+func areRecordings(names []string) (bool, error) {
+	is := false
+	for _, name := range names[:2] {
+		f, err := replay.Open(name)
+		if err != nil {
+			return false, err
+		}
+		imported, recorded, _, err := IsRecording(f)
+		f.Close()
+		if err != nil || !imported && name == names[0] {
+			return false, gameset.OfFile(name, err)
+		}
+		is = is || recorded
+	}
+	return is, nil
+}
+
+// IsRecording reports whether a file is of another engine, and a recording and not only imported. It returns of which match,
+// if the recording says that.
+func IsRecording(f *replay.File) (imported, recorded bool, match string, err error) {
+	if lines, err := matchlines.HeaderOfLines(f); err != nil {
+		return false, false, "", err
+	} else if lines != nil {
+		return true, true, lines.Match, nil
+	}
+	if is, err := gameset.BeginsAsReplay(f); !is || err != nil {
+		return false, false, "", err
+	}
+	h, err := f.Header()
+	if err != nil || h.Engine != replay.ForeignEngine {
+		return false, false, "", nil // the verb says what is wrong
+	}
+	r, err := f.Reader()
+	if err != nil {
+		return false, false, "", nil
+	}
+	match, recorded = desync.RecordedMatch(r)
+	return true, recorded, match, nil
+}
+
+// openRecordings opens all files.
+func openRecordings(names []string) (*Recordings, error) {
+	r := &Recordings{}
+	for _, name := range names {
+		if err := r.open(name); err != nil {
+			r.Close()
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// compareRecordings prints where the recordings of two machines differ. The first two files are of A and B.
+func compareRecordings(c *cli.Context, names []string, tick *lockstep.Tick) error {
+	r, err := openRecordings(names)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	a, b, err := desync.SidesOf(r.All)
+	if err != nil {
+		return console.Usagef("%v", err)
+	}
+	limit := c.Int("limit")
+	if limit == 0 {
+		limit = -1 // none
+	}
+	d, err := desync.CompareRecordings(a, b, desync.RecordingOptions{Tick: tick, Path: c.String(gameset.PathFlag.Name), Limit: limit})
+	if err != nil {
+		return gameset.PathError(err)
+	}
+	err = d.Uncompared()
+	if early := d.Early(); d.Cause != desync.CauseNone {
+		err = console.ErrDiffers
+	} else if err == nil && early != "" {
+		err = &console.ClassError{Class: replay.ClassTorn, Text: early + " ends early, and nothing differs before"}
+	}
+	return gameset.TellPage(c, d, func(w io.Writer) { d.WriteText(w) }, err)
+}
+
+var limitFlag = &cli.IntFlag{Name: "limit", Value: 20, Usage: "print at most `N` lines of fields, and N commands of a side"}

@@ -1,0 +1,656 @@
+//go:build !js
+
+package replays
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/internal/words"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/server"
+)
+
+// A watchReport is the result of one look, in all forms of output.
+type watchReport struct {
+	title  string
+	facts  []watchFact
+	table  watchTable
+	line   string // a summary
+	values any    // for JSON
+	over   bool   // nothing will change any more
+}
+
+// A watchFact is a value with a name. A wrong one is highlighted.
+type watchFact struct {
+	name, value string
+	wrong       bool
+}
+
+// A watchTable has a row for each player or match. The last column is a sparkline.
+type watchTable struct {
+	columns []string
+	rows    [][]string
+}
+
+const watchHistory = 40 // values of a sparkline
+
+// A trend is the latest values of a rate, the oldest first.
+type trend []float64
+
+func (t *trend) push(v float64) {
+	if *t = append(*t, v); len(*t) > watchHistory {
+		*t = append((*t)[:0], (*t)[1:]...)
+	}
+}
+
+// spark draws each value as one character, on a scale from 0 to the largest.
+func (t trend) spark() string {
+	top := 0.0
+	for _, v := range t {
+		top = max(top, v)
+	}
+	bars := []rune("▁▂▃▄▅▆▇█")
+	var b strings.Builder
+	for _, v := range t {
+		if v <= 0 {
+			b.WriteByte('_')
+		} else {
+			b.WriteRune(bars[min(int(v/top*float64(len(bars))), len(bars)-1)])
+		}
+	}
+	return b.String()
+}
+
+// A fileSource watches the file of a match, which another goroutine reads.
+type fileSource struct {
+	live *replay.LiveReader
+	stop context.CancelFunc
+	met  chan struct{} // closed when the reader waits for the file to grow
+	done chan struct{} // closed when the reader ends
+
+	mu       sync.Mutex
+	header   *lockstep.Header
+	tick     lockstep.Tick
+	totals   watchTotals
+	seats    []watchSeat
+	differed *watchSeat    // whose state differed first
+	second   lockstep.Tick // of the match, for the last value of each rate
+	ended    bool
+	reason   string
+	err      error
+
+	lookedAt   time.Time
+	lookedTick lockstep.Tick
+	percent    float64 // of the tick rate, since the last look
+	paced      bool    // there was a last look
+}
+
+type watchTotals struct {
+	Commands   int `json:"commands"`
+	Checks     int `json:"checks"`
+	Mismatches int `json:"mismatches"`
+	Keyframes  int `json:"keyframes"`
+	SizeBytes  int `json:"size_bytes"` // of records
+}
+
+type watchSeat struct {
+	Player     lockstep.Player `json:"player"`
+	Name       string          `json:"name"`
+	Commands   int             `json:"commands"`
+	Mismatches int             `json:"mismatches"`
+	last       lockstep.Tick   // with a command
+	differed   lockstep.Tick   // the first mismatch; 0 for none
+	rate       trend           // commands by second
+}
+
+func newFileSource(ctx context.Context, name string, o replay.LiveOptions) (*fileSource, error) {
+	s := &fileSource{met: make(chan struct{}), done: make(chan struct{})}
+	o.Waiting = sync.OnceFunc(func() { close(s.met) })
+	var err error
+	if s.live, err = replay.OpenLive(name, o); err != nil {
+		return nil, err
+	}
+	ctx, s.stop = context.WithCancel(ctx)
+	go s.read(ctx)
+	return s, nil
+}
+
+func (s *fileSource) Close() {
+	s.stop()
+	<-s.done
+	s.live.Close()
+}
+
+// read takes each new record of the file.
+func (s *fileSource) read(ctx context.Context) {
+	defer close(s.done)
+	for rec, err := range s.live.All(ctx) {
+		s.mu.Lock()
+		if err == nil {
+			s.totals.SizeBytes += len(s.live.Record())
+			s.take(rec)
+		} else if !errors.Is(err, context.Canceled) {
+			s.err = adviseOperator(err)
+		}
+		s.mu.Unlock()
+	}
+}
+
+func (s *fileSource) take(r *record.Record) {
+	if r.Ticks() > 0 {
+		s.reach(r.Tick)
+	}
+	for i := range r.Frame.Commands {
+		if p := r.Frame.Commands[i].Player; int(p) < len(s.seats) {
+			s.totals.Commands++
+			s.seats[p].Commands++
+			s.seats[p].last = r.Tick
+			s.seats[p].rate[len(s.seats[p].rate)-1]++
+		}
+	}
+	switch r.Kind {
+	case record.KindHeader:
+		s.header = r.Header
+		s.seats = make([]watchSeat, r.Header.Settings.Players)
+		for p := range s.seats {
+			s.seats[p].Player = lockstep.Player(p)
+		}
+	case record.KindKeyframe:
+		s.totals.Keyframes++
+	case record.KindChecksum:
+		s.totals.Checks++
+	case record.KindMismatch:
+		s.totals.Mismatches++
+		if int(r.Player) < len(s.seats) {
+			seat := &s.seats[r.Player]
+			if seat.Mismatches++; seat.Mismatches == 1 {
+				seat.differed = r.Tick
+			}
+			if s.differed == nil {
+				s.differed = seat
+			}
+		}
+	case record.KindNote:
+		if r.Topic == record.TopicName && int(r.Player) < len(s.seats) {
+			s.seats[r.Player].Name = r.Text
+		}
+	case record.KindEnd:
+		s.ended, s.reason = true, r.Text
+	}
+}
+
+// reach advances to a tick, and starts the seconds up to it.
+func (s *fileSource) reach(t lockstep.Tick) {
+	second := t/lockstep.Tick(s.header.Settings.TickRate()) + 1
+	for range min(second-s.second, watchHistory) {
+		for p := range s.seats {
+			s.seats[p].rate.push(0)
+		}
+	}
+	s.tick, s.second = t, second
+}
+
+// Look reports the records so far.
+func (s *fileSource) Look(ctx context.Context) (*watchReport, error) {
+	select {
+	case <-s.met:
+	case <-s.done:
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return nil, &console.FileError{Name: s.live.Path(), Err: s.err}
+	}
+	if s.header == nil {
+		return &watchReport{title: console.Shown(s.live.Path()), line: "the file is still empty", values: struct{}{}}, nil
+	}
+	now := time.Now()
+	if since := now.Sub(s.lookedAt).Seconds(); !s.lookedAt.IsZero() && since > 0 {
+		s.paced = true
+		s.percent = float64(s.header.Settings.Micros(int64(s.tick-s.lookedTick))) / 1e6 / since * 100
+	}
+	s.lookedAt, s.lookedTick = now, s.tick
+	return s.report(), nil
+}
+
+func (s *fileSource) report() *watchReport {
+	h, t := s.header, &s.totals
+	at := float64(h.Settings.Micros(int64(s.tick))) / 1e6
+	state := "not over"
+	if s.paced {
+		state = fmt.Sprintf("at %.0f %% of real time", s.percent)
+	}
+	if s.ended {
+		state = "over: " + console.Shown(s.reason)
+	}
+	differed := fmt.Sprintf("%d of players differed", t.Mismatches)
+	if d := s.differed; d != nil {
+		differed += fmt.Sprintf(", the first at tick %d, of player %d %s", d.differed, d.Player, console.Shown(d.Name))
+	}
+	r := &watchReport{
+		title: fmt.Sprintf("%s  match %s", console.Shown(h.Game), h.Match.String()[:8]),
+		facts: []watchFact{
+			{"tick", fmt.Sprintf("%s, %s, %s", humanize.Comma(int64(s.tick)), console.MatchTime(at), state), false},
+			{"commands", fmt.Sprintf("%s, %.1f a second", humanize.Comma(int64(t.Commands)), float64(t.Commands)/max(at, 1)), false},
+			{"checksums", fmt.Sprintf("%s agreed, %s", humanize.Comma(int64(t.Checks)), differed), t.Mismatches > 0},
+			{"records", fmt.Sprintf("%s in %s, %s", console.Size(t.SizeBytes), console.Count(t.Keyframes, "keyframe"), console.Shown(h.Platform)), false},
+		},
+		table: watchTable{columns: []string{"player", "name", "commands", "last at", "differed", "commands a second"}},
+		over:  s.ended,
+		values: struct {
+			Tick    lockstep.Tick `json:"tick"`
+			Seconds float64       `json:"seconds"`
+			Percent float64       `json:"percent"` // of real time
+			*watchTotals
+			Players []watchSeat `json:"players"`
+			Ended   bool        `json:"ended"`
+			Reason  string      `json:"reason,omitempty"`
+		}{s.tick, at, s.percent, t, s.seats, s.ended, s.reason},
+	}
+	lately := 0.0
+	for i := range s.seats {
+		p := &s.seats[i]
+		if n := len(p.rate); n > 1 {
+			lately += p.rate[n-2] // the last full second
+		}
+		last := "-"
+		if p.Commands > 0 {
+			last = fmt.Sprint(p.last)
+		}
+		mismatches := fmt.Sprint(p.Mismatches)
+		if p.differed > 0 {
+			mismatches += fmt.Sprintf(" since %d", p.differed)
+		}
+		r.table.rows = append(r.table.rows, []string{
+			fmt.Sprint(p.Player), console.Shown(p.Name), humanize.Comma(int64(p.Commands)), last, mismatches, s.marked(p),
+		})
+	}
+	r.line = fmt.Sprintf("tick %d  %s  %s (%.0f/s)  %s, %d differ  %s", s.tick, console.MatchTime(at), console.Count(t.Commands, "command"), lately, console.Count(t.Checks, "check"), t.Mismatches, state)
+	return r
+}
+
+// marked returns the sparkline of a seat, with a mark in the second of its first mismatch.
+func (s *fileSource) marked(p *watchSeat) string {
+	spark := []rune(p.rate.spark())
+	if at := len(spark) - 1 - int(s.second-(p.differed/lockstep.Tick(s.header.Settings.TickRate())+1)); p.differed > 0 && at >= 0 {
+		spark[at] = '!'
+	}
+	return string(spark)
+}
+
+const (
+	MaxAnswer  = 16 << 20 // bytes of all answers to one look
+	maxMatches = 10_000   // that are watched, even if the server has more
+)
+
+// A serverSource watches one or all matches of a server over HTTP.
+type serverSource struct {
+	root, Page string // URLs of the server, and of the match or the list of matches
+	one        bool   // page is a match
+	client     http.Client
+	token      string
+
+	seen   map[string]*watchMatch
+	before Lateness
+	at     time.Time // of the last look
+	left   int64     // bytes that may still be read in this look
+}
+
+// A watchMatch is a match between two looks.
+type watchMatch struct {
+	view watchedView
+	rate trend // commands a second
+	now  float64
+}
+
+// NewServerSource watches the server at an address.
+func NewServerSource(address, token string) (*serverSource, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return nil, console.Usagef("%q is not a URL", address)
+	}
+	base, name, one := strings.Cut(strings.TrimSuffix(u.Path, "/")+"/", "/matches/") // the base is that of base-path
+	known := one || u.Path == "" || strings.HasSuffix(u.Path, "/")
+	base, name = strings.TrimSuffix(base, "/"), strings.TrimSuffix(name, "/")
+	if one = name != ""; !known || strings.Contains(name, "/") {
+		return nil, console.Usagef("%q is neither the URL of a server nor of a match, such as http://127.0.0.1:8766/matches/match-1", address)
+	}
+	s := &serverSource{token: token, root: u.Scheme + "://" + u.Host + base, one: one, seen: make(map[string]*watchMatch), client: http.Client{Timeout: 5 * time.Second}}
+	s.Page = s.root + "/matches"
+	if one {
+		s.Page += "/" + url.PathEscape(name)
+	}
+	return s, nil
+}
+
+func (s *serverSource) Close() { s.client.CloseIdleConnections() }
+
+func (s *serverSource) get(ctx context.Context, address string, read func(io.Reader) error) (status int, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return 0, err
+	}
+	if s.token != "" {
+		req.Header.Set("Authorization", "Bearer "+s.token)
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", errUnseen, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return resp.StatusCode, fmt.Errorf("%s: %s", address, console.StatusOf(resp))
+	}
+	body := &io.LimitedReader{R: resp.Body, N: s.left}
+	err = read(body)
+	if s.left = body.N; s.left == 0 {
+		err = fmt.Errorf("the server answered with more than %s", console.Size[int64](MaxAnswer))
+	}
+	if err != nil {
+		return resp.StatusCode, fmt.Errorf("%w: %s: %w", errUnseen, address, err)
+	}
+	return resp.StatusCode, nil
+}
+
+// Look asks the server for its matches and metrics.
+func (s *serverSource) Look(ctx context.Context) (*watchReport, error) {
+	s.left = MaxAnswer
+	views, status, err := s.views(ctx)
+	if s.one && status == http.StatusNotFound && len(s.seen) > 0 {
+		return s.gone(), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var late Lateness
+	if _, err := s.get(ctx, s.root+"/metrics", late.Read); err != nil {
+		late = s.before // the metrics are optional
+	}
+	now := time.Now()
+	s.remember(views, now)
+	r := s.report(views, late.Since(&s.before))
+	s.before, s.at = late, now
+	return r, nil
+}
+
+// views returns the match, or all matches of the server.
+func (s *serverSource) views(ctx context.Context) (all []watchedView, status int, err error) {
+	if s.one {
+		all = make([]watchedView, 1)
+		status, err = s.get(ctx, s.Page, func(r io.Reader) error { return json.NewDecoder(r).Decode(&all[0]) })
+		return all, status, err
+	}
+	for query := ""; ; query = "?after=" + url.QueryEscape(all[len(all)-1].Name) {
+		var page []watchedView
+		status, err = s.get(ctx, s.Page+query, func(r io.Reader) error { return json.NewDecoder(r).Decode(&page) })
+		all = append(all, page...)
+		if err != nil || len(page) < server.MaxListed || len(all) > maxMatches {
+			return all, status, err
+		}
+	}
+}
+
+// remember computes the rates since the last look.
+func (s *serverSource) remember(views []watchedView, now time.Time) {
+	seen := make(map[string]*watchMatch)
+	for _, v := range views {
+		m := s.seen[v.Name]
+		if m == nil || m.view.Match != v.Match {
+			m = &watchMatch{}
+		} else if since := now.Sub(s.at).Seconds(); since > 0 && v.told && m.view.told {
+			m.now = max(0, float64(int64(v.Stats.Commands-m.view.Stats.Commands))/since)
+			m.rate.push(m.now)
+		}
+		m.view = v
+		seen[v.Name] = m
+	}
+	s.seen = seen
+}
+
+// gone returns the last report on a match that the server has removed, as it does after all clients have left.
+func (s *serverSource) gone() *watchReport {
+	var views []watchedView
+	for _, m := range s.seen {
+		if m.view.Ended == "" {
+			m.view.Ended = "the server has removed it"
+		}
+		views = append(views, m.view)
+	}
+	return s.report(views, watchLateness{})
+}
+
+// A watchSum is the sum of all matches.
+type watchSum struct {
+	Matches    int `json:"matches"`
+	Players    int `json:"players"`
+	Spectators int `json:"spectators"`
+	watchCounts
+	Desyncs uint64        `json:"desyncs,string"`
+	MaxLag  lockstep.Tick `json:"max_lag"` // ticks
+	watchLateness
+	Views []*watchedView `json:"views"`
+}
+
+// watchCounts are what servers tell to admins, and of matches that are over. They are missing if one of the matches has not told
+// them.
+type watchCounts struct {
+	Commands *float64      `json:"commands_per_second,omitempty"`
+	Reports  *host.Counter `json:"reports,omitempty"` // checksums of players
+	Rejected *host.Counter `json:"rejected,omitempty"`
+}
+
+func (s *serverSource) report(views []watchedView, late watchLateness) *watchReport {
+	sum := &watchSum{Matches: len(views), watchLateness: late, Views: []*watchedView{}}
+	r := &watchReport{
+		title: s.Page, values: sum,
+		table: watchTable{columns: []string{"match", "tick", "time", "players", "spectators", "reports", "desyncs", "lag", "round trip", "state", "commands a second"}},
+	}
+	ended, told := 0, true
+	commands, reports, rejected := 0.0, host.Counter(0), host.Counter(0)
+	for i := range views {
+		v, m := &views[i], s.seen[views[i].Name]
+		sum.Views = append(sum.Views, v)
+		st := &v.Stats
+		sum.Players, sum.Spectators = sum.Players+st.Players, sum.Spectators+st.Spectators
+		told = told && v.told
+		commands += m.now
+		reports, sum.Desyncs = reports+host.Counter(st.Reports), sum.Desyncs+st.Desyncs
+		sum.MaxLag = max(sum.MaxLag, st.MaxLag)
+		for reason, n := range st.Rejected {
+			if lockstep.Reason(reason) != lockstep.Accepted {
+				rejected += n
+			}
+		}
+		state := "live"
+		if v.Ended != "" {
+			state = "over: " + v.Ended
+			ended++
+		} else if v.Held != "" {
+			state = "held: " + v.Held
+		}
+		trip := "-"
+		if v.SlowestRTT > 0 {
+			trip = fmt.Sprintf("%.0f ms", float64(v.SlowestRTT)/1000)
+		}
+		r.table.rows = append(r.table.rows, []string{
+			console.Shown(v.Name), humanize.Comma(int64(v.Tick)), fmt.Sprintf("%.0f s", float64(v.Settings.Micros(int64(v.Tick)))/1e6),
+			fmt.Sprint(st.Players), fmt.Sprint(st.Spectators), v.reports(), fmt.Sprint(st.Desyncs), fmt.Sprint(st.MaxLag), trip, console.Shown(state), m.rate.spark(),
+		})
+	}
+	r.over = s.one && ended > 0
+	of := "want the token of an admin"
+	checks, counts := of, ""
+	if told {
+		sum.watchCounts = watchCounts{&commands, &reports, &rejected}
+		of = fmt.Sprintf("%.1f a second, %d were rejected", commands, rejected)
+		checks = fmt.Sprintf("%s of players", humanize.Comma(int64(reports)))
+		counts = fmt.Sprintf("%.1f commands/s  %d reports  ", commands, reports)
+	}
+	r.facts = []watchFact{
+		{"matches", fmt.Sprintf("%d with %s and %s", sum.Matches, console.Count(sum.Players, "player"), console.Count(sum.Spectators, "spectator")), false},
+		{"commands", of, false},
+		{"checksums", fmt.Sprintf("%s, %s", checks, console.Count(int(sum.Desyncs), "desync")), sum.Desyncs > 0},
+		{"lateness", late.String(), false},
+	}
+	r.line = fmt.Sprintf("%s  %s  %s  %s%s  lag %d", matchesIn(views), console.Count(sum.Players, "player"), console.Count(sum.Spectators, "spectator"),
+		counts, console.Count(int(sum.Desyncs), "desync"), sum.MaxLag)
+	if late.Advances > 0 {
+		r.line += "  late by " + late.String()
+	}
+	if len(views) == 1 && views[0].Ended+views[0].Held != "" {
+		r.line += "  " + console.Shown(views[0].Ended+views[0].Held)
+	}
+	return r
+}
+
+// matchesIn names a single match and its tick, and counts several.
+func matchesIn(views []watchedView) string {
+	if len(views) == 1 {
+		return fmt.Sprintf("%s tick %d", console.Shown(views[0].Name), views[0].Tick)
+	}
+	if len(views) == 0 {
+		return "no matches"
+	}
+	return fmt.Sprintf("%d matches", len(views))
+}
+
+// A Lateness is the server's histogram of how late its matches did work that was due.
+type Lateness struct {
+	sum     float64 // seconds
+	count   float64
+	buckets []bucket
+}
+
+// A bucket counts the work that was at most bound seconds late.
+type bucket struct{ bound, count float64 }
+
+// LateMetric is the metric of late frames.
+const LateMetric = "samestep_lateness_seconds"
+
+// Read parses the histogram in the metrics.
+func (l *Lateness) Read(r io.Reader) error {
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		name, value, _ := strings.Cut(lines.Text(), " ")
+		v, err := strconv.ParseFloat(value, 64)
+		name, ours := strings.CutPrefix(name, LateMetric)
+		if err != nil || !ours || math.IsNaN(v) || math.IsInf(v, 0) {
+			continue
+		}
+		switch {
+		case name == "_sum":
+			l.sum = v
+		case name == "_count":
+			l.count = v
+		default:
+			bound, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimPrefix(name, `_bucket{le="`), `"}`), 64)
+			if err == nil && !math.IsNaN(bound) {
+				l.buckets = append(l.buckets, bucket{bound, v})
+			}
+		}
+	}
+	return lines.Err()
+}
+
+// A watchLateness is how late matches were since the last look.
+type watchLateness struct {
+	Advances float64 `json:"advances"` // pieces of work
+	Mean     float64 `json:"late_mean_seconds"`
+	Most     float64 `json:"late_p99_seconds"` // the 99th percentile, rounded up to a bucket, or the last bucket
+}
+
+// Since returns what was late since an earlier reading.
+func (l *Lateness) Since(before *Lateness) (w watchLateness) {
+	w.Advances = l.count - before.count
+	if w.Advances <= 0 || len(before.buckets) != 0 && len(before.buckets) != len(l.buckets) {
+		return watchLateness{}
+	}
+	w.Mean = (l.sum - before.sum) / w.Advances
+	for i, b := range l.buckets {
+		n := b.count
+		if len(before.buckets) > 0 {
+			n -= before.buckets[i].count
+		}
+		if !math.IsInf(b.bound, 0) { // JSON has no such number
+			w.Most = b.bound
+		}
+		if n >= 0.99*w.Advances {
+			break
+		}
+	}
+	return w
+}
+
+func (w watchLateness) String() string {
+	if w.Advances <= 0 {
+		return "unknown"
+	}
+	return fmt.Sprintf("%s ms on average, 99 %% at most %s ms", words.Digits(w.Mean*1000, 2), words.Digits(w.Most*1000, 2))
+}
+
+// A watchedView is a match as a server tells it.
+type watchedView struct {
+	server.View
+	told bool // all statistics, as to an admin
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (v *watchedView) UnmarshalJSON(b []byte) error {
+	if err := json.Unmarshal(b, &v.View); err != nil {
+		return err
+	}
+	var has struct {
+		Stats map[string]json.RawMessage `json:"stats"`
+	}
+	err := json.Unmarshal(b, &has)
+	v.told = has.Stats["commands"] != nil
+	return err
+}
+
+// MarshalJSON implements [json.Marshaler]. It leaves out what the server has not told.
+func (v *watchedView) MarshalJSON() ([]byte, error) {
+	if v.told {
+		return json.Marshal(&v.View)
+	}
+	return json.Marshal(struct {
+		*server.View
+		Stats host.PublicStats `json:"stats"`
+	}{&v.View, v.Stats.Public(v.Stats.Tick)})
+}
+
+// reports returns the number of the players' checksums, for a table.
+func (v *watchedView) reports() string {
+	if !v.told {
+		return "-"
+	}
+	return fmt.Sprint(v.Stats.Reports)
+}
+
+// A source is a file or a server to watch.
+type source interface {
+	// look returns the present state. An error ends the watching, unless it wraps errUnseen.
+	Look(ctx context.Context) (*watchReport, error)
+	Close()
+}
+
+// errUnseen is wrapped by errors of a look that may succeed the next time.
+var errUnseen = errors.New("not visible at the moment")

@@ -1,0 +1,388 @@
+//go:build !js
+
+package replays
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/desync/line"
+	"github.com/seed-49bee653/samestep/desync/stepper"
+	"github.com/seed-49bee653/samestep/internal/words"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+func replayStepCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "step",
+		Usage:     "look at one tick: its commands and phases, and what each of them changed",
+		ArgsUsage: "FILE [OTHER]",
+		Description: `Prints, for tick T, each command with what it changed, and whether the rules refuse it
+in the state before the tick; what changed in each phase that the rules mark; events
+and random draws; and all changes. It simulates the match with the game's code. What a
+command changed is the difference between the tick with the commands up to this one and
+the tick with those before it.
+
+With OTHER, a second replay, it prints both sides and what differs between them before
+and after the tick. Of a bundle, the sides are the replay and the states of the player,
+if it has one after that tick.
+
+It then reads words from standard input, one on each line:
+
+  next, previous, tick N   go to another tick
+  path PATH, path          show only the field at PATH or below it; show all
+  limit N                  print at most N lines of fields of a part
+  help, quit
+
+It prints tick T, and then each tick that a word names. With --json it prints each
+tick as one JSON value with all fields.
+
+Exits with 3 if the last tick differs between two sides, and with 7 if the rules panic
+in it.`,
+		Flags: []cli.Flag{
+			console.JSONFlag, gameset.PathFlag, gameset.MaxTicksFlag, gameset.AssetsFlag, limitFlag,
+			oneTickFlag,
+		},
+		Action: replayStep,
+	}
+}
+
+func replayStep(c *cli.Context) error {
+	if err := console.Between(c, "limit", 0, 0); err != nil {
+		return err
+	}
+	a, err := OpenStepSide(c, c.Args().First())
+	if err != nil {
+		return err
+	}
+	defer a.File.Close()
+	s := &Stepping{C: c, A: a, path: c.String(gameset.PathFlag.Name), Limit: c.Int("limit")}
+	if s.Tick, err = oneTick(c, a.File); err != nil {
+		return err
+	}
+	if c.NArg() == 2 {
+		if s.b, err = OpenStepSide(c, c.Args().Get(1)); err != nil {
+			return err
+		}
+		defer s.b.File.Close()
+	}
+	return s.Run(stepInput(c))
+}
+
+// oneTickFlag chooses a tick, see [oneTick].
+var oneTickFlag = &cli.UintFlag{Name: "tick", Usage: "look at tick `T`", DefaultText: "of a bundle, the first that is known to differ; of a replay, that in which the rules panicked"}
+
+// oneTick returns the tick of --tick, or that of the desync in a bundle.
+func oneTick(c *cli.Context, f *replay.File) (lockstep.Tick, error) {
+	b := f.Bundle()
+	switch {
+	case c.IsSet("tick"):
+		return gameset.TickOf(c, "tick"), nil
+	case b == nil:
+		return panicTick(f)
+	}
+	if r := b.Manifest.Resimulation; r != nil && r.First > 0 {
+		return r.First, nil
+	}
+	return b.Manifest.Tick, nil
+}
+
+// panicTick returns the tick in which the rules panicked in a match.
+func panicTick(f *replay.File) (lockstep.Tick, error) {
+	r, err := f.Reader()
+	if err != nil {
+		return 0, err
+	}
+	p, err := replay.FindPanic(r)
+	if p == nil && err == nil {
+		err = console.Usagef("want --tick")
+	}
+	if err != nil {
+		return 0, err
+	}
+	return p.Tick, nil
+}
+
+// A stepSide is a file with a match, and a Stepper of it.
+type stepSide struct {
+	File    *replay.File
+	stepper *stepper.Stepper
+}
+
+// OpenStepSide opens one side of replay step.
+func OpenStepSide(c *cli.Context, name string) (*stepSide, error) {
+	f, err := gameset.OpenReplay(name)
+	if err != nil {
+		return nil, err
+	}
+	g, _, err := gameset.GameIn(c, f)
+	var r *replay.Reader
+	if err == nil {
+		r, err = f.Reader()
+	}
+	if err != nil {
+		f.Close()
+		return nil, gameset.OfFile(name, err)
+	}
+	return &stepSide{f, stepper.New(r, g)}, nil
+}
+
+// step accounts for a tick of the side.
+func (s *stepSide) step(t lockstep.Tick, o stepper.Options) (*stepper.Step, error) {
+	x, err := s.stepper.Step(t, o)
+	var missing *replay.TickError
+	if errors.As(err, &missing) {
+		return nil, console.Usagef("tick %d: %s has ticks %d to %d", missing.Tick, s.File.Path(), missing.First, missing.Last)
+	}
+	return x, gameset.OfFile(s.File.Path(), gameset.PathError(err))
+}
+
+// fieldsOfStep is the number of fields that the JSON of a tick lists at most.
+const fieldsOfStep = 1 << 16
+
+// commandsOfStep is the number of commands of a tick that are accounted for one by one, with --json.
+const commandsOfStep = 256
+
+// show prints a tick. It reports whether two sides differ.
+func (s *Stepping) show() (differs bool, err error) {
+	o := stepper.Options{Path: s.path, Lines: s.Limit, Commands: s.Limit, Fields: fieldsOfStep, MaxTicks: gameset.MaxTicks(s.C)}
+	if s.C.Bool("json") {
+		o.Lines, o.Commands = math.MaxInt, commandsOfStep
+	}
+	simulate, done := gameset.SimulateOptions(s.C)
+	o.Progress = simulate.Progress
+	a, err := s.A.step(s.Tick, o)
+	done()
+	if err != nil {
+		return false, err
+	}
+	s.panics = a.Panic != ""
+	b, second, err := s.other(a, o)
+	if err != nil {
+		return false, err
+	}
+	if b == nil {
+		return false, gameset.Report(s.C, a, nil)
+	}
+	pair, err := stepper.PairSteps(a, b, [2]string{s.A.File.Path(), second}, o)
+	if err != nil {
+		return false, err
+	}
+	return !pair.Same, gameset.Report(s.C, pair, nil)
+}
+
+// other returns the tick of the other side, and its name, or nil if there is none.
+func (s *Stepping) other(a *stepper.Step, o stepper.Options) (b *stepper.Step, name string, err error) {
+	if s.b != nil {
+		b, err = s.b.step(s.Tick, o)
+		return b, s.b.File.Path(), err
+	}
+	bundle := s.A.File.Bundle()
+	if bundle == nil || bundle.Manifest.Tie || bundle.Manifest.Panic != nil {
+		return nil, "", nil
+	}
+	b, err = a.OfPlayer(bundle, o)
+	return b, fmt.Sprintf("player %d, by its states", bundle.Manifest.Player), gameset.OfFile(s.A.File.Path(), err)
+}
+
+// A Stepping is a look at ticks, which words from standard input move.
+type Stepping struct {
+	C      *cli.Context
+	A, b   *stepSide // b is nil without a second file
+	Tick   lockstep.Tick
+	path   string
+	Limit  int
+	panics bool // the rules, in the last tick
+}
+
+// maxStepWord bounds a line of standard input.
+const maxStepWord = 4 << 10
+
+// stepInput returns where the words come from, and whether a person is there who can be asks.
+func stepInput(c *cli.Context) (in io.Reader, asks bool) {
+	f, ok := c.App.Reader.(*os.File)
+	switch {
+	case !ok || !term.IsTerminal(int(f.Fd())):
+		return c.App.Reader, false
+	case console.IsTerminal(c.App.Writer):
+		return c.App.Reader, true
+	}
+	return strings.NewReader(""), false // the output goes elsewhere: nobody would see a question
+}
+
+// Run shows the first tick, and then does what each line of the input says. If it asks, it prints a mistake and reads the
+// next line; else a mistake ends it.
+func (s *Stepping) Run(in io.Reader, asks bool) error {
+	differs, err := s.show()
+	if err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxStepWord)
+	for {
+		if asks {
+			fmt.Fprintf(s.C.App.Writer, "tick %d> ", s.Tick)
+		}
+		if !lines.Scan() {
+			break
+		}
+		before := *s
+		shows, err := s.do(lines.Text())
+		if err == nil && shows {
+			differs, err = s.show()
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return s.result(differs)
+		case err != nil && !asks:
+			return err
+		case err != nil:
+			*s = before
+			fmt.Fprintf(s.C.App.Writer, "%v\n", err)
+		}
+	}
+	return cmp.Or(lines.Err(), s.result(differs))
+}
+
+func (s *Stepping) result(differs bool) error {
+	switch {
+	case differs:
+		return console.ErrDiffers
+	case s.panics:
+		return console.ErrPanicked
+	}
+	return nil
+}
+
+// do does what a line says, and reports whether there is a tick to show. At quit it returns io.EOF.
+func (s *Stepping) do(line string) (shows bool, err error) {
+	word, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+	value = strings.TrimSpace(value)
+	takes := map[string]bool{"tick": true, "t": true, "limit": true, "path": true}
+	if value != "" && !takes[word] {
+		return false, console.Usagef("got %q, want %s alone", line, word)
+	}
+	switch word {
+	case "":
+		return false, nil
+	case "next", "n":
+		s.Tick++
+	case "previous", "p":
+		s.Tick = max(s.Tick, 1) - 1
+	case "tick", "t":
+		n, err := strconv.ParseUint(value, 10, 32)
+		if err != nil {
+			return false, console.Usagef("got tick %q, want a number", value)
+		}
+		s.Tick = lockstep.Tick(n)
+	case "path":
+		s.path = value
+	case "limit":
+		n, err := strconv.ParseUint(value, 10, 31)
+		if err != nil {
+			return false, console.Usagef("got limit %q, want a number", value)
+		}
+		s.Limit = int(n)
+	case "help", "h", "?":
+		_, err := fmt.Fprint(s.C.App.Writer, stepHelp)
+		return false, err
+	case "quit", "q":
+		return false, io.EOF
+	default:
+		return false, console.Usagef("unknown word %q, want next, previous, tick N, path PATH, limit N, help or quit", word)
+	}
+	return true, nil
+}
+
+const stepHelp = `n, next      the next tick
+p, previous  the tick before
+t, tick N    tick N
+path PATH    show the fields at or below PATH; without PATH, all
+limit N      print at most N lines of fields of a part
+q, quit      end
+`
+
+func replayDebugCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "debug",
+		Usage:     "start the debugger Delve just before a tick, with a watchpoint on a field",
+		ArgsUsage: "REPLAY|BUNDLE",
+		Description: `Builds a small program from the sources of the game, which restores the match after
+tick T-1 and computes tick T, and starts Delve (dlv) on it. You stand at the beginning
+of the rules' Step, and the command "written" goes on to the next line that writes the
+field. It needs the go command, and changes neither the sources nor the replay.
+
+With --print, or if dlv is not installed, it leaves the program in a temporary folder
+and prints how to start it. Without a terminal, Delve reads its commands from standard
+input. See docs/desync-line.md.`,
+		Flags: []cli.Flag{
+			oneTickFlag,
+			&cli.StringFlag{Name: "path", Usage: "watch the field at `PATH`, such as Units[17].Pos.X or Units[ID=4000].Health; of a list, its length"},
+			gameset.SourceFlag, gameset.AssetsFlag,
+			&cli.BoolFlag{Name: "print", Usage: "print how to start the debugger, and do not start it"},
+		},
+		Action: gameset.OnReplay(replayDebug),
+	}
+}
+
+func replayDebug(c *cli.Context, f *replay.File) error {
+	tick, err := oneTick(c, f)
+	if err != nil {
+		return err
+	}
+	if tick == 0 {
+		return console.Usagef("--tick: got 0, want at least 1")
+	}
+	o := line.Options{Source: c.String("source"), Tick: tick}
+	if err := gameset.LineAssets(c, f, &o); err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "samestep-debug-")
+	if err != nil {
+		return err
+	}
+	ctx, stop := console.Interruptible(c)
+	session, err := line.Prepare(ctx, f, folder, c.String("path"), o)
+	interrupted := context.Cause(ctx)
+	stop()
+	if err != nil {
+		return cmp.Or(interrupted, errors.Join(err, os.RemoveAll(folder)))
+	}
+	var panicked error
+	if session.Panic != "" {
+		panicked = console.ErrPanicked
+	}
+	delve, missing := exec.LookPath("dlv")
+	if c.Bool("print") || missing != nil {
+		err := session.WriteText(c.App.Writer)
+		if err == nil && missing != nil {
+			fmt.Fprintf(c.App.ErrWriter, "%s: dlv is not installed: go install github.com/go-delve/delve/cmd/dlv@latest\n", c.App.Name)
+		}
+		return cmp.Or(err, panicked)
+	}
+	defer os.RemoveAll(folder)
+	if err := session.WriteNotes(c.App.ErrWriter); err != nil {
+		return err
+	}
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt) // which is for the debugger
+	defer signal.Reset(os.Interrupt)
+	terminal := term.IsTerminal(int(os.Stdin.Fd())) && console.IsTerminal(c.App.Writer)
+	err = session.Run(c.Context, delve, terminal, c.App.Reader, c.App.Writer.(*words.Cleaner).Unwrap(), c.App.ErrWriter.(*words.Cleaner).Unwrap())
+	return cmp.Or(err, panicked)
+}

@@ -1,0 +1,403 @@
+//go:build !js
+
+package serving
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/server"
+)
+
+// A MatchPolicy has the policies of a server for its matches.
+type MatchPolicy struct {
+	Ctx     context.Context
+	Flags   *cli.Context
+	Game    *gameset.Playable
+	Bot     string        // the name of the game's bots, "" for the usual ones
+	Players uint8         // of a match whose request does not say how many
+	Idle    time.Duration // ends a match with only bots, where server.Options.IdleMatch ends none; 0: never
+
+	openReplay func(ctx context.Context, name string) (*os.File, error) // of the server; nil without one
+
+	Host            host.Options
+	DelaySpectators time.Duration
+	Adaptive        bool // the input delay follows the players' connections
+	substitutes     bool // bots play for players whose seats are taken over
+	Start           string
+	countdown       time.Duration
+	readyDeadline   time.Duration
+}
+
+// defaultReadyDeadline is how long some players can keep the others in a lobby.
+const defaultReadyDeadline = 5 * time.Minute
+
+// DefaultAbandoned is how long a match goes on that all its players have left.
+const DefaultAbandoned = 30 * time.Second
+
+// NewMatchPolicy returns the policy of the flags of serve.
+func NewMatchPolicy(c *cli.Context, g *gameset.Playable) (*MatchPolicy, error) {
+	if err := console.CheckSettings(c); err != nil {
+		return nil, err
+	}
+	g, err := g.AgainstBots(c)
+	if err != nil {
+		return nil, err
+	}
+	p := &MatchPolicy{
+		Ctx: c.Context, Flags: c, Game: g, Bot: c.String(gameset.BotFlag.Name), Players: uint8(min(c.Uint("players"), lockstep.MaxPlayers)), DelaySpectators: c.Duration("spectator-delay"),
+		Host: host.Options{
+			Relay: c.Bool("relay"), AnonymousSpectators: watchedByAll(c), SpectatorChat: true, VoteKick: c.Bool("vote-kick"),
+			Grace:     lockstep.Time(c.Duration("grace").Microseconds()),
+			Abandoned: lockstep.Time(c.Duration("abandoned").Microseconds()), EndLinger: lockstep.Time(c.Duration("linger").Microseconds()),
+			Wait: host.WaitPolicy{Bound: lockstep.Time(c.Duration("wait").Microseconds())},
+			Slow: host.SlowPolicy{Percent: uint16(min(c.Uint("slow"), 1<<15))},
+		},
+	}
+	share := int(c.Duration("share").Microseconds())
+	p.Host.Rates.Pace = host.Rate{N: share, Per: 60 * lockstep.Second, Burst: share}
+	if d := p.DelaySpectators; d < 0 || p.Host.Relay && d > 0 || d > time.Hour {
+		return nil, console.Usagef("spectator-delay: got %v, want at most 1h, and 0 with relay", d)
+	}
+	if err := p.setInputDelay(c.String("input-delay")); err != nil {
+		return nil, err
+	}
+	policies := map[string]host.DesyncPolicy{"log": host.LogDesynced, "resync": host.ResyncDesynced, "remove": host.RemoveDesynced}
+	p.Host.Desync = policies[c.String("desync")]
+	switch sees := c.String("players-see"); {
+	case sees == "views" && g.ViewSchema() == nil:
+		return nil, console.Usagef("players-see: the rules of %s have no views (Rules.View)", g.Name())
+	case sees == "views" && (p.Host.Relay || p.DelaySpectators > 0):
+		return nil, console.Usagef("players-see: got views, want neither relay nor spectator-delay")
+	default:
+		p.Host.Views.Only = sees == "views"
+	}
+	if p.substitutes = c.Bool("substitutes"); p.substitutes && p.Host.Relay {
+		return nil, console.Usagef("substitutes: %v", errSubstitutes)
+	}
+	p.readyDeadline = c.Duration("ready-deadline")
+	if err := p.readStart(c.String("start"), c.Duration("countdown")); err != nil {
+		return nil, err
+	}
+	p.setInactive(c)
+	return p, nil
+}
+
+// readStart reads start and countdown.
+func (p *MatchPolicy) readStart(text string, countdown time.Duration) error {
+	start, err := parseStart(text)
+	if err != nil {
+		return console.Usagef("start: %v", err)
+	}
+	p.setStart(text, start, countdown)
+	return nil
+}
+
+// setStart sets when a match begins.
+func (p *MatchPolicy) setStart(text string, start host.StartPolicy, countdown time.Duration) {
+	if start.Ready {
+		start.Countdown = lockstep.Time(countdown.Microseconds())
+		start.Deadline = cmp.Or(lockstep.Time(p.readyDeadline.Microseconds()), -1) // for a Host 0 is the default
+	}
+	p.Start, p.countdown, p.Host.Start = text, countdown, start
+}
+
+// A requestedPolicy has the policies that a request for a match may set. "" and nil are those of the server.
+type requestedPolicy struct {
+	Bot         string `json:"bot"`       // see NamedBot
+	Start       string `json:"start"`     // see parseStart
+	Countdown   string `json:"countdown"` // such as 5s
+	Substitutes *bool  `json:"substitutes"`
+}
+
+// applyFlags sets the policies of the matches of --matches. It refuses flags that would have no effect.
+func (p *MatchPolicy) applyFlags(c *cli.Context, specs []server.MatchSpec) error {
+	bots := c.Uint("bots")
+	if c.Duration("inactive") == 0 && p.Host.Inactive.Then != host.ReportInactive {
+		return console.Usagef("inactive-then: got %s with inactive 0, which never happens", c.String("inactive-then"))
+	}
+	for i := range specs {
+		if most := mostStart(&specs[i], bots); c.IsSet("start") && p.Host.Start.Players > most {
+			return console.Usagef("start: got %d players, want at most %d, the seats without a bot", p.Host.Start.Players, most)
+		}
+		if c.IsSet("countdown") && !p.Host.Start.Ready {
+			return console.Usagef("countdown: %v", errCountdown)
+		}
+		p.apply(&specs[i], bots)
+	}
+	return nil
+}
+
+// applyTo sets the policies of a match that a request asks for.
+func (p *MatchPolicy) applyTo(spec *server.MatchSpec, r *requestedPolicy, bots uint8) error {
+	text, start, countdown := p.Start, p.Host.Start, p.countdown
+	var err error
+	if r.Bot != "" {
+		if p.Game, err = p.Game.Against(r.Bot); err != nil {
+			return err
+		}
+		p.Bot = r.Bot
+	}
+	if r.Start != "" {
+		text = r.Start
+		if start, err = parseStart(text); err != nil {
+			return fmt.Errorf("start: %w", err)
+		}
+		if most := mostStart(spec, uint(bots)); start.Players > most {
+			return fmt.Errorf("start: got %d players, want at most %d, the seats without a bot", start.Players, most)
+		}
+	}
+	if r.Countdown != "" {
+		countdown, err = time.ParseDuration(r.Countdown)
+		if err != nil || countdown < 0 || countdown > maxCountdown {
+			return fmt.Errorf("countdown: got %.32q, want 0s to %v", r.Countdown, maxCountdown)
+		}
+		if !start.Ready {
+			return fmt.Errorf("countdown: %w", errCountdown)
+		}
+	}
+	p.setStart(text, start, countdown)
+	if r.Substitutes != nil {
+		p.substitutes = *r.Substitutes
+	}
+	if p.substitutes && p.Host.Relay {
+		return fmt.Errorf("substitutes: %w", errSubstitutes)
+	}
+	p.apply(spec, uint(bots))
+	return nil
+}
+
+// setInactive sets the policy for players who give no command.
+func (p *MatchPolicy) setInactive(c *cli.Context) {
+	after := c.Duration("inactive")
+	actions := map[string]host.InactiveAction{"report": host.ReportInactive, "takeover": host.TakeOverInactive, "remove": host.RemoveInactive}
+	action := actions[c.String("inactive-then")]
+	if after == 0 {
+		after = -time.Second // for a Host 0 is the default
+	}
+	p.Host.Inactive = host.InactivePolicy{After: lockstep.Time(after.Microseconds()), Then: action}
+}
+
+// Of returns the same policy for the matches of another game, with its usual bots if it has none of that name.
+func (p *MatchPolicy) Of(g *gameset.Playable) *MatchPolicy {
+	other := *p
+	with, err := g.Against(p.Bot)
+	if err != nil {
+		with, other.Bot = g, ""
+	}
+	other.Game = with
+	return &other
+}
+
+func (p *MatchPolicy) setInputDelay(text string) error {
+	if p.Adaptive = text == "auto"; p.Adaptive {
+		return nil
+	}
+	n, err := strconv.ParseUint(text, 10, 8)
+	if err != nil || n < 1 || n > record.MaxInputDelay {
+		return console.Usagef("input-delay: got %q, want auto or 1 to %d", text, record.MaxInputDelay)
+	}
+	p.Host.InputDelay = lockstep.Tick(n)
+	return nil
+}
+
+// apply sets the options of a match, of which those in ticks depend on its period, and gives its last seats to bots.
+func (p *MatchPolicy) apply(spec *server.MatchSpec, bots uint) {
+	o, s := p.Host, spec.Settings
+	o.SpectatorDelay = lockstep.Tick(s.TicksIn(p.DelaySpectators.Microseconds()))
+	if p.Adaptive {
+		o.Delay = host.DelayPolicy{Min: 1, Max: lockstep.Tick(s.TickRate()/2 + 1)}
+	}
+	o.Views.Every = max(1, lockstep.Tick(s.TickRate())/10)
+	o.Views.Budget = int(p.Flags.Uint("view-bytes")) * int(o.Views.Every) / max(1, int(s.TickRate()))
+	o.Start.Players = min(o.Start.Players, int(s.Players))
+	spec.Host = &o
+	spec.Recorded, spec.Restore = p.recorded(bots), p.Restore
+	spec.Again = func(next *server.MatchSpec) { p.apply(next, bots) }
+	if p.substitutes {
+		spec.Substitute = func(seat lockstep.Player) lockstep.Bot { return p.Game.Bot(seat, uint64(seat)+1) }
+	}
+	if bots > 0 {
+		p.fill(spec, bots)
+	}
+}
+
+// policyFlags are the flags that are policies of a match, besides those that a request can set. A match keeps those of its
+// creation.
+var policyFlags = []string{
+	"spectator-delay", "anonymous-spectators", "relay", "players-see", "view-bytes", "input-delay", "wait", "slow", "share", "vote-kick", "desync",
+	"grace", "abandoned", "linger", "inactive", "inactive-then", "ready-deadline",
+}
+
+// recorded returns the policies of a match as flags, of those that are not the default.
+func (p *MatchPolicy) recorded(bots uint) string {
+	text := []string{fmt.Sprintf("--bots=%d", bots)}
+	if p.Bot != "" {
+		text = append(text, "--bot="+p.Bot)
+	}
+	if p.Start != DefaultStart {
+		text = append(text, "--start="+p.Start)
+	}
+	if p.countdown != defaultCountdown {
+		text = append(text, fmt.Sprintf("--countdown=%v", p.countdown))
+	}
+	if p.substitutes {
+		text = append(text, "--substitutes=true")
+	}
+	for _, name := range policyFlags {
+		if p.Flags.IsSet(name) {
+			text = append(text, fmt.Sprintf("--%s=%v", name, p.Flags.Value(name)))
+		}
+	}
+	if watchedByAll(p.Flags) && !p.Flags.IsSet("anonymous-spectators") {
+		text = append(text, "--anonymous-spectators=true")
+	}
+	return strings.Join(text, " ")
+}
+
+// disclosureFlags are the policy flags that nobody can replace later: the log says who may see what of the match.
+var disclosureFlags = []string{"spectator-delay", "players-see"}
+
+// Restore gives a resumed match the policies of its creation. A flag on the command line of this start replaces its own, unless
+// it is one of disclosureFlags.
+func (p *MatchPolicy) Restore(spec *server.MatchSpec, recorded string) error {
+	set := flag.NewFlagSet("", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	for _, f := range p.Flags.Command.Flags {
+		if err := f.Apply(set); err != nil {
+			return err
+		}
+	}
+	args := strings.Fields(recorded)
+	for _, name := range append(policyFlags, "bots", "bot", "start", "countdown", "substitutes") {
+		if p.Flags.IsSet(name) && !slices.Contains(disclosureFlags, name) {
+			args = append(args, fmt.Sprintf("--%s=%v", name, p.Flags.Value(name)))
+		}
+	}
+	if err := set.Parse(args); err != nil {
+		return err
+	}
+	c := cli.NewContext(p.Flags.App, set, nil)
+	c.Context, c.Command = p.Ctx, p.Flags.Command
+	old, err := NewMatchPolicy(c, p.Game)
+	if err != nil {
+		return err
+	}
+	old.Idle, old.Players = p.Idle, p.Players
+	old.apply(spec, c.Uint("bots"))
+	return nil
+}
+
+// DefaultStart is the default of start: a match in which nobody is there does not begin.
+const DefaultStart = "1"
+
+// The default and the longest countdown.
+const (
+	defaultCountdown = 3 * time.Second
+	maxCountdown     = 10 * time.Minute
+)
+
+var (
+	errSubstitutes = errors.New("got it with relay, want a referee, whose state the bots look at")
+	errCountdown   = errors.New("got it without a start of ready, want it with ready or ready:N")
+)
+
+// parseStart reads when a match begins: the value of start, or of the field start in a request.
+func parseStart(text string) (start host.StartPolicy, err error) {
+	if text == "now" {
+		return start, nil
+	}
+	number := text
+	if rest, ok := strings.CutPrefix(text, "ready"); ok {
+		if start.Ready = true; rest == "" {
+			return start, nil
+		}
+		number, _ = strings.CutPrefix(rest, ":")
+		if number == rest {
+			number = ""
+		}
+	}
+	n, err := strconv.ParseUint(number, 10, 8)
+	if err != nil || n < 1 || n > lockstep.MaxPlayers {
+		return start, fmt.Errorf("got %q, want now, ready, or a number of players, such as 2 or ready:2", text)
+	}
+	start.Players = int(n)
+	return start, nil
+}
+
+// mostStart returns the most players that a match can wait for: one for each seat without a bot.
+func mostStart(spec *server.MatchSpec, bots uint) int {
+	return max(1, int(spec.Settings.Players)-int(bots))
+}
+
+// fill gives the last seats of a match to bots, so that people get the first ones.
+func (p *MatchPolicy) fill(spec *server.MatchSpec, wanted uint) {
+	spec.Bots, spec.BotKind = make([]lockstep.Bot, spec.Settings.Players), p.Bot
+	bots := int(min(wanted, uint(len(spec.Bots))))
+	for i := range bots {
+		seat := lockstep.Player(len(spec.Bots) - 1 - i)
+		spec.Bots[seat] = SeatedBot(p.Game, seat, uint64(seat)+1)
+	}
+	if p.Idle > 0 {
+		spec.OnStart = func(m *server.Match) { go p.watch(m, bots) }
+	}
+}
+
+// SeatedBot returns a bot that is made at its first turn. There a panic is that of the bot, and leaves its seat; here it would end
+// the server.
+func SeatedBot(g *gameset.Playable, p lockstep.Player, seed uint64) lockstep.Bot {
+	var bot lockstep.Bot
+	return func(s *lockstep.Simulation) []any {
+		if bot == nil {
+			if bot = g.Bot(p, seed); bot == nil {
+				panic("there is none for this seat")
+			}
+		}
+		return bot(s)
+	}
+}
+
+// watch ends a match when only bots have been connected to it for a while.
+func (p *MatchPolicy) watch(m *server.Match, bots int) {
+	check := time.NewTicker(max(time.Second, p.Idle/10))
+	defer check.Stop()
+	alone := time.Now()
+	for {
+		select {
+		case <-m.Done():
+			return
+		case <-check.C:
+		}
+		if v := m.View(); v.Stats.Players+v.Stats.Spectators > bots {
+			alone = time.Now()
+		} else if time.Since(alone) > p.Idle {
+			// The match is over if this fails.
+			_ = m.End(p.Ctx, fmt.Sprintf("only bots were connected for %v", p.Idle))
+			return
+		}
+	}
+}
+
+// openTo also lets guests in, if there may be any.
+func openTo(guests uint, a server.Authorizer) server.Authorizer {
+	if guests == 0 {
+		return a
+	}
+	return server.AnyOf(a, server.Guests{})
+}

@@ -1,0 +1,196 @@
+package server
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/server/internal/livelog"
+)
+
+// NotReady returns the reasons for which the server cannot start another match and write its replay, without paths. It
+// is ready if there are none.
+func (s *Server) NotReady() (reasons []string) {
+	draining, matches, unread := s.registry.load()
+	if draining {
+		reasons = append(reasons, "the server is shutting down")
+	}
+	if most := s.gates.limits.Load().MaxMatches; matches >= most {
+		reasons = append(reasons, fmt.Sprintf("got %d matches, want less than %d", matches, most))
+	}
+	if unread > 0 {
+		reasons = append(reasons, fmt.Sprintf("the bans of %d matches cannot be read", unread))
+	}
+	if r := s.options.Replicator; r != nil {
+		if err := r.Check(); err != nil {
+			reasons = append(reasons, err.Error())
+		}
+	}
+	_, err := s.storage.check()
+	switch {
+	case err != nil:
+		reasons = append(reasons, strings.TrimPrefix(err.Error(), "server: "))
+	case s.registry.census().held[livelog.HeldByFullDisk] > 0: // by a quota, perhaps
+		reasons = append(reasons, livelog.HeldByFullDisk)
+	}
+	return reasons
+}
+
+// ready answers whether another match could start and be written, and which matches are held.
+func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
+	reasons := s.NotReady()
+	status, lines := http.StatusOK, []string{"ready"}
+	if len(reasons) > 0 {
+		status, lines = http.StatusServiceUnavailable, []string{"not ready"}
+	}
+	lines = append(lines, reasons...)
+	held := s.registry.census().held
+	for _, reason := range slices.Sorted(maps.Keys(held)) {
+		if n := held[reason]; n > 0 {
+			lines = append(lines, fmt.Sprintf("matches held: %d, because %s", n, reason))
+		}
+	}
+	h := w.Header()
+	h.Set("Connection", "close") // the budget of connections is the only limit of this route
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	fmt.Fprintln(w, strings.Join(lines, "\n"))
+}
+
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
+	if s.registry.isClosed() {
+		fail(w, codeShutdown, "shutting down")
+		return
+	}
+	w.Header().Set("Connection", "close") // the budget of connections is the only limit of this route
+	w.Write([]byte("ok\n"))
+}
+
+// A matchCollector sums the present values of all matches.
+type matchCollector struct{ server *Server }
+
+var (
+	matchesDesc = prometheus.NewDesc("samestep_matches", "Matches on the server, by state. A match that has ended stays until its connections have closed.", []string{"state"}, nil)
+	heldDesc    = prometheus.NewDesc("samestep_held_matches", "Matches that seal no ticks now, by reason.", []string{"reason"}, nil)
+	rolesDesc   = prometheus.NewDesc("samestep_connections", "Authenticated connections, by role.", []string{"role"}, nil)
+	peersDesc   = prometheus.NewDesc("samestep_peers", "Connections, by state.", []string{"state"}, nil)
+	pathsDesc   = prometheus.NewDesc("samestep_datagram_connections", "Connections that datagrams bring the records now.", nil, nil)
+	memoryDesc  = prometheus.NewDesc("samestep_memory_bytes", "Memory that matches use for their connections, in bytes.", nil, nil)
+	lagDesc     = prometheus.NewDesc("samestep_max_lag_ticks", "Lag of the live connection that is furthest behind, in ticks.", nil, nil)
+	guestDesc   = prometheus.NewDesc("samestep_guests", "What guests' matches use: matches, bots, and bytes of state.", []string{"of"}, nil)
+	guestLimit  = prometheus.NewDesc("samestep_guests_limit", "The limits of samestep_guests.", []string{"of"}, nil)
+	readyDesc   = prometheus.NewDesc("samestep_ready", "1 if the server could start another match and write its replay, else 0.", nil, nil)
+	drainDesc   = prometheus.NewDesc("samestep_draining", "1 while the server drains or stops, so that it starts no match; else 0.", nil, nil)
+	freeDesc    = prometheus.NewDesc("samestep_disk_free_bytes", "Free bytes on the disk of the replays, or -1 if they are unknown.", nil, nil)
+	ageDesc     = prometheus.NewDesc("samestep_disk_write_age_seconds", "How long the disk has not answered the oldest write or sync of a replay, or check of its folder; 0 if it has answered all.", nil, nil)
+	ringDesc    = prometheus.NewDesc("samestep_ring_records", "Records that matches keep for their connections.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (c *matchCollector) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{matchesDesc, heldDesc, rolesDesc, peersDesc, pathsDesc, memoryDesc, lagDesc, ringDesc, readyDesc, drainDesc, freeDesc, ageDesc, guestDesc, guestLimit} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c *matchCollector) Collect(ch chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	s := c.server
+	sum := s.registry.census()
+	for state, n := range sum.states {
+		gauge(matchesDesc, float64(n), matchState(state).String())
+	}
+	for reason, n := range sum.held {
+		gauge(heldDesc, float64(n), reason)
+	}
+	for role, n := range sum.roles {
+		gauge(rolesDesc, float64(n), roleNames[role])
+	}
+	ready := 0.0
+	if len(s.NotReady()) == 0 {
+		ready = 1
+	}
+	gauge(readyDesc, ready)
+	draining := 0.0
+	if s.Draining() {
+		draining = 1
+	}
+	gauge(drainDesc, draining)
+	free, _ := s.storage.check()
+	gauge(freeDesc, float64(free))
+	gauge(ageDesc, s.operations.age().Seconds())
+	gauge(pathsDesc, float64(sum.stats.ByDatagrams))
+	gauge(memoryDesc, float64(sum.stats.Memory))
+	gauge(ringDesc, float64(sum.stats.RingRecords))
+	gauge(lagDesc, float64(sum.stats.MaxLag))
+	for i, n := range sum.stats.Peers {
+		gauge(peersDesc, float64(n), host.PeerState(i).String())
+	}
+	o := s.gates.limits.Load()
+	guests, bots, stateBytes := s.guests.Sum()
+	gauge(guestDesc, float64(guests), "matches")
+	gauge(guestLimit, float64(o.GuestMatches), "matches")
+	gauge(guestDesc, float64(bots), "bots")
+	gauge(guestLimit, float64(o.GuestBots), "bots")
+	gauge(guestDesc, float64(stateBytes), "state_bytes")
+	gauge(guestLimit, float64(o.GuestStateBytes), "state_bytes")
+}
+
+// roleNames are the names of protocol.Role.
+var roleNames = [protocol.Admin + 1]string{"spectator", "player", "admin"}
+
+// A census sums the latest views of all matches.
+type census struct {
+	stats  host.Stats // Peers, ByDatagrams, Memory, RingRecords and MaxLag
+	states [matchStates]int
+	held   map[string]int // matches by the reason of their hold
+	roles  [protocol.Admin + 1]int
+}
+
+// census counts what the server has.
+func (reg *registry) census() *census {
+	c := &census{held: make(map[string]int)}
+	for _, reason := range holdReasons {
+		c.held[reason] = 0
+	}
+	reg.mu.Lock()
+	defer reg.mu.Unlock()
+	c.states[matchRecovering] = len(reg.recoveries.pending)
+	c.states[matchFailed] = len(reg.recoveries.failed)
+	c.states[matchStarting] = -len(reg.recoveries.pending)
+	for _, m := range reg.matches {
+		if m == nil {
+			c.states[matchStarting]++
+			continue
+		}
+		c.add(m.view.Load())
+	}
+	return c
+}
+
+func (c *census) add(v *View) {
+	state := v.state()
+	c.states[state]++
+	if state == matchHeld {
+		c.held[v.Held]++
+	}
+	for role, n := range v.roles {
+		c.roles[role] += n
+	}
+	for i, n := range v.Stats.Peers {
+		c.stats.Peers[i] += n
+	}
+	c.stats.ByDatagrams += v.Stats.ByDatagrams
+	c.stats.Memory += v.Stats.Memory
+	c.stats.RingRecords += v.Stats.RingRecords
+	c.stats.MaxLag = max(c.stats.MaxLag, v.Stats.MaxLag)
+}
