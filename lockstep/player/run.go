@@ -194,13 +194,13 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 	return nil
 }
 
-// View returns the states to draw, and false before the first state has arrived.
-func (c *Client) View() (View, bool) {
+// Interpolation returns the states to draw, and false before the first state has arrived.
+func (c *Client) Interpolation() (Interpolation, bool) {
 	f := c.run.Follower()
 	if f == nil {
-		return View{}, false
+		return Interpolation{}, false
 	}
-	v := View{Previous: c.run.Previous(), Current: f.Simulation(), Fraction: Fraction(c.pace.Fraction())}
+	v := Interpolation{Previous: c.run.Previous(), Current: f.Simulation(), Fraction: Fraction(c.pace.Fraction())}
 	if s := c.predict.Current(); s != nil {
 		v.Previous, v.Current, v.Predicted = c.predict.Previous(), s, true
 	}
@@ -212,8 +212,8 @@ func (c *Client) View() (View, bool) {
 
 // Render calls draw with the client's view, if there is one. With the option CheckRender it returns [ErrWritten] if
 // draw has changed a state.
-func (c *Client) Render(draw func(View)) error {
-	v, ok := c.View()
+func (c *Client) Render(draw func(Interpolation)) error {
+	v, ok := c.Interpolation()
 	if !ok {
 		return nil
 	}
@@ -237,10 +237,10 @@ const fractionBits = 16
 // One is the whole of a Fraction.
 const One Fraction = 1 << fractionBits
 
-// A View is the input of a renderer: two states of the match, one tick apart, and how much of the time between them has
-// passed. Both are read-only: a renderer that writes to one desyncs this client (see [Client.Render]). A View is valid
+// An Interpolation is the input of a renderer: two states of the match, one tick apart, and how much of the time between them has
+// passed. Both are read-only: a renderer that writes to one desyncs this client (see [Client.Render]). It is valid
 // until the next call of the client.
-type View struct {
+type Interpolation struct {
 	Previous  *lockstep.Simulation
 	Current   *lockstep.Simulation
 	Fraction  Fraction

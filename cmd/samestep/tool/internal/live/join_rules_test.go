@@ -70,7 +70,7 @@ func TestFetchedRulesAreChecked(t *testing.T) {
 			defer web.Close()
 			var said []string
 			f := &moduleFetch{
-				want: &server.View{Game: row.game, Build: g.Build(), Rules: row.sum}, pages: []string{web.URL + "/game/matches/m"}, token: "letmein", store: filepath.Join(t.TempDir(), "rules"),
+				want: &server.Status{Game: row.game, Build: g.Build(), Rules: row.sum}, pages: []string{web.URL + "/game/matches/m"}, token: "letmein", store: filepath.Join(t.TempDir(), "rules"),
 				say: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }, answerTime: time.Minute, time: time.Minute,
 			}
 			if strings.HasPrefix(row.name, "no answer") {
@@ -106,7 +106,7 @@ func TestFetchedRulesAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &moduleFetch{
-		want: &server.View{Game: g.Name(), Build: g.Build(), Rules: tooltest.SumOf(b)}, pages: []string{none.URL + "/matches/m", web.URL + "/matches/m"}, store: t.TempDir(),
+		want: &server.Status{Game: g.Name(), Build: g.Build(), Rules: tooltest.SumOf(b)}, pages: []string{none.URL + "/matches/m", web.URL + "/matches/m"}, store: t.TempDir(),
 		say: func(string, ...any) {}, answerTime: time.Minute, time: time.Minute,
 	}
 	kept := filepath.Join(gameset.FetchedIn(f.store), tooltest.SumOf(b)+".wasm")
@@ -143,7 +143,7 @@ func TestRulesOfMatchBySum(t *testing.T) {
 	}
 	c.App.Metadata[gameset.GamesKey] = list
 	for g, sum := range games {
-		if got, err := gameOfMatch(c, &server.View{Game: g.Name(), Build: g.Build(), Rules: sum}, nil, ""); got != g {
+		if got, err := gameOfMatch(c, &server.Status{Game: g.Name(), Build: g.Build(), Rules: sum}, nil, ""); got != g {
 			t.Errorf("a match that names SHA-256 %s has %v, %v", sum, got, err)
 		}
 	}

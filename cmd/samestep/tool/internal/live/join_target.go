@@ -101,7 +101,7 @@ func ask(ctx context.Context, address, token string, follow bool) (*http.Respons
 const maxRedirects = 5
 
 // viewOf asks the server for the view of a match, and shows it a token unless that is "".
-func viewOf(ctx context.Context, page, token string) (*server.View, error) {
+func viewOf(ctx context.Context, page, token string) (*server.Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	answer, err := ask(ctx, page, token, true)
@@ -115,7 +115,7 @@ func viewOf(ctx context.Context, page, token string) (*server.View, error) {
 	if answer.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s: %s", page, console.StatusOf(answer))
 	}
-	v := &server.View{}
+	v := &server.Status{}
 	if err := json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(v); err != nil {
 		return nil, fmt.Errorf("%s: %w", page, err)
 	}
