@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/andybalholm/brotli"
@@ -16,6 +17,19 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
+
+// Packages that cannot become a module, and why.
+func TestRulesBuildRefuses(t *testing.T) {
+	for _, row := range []struct{ name, want string }{
+		{"../../../../../cmd/samestep", "package main"},
+		{"../../../../../fixed", "has no function Rules()"},
+		{"../../../../../nowhere", "nowhere"},
+	} {
+		if _, err := findRules(t.Context(), row.name, "Usual"); err == nil || !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: got %v, want %q", row.name, err, row.want)
+		}
+	}
+}
 
 // The programs that pack writes are those that a release serves without the go command, see TestInspectorPage.
 func TestPack(t *testing.T) {
