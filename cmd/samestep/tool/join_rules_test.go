@@ -48,9 +48,9 @@ func TestJoinFetchesRules(t *testing.T) {
 	}
 	s := tooltest.Serve(t, "--rules", file, "--game", "pebbles", "--players", "2", "--bots", "1", "--set", "base-path=/game/", "--dir", t.TempDir(), "--tick-rate", "100")
 	page := s.URL + "matches/match-1"
-	view, err := tooltest.View(t, page)
-	if err != nil || view.Rules != tooltest.SumOf(b) {
-		t.Fatalf("the view has the module %q, %v, want %s", view.Rules, err, tooltest.SumOf(b))
+	status, err := tooltest.View(t, page)
+	if err != nil || status.Rules != tooltest.SumOf(b) {
+		t.Fatalf("the status has the module %q, %v, want %s", status.Rules, err, tooltest.SumOf(b))
 	}
 	join := func(long string) string {
 		t.Helper()
@@ -66,7 +66,7 @@ func TestJoinFetchesRules(t *testing.T) {
 		}
 		return errs.String()
 	}
-	want := fmt.Sprintf("got the rules of pebbles build %s from %srules/%s.wasm", view.Build, s.URL, tooltest.SumOf(b))
+	want := fmt.Sprintf("got the rules of pebbles build %s from %srules/%s.wasm", status.Build, s.URL, tooltest.SumOf(b))
 	if said := join("2s"); !strings.Contains(said, want) {
 		t.Errorf("join said %q, want %q", said, want)
 	}

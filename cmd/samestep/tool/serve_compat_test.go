@@ -91,11 +91,11 @@ func TestCompatSettings(t *testing.T) {
 		"--set compat=true --set player-tokens=a,b": {60, 100, 600},
 	} {
 		s := tooltest.Serve(t, append([]string{"--game", "platforms", "--dir", ""}, strings.Fields(flags)...)...)
-		view, err := tooltest.View(t, s.URL+"/matches/match-1")
+		status, err := tooltest.View(t, s.URL+"/matches/match-1")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := view.Settings; uint32(got.TickRate()) != want[0] || uint32(got.CheckEvery) != want[1] || got.KeyframeEvery != want[2] {
+		if got := status.Settings; uint32(got.TickRate()) != want[0] || uint32(got.CheckEvery) != want[1] || got.KeyframeEvery != want[2] {
 			t.Errorf("%q: got %+v, want %v", flags, got, want)
 		}
 		s.Stop()

@@ -183,12 +183,12 @@ func Fetch(t *testing.T, url string) (status int, body, kind string) {
 }
 
 // View returns what a server tells of the match at a URL.
-func View(t *testing.T, url string) (*server.View, error) {
+func View(t *testing.T, url string) (*server.Status, error) {
 	t.Helper()
 	status, body, _ := Fetch(t, url)
 	if status != http.StatusOK {
 		return nil, fmt.Errorf("%s: got status %d: %s", url, status, body)
 	}
-	v := new(server.View)
+	v := new(server.Status)
 	return v, json.Unmarshal([]byte(body), v)
 }

@@ -270,11 +270,11 @@ func (d *doctor) clock(answer *http.Response) {
 func (d *doctor) match(ctx context.Context) bool {
 	if d.page == "" {
 		_, b, err := d.get(ctx, d.url.JoinPath("matches").String())
-		var list []server.View
+		var list []server.Status
 		if err == nil {
 			err = json.Unmarshal(b, &list)
 		}
-		i := slices.IndexFunc(list, func(v server.View) bool { return v.Ended == "" })
+		i := slices.IndexFunc(list, func(v server.Status) bool { return v.Ended == "" })
 		if err == nil && i < 0 {
 			err = errors.New("the server has no match that runs")
 		}
@@ -285,7 +285,7 @@ func (d *doctor) match(ctx context.Context) bool {
 			return d.found("match", "", err, "")
 		}
 	}
-	v, err := viewOf(ctx, d.page, "")
+	v, err := statusOf(ctx, d.page, "")
 	if err == nil && v.Ended != "" {
 		err = fmt.Errorf("it has ended: %s", v.Ended)
 	}

@@ -128,20 +128,20 @@ func newJoin(c *cli.Context) (*join, error) {
 		}
 		pages, j.sockets = append(pages, page), append(j.sockets, socket)
 	}
-	view, err := j.await(c.Context, pages)
+	status, err := j.await(c.Context, pages)
 	if err != nil {
 		return nil, err
 	}
-	if j.game, err = gameOfMatch(c, view, pages, j.token); err != nil {
+	if j.game, err = gameOfMatch(c, status, pages, j.token); err != nil {
 		return nil, err
 	}
-	j.summary.Match = view.Match
+	j.summary.Match = status.Match
 	feeds := c.Bool("feed")
 	switch {
-	case view.PlayersSee == "views" && !feeds:
+	case status.PlayersSee == "views" && !feeds:
 		return nil, console.Usagef("%s shows views only: want --feed", pages[0])
 	case feeds && j.game.ViewSchema() == nil:
-		return nil, console.Usagef("--feed: the rules of %s have no views (Rules.View)", view.Game)
+		return nil, console.Usagef("--feed: the rules of %s have no views (Rules.View)", status.Game)
 	case feeds && (j.corrupt > 0 || c.IsSet("predict") || c.IsSet("predict-late") || c.String("bot") != "none" && c.IsSet("bot")):
 		return nil, console.Usagef("--feed: there is no state, so want no --bot, --predict, --predict-late and --corrupt")
 	case feeds && c.Bool(console.JSONFlag.Name):
@@ -302,21 +302,21 @@ func (j *join) print(w io.Writer) {
 	}
 }
 
-// await returns the view of a match at one of its servers. With --retry it tries again until one answers.
-func (j *join) await(ctx context.Context, pages []string) (view *server.View, err error) {
+// await returns the status of a match at one of its servers. With --retry it tries again until one answers.
+func (j *join) await(ctx context.Context, pages []string) (status *server.Status, err error) {
 	var limit time.Duration
 	if j.flags.IsSet("retry") {
 		limit = j.flags.Duration("retry")
 	}
 	err = insist(ctx, limit, func() error {
 		for _, page := range pages {
-			if view, err = viewOf(ctx, page, j.token); err == nil {
+			if status, err = statusOf(ctx, page, j.token); err == nil {
 				break
 			}
 		}
 		return err
 	})
-	return view, err
+	return status, err
 }
 
 // event counts the client's events.

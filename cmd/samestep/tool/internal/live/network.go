@@ -219,7 +219,7 @@ func (d *networkDemo) play(ctx context.Context, bar *console.Progress) error {
 		{end / 5, func() error { slow.block(d.blockTime()); return nil }},
 		{end * 2 / 5, func() error { d.story.Cut.Tick = first.now(); return first.session.Cut() }},
 		{end / 2, func() error {
-			d.story.Late.Tick, d.story.Late.since = d.match.View().Tick, time.Now()
+			d.story.Late.Tick, d.story.Late.since = d.match.Status().Tick, time.Now()
 			d.join(ctx, "late", playerLink, nil)
 			return nil
 		}},

@@ -117,8 +117,8 @@ func ask(ctx context.Context, address, token string, follow bool) (*http.Respons
 // maxRedirects is how many redirects a request follows.
 const maxRedirects = 5
 
-// viewOf asks the server for the view of a match, and shows it a token unless that is "".
-func viewOf(ctx context.Context, page, token string) (*server.View, error) {
+// statusOf asks the server for the status of a match, and shows it a token unless that is "".
+func statusOf(ctx context.Context, page, token string) (*server.Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	answer, err := ask(ctx, page, token, true)
@@ -132,7 +132,7 @@ func viewOf(ctx context.Context, page, token string) (*server.View, error) {
 	if answer.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s: %s", page, console.StatusOf(answer))
 	}
-	v := &server.View{}
+	v := &server.Status{}
 	if err := json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(v); err != nil {
 		return nil, fmt.Errorf("%s: %w", page, err)
 	}
@@ -156,15 +156,15 @@ const (
 
 // gameOfMatch returns the game of a match: that of a given module or of the program, or else of the module that the match names by its
 // sum, from a folder or from one of the match's servers.
-func gameOfMatch(c *cli.Context, view *server.View, pages []string, token string) (*gameset.Playable, error) {
+func gameOfMatch(c *cli.Context, status *server.Status, pages []string, token string) (*gameset.Playable, error) {
 	m := gameset.ModulesOf(c)
-	if g := gameset.Listed(c).BySum(view.Rules); g != nil && g.Name() == view.Game && g.Build() == view.Build {
+	if g := gameset.Listed(c).BySum(status.Rules); g != nil && g.Name() == status.Game && g.Build() == status.Build {
 		return g, nil
 	}
-	if view.Rules == "" || gameset.Listed(c).Has(view.Game, view.Build) || len(m.Given.Builds(view.Game)) > 0 {
-		return gameset.GameNamed(c, view.Game, view.Build)
+	if status.Rules == "" || gameset.Listed(c).Has(status.Game, status.Build) || len(m.Given.Builds(status.Game)) > 0 {
+		return gameset.GameNamed(c, status.Game, status.Build)
 	}
-	f := &moduleFetch{budget: gameset.NewBudget(c), want: view, pages: pages, token: token, folders: m.Folders, store: gameset.StoreOfUser(), say: m.Warn, answerTime: moduleAnswerTime, time: moduleTime}
+	f := &moduleFetch{budget: gameset.NewBudget(c), want: status, pages: pages, token: token, folders: m.Folders, store: gameset.StoreOfUser(), say: m.Warn, answerTime: moduleAnswerTime, time: moduleTime}
 	g, err := f.find(c.Context)
 	if err != nil {
 		return nil, fmt.Errorf("the rules of the match: %w", err)
@@ -175,7 +175,7 @@ func gameOfMatch(c *cli.Context, view *server.View, pages []string, token string
 // A moduleFetch gets the module of a match that the match's servers name by its SHA-256.
 type moduleFetch struct {
 	budget     *wasm.Budget // of the game; nil: none
-	want       *server.View
+	want       *server.Status
 	pages      []string // URLs of the match
 	token      string   // that its servers are shown, or ""
 	folders    []string // of modules, where it may be, besides the user's

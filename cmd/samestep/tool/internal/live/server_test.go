@@ -41,7 +41,7 @@ func TestViewShowsToken(t *testing.T) {
 	}))
 	defer web.Close()
 	for path, want := range map[string][]string{"/": {"Bearer letmein"}, "/elsewhere": {"Bearer letmein", ""}} {
-		if _, err := viewOf(t.Context(), web.URL+path, "letmein"); err != nil {
+		if _, err := statusOf(t.Context(), web.URL+path, "letmein"); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
 		for i, want := range want {
@@ -73,7 +73,7 @@ func TestInsist(t *testing.T) {
 			}))
 			defer web.Close()
 			err := insist(t.Context(), 0, func() error {
-				_, err := viewOf(t.Context(), web.URL, "")
+				_, err := statusOf(t.Context(), web.URL, "")
 				return err
 			})
 			if asked != row.asked || (err == nil) != (row.asked == 2) || errors.Is(err, errCrowded) {
@@ -95,7 +95,7 @@ func TestForeignStatusLine(t *testing.T) {
 		c.Close()
 	}))
 	defer web.Close()
-	if _, err := viewOf(t.Context(), web.URL, ""); err == nil || !strings.HasSuffix(err.Error(), ": 404 Not Found") {
+	if _, err := statusOf(t.Context(), web.URL, ""); err == nil || !strings.HasSuffix(err.Error(), ": 404 Not Found") {
 		t.Errorf("got %.200v", err)
 	}
 	http.DefaultClient.CloseIdleConnections()
@@ -151,7 +151,7 @@ func TestFetchedRulesAreChecked(t *testing.T) {
 			defer web.Close()
 			var said []string
 			f := &moduleFetch{
-				want: &server.View{Game: row.game, Build: g.Build(), Rules: row.sum}, pages: []string{web.URL + "/game/matches/m"}, token: "letmein", store: filepath.Join(t.TempDir(), "rules"),
+				want: &server.Status{Game: row.game, Build: g.Build(), Rules: row.sum}, pages: []string{web.URL + "/game/matches/m"}, token: "letmein", store: filepath.Join(t.TempDir(), "rules"),
 				say: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }, answerTime: time.Minute, time: time.Minute,
 			}
 			if strings.HasPrefix(row.name, "no answer") {
@@ -187,7 +187,7 @@ func TestFetchedRulesAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &moduleFetch{
-		want: &server.View{Game: g.Name(), Build: g.Build(), Rules: tooltest.SumOf(b)}, pages: []string{none.URL + "/matches/m", web.URL + "/matches/m"}, store: t.TempDir(),
+		want: &server.Status{Game: g.Name(), Build: g.Build(), Rules: tooltest.SumOf(b)}, pages: []string{none.URL + "/matches/m", web.URL + "/matches/m"}, store: t.TempDir(),
 		say: func(string, ...any) {}, answerTime: time.Minute, time: time.Minute,
 	}
 	kept := filepath.Join(gameset.FetchedIn(f.store), tooltest.SumOf(b)+".wasm")
@@ -224,7 +224,7 @@ func TestRulesOfMatchBySum(t *testing.T) {
 	}
 	c.App.Metadata[gameset.GamesKey] = list
 	for g, sum := range games {
-		if got, err := gameOfMatch(c, &server.View{Game: g.Name(), Build: g.Build(), Rules: sum}, nil, ""); got != g {
+		if got, err := gameOfMatch(c, &server.Status{Game: g.Name(), Build: g.Build(), Rules: sum}, nil, ""); got != g {
 			t.Errorf("a match that names SHA-256 %s has %v, %v", sum, got, err)
 		}
 	}
