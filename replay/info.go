@@ -400,7 +400,7 @@ func (info *Info) MarshalJSON() ([]byte, error) {
 		return json.Marshal(struct {
 			Class Class  `json:"class"`
 			Error string `json:"error"`
-		}{ClassOf(info.Err), errorText(info.Err)})
+		}{ClassOf(info.Err), words.OfError(info.Err)})
 	}
 	type plain Info // without this method
 	h := info.Header
@@ -416,7 +416,7 @@ func (info *Info) MarshalJSON() ([]byte, error) {
 		BytesPerTick float64 `json:"bytes_per_tick"`
 		Class        Class   `json:"class"`
 		Error        string  `json:"error,omitempty"`
-	}{h.Game, h.Build, h.Match.String(), h.Engine, h.Platform, info.sources(), h.Settings, (*plain)(info), info.BytesPerTick(), ClassOf(info.Err), errorText(info.Err)})
+	}{h.Game, h.Build, h.Match.String(), h.Engine, h.Platform, info.sources(), h.Settings, (*plain)(info), info.BytesPerTick(), ClassOf(info.Err), words.OfError(info.Err)})
 }
 
 func (info *Info) sources() *record.Sources {
@@ -425,12 +425,4 @@ func (info *Info) sources() *record.Sources {
 	}
 	s := record.ParseSources(info.Header.Sources)
 	return &s
-}
-
-// errorText returns the text of err, or nothing for nil.
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }
