@@ -15,10 +15,10 @@ import (
 // Errors of frames that a simulation cannot apply.
 var (
 	// ErrGap reports a frame beyond the next tick.
-	ErrGap = errors.New("frames are missing")
+	ErrGap = errors.New("missing frames")
 
 	// ErrRepeat reports a frame of a tick that was already simulated.
-	ErrRepeat = errors.New("frame was applied already")
+	ErrRepeat = errors.New("frame already applied")
 )
 
 // A Simulation is one copy of a match's state, and advances it. It belongs to one goroutine.

@@ -79,19 +79,19 @@ func (e *TickError) Text() string {
 }
 
 // ErrNoGame: the state must be simulated, but the game's code is missing.
-var ErrNoGame = errors.New("no keyframe, and the game's code is not at hand")
+var ErrNoGame = errors.New("no keyframe, and the game's code is missing")
 
 // ErrReplaced: a followed file became shorter, or its name became another file's, before the match was over.
 var ErrReplaced = errors.New("the file was cut or replaced while it was followed")
 
 // ErrIdle: nothing new came for the time that the options say.
-var ErrIdle = errors.New("nothing came any more")
+var ErrIdle = errors.New("no new records")
 
 // ErrBundle is wrapped by the errors of [OpenBundle], but for those of another format, which wrap [ErrUnsupported].
 var ErrBundle = errors.New("replay: not a bundle")
 
 // ErrSignature is wrapped by the error of a file that has no signature of the key, or was changed after it.
-var ErrSignature = errors.New("not signed so")
+var ErrSignature = errors.New("signature check failed")
 
 // ErrDiskFull is wrapped by the error of a Writer that ran out of room. The file is whole, up to a torn block at the
 // end.

@@ -177,7 +177,7 @@ func follow(a *Ancestor, hash uint64, parent *Reader, g *lockstep.Game, o Simula
 }
 
 func findParent(a *Ancestor, candidates []candidate) (*File, string) {
-	why := "its replay is not at hand"
+	why := "its replay was not found"
 	for _, c := range candidates {
 		f, err := c.open(c.path)
 		if err != nil {

@@ -392,7 +392,7 @@ func (r *Reader) holds(h *lockstep.Header, k *record.Keyframe) bool {
 }
 
 func (r *Reader) odd(t lockstep.Tick) error {
-	return r.damage(fmt.Errorf("%w: keyframe of tick %d: its state is not the one that its checksum is of", ErrCorrupt, t))
+	return r.damage(fmt.Errorf("%w: keyframe of tick %d: its state does not match its checksum", ErrCorrupt, t))
 }
 
 func (v *Verification) add(next *Verification) {

@@ -402,7 +402,7 @@ func (r *jsonReader) fields(n *node, path string, text json.RawMessage) map[stri
 		var value json.RawMessage
 		d.Decode(&value)
 		if _, twice := given[name]; twice {
-			r.fail(path, "%.128q is given twice", name)
+			r.fail(path, "duplicate field %.128q", name)
 		}
 		if !slices.ContainsFunc(r.s.fieldsOf(n), func(f int32) bool { return r.s.nodes[f].name == name }) {
 			r.fail(path, "unknown field %.128q, want %s", name, r.names(n))

@@ -144,7 +144,7 @@ func (r *Recovery) system(t lockstep.Tick, value any) error {
 		return nil
 	}
 	if int(about) >= len(r.seats) {
-		return fmt.Errorf("%w: tick %d speaks of player %d", ErrSeat, t, about)
+		return fmt.Errorf("%w: tick %d refers to player %d", ErrSeat, t, about)
 	}
 	r.seats[about].present = present
 	return nil

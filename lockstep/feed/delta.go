@@ -364,7 +364,7 @@ func (r *deltaReader) each(t *table, what string, rows int, read func(at uint64)
 		case i == 0:
 			at = r.uint(last, what, t.path)
 		case at == last:
-			r.fail("%s%s: got one after the last", what, t.path)
+			r.fail("%s%s: index out of range", what, t.path)
 		default:
 			at += 1 + r.uint(last-at-1, what, t.path)
 		}

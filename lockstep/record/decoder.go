@@ -486,7 +486,7 @@ func (d *Decoder) system(c *Command) error {
 		return fmt.Errorf("%w: %v", ErrContent, err)
 	}
 	if ok && p >= d.contents.seats {
-		return fmt.Errorf("%w: it is about player %d in a match of %d seats", ErrContent, p, d.contents.seats)
+		return fmt.Errorf("%w: player %d in a match of %d seats", ErrContent, p, d.contents.seats)
 	}
 	return nil
 }
