@@ -78,8 +78,7 @@ func (m *Manifest) Where() string {
 	return fmt.Sprintf("on the machine of player %d", m.Player)
 }
 
-// A BundleResimulation is what the machine of a player whose checksum differed has computed when it was asked to compute
-// the ticks again, each time. State hashes are of the ticks after From.
+// A BundleResimulation is what a player's machine has computed when it was asked to compute ticks again. Hashes are of the ticks after From.
 type BundleResimulation struct {
 	From    lockstep.Tick `json:"from"`
 	To      lockstep.Tick `json:"to"`

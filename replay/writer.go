@@ -19,8 +19,7 @@ import (
 // maxBatch is how many bytes of records make the Writer write a batch, whatever the tick.
 const maxBatch = 64 << 10
 
-// maxPacked is how many bytes of records, besides states, the Writer compresses. It writes more as a batch, since they
-// would be in memory several times.
+// maxPacked is how many bytes of records, besides states, the Writer compresses. More become a batch: they would be in memory several times.
 const maxPacked = 2 * maxGathered
 
 // WriterOptions set when and how a Writer writes.
@@ -46,8 +45,7 @@ type WriterOptions struct {
 	Rules *Rules
 }
 
-// A Writer writes the log of a match as a replay file. It is a [lockstep.Log]. Its first error stays: every later call
-// returns it. It belongs to one goroutine.
+// A Writer writes the log of a match as a replay file. Its first error stays: later calls return it. It belongs to one goroutine.
 type Writer struct {
 	w       io.Writer
 	options WriterOptions
@@ -83,9 +81,8 @@ func NewWriter(w io.Writer, o WriterOptions) *Writer {
 	return &Writer{w: w, file: file, options: o, block: make([]byte, headerSpace, maxBatch)}
 }
 
-// Append takes one record, and keeps it in memory until the batch has enough bytes or ticks; see [Writer.Flush]. It
-// allocates nothing. It waits for the disk to write a batch, unless a goroutine does; see [Writer.WriteBehind]. The next
-// Append after a failed sync returns its error.
+// Append takes one record, and keeps it in memory until the batch has enough bytes or ticks; see [Writer.Flush]. It allocates nothing. It
+// waits for the disk to write a batch, unless a goroutine does; see [Writer.WriteBehind].
 func (w *Writer) Append(raw []byte) error {
 	if err := w.check(); err != nil {
 		return err
@@ -165,8 +162,7 @@ func (w *Writer) begin(raw []byte) error {
 	return w.write(prefix)
 }
 
-// keyframe notes the place of a keyframe, and begins a new segment with it if one is due, so that a reader can begin
-// there without the records before it.
+// keyframe notes the place of a keyframe, and begins a segment with it if one is due, so that a reader can begin there.
 func (w *Writer) keyframe(raw []byte) error {
 	t, ok := keyframeTick(raw)
 	if !ok {
@@ -264,9 +260,8 @@ func (w *Writer) Size() int64 { return w.size }
 
 var errClosed = errors.New("replay: the writer is closed")
 
-// Close must be called even after an error. It writes the remaining records, and syncs the destination if it has a
-// method Sync. It does not close the destination. If the match has not ended, the file has no end record, and readers
-// say so.
+// Close must be called even after an error. It writes the remaining records, and syncs the destination if it has a method Sync, but does
+// not close it. If the match has not ended, the file has no end record, and readers say so.
 func (w *Writer) Close() error {
 	if errors.Is(w.err, errClosed) {
 		return w.err
@@ -311,8 +306,7 @@ type emptyRun struct {
 	w     pack.Writer
 }
 
-// add joins a well-formed [record.KindEmpty] to the run, and returns the ticks in it. It reports false, and leaves it
-// out, if the run would become too long for one record.
+// add joins a well-formed [record.KindEmpty] to the run, and returns its ticks; false if the run would become too long for a record.
 func (e *emptyRun) add(raw []byte) (n uint32, ok bool) {
 	e.r.Reset(raw[2:])
 	n = uint32(e.r.Uint(record.MaxEmptyRun))
@@ -361,9 +355,8 @@ func (w *Writer) committer(every time.Duration) *committer {
 	return w.commits
 }
 
-// Commit writes the appended records and calls done when they are as safe as the [Durability] says: at once, or with
-// [SyncCommit] from another goroutine, after a sync. done must not wait. Of several calls during one sync, only the
-// last done is called. None is called after an error, which the next call returns, nor before the file has the records.
+// Commit writes the appended records and calls done when they are as safe as the [Durability] says: at once, or with [SyncCommit] from
+// another goroutine, after a sync. done must not wait. A later call replaces a done that waits. None is called after an error.
 func (w *Writer) Commit(done func()) error {
 	if err := w.Flush(); err != nil {
 		return err

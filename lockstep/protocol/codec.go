@@ -220,16 +220,14 @@ const (
 	server
 )
 
-// A description describes one kind of message: its sender and its values. Reader, Writer, [Kind.String] and the tables
-// of docs/spec/live.md come from it.
+// A description describes a kind of message. Reader, Writer, [Kind.String] and the tables of docs/spec/live.md come from it.
 type description struct {
 	name   string
 	sender side
 	fields []field // in order
 }
 
-// descriptions has each kind of message at the place of its number. After a change here, run go test
-// ./lockstep/protocol -run TestTablesOnPage -rewrite.
+// descriptions has each kind at its number. After a change, run go test ./lockstep/protocol -run TestTablesOnPage -rewrite.
 var descriptions = [256]description{
 	KindAuth: {"auth", client, []field{
 		{name: "protocol", at: func(m *Message) any { return &m.Auth.Protocol }},

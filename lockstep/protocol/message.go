@@ -9,13 +9,11 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A Kind is the kind of a message between a client and a server. Records of the log are messages, too, and have the
-// kinds of [record.Kind].
+// A Kind is the kind of a message between a client and a server. Records of the log are messages, too, and have the kinds of [record.Kind].
 type Kind uint8
 
-// The kinds of messages that are not records: 32 to 47 of a client, 48 to 63 of a server; both send pings and pongs. A
-// new kind has a constant here, a row in descriptions, and fields of Message for values that no other kind has. Tests
-// use 41 and 55 as kinds that nobody knows. CONTRIBUTING.md lists all places.
+// The kinds of messages that are not records: 32 to 47 of a client, 48 to 63 of a server; both send pings and pongs. A new kind has a
+// constant here and a row in descriptions. Tests use 41 and 55 as kinds that nobody knows. CONTRIBUTING.md lists all places.
 const (
 	KindAuth             Kind = 32
 	KindCommand          Kind = 33
@@ -71,8 +69,7 @@ type Position uint64
 // A SessionToken lets a client resume its seat once.
 type SessionToken [16]byte
 
-// A Message is one message that is not a record, decoded. Its Kind says which of the other fields are set; see the
-// tables of docs/spec/live.md.
+// A Message is a message that is no record, decoded. Its Kind says which fields are set; see the tables of docs/spec/live.md.
 type Message struct {
 	Kind Kind
 
@@ -244,8 +241,7 @@ var outcomeTexts = [...]string{"unknown", "right this time", "wrong in the same 
 
 func (o Outcome) String() string { return outcomeTexts[o] }
 
-// OutcomeOf returns the outcome of computing a tick again: right is the state hash of the match, first what the machine
-// had computed, and again what it computed later, each time.
+// OutcomeOf returns the outcome from state hashes: that of the match, what the machine had computed first, and what it computed later.
 func OutcomeOf(right, first uint64, again ...uint64) Outcome {
 	switch {
 	case len(again) == 0:
@@ -267,8 +263,7 @@ func all(hashes []uint64, one uint64) bool {
 	return true
 }
 
-// Subprotocols with which a client shows its session or its token already in the request for the WebSocket, so that a server which is
-// flooded from the client's address can tell it from the flood.
+// Subprotocols with which a client shows its session or token in the request for the WebSocket, so that a flooded server can tell it apart.
 const (
 	ShownSession = "samestep.session." // and the session in hexadecimal digits
 	ShownToken   = "samestep.token."   // and the same of the bytes of the token

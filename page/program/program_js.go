@@ -331,8 +331,7 @@ func (f Functions) When(ready func() bool, more Functions) {
 // scratch is a buffer for data that goes to the page.
 var scratch []byte
 
-// Fill copies the bytes that f appends to an array of the page, and returns their number. If that is more than the array
-// holds, it copies nothing.
+// Fill copies the bytes that f appends to an array of the page, and returns their number. If there is no room, it copies nothing.
 func Fill(array js.Value, f func(dst []byte) []byte) any {
 	scratch = f(scratch[:0])
 	if len(scratch) > array.Length() {
