@@ -90,8 +90,10 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 	if g.kinds, err = record.CompileKinds(rules.Commands); err != nil {
 		return nil, fmt.Errorf("lockstep: game %s: %w", rules.Name, err)
 	}
-	if g.result, err = compileResult(rules.Result); err != nil {
-		return nil, fmt.Errorf("lockstep: result of %s: %w", rules.Name, err)
+	if rules.Result.compile != nil {
+		if g.result, err = rules.Result.compile(); err != nil {
+			return nil, fmt.Errorf("lockstep: result of %s: %w", rules.Name, err)
+		}
 	}
 	if g.view, err = compileView[S, C](rules.View); err != nil {
 		return nil, fmt.Errorf("lockstep: view of %s: %w", rules.Name, err)

@@ -234,13 +234,6 @@ type resultCodec struct {
 	decode func(b []byte) (any, error)
 }
 
-func compileResult(t ResultType) (*resultCodec, error) {
-	if t.compile == nil {
-		return nil, nil
-	}
-	return t.compile()
-}
-
 func (c *resultCodec) description() []byte {
 	if c == nil {
 		return nil

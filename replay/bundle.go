@@ -321,11 +321,6 @@ func (b *Bundle) contents() (sums []string) {
 // Replay returns the replay in the bundle. It returns [ErrLimit] for a larger one than maxBytes.
 func (b *Bundle) Replay(maxBytes int64) ([]byte, error) { return b.read(bundleReplay, maxBytes) }
 
-// CopyReplay writes the replay in the bundle to w. It returns [ErrLimit] for a larger one than maxBytes.
-func (b *Bundle) CopyReplay(w io.Writer, maxBytes int64) error {
-	return b.unpack(w, bundleReplay, maxBytes)
-}
-
 // read returns a file of at most max bytes. It reserves memory for the claimed size only if the limits allow it.
 func (b *Bundle) read(name string, max int64) ([]byte, error) {
 	var p bytes.Buffer

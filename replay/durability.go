@@ -74,12 +74,6 @@ type committer struct {
 	asked func() // to be called after the next sync, or nil
 }
 
-func newCommitter(f syncFile, every time.Duration) *committer {
-	c := &committer{file: f, every: every, dirty: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{})}
-	go c.run()
-	return c
-}
-
 func (c *committer) run() {
 	defer close(c.stopped)
 	pause := time.NewTimer(0)
@@ -180,13 +174,6 @@ type behind struct {
 	full    bool
 	last    bool // closing is closed
 	err     error
-}
-
-func newBehind(file io.Writer) *behind {
-	b := &behind{file: file, closing: make(chan struct{}), stopped: make(chan struct{})}
-	b.changed.L = &b.mu
-	go b.run()
-	return b
 }
 
 // Write takes bytes, and never waits for the disk. It returns the error of an earlier write.
@@ -335,16 +322,6 @@ func (b *behind) failure() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.err
-}
-
-func (b *behind) backlog() Backlog {
-	if b == nil {
-		return Backlog{}
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	waiting := b.given - b.written
-	return Backlog{Bytes: waiting, Since: b.oldest(), Full: b.full, Crowded: waiting > b.crowd()}
 }
 
 // close waits until all bytes are written, and ends the goroutine. A disk that is full now is an error.

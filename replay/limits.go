@@ -1,10 +1,6 @@
 package replay
 
-import (
-	"fmt"
-
-	"github.com/seed-49bee653/samestep/lockstep"
-)
+import "github.com/seed-49bee653/samestep/lockstep"
 
 // The limits of a replay file and of a reader's work. A reader refuses a file that exceeds one, with [ErrLimit].
 // docs/spec/replay.md lists those of the format, docs/limits.md the others; a test compares them with this file.
@@ -72,13 +68,4 @@ func maxTicks(limit lockstep.Tick, size int64) lockstep.Tick {
 		return DefaultMaxTicks
 	}
 	return ticksFree + maxTicksRatio*lockstep.Tick(size)
-}
-
-// tooManyTicks returns ErrLimit for a file of size bytes with too many ticks.
-func tooManyTicks(ticks, limit lockstep.Tick, size int64) error {
-	err := fmt.Errorf("replay: %w: %d ticks to simulate, want at most %d", ErrLimit, ticks, maxTicks(limit, size))
-	if limit == 0 {
-		err = fmt.Errorf("%w for a file of %d bytes without max-ticks", err, size)
-	}
-	return err
 }

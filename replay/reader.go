@@ -304,10 +304,14 @@ func (r *Reader) blockAt(at int64) (kind byte, body []byte, check uint64, end in
 
 // CheckTicks returns [ErrLimit] if a simulation of the file may not have that many ticks with limit as its [SimulateOptions.MaxTicks].
 func (r *Reader) CheckTicks(ticks, limit lockstep.Tick) error {
-	if ticks > maxTicks(limit, r.size) {
-		return tooManyTicks(ticks, limit, r.size)
+	most := maxTicks(limit, r.size)
+	switch {
+	case ticks <= most:
+		return nil
+	case limit == 0:
+		return fmt.Errorf("replay: %w: %d ticks to simulate, want at most %d for a file of %d bytes without max-ticks", ErrLimit, ticks, most, r.size)
 	}
-	return nil
+	return fmt.Errorf("replay: %w: %d ticks to simulate, want at most %d", ErrLimit, ticks, most)
 }
 
 // takeOptional takes a block without records: an index, a signature, rules, or one of an unknown kind, which it skips.

@@ -38,7 +38,12 @@ func upTo(r *Reader, tick lockstep.Tick, log lockstep.Log) (more bool, err error
 		case rec.Kind == record.KindKeyframe && !began && rec.Tick > tick:
 			return false, fmt.Errorf("replay: cut after tick %d of a match that begins at tick %d", tick, rec.Tick)
 		case rec.Ticks() > 0 && rec.Tick > tick:
-			return true, appendEmpty(log, tick-(rec.Tick-rec.Ticks()))
+			for range tick - (rec.Tick - rec.Ticks()) {
+				if err := log.Append([]byte(emptyTick)); err != nil {
+					return true, err
+				}
+			}
+			return true, nil
 		}
 		began = began || rec.Kind == record.KindKeyframe
 		if err := log.Append(r.Record()); err != nil {
@@ -113,15 +118,6 @@ func sealInto(ctx context.Context, sealed, open *os.File, size int64, o WriterOp
 		err = fmt.Errorf("replay: %w: sealed, the match has the content hash %s, want %s", ErrCorrupt, got, want)
 	}
 	return err
-}
-
-func appendEmpty(w lockstep.Log, ticks lockstep.Tick) error {
-	for range ticks {
-		if err := w.Append([]byte(emptyTick)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func end(w *Writer, reason string) error {

@@ -92,7 +92,10 @@ func (w *Writer) Append(raw []byte) error {
 	}
 	if w.options.Durability == SyncFrame && w.file != nil {
 		if kind := record.KindOf(raw); kind.Advances() || kind == record.KindEnd {
-			return w.commit()
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			return w.sync()
 		}
 	}
 	return nil
@@ -330,14 +333,6 @@ func (e *emptyRun) append(dst []byte) []byte {
 	return e.w.Bytes()
 }
 
-// commit writes the appended records and waits until they are on the disk.
-func (w *Writer) commit() error {
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return w.sync()
-}
-
 func (w *Writer) sync() error {
 	if w.file == nil {
 		return nil
@@ -350,7 +345,8 @@ func (w *Writer) sync() error {
 
 func (w *Writer) committer(every time.Duration) *committer {
 	if w.commits == nil {
-		w.commits = newCommitter(w.file, every)
+		w.commits = &committer{file: w.file, every: every, dirty: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{})}
+		go w.commits.run()
 	}
 	return w.commits
 }
@@ -380,7 +376,9 @@ func (w *Writer) WriteBehind() error {
 		return w.fail(fmt.Errorf("sync: %w", err))
 	}
 	w.commits = nil
-	w.behind = newBehind(w.w)
+	w.behind = &behind{file: w.w, closing: make(chan struct{}), stopped: make(chan struct{})}
+	w.behind.changed.L = &w.behind.mu
+	go w.behind.run()
 	w.before = w.size
 	w.w = w.behind
 	if w.file != nil {
@@ -393,7 +391,16 @@ func (w *Writer) WriteBehind() error {
 }
 
 // Backlog returns what was flushed and not yet written; nothing without [Writer.WriteBehind]. It is safe for concurrent use.
-func (w *Writer) Backlog() Backlog { return w.behind.backlog() }
+func (w *Writer) Backlog() Backlog {
+	b := w.behind
+	if b == nil {
+		return Backlog{}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	waiting := b.given - b.written
+	return Backlog{Bytes: waiting, Since: b.oldest(), Full: b.full, Crowded: waiting > b.crowd()}
+}
 
 // Await waits until the file has size bytes, a former [Writer.Size], or until ctx ends. It is safe for concurrent use.
 func (w *Writer) Await(ctx context.Context, size int64) error {

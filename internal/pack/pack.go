@@ -94,7 +94,7 @@ func (r *Reader) Uint(max uint64) uint64 {
 	if !ok {
 		return 0
 	}
-	if !isFixedUint(c) && (c < msgpcode.Uint8 || c > msgpcode.Uint64) {
+	if c > msgpcode.PosFixedNumHigh && (c < msgpcode.Uint8 || c > msgpcode.Uint64) {
 		r.Fail("got code 0x%02x, want an unsigned number", c)
 		return 0
 	}
@@ -214,8 +214,6 @@ func (r *Reader) bound(n, min, max int, what string) {
 		r.err = io.ErrUnexpectedEOF
 	}
 }
-
-func isFixedUint(c byte) bool { return c <= msgpcode.PosFixedNumHigh }
 
 // The sizes in bytes of the smallest forms, from the MessagePack specification.
 

@@ -408,18 +408,13 @@ func (c *Coordinator) announce(k *check, p lockstep.Player, agreed lockstep.Tick
 		}
 	}
 	if resimulation == RefereeWrong {
-		r.Wrong = c.refereeStates(agreed, k.Tick)
-	}
-	c.report(r)
-}
-
-func (c *Coordinator) refereeStates(ticks ...lockstep.Tick) (states []State) {
-	for _, t := range ticks {
-		if b := c.referee.State(t); b != nil {
-			states = append(states, State{t, slices.Clone(b)})
+		for _, t := range [...]lockstep.Tick{agreed, k.Tick} {
+			if b := c.referee.State(t); b != nil {
+				r.Wrong = append(r.Wrong, State{t, slices.Clone(b)})
+			}
 		}
 	}
-	return states
+	c.report(r)
 }
 
 // maxDesyncs bounds the reports that wait for [Coordinator.Desyncs]. The log has every mismatch.

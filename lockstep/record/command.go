@@ -441,27 +441,16 @@ type (
 	InputDelaySet struct{ Ticks uint16 }
 )
 
-// Kinds of the commands of System, numbered separately from the game's. The numbers are part of the log.
-const (
-	kindJoined        CommandKind = 1
-	kindLeft          CommandKind = 2
-	kindLost          CommandKind = 3
-	kindTakenOver     CommandKind = 4
-	kindPaused        CommandKind = 5
-	kindResumed       CommandKind = 6
-	kindSpeedSet      CommandKind = 7
-	kindInputDelaySet CommandKind = 8
-)
-
+// The kinds of the commands of System, numbered apart from the game's. The numbers are part of the log.
 var systemKinds, systemTypes, systemDescriptions = mustCompileKinds(
-	Type[Joined](kindJoined, "joined"),
-	Type[Left](kindLeft, "left"),
-	Type[Lost](kindLost, "lost"),
-	Type[TakenOver](kindTakenOver, "taken over"),
-	Type[Paused](kindPaused, "paused"),
-	Type[Resumed](kindResumed, "resumed"),
-	Type[SpeedSet](kindSpeedSet, "speed set"),
-	Type[InputDelaySet](kindInputDelaySet, "input delay set"),
+	Type[Joined](1, "joined"),
+	Type[Left](2, "left"),
+	Type[Lost](3, "lost"),
+	Type[TakenOver](4, "taken over"),
+	Type[Paused](5, "paused"),
+	Type[Resumed](6, "resumed"),
+	Type[SpeedSet](7, "speed set"),
+	Type[InputDelaySet](8, "input delay set"),
 )
 
 // SystemValue returns the value of a command of [System], such as a *Joined. It needs no game. The error wraps

@@ -382,16 +382,13 @@ func text(n state.Node, b []byte) string {
 	if n.Kind() == state.String {
 		whole := count(b)
 		clipped := min(whole, maxText)
-		return strings.ToValidUTF8(quoted(b[4:4+clipped], whole > clipped), "\uFFFD")
+		quoted := strconv.Quote(string(b[4 : 4+clipped]))
+		if whole > clipped {
+			quoted += "…"
+		}
+		return strings.ToValidUTF8(quoted, "\uFFFD")
 	}
 	return state.Value{Node: n, Bytes: b}.String()
-}
-
-func quoted(b []byte, more bool) string {
-	if more {
-		return strconv.Quote(string(b)) + "…"
-	}
-	return strconv.Quote(string(b))
 }
 
 // summary returns a value in one line of about maxText bytes at most.

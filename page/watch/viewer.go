@@ -385,7 +385,7 @@ func (v *Viewer) step() error {
 			return err
 		}
 	}
-	if err := v.now.Step(&lockstep.Frame{Tick: t, Commands: v.commandsAt(t)}); err != nil {
+	if err := v.now.Step(&lockstep.Frame{Tick: t, Commands: v.commands[v.firstAt(t):v.firstAt(t+1)]}); err != nil {
 		return err
 	}
 	if s := upTo(v.given, t); s != nil && s.tick == t {
