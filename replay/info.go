@@ -396,7 +396,7 @@ func (info *Info) MarshalJSON() ([]byte, error) {
 		return json.Marshal(struct {
 			Class Class  `json:"class"`
 			Error string `json:"error"`
-		}{ClassOf(info.Err), errorText(info.Err)})
+		}{ClassOf(info.Err), words.OfError(info.Err)})
 	}
 	type plain Info // without this method
 	h := info.Header
@@ -412,7 +412,7 @@ func (info *Info) MarshalJSON() ([]byte, error) {
 		BytesPerTick float64 `json:"bytes_per_tick"`
 		Class        Class   `json:"class"`
 		Error        string  `json:"error,omitempty"`
-	}{h.Game, h.Build, h.Match.String(), h.Engine, h.Platform, info.sources(), h.Settings, (*plain)(info), info.BytesPerTick(), ClassOf(info.Err), errorText(info.Err)})
+	}{h.Game, h.Build, h.Match.String(), h.Engine, h.Platform, info.sources(), h.Settings, (*plain)(info), info.BytesPerTick(), ClassOf(info.Err), words.OfError(info.Err)})
 }
 
 func (info *Info) sources() *record.Sources {
@@ -421,12 +421,4 @@ func (info *Info) sources() *record.Sources {
 	}
 	s := record.ParseSources(info.Header.Sources)
 	return &s
-}
-
-// errorText returns the text of err, or nothing for nil.
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }

@@ -192,6 +192,14 @@ func Clipped(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + " …"
 }
 
+// OfError returns the text of an error, or nothing for nil.
+func OfError(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
 // plain has the characters of words that a shell leaves alone.
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
 

@@ -18,6 +18,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/bisect"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
@@ -117,7 +118,7 @@ func ClassOf(err error) replay.Class {
 		damage   *replay.DamageError
 		differs  *lockstep.DesyncError
 		identity *lockstep.IdentityError
-		reports  *desync.ReportsError
+		reports  *bisect.ReportsError
 		verdict  *ClassError
 	)
 	switch {

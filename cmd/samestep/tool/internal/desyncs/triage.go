@@ -18,6 +18,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/recordings"
 	"github.com/seed-49bee653/samestep/desync/triage"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/replay"
@@ -231,7 +232,7 @@ func triageMatch(program string, all []replays.BatchInput) (found triaged) {
 		triageOne(&r, program, &found)
 		return found
 	}
-	d, err := desync.CompareMachines(r.All, desync.RecordingOptions{Limit: 1})
+	d, err := recordings.CompareMachines(r.All, recordings.Options{Limit: 1})
 	if err != nil {
 		for _, one := range r.All {
 			found.failed = append(found.failed, named(one.File, err))

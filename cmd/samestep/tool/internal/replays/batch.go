@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -201,7 +202,7 @@ func (row BatchRow) printJSON(c *cli.Context, path string) error {
 		value = struct {
 			Class string `json:"class"`
 			Error string `json:"error"`
-		}{batchClass(row.Err), errorText(row.Err)}
+		}{batchClass(row.Err), words.OfError(row.Err)}
 	}
 	b, err := gameset.WithRules(value, row.used)
 	if err != nil {
@@ -291,12 +292,4 @@ func noFlags(c *cli.Context, names ...string) error {
 		}
 	}
 	return nil
-}
-
-// errorText returns the text of err, or nothing for nil.
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }

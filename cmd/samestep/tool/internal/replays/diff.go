@@ -16,6 +16,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/bisect"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -213,10 +214,10 @@ func (d *difference) sameSchema() bool {
 }
 
 // describe describes the commands of a tick in the words of the games.
-func (d *difference) describe(f *desync.FrameDifference) *desync.FrameText {
+func (d *difference) describe(f *bisect.FrameDifference) *bisect.FrameText {
 	a, _ := lockstep.NewDescriber(d.a.Head, d.a.Game)
 	b, _ := lockstep.NewDescriber(d.b.Head, d.b.Game) // nil for a header that no game wrote
-	return desync.DescribeFrame(f, a, b, d.limit)
+	return bisect.DescribeFrame(f, a, b, d.limit)
 }
 
 // compareReplays compares two replays, and a state of each.
@@ -229,7 +230,7 @@ func (d *difference) compareReplays(c *cli.Context) error {
 	if err != nil {
 		return d.b.Error(err)
 	}
-	if d.comparison, d.err = desync.Compare(x, y); d.comparison == nil {
+	if d.comparison, d.err = bisect.Compare(x, y); d.comparison == nil {
 		return d.err
 	}
 	d.frame = d.describe(d.comparison.Frame)
@@ -263,8 +264,8 @@ type difference struct {
 	a, b       *gameset.Subject   // the same for the two sides of one bundle
 	path       string             // of the fields
 	limit      int                // of lines of fields, and of commands of a side
-	comparison *desync.Comparison // of two replays, or nil
-	frame      *desync.FrameText  // of the comparison, or nil
+	comparison *bisect.Comparison // of two replays, or nil
+	frame      *bisect.FrameText  // of the comparison, or nil
 	content    [2]replay.PartHash // of both, up to the last tick that both have; only of the same match
 	state      *stateDifference   // nil if no states were compared
 	err        error              // why a replay cannot be read to its end
@@ -379,7 +380,7 @@ func (d *difference) printReplays(line console.Liner) {
 	if x.End {
 		line("end", "%s → %s", x.A.EndText(), x.B.EndText())
 	}
-	for i, s := range []*desync.CompareSide{&x.A, &x.B} {
+	for i, s := range []*bisect.Side{&x.A, &x.B} {
 		if s.Panic != "" {
 			line("panic", "in %s, %s", "AB"[i:i+1], s.Panic)
 		}
@@ -404,8 +405,8 @@ func (d *difference) printReplays(line console.Liner) {
 
 func (d *difference) json(err error) any {
 	story := struct {
-		*desync.Comparison
-		Frame    *desync.FrameText `json:"frame,omitempty"` // replaces the Comparison's
+		*bisect.Comparison
+		Frame    *bisect.FrameText `json:"frame,omitempty"` // replaces the Comparison's
 		Checksum *checksumJSON     `json:"checksum,omitempty"`
 		Keyframe *checksumJSON     `json:"keyframe,omitempty"`
 		State    *stateDifference  `json:"state"`
@@ -413,7 +414,7 @@ func (d *difference) json(err error) any {
 		Other    bool              `json:"different_matches,omitempty"`
 		Same     bool              `json:"same"`
 		Error    string            `json:"error,omitempty"`
-	}{Comparison: d.comparison, Frame: d.frame, State: d.state, Other: d.unrelated() != "", Same: err == nil, Error: errorText(err)}
+	}{Comparison: d.comparison, Frame: d.frame, State: d.state, Other: d.unrelated() != "", Same: err == nil, Error: words.OfError(err)}
 	if x := d.comparison; x != nil {
 		if x.Same() {
 			story.Content = d.content[:]
@@ -433,7 +434,7 @@ type checksumJSON struct {
 }
 
 // newChecksumJSON returns nil for nil.
-func newChecksumJSON(d *desync.ChecksumDifference) *checksumJSON {
+func newChecksumJSON(d *bisect.ChecksumDifference) *checksumJSON {
 	if d == nil {
 		return nil
 	}

@@ -11,13 +11,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
@@ -26,6 +26,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
 )
+
+var styles = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // watch shows the contents of a file.
 func TestWatchFile(t *testing.T) {
@@ -222,7 +224,7 @@ func TestWatchHostileServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &screen{report: r, width: 200, height: 20}
-	for _, text := range []string{r.line, ansi.Strip(m.draw())} {
+	for _, text := range []string{r.line, styles.ReplaceAllString(m.draw(), "")} {
 		if at := script.Control.FindString(text); at != "" || !strings.Contains(text, `a\u001b[31m b`) {
 			t.Errorf("%q in %q", at, text)
 		}
@@ -277,7 +279,7 @@ func TestWatchScreen(t *testing.T) {
 	m.Update(m.Init()())
 	shows := func(what string, rows ...string) {
 		t.Helper()
-		text := ansi.Strip(m.draw())
+		text := styles.ReplaceAllString(m.draw(), "")
 		lines := strings.Split(text, "\n")
 		if len(lines) > m.height {
 			t.Errorf("%s: %d lines on a screen of %d", what, len(lines), m.height)
