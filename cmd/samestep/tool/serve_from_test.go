@@ -200,7 +200,7 @@ func TestPostFrom(t *testing.T) {
 		{`{"name":"x","from":"none-01234567.ssr"}`, 404, "no_replay"},
 		{`{"name":"x","from":"` + parent + `@5x"}`, 400, `got \"5x\" after the @, want a tick`},
 		{`{"name":"x","from":"../` + parent + `"}`, 404, "no_replay"},
-		{`{"name":"x","seats":{"0":"ann"}}`, 400, "got seats without from"},
+		{`{"name":"x","seats":{"0":"ann"}}`, 400, "seats needs from"},
 	} {
 		if status, answer := s.Do(t, http.MethodPost, "/matches", s.Tokens["admin"], row.body); status != row.status || !strings.Contains(answer, row.want) {
 			t.Errorf("%s: got %d %s, want %d %s", row.body, status, answer, row.status, row.want)

@@ -1,6 +1,6 @@
 //go:build !js && !wasip1
 
-package tool
+package replays
 
 import (
 	"bytes"
@@ -10,21 +10,27 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/words"
 )
 
 // A person is asked, and a mistake is not the end. The tick stays where it was.
 func TestStepAsks(t *testing.T) {
 	var out bytes.Buffer
-	c := cli.NewContext(newApp(words.NewCleaner(&out), &out), flag.NewFlagSet("step", flag.ContinueOnError), nil)
-	side, err := replays.OpenStepSide(c, "../../../testdata/replays/duel.ssr")
+	g, err := gameset.New(skirmish.Rules())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer side.File.Close()
-	s := &replays.Stepping{C: c, A: side, Tick: 100, Limit: 20}
-	if err := s.Run(strings.NewReader("nxt\nnext\ntick 100000\npath Unit\nnext\nquit\nnext\n"), true); err != nil {
+	app := &cli.App{Name: "samestep", Writer: words.NewCleaner(&out), ErrWriter: &out, Metadata: map[string]any{gameset.GamesKey: gameset.List{g}}}
+	c := cli.NewContext(app, flag.NewFlagSet("step", flag.ContinueOnError), nil)
+	side, err := openStepSide(c, "../../../../../testdata/replays/duel.ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer side.file.Close()
+	s := &stepping{c: c, a: side, tick: 100, limit: 20}
+	if err := s.run(strings.NewReader("nxt\nnext\ntick 100000\npath Unit\nnext\nquit\nnext\n"), true); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
