@@ -96,7 +96,7 @@ func TestSaveAndServeFrom(t *testing.T) {
 	if !strings.Contains(out, fmt.Sprintf(`in the state after tick %d of "save"`, at)) || !strings.Contains(out, fmt.Sprintf("ticks after tick %d", at)) {
 		t.Errorf("info: %s", out)
 	}
-	if out, _ = tooltest.Requires(t, console.ExitOK, "replay", "verify", replays[0]); !tooltest.Says(out, "not followed: its replay is not at hand") {
+	if out, _ = tooltest.Requires(t, console.ExitOK, "replay", "verify", replays[0]); !tooltest.Says(out, "not followed: its replay was not found") {
 		t.Errorf("verify: %s", out)
 	}
 	if out, _ = tooltest.Requires(t, console.ExitOK, "replay", "verify", replays[0], "--parent", home); !tooltest.Says(out, "its first state is that of "+save) {
