@@ -182,7 +182,7 @@ func findParent(a *Ancestor, candidates []candidate) (*File, string) {
 		}
 		if h, err := f.Header(); err == nil && h.Match.String() == a.Match {
 			r, err := f.Reader()
-			var got ContentHash
+			var got Hash
 			var reached lockstep.Tick
 			if err == nil {
 				got, reached, err = HashContent(r, a.Tick)

@@ -482,7 +482,7 @@ func (r *Reader) takeRulesEvent(rec *record.Record) {
 		return
 	}
 	if b, err := hex.DecodeString(rec.RulesSum()); err == nil && len(b) == sha256.Size {
-		r.rules = &Rules{Sum: RulesSum(b)}
+		r.rules = &Rules{Sum: Hash(b)}
 	}
 }
 

@@ -308,6 +308,15 @@ type description struct {
 	fields []field // in order
 }
 
+type field struct {
+	name      string
+	at        func(*Message) any   // a pointer to where it stands in a Message; its type says how it is written
+	low, high uint64               // limits of a number, or of the length of anything else; high 0: of its type
+	clip      bool                 // the writer cuts a text to the limit
+	check     func(*Message) error // a rule beyond the limits, or nil
+	note      string               // for docs/spec/live.md, after the type and the limits
+}
+
 // descriptions has each kind at its number. After a change, run go test ./lockstep/protocol -run TestTablesOnPage -rewrite.
 var descriptions = [256]description{
 	KindAuth: {"auth", client, []field{

@@ -63,7 +63,7 @@ type listed struct {
 // A listedModule has the rules of a build of a game.
 type listedModule struct {
 	Build string          `json:"build"`
-	Sum   replay.RulesSum `json:"sum"` // the module is in rules/SUM.wasm, relative to the list
+	Sum   replay.Hash `json:"sum"` // the module is in rules/SUM.wasm, relative to the list
 }
 
 // gamesFile is the name of the list of a site's games.
@@ -108,7 +108,7 @@ type stock []stocked
 // A stocked game of a module is known by the sum of the module.
 type stocked struct {
 	Game
-	sum    replay.RulesSum // of Module, if it has one
+	sum    replay.Hash // of Module, if it has one
 	inFile bool            // the module was in a replay
 }
 

@@ -78,7 +78,7 @@ func (v *Viewer) Compare(other *Viewer) error {
 	return nil
 }
 
-func differ(a, b *replay.RulesSum) bool { return a != nil && b != nil && *a != *b }
+func differ(a, b *replay.Hash) bool { return a != nil && b != nil && *a != *b }
 
 // logsAgree returns the last tick before the first check that differs, at which both logs have the same checksum.
 func (v *Viewer) logsAgree(other *Viewer) lockstep.Tick {

@@ -224,7 +224,7 @@ func isBundle(file []byte) bool { return bytes.HasPrefix(file, []byte("PK\x03\x0
 // A Known is a game whose rules a page has.
 type Known struct {
 	*lockstep.Game
-	Sum    replay.RulesSum // of the module with the rules; zeros for rules of the program itself
+	Sum    replay.Hash // of the module with the rules; zeros for rules of the program itself
 	InFile bool            // the module was in a replay
 }
 
@@ -247,7 +247,7 @@ func Fitting(file []byte, all ...Known) (games []*lockstep.Game) {
 		return games
 	}
 	for _, k := range all {
-		if k.Sum == (replay.RulesSum{}) || sum == nil && !k.InFile {
+		if k.Sum == (replay.Hash{}) || sum == nil && !k.InFile {
 			games = append(games, k.Game)
 		}
 	}
@@ -313,7 +313,7 @@ func beginning(file []byte) (*replay.Reader, *lockstep.Header) {
 }
 
 // sumOf returns the sum of the module that a file names, or nil.
-func sumOf(r *replay.Reader) *replay.RulesSum {
+func sumOf(r *replay.Reader) *replay.Hash {
 	if r == nil {
 		return nil
 	}

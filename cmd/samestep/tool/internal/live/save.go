@@ -50,7 +50,7 @@ type savedReplay struct {
 	Match       string             `json:"match"`
 	Tick        lockstep.Tick      `json:"tick"`
 	SizeBytes   int64              `json:"size_bytes,string"`
-	ContentHash replay.ContentHash `json:"content_hash"`
+	ContentHash replay.Hash `json:"content_hash"`
 }
 
 // maxSave is the largest replay that save takes from a server, in bytes.
