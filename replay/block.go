@@ -120,7 +120,6 @@ func parseIndex(body []byte, at int64) ([]mark, error) {
 	return marks, nil
 }
 
-// appendIndex appends the body of an index block that will stand at an offset.
 func appendIndex(dst []byte, marks []mark, at int64) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(marks)))
 	var before mark

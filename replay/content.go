@@ -280,7 +280,6 @@ type Signature struct {
 	Signed bool `json:"signed"`
 }
 
-// signed returns the signatures of a file that was read to its end.
 func (r *Reader) signed(content Hash) []Signature {
 	var all []Signature
 	for _, s := range r.signatures {

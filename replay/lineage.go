@@ -89,7 +89,6 @@ func (l *originLog) Append(raw []byte) error {
 // maxAncestors bounds how far a lineage is followed. A forged one may have no end.
 const maxAncestors = 64
 
-// A beginning is what a replay has before its first tick.
 type beginning struct {
 	tick    lockstep.Tick // of the first keyframe
 	hash    uint64

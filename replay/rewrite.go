@@ -292,7 +292,6 @@ func SignFile(path string, key ed25519.PrivateKey) error {
 	return syncDir(path)
 }
 
-// An interruptible is a file that refuses writes after ctx has ended.
 type interruptible struct {
 	*os.File
 	ctx context.Context

@@ -307,7 +307,6 @@ func checkName(name string, isField bool) string {
 	return ""
 }
 
-// inName reports whether a field's name may have c: an ASCII letter, a digit or an underscore.
 func inName(c byte) bool {
 	return c == '_' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
 }
@@ -425,7 +424,6 @@ func joinPath(path, step string) string {
 	return path + "." + step
 }
 
-// indexStep returns the path step to element j.
 func indexStep(j int) string { return "[" + strconv.Itoa(j) + "]" }
 
 // isWithin reports whether a path is that of whole or of a part of it, both with indexes only.

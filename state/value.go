@@ -63,7 +63,6 @@ func (v Value) Flip() bool {
 	return true
 }
 
-// appendText appends the value at the start of b as text.
 func (n *node) appendText(dst, b []byte) []byte {
 	switch {
 	case n.kind == Bool:

@@ -372,7 +372,6 @@ func (c *Coordinator) Seated(p lockstep.Player) bool {
 	return int(p) < len(c.seats) && c.seats[p].present
 }
 
-// seated returns an error unless p is in the match and the match goes on.
 func (c *Coordinator) seated(p lockstep.Player) error {
 	if c.err == nil && !c.Seated(p) {
 		return fmt.Errorf("%w: player %d is not in the match", ErrSeat, p)

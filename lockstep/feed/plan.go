@@ -24,7 +24,6 @@ const (
 	MaxTags    = 1024
 )
 
-// A column is one number or bool of a row.
 type column struct {
 	path     string // in the row
 	kind     state.Kind
@@ -283,7 +282,6 @@ func (p *Plan) set(o option) error {
 	return nil
 }
 
-// An option is what the tag of a field says, by its path.
 type option struct {
 	Path   string
 	ID     bool

@@ -293,7 +293,6 @@ func Shown(token string, session SessionToken) (all []string) {
 	return all
 }
 
-// A side is an end of a connection, or both of them.
 type side uint8
 
 const (

@@ -246,7 +246,6 @@ type session interface {
 	Retry() error
 }
 
-// A localSession plays a match in this process, in a goroutine of its own.
 type localSession struct {
 	stopping sync.Once
 	stopped  chan struct{}
@@ -285,7 +284,6 @@ func (s *localSession) advance(elapsed time.Duration) bool {
 	return s.match.Advance(s.now) == nil
 }
 
-// end ends the match, so that its replay has an end.
 func (s *localSession) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,7 +23,6 @@ const (
 	listedDiffers = 200     // fields in a Comparison
 )
 
-// A pair is a second replay that goes along with a first one. Both are at the same tick.
 type pair struct {
 	other    *Viewer
 	note     string

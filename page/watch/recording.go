@@ -27,7 +27,6 @@ const (
 	maxRecorded    = 192 << 20 // bytes of recorded states: as many as lines of the allowed size can have
 )
 
-// A recording is the content of a file without the states.
 type recording struct {
 	header     *lockstep.Header
 	size       int
@@ -216,7 +215,6 @@ type Recorded struct {
 // ErrSimulated is returned for a replay that is no recording of another engine. See [Open].
 var ErrSimulated = errors.New("watch: the replay is no recording of another engine")
 
-// maxBundled is the size of the replay in a bundle, in bytes.
 const maxBundled = 256 << 20
 
 func isBundle(file []byte) bool { return bytes.HasPrefix(file, []byte("PK\x03\x04")) }

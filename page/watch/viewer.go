@@ -307,7 +307,6 @@ func (v *Viewer) from() (t lockstep.Tick, jump bool) {
 	return v.Tick(), false
 }
 
-// start returns the tick of the last known state up to the target.
 func (v *Viewer) start() lockstep.Tick {
 	i := sort.Search(len(v.keyframes), func(i int) bool { return v.keyframes[i] > v.target })
 	best := v.keyframes[max(i-1, 0)]
@@ -411,7 +410,6 @@ func (v *Viewer) compare(t lockstep.Tick, want uint64) {
 	v.desyncs[t] = Desync{t, checksum.FormatHash(got), checksum.FormatHash(want)}
 }
 
-// A snapshot is a kept state of a tick.
 type snapshot struct {
 	tick  lockstep.Tick
 	state []byte
