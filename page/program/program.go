@@ -60,7 +60,7 @@ type listed struct {
 }
 
 type listedModule struct {
-	Build string          `json:"build"`
+	Build string      `json:"build"`
 	Sum   replay.Hash `json:"sum"` // the module is in rules/SUM.wasm, relative to the list
 }
 
@@ -106,7 +106,7 @@ type stock []stocked
 type stocked struct {
 	Game
 	sum    replay.Hash // of Module, if it has one
-	inFile bool            // the module was in a replay
+	inFile bool        // the module was in a replay
 }
 
 func (g stocked) is(sum string) bool { return g.Module != nil && g.sum.String() == sum }

@@ -223,7 +223,7 @@ func isBundle(file []byte) bool { return bytes.HasPrefix(file, []byte("PK\x03\x0
 type Known struct {
 	*lockstep.Game
 	Sum    replay.Hash // of the module with the rules; zeros for rules of the program itself
-	InFile bool            // the module was in a replay
+	InFile bool        // the module was in a replay
 }
 
 // Fitting returns the games with which the match in a file may be watched: that of the module that the file names, or else those of
