@@ -63,49 +63,6 @@ type demoStory struct {
 	} `json:"desync"`
 }
 
-// story describes the match, and compares the copies with each other.
-func (m *demoMatch) story(took time.Duration) *demoStory {
-	referee := m.coordinator.Referee()
-	s := &demoStory{}
-	s.apart = gameset.List{m.options.Game}.Apart()
-	s.program, s.games, s.Match.Game = m.options.Program, replay.Games{m.game}, m.game.Name()
-	s.Failures, s.Planted = []string{}, m.planted // not null in JSON
-	s.Match.Players, s.Match.Units, s.Match.Seed, s.Match.Ticks = m.options.Players, m.options.units, m.options.Seed, referee.Tick()
-	s.Match.Commands, s.Match.Rejected, s.Match.Checksum = m.commands, m.rejected, stateHash(referee)
-	s.Match.Seconds, s.Match.TimesRealTime = took.Seconds(), m.options.matchTime().Seconds()/took.Seconds()
-	s.LateJoin.Tick, s.LateJoin.Checksum = m.joined, stateHash(m.late)
-	if every := lockstep.Tick(referee.Header().Settings.KeyframeEvery); every > 0 {
-		s.LateJoin.Keyframe = m.joined / every * every
-	}
-	s.expect(m.late.Tick() == s.Match.Ticks && s.LateJoin.Checksum == s.Match.Checksum, "the late joiner has another state")
-	for _, p := range m.players {
-		if p.seat != m.planted.Player {
-			s.expect(stateHash(p.follower) == s.Match.Checksum, "player %d has another state", p.seat)
-		}
-	}
-	m.compareDesync(s)
-	return s
-}
-
-// compareDesync compares the report of the desync with what was planted.
-func (m *demoMatch) compareDesync(s *demoStory) {
-	if m.report == nil {
-		s.expect(false, "the planted desync was not detected")
-		return
-	}
-	x := &s.Desync
-	x.Report, x.Tick, x.Player = m.report.String(), m.report.Tick, m.report.Player
-	s.expect(x.Player == m.planted.Player, "player %d was blamed", x.Player)
-	if m.divergence == nil || len(m.divergence.Fields.List) == 0 {
-		s.expect(false, "no field that differs was found")
-		return
-	}
-	d, field := m.divergence, m.divergence.Fields.List[0]
-	x.First, x.Section, x.Fields, x.Path, x.Want, x.Got = d.Tick, d.Section, d.Fields.Total, field.Path, field.A, field.B
-	s.expect(x.First == m.planted.Tick, "the first divergent tick is reported as %d", x.First)
-	s.expect(x.Path == m.planted.Path && x.Want == m.planted.Want && x.Got == m.planted.Got, "the field is reported as %s, %s instead of %s", x.Path, x.Got, x.Want)
-}
-
 // readReplay verifies the replay.
 func (s *demoStory) readReplay(path string) error {
 	info, err := s.verify(path, s.Match.Ticks)
@@ -306,6 +263,9 @@ func (d *demoChecks) printEnd(w io.Writer, path string) {
 }
 
 func stateHash(f *lockstep.Follower) string { return checksum.FormatHash(f.Simulation().Hash()) }
+
+// mostDemoPlayers is the largest number of bots of a demo.
+const mostDemoPlayers = 16
 
 // demoOptions are the flags of demo.
 type demoOptions struct {
