@@ -196,8 +196,8 @@ func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
 	}
 	p := h.peers.add(from)
 	p.stream, p.link = syncing.NewStream(&h.syncing, h.now+h.options.AuthTimeout), link.New(h.now)
-	h.wake.at(p.stream.Deadline())
-	if h.ending.Over() && !h.ending.Lingers(h.now, h.seats.seen()) {
+	h.wake.at(p.stream.Deadline)
+	if h.ending.Over && !h.ending.Lingers(h.now, h.seats.seen()) {
 		h.peers.closeEnded(p, h.c.Err())
 	}
 	h.release()
@@ -263,7 +263,7 @@ func (h *Host) Closed(id PeerID) (code protocol.CloseCode, reason string, closed
 func (h *Host) Advance(now lockstep.Time) {
 	h.now = max(h.now, now)
 	h.pace.Start(h.now)
-	if late := h.now - h.wake.due(h.now, h.ending.Over(), h.pace); late > stall {
+	if late := h.now - h.wake.due(h.now, h.ending.Over, h.pace); late > stall {
 		// The program or its machine did not run, so messages that arrived meanwhile were not read.
 		for _, p := range h.peers.all {
 			p.link.Forgive(h.now, late)
@@ -276,12 +276,12 @@ func (h *Host) Advance(now lockstep.Time) {
 		h.evidence.Forgive(late)
 	}
 	for range h.options.MaxCatchUp {
-		if h.ending.Over() || h.c.Err() != nil || h.pace.Due() > h.now || !h.ready() {
+		if h.ending.Over || h.c.Err() != nil || h.pace.Due() > h.now || !h.ready() {
 			break
 		}
 		h.tick()
 	}
-	if !h.ending.Over() && h.c.Err() == nil && h.pace.Due() <= h.now {
+	if !h.ending.Over && h.c.Err() == nil && h.pace.Due() <= h.now {
 		if late := h.pace.Skip(h.now); late > 0 {
 			h.stats.Skipped += uint64(late)
 			h.out.event(Event{Kind: TicksSkipped, Player: lockstep.System, Number: late})
@@ -289,7 +289,7 @@ func (h *Host) Advance(now lockstep.Time) {
 	}
 	h.logSeats()
 	h.seats.tell()
-	if h.c.Err() != nil && !h.ending.Over() {
+	if h.c.Err() != nil && !h.ending.Over {
 		h.finish()
 	}
 	h.keepTime()
@@ -311,7 +311,7 @@ func (h *Host) Ready() *Ready {
 	h.out.made.clear()
 	r := h.out.given
 	r.cut()
-	r.Position, r.Next = h.ring.Next(), h.wake.due(h.now, h.ending.Over(), h.pace)
+	r.Position, r.Next = h.ring.Next(), h.wake.due(h.now, h.ending.Over, h.pace)
 	h.log.markNew(&h.peers, h.seats.table)
 	r.Peers = h.peers.takeDirty(r.Peers)
 	return &r.Ready
@@ -322,7 +322,7 @@ func (h *Host) Ready() *Ready {
 func (h *Host) Persisted(now lockstep.Time, upTo protocol.Position) {
 	h.now = max(h.now, now)
 	upTo = min(upTo, h.ring.Next())
-	if upTo <= h.log.barrier.Persisted() || h.c.Broken() {
+	if upTo <= h.log.barrier.Persisted || h.c.Broken() {
 		return
 	}
 	h.log.barrier.Durable(upTo)
@@ -331,7 +331,7 @@ func (h *Host) Persisted(now lockstep.Time, upTo protocol.Position) {
 		h.waitingTime()
 	}
 	h.log.markNew(&h.peers, h.seats.table) // frames go before views
-	due, wake := h.views.Await(h.now, h.pace.Period(), !h.ending.Over() && h.peers.read())
+	due, wake := h.views.Await(h.now, h.pace.Period(), !h.ending.Over && h.peers.read())
 	if h.wake.at(wake); due {
 		h.makeViews(false)
 	}
@@ -345,7 +345,7 @@ func (h *Host) Fail(now lockstep.Time, err error) {
 		h.log.lost = h.c.Now() - h.log.persisted()
 	}
 	_ = h.c.BreakOff(h.Now(), err)
-	if !h.ending.Over() {
+	if !h.ending.Over {
 		h.finish()
 	}
 	h.peers.scanned = 0
@@ -429,7 +429,7 @@ func (h *Host) keepTime() {
 		}
 	}
 	h.takeDesyncs()
-	if !h.ending.Over() {
+	if !h.ending.Over {
 		for i := range h.seats.table {
 			if h.seats.graceOver(h.now, lockstep.Player(i)) {
 				h.logSeats()
@@ -443,7 +443,7 @@ func (h *Host) keepTime() {
 					h.seats.noteReady(h.now, p, purse)
 				}
 			}
-			if h.log.talk.Waits() {
+			if h.log.talk.Waits {
 				h.wake.at(h.now + lockstep.Second)
 			}
 		}
@@ -470,16 +470,16 @@ func (h *Host) keepTime() {
 
 // peerTime runs the timers of one peer.
 func (h *Host) peerTime(p *peer) {
-	if h.ending.Over() && h.now >= h.ending.ClosesAt(h.seats.seen()) {
+	if h.ending.Over && h.now >= h.ending.ClosesAt(h.seats.seen()) {
 		h.peers.closeEnded(p, h.c.Err())
 		return
 	}
 	if p.state == Connecting {
-		if h.now >= p.stream.Deadline() {
+		if h.now >= p.stream.Deadline {
 			h.peers.close(p, protocol.CloseTimeout, "no auth in time")
 			return
 		}
-		h.wake.at(p.stream.Deadline())
+		h.wake.at(p.stream.Deadline)
 		return
 	}
 	if p.link.Silent(h.now, h.options.IdleTimeout) {
@@ -497,14 +497,14 @@ func (h *Host) peerTime(p *peer) {
 		}
 	}
 	h.syncTime(p)
-	if h.ending.Over() {
+	if h.ending.Over {
 		h.wake.at(h.ending.ClosesAt(h.seats.seen()))
 	}
 }
 
 // ready reports whether the next tick may be sealed.
 func (h *Host) ready() bool {
-	gathers := h.pace.Held() == "" && h.lobby.Open()
+	gathers := h.pace.Held() == "" && h.lobby.Open
 	if gathers {
 		over, wake := h.lobby.Time(h.now, h.seats.occupants())
 		h.wake.at(wake)
@@ -540,8 +540,8 @@ func (h *Host) paceTime() {
 
 // tellWait tells the peers what the match waits for, if that has changed.
 func (h *Host) tellWait() {
-	now := pace.Situation{Over: h.ending.Over(), Paused: h.c.Paused()}
-	if h.lobby.Open() && !now.Over && !now.Paused && h.pace.Held() == "" {
+	now := pace.Situation{Over: h.ending.Over, Paused: h.c.Paused()}
+	if h.lobby.Open && !now.Over && !now.Paused && h.pace.Held() == "" {
 		w := h.lobby.Wait(h.now, h.seats.occupants())
 		now.Lobby = Wait{Reason: w.Reason, Players: w.Players, Until: w.Until}
 	}
