@@ -26,22 +26,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A Host runs one live match. It owns the Coordinator, the ring of records that all connections share, the connections
-// and their seats. It is a state machine: bytes and the caller's time go in, bytes come out. It has no socket, clock,
-// goroutine or file, and belongs to one goroutine.
-//
-// Its owner (a server, or a test) calls
-//
-//   - Connect, Receive and Disconnect when sockets are opened, read and closed,
-//   - Advance at the time that [Ready] gives, which seals the ticks that are due,
-//   - Ready after any of these. The owner appends the records to the log, and calls Persisted
-//     when they are durable, or Fail. For each peer it then calls Send until it returns nothing
-//     more or the socket is busy, and then Closed.
-//
-// No peer is sent a record that is not persisted, or a state after such a record.
-//
-// See [PeerState] for the states of a connection. A seat belongs to the holder of its token, not to a connection: the
-// latest welcomed connection owns it, and older ones are no longer read.
+// A Host runs one live match; the package's page has its states and its owner's loop. It belongs to one goroutine. No peer is sent a record
+// that is not persisted, or a state after such a record.
 type Host struct {
 	game    *lockstep.Game
 	header  *lockstep.Header
