@@ -253,7 +253,7 @@ func serveAdmins(l net.Listener, s *server.Server, log *slog.Logger) {
 // notifySystemd tells systemd the state of the server, if systemd has started it with Type=notify.
 func notifySystemd(state string, log *slog.Logger) {
 	if _, err := daemon.SdNotify(false, state); err != nil {
-		log.Warn("systemd was not notified", "state", state, "err", err)
+		log.Warn("systemd not notified", "state", state, "err", err)
 	}
 }
 
@@ -261,7 +261,7 @@ func notifySystemd(state string, log *slog.Logger) {
 func keepWatchdogFed(log *slog.Logger) (stop func()) {
 	period, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {
-		log.Warn("the watchdog of systemd is not used", "err", err)
+		log.Warn("systemd watchdog not used", "err", err)
 	}
 	if period <= 0 {
 		return func() {}
@@ -302,7 +302,7 @@ func tellAgones(s *server.Server, log *slog.Logger) (stop func(), err error) {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
 		if err := sidecar.Shutdown(ctx); err != nil {
-			log.Error("Agones was not told of the end", "err", err)
+			log.Error("Agones not notified of the shutdown", "err", err)
 		}
 	}, nil
 }
