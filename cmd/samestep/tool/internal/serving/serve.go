@@ -129,16 +129,20 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		beside.Close(ctx)
-	}()
+	if beside != nil {
+		defer func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			defer cancel()
+			beside.Close(ctx)
+		}()
+	}
 	s, err := server.New(o)
 	if err != nil {
 		return err
 	}
-	beside.Serve(s)
+	if beside != nil {
+		beside.Serve(s)
+	}
 	policy.openReplay = s.OpenReplay
 	if c.IsSet("player-tokens") {
 		o.Log.Warn("player-tokens: every user of this machine can take a seat with a short token", "seats", len(playerTokens(c)))
@@ -174,7 +178,9 @@ func serve(c *cli.Context) error {
 	}
 	fmt.Fprintf(c.App.Writer, "listening on %s\n", bound.url())
 	stopped.start(c, s, o.Log, specs)
-	public = beside.Handler(public)
+	if beside != nil {
+		public = beside.Handler(public)
+	}
 	if c.Bool("web") {
 		page, behind := PageOver(begin.game, c, public, o.Log), public
 		public = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -201,7 +207,7 @@ func UntilSignal(ctx context.Context) (_ context.Context, stop func()) {
 	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 }
 
-// ServeUntilInterrupted serves until ctx ends, which is of UntilSignal, with its stop.
+// ServeUntilInterrupted serves until ctx ends, which is of UntilSignal, with its stop. beside may be nil.
 func ServeUntilInterrupted(ctx context.Context, stop func(), s *server.Server, beside Serving, handler http.Handler, l net.Listener, drain time.Duration, log *slog.Logger) error {
 	h := server.HTTPServer("", handler)
 	h.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
@@ -227,7 +233,9 @@ func ServeUntilInterrupted(ctx context.Context, stop func(), s *server.Server, b
 	notifySystemd(daemon.SdNotifyStopping, log)
 	leaving, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	beside.Leave(leaving)
+	if beside != nil {
+		beside.Leave(leaving)
+	}
 	ctx, cancel = context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	return errors.Join(failure, s.Shutdown(ctx), h.Shutdown(ctx))
