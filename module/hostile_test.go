@@ -28,13 +28,13 @@ func TestRefused(t *testing.T) {
 		is     error
 		want   string
 	}{
-		{"empty", nil, ErrMalformed, "does not begin"},
-		{"text", []byte("a module?"), ErrMalformed, "does not begin"},
+		{"empty", nil, ErrMalformed, "missing the header"},
+		{"text", []byte("a module?"), ErrMalformed, "missing the header"},
 		{"half", whole[:len(whole)/2], ErrMalformed, "got "},
 		{"too large", make([]byte, MaxBytes+1), ErrLimit, "got a module of 33554433 bytes, want at most 33554432"},
 		{"section twice", join(whole, section(sectionType)), ErrMalformed, "got section 1 twice"},
 		{"unknown section", join(whole, []byte{13, 0}), ErrMalformed, "got section 13"},
-		{"long number", join(whole, []byte{0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}), ErrMalformed, "bad number"},
+		{"long number", join(whole, []byte{0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}), ErrMalformed, "malformed number"},
 		{"imported function", assembly{imports: imported(0, 2)}.bytes(), ErrImports, `"now" of "env"`},
 		{"imported memory", assembly{imports: imported(2, 0, 1)}.bytes(), ErrImports, `"now" of "env"`},
 		{"imported global", assembly{imports: imported(3, typeI32, 0)}.bytes(), ErrImports, `"now" of "env"`},

@@ -70,8 +70,8 @@ const (
 
 // Errors of a module that is no rules.
 var (
-	ErrMalformed = errors.New("module: not a module of rules")
-	ErrImports   = errors.New("module: the module imports something; rules must not")
+	ErrMalformed = errors.New("module: not a rules module")
+	ErrImports   = errors.New("module: rules must not import anything")
 	ErrLimit     = errors.New("module: exceeds a limit")
 )
 

@@ -49,7 +49,7 @@ func TestEndedTooSoon(t *testing.T) {
 		t.Skip("no shell here")
 	}
 	_, err := one.run(t.Context(), "hashes", program.Job{Kind: program.Hashes})
-	const want = "line: side B ends its process before the tick (exit code "
+	const want = "line: side B exits before the tick (exit code "
 	if err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}

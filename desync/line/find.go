@@ -44,7 +44,7 @@ func Find(ctx context.Context, f *replay.File, o Options) (*Result, error) {
 
 func (s *search) find(ctx context.Context) (*Result, error) {
 	if s.Other != "" && s.Platform != "" {
-		return nil, errors.New("line: want another version or another platform, not both")
+		return nil, errors.New("line: name another version or another platform, not both")
 	}
 	if err := s.prepare(); err != nil {
 		return nil, err
@@ -165,9 +165,9 @@ func (s *side) runTest(ctx context.Context, o *program.TestJob) (*job, error) {
 	}
 	if readErr := program.ReadJSON(filepath.Join(j.Folder, program.ResultFile), &j.result); readErr != nil {
 		if err != nil {
-			return nil, fmt.Errorf("%w, fails otherwise: %w\n%s", ErrCheck, err, clipLines(string(out), 20))
+			return nil, fmt.Errorf("%w, fails in another way: %w\n%s", ErrCheck, err, clipLines(string(out), 20))
 		}
-		return nil, fmt.Errorf("%w, does not come to a check with the same options", ErrCheck)
+		return nil, fmt.Errorf("%w, never reaches a check with the same options", ErrCheck)
 	}
 	if j.result.Error != "" {
 		return nil, fmt.Errorf("%w: %s", ErrCheck, strings.TrimSpace(j.result.Error))

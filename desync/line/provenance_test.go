@@ -74,9 +74,9 @@ func TestCompareSources(t *testing.T) {
 		{"a version of the go command", dir, "", record.Sources{Module: "m", Version: "v1.0.1-0.20260101000000-" + old}, use},
 		{"changes", changed, "", record.Sources{Module: "m", Revision: revisions[1]}, "DIR has changes since revision " + now},
 		{"another one and changes", changed, "", record.Sources{Module: "m", Revision: revisions[0]}, "DIR is at " + now + " with changes: " + use},
-		{"a recorder with changes", dir, "", record.Sources{Module: "m", Revision: revisions[1], Modified: true}, "changed files of revision " + revisions[1]},
+		{"a recorder with changes", dir, "", record.Sources{Module: "m", Revision: revisions[1], Modified: true}, "uncommitted changes on top of revision " + revisions[1]},
 		{"an unknown revision", dir, "", record.Sources{Module: "m", Revision: "abcdef123456"}, "does not have\ngit fetch"},
-		{"no repository", t.TempDir(), "", record.Sources{Module: "m", Revision: revisions[1]}, "is in no git repository"},
+		{"no repository", t.TempDir(), "", record.Sources{Module: "m", Revision: revisions[1]}, "is not in a git repository"},
 		{"a command for the shell", dir, "", record.Sources{Module: "m", Revision: "$(rm)"}, ""},
 		{"a flag", dir, "", record.Sources{Module: "m", Revision: "--help"}, ""},
 	} {
@@ -95,7 +95,7 @@ func TestProposeSides(t *testing.T) {
 		{"nothing known", "linux/amd64 go1.26", "", ""},
 		{"another revision", "linux/amd64 go1.26", "example.com/hex a1b2c3d4e5f60718", "player 1 played with revision a1b2c3d4e5f60718: compare with\n--source 3b18e512dba7 --other a1b2c3d4e5f6"},
 		{"a version", "linux/amd64 go1.26", "example.com/hex v1.3.0", "compare with\n--source 3b18e512dba7 --other v1.3.0"},
-		{"changes", "linux/amd64 go1.26", "example.com/hex 3b18e512dba7 modified", "changed files of revision 3b18e512dba7"},
+		{"changes", "linux/amd64 go1.26", "example.com/hex 3b18e512dba7 modified", "uncommitted changes on top of revision 3b18e512dba7"},
 		{"another module", "linux/amd64 go1.26", "example.com/fork 3b18e512dba7", "with module example.com/fork"},
 		{"another platform", "js/wasm go1.26", "example.com/hex 3b18e512dba7", "compare with\n--platform js/wasm"},
 	} {

@@ -341,14 +341,14 @@ func (s *sums) report(names []string, sides []Reproduce) *Reported {
 	case s.changing:
 		say("%s computed the ticks again with different results: its rules are not deterministic, so look without another version or platform", who)
 	case s.right:
-		say("%s computed the ticks again, and rightly: its version does not always compute otherwise", who)
+		say("%s recomputed the ticks correctly: its version does not always differ", who)
 	case len(s.player) == 0:
 	case byPlayer < 0 && len(sides) == 2:
-		say("neither side computes what %s sent: the other version is not the one that it had, and what follows is not its desync", who)
+		say("neither side computes what %s sent: the other version is not the player's, and what follows is not its desync", who)
 	case byPlayer < 0:
 		r.Next = "compare with the version or the platform of " + who
 	case byReferee < 0 && len(sides) == 2:
-		say("neither side computes what %s had: compare the version of %s with that which recorded the match", s.most, who)
+		say("neither side computes what %s had: compare the version of %s with the one that recorded the match", s.most, who)
 	case len(sides) == 1:
 		r.Next = "compare with the version or the platform of " + s.most
 	}

@@ -318,7 +318,7 @@ func (e *Endless) what(when string) string {
 	case e.Ended == stackOverflow:
 		return "overflows its stack " + when
 	case e.Ended != "":
-		return fmt.Sprintf("ends its process %s (%s)", when, e.Ended)
+		return fmt.Sprintf("exits %s (%s)", when, e.Ended)
 	}
 	return fmt.Sprintf("does not end %s within %s", strings.TrimPrefix(when, "in "), seconds(e.Seconds))
 }

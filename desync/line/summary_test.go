@@ -67,7 +67,7 @@ sides      A: .
 	} {
 		ends.Add(fmt.Sprint(i), r, nil)
 	}
-	want := []string{"A ends its process in a tick (exit code 4)", "panic: boom", "a tick that has the same result when it is computed alone"}
+	want := []string{"A exits in a tick (exit code 4)", "panic: boom", "a tick that has the same result when it is computed alone"}
 	for i, g := range ends.Groups {
 		if i >= len(want) || g.what() != want[i] {
 			t.Errorf("group %d: got %q of %v", i+1, g.what(), g.Files)

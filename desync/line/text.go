@@ -78,7 +78,7 @@ func (e *Endless) sentence(side, when string) string {
 	text := side + " " + e.what(when)
 	switch {
 	case e.Loop != nil:
-		text += fmt.Sprintf(": it runs %s:%d in %s again and again", e.Loop.File, e.Loop.Line, e.Loop.Func)
+		text += fmt.Sprintf(": it loops at %s:%d in %s", e.Loop.File, e.Loop.Line, e.Loop.Func)
 	case e.Last != nil:
 		text += fmt.Sprintf(": the last line with a probe is %s:%d in %s", e.Last.File, e.Last.Line, e.Last.Func)
 	}
@@ -88,7 +88,7 @@ func (e *Endless) sentence(side, when string) string {
 // nothing says that no difference was found.
 func (f *Finding) nothing() string {
 	if f.Calls > 0 {
-		return fmt.Sprintf("both sides make %s: the difference arises in one of the functions, or in one that the compiler has put into it", words.Count(f.Calls, "equal call"))
+		return fmt.Sprintf("both sides make %s: the difference arises in one of the functions, or in one that the compiler inlined", words.Count(f.Calls, "equal call"))
 	}
 	return noProbe
 }
@@ -135,7 +135,7 @@ func (r *Result) page() *words.Page {
 	r.addFinding(p)
 	r.addDifferences(p)
 	if r.Dropped > 0 {
-		p.Line("limit", "%d events were too many to record", r.Dropped)
+		p.Line("limit", "%d events exceeded the limit of a recording", r.Dropped)
 	}
 	if r.Partial > 0 {
 		p.Line("limit", "%s more than was compared", words.Plural(r.Partial, "call", "reaches", "reach"))

@@ -250,7 +250,7 @@ func (s *moduleSearch) pass(ctx context.Context, sides [2]*tracedSide, watch *[2
 		case last && after[0].equal(p.after[0]) && after[1].equal(p.after[1]):
 			return c, usual, nil
 		case last:
-			return nil, nil, fmt.Errorf("line: tick %d comes out otherwise while its calls are traced", own.Tick)
+			return nil, nil, fmt.Errorf("line: tick %d has another result while its calls are traced", own.Tick)
 		case after[0].equal(after[1]):
 			for _, f := range c.forks {
 				usual[f.fork] = true

@@ -188,7 +188,7 @@ func (f Finding) String() string {
 }
 
 // ErrLoad is wrapped by the errors for packages that are not found or do not compile.
-var ErrLoad = errors.New("determinism: packages cannot be loaded")
+var ErrLoad = errors.New("determinism: cannot load packages")
 
 // Vet returns the findings of [Analyzer] in packages, by file and line. The patterns are those of the go command, which Vet
 // needs.

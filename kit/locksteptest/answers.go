@@ -60,7 +60,7 @@ type oracleError struct {
 }
 
 func (e *oracleError) Error() string {
-	return fmt.Sprintf("the answer to a command tells what is hidden: player %d is told %q about %s, and %q in a world in which it sees the same: %s",
+	return fmt.Sprintf("the answer to a command reveals what is hidden: player %d is told %q about %s, and %q in a world in which it sees the same: %s",
 		e.player, e.told[0], e.command, e.told[1], e.differs)
 }
 
@@ -349,7 +349,7 @@ type effectError struct {
 }
 
 func (e *effectError) Error() string {
-	return fmt.Sprintf("the effect of a command tells what is hidden: in the tick that runs %s of player %d, %s of its view is %s, and %s in a world in which it saw the same before and %s is another (if players may learn this, say so in Secrecy.Felt)",
+	return fmt.Sprintf("the effect of a command reveals what is hidden: in the tick that runs %s of player %d, %s of its view is %s, and %s in a world in which it saw the same before and %s is another (if players may learn this, say so in Secrecy.Felt)",
 		e.command, e.player, e.shown, e.is[0], e.is[1], e.hidden)
 }
 

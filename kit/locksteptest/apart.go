@@ -163,7 +163,7 @@ func startOutside(t testing.TB, check program.CheckJob) (*outsideResult, error) 
 	r := &outsideResult{}
 	if read := program.ReadJSON(filepath.Join(check.Folder, program.ResultFile), r); read != nil {
 		if err == nil {
-			err = errors.New("it does not come to a check with the same options")
+			err = errors.New("it never reaches a check with the same options")
 		}
 		return nil, fmt.Errorf("another process of the test: %w: %s", err, shown(string(out)))
 	}
@@ -373,7 +373,7 @@ func goCommand(ctx context.Context, dir string, env []string, args ...string) (s
 		err = errors.New(text)
 	}
 	if ctx.Err() != nil {
-		err = errors.New("the time was over")
+		err = errors.New("time limit exceeded")
 	}
 	return out.String(), err
 }

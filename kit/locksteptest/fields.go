@@ -182,7 +182,7 @@ func (r *trial) roundTrip() {
 	}
 }
 
-var errAccepted = errors.New("bytes that are not canonical were accepted")
+var errAccepted = errors.New("non-canonical bytes were accepted")
 
 // stateTrip reads a state as a tool does that does not have the game's code.
 func (m *match) stateTrip(schema *state.Schema, b []byte) error {
@@ -194,7 +194,7 @@ func (m *match) stateTrip(schema *state.Schema, b []byte) error {
 		return err
 	}
 	if !bytes.Equal(own.Bytes(), described.Bytes()) {
-		return errors.New("the described schema gives another dump")
+		return errors.New("the parsed schema dumps the state differently")
 	}
 	if err := schema.DumpJSON(io.Discard, b); err != nil {
 		return err
@@ -231,7 +231,7 @@ func (m *match) commandTrip(payloads *record.Payloads, c *lockstep.Command) erro
 		return fmt.Errorf("described twice: got %q, then %q", first, second)
 	}
 	if again, err = payloads.EncodeAs(c.Kind, c.Value); err != nil || !bytes.Equal(again, payload) {
-		return errors.New("describing it has changed it")
+		return errors.New("Describe changed the command")
 	}
 	for _, bad := range [...][]byte{payload[:max(len(payload), 1)-1], append(payload[:len(payload):len(payload)], 0)} {
 		wrong := *c

@@ -315,7 +315,7 @@ func (m *match) compareConfig(s *lockstep.Simulation) error {
 	}
 	d, err := m.game.ConfigSchema().Diff(m.buf, m.header.Config, 1)
 	if err == nil {
-		err = fmt.Errorf("the rules have changed the configuration of the match, which is read-only: %s: got %s, want %s", d.List[0].Path, d.List[0].A, d.List[0].B)
+		err = fmt.Errorf("the rules changed the read-only configuration of the match: %s: got %s, want %s", d.List[0].Path, d.List[0].A, d.List[0].B)
 	}
 	return m.fail("configuration", 0, s.Tick(), err)
 }
@@ -502,7 +502,7 @@ func (r *roster) next() any {
 	return &lockstep.SpeedSet{Percent: uint16(50 + 50*r.rng.IntN(4))}
 }
 
-var errSystem = errors.New("not a command of System that can be written down")
+var errSystem = errors.New("unsupported command of System")
 
 func issue(c *coordinator.Coordinator, value any) (err error) {
 	switch v := value.(type) {

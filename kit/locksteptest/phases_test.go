@@ -111,7 +111,7 @@ var badGames = []badGame{
 			return strings.Repeat("1", n%2) + strings.Repeat("2", 1-n%2) + " times"
 		}
 	}},
-	{"Describe changes the command", "round trip", "describing it has changed it", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
+	{"Describe changes the command", "round trip", "Describe changed the command", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
 		r.Describe = func(c *lockstep.Command) string {
 			if d, ok := c.Value.(*drive); ok {
 				d.X |= 1 << 14
@@ -176,7 +176,7 @@ var badGames = []badGame{
 			return nil
 		}, nil)
 	}},
-	{"an answer that depends on what is hidden", "answers", "the answer to a command tells what is hidden: player ", func(r *lockstep.Rules[pasture, pastureConfig], o *locksteptest.Options) {
+	{"an answer that depends on what is hidden", "answers", "the answer to a command reveals what is hidden: player ", func(r *lockstep.Rules[pasture, pastureConfig], o *locksteptest.Options) {
 		r.Validate, r.View = nil, telling()
 		o.AllowThin = "half of the commands are refused"
 	}},

@@ -94,7 +94,7 @@ func TestWrittenChanges(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	o.Orders[2].Value = &breed{}
-	if _, err := locksteptest.Run(lockstep.MustGame(rules), o); err == nil || !strings.Contains(err.Error(), "play: tick 7: not a command of System") {
+	if _, err := locksteptest.Run(lockstep.MustGame(rules), o); err == nil || !strings.Contains(err.Error(), "play: tick 7: unsupported command of System") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -57,7 +57,7 @@ func RunView[S any](g *lockstep.Game, o Options, s Secrecy[S]) error {
 
 func checkView[S any](g *lockstep.Game, o Options, s Secrecy[S]) (*secrecyCheck, error) {
 	if g.ViewSchema() == nil || len(s.Viewers) == 0 || s.Hidden == nil {
-		return nil, errors.New("locksteptest: CheckView: want a game with views, viewers, and what is hidden from them")
+		return nil, errors.New("locksteptest: CheckView: needs a game with views, Secrecy.Viewers and Secrecy.Hidden")
 	}
 	o, err := o.measured(g, longest, nil)
 	if err != nil {
@@ -90,7 +90,7 @@ func checkView[S any](g *lockstep.Game, o Options, s Secrecy[S]) (*secrecyCheck,
 	case c.hidden == 0:
 		return nil, errors.New("locksteptest: CheckView: nothing was hidden in the match")
 	case c.shown == 0:
-		return nil, errors.New("locksteptest: CheckView: no change of anything that is shown changed a view")
+		return nil, errors.New("locksteptest: CheckView: no change of a shown field changed a view")
 	}
 	if tick, err := c.compareAll(32); err != nil {
 		return nil, fmt.Errorf("locksteptest: CheckView: tick %d: %w", tick, err)

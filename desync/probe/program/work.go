@@ -217,7 +217,7 @@ const ResultFile = "result.json"
 // Main does the job in the file that the only argument names, and exits.
 func Main(makers ...Maker) {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "want the file of a job: the verbs desync line and replay debug run this program")
+		fmt.Fprintln(os.Stderr, "missing job file: only desync line and replay debug run this program")
 		os.Exit(2)
 	}
 	// A tick that waits for ever is one that does not end. Without a timer, the runtime would end the program.
@@ -263,7 +263,7 @@ func (j *Job) do(makers []Maker) *Result {
 		case Stand, Debug:
 			err = m.stand(r)
 		default:
-			err = fmt.Errorf("got a job %q", j.Kind)
+			err = fmt.Errorf("unknown kind of job %q", j.Kind)
 		}
 		r.Last = uint32(m.sim.Tick())
 	}

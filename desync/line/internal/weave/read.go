@@ -20,7 +20,7 @@ import (
 const engine = "github.com/seed-49bee653/samestep"
 
 // ErrSource is wrapped by the errors of sources that are not there, do not compile, or have no rules.
-var ErrSource = errors.New("weave: the sources cannot be used")
+var ErrSource = errors.New("weave: unusable sources")
 
 // Options say which sources to read.
 type Options struct {
@@ -157,7 +157,7 @@ func moduleDir(o Options) (string, error) {
 	mod := strings.TrimSpace(string(out))
 	if mod == "" || mod == os.DevNull {
 		dir, err := filepath.Abs(o.Dir)
-		return "", errors.Join(err, fmt.Errorf("%w: %s is in no Go module", ErrSource, dir))
+		return "", errors.Join(err, fmt.Errorf("%w: %s is not in a Go module", ErrSource, dir))
 	}
 	return filepath.Dir(mod), nil
 }
@@ -424,7 +424,7 @@ func (s *Source) findTested() error {
 		}
 	}
 	if !found {
-		return fmt.Errorf("%w: no code of the test in %s that can be rebuilt makes lockstep.Rules", ErrSource, filepath.Join(s.Dir, s.tested))
+		return fmt.Errorf("%w: the test in %s creates no lockstep.Rules in code that can be rebuilt", ErrSource, filepath.Join(s.Dir, s.tested))
 	}
 	return nil
 }
