@@ -208,21 +208,6 @@ func (b *Budget) mostAnswer() int {
 // answerPart is the part of a budget's memory that an answer may have. Whoever uses an answer may keep it a few times.
 const answerPart = 8
 
-// timeAdvice and memoryAdvice return the advice of a budget, if there is one.
-func (b *Budget) timeAdvice() string {
-	if b == nil {
-		return ""
-	}
-	return b.TimeAdvice
-}
-
-func (b *Budget) memoryAdvice() string {
-	if b == nil {
-		return ""
-	}
-	return b.MemoryAdvice
-}
-
 // tooMuch returns the fault of a call that does more than it may.
 func tooMuch(passes int64) *abi.Fault {
 	return &abi.Fault{Limit: true, Text: fmt.Sprintf("the call did more than %d passes of loops and calls of functions", passes)}

@@ -187,8 +187,8 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Text)
 }
 
-// ErrLoad is wrapped by the errors for packages that are not found or do not compile.
-var ErrLoad = errors.New("determinism: cannot load packages")
+// errLoad is wrapped by the errors for packages that are not found or do not compile.
+var errLoad = errors.New("determinism: cannot load packages")
 
 // Vet returns the findings of [Analyzer] in packages, by file and line. The patterns are those of the go command, which Vet
 // needs.
@@ -202,7 +202,7 @@ func Vet(o Options, patterns ...string) ([]Finding, error) {
 	config.Fset = token.NewFileSet()
 	loaded, err := packages.Load(&config, all...)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrLoad, err)
+		return nil, fmt.Errorf("%w: %w", errLoad, err)
 	}
 	if err := problems(loaded); err != nil {
 		return nil, err
@@ -244,7 +244,7 @@ func list(config packages.Config, patterns []string) (named map[string]bool, all
 	config.Mode = packages.NeedName | packages.NeedImports | packages.NeedDeps
 	roots, err := packages.Load(&config, patterns...)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", ErrLoad, err)
+		return nil, nil, fmt.Errorf("%w: %w", errLoad, err)
 	}
 	if err := problems(roots); err != nil {
 		return nil, nil, err
@@ -260,7 +260,7 @@ func list(config packages.Config, patterns []string) (named map[string]bool, all
 	})
 	slices.Sort(all)
 	if len(all) == 0 {
-		return nil, nil, fmt.Errorf("%w: no packages named %s", ErrLoad, strings.Join(patterns, " "))
+		return nil, nil, fmt.Errorf("%w: no packages named %s", errLoad, strings.Join(patterns, " "))
 	}
 	return named, all, nil
 }
@@ -269,7 +269,7 @@ func problems(pkgs []*packages.Package) error {
 	var errs []error
 	for _, p := range pkgs {
 		for _, e := range p.Errors {
-			errs = append(errs, fmt.Errorf("%w: %w", ErrLoad, e))
+			errs = append(errs, fmt.Errorf("%w: %w", errLoad, e))
 		}
 	}
 	return errors.Join(errs...)

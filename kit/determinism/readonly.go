@@ -271,25 +271,10 @@ func (p *program) changesArgument(call *ast.CallExpr, i int) bool {
 		return to != nil && to.changed&(1<<i) != 0
 	}
 	if isStandard(fn.Pkg().Path()) {
-		return i == 0 && changesFirst(fn)
+		return i == 0 && changesList(fn)
 	}
 	var m mutator
 	return p.ImportObjectFact(fn, &m) && slices.Contains(m.Params, i)
-}
-
-// changesFirst reports whether a function of the standard library changes its first argument.
-func changesFirst(fn *types.Func) bool {
-	switch fn.Pkg().Path() {
-	case "sort":
-		return !strings.HasPrefix(fn.Name(), "Search") && !strings.HasSuffix(fn.Name(), "AreSorted") && !strings.HasSuffix(fn.Name(), "IsSorted")
-	case "slices":
-		for _, name := range []string{"Sort", "Reverse", "Insert", "Delete", "Compact", "Replace"} {
-			if strings.HasPrefix(fn.Name(), name) && !strings.HasPrefix(fn.Name(), "Sorted") {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // readOnly has the read-only parameters of the functions of lockstep.Rules.

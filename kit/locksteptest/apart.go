@@ -38,11 +38,7 @@ type sent struct {
 
 func checkOutside(g *lockstep.Game, o Options) *outsideResult {
 	o.Skip = allBut(outsidePhase)
-	o, err := o.measured(g, longest, nil)
-	m := (*match)(nil)
-	if err == nil {
-		m, err = newMatch(g, o)
-	}
+	m, err := o.match(g)
 	if err != nil {
 		return &outsideResult{Error: oneLine(err.Error())}
 	}
@@ -204,11 +200,7 @@ func traceCheck(j *program.CheckJob, g *lockstep.Game, o Options) *program.Resul
 	var last *match
 	for range traceTries {
 		o.Skip = allBut(want.Phase)
-		var m *match
-		o, err := o.measured(g, longest, nil)
-		if err == nil {
-			m, err = newMatch(g, o)
-		}
+		m, err := o.match(g)
 		if err == nil {
 			m.alone = true
 			m.tracer = &tracer{job: want, history: program.History{}}

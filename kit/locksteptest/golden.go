@@ -199,11 +199,7 @@ func AddGolden(g *lockstep.Game, o GoldenOptions) (GoldenResult, error) {
 
 // playGolden plays a match that is worth keeping.
 func playGolden(g *lockstep.Game, o GoldenOptions) (*match, error) {
-	options, err := o.options(g).measured(g, longest, nil)
-	if err != nil {
-		return nil, err
-	}
-	m, err := newMatch(g, options)
+	m, err := o.options(g).match(g)
 	if err == nil {
 		err = m.play()
 	}

@@ -35,6 +35,15 @@ type match struct {
 
 const delayTicks = 2 // input delay
 
+// match prepares a match that is as long as the options say, see measured.
+func (o Options) match(g *lockstep.Game) (*match, error) {
+	o, err := o.measured(g, longest, nil)
+	if err != nil {
+		return nil, err
+	}
+	return newMatch(g, o)
+}
+
 // newMatch prepares a match. It runs the phase "new".
 func newMatch(g *lockstep.Game, o Options) (*match, error) {
 	m := &match{game: g, options: o, unknown: unknownKind(g), payloads: g.NewPayloads()}
@@ -143,13 +152,6 @@ func (m *match) traced(phase string, from, t lockstep.Tick, sim *lockstep.Simula
 	return m.tracer.step(phase, from, t, sim, step)
 }
 
-// stopTrace ends an open recording after a step that succeeded.
-func (m *match) stopTrace() {
-	if m.tracer != nil && m.tracer.open != nil {
-		m.tracer.end(nil)
-	}
-}
-
 // over reports whether the rules ended the match with tick t, which shortens it.
 func (m *match) over(t lockstep.Tick, first, second *coordinator.Coordinator) (bool, error) {
 	want, ended := first.Result()
@@ -177,7 +179,9 @@ func (f tolerant) Append(record []byte) (err error) {
 	if sim := f.Simulation(); sim == nil {
 		err = f.Follower.Append(record)
 	} else {
-		f.match.stopTrace() // that of the coordinator, whose log this is
+		if r := f.match.tracer; r != nil && r.open != nil { // that of the coordinator, whose log this is
+			r.end(nil)
+		}
 		f.match.traced("follower", 0, sim.Tick()+1, sim, func() error {
 			err = f.Follower.Append(record)
 			return err

@@ -49,21 +49,11 @@ func CheckView[S any](t testing.TB, g *lockstep.Game, o Options, s Secrecy[S]) {
 	t.Logf("locksteptest: %d changes of what is hidden, in views of %d viewers; %v; %v", c.hidden, len(s.Viewers), c.twins, &c.effects)
 }
 
-// RunView is [CheckView] without a test.
-func RunView[S any](g *lockstep.Game, o Options, s Secrecy[S]) error {
-	_, err := checkView(g, o, s)
-	return err
-}
-
 func checkView[S any](g *lockstep.Game, o Options, s Secrecy[S]) (*secrecyCheck, error) {
 	if g.ViewSchema() == nil || len(s.Viewers) == 0 || s.Hidden == nil {
 		return nil, errors.New("locksteptest: CheckView: needs a game with views, Secrecy.Viewers and Secrecy.Hidden")
 	}
-	o, err := o.measured(g, longest, nil)
-	if err != nil {
-		return nil, err
-	}
-	m, err := newMatch(g, o)
+	m, err := o.match(g)
 	if err == nil {
 		err = m.play()
 	}
