@@ -22,8 +22,7 @@ import (
 // ErrOther is wrapped by the error of a version that is neither a folder nor a git revision.
 var ErrOther = errors.New("line: no such version")
 
-// checkout returns a folder with another version of the sources in dir: other is a folder, or a git revision, whose files it
-// writes to a folder. The working tree and the repository stay as they are.
+// checkout returns a folder with another version of the sources in dir: a folder, or a git revision, whose files it writes there.
 func checkout(dir, other, folder string) (string, error) {
 	if info, err := os.Stat(other); err == nil && info.IsDir() {
 		return other, nil
@@ -50,8 +49,7 @@ func checkout(dir, other, folder string) (string, error) {
 	return filepath.Join(folder, inner), anchor(strings.TrimSpace(string(top)), folder, inner)
 }
 
-// anchor makes the folders outside of the repository, which the go.mod of a checkout names relative to it, absolute. top is the
-// repository, and inner a folder in the module.
+// anchor makes folders outside of the repository at top, to which the go.mod of a checkout refers, absolute. inner is the module.
 func anchor(top, folder, inner string) error {
 	for filepath.IsLocal(inner) || inner == "" {
 		if _, err := os.Stat(filepath.Join(folder, inner, "go.mod")); err == nil {
@@ -322,8 +320,7 @@ func changedText(s record.Sources) string {
 	return ""
 }
 
-// recordedBy adds to an error of the sources in a folder what the replay tells of them, and what to do if they are those of another
-// module.
+// recordedBy adds to an error of the sources in a folder which module recorded the replay, and where to look for it.
 func recordedBy(h *lockstep.Header, dir string, err error) error {
 	sources := record.ParseSources(h.Sources)
 	module, wrong := goOutput(dir, "list", "-m")

@@ -271,15 +271,8 @@ func (f *Finding) addWrites(p *words.Page) {
 			mark = "  <- the field that differs"
 		}
 		part, x, y, _ := narrow("", w.Values[0], w.Values[1])
-		p.Line(words.First("then", i), "%s:%d  %s%s: %s%s", w.Place.File, w.Place.Line, entityPrefix(w.Entity), w.Name+part, pair(x, y), mark)
+		p.Line(words.First("then", i), "%s:%d  %s%s: %s%s", w.Place.File, w.Place.Line, strings.TrimPrefix(w.Entity+" ", " "), w.Name+part, pair(x, y), mark)
 	}
-}
-
-func entityPrefix(e string) string {
-	if e == "" {
-		return ""
-	}
-	return e + " "
 }
 
 // because says how the sides differ at the line.

@@ -143,8 +143,7 @@ func (p *program) isBehind(e ast.Expr) bool {
 	return false
 }
 
-// behind returns the parameters with which the value or place of an expression may share memory. It does not follow derived
-// fields, which are not part of the state.
+// behind returns the parameters with which an expression may share memory, except by derived fields, which are not in the state.
 func (p *program) behind(a *access, e ast.Expr, seen []*types.Var) params {
 	switch e := p.rootOf(e).(type) {
 	case *ast.Ident:
@@ -237,8 +236,7 @@ func (p *program) calledWith(a *access, call *ast.CallExpr) {
 	}
 }
 
-// noteArgument notes that a call changes what is behind an argument. A variable of the function itself is not behind a
-// parameter, also where a method takes its address.
+// noteArgument notes that a call changes what is behind an argument, unless that is the function's own variable.
 func (p *program) noteArgument(a *access, call *ast.CallExpr, arg ast.Expr) {
 	what := types.ExprString(call.Fun) + " changes " + types.ExprString(arg)
 	if u, ok := ast.Unparen(arg).(*ast.UnaryExpr); ok {
@@ -280,8 +278,7 @@ func (p *program) changesArgument(call *ast.CallExpr, i int) bool {
 // readOnly has the read-only parameters of the functions of lockstep.Rules.
 var readOnly = map[string]params{"Assets": 1 << 0, "Load": 1 << 1, "New": 1 << 2, "Step": 1 << 1, "Derive": 1 << 1, "Validate": 1<<0 | 1<<1 | 1<<2, "refuse": 1<<0 | 1<<1}
 
-// findReadOnly reports where the functions of a game change what they may only read: at the place or the call in the function
-// itself.
+// findReadOnly reports where the functions of a game change what they may only read.
 func (p *program) findReadOnly() {
 	p.findMutations()
 	for _, f := range p.given {

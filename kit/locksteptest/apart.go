@@ -172,8 +172,7 @@ func fuzzing() bool {
 	return f != nil && f.Value.String() == "true"
 }
 
-// checkTraced is Check in a program with probes. It does the job, if that is the check that has failed, and skips the rest of the
-// test.
+// checkTraced is Check in a program with probes. It does the job if that is the failed check, and skips the rest of the test.
 func checkTraced(t testing.TB, j *program.CheckJob, g *lockstep.Game, o Options) {
 	t.Helper()
 	o.Seed = j.Seed // a test may take another one each time

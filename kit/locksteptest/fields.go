@@ -91,8 +91,7 @@ func (r *trial) restoreOnly(sim *lockstep.Simulation, b []byte) {
 	}
 }
 
-// sample returns up to three leaves of each kind of field: the first, a random one, and the last, in the order of the
-// kinds.
+// sample returns up to three leaves of each kind of field, in the order of the kinds: the first, a random one, and the last.
 func (m *match) sample(b []byte) ([]state.Value, error) {
 	leaves, err := m.game.StateSchema().Leaves(b)
 	if err != nil {
@@ -157,8 +156,7 @@ func (m *match) shortened(b []byte, slice state.Value) ([]byte, error) {
 	return b, nil
 }
 
-// roundTrip encodes and decodes states and commands: each has one form, and decoders accept no other. The game describes
-// a command in the same words each time.
+// roundTrip encodes and decodes states and commands: each has one form. Describe must give the same words each time.
 func (r *trial) roundTrip() {
 	schema, err := state.ParseSchema(r.header.StateSchema)
 	if !r.ok(0, err) {

@@ -218,8 +218,7 @@ func (m *match) coordinator(log lockstep.Log, o lockstep.FollowerOptions) (*coor
 	return c, nil
 }
 
-// submit submits the orders to the two coordinators in different orders of arrival, compares the receipts, and keeps
-// them. Commands of System come first.
+// submit submits the orders, those of System first, to both coordinators in different orders of arrival, and compares the receipts.
 func (m *match) submit(first, second *coordinator.Coordinator, orders []order, c *choices) error {
 	from := len(m.played)
 	m.played = append(m.played, orders...)
@@ -451,8 +450,7 @@ func (a *author) encode(o *Order) (lockstep.Kind, []byte, error) {
 	return o.Kind, payload, err
 }
 
-// A roster makes players leave and return, and the match pause and change its speed. It has its own random numbers, so
-// it does not change the players' commands.
+// A roster makes players leave and return, and changes the pace. Its random numbers are its own, so players' commands stay.
 type roster struct {
 	rng    *rand.Rand
 	often  int // of 64 ticks
@@ -587,8 +585,7 @@ func (l *limits) arrange(arrival []int, orders []order) {
 	}
 }
 
-// check counts a command that was submitted, and returns an error if its receipt contradicts the limit of its kind. The
-// commands of a player and kind come in the order of their arrival.
+// check counts a submitted command, and returns an error if its receipt contradicts the limit. Commands come in order of arrival.
 func (l *limits) check(o *order) error {
 	limit := l.of(o.kind)
 	r := &o.receipt

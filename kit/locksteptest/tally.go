@@ -210,8 +210,7 @@ func (t *tally) cure(short bool, refused int) string {
 	return fmt.Sprintf("give commands that change something (Play), or play until they do (Ticks: %d)", 5*t.ticks)
 }
 
-// suspect returns a kind whose commands may have ended the match: of those at the last tick that changed something, the
-// rarest.
+// suspect returns a kind that may have ended the match: the rarest of those at the last tick that changed something.
 func (t *tally) suspect() string {
 	rarest := t.kinds[0]
 	for _, k := range t.kinds {

@@ -174,8 +174,7 @@ func (c *secrecyCheck) leak(t lockstep.Tick, viewer lockstep.Viewer, path string
 	return fmt.Errorf("locksteptest: CheckView: tick %d: a view for %v tells %s, which is hidden: when it changes, %w", t, viewer, path, err)
 }
 
-// views makes views of the match for all players and for spectators: twice, and from a restored copy. The views must be the
-// same, and the state stays as it is.
+// views makes views for all players and spectators, twice and from a restored copy. They must be the same.
 func (r *trial) views() {
 	if r.game.ViewSchema() == nil {
 		return

@@ -66,8 +66,7 @@ func (m *match) hashes(r *Result) error {
 	return out.Close()
 }
 
-// cold compares each tick with a copy that was restored from the snapshot before it. The copy begins without anything that
-// Derive makes, as in a program that has just started.
+// cold compares each tick with a copy restored just before it, which lacks all that Derive makes, as in a new program.
 func (m *match) cold(r *Result) error {
 	out, err := m.sums()
 	if err != nil {
@@ -337,8 +336,7 @@ func (j *Job) open(makers []Maker, c *cut) (*match, error) {
 	return m, nil
 }
 
-// begin returns the simulation that gets the first keyframe. It has what New makes, like that of a machine that has played the match:
-// Derive may not make it.
+// begin returns the simulation for the first keyframe. It has called New, like a machine that has played the match.
 func (m *match) begin() (*lockstep.Simulation, error) {
 	if !m.job.Bare {
 		if s, err := m.game.NewSimulation(m.head); err == nil {
@@ -348,8 +346,7 @@ func (m *match) begin() (*lockstep.Simulation, error) {
 	return m.game.AwaitState(m.head) // the New of another version may refuse the match
 }
 
-// choose finds the game of a header. The match is then one of the game's own build: the point is to run a log with the
-// rules of another one.
+// choose finds the game of a header. The match becomes one of its build, to run a log with the rules of another.
 func (m *match) choose(h *lockstep.Header, makers []Maker) error {
 	var names []string
 	for _, make := range makers {
