@@ -25,9 +25,6 @@ func (s *search) versions(ctx context.Context) error {
 	b.edits = s.Edits
 	s.result.Mode, s.result.Sides = Versions, [2]string{s.Source, cmp.Or(s.Other, "edited")}
 	s.progress("building both versions with probes")
-	if err := s.build(ctx, a, b); err != nil {
-		return err
-	}
 	return s.two(ctx, [2]*side{a, b})
 }
 
@@ -40,14 +37,14 @@ func (s *search) platforms(ctx context.Context) error {
 	}
 	s.result.Mode, s.result.Sides = Platforms, [2]string{lockstep.Platform(), s.Platform}
 	s.progress("building for both platforms with probes")
-	if err := s.build(ctx, a, b); err != nil {
-		return err
-	}
 	return s.two(ctx, [2]*side{a, b})
 }
 
-// two finds the first tick whose results differ between two sides, and compares it.
+// two builds two sides, finds the first tick whose results differ, and compares it.
 func (s *search) two(ctx context.Context, sides [2]*side) error {
+	if err := s.build(ctx, sides[:]...); err != nil {
+		return err
+	}
 	from, last := s.From, s.Last
 	if s.named {
 		from, last = s.Tick-1, s.Tick // whether both sides end it

@@ -1,6 +1,7 @@
 package determinism
 
 import (
+	"cmp"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -53,11 +54,7 @@ func (p *program) sharedWith(id *ast.Ident, wanted func(types.Object) *types.Var
 	p.sharing[v] = true
 	defer delete(p.sharing, v)
 	for _, one := range p.values()[v] {
-		from := one.expr
-		if one.element != nil {
-			from = one.element
-		}
-		if shared = p.variableAt(from, true, wanted); shared == nil {
+		if shared = p.variableAt(cmp.Or(one.element, one.expr), true, wanted); shared == nil {
 			return nil
 		}
 	}

@@ -1,6 +1,7 @@
 package determinism
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -187,12 +188,9 @@ func (p *program) behindVar(a *access, v *types.Var, seen []*types.Var) (all par
 		return i
 	}
 	seen = append(seen, v)
-	for _, value := range p.values()[v] {
-		if value.expr != nil {
-			all |= p.behind(a, value.expr, seen)
-		}
-		if value.element != nil {
-			all |= p.behind(a, value.element, seen)
+	for _, one := range p.values()[v] {
+		if from := cmp.Or(one.element, one.expr); from != nil {
+			all |= p.behind(a, from, seen)
 		}
 	}
 	return all
@@ -470,11 +468,7 @@ func (p *program) memoryOf(a *access, v *types.Var, seen []*types.Var) (all para
 	}
 	seen = append(seen, v)
 	for _, one := range p.values()[v] {
-		from := one.expr
-		if one.element != nil {
-			from = one.element
-		}
-		if from != nil {
+		if from := cmp.Or(one.element, one.expr); from != nil {
 			all |= p.memory(a, from, seen)
 		}
 	}
