@@ -22,6 +22,8 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/kit/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep"
 	wasm "github.com/seed-49bee653/samestep/module"
 )
 
@@ -62,12 +64,12 @@ func rulesBuild(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	g, err := gameset.NewModuleGame(b, gameset.NewBudget(c))
+	g, slow, err := fasterGame(c, b)
 	if err != nil {
 		return fmt.Errorf("the module of %s: %w", p.ImportPath, err)
 	}
 	err = files.Replace(out, func(f *os.File) error {
-		_, err := f.Write(b)
+		_, err := f.Write(g.Module.Bytes)
 		return errors.Join(err, f.Chmod(0o644)) // it is for everybody
 	})
 	if err != nil {
@@ -76,7 +78,39 @@ func rulesBuild(c *cli.Context) error {
 	i := newModuleInfo(out, g)
 	return gameset.Tell(c, i, func(w io.Writer) {
 		fmt.Fprintf(w, "wrote %s: %s build %s, %s\n", out, i.Game, i.Build, console.Size(i.Bytes))
+		if slow != nil {
+			fmt.Fprintf(w, "kept the slower form of Go's compiler: %v\n", slow)
+		}
 	}, nil)
+}
+
+// fasterGame returns the game of a module of [wasm.FromGo] in its faster form if both compute the same match, or else the game of the
+// module as it is, and why.
+func fasterGame(c *cli.Context, plain []byte) (g *gameset.Playable, slow, err error) {
+	slow = errors.New("this version of Go writes jumps in another form")
+	if faster, ok := wasm.Faster(plain); ok {
+		if g, slow = gameset.NewModuleGame(faster, gameset.NewBudget(c)); slow == nil {
+			slow = alike(g, plain)
+		}
+		if slow == nil {
+			return g, nil, nil
+		}
+	}
+	g, err = gameset.NewModuleGame(plain, gameset.NewBudget(c))
+	return g, slow, err
+}
+
+// alike returns an error unless a module computes a usual match as the game's own one does.
+func alike(g *gameset.Playable, plain []byte) error {
+	seats := g.MostSeats(2, gameset.MaxRoom, 0, nil)
+	config, err := g.Configure(seats, 0, nil)
+	if err == nil {
+		_, err = compareInterpreted(g, plain, locksteptest.GoldenOptions{Config: config, Players: seats, Ticks: 50})
+	}
+	if errors.As(err, new(*lockstep.ConfigError)) {
+		return fmt.Errorf("%w: name a function with a usual configuration (--usual)", err)
+	}
+	return err
 }
 
 // A rulesPackage is a package with rules, as go list describes it.

@@ -82,9 +82,11 @@ func rulesCheck(c *cli.Context) error {
 		return moduleOutcome(err)
 	}
 	result.SelfTest = checksum.FormatHash(g.SelfTest().Game)
-	if err := result.compareInterpreter(g, o); err != nil {
+	last, err := compareInterpreted(g, g.Module.Bytes, o)
+	if err != nil {
 		return moduleOutcome(err)
 	}
+	result.Compared, result.Hash = last.Tick(), checksum.FormatHash(last.Hash())
 	if o.Dir != "" {
 		golden, err := locksteptest.CheckGolden(g.Game, o)
 		if console.IsAny(err, locksteptest.ErrGoldenChanged, locksteptest.ErrGoldenPlatform) {
@@ -136,28 +138,28 @@ func moduleOutcome(err error) error {
 	return err
 }
 
-// compareInterpreter plays up to 50 ticks with random commands of one player in the compiled and in the interpreted module, which is slow. It
-// returns the first difference as an error.
-func (r *moduleCheck) compareInterpreter(g *gameset.Playable, o locksteptest.GoldenOptions) error {
+// compareInterpreted plays up to 50 ticks with random commands of one player in a game's compiled module and in an interpreted one, which
+// is slow. It returns the last simulation, or the first difference as an error.
+func compareInterpreted(g *gameset.Playable, module []byte, o locksteptest.GoldenOptions) (*lockstep.Simulation, error) {
 	own := gameset.ModuleOptions(g.Module.Budget)
 	own.Interpret = true
-	rules, err := wasm.Compile(g.Module.Bytes, own)
+	rules, err := wasm.Compile(module, own)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer rules.Close()
 	slow, err := lockstep.NewGameElsewhere(rules.Within(own.Budget))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	h, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(o.Players), o.Config)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var sims [2]*lockstep.Simulation
 	for i, game := range []*lockstep.Game{g.Game, slow.WithAssets(g.ReadAsset)} {
 		if sims[i], err = game.NewSimulation(h); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	random := locksteptest.RandomBot(g.Game, 8, o.Weights)(0, 1)
@@ -167,27 +169,25 @@ func (r *moduleCheck) compareInterpreter(g *gameset.Playable, o locksteptest.Gol
 		for _, v := range random(sims[0]) {
 			kind, payload, err := payloads.Encode(v)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			f.Commands = append(f.Commands, lockstep.Command{Tick: t, Sequence: lockstep.Sequence(t), Kind: kind, Payload: payload})
 		}
 		for i, s := range sims {
 			if err := s.Step(&f); err != nil {
-				return fmt.Errorf("%s: %w", [2]string{"compiled", "interpreted"}[i], err)
+				return nil, fmt.Errorf("%s: %w", [2]string{"compiled", "interpreted"}[i], err)
 			}
 		}
-		r.Compared = t
 		if a, b := sims[0].Hash(), sims[1].Hash(); a != b {
-			return fmt.Errorf("%w: at tick %d the compiled module has state %s, the interpreted one %s", console.ErrDiffers, t, checksum.FormatHash(a), checksum.FormatHash(b))
+			return nil, fmt.Errorf("%w: at tick %d the compiled module has state %s, the interpreted one %s", console.ErrDiffers, t, checksum.FormatHash(a), checksum.FormatHash(b))
 		}
 		a, ended := sims[0].Ended()
 		if b, also := sims[1].Ended(); also != ended || !bytes.Equal(a, b) {
-			return fmt.Errorf("%w: at tick %d the compiled module ends the match: %t, with %x; the interpreted one: %t, with %x", console.ErrDiffers, t, ended, a, also, b)
+			return nil, fmt.Errorf("%w: at tick %d the compiled module ends the match: %t, with %x; the interpreted one: %t, with %x", console.ErrDiffers, t, ended, a, also, b)
 		}
 		if ended {
 			break
 		}
 	}
-	r.Hash = checksum.FormatHash(sims[0].Hash())
-	return nil
+	return sims[0], nil
 }

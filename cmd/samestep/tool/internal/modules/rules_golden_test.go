@@ -27,6 +27,10 @@ func TestRulesOfGoldenMatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b, ok := wasm.Faster(b)
+	if !ok {
+		t.Fatal("no function has the form of Go's compiler")
+	}
 	files, err := filepath.Glob("../../../../../testdata/replays/*.ssr")
 	if err != nil || len(files) < 4 {
 		t.Fatalf("got %v, %v, want the golden matches", files, err)
