@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -176,4 +177,40 @@ func (p *Progress) Done() {
 	if !p.drawn.IsZero() {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
+}
+
+// StatusOf returns the status of an answer in our own words, since a server can send any text.
+func StatusOf(r *http.Response) string {
+	return strings.TrimSpace(fmt.Sprintf("%d %s", r.StatusCode, http.StatusText(r.StatusCode)))
+}
+
+// ClientToken returns the token of --token or --token-file.
+func ClientToken(c *cli.Context) (string, error) {
+	path := c.String("token-file")
+	if path == "" {
+		return c.String("token"), nil
+	}
+	b, err := os.ReadFile(path)
+	return strings.TrimSpace(string(b)), err
+}
+
+// MaxHelp is the widest help, in columns.
+const MaxHelp = 100
+
+// wrapped returns the lines of a text after the beginning of the first. The others begin at a column. A word that is wider than a line
+// stays whole.
+func wrapped(begin string, column int, text string, width int) (lines []string) {
+	line := begin
+	for i, word := range strings.Split(text, " ") {
+		switch {
+		case i == 0:
+			line += word
+		case word != "" && utf8.RuneCountInString(line+word)+1 > width && strings.TrimSpace(line) != "":
+			lines = append(lines, strings.TrimRight(line, " "))
+			line = strings.Repeat(" ", column) + word
+		default:
+			line += " " + word
+		}
+	}
+	return append(lines, strings.TrimRight(line, " "))
 }
