@@ -167,7 +167,7 @@ export const sentences = {
   "it holds here and now, but could not be stored, so a restart would forget it; the server tries again": "es gilt hier und jetzt, konnte aber nicht gespeichert werden, und ein Neustart würde es vergessen; der Server versucht es erneut",
   "they name different modules of rules": "sie nennen verschiedene Module mit Regeln",
   "others want to come in": "andere wollen herein",
-  "a newcomer needs the seat: guests of your address have more than their share": "andere wollen spielen, und die Gäste deiner Adresse haben mehr als ihren Teil der Plätze",
+  "a newcomer needs the seat, and guests of your address have more than their share": "andere wollen spielen, und die Gäste deiner Adresse haben mehr als ihren Teil der Plätze",
   "replaced": "ersetzt",
   "report": "Meldung",
   "role": "Rolle",

@@ -25,9 +25,9 @@ var speakers = []struct {
 	{"page/live", "*", false}, {"page/program", "*", true}, {"page/watch", "*", true},
 	{"examples/skirmish/web/live", "*", true}, {"examples/skirmish/web/play", "*", true},
 	{"examples/skirmish", "describe diplomacy errors refuse", true}, {"examples/minimal", "minimal", false},
-	{"client", "browser_js", true}, {"lockstep/player", "client events held options roster", true}, {"lockstep/player/internal/*", "mismatch link", true},
+	{"client", "browser_js", true}, {"lockstep/player", "client events options roster", true}, {"lockstep/player/internal/*", "checks link", true},
 	{"lockstep/protocol", "code outcome", false}, {"lockstep/coordinator", "conclude coordinator resimulation window", false},
-	{"lockstep/host", "* -event -options", false}, {"lockstep/host/internal/*", "*", false},
+	{"lockstep/host", "* -ready -options", false}, {"lockstep/host/internal/*", "*", false},
 	{"server", "api conn creator denials log match", false}, {"server/internal/*", "guests livelog hold", false},
 }
 
