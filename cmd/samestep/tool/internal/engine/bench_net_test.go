@@ -25,7 +25,7 @@ import (
 	"github.com/seed-49bee653/samestep/kit/netsim"
 )
 
-// A load test counts what its clients get. Viewers come and go meanwhile, or the game has the configuration of a file.
+// A load test counts what its clients get. The game has the configuration of a file.
 func TestBenchNet(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -33,7 +33,7 @@ func TestBenchNet(t *testing.T) {
 		engine.NetBench
 		want []string
 	}{
-		{"viewers", engine.NetBench{Game: sized(t), Override: []byte(`{"Units":100}`), Viewers: 4}, []string{`viewers +4 viewers in 5 turns, each with [1-9][0-9.]* views a second`, `with them +frames late by `, `without +frames late by `}},
+		{"units", engine.NetBench{Game: sized(t), Override: []byte(`{"Units":100}`)}, []string{`load +2 clients in 1 match`}},
 		{"config", engine.NetBench{Game: small(t), Override: []byte(`{"Size": 200, "Coins": 3000}`)}, []string{`late join +live after [0-9]+ ms, with a state of [1-9][0-9] KiB;`}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
