@@ -19,6 +19,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/internal/testing/attack"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/internal/testing/wire"
@@ -137,4 +138,27 @@ func TestMain(m *testing.M) {
 			return tool.Run(ctx, args, stdout, stderr, games.All()...)
 		},
 	}})
+}
+
+// Control: an attack that succeeds is reported as a failure. This server accepts the foreign host.
+func TestAttackControl(t *testing.T) {
+	t.Parallel()
+	hosts, err := attack.Named("hosts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := *hosts
+	own.Serve = func(string) ([]string, error) { return []string{"--set", "allowed-host=rebound.example"}, nil }
+	r, err := engine.Attack(t.Context(), sized(t), 16, io.Discard, &own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"the attack succeeded: /matches", "got 101", "got 200"} {
+		if !strings.Contains(strings.Join(r.Failures, "\n"), want) {
+			t.Errorf("want %q in %q", want, r.Failures)
+		}
+	}
+	if err := attack.Failure([]*attack.Result{r}); err == nil || !strings.Contains(err.Error(), "did not withstand: hosts") {
+		t.Errorf("got %v, want a failure", err)
+	}
 }
