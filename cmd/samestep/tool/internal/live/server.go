@@ -365,22 +365,12 @@ func save(c *cli.Context) error {
 
 // askForSave asks a server for a save.
 func askForSave(ctx context.Context, page, token string) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, page+"/save", nil)
-	if err != nil {
-		return nil, err
-	}
-	if token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
-	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	if answer.StatusCode != http.StatusOK {
+	answer, err := ask(ctx, page+"/save", token, true)
+	if err == nil && answer.StatusCode != http.StatusOK {
 		answer.Body.Close()
-		return nil, fmt.Errorf("%s: %s%s", r.URL, console.StatusOf(answer), saveHints[answer.StatusCode])
+		err = fmt.Errorf("%s/save: %s%s", page, console.StatusOf(answer), saveHints[answer.StatusCode])
 	}
-	return answer, nil
+	return answer, err
 }
 
 // saveHints say what statuses mean for a save.
