@@ -308,13 +308,9 @@ func SaveCommand() *cli.Command {
 		Description: `Saves the match at a URL such as http://127.0.0.1:8766/matches/match-1, which goes on.
 The token must be an admin's, because a save has what players must not see. The replay
 has an end, and verifies like that of a match that is over. FILE must not exist; without
-it, the server names the file. To play on from the save: samestep serve --from FILE
-
-Other users can see a token on the command line; prefer --token-file or the
-environment variable ` + console.TokenEnv + `.`,
+it, the server names the file. To play on from the save: samestep serve --from FILE`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "token", Usage: "authorizes you", EnvVars: []string{console.TokenEnv}},
-			&cli.StringFlag{Name: "token-file", Usage: "`FILE` with the token"},
+			console.TokenFlag,
 			console.JSONFlag,
 		},
 		Action: save,
