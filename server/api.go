@@ -104,7 +104,7 @@ func (ma *matchAPI) act(w http.ResponseWriter, r *http.Request) {
 	}
 	seat := lockstep.Player(min(n, uint64(lockstep.System)))
 	if action == "kick" {
-		ma.doEnding(w, r, "", func(m *Match, h *host.Host) (host.Ended, error) {
+		ma.doEnding(w, r, func(m *Match, h *host.Host) (host.Ended, error) {
 			return h.Admin().Remove(m.now(), seat, "kicked by an admin")
 		})
 		return
@@ -160,12 +160,12 @@ func (ma *matchAPI) doReply(w http.ResponseWriter, r *http.Request, f func(*Matc
 	}
 }
 
-// doEnding is do for a call that ends connections. name is what the caller may have meant as a name, or "".
-func (ma *matchAPI) doEnding(w http.ResponseWriter, r *http.Request, name string, f func(*Match, *host.Host) (host.Ended, error)) {
+// doEnding is do for a call that ends connections.
+func (ma *matchAPI) doEnding(w http.ResponseWriter, r *http.Request, f func(*Match, *host.Host) (host.Ended, error)) {
 	var done affected
 	ma.doReply(w, r, func(m *Match, h *host.Host) (err error) {
 		if done.Ended, err = f(m, h); err == nil && done.Ended == (host.Ended{}) {
-			done.Message = ma.access.whyNobody(name, m.Name(), subjectNamed(h, m.now(), name))
+			done.Message = nobodyFits
 		}
 		return err
 	}, func(m *Match) {
@@ -225,7 +225,7 @@ func (ma *matchAPI) ban(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	reason := r.FormValue("reason")
-	ma.doEnding(w, r, target.Subject, func(m *Match, h *host.Host) (host.Ended, error) {
+	ma.doEnding(w, r, func(m *Match, h *host.Host) (host.Ended, error) {
 		now, until := m.now(), lockstep.Time(0)
 		if d > 0 {
 			until = now + lockstep.Time(d.Microseconds())

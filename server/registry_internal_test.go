@@ -10,7 +10,7 @@ import (
 
 // A name belongs to one match, from when it is reserved until the match is removed, also while it is recovered or when that has failed.
 func TestRegistryReservesNames(t *testing.T) {
-	o := Options{MaxMatches: 3}
+	o := Options{Limits: Limits{MaxMatches: 3}}
 	o.complete()
 	reg := newRegistry(&o, newGates(&o))
 	settings := lockstep.DefaultSettings(1)

@@ -158,7 +158,7 @@ func (s *Server) compose(o *Options) (err error) {
 	s.registry = newRegistry(o, s.gates)
 	s.storage = &storage{dir: o.Dir, live: filepath.Join(o.Dir, liveFolder), reserve: func() int64 { return limits.Load().DiskReserve }, free: files.Free, log: o.Log, operations: &s.operations}
 	s.access = &access{authorizer: o.Authorizer, revoked: revoked, registry: s.registry, gates: s.gates, turned: s.turned, log: o.Log, refusals: newRefusalLog(refusedLines, refusedLinesAtOnce)}
-	s.denier = &denier{keeper: s.keeper, revoked: revoked, registry: s.registry, access: s.access, log: o.Log}
+	s.denier = &denier{keeper: s.keeper, revoked: revoked, registry: s.registry, log: o.Log}
 	s.sealer = newSealer(o, s.replays, s.metrics.failures)
 	s.recoverer = &recoverer{
 		starter: s, registry: s.registry, denier: s.denier, replays: s.replays, assets: s.assets, sealer: s.sealer, metrics: s.metrics, log: o.Log,
@@ -176,7 +176,7 @@ func (s *Server) compose(o *Options) (err error) {
 	return nil
 }
 
-// ServeHTTP serves the HTTP interface; see the package comment.
+// ServeHTTP serves the HTTP interface of docs/spec/http.md.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.guarded(w, r, s.route)
 }
@@ -384,7 +384,7 @@ func (s *Server) sendRules(w http.ResponseWriter, r *http.Request) {
 // one more had come; matches beyond one go on.
 func (s *Server) SetLimits(l Limits) {
 	all, now := l.WithDefaults(), time.Now()
-	s.gates.resize(all, now)
+	s.gates.resize(&all, now)
 	s.guests.SetDisk(all.GuestDiskBytes, now)
 	for _, m := range s.registry.running() {
 		go m.post(input{do: m.takeLimits}) // it may be busy

@@ -193,7 +193,7 @@ func TestKeysAreNoFlags(t *testing.T) {
 func TestReloadSettings(t *testing.T) {
 	f, write := settingsInTest(t, "max-matches: 1\n")
 	o := server.Options{Log: slog.New(slog.DiscardHandler)}
-	serving.LimitsOf(f.C).SetIn(&o)
+	o.Limits = serving.LimitsOf(f.C)
 	s, err := server.New(o)
 	if err != nil {
 		t.Fatal(err)

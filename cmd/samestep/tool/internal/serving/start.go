@@ -165,7 +165,7 @@ func serverOptions(c *cli.Context, games gameset.List, specs []server.MatchSpec,
 		AwaitPlayers: c.Duration("await-players"), KeepOpen: c.Bool("keep-open"),
 		Log: log, NewMatch: func(body io.Reader) (server.MatchSpec, error) { return RequestedMatch(body, games, guests > 0, policy) },
 	}
-	limitsFor(c, len(specs)).SetIn(&o)
+	o.Limits = limitsFor(c, len(specs))
 	if err := setProxies(c, &o); err != nil {
 		return o, nil, err
 	}
