@@ -97,6 +97,23 @@ func fail(w http.ResponseWriter, c code, message string) {
 	reply(w, statuses[c], apiError{apiProblem{c, message}})
 }
 
+// failFor is fail for an error that may be over after some seconds.
+func failFor(w http.ResponseWriter, seconds int, c code, message string) {
+	w.Header().Set("Retry-After", strconv.Itoa(seconds))
+	fail(w, c, message)
+}
+
+// sendsFile sets the headers of an answer that is a file.
+func sendsFile(w http.ResponseWriter, name, cache string) {
+	h := w.Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", cache)
+	if name != "" {
+		h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	}
+}
+
 // foreignErrors writes the errors of handlers that are not ours: those of net/http and of the WebSocket library.
 type foreignErrors struct {
 	http.ResponseWriter
@@ -116,7 +133,6 @@ var foreignCodes = map[int]code{
 	http.StatusNotImplemented:               codeInternal,
 }
 
-// WriteHeader implements [http.ResponseWriter].
 func (w *foreignErrors) WriteHeader(status int) {
 	if status < http.StatusBadRequest {
 		w.ResponseWriter.WriteHeader(status)
@@ -145,7 +161,6 @@ func (w *foreignErrors) tell(text string) {
 	}
 }
 
-// Unwrap is for [http.ResponseController].
 func (w *foreignErrors) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // linkNext names the next page of a list, which follows after a name.
@@ -196,7 +211,7 @@ func takeObject(r *http.Request, body []byte, names []string) error {
 	}
 	for name, value := range fields {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("body: unknown field %q, want %s", name, orNone(names))
+			return fmt.Errorf("body: unknown field %q, want %s", name, cmp.Or(strings.Join(names, ", "), "no fields"))
 		}
 		switch v := value.(type) {
 		case string:
@@ -210,13 +225,6 @@ func takeObject(r *http.Request, body []byte, names []string) error {
 		}
 	}
 	return nil
-}
-
-func orNone(names []string) string {
-	if len(names) == 0 {
-		return "no fields"
-	}
-	return strings.Join(names, ", ")
 }
 
 // maxBanDuration is the longest ban that is not for the rest of the match.

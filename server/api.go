@@ -80,7 +80,11 @@ func (ma *matchAPI) act(w http.ResponseWriter, r *http.Request) {
 		ma.do(w, r, func(m *Match, h *host.Host) error { return h.Admin().Keyframe(m.now()) })
 		return
 	case "retry":
-		ma.retryMatch(w, r)
+		if v, err := ma.registry.retry(r.PathValue("name")); err != nil {
+			fail(w, codeConflict, err.Error())
+		} else {
+			reply(w, http.StatusOK, v)
+		}
 		return
 	case "pause", "resume", "kick":
 	case "speed":
@@ -120,16 +124,6 @@ func (ma *matchAPI) act(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// retryMatch tries again to resume a match that failed.
-func (ma *matchAPI) retryMatch(w http.ResponseWriter, r *http.Request) {
-	v, err := ma.registry.retry(r.PathValue("name"))
-	if err != nil {
-		fail(w, codeConflict, err.Error())
-		return
-	}
-	reply(w, http.StatusOK, v)
-}
-
 // do calls f in the goroutine of the match that the path names, and answers with the match.
 func (ma *matchAPI) do(w http.ResponseWriter, r *http.Request, f func(*Match, *host.Host) error) {
 	ma.doReply(w, r, f, func(m *Match) { reply(w, http.StatusOK, m.View()) })
@@ -151,8 +145,7 @@ func (ma *matchAPI) doReply(w http.ResponseWriter, r *http.Request, f func(*Matc
 	case gone != nil:
 		fail(w, codeOver, gone.Error())
 	case errors.Is(err, coordinator.ErrBusy): // until the next tick
-		w.Header().Set("Retry-After", "1")
-		fail(w, codeBusy, err.Error())
+		failFor(w, 1, codeBusy, err.Error())
 	case err != nil:
 		fail(w, codeConflict, err.Error())
 	default:
@@ -181,11 +174,9 @@ func (ma *matchAPI) doEnding(w http.ResponseWriter, r *http.Request, f func(*Mat
 
 // listAssets answers with the assets of a match, so that a client can fetch them before it connects.
 func (ma *matchAPI) listAssets(w http.ResponseWriter, r *http.Request) {
-	m := ma.registry.requested(w, r)
-	if m == nil {
-		return
+	if m := ma.registry.requested(w, r); m != nil {
+		reply(w, http.StatusOK, append([]lockstep.Asset{}, m.assets...))
 	}
-	reply(w, http.StatusOK, append([]lockstep.Asset{}, m.assets...))
 }
 
 // A banView is the JSON of a ban in a match.
@@ -371,7 +362,7 @@ func (ma *matchAPI) schemas(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ErrUnrecorded is the error of [Match.Save] if the match has no replay.
+// ErrUnrecorded is the error of a save if the match has no replay.
 var ErrUnrecorded = errors.New("server: the match has no replay: the server has no folder for them")
 
 // Save writes a replay of the match up to its last tick to w, and returns that tick. The match goes on meanwhile. The
@@ -503,12 +494,8 @@ func (ma *matchAPI) save(w http.ResponseWriter, r *http.Request) {
 		fail(w, codeStorage, "the log of the match cannot be copied: its disk is full, does not answer or has failed")
 		return
 	}
-	h := w.Header()
-	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s-%s-%d.ssr"`, m.Name(), m.View().Match[:8], x.tick))
-	h.Set("Content-Length", strconv.FormatInt(x.size, 10))
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
+	sendsFile(w, fmt.Sprintf("%s-%s-%d.ssr", m.Name(), m.View().Match[:8], x.tick), "no-store")
+	w.Header().Set("Content-Length", strconv.FormatInt(x.size, 10))
 	io.Copy(w, x.file) // the client sees from the length whether it is whole
 }
 

@@ -6,7 +6,9 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -160,14 +162,6 @@ type MatchSpec struct {
 	guest *guests.Usage // nil unless a guest started it
 }
 
-// checkReplicator refuses a server whose replicated matches would have no file.
-func (o *Options) checkReplicator() error {
-	if o.Replicator != nil && o.Dir == "" {
-		return errors.New("server: got a Replicator and no Dir, want both: a replay is written as a file first")
-	}
-	return nil
-}
-
 // Limits are the limits among the [Options] that can change while a server runs, see [Server.SetLimits].
 type Limits struct {
 	MaxMatches         int           // 1000
@@ -216,8 +210,8 @@ func (l Limits) WithDefaults() Limits {
 
 // Errors of an [Archive].
 var (
-	// ErrArchived: the archive has no such file.
-	ErrArchived = errors.New("server: no such file in the archive")
+	// ErrArchived: the archive has no such file. It wraps [fs.ErrNotExist].
+	ErrArchived = fmt.Errorf("server: no such file in the archive: %w", fs.ErrNotExist)
 
 	// ErrQuery: a search that no archive understands.
 	ErrQuery = errors.New("server: bad search")

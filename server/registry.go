@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -157,18 +156,15 @@ func (reg *registry) requested(w http.ResponseWriter, r *http.Request) *Match {
 	name := r.PathValue("name")
 	m := reg.match(name)
 	if m == nil || m.hangs() {
-		if wait, ok := reg.recovering(name); ok {
-			seconds := strconv.Itoa(int(wait / time.Second))
-			w.Header().Set("Retry-After", seconds)
-			fail(w, codeRecovering, "the match is recovering, come back in "+seconds+" s")
-			return nil
+		wait, recovering := reg.recovering(name)
+		switch seconds := int(wait / time.Second); {
+		case recovering:
+			failFor(w, seconds, codeRecovering, fmt.Sprintf("the match is recovering, come back in %d s", seconds))
+		case reg.failed(name) != nil:
+			failFor(w, int(longestWait/time.Second), codeRecovering, "the match has failed; an admin can see why, and may have it tried again")
+		default:
+			fail(w, codeNoMatch, "no such match")
 		}
-		if reg.failed(name) != nil {
-			w.Header().Set("Retry-After", strconv.Itoa(int(longestWait/time.Second)))
-			fail(w, codeRecovering, "the match has failed; an admin can see why, and may have it tried again")
-			return nil
-		}
-		fail(w, codeNoMatch, "no such match")
 		return nil
 	}
 	return m

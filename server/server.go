@@ -103,8 +103,11 @@ func (s *Server) Recover(all []Interrupted, done func(Interrupted, *Match, error
 // New returns a Server without matches.
 func New(o Options) (*Server, error) {
 	o.complete()
-	if err := errors.Join(o.checkProxies(), o.checkReplicator()); err != nil {
+	if err := o.checkProxies(); err != nil {
 		return nil, err
+	}
+	if o.Replicator != nil && o.Dir == "" {
+		return nil, errors.New("server: got a Replicator and no Dir, want both: a replay is written as a file first")
 	}
 	if shared, ok := o.Replicator.(interface{ Denials() Denials }); ok && o.Denials == nil {
 		o.Denials = shared.Denials()
@@ -166,7 +169,7 @@ func (s *Server) compose(o *Options) (err error) {
 	}
 	s.matchAPI = &matchAPI{registry: s.registry, access: s.access, gates: s.gates, guests: s.guests, keeper: s.keeper, sealer: s.sealer}
 	s.creator = &creator{
-		maker: s, newMatch: o.NewMatch, host: &s.options.Host, registry: s.registry, gates: s.gates, guests: s.guests, storage: s.storage,
+		make: s.Create, like: s.Like, newMatch: o.NewMatch, host: &s.options.Host, registry: s.registry, gates: s.gates, guests: s.guests, storage: s.storage,
 		access: s.access, turned: s.turned, log: o.Log,
 	}
 	s.replayAPI = &replayAPI{
@@ -201,20 +204,16 @@ func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
 // Public returns a handler without the calls of admins and the metrics, for servers whose operators have an address of
 // their own.
 func (s *Server) Public() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), publicKey{}, true)))
-	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.ServeHTTP(w, public.mark(r)) })
 }
 
 // Private returns a handler at whose address are only operators, who need no token for the metrics.
 func (s *Server) Private() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), privateKey{}, true)))
-	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.ServeHTTP(w, private.mark(r)) })
 }
 
 func (s *Server) scrape(w http.ResponseWriter, r *http.Request) {
-	if isPublic(r) {
+	if public.of(r) {
 		fail(w, codeNoRoute, "the metrics have another address on this server")
 		return
 	}
@@ -523,11 +522,8 @@ func (s *Server) sendAsset(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(assetTimeout)) // without it, the limit of all answers applies
-	h := w.Header()
-	h.Set("Content-Type", "application/octet-stream")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	h.Set("ETag", `"`+sum+`"`)
+	sendsFile(w, "", "public, max-age=31536000, immutable")
+	w.Header().Set("ETag", `"`+sum+`"`)
 	http.ServeContent(&foreignErrors{ResponseWriter: w}, r, "", time.Time{}, bytes.NewReader(content))
 }
 
@@ -563,7 +559,7 @@ func (s *Server) Like(id string) (MatchSpec, error) {
 // all players do; in a server with one match these are its commands. h is behind [Server.Guard].
 func (s *Server) Operators(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if isPrivate(r) || s.access.mayScrape(w, r) {
+		if private.of(r) || s.access.mayScrape(w, r) {
 			h.ServeHTTP(w, r)
 		}
 	})

@@ -239,7 +239,6 @@ const maxGuestName = 64
 // under another name.
 type Guests struct{}
 
-// Authorize implements [Authorizer].
 func (Guests) Authorize(token, _ string) (host.Grant, error) {
 	rest, ok := strings.CutPrefix(token, guestPrefix)
 	escaped, secret, found := strings.Cut(rest, ":")

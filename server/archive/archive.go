@@ -179,14 +179,12 @@ func (a *Archive) Collector() prometheus.Collector {
 // gauges is a collector of several.
 type gauges []prometheus.GaugeFunc
 
-// Describe implements [prometheus.Collector].
 func (all gauges) Describe(c chan<- *prometheus.Desc) {
 	for _, g := range all {
 		g.Describe(c)
 	}
 }
 
-// Collect implements [prometheus.Collector].
 func (all gauges) Collect(c chan<- prometheus.Metric) {
 	for _, g := range all {
 		g.Collect(c)
