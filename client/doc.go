@@ -16,7 +16,7 @@
 // lost connection. A game has three things to do:
 //
 //   - Draw, from a state that it only reads: in Sample, or whenever a frame is
-//     due by [Session.Do] and player.Client.View, which interpolates.
+//     due by [Session.Do] and player.Client.Interpolation, which interpolates.
 //   - Submit what the player wants: in Sample or Handle by the client given, and
 //     from any other goroutine by [Session.Submit]. A command runs some ticks
 //     later, for everybody at once; its lockstep.Receipt comes as an event.

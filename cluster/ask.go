@@ -13,15 +13,15 @@ import (
 
 // Views asks servers, such as those of [Read], for the matches that they run, and returns what they say by the ids of the matches. A
 // server that does not answer before ctx ends is left out.
-func Views(ctx context.Context, servers []Server) map[string]server.View {
+func Statuses(ctx context.Context, servers []Server) map[string]server.Status {
 	client := &http.Client{Transport: newTransport(), CheckRedirect: noRedirect}
 	defer client.CloseIdleConnections()
-	all := make(map[string]server.View)
+	all := make(map[string]server.Status)
 	var mu sync.Mutex
 	var asking sync.WaitGroup
 	for _, s := range servers {
 		asking.Go(func() {
-			for _, v := range viewsOf(ctx, client, s.Address) {
+			for _, v := range statusesOf(ctx, client, s.Address) {
 				mu.Lock()
 				all[v.Match] = v
 				mu.Unlock()
@@ -33,7 +33,7 @@ func Views(ctx context.Context, servers []Server) map[string]server.View {
 }
 
 // viewsOf asks the server at an address for all its matches.
-func viewsOf(ctx context.Context, client *http.Client, address string) (all []server.View) {
+func statusesOf(ctx context.Context, client *http.Client, address string) (all []server.Status) {
 	to, err := parseAddress(address)
 	if err != nil {
 		return nil
@@ -49,7 +49,7 @@ func viewsOf(ctx context.Context, client *http.Client, address string) (all []se
 		if err != nil {
 			return all
 		}
-		var page []server.View
+		var page []server.Status
 		err = json.NewDecoder(io.LimitReader(answer.Body, maxList)).Decode(&page)
 		answer.Body.Close()
 		if err != nil || answer.StatusCode != http.StatusOK || len(page) == 0 {

@@ -27,7 +27,7 @@ func (m *Member) tellHeads() {
 func (m *Member) tellHeadsOnce() {
 	ticks := make(map[string]lockstep.Tick)
 	for _, x := range m.server.Matches() {
-		v := x.View()
+		v := x.Status()
 		ticks[v.Match] = v.Tick
 	}
 	m.mu.Lock() // so that a log which is removed has no head after that

@@ -19,7 +19,7 @@ func TestHeads(t *testing.T) {
 	a := newSite(t, "a", node.URL(), 1)
 	m := a.create(t, "duel")
 	var id lockstep.MatchID
-	if _, err := hex.Decode(id[:], []byte(m.View().Match)); err != nil {
+	if _, err := hex.Decode(id[:], []byte(m.Status().Match)); err != nil {
 		t.Fatal(err)
 	}
 	ada := join(t, "ada-ada-ada-ada-ada", "duel", a)

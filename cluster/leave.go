@@ -44,7 +44,7 @@ func (m *Member) Leave(ctx context.Context) {
 				return
 			}
 			if err := m.move(ctx, match); err != nil {
-				logged.Match(m.options.Log, match.Name(), match.View().Match).Warn("match not moved", "err", err)
+				logged.Match(m.options.Log, match.Name(), match.Status().Match).Warn("match not moved", "err", err)
 			}
 		})
 	}

@@ -149,7 +149,7 @@ func testSegments(t *testing.T, before func(*longLog), enough func(copied int) b
 	cancel()
 	l.release(t, "long")
 	await(t, "a has the match", func() bool { return a.has("long") != nil })
-	await(t, "it goes on", func() bool { return a.has("long").View().Tick > 605 })
+	await(t, "it goes on", func() bool { return a.has("long").Status().Tick > 605 })
 }
 
 var (
@@ -179,7 +179,7 @@ func TestSegmentsAhead(t *testing.T) {
 	loseEnd(t, a.conn, l.id, 236)
 	l.release(t, "long")
 	await(t, "a has the match", func() bool { return a.has("long") != nil })
-	await(t, "it goes on", func() bool { return a.has("long").View().Tick > 240 })
+	await(t, "it goes on", func() bool { return a.has("long").Status().Tick > 240 })
 	b := newSite(t, "b", node.URL(), 1)
 	await(t, "b knows the match", func() bool { return len(b.list(t, "")) == 1 })
 	a.vanish()

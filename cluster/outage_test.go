@@ -79,7 +79,7 @@ func TestFailedMatch(t *testing.T) {
 	a, b := newSite(t, "a", node.URL(), 1), newHurriedSite(t, "b", node.URL())
 	b.refuse.Store(true)
 	again, never := a.create(t, "again"), a.create(t, "never")
-	await(t, "both have some ticks", func() bool { return again.View().Tick > 20 && never.View().Tick > 20 })
+	await(t, "both have some ticks", func() bool { return again.Status().Tick > 20 && never.Status().Tick > 20 })
 	a.vanish()
 	failed := func() (n int) {
 		_, matches, err := cluster.Read(t.Context(), b.conn)
@@ -136,9 +136,9 @@ func TestLogLosesItsEnd(t *testing.T) {
 	early := func(o *cluster.Options) { o.GiveUpEarly(away) }
 	a, b := newSiteAs(t, "a", node.URL(), 1, "", early), newSiteAs(t, "b", node.URL(), 1, "", early)
 	m := a.create(t, "duel")
-	await(t, "tick 60", func() bool { return m.View().Tick >= 60 })
+	await(t, "tick 60", func() bool { return m.Status().Tick >= 60 })
 	var id lockstep.MatchID
-	if _, err := hex.Decode(id[:], []byte(m.View().Match)); err != nil {
+	if _, err := hex.Decode(id[:], []byte(m.Status().Match)); err != nil {
 		t.Fatal(err)
 	}
 	last, _, err := a.conn.Last(t.Context(), id)
@@ -149,7 +149,7 @@ func TestLogLosesItsEnd(t *testing.T) {
 	before := a.conn.NATS.Stats().OutMsgs
 	await(t, "the match is somewhere else, or anew", func() bool {
 		for _, x := range []*site{a, b} {
-			if n := x.has("duel"); n != nil && n != m && n.View().Tick > 60 {
+			if n := x.has("duel"); n != nil && n != m && n.Status().Tick > 60 {
 				return true
 			}
 		}

@@ -169,7 +169,7 @@ func (m *Member) take(d due) (mine *Match, match *server.Match) {
 	switch {
 	case err == nil:
 		m.metrics.takeovers.WithLabelValues(tookOver).Inc()
-		log.Info("match taken over", "tick", uint32(match.View().Tick))
+		log.Info("match taken over", "tick", uint32(match.Status().Tick))
 	case errors.Is(err, server.ErrNotInterrupted):
 		m.metrics.takeovers.WithLabelValues(wasOver).Inc()
 		log.Info("the match was over")

@@ -34,10 +34,10 @@ func testTakeover(t *testing.T, a, b *site) {
 	await(t, "b has the match", func() bool { return b.has("duel") != nil })
 	t.Logf("after %v", time.Since(began))
 	next := b.has("duel")
-	if next.View().Tick < seen {
-		t.Errorf("b continues after tick %d, and tick %d was seen", next.View().Tick, seen)
+	if next.Status().Tick < seen {
+		t.Errorf("b continues after tick %d, and tick %d was seen", next.Status().Tick, seen)
 	}
-	await(t, "it goes on", func() bool { return next.View().Tick > seen+20 })
+	await(t, "it goes on", func() bool { return next.Status().Tick > seen+20 })
 }
 
 // While the storage is away, matches are held and nobody takes anything. Then they go on where they are.
@@ -51,7 +51,7 @@ func TestStorageAway(t *testing.T) {
 	ada := join(t, "ada-ada-ada-ada-ada", "duel", a, b)
 	await(t, "tick 20", func() bool { return ada.now() >= 20 })
 	node.Stop()
-	await(t, "the match is held", func() bool { return m.View().Held == "the replicated log does not answer" })
+	await(t, "the match is held", func() bool { return m.Status().Held == "the replicated log does not answer" })
 	seen := ada.now()
 	time.Sleep(2 * storage.LeaseTime)
 	if b.has("duel") != nil {
@@ -207,11 +207,11 @@ func (x *site) list(t *testing.T, query string) (names []string) {
 	if answer.StatusCode != http.StatusOK {
 		return []string{fmt.Sprint(answer.StatusCode)}
 	}
-	var views []server.View
-	if err := json.NewDecoder(answer.Body).Decode(&views); err != nil {
+	var statuses []server.Status
+	if err := json.NewDecoder(answer.Body).Decode(&statuses); err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range views {
+	for _, v := range statuses {
 		names = append(names, v.Name)
 	}
 	if answer.Header.Get("Link") != "" {
@@ -279,7 +279,7 @@ func TestLeave(t *testing.T) {
 	if m == nil {
 		t.Fatal("b does not have the match")
 	}
-	id := m.View().Match
+	id := m.Status().Match
 	for at, want := range map[*site]string{a: `msg="match released" match=duel id=` + id + ` term=1`, b: `msg="match taken over" match=duel id=` + id + ` term=2 from=a-`} {
 		await(t, at.name+" logs: "+want, func() bool { return strings.Contains(at.log.String(), want) })
 	}

@@ -1,6 +1,11 @@
 package fixed
 
-import "math/bits"
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/seed-49bee653/samestep/internal/decimal"
+)
 
 // Q is a signed fixed-point number with 32 bits before and 32 bits after the point: the integer v stands for v / 2^32.
 // Native +, - and comparison work; + and - wrap. The methods saturate.
@@ -55,6 +60,23 @@ func signed(m uint64, negative bool) Q {
 		return saturate(negative)
 	}
 	return (Q(m) ^ sign) - sign
+}
+
+//go:generate go test -run TestTablesAreGenerated -update .
+
+// A piece is a polynomial of degree 5 for 1/256 of a function's domain: c0 + c1·u + … + c5·u⁵ with u in 0..1. The
+// coefficients are scaled by 2^63, 2^70, 2^77, 2^84, 2^64 and 2^72. Each function subtracts a fixed subset of them, so its
+// three wide products are unsigned.
+type piece struct {
+	c0, c1, c2 uint64
+	c3         int64
+	c4, c5     int32
+}
+
+// mulHigh returns a·b / 2^64, rounded down.
+func mulHigh(a, b uint64) uint64 {
+	hi, _ := bits.Mul64(a, b)
+	return hi
 }
 
 // Add returns x+y, saturating.
@@ -181,4 +203,103 @@ func Lerp(a, b, t Q) Q {
 		return saturate(int64(hi) < 0)
 	}
 	return Q(hi<<32 | lo>>32)
+}
+
+// Mathematical constants, rounded to nearest.
+const (
+	Pi    Q = 13493037705 // half a turn in radians
+	Tau   Q = 26986075409 // a full turn in radians
+	E     Q = 11674931555 // base of natural logarithms
+	Phi   Q = 6949403065  // golden ratio
+	Sqrt2 Q = 6074001000  // length of a diagonal of a cell
+	Sqrt3 Q = 7439101574  // twice the height of a triangle with sides of 1
+	Ln2   Q = 2977044472  // natural logarithm of 2
+	Ln10  Q = 9889527671  // natural logarithm of 10
+)
+
+// MulWrap returns x·y rounded to nearest, ties to even. A result that is out of range keeps its low 64 bits.
+func (x Q) MulWrap(y Q) Q {
+	low := uint64(uint32(x)) * uint64(uint32(y))
+	r := x>>32*y + Q(uint32(x))*(y>>32) + Q(low>>32)
+	return r + Q((uint64(uint32(low))+1<<31-1+uint64(r)&1)>>32)
+}
+
+// mulNarrow is Mul for machines without a 128-bit product.
+func mulNarrow(x, y Q) Q {
+	if (uint32(x>>32)+1<<14)|(uint32(y>>32)+1<<14) < 1<<15 { // both within ±16384: the product is far from saturating
+		return x.MulWrap(y)
+	}
+	hi, lo := bits.Mul64(magnitude(int64(x)), magnitude(int64(y)))
+	if hi > 1<<31 {
+		return saturate(x^y < 0)
+	}
+	lo, carry := bits.Add64(lo, 1<<31-1+lo>>32&1, 0)
+	return signed((hi+carry)<<32|lo>>32, x^y < 0)
+}
+
+var (
+	// ErrSyntax reports text that is not a decimal number.
+	ErrSyntax = decimal.ErrSyntax
+	// ErrRange reports a number that does not fit.
+	ErrRange = decimal.ErrRange
+)
+
+// Parse reads a decimal such as "-0.25", rounded to nearest, ties to even. It takes no exponent. The error wraps [ErrSyntax]
+// or [ErrRange].
+func Parse(s string) (Q, error) {
+	v, err := decimal.Parse(s, 32)
+	if err != nil {
+		return 0, fmt.Errorf("fixed: %w: %q", err, s)
+	}
+	return Q(v), nil
+}
+
+// MustParse is [Parse] for constants in the source. It panics on an error.
+func MustParse(s string) Q {
+	x, err := Parse(s)
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+// String returns the shortest decimal that Parse reads back as x.
+func (x Q) String() string {
+	var buf [48]byte
+	return string(decimal.Append(buf[:0], int64(x), 32))
+}
+
+// AppendText appends what String returns.
+func (x Q) AppendText(b []byte) ([]byte, error) { return decimal.Append(b, int64(x), 32), nil }
+
+// MarshalText returns what String returns.
+func (x Q) MarshalText() ([]byte, error) { return x.AppendText(nil) }
+
+// UnmarshalText reads what [Parse] reads.
+func (x *Q) UnmarshalText(text []byte) error {
+	v, err := Parse(string(text))
+	if err != nil {
+		return err
+	}
+	*x = v
+	return nil
+}
+
+// MarshalJSON writes a JSON number with all its digits.
+func (x Q) MarshalJSON() ([]byte, error) { return x.AppendText(nil) }
+
+// UnmarshalJSON reads a JSON number without an exponent, or the same in quotes. null leaves x unchanged.
+func (x *Q) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		return nil
+	}
+	return x.UnmarshalText(unquoted(text))
+}
+
+// unquoted returns text without quotes around it.
+func unquoted(text []byte) []byte {
+	if n := len(text); n >= 2 && text[0] == '"' && text[n-1] == '"' {
+		return text[1 : n-1]
+	}
+	return text
 }

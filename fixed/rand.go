@@ -82,3 +82,83 @@ func Pick[T any](r *Rand, s []T) (t T) {
 	}
 	return s[r.N(uint32(len(s)))]
 }
+
+// NewStream returns the generator of one named stream of a seed. A game that keeps one for each purpose, such as "loot"
+// and "weather", can draw more from one of them without changing the numbers of the others.
+//
+//	w.Loot = fixed.NewStream(settings.Seed, "loot")
+//
+// Streams with different names, and the generator of [NewRand], are independent.
+func NewStream(seed uint64, name string) Rand {
+	h := uint64(0xcbf29ce484222325) // FNV-1a of the name
+	for i := range len(name) {
+		h = (h ^ uint64(name[i])) * 0x100000001b3
+	}
+	return NewRand(mix(seed+golden) ^ h)
+}
+
+const golden = 0x9e3779b97f4a7c15
+
+// mix is the finalizer of SplitMix64 (Steele, Lea, Flood 2014, with Stafford's mix 13): a bijection.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// Draw returns 64 random bits that depend only on its arguments: it has no state, and the order of calls does not matter.
+// purpose distinguishes the uses of one entity in one tick, and n their repetitions.
+func Draw(seed uint64, entity, tick, purpose, n uint32) uint64 {
+	x := mix(seed + golden)
+	x = mix((x ^ (uint64(entity)<<32 | uint64(tick))) + golden)
+	return mix((x ^ (uint64(purpose)<<32 | uint64(n))) + golden)
+}
+
+// DrawN is [Draw] for an unbiased number in 0..bound-1. It returns 0 for bound = 0.
+func DrawN(seed uint64, entity, tick, purpose, n, bound uint32) uint32 {
+	x := Draw(seed, entity, tick, purpose, n)
+	hi, lo := bits.Mul64(x, uint64(bound))
+	if lo < uint64(bound) {
+		for floor := -uint64(bound) % uint64(bound); lo < floor; {
+			x = mix(x + golden)
+			hi, lo = bits.Mul64(x, uint64(bound))
+		}
+	}
+	return uint32(hi)
+}
+
+// DrawQ is [Draw] for a number in 0 ≤ x < 1.
+func DrawQ(seed uint64, entity, tick, purpose, n uint32) Q {
+	return Q(Draw(seed, entity, tick, purpose, n) >> 32)
+}
+
+// DrawsTo returns how many draws of 64 or 32 bits lead from the state r to the state later. All states are on one cycle of
+// 2^128, so a distance always exists. ok is false if it is 2^32 or more, because no match draws as often. N, Range and
+// functions that use them may draw more than once. (It inverts Brown 1994, random number generation with arbitrary
+// strides: each step yields one bit of the distance.)
+func (r Rand) DrawsTo(later Rand) (draws uint64, ok bool) {
+	mul, add := Rand{mulHi, mulLo}, Rand{incHi, incLo}
+	for bit := range 32 {
+		mask := uint64(1) << bit
+		if (r.Lo^later.Lo)&mask != 0 {
+			r = r.times(mul).plus(add)
+			draws |= mask
+		}
+		add = mul.plus(Rand{0, 1}).times(add)
+		mul = mul.times(mul)
+	}
+	return draws, r == later
+}
+
+// times returns the product modulo 2^128.
+func (r Rand) times(o Rand) Rand {
+	hi, lo := bits.Mul64(r.Lo, o.Lo)
+	return Rand{hi + r.Hi*o.Lo + r.Lo*o.Hi, lo}
+}
+
+// plus returns the sum modulo 2^128.
+func (r Rand) plus(o Rand) Rand {
+	lo, carry := bits.Add64(r.Lo, o.Lo, 0)
+	hi, _ := bits.Add64(r.Hi, o.Hi, carry)
+	return Rand{hi, lo}
+}

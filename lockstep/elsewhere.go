@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
@@ -68,7 +69,6 @@ func NewGameElsewhere(m abi.Machine) (*Game, error) {
 	return g, nil
 }
 
-// checkNames checks of the description what [NewGame] checks of rules.
 func (e *elsewhere) checkNames() error {
 	d := e.description
 	err := cmp.Or(record.CheckName("name", d.Game), record.CheckName("build", d.Build))
@@ -80,14 +80,12 @@ func (e *elsewhere) checkNames() error {
 	return cmp.Or(err, e.game.Identity().CheckSchemas())
 }
 
-// elsewhere are rules that run elsewhere.
 type elsewhere struct {
 	machine     abi.Machine
 	description *abi.Description
 	game        *Game
 }
 
-// world returns an instance without a match.
 func (e *elsewhere) world() (*distantWorld, error) {
 	c, err := e.machine.New()
 	if err != nil {
@@ -96,7 +94,6 @@ func (e *elsewhere) world() (*distantWorld, error) {
 	return &distantWorld{rules: e, caller: c}, nil
 }
 
-// newWorld returns an instance for a match.
 func (e *elsewhere) newWorld(h *Header) (world, error) {
 	if err := e.description.Config.Validate(h.Config); err != nil {
 		return nil, fmt.Errorf("lockstep: configuration: %w", err)
@@ -139,7 +136,6 @@ func (e *elsewhere) describe(c *Command) string {
 // maxWords is the longest text about a command, in bytes.
 const maxWords = 4 << 10
 
-// untypedResult returns nil without a schema.
 func untypedResult(s *state.Schema) *resultCodec {
 	if s == nil {
 		return nil
@@ -153,7 +149,6 @@ func untypedResult(s *state.Schema) *resultCodec {
 	}
 }
 
-// untypedView returns nil without a schema.
 func untypedView(s *state.Schema, tags []state.Tag) *viewCodec {
 	if s == nil {
 		return nil
@@ -176,4 +171,176 @@ func untypedView(s *state.Schema, tags []state.Tag) *viewCodec {
 			}
 		},
 	}
+}
+
+// distantWorld is a world of rules that run elsewhere. Its methods panic with an [*abi.Fault] where native rules panic.
+type distantWorld struct {
+	rules   *elsewhere
+	caller  abi.Caller
+	config  []byte
+	tick    Tick
+	frame   abi.Frame
+	outcome abi.Outcome
+	in      []byte
+}
+
+func badAnswer(f abi.Function, err error) *abi.Fault {
+	return &abi.Fault{Wrong: true, Text: fmt.Sprintf("bad answer of %v: %v", f, err)}
+}
+
+// call returns the answer of a function that refuses nothing.
+func (w *distantWorld) call(f abi.Function, in []byte) []byte {
+	out, err := w.try(f, in)
+	if err != nil {
+		panic(badAnswer(f, err))
+	}
+	return out
+}
+
+// try returns the answer of a function, or its refusal.
+func (w *distantWorld) try(f abi.Function, in []byte) ([]byte, error) {
+	out, err := w.caller.Call(f, in)
+	if fault := (*abi.Fault)(nil); errors.As(err, &fault) {
+		panic(fault)
+	}
+	return out, err
+}
+
+func (w *distantWorld) refusal(f abi.Function, in []byte) error {
+	if _, err := w.try(f, in); err != nil {
+		return &ConfigError{w.rules.game.name, err}
+	}
+	return nil
+}
+
+func (w *distantWorld) configure(s Settings, config []byte) error {
+	w.config = config
+	return w.refusal(abi.Configure, abi.Matches.Append(nil, &abi.Match{Seed: s.Seed, Players: s.Players, TickMicros: s.TickMicros, Config: config}))
+}
+
+func (w *distantWorld) load(contents [][]byte) error {
+	var all abi.Contents
+	for _, b := range contents {
+		all.Contents = append(all.Contents, abi.Content{Bytes: b})
+	}
+	return w.refusal(abi.Load, abi.Loads.Append(nil, &all))
+}
+
+func (w *distantWorld) create(Settings) error {
+	w.tick = 0
+	return w.refusal(abi.Create, nil)
+}
+
+func (w *distantWorld) derive() {} // Create and Restore do
+
+func (w *distantWorld) step(t *Turn) {
+	f := &w.frame
+	f.Tick, f.Draws, f.Phases = uint32(t.Tick), t.drawing, t.phased != nil
+	f.Commands = f.Commands[:0]
+	for i := range t.Commands {
+		f.Commands = append(f.Commands, w.message(&t.Commands[i]))
+	}
+	w.in = abi.Frames.Append(w.in[:0], f)
+	if err := abi.Outcomes.Decode(w.call(abi.Step, w.in), &w.outcome); err != nil {
+		panic(badAnswer(abi.Step, err))
+	}
+	w.tick = t.Tick
+	o := &w.outcome
+	for i := range o.Draws {
+		t.draws = append(t.draws, Draw{o.Draws[i].Purpose, o.Draws[i].Entity, o.Draws[i].Phase})
+	}
+	if t.phased != nil {
+		for i := range o.Phases {
+			t.phased(o.Phases[i].Name, &checksum.Sum{Hash: o.Phases[i].Hash, Sections: o.Phases[i].Sections})
+		}
+	}
+	if o.Ended {
+		w.end(t)
+	}
+}
+
+func (w *distantWorld) end(t *Turn) {
+	if len(w.outcome.Result) == 0 {
+		t.End(nil)
+		return
+	}
+	if t.result != nil {
+		if err := t.result.schema.Validate(w.outcome.Result); err != nil {
+			panic(badAnswer(abi.Step, err))
+		}
+	}
+	t.End(&record.Untyped{Canonical: w.outcome.Result})
+}
+
+func (w *distantWorld) message(c *Command) abi.Command {
+	return abi.Command{Tick: uint32(c.Tick), Player: uint8(c.Player), Kind: uint16(c.Kind), Sequence: uint32(c.Sequence), Payload: c.Payload}
+}
+
+func (w *distantWorld) command(c *Command) []byte {
+	m := w.message(c)
+	w.in = abi.Commands.Append(w.in[:0], &m)
+	return w.in
+}
+
+func (w *distantWorld) validate(c *Command) error {
+	_, err := w.try(abi.Validate, w.command(c))
+	return err
+}
+
+// save returns the state, valid until the next call.
+func (w *distantWorld) save() []byte {
+	out := w.call(abi.Save, nil)
+	if err := w.rules.description.State.Validate(out); err != nil {
+		panic(badAnswer(abi.Save, err))
+	}
+	return out
+}
+
+func (w *distantWorld) append(dst []byte) []byte {
+	defer w.keep()
+	return append(dst, w.save()...)
+}
+
+func (w *distantWorld) appendConfig(dst []byte) []byte { return append(dst, w.config...) }
+
+// keep keeps the instance, and so its answer, until here: a machine may take back the memory of an instance that nobody refers to.
+// A write to it is a reference.
+func (w *distantWorld) keep() { w.in = w.in[:0] }
+
+func (w *distantWorld) restore(t Tick, b []byte) error {
+	if err := w.rules.description.State.Validate(b); err != nil {
+		return err
+	}
+	w.in = abi.States.Append(w.in[:0], &abi.State{Tick: uint32(t), Canonical: b})
+	_, err := w.try(abi.Restore, w.in)
+	w.tick = t
+	return err
+}
+
+func (w *distantWorld) copyFrom(o world) {
+	other := o.(*distantWorld)
+	defer other.keep()
+	if err := w.restore(other.tick, other.save()); err != nil {
+		panic(badAnswer(abi.Restore, err))
+	}
+}
+
+func (w *distantWorld) sum(dst *checksum.Sum) {
+	defer w.keep()
+	if err := checksum.OfBytes(dst, w.rules.description.State.Schema, w.call(abi.Save, nil)); err != nil {
+		panic(badAnswer(abi.Save, err))
+	}
+}
+
+func (w *distantWorld) close()        { w.caller.Close() }
+func (w *distantWorld) state() any    { return w }
+func (w *distantWorld) settings() any { return nil }
+
+func (w *distantWorld) viewer(p Player) Viewer {
+	defer w.keep()
+	v, err := ParseViewer(string(w.call(abi.ViewerOf, []byte{uint8(p)})))
+	if err != nil {
+		panic(badAnswer(abi.ViewerOf, err))
+	}
+	return v
 }

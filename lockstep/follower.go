@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // FollowerOptions set the history and the observer of a Follower.
@@ -278,7 +279,6 @@ func (f *Follower) again(p *record.Panic) error {
 	return err
 }
 
-// keep adds the current state to the history.
 func (f *Follower) keep() {
 	m := f.history.next(f.sim.tick)
 	f.sim.Sum(&m.Sum)
@@ -317,4 +317,124 @@ func (f *Follower) State(t Tick) []byte {
 		return m.State
 	}
 	return nil
+}
+
+// HistoryOptions set how much of a simulation's past to keep.
+type HistoryOptions struct {
+	// Length is the number of moments to keep; 0 means 64.
+	Length int
+
+	// EveryTick keeps every tick, not only the checked ones. It costs a checksum each tick.
+	EveryTick bool
+
+	// States keeps the canonical bytes of the states, not only their checksums. It costs a snapshot for each moment,
+	// and Length times the size of the state.
+	States bool
+}
+
+// A Moment is the history of one tick.
+type Moment struct {
+	Tick  Tick
+	Sum   checksum.Sum
+	State []byte // canonical bytes; nil if they are not kept
+}
+
+// history is a ring of the latest moments, by ascending tick.
+type history struct {
+	ring  []Moment
+	first int // of the oldest
+	n     int
+	spare []byte // memory for the next state
+}
+
+// next returns the moment to fill for tick t. It reuses the oldest one.
+func (h *history) next(t Tick) *Moment {
+	m := &h.ring[(h.first+h.n)%len(h.ring)]
+	if h.n < len(h.ring) {
+		h.n++
+	} else {
+		h.first = (h.first + 1) % len(h.ring)
+	}
+	m.Tick = t
+	if m.State == nil {
+		m.State, h.spare = h.spare, nil
+	}
+	return m
+}
+
+func (h *history) release(t Tick) {
+	for i := range h.n {
+		m := h.at(i)
+		if m.Tick >= t {
+			return
+		}
+		if m.State != nil {
+			m.State, h.spare = nil, m.State
+		}
+	}
+}
+
+func (h *history) at(i int) *Moment { return &h.ring[(h.first+i)%len(h.ring)] }
+
+func (h *history) find(t Tick) *Moment {
+	if m := h.since(t); m != nil && m.Tick == t {
+		return m
+	}
+	return nil
+}
+
+// since returns the first moment at or after tick t, or nil.
+func (h *history) since(t Tick) *Moment {
+	lo, hi := 0, h.n
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if h.at(mid).Tick < t {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo < h.n {
+		return h.at(lo)
+	}
+	return nil
+}
+
+// A Divergence tells where two copies of a match begin to differ, as far as their histories reach: at the first tick
+// that both keep and that differs.
+type Divergence struct {
+	Tick    Tick
+	Agreed  Tick   // the last tick before it that both keep and that agrees
+	Known   bool   // Agreed is set; otherwise the copies may differ from an earlier tick on
+	Section string // the first section that differs
+	Fields  state.Differences
+}
+
+// Diverged compares the histories of two followers of one match. It reports false if no kept tick differs. Fields lists
+// at most limit fields, and is empty unless both histories keep states.
+func Diverged(a, b *Follower, limit int) (Divergence, bool) {
+	var d Divergence
+	for i := range a.history.n {
+		m := a.history.at(i)
+		o := b.history.find(m.Tick)
+		if o == nil {
+			continue
+		}
+		if m.Sum.Hash == o.Sum.Hash {
+			d.Agreed, d.Known = m.Tick, true
+			continue
+		}
+		d.Tick = m.Tick
+		first, _ := checksum.Compare(m.Sum, o.Sum, a.game.stateSchema)
+		d.Section = first.Name
+		if m.State != nil && o.State != nil {
+			fields, err := a.game.stateSchema.Diff(m.State, o.State, limit)
+			if err != nil {
+				panic(err) // our own snapshots are canonical
+			}
+			d.Fields = fields
+		}
+		return d, true
+	}
+	return d, false
 }

@@ -2,11 +2,15 @@ package lockstep
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
 	"runtime"
+	"runtime/debug"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -138,6 +142,54 @@ func (g *Game) DerivedFields() []string { return slices.Clone(g.derived) }
 // NewPayloads returns the payload codec of the game's commands.
 func (g *Game) NewPayloads() *record.Payloads { return g.kinds.NewPayloads() }
 
+// NewSimulation returns the state at tick 0 of the match with header h. The error is an [*IdentityError] for another
+// game's match, a [*record.AssetError] without the content of an asset, a [*PanicError], or the game's refusal.
+func (g *Game) NewSimulation(h *Header) (*Simulation, error) {
+	s, err := g.created(h)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.derive()
+}
+
+func (g *Game) created(h *Header) (*Simulation, error) {
+	s, err := g.AwaitState(h)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.guard("New", func() error { return s.world.create(reaching(&h.Settings)) }); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// reaching returns the settings that reach the simulation, and zeros for how the match is checked and played live.
+func reaching(s *Settings) Settings {
+	return Settings{Seed: s.Seed, Players: s.Players, TickMicros: s.TickMicros}
+}
+
+// AwaitState returns a simulation of the match with header h that has no state until it is restored or copied.
+func (g *Game) AwaitState(h *Header) (*Simulation, error) {
+	if err := g.CheckIdentity(h); err != nil {
+		return nil, err
+	}
+	if err := h.Settings.Check(); err != nil {
+		return nil, err
+	}
+	s := &Simulation{game: g, header: h, payloads: g.NewPayloads(), turn: Turn{result: g.result}}
+	if err := s.guard("New", func() (err error) { s.world, err = g.newWorld(h); return err }); err != nil {
+		return nil, err
+	}
+	contents, err := g.contents(h.Config)
+	if err == nil && len(contents) > 0 {
+		err = s.guard("Load", func() error { return s.world.load(contents) })
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
 // NewHeader returns the header of a new match. config is a pointer to the game's configuration type. The error is a
 // [*PanicError], a [*ConfigError] if the rules refuse the configuration, or a [*record.AssetError], so a match that cannot start has no header.
 // NewHeader runs New once for that, in a state that it drops, and takes as long as New.
@@ -188,7 +240,6 @@ func (g *Game) WriteConfig(w io.Writer, config any) error {
 	return g.configSchema.DumpJSON(w, g.packConfig(config))
 }
 
-// checkConfig refuses what is no pointer to the game's configuration type.
 func (g *Game) checkConfig(config any) error {
 	if reflect.TypeOf(config) != reflect.PointerTo(g.config) {
 		return fmt.Errorf("lockstep: got a configuration of type %T, want *%s", config, g.config)
@@ -264,4 +315,233 @@ func DecodeView[V any](g *Game, b []byte, v *V) error {
 		return fmt.Errorf("lockstep: %s: want a view of type %v, got %v", g.name, g.view.of, reflect.TypeFor[V]())
 	}
 	return g.view.decode(b, v)
+}
+
+// WithAssets returns the same game with a source of assets. read returns the content of an asset; the engine checks it, and
+// does not change it. Each simulation reads the assets of its match when it is made. read must be safe for concurrent use.
+// An error that wraps [record.ErrNoAsset] says that the content is not here.
+func (g *Game) WithAssets(read func(Asset) ([]byte, error)) *Game {
+	own := *g
+	own.readAsset = read
+	return &own
+}
+
+// HasAssets reports whether matches of the game can have assets.
+func (g *Game) HasAssets() bool { return g.listAssets != nil }
+
+// Assets returns the list of assets in the configuration of the match with header h. It needs no source of assets.
+func (g *Game) Assets(h *Header) ([]Asset, error) {
+	if err := g.CheckIdentity(h); err != nil {
+		return nil, err
+	}
+	return g.assetsOf(h.Config)
+}
+
+func (g *Game) assetsOf(config []byte) (list []Asset, err error) {
+	if g.listAssets == nil {
+		return nil, nil
+	}
+	c, err := g.unpackConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("lockstep: configuration: %w", err)
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			list, err = nil, panicked(0, "Assets", v)
+		}
+	}()
+	list = g.listAssets(c)
+	if err := record.CheckAssets(list); err != nil {
+		return nil, &ConfigError{g.name, err}
+	}
+	return list, nil
+}
+
+func (g *Game) contents(config []byte) ([][]byte, error) {
+	list, err := g.assetsOf(config)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	all := make([][]byte, len(list))
+	for i, a := range list {
+		if all[i], err = g.ReadAsset(a); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// ReadAsset returns the content of an asset from the game's source, after a check. The error names the asset; it wraps
+// [record.ErrNoAsset] if the game has no source or the source does not have the asset, and [record.ErrAssetContent] if the
+// content is another one.
+func (g *Game) ReadAsset(a Asset) ([]byte, error) {
+	if g.readAsset == nil {
+		return nil, &record.AssetError{Asset: a, Err: fmt.Errorf("%w: the game has no source of assets", record.ErrNoAsset)}
+	}
+	//samestep:allow unseen what it returns is compared with the sum in the header
+	b, err := g.readAsset(a)
+	if err != nil {
+		if named := (*record.AssetError)(nil); errors.As(err, &named) {
+			return nil, err
+		}
+		return nil, &record.AssetError{Asset: a, Err: err}
+	}
+	if err := a.CheckContent(b); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Sources returns the sources that the rules of the game were built from. The go command writes them into the program, but not in every kind of build.
+// The module is that of the package of the state's type.
+func (g *Game) Sources() record.Sources { return g.sources }
+
+// ownSources returns the sources of a package of this program.
+//
+//samestep:allow runtime for people: no simulation reads it
+func ownSources(pkg string) record.Sources {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return record.Sources{}
+	}
+	return sourcesOf(info, pkg)
+}
+
+// sourcesOf returns the sources of a package of a program: its module, and what is known of its version. The go command
+// tells the revision of the program's own module only.
+func sourcesOf(info *debug.BuildInfo, pkg string) record.Sources {
+	in := &info.Main
+	longest := 0
+	for _, m := range append([]*debug.Module{&info.Main}, info.Deps...) {
+		if (pkg == m.Path || strings.HasPrefix(pkg, m.Path+"/")) && len(m.Path) > longest {
+			in, longest = m, len(m.Path)
+		}
+	}
+	s := record.Sources{Module: in.Path, Version: in.Version}
+	if in.Replace != nil {
+		s.Version = in.Replace.Version // none for a folder
+	}
+	if in == &info.Main {
+		for _, v := range info.Settings {
+			switch v.Key {
+			case "vcs.revision":
+				s.Revision = v.Value
+			case "vcs.modified":
+				s.Modified = v.Value == "true"
+			}
+		}
+	}
+	s.Version = strings.TrimSuffix(s.Version, "+dirty")
+	if s.Version == "(devel)" || len(s.Revision) >= 12 && strings.Contains(s.Version, s.Revision[:12]) {
+		s.Version = "" // the revision says it
+	}
+	return s
+}
+
+// A Describer describes the commands of a log in words. It needs only the log's header. With the game's code, it uses
+// the game's words. It belongs to one goroutine.
+type Describer struct {
+	game     *Game // nil without its code or its Describe
+	payloads *record.Payloads
+	kinds    map[Kind]describedKind // only looked up, never ranged over
+	system   map[Kind]describedKind // only looked up, never ranged over
+	text     strings.Builder
+}
+
+type describedKind struct {
+	name   string
+	schema *state.Schema
+}
+
+// NewDescriber returns a Describer of the log with header h. Pass the game if its code is available and its identity is
+// the log's, and nil otherwise. The error is that of a schema in the header.
+func NewDescriber(h *Header, g *Game) (*Describer, error) {
+	kinds, err := parseKinds(h.Commands)
+	if err != nil {
+		return nil, err
+	}
+	system, err := parseKinds(record.SystemDescriptions())
+	if err != nil {
+		return nil, err
+	}
+	d := &Describer{kinds: kinds, system: system}
+	if g != nil && g.describe != nil {
+		d.game, d.payloads = g, g.NewPayloads()
+	}
+	return d, nil
+}
+
+func parseKinds(list []record.CommandDescription) (map[Kind]describedKind, error) {
+	kinds := make(map[Kind]describedKind, len(list))
+	for _, c := range list {
+		s, err := state.ParseSchema(c.Schema)
+		if err != nil {
+			return nil, fmt.Errorf("lockstep: schema of command %q: %w", c.Name, err)
+		}
+		kinds[c.Kind] = describedKind{c.Name, s}
+	}
+	return kinds, nil
+}
+
+// Describe returns one line of printable text about a command with any payload.
+func (d *Describer) Describe(c *Command) string {
+	if d.game != nil && c.Player != System {
+		d.payloads.Reset()
+		own := *c
+		if d.payloads.Decode(&own) == nil {
+			// The command may be of a hostile log, on which the game panics.
+			if text, err := d.game.Describe(&own); err == nil && text != "" {
+				return printable(text)
+			}
+		}
+	}
+	kind, ok := d.kinds[c.Kind]
+	if own, is := d.system[c.Kind]; is && c.Player == System {
+		kind, ok = own, true
+	}
+	who := fmt.Sprintf("player %d", c.Player)
+	if c.Player == System {
+		who = "system"
+	}
+	if !ok {
+		return fmt.Sprintf("%s: unknown kind %d, payload %x", who, c.Kind, c.Payload)
+	}
+	fields, err := d.fields(kind.schema, c.Payload)
+	if err != nil {
+		fields = fmt.Sprintf("%x (%v)", c.Payload, err)
+	}
+	return printable(fmt.Sprintf("%s: %s %s", who, kind.name, fields))
+}
+
+// Describe describes a decoded command of a player in the game's own words. It returns "" if the game has none, and a
+// [*PanicError] if the game's Describe panics.
+func (g *Game) Describe(c *Command) (text string, err error) {
+	if g.describe == nil {
+		return "", nil
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			text, err = "", panicked(c.Tick, "Describe", v)
+		}
+	}()
+	//samestep:allow unseen for people: no simulation reads it
+	return g.describe(c), nil
+}
+
+func (d *Describer) fields(s *state.Schema, payload []byte) (string, error) {
+	d.text.Reset()
+	if err := s.DumpJSON(&d.text, payload); err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(d.text.String(), "\n"), nil
+}
+
+// printable replaces characters that could control a terminal.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, text)
 }

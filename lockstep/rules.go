@@ -1,5 +1,73 @@
 package lockstep
 
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// The values of a game and its commands are those of the log. Package record documents them.
+type (
+	Tick          = record.Tick
+	Player        = record.Player
+	Sequence      = record.Sequence
+	Kind          = record.CommandKind
+	Command       = record.Command
+	CommandType   = record.CommandType
+	Frame         = record.Frame
+	Header        = record.Header
+	MatchID       = record.MatchID
+	Settings      = record.Settings
+	IdentityError = record.IdentityError
+	Asset         = record.Asset
+	Log           = record.Log
+	Time          = record.Time
+)
+
+// Units of [Time].
+const (
+	Millisecond = record.Millisecond
+	Second      = record.Second
+)
+
+// The commands of [System], see package record.
+type (
+	Joined        = record.Joined
+	Left          = record.Left
+	Lost          = record.Lost
+	TakenOver     = record.TakenOver
+	Paused        = record.Paused
+	Resumed       = record.Resumed
+	SpeedSet      = record.SpeedSet
+	InputDelaySet = record.InputDelaySet
+)
+
+// Limits and names of the log.
+const (
+	System       = record.System       // issues the commands of the engine itself, see [record.System]
+	MaxPlayers   = record.MaxPlayers   // the largest number of seats of a match
+	MaxTick      = record.MaxTick      // the last tick of a match
+	MaxPayload   = record.MaxPayload   // the largest payload of a command, in bytes
+	MaxStateSize = record.MaxStateSize // the largest state, in canonical bytes
+	Engine       = record.Engine       // the name of this engine's rules, see [record.Engine]
+)
+
+// DefaultSettings returns the settings for a number of players: 20 ticks a second, a checksum every second and a keyframe
+// every minute. The seed is 0: a server draws one for each match.
+func DefaultSettings(players uint8) Settings { return record.DefaultSettings(players) }
+
+// TickPeriod returns the TickMicros of [Settings] for a number of ticks per second, 1 to 1000.
+func TickPeriod(rate uint16) uint32 { return record.TickPeriod(rate) }
+
+// Type returns the command type of kind, with payloads of type M. See [record.CommandType.Limit] for how often a player may
+// issue it.
+func Type[M any](kind Kind, name string) CommandType { return record.Type[M](kind, name) }
+
 // Rules are written by a game author. S is the state and C the match configuration, both plain data as package state
 // describes it. All results depend on the arguments alone (see the determinism contract in the package comment).
 //
@@ -58,4 +126,296 @@ type Rules[S, C any] struct {
 	// the results. It takes less than a millisecond, and runs once for each [NewGame]. A server rejects a client with
 	// another result before the match (see [SelfTest]). Nil if the engine's own test covers everything.
 	SelfTest func() uint64
+}
+
+// A Turn is the argument of Step: one tick and its commands. Step may read it and [Emit] events. It must not keep the
+// Turn or anything that it points to.
+type Turn struct {
+	Tick     Tick
+	Commands []Command // in canonical order, with Value set
+
+	observed bool
+	events   []any        // emitted by this Step, delivered when it has returned
+	result   *resultCodec // nil if the rules have none
+	ended    bool         // by this Step
+	ending   []byte       // the result's canonical bytes
+
+	drawing bool
+	draws   []Draw // of this Step, delivered like events
+	phase   string // the present one, while draws are observed
+
+	phased func(name string, sum *checksum.Sum) // nil unless phases are observed; sum is nil if it is to be computed
+}
+
+// Phase marks the beginning of a part of Step, such as "combat". An observer (see [Simulation.ObservePhases]) gets the sum of
+// the state at each mark, so two machines can tell in which part of a tick their states began to differ. Without one, it
+// costs two comparisons.
+func (t *Turn) Phase(name string) {
+	if t.phased != nil {
+		t.phased(name, nil)
+	}
+	if t.drawing {
+		t.phase = name
+	}
+}
+
+// A Draw is one use of randomness that leaves no trace in the state, such as a number that depends only on a seed, an
+// entity and the tick.
+type Draw struct {
+	Purpose string // in the game's words
+	Entity  uint32 // the entity that uses it
+	Phase   string // the part of Step that [Turn.Phase] has marked last; "" for none
+}
+
+// Drew reports a draw to an observer (see [Simulation.ObserveDraws]), which counts the draws by purpose to find the
+// cause of a desync. Without one, it costs a comparison. Draws from a generator in the state need no report, because
+// the state tells their number.
+func (t *Turn) Drew(purpose string, entity uint32) {
+	if t.drawing {
+		t.draws = append(t.draws, Draw{purpose, entity, t.phase})
+	}
+}
+
+// Emit passes an event, such as an effect, a sound or a statistic, to the observer of the simulation. Each confirmed
+// tick delivers its events once, after Step, in order of emission. Events are not part of the state, and the game
+// cannot read them back, so they cannot change a result. Without an observer, as on a server or in verification, Emit
+// costs a comparison and allocates nothing.
+func Emit[E any](t *Turn, event E) {
+	if t.observed {
+		t.events = append(t.events, event)
+	}
+}
+
+// End ends the match with this tick: no tick follows, and its log ends with the result, a value of the type that
+// [Rules] name or a pointer to one. Nil ends it without a result. A second call in a tick replaces the result of the
+// first one.
+//
+// Every machine computes the end. That of the referee decides, and a machine that computes another one has a desync. A
+// predicted end ends nothing. In a match without a referee nobody decides, and the match goes on until its server ends
+// it. End panics in a game whose Rules have no Result, and for a Turn that a test made instead of a [Simulation].
+func (t *Turn) End(result any) {
+	if t.result == nil {
+		panic("lockstep: Turn.End: the Rules of the game have no Result: want Result: lockstep.Result[T](), and in a test the Turn of a Simulation")
+	}
+	t.ending = t.result.append(t.ending[:0], result)
+	if n := len(t.ending); n > record.MaxResult {
+		panic(fmt.Sprintf("lockstep: Turn.End: got a result of %d bytes, want at most %d", n, record.MaxResult))
+	}
+	t.ended = true
+}
+
+func (t *Turn) noEnd() { t.ended, t.ending = false, t.ending[:0] }
+
+// A ResultType is the type of the result with which the rules of a game end a match. Make one with [Result].
+type ResultType struct {
+	compile func() (*resultCodec, error)
+}
+
+// Result makes R the type of a game's results. R is plain data, as package state describes it, of at most
+// [record.MaxResult] canonical bytes. Result[struct{}] is for rules that end matches without a result.
+func Result[R any]() ResultType {
+	return ResultType{func() (*resultCodec, error) {
+		codec, err := state.Compile[R]()
+		if err != nil {
+			return nil, err
+		}
+		c := &resultCodec{schema: codec.Schema()}
+		c.append = func(dst []byte, result any) []byte {
+			switch r := result.(type) {
+			case nil:
+				return dst
+			case *R:
+				return codec.Append(dst, r)
+			case R:
+				return codec.Append(dst, &r)
+			}
+			panic(fmt.Sprintf("lockstep: Turn.End: got a result of type %T, want one of type %T, or nil", result, *new(R)))
+		}
+		c.decode = func(b []byte) (any, error) {
+			r := new(R)
+			return r, codec.Decode(b, r)
+		}
+		return c, nil
+	}}
+}
+
+type resultCodec struct {
+	schema *state.Schema
+	append func(dst []byte, result any) []byte
+	decode func(b []byte) (any, error)
+}
+
+func compileResult(t ResultType) (*resultCodec, error) {
+	if t.compile == nil {
+		return nil, nil
+	}
+	return t.compile()
+}
+
+func (c *resultCodec) description() []byte {
+	if c == nil {
+		return nil
+	}
+	return c.schema.AppendDescription(nil)
+}
+
+func (c *resultCodec) difference(got, want []byte) string {
+	if len(got) == 0 || len(want) == 0 {
+		return fmt.Sprintf("got %d bytes, want %d", len(got), len(want))
+	}
+	found, err := c.schema.Diff(got, want, 1)
+	if err != nil || len(found.List) == 0 {
+		return fmt.Sprintf("got %x, want %x", got, want)
+	}
+	d := found.List[0]
+	return fmt.Sprintf("%s: got %s, want %s", d.Path, d.A, d.B)
+}
+
+// A Viewer is for whom a view is made. Its text is "player:1", "team:0", "spectator", or "role:" and a name that the game
+// knows.
+type Viewer struct {
+	As     ViewerKind
+	Number uint8  // of the player or the team
+	Role   string // with AsRole
+}
+
+// A ViewerKind says what a [Viewer] is.
+type ViewerKind uint8
+
+// The kinds of viewers.
+const (
+	AsSpectator ViewerKind = iota
+	AsPlayer
+	AsTeam
+	AsRole
+)
+
+// ParseViewer reads the text of a viewer.
+func ParseViewer(text string) (Viewer, error) {
+	kind, rest, _ := strings.Cut(text, ":")
+	number, err := strconv.ParseUint(rest, 10, 8)
+	switch {
+	case text == "spectator":
+		return Viewer{}, nil
+	case kind == "player" && err == nil:
+		return Viewer{As: AsPlayer, Number: uint8(number)}, nil
+	case kind == "team" && err == nil:
+		return Viewer{As: AsTeam, Number: uint8(number)}, nil
+	case kind == "role" && rest != "" && len(rest) <= 64:
+		return Viewer{As: AsRole, Role: rest}, nil
+	}
+	return Viewer{}, fmt.Errorf("got the viewer %q, want player:N, team:N, spectator or role:NAME", text)
+}
+
+// String returns the text of the viewer.
+func (v Viewer) String() string {
+	switch v.As {
+	case AsPlayer:
+		return fmt.Sprintf("player:%d", v.Number)
+	case AsTeam:
+		return fmt.Sprintf("team:%d", v.Number)
+	case AsRole:
+		return "role:" + v.Role
+	}
+	return "spectator"
+}
+
+// A ViewType is what viewers of a match may see. Make one with [View].
+type ViewType struct {
+	compile func() (*viewCodec, error)
+}
+
+// View makes V the type of a game's views. V is plain data, as package state describes it. see sets *view, which is zero except
+// for the memory of its slices, to what a viewer may see of a world. It writes nothing else, and depends on nothing else. The
+// error refuses a viewer.
+//
+// refuse returns an error, which the command's player sees, to refuse a command. It depends on nothing but its arguments, and
+// changes neither: view is what the command's player may see of the state before the tick being sealed. So equal views give equal
+// answers, and no answer tells what a view hides. Step must let a command fail quietly for any other reason. Nil accepts every
+// well-formed command; so does a player's lack of a view.
+func View[S, C, V any](see func(world *S, config *C, viewer Viewer, view *V) error, refuse func(view *V, command *Command) error) ViewType {
+	return ViewType{func() (*viewCodec, error) {
+		codec, err := state.Compile[V]()
+		if err != nil {
+			return nil, err
+		}
+		c := &viewCodec{
+			decode: func(b []byte, v any) error { return codec.Decode(b, v.(*V)) },
+			schema: codec.Schema(), tags: state.Tags(reflect.TypeFor[V](), "feed"), of: reflect.TypeFor[V](), world: reflect.TypeFor[S](), config: reflect.TypeFor[C](),
+			maker: func() func(world, config any, viewer Viewer, dst []byte) ([]byte, error) {
+				v := new(V)
+				return func(world, config any, viewer Viewer, dst []byte) ([]byte, error) {
+					*v = *new(V)
+					if err := see(world.(*S), config.(*C), viewer, v); err != nil {
+						return dst, err
+					}
+					return codec.Append(dst, v), nil
+				}
+			},
+		}
+		if refuse != nil {
+			c.read = func(b []byte) (any, error) { v := new(V); return v, codec.Decode(b, v) }
+			c.refuse = func(view any, command *Command) error { return refuse(view.(*V), command) }
+		}
+		return c, nil
+	}}
+}
+
+type viewCodec struct {
+	schema            *state.Schema
+	tags              []state.Tag // how fields are sent
+	of, world, config reflect.Type
+	decode            func(b []byte, v any) error
+	maker             func() func(world, config any, viewer Viewer, dst []byte) ([]byte, error)
+	read              func(b []byte) (view any, err error)
+	refuse            func(view any, c *Command) error // nil if the rules refuse no command
+}
+
+func compileView[S, C any](t ViewType) (*viewCodec, error) {
+	if t.compile == nil {
+		return nil, nil
+	}
+	c, err := t.compile()
+	if err != nil {
+		return nil, err
+	}
+	if c.world != reflect.TypeFor[S]() || c.config != reflect.TypeFor[C]() {
+		return nil, fmt.Errorf("it is made from %v and %v, want %v and %v", c.world, c.config, reflect.TypeFor[S](), reflect.TypeFor[C]())
+	}
+	return c, nil
+}
+
+// glimpses are what players see of a state, for their commands of one tick.
+type glimpses struct {
+	list []glimpse
+	buf  []byte // scratch
+}
+
+type glimpse struct {
+	viewer Viewer
+	view   any // nil: the viewer gets none
+}
+
+// of returns what a viewer sees, or nil. make makes the bytes of its view, once. The view is read from these, so a view of which a
+// field is derived, or shares memory with the state, tells no more than it shows.
+func (g *glimpses) of(viewer Viewer, codec *viewCodec, make func(dst []byte, viewer Viewer) ([]byte, error)) any {
+	for i := range g.list {
+		if g.list[i].viewer == viewer {
+			return g.list[i].view
+		}
+	}
+	one := glimpse{viewer: viewer}
+	var err error
+	if g.buf, err = make(g.buf[:0], viewer); err == nil {
+		if one.view, err = codec.read(g.buf); err != nil {
+			panic(err) // a codec reads what it has written
+		}
+	}
+	g.list = append(g.list, one)
+	return one.view
+}
+
+func (g *glimpses) forget() {
+	clear(g.list) // for the garbage collector
+	g.list = g.list[:0]
 }

@@ -3,9 +3,13 @@ package lockstep
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
+	"strings"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep/abi"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // Errors of frames that a simulation cannot apply.
@@ -34,58 +38,12 @@ type Simulation struct {
 	glimpses glimpses // of this state
 }
 
-// NewSimulation returns the state at tick 0 of the match with header h. The error is an [*IdentityError] for another
-// game's match, a [*record.AssetError] without the content of an asset, a [*PanicError], or the game's refusal.
-func (g *Game) NewSimulation(h *Header) (*Simulation, error) {
-	s, err := g.created(h)
-	if err != nil {
-		return nil, err
-	}
-	return s, s.derive()
-}
+// A Bot plays one seat: it returns the commands that it issues in a state, as pointers to registered types that are valid
+// until the next call. It only reads the state, and may keep a memory of its own.
+type Bot = func(s *Simulation) []any
 
-// created returns a simulation with the state that New makes.
-func (g *Game) created(h *Header) (*Simulation, error) {
-	s, err := g.AwaitState(h)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.guard("New", func() error { return s.world.create(reaching(&h.Settings)) }); err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-// reaching returns the settings that reach the simulation, and zeros for how the match is checked and played live.
-func reaching(s *Settings) Settings {
-	return Settings{Seed: s.Seed, Players: s.Players, TickMicros: s.TickMicros}
-}
-
-// derive rebuilds the derived fields.
 func (s *Simulation) derive() error {
 	return s.guard("Derive", func() error { s.world.derive(); return nil })
-}
-
-// AwaitState returns a simulation of the match with header h that has no state until it is restored or copied.
-func (g *Game) AwaitState(h *Header) (*Simulation, error) {
-	if err := g.CheckIdentity(h); err != nil {
-		return nil, err
-	}
-	if err := h.Settings.Check(); err != nil {
-		return nil, err
-	}
-	s := &Simulation{game: g, header: h, payloads: g.NewPayloads(), turn: Turn{result: g.result}}
-	if err := s.guard("New", func() (err error) { s.world, err = g.newWorld(h); return err }); err != nil {
-		return nil, err
-	}
-	contents, err := g.contents(h.Config)
-	if err == nil && len(contents) > 0 {
-		err = s.guard("Load", func() error { return s.world.load(contents) })
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
 }
 
 // Tick returns the tick whose state this is.
@@ -170,7 +128,6 @@ func (s *Simulation) run(f *Frame, ordered bool) error {
 	return nil
 }
 
-// prepare fills the turn with the commands of a frame and their values.
 func (s *Simulation) prepare(f *Frame, ordered bool) error {
 	s.payloads.Reset()
 	s.glimpses.forget()
@@ -199,13 +156,11 @@ func (s *Simulation) guardStep() (err error) {
 	return nil
 }
 
-// guard runs the game's code and turns a panic into a PanicError.
 func (s *Simulation) guard(where string, f func() error) (err error) {
 	defer s.recovered(where, &err)
 	return f()
 }
 
-// recovered is deferred around the game's code.
 func (s *Simulation) recovered(where string, err *error) {
 	if v := recover(); v != nil {
 		t := s.tick
@@ -351,4 +306,118 @@ func (s *Simulation) ViewerOf(p Player) (v Viewer) {
 		}
 	}()
 	return s.world.viewer(p)
+}
+
+// world is a state of a game, without its Go type.
+type world interface {
+	load(contents [][]byte) error
+	create(s Settings) error
+	derive()
+	step(t *Turn)
+	validate(c *Command) error
+	append(dst []byte) []byte
+	appendConfig(dst []byte) []byte
+	restore(t Tick, b []byte) error
+	copyFrom(w world)
+	sum(dst *checksum.Sum)
+	state() any
+	settings() any // the configuration
+	viewer(p Player) Viewer
+	close() // says that nobody uses the world any more
+}
+
+// A ConfigError is the refusal of a match's players or configuration by the game's New, by its Load, or because of its list of
+// assets.
+type ConfigError struct {
+	Game string
+	Err  error // of New or Load, or a *record.AssetError
+}
+
+// Error names the game once: its own error may begin with the name, too.
+func (e *ConfigError) Error() string {
+	return fmt.Sprintf("lockstep: %s: %s", e.Game, strings.TrimPrefix(e.Err.Error(), e.Game+": "))
+}
+
+func (e *ConfigError) Unwrap() error { return e.Err }
+
+type worldOf[S, C any] struct {
+	rules       *Rules[S, C]
+	codec       *state.Codec[S]
+	configCodec *state.Codec[C]
+	config      C
+	s           S
+}
+
+func (w *worldOf[S, C]) load(contents [][]byte) error {
+	//samestep:allow unseen a game is checked where it gives its functions to Rules
+	if err := w.rules.Load(&w.config, contents); err != nil {
+		return &ConfigError{w.rules.Name, err}
+	}
+	return nil
+}
+
+func (w *worldOf[S, C]) create(settings Settings) error {
+	//samestep:allow unseen a game is checked where it gives its functions to Rules
+	if err := w.rules.New(&w.s, &settings, &w.config); err != nil {
+		return &ConfigError{w.rules.Name, err}
+	}
+	return nil
+}
+
+func (w *worldOf[S, C]) derive() {
+	if w.rules.Derive != nil {
+		//samestep:allow unseen a game is checked where it gives its functions to Rules
+		w.rules.Derive(&w.s, &w.config)
+	}
+}
+
+//samestep:allow unseen a game is checked where it gives its functions to Rules
+func (w *worldOf[S, C]) step(t *Turn) { w.rules.Step(&w.s, &w.config, t) }
+
+func (w *worldOf[S, C]) validate(c *Command) error {
+	if w.rules.Validate == nil {
+		return nil
+	}
+	//samestep:allow unseen a game is checked where it gives its functions to Rules
+	return w.rules.Validate(&w.s, &w.config, c)
+}
+
+func (w *worldOf[S, C]) viewer(p Player) Viewer {
+	if w.rules.ViewOf == nil {
+		return Viewer{As: AsPlayer, Number: uint8(p)}
+	}
+	//samestep:allow unseen a game is checked where it gives its functions to Rules
+	return w.rules.ViewOf(&w.s, p)
+}
+
+func (w *worldOf[S, C]) close()                         {}
+func (w *worldOf[S, C]) appendConfig(dst []byte) []byte { return w.configCodec.Append(dst, &w.config) }
+func (w *worldOf[S, C]) append(dst []byte) []byte       { return w.codec.Append(dst, &w.s) }
+func (w *worldOf[S, C]) restore(_ Tick, b []byte) error { return w.codec.Decode(b, &w.s) }
+func (w *worldOf[S, C]) copyFrom(o world)               { w.codec.Copy(&w.s, &o.(*worldOf[S, C]).s) }
+func (w *worldOf[S, C]) sum(dst *checksum.Sum)          { checksum.Of(dst, w.codec, &w.s) }
+func (w *worldOf[S, C]) state() any                     { return &w.s }
+func (w *worldOf[S, C]) settings() any                  { return &w.config }
+
+// A PanicError is a panic of the game's own code. The state is unusable after it.
+type PanicError struct {
+	Tick  Tick   // of the turn in Step, after that of the state in Validate, of the command in Describe, else of the state
+	Where string // "Step", "Validate", "Assets", "Load", "New", "Derive", "Describe", "SelfTest", or "Save" of rules elsewhere
+	Value any    // the argument of panic; a [*abi.Fault] of rules elsewhere
+	Stack []byte
+}
+
+func (e *PanicError) Error() string {
+	if f, ok := e.Value.(*abi.Fault); ok && f.Limit {
+		return fmt.Sprintf("lockstep: tick %d: a limit of the rules is exceeded in %s: %v", e.Tick, e.Where, f)
+	}
+	return fmt.Sprintf("lockstep: tick %d: the game panicked in %s: %v", e.Tick, e.Where, e.Value)
+}
+
+func panicked(t Tick, where string, v any) *PanicError {
+	if f, ok := v.(*abi.Fault); ok {
+		return &PanicError{t, where, f, []byte(f.Stack)}
+	}
+	//samestep:allow runtime for people: no simulation reads it
+	return &PanicError{t, where, v, debug.Stack()}
 }

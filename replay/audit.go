@@ -91,7 +91,6 @@ func AuditPlayers(r *Reader, g *lockstep.Game, o SimulateOptions) ([]Audit, erro
 // referTag is the beginning of the tag of a field that refers to elements of a list.
 const referTag = "of="
 
-// refers reports whether a field of a command of a game has such a tag.
 func refers(g *lockstep.Game) bool {
 	payloads := g.NewPayloads()
 	for _, d := range g.Commands() {
@@ -116,7 +115,6 @@ func tagged(t reflect.Type) bool {
 	return false
 }
 
-// An auditor follows what each player has seen.
 type auditor struct {
 	cursor   *Cursor
 	plan     *feed.Plan
@@ -127,7 +125,6 @@ type auditor struct {
 	view     []byte
 }
 
-// audited is what is known of one player.
 type audited struct {
 	Audit
 	seen map[element]bool // ever
@@ -138,7 +135,6 @@ type element struct {
 	id   uint64
 }
 
-// look adds to what each player has seen.
 func (a *auditor) look() error {
 	sim := a.cursor.Simulation()
 	for i := range a.players {
@@ -206,7 +202,6 @@ func (a *auditor) command(p *audited, c *lockstep.Command, v reflect.Value, list
 	return nil
 }
 
-// reference audits one reference to an element.
 func (a *auditor) reference(p *audited, c *lockstep.Command, list string, id uint64) error {
 	bytes := a.cursor.Simulation().AppendState(nil)
 	v, err := a.game.StateSchema().Lookup(bytes, list)

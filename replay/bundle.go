@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +20,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // A bundle is a zip archive with the evidence of one desync, or of one panic of the rules:
@@ -125,34 +128,47 @@ type BundleExhibit struct {
 // WriteBundle writes the evidence of a desync in the match with header h, and the match's replay so far, as a bundle. The contents are
 // what another machine needs to simulate the match: its assets, and the module of its rules. Readers find them by their SHA-256.
 func WriteBundle(w io.Writer, h *lockstep.Header, e *host.Evidence, replay io.Reader, contents ...[]byte) error {
+	state := func(i int, side string) ([]byte, error) {
+		if side == sides[0] {
+			return e.Exhibits[i].Referee, nil
+		}
+		return e.Exhibits[i].Player, nil
+	}
+	content := func(i int) ([]byte, error) { return contents[i], nil }
+	return writeBundle(w, manifest(h, e), state, len(contents), content, replay)
+}
+
+// sides are the machines whose states a bundle has, as the names of its files say them.
+var sides = [...]string{"referee", "player"}
+
+// writeBundle writes the files of a bundle. A side without a state in an exhibit gives nil. The manifest gets the names of the states.
+func writeBundle(w io.Writer, m *Manifest, state func(i int, side string) ([]byte, error), contents int, content func(i int) ([]byte, error), replay io.Reader) error {
 	z := zip.NewWriter(w)
-	m := manifest(h, e)
-	for i, x := range e.Exhibits {
-		for _, side := range []struct {
-			name  *string
-			word  string
-			state []byte
-		}{{&m.Exhibits[i].Referee, "referee", x.Referee}, {&m.Exhibits[i].Player, "player", x.Player}} {
-			if side.state == nil {
-				continue
+	for i := range m.Exhibits {
+		x := &m.Exhibits[i]
+		for k, name := range []*string{&x.Referee, &x.Player} {
+			b, err := state(i, sides[k])
+			if err == nil && b != nil {
+				*name = fmt.Sprintf("states/%d-%s.state", x.Tick, sides[k]) // a stranger's bundle may have any other
+				err = addFile(z, *name, b)
 			}
-			*side.name = stateName(x.Tick, side.word)
-			if err := addFile(z, *side.name, side.state); err != nil {
+			if err != nil {
 				return err
 			}
 		}
 	}
 	text, err := json.MarshalIndent(m, "", "  ")
+	if err == nil {
+		err = addFile(z, manifestName, text)
+	}
+	for i := 0; i < contents && err == nil; i++ { // the match cannot be computed without them
+		var b []byte
+		if b, err = content(i); err == nil {
+			err = addFile(z, bundleContents+SumRules(b).String(), b)
+		}
+	}
 	if err != nil {
 		return err
-	}
-	if err := addFile(z, manifestName, text); err != nil {
-		return err
-	}
-	for _, content := range contents {
-		if err := addFile(z, bundleContents+SumRules(content).String(), content); err != nil {
-			return err
-		}
 	}
 	whole := bufio.NewReaderSize(replay, bundleSample)
 	sample, err := whole.Peek(bundleSample)
@@ -167,10 +183,6 @@ func WriteBundle(w io.Writer, h *lockstep.Header, e *host.Evidence, replay io.Re
 		return err
 	}
 	return z.Close()
-}
-
-func stateName(t lockstep.Tick, side string) string {
-	return fmt.Sprintf("states/%d-%s.state", t, side)
 }
 
 // bundleDate is the date of every file in a bundle. Without a date an entry has day 0 of month 0, which some readers
@@ -249,9 +261,6 @@ func hashTexts(hashes []uint64) []string {
 	}
 	return texts
 }
-
-// ErrBundle is wrapped by the errors of [OpenBundle], but for those of another format, which wrap [ErrUnsupported].
-var ErrBundle = errors.New("replay: not a bundle")
 
 // A Bundle is an opened bundle.
 type Bundle struct {
@@ -353,4 +362,113 @@ func (b *Bundle) unpack(w io.Writer, name string, max int64) error {
 	}
 	b.left -= n
 	return nil
+}
+
+// RedactBundle writes a bundle without the names of players, the sources of programs, and the texts of people in its replay: the reason
+// of its end, what rules panicked with, lines of an imported match, notes, and events with such texts. The match, its checksums and its
+// states stay, so it can be explained as before; [PlainTexts] names the texts that remain. Of a torn or damaged replay, only the
+// readable part is copied. The error is [ErrLimit] for a replay of more than maxBytes.
+func RedactBundle(w io.Writer, b *Bundle, maxBytes int64) error {
+	m := b.Manifest
+	m.Participants, m.Exhibits = slices.Clone(m.Participants), slices.Clone(m.Exhibits)
+	for i := range m.Participants {
+		m.Participants[i].Name, m.Participants[i].Sources = "", ""
+	}
+	if m.Panic != nil {
+		m.Panic = &BundlePanic{Where: m.Panic.Where, Stack: withoutPlaces(m.Panic.Stack)}
+	}
+	file, err := b.Replay(maxBytes)
+	if err == nil {
+		file, err = redacted(file)
+	}
+	if err != nil {
+		return err
+	}
+	state := func(i int, side string) ([]byte, error) {
+		name := b.Manifest.Exhibits[i].Player
+		if side == sides[0] {
+			name = b.Manifest.Exhibits[i].Referee
+		}
+		if name == "" {
+			return nil, nil
+		}
+		return b.State(name)
+	}
+	sums := b.contents()
+	content := func(i int) ([]byte, error) { return b.Content(sums[i], record.MaxAssetBytes) }
+	return writeBundle(w, &m, state, len(sums), content, bytes.NewReader(file))
+}
+
+func redacted(file []byte) ([]byte, error) {
+	r, err := NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	var e record.Encoder
+	w := NewWriter(&out, WriterOptions{})
+	err = Play(r, nil, func(rec *record.Record) error {
+		clean := *rec
+		switch {
+		case rec.Kind == record.KindHeader:
+			h := *rec.Header
+			h.Sources = ""
+			clean.Header = &h
+		case rec.Kind == record.KindEnd:
+			clean.Text = ""
+		case rec.Kind == record.KindPanic:
+			p := *rec.Panic
+			p.Text, p.Stack = "", withoutPlaces(p.Stack)
+			clean.Panic = &p
+		case rec.RulesSum() != "": // without which nobody could choose the rules
+		case rec.Kind >= record.FirstOptional && !rec.Plain():
+			return nil
+		}
+		return w.Append(e.Record(&clean))
+	})
+	if err != nil && (!errors.As(err, new(*DamageError)) || !r.began) {
+		return nil, err
+	}
+	err = w.Flush()
+	return out.Bytes(), err
+}
+
+// placeLine matches a line of a stack with a file and a line of code.
+var placeLine = regexp.MustCompile(`(?m)^\t.*:\d+.*\n?`)
+
+func withoutPlaces(stack string) string { return placeLine.ReplaceAllString(stack, "") }
+
+// PlainTexts names the texts of a match that [RedactBundle] cannot remove, because the match cannot be computed without them:
+// fields of its states, its configuration, its commands and its result that are strings.
+func PlainTexts(h *lockstep.Header) ([]string, error) {
+	all := []string{}
+	add := func(what string, description []byte) error {
+		if len(description) == 0 {
+			return nil
+		}
+		s, err := state.ParseSchema(description)
+		if err == nil {
+			all = appendTexts(all, what, s.Root())
+		}
+		return err
+	}
+	err := errors.Join(add("state", h.StateSchema), add("configuration", h.ConfigSchema), add("result", h.ResultSchema))
+	for _, c := range h.Commands {
+		err = errors.Join(err, add("command "+c.Name, c.Schema))
+	}
+	return all, err
+}
+
+func appendTexts(all []string, what string, n state.Node) []string {
+	switch n.Kind() {
+	case state.String:
+		return append(all, what+": "+n.Path())
+	case state.Struct:
+		for i := range n.NumFields() {
+			all = appendTexts(all, what, n.Field(i))
+		}
+	case state.Array, state.Slice:
+		return appendTexts(all, what, n.Elem())
+	}
+	return all
 }

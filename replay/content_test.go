@@ -29,7 +29,7 @@ func TestContentHash(t *testing.T) {
 	want := contentOf(t, file, replay.WholeMatch)
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 60 {
-		o := replay.WriterOptions{FlushTicks: 1 + r.Uint32N(100), SegmentTicks: r.Uint32N(3) * (1 + r.Uint32N(90)), Level: replay.Level(r.IntN(4))}
+		o := replay.WriterOptions{FlushTicks: 1 + r.Uint32N(100), SegmentTicks: r.Uint32N(3) * (1 + r.Uint32N(90)), Level: replay.Level(r.IntN(2))}
 		every := lockstep.Tick(r.IntN(4) * r.IntN(40))
 		var out bytes.Buffer
 		if err := replay.Rekey(replay.NewWriter(&out, o), open(t, file), g, every, replay.SimulateOptions{}); err != nil {

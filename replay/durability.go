@@ -1,8 +1,11 @@
 package replay
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"sync"
 	"sync/atomic"
@@ -47,10 +50,6 @@ func ParseDurability(name string) (Durability, error) {
 	return 0, fmt.Errorf("replay: durability: got %q, want none, interval or frame", name)
 }
 
-// ErrDiskFull is wrapped by the error of a Writer that ran out of room. The file is whole, up to a torn block at the
-// end.
-var ErrDiskFull = errors.New("the disk is full")
-
 // writeError names the reasons that callers distinguish. It omits the path: players see the error, and must not learn a
 // server's folders.
 func writeError(at int64, err error) error {
@@ -63,10 +62,8 @@ func writeError(at int64, err error) error {
 	return fmt.Errorf("replay: write at byte %d: %w", at, err)
 }
 
-// isFull reports whether an error says that the disk or the user's quota is full.
 func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
-// A file that can be synced.
 type syncFile interface{ Sync() error }
 
 // A committer syncs a file in its own goroutine, so ticks never wait for the disk. It never repeats a failed sync: the
@@ -119,7 +116,6 @@ func (c *committer) run() {
 	}
 }
 
-// wake says that there is something to sync.
 func (c *committer) wake() {
 	select {
 	case c.dirty <- struct{}{}:
@@ -136,7 +132,6 @@ func (c *committer) ask(done func()) {
 	c.wake()
 }
 
-// err returns the error of a sync that failed, or nil.
 func (c *committer) err() error {
 	if c == nil {
 		return nil
@@ -147,7 +142,6 @@ func (c *committer) err() error {
 	return nil
 }
 
-// close ends the goroutine and returns what err does.
 func (c *committer) close() error {
 	if c == nil {
 		return nil
@@ -157,43 +151,219 @@ func (c *committer) close() error {
 	return c.err()
 }
 
-// commit writes the appended records and waits until they are on the disk.
-func (w *Writer) commit() error {
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return w.sync()
+const (
+	// maxWaiting is how many bytes may wait for the disk until [Backlog.Crowded], besides the largest write; twice as many are an error.
+	maxWaiting = 1 << 20
+
+	// maxSpare is the largest buffer of waiting bytes that is used again.
+	maxSpare = 4 * maxBatch
+
+	// retryRoom is the interval of attempts to write to a full disk.
+	retryRoom = time.Second
+)
+
+// A Backlog says what a file has not taken yet.
+type Backlog struct {
+	Bytes   int64
+	Since   time.Time // when the oldest of these bytes were flushed; zero without any
+	Full    bool      // the disk is full; the file may end with a torn block
+	Crowded bool      // there are so many that callers should append as little as possible
 }
 
-func (w *Writer) sync() error {
-	if w.file == nil {
+// A behind writes to a file in its own goroutine. Its methods are those of a nil *behind, too, which has nothing to do.
+type behind struct {
+	file    io.Writer
+	closing chan struct{} // closed when there will be no more bytes
+	stopped chan struct{} // closed by the goroutine
+
+	mu      sync.Mutex
+	changed sync.Cond
+	queue   []byte    // that no write has been given yet
+	came    time.Time // when its first byte did
+	since   time.Time // the same of the bytes that are being written; zero without any
+	largest int       // write so far
+	given   int64
+	written int64
+	full    bool
+	last    bool // closing is closed
+	err     error
+}
+
+func newBehind(file io.Writer) *behind {
+	b := &behind{file: file, closing: make(chan struct{}), stopped: make(chan struct{})}
+	b.changed.L = &b.mu
+	go b.run()
+	return b
+}
+
+// Write takes bytes, and never waits for the disk. It returns the error of an earlier write.
+func (b *behind) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err != nil {
+		return 0, b.err
+	}
+	b.largest = max(b.largest, len(p))
+	if most := 2 * b.crowd(); b.given-b.written+int64(len(p)) > most {
+		b.err = syscall.ENOSPC
+		if !b.full {
+			b.err = fmt.Errorf("the disk has not answered for %v: got %d bytes that wait, want at most %d", time.Since(b.oldest()).Round(time.Second), b.given-b.written+int64(len(p)), most)
+		}
+		b.changed.Broadcast()
+		return 0, b.err
+	}
+	if len(b.queue) == 0 {
+		b.came = time.Now()
+	}
+	b.queue = append(b.queue, p...)
+	b.given += int64(len(p))
+	b.changed.Broadcast()
+	return len(p), nil
+}
+
+func (b *behind) crowd() int64 { return maxWaiting + int64(b.largest) }
+
+// oldest returns since when the oldest bytes wait, or zero. The mutex is held.
+func (b *behind) oldest() time.Time {
+	if !b.since.IsZero() || len(b.queue) == 0 {
+		return b.since
+	}
+	return b.came
+}
+
+func (b *behind) run() {
+	defer close(b.stopped)
+	var spare []byte
+	for {
+		batch, ok := b.take(spare)
+		if !ok {
+			return
+		}
+		for rest := batch; len(rest) > 0; {
+			b.mu.Lock()
+			last := b.last
+			b.mu.Unlock()
+			n, err := b.file.Write(rest)
+			rest = rest[n:]
+			if err == nil && len(rest) > 0 {
+				err = io.ErrShortWrite
+			}
+			switch full := isFull(err) && !last; {
+			case !b.wrote(n, len(rest), full, err):
+				return
+			case full:
+				b.pause()
+			}
+		}
+		if spare = batch[:0]; cap(batch) > maxSpare {
+			spare = nil
+		}
+	}
+}
+
+// take waits for bytes, and leaves an empty queue. It reports false if none will come.
+func (b *behind) take(spare []byte) (batch []byte, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for len(b.queue) == 0 && !b.last && b.err == nil {
+		b.changed.Wait()
+	}
+	if len(b.queue) == 0 || b.err != nil {
+		return nil, false
+	}
+	batch, b.queue, b.since = b.queue, spare, b.came
+	return batch, true
+}
+
+// wrote notes the outcome of a write. It reports false if nothing more is to be written.
+func (b *behind) wrote(n, rest int, full bool, err error) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.written += int64(n)
+	b.full = full
+	if rest == 0 {
+		b.since = time.Time{}
+	}
+	if !full {
+		b.err = cmp.Or(b.err, err)
+	}
+	b.changed.Broadcast()
+	return b.err == nil
+}
+
+func (b *behind) pause() {
+	again := time.NewTimer(retryRoom)
+	defer again.Stop()
+	select {
+	case <-again.C:
+	case <-b.closing:
+	}
+}
+
+// await waits until the file has size bytes of those that it was given.
+func (b *behind) await(ctx context.Context, size int64) error {
+	if b == nil {
 		return nil
 	}
-	if err := w.file.Sync(); err != nil {
-		return w.fail(fmt.Errorf("sync: %w", err))
+	defer context.AfterFunc(ctx, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.changed.Broadcast()
+	})()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.written < size && b.err == nil && ctx.Err() == nil {
+		b.changed.Wait()
+	}
+	if b.written >= size {
+		return nil
+	}
+	return cmp.Or(b.err, ctx.Err())
+}
+
+// Sync waits until the file has all bytes so far, and syncs it.
+func (b *behind) Sync() error {
+	b.mu.Lock()
+	given := b.given
+	b.mu.Unlock()
+	if err := b.await(context.Background(), given); err != nil {
+		return err
+	}
+	if f, ok := b.file.(syncFile); ok {
+		return f.Sync()
 	}
 	return nil
 }
 
-// committer returns the goroutine that syncs the file.
-func (w *Writer) committer(every time.Duration) *committer {
-	if w.commits == nil {
-		w.commits = newCommitter(w.file, every)
-	}
-	return w.commits
-}
-
-// Commit writes the appended records and calls done when they are as safe as the [Durability] says: at once, or with
-// [SyncCommit] from another goroutine, after a sync. done must not wait. Of several calls during one sync, only the
-// last done is called. None is called after an error, which the next call returns, nor before the file has the records.
-func (w *Writer) Commit(done func()) error {
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	if w.file == nil || w.options.Durability != SyncCommit {
-		done()
+func (b *behind) failure() error {
+	if b == nil {
 		return nil
 	}
-	w.committer(0).ask(done)
-	return nil
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.err
+}
+
+func (b *behind) backlog() Backlog {
+	if b == nil {
+		return Backlog{}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	waiting := b.given - b.written
+	return Backlog{Bytes: waiting, Since: b.oldest(), Full: b.full, Crowded: waiting > b.crowd()}
+}
+
+// close waits until all bytes are written, and ends the goroutine. A disk that is full now is an error.
+func (b *behind) close() error {
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	b.last = true
+	b.changed.Broadcast()
+	b.mu.Unlock()
+	close(b.closing)
+	<-b.stopped
+	return b.failure()
 }

@@ -123,7 +123,7 @@ func logOf(size int, more func(e *record.Encoder, add func([]byte))) [][]byte {
 // segmentOf returns the body of the first segment of a log.
 func segmentOf(records []byte, ticks uint32) []byte {
 	h := segmentHead{0, ticks, uint64(len(records)), xxhash.Sum64(records)}
-	return compressors[LevelFastest]().EncodeAll(records, h.append(nil))
+	return compressors[LevelBetter]().EncodeAll(records, h.append(nil))
 }
 
 // A block may be as large as the state in it, and no larger.
@@ -222,7 +222,7 @@ func TestWriterKeepsLimits(t *testing.T) {
 			lengths = []uint32{0, 1000}
 		}
 		for _, ticks := range lengths {
-			file, err := write(log, WriterOptions{SegmentTicks: ticks, Level: LevelFastest})
+			file, err := write(log, WriterOptions{SegmentTicks: ticks, Level: LevelBetter})
 			if err == nil {
 				_, err = readAll(t, file)
 			}

@@ -15,12 +15,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// ErrReplaced: a followed file became shorter, or its name became another file's, before the match was over.
-var ErrReplaced = errors.New("the file was cut or replaced while it was followed")
-
-// ErrIdle: nothing new came for the time that the options say.
-var ErrIdle = errors.New("nothing came any more")
-
 // LiveOptions say how to follow a file.
 type LiveOptions struct {
 	// Delay and DelayTime (at the match's tick rate) say how much later than the file Next returns records. It returns
@@ -185,7 +179,6 @@ func waitable(err error) error {
 	return err
 }
 
-// meet reads what the options need from the first records.
 func (l *LiveReader) meet(rec *record.Record) {
 	switch {
 	case rec.Kind == record.KindHeader:
@@ -244,7 +237,6 @@ func (l *LiveReader) failed() bool {
 	return l.scout.err != nil && waitable(l.scout.err) != nil
 }
 
-// due reports whether the reader's record is old enough.
 func (l *LiveReader) due() bool {
 	if l.options.Delay == 0 {
 		return true
@@ -284,7 +276,6 @@ func (l *LiveReader) grow() (bool, error) {
 	}
 }
 
-// damage adds the reader's place to err.
 func (l *LiveReader) damage(err error) error {
 	if l.r == nil {
 		return &DamageError{Err: err}

@@ -1,12 +1,14 @@
 package replay
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
@@ -40,7 +42,6 @@ type SimulateOptions struct {
 	Progress func(done, all lockstep.Tick)
 }
 
-// progress reports progress, now and then.
 func (s *SimulateOptions) progress(done, all lockstep.Tick) {
 	if s.Progress != nil && (done%progressTicks == 0 || done == all) {
 		s.Progress(done, all)
@@ -119,7 +120,6 @@ func (r *Reader) agrees(t lockstep.Tick) error {
 	}
 }
 
-// simulate simulates from the keyframe where r is, and takes the state.
 func (m *Moment) simulate(r *Reader, g *lockstep.Game, o SimulateOptions, compares bool) error {
 	c, err := newCursor(r, g)
 	if err != nil {
@@ -145,7 +145,6 @@ func (m *Moment) simulate(r *Reader, g *lockstep.Game, o SimulateOptions, compar
 	return err
 }
 
-// fromKeyframe takes the state of the keyframe where r is.
 func (m *Moment) fromKeyframe(r *Reader) error {
 	for {
 		rec, err := r.Next()
@@ -177,4 +176,285 @@ func (m *Moment) isWhole(r *Reader) error {
 		return r.odd(m.Tick)
 	}
 	return nil
+}
+
+// A Field is a leaf of a state, as text.
+type Field struct {
+	Path  string `json:"path"`  // such as "Units[ID=34].Pos.X", as [state.Schema.Names] names it
+	Value string `json:"value"` // as [state.Value.String] gives it
+}
+
+// Show lets the text and the JSON show the leaves at or below a path, as [state.Schema.Lookup] takes it. The error wraps
+// [state.ErrPath] if the state has no such path.
+func (m *Moment) Show(path string) error {
+	schema, err := state.ParseSchema(m.Header.StateSchema)
+	if err != nil {
+		return err
+	}
+	leaves, err := schema.LeavesAt(m.State, path)
+	if err != nil {
+		return err
+	}
+	m.Fields = []Field{}
+	name := schema.Names(m.State)
+	for v := range leaves {
+		m.Fields = append(m.Fields, Field{name(v.Path), v.String()})
+	}
+	return nil
+}
+
+// Agreement says up to which tick the simulation agrees with the file.
+func (m *Moment) Agreement() string {
+	text := fmt.Sprintf("agrees with the file up to tick %d", m.Agreed)
+	if m.Agreed < m.Tick {
+		text += "; no later check was reached"
+	}
+	return text
+}
+
+// WriteText writes the Moment for people: one line, and one for each of its Fields.
+func (m *Moment) WriteText(w io.Writer) error {
+	took := ""
+	if m.Took > 0 {
+		took = " in " + words.Seconds(m.Took)
+	}
+	text := fmt.Sprintf("%s  %s, simulated %s from the keyframe of tick %d%s, %s", checksum.FormatHash(m.Hash),
+		words.Size(len(m.State)), words.Count(m.Tick-m.Keyframe, "tick"), m.Keyframe, took, m.Agreement())
+	if m.By != nil {
+		text = m.recorded()
+	}
+	_, err := fmt.Fprintf(w, "tick %d  %s\n", m.Tick, text)
+	for _, f := range m.Fields {
+		if err == nil {
+			_, err = fmt.Fprintf(w, "%s %s\n", f.Path, f.Value)
+		}
+	}
+	return err
+}
+
+// MarshalJSON returns the Moment as samestep replay seek --json prints it, without the state itself.
+func (m *Moment) MarshalJSON() ([]byte, error) {
+	text := struct {
+		Tick     lockstep.Tick    `json:"tick"`
+		By       *lockstep.Player `json:"by,omitempty"`
+		Keyframe *lockstep.Tick   `json:"keyframe,omitempty"`
+		Agreed   *lockstep.Tick   `json:"agreed,omitempty"`
+		Checksum string           `json:"checksum,omitempty"`
+		Bytes    int              `json:"bytes"`
+		Seconds  float64          `json:"seconds"`
+		Fields   []Field          `json:"fields,omitempty"`
+	}{m.Tick, m.By, &m.Keyframe, &m.Agreed, checksum.FormatHash(m.Hash), len(m.State), m.Took.Seconds(), m.Fields}
+	if m.By != nil {
+		if text.Keyframe, text.Agreed = nil, nil; !m.summed {
+			text.Checksum = ""
+		}
+	}
+	return json.Marshal(text)
+}
+
+// A Cursor simulates a match tick by tick, from a keyframe on. It does not compare the file's checksums and keyframes.
+// It belongs to one goroutine.
+type Cursor struct {
+	reader   *Reader
+	follower *lockstep.Follower
+	rec      *record.Record // the last one read, whose ticks are next
+	odd      bool           // the keyframe's state does not have its checksum
+	compares bool           // a checksum or keyframe that differs is an error
+	agreed   lockstep.Tick  // the last tick that was compared
+	panics   bool           // the frame of a panic follows the last one
+	panicked *lockstep.Frame
+}
+
+// NewCursor returns a Cursor at the last keyframe up to tick t, or else at the first one. It reads the file
+// independently of r. It returns a [*DamageError] if the keyframe's state does not have the keyframe's checksum.
+func NewCursor(r *Reader, g *lockstep.Game, t lockstep.Tick) (*Cursor, error) {
+	own, err := r.Reopen()
+	if err == nil {
+		_, err = own.Seek(t)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := newCursor(own, g)
+	if err == nil && c.odd {
+		err = own.odd(c.Tick())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// newCursor returns a Cursor at the keyframe where the reader is.
+func newCursor(r *Reader, g *lockstep.Game) (*Cursor, error) {
+	c := &Cursor{reader: r, follower: g.NewFollower(lockstep.FollowerOptions{})}
+	for c.follower.Simulation() == nil {
+		var err error
+		if c.rec, err = r.Next(); err != nil {
+			return nil, err
+		}
+		err = c.follower.Apply(c.rec)
+		if c.odd = errors.As(err, new(*lockstep.DesyncError)); err != nil && !c.odd {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// Tick returns the last simulated tick, or that of the keyframe.
+func (c *Cursor) Tick() lockstep.Tick { return c.follower.Tick() }
+
+// Simulation returns the simulation. Its state is that of Tick.
+func (c *Cursor) Simulation() *lockstep.Simulation { return c.follower.Simulation() }
+
+// Compare lets the Cursor compare the checksums and keyframes that it comes to. For each that contradicts the simulation,
+// Step or Frame returns a [*lockstep.DesyncError] once, and goes on when it is called again.
+func (c *Cursor) Compare() { c.compares = true }
+
+// TakePanic lets the Cursor go on with the frame on which the rules panicked, if the match has no tick after that: Step computes
+// it again, and asks the rules before if they panicked when they were asked.
+func (c *Cursor) TakePanic() { c.panics = true }
+
+// Agreed returns the last tick whose checksum or keyframe was compared and is that of the simulation, or else 0.
+func (c *Cursor) Agreed() lockstep.Tick { return c.agreed }
+
+// Frame returns the frame of the next tick, and does not simulate it. It reads the records up to there, with the errors of
+// Step. The frame is valid until the Cursor reads on.
+func (c *Cursor) Frame() (*lockstep.Frame, error) {
+	for {
+		if frame := c.rec.FrameAfter(c.Tick()); frame != nil {
+			return frame, nil
+		}
+		rec, err := c.reader.Next()
+		if err != nil {
+			if f := c.panicked; c.panics && f != nil && f.Tick == c.Tick()+1 {
+				return f, nil
+			}
+			return nil, err
+		}
+		if c.rec = rec; rec.Kind == record.KindPanic {
+			c.panicked = rec.Panic.Frame.Clone()
+		}
+		if err := c.compare(rec); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Step simulates one tick. It returns [io.EOF] at the end of the match, and a [*DamageError] where the file becomes
+// unreadable.
+func (c *Cursor) Step() error {
+	frame, err := c.Frame()
+	if err != nil {
+		return err
+	}
+	return c.follower.Advance(frame)
+}
+
+func (c *Cursor) compare(rec *record.Record) error {
+	if !c.compares || rec.Kind != record.KindChecksum && rec.Kind != record.KindKeyframe {
+		return nil
+	}
+	before := c.follower.Checked()
+	err := apply(c.follower, c.reader, rec)
+	if err == nil && c.follower.Checked() > before {
+		c.agreed = max(c.agreed, rec.Tick)
+	}
+	return err
+}
+
+// lateChecks is for how many check intervals after a tick confirm looks for its checksum. Without a referee the
+// coordinator logs it only after the players' reports.
+const lateChecks = 64
+
+// confirm compares the checksums and keyframes after the present tick, up to the first one of this tick or a later one.
+// It simulates at most limit ticks and one interval of checks for that. Damage there, or a panic of the game, says
+// nothing about the present state.
+func (c *Cursor) confirm(limit lockstep.Tick) error {
+	t, every := uint64(c.Tick()), uint64(c.follower.Header().Settings.CheckEvery)
+	for end := t + min(every, uint64(limit)); uint64(c.agreed) < t && uint64(c.Tick()) < end; {
+		if err := c.Step(); err != nil {
+			return onlyDesync(err)
+		}
+	}
+	for uint64(c.agreed) < t && uint64(c.reader.tick) <= t+lateChecks*every {
+		rec, err := c.reader.Next()
+		if err != nil || rec.Kind == record.KindChecksum && rec.Tick > c.Tick() {
+			return nil
+		}
+		if (rec.Kind == record.KindChecksum || rec.Kind == record.KindKeyframe) && rec.Tick <= c.Tick() {
+			if err := c.compare(rec); err != nil {
+				return onlyDesync(err)
+			}
+		}
+	}
+	return nil
+}
+
+// onlyDesync returns err if the file and the simulation contradict each other.
+func onlyDesync(err error) error {
+	if errors.As(err, new(*lockstep.DesyncError)) {
+		return err
+	}
+	return nil
+}
+
+// RecordedAt returns the state of a tick in a recording of another engine. Its checksum is the one that the player reported, and
+// cannot be compared. Without such a state, the error is a [*NoStateError], or a [*TickError] if the match lacks the tick.
+func RecordedAt(r *Reader, t lockstep.Tick) (*Moment, error) {
+	own, err := r.Reopen()
+	if err != nil {
+		return nil, err
+	}
+	found := &Recorded{only: func(tick lockstep.Tick) bool { return tick == t }}
+	var (
+		header         lockstep.Header
+		first, last    lockstep.Tick
+		silent, differ [256]bool // players
+		sums           [256]uint64
+		reported       [256]bool
+	)
+	err = Play(own, nil, func(rec *record.Record) error {
+		if rec.Ticks() > 0 {
+			last = rec.Tick
+		}
+		switch {
+		case rec.Kind == record.KindHeader:
+			header = *rec.Header
+		case rec.Kind == record.KindKeyframe && last == 0:
+			first, last = rec.Tick, rec.Tick
+		case rec.Event == record.EventReports:
+			silent[rec.Player] = rec.Text != "yes"
+		case rec.Kind == record.KindChecksum && rec.Tick == t:
+			for p := range sums {
+				if !silent[p] && !differ[p] {
+					sums[p], reported[p] = rec.Hash, true
+				}
+			}
+		case rec.Kind == record.KindMismatch && rec.Tick == t:
+			sums[rec.Player], reported[rec.Player], differ[rec.Player] = rec.Hash, true, true
+		}
+		return found.Add(rec)
+	})
+	s, missing := found.At(t)
+	switch {
+	case missing == nil: // damage after it does not matter
+	case err != nil:
+		return nil, err
+	case t < first || t >= last: // the last tick has the commands after the last state
+		return nil, &TickError{Tick: t, First: first, Last: max(last, 1) - 1}
+	default:
+		return nil, missing
+	}
+	header.StateSchema = found.Schema.AppendDescription(nil)
+	m := &Moment{Tick: t, By: &s.Player, State: s.State, Header: &header, Hash: sums[s.Player], summed: reported[s.Player]}
+	return m, nil
+}
+
+func (m *Moment) recorded() string {
+	sum := "no checksum"
+	if m.summed {
+		sum = checksum.FormatHash(m.Hash)
+	}
+	return fmt.Sprintf("%s  %s, recorded by player %d", sum, words.Size(len(m.State)), *m.By)
 }

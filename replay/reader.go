@@ -1,15 +1,21 @@
 package replay
 
 import (
-	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"math"
+	"slices"
+	"sort"
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
@@ -95,7 +101,6 @@ func (r *Reader) readAt(p []byte, at int64) error {
 	return r.unread(at, err)
 }
 
-// unread notes a failed read at an offset.
 func (r *Reader) unread(at int64, err error) error {
 	r.failed = fmt.Errorf("replay: read at byte %d: %w", at, err)
 	return r.failed
@@ -192,7 +197,6 @@ func (r *Reader) next() (*record.Record, error) {
 	return rec, nil
 }
 
-// nextBlock reads the next block, checks it, and takes its records.
 func (r *Reader) nextBlock() error {
 	if r.landed != nil {
 		r.records, r.body, r.landed = r.landed, r.landed, nil
@@ -312,20 +316,237 @@ func (r *Reader) CheckTicks(ticks, limit lockstep.Tick) error {
 	return nil
 }
 
-// afford returns ErrLimit for a segment with more bytes of records than allowed.
-func (r *Reader) afford(h *segmentHead, packed []byte) error {
-	most := min(largest(len(packed)), maxBlock+lockstep.MaxStateSize)
-	if h.size > most {
-		return fmt.Errorf("%w: a segment of %d bytes in %d, want at most %d", ErrLimit, h.size, len(packed), most)
+// takeOptional takes a block without records: an index, a signature, rules, or one of an unknown kind, which it skips.
+func (r *Reader) takeOptional(kind byte, body []byte) error {
+	var err error
+	switch {
+	case r.indexed:
+		err = fmt.Errorf("%w: a block of kind %d after the index", ErrInvalid, kind)
+	case kind == blockIndex:
+		err = r.takeIndex(body)
+	case kind == blockSignature:
+		err = r.takeSignature(body)
+	case kind == blockRules:
+		err = r.takeRules(body)
 	}
-	if h.size > maxBlock {
-		state, err := r.largestState(true, bytes.NewReader(packed))
-		if err != nil {
-			return err
-		}
-		if h.size > maxBlock+state {
-			return fmt.Errorf("%w: a segment of %d bytes, want at most %d and the state of a keyframe in it (%d bytes)", ErrLimit, h.size, maxBlock, state)
+	if err != nil {
+		return r.damage(err)
+	}
+	return nil
+}
+
+func (r *Reader) takeSegment(body []byte) error {
+	h, packed, err := parseSegmentHead(body)
+	if err == nil && r.began && h.first != r.tick {
+		return r.damage(fmt.Errorf("%w: a segment after tick %d, want %d", ErrInvalid, h.first, r.tick))
+	}
+	if err == nil {
+		err = r.afford(&h, packed)
+	}
+	if err == nil {
+		r.unpacked, err = h.unpack(r.unpacked, packed)
+	}
+	if errors.Is(err, ErrLimit) {
+		return r.damage(err)
+	}
+	if err != nil {
+		return r.damage(fmt.Errorf("%w: segment: %w", ErrCorrupt, err))
+	}
+	r.records, r.body = r.unpacked, r.unpacked
+	r.first, r.until = h.first, h.first+lockstep.Tick(h.ticks)
+	r.sealed = true
+	return nil
+}
+
+// leaveBlock checks at the end of a block that it had its claimed ticks, and that the segments so far do not exceed the
+// limit of their records.
+func (r *Reader) leaveBlock() error {
+	if !r.sealed {
+		return nil
+	}
+	r.sealed = false
+	if r.tick != r.until {
+		return r.damage(fmt.Errorf("%w: a segment up to tick %d, want %d", ErrInvalid, r.tick, r.until))
+	}
+	if most := affordable(r.size); r.spent > most {
+		return r.damage(fmt.Errorf("%w: segments with %d bytes of records besides states in a file of %d, want at most %d", ErrLimit, r.spent, r.size, most))
+	}
+	return nil
+}
+
+// takeIndex checks an index, and if the Reader has read the whole file, that each entry names a keyframe.
+func (r *Reader) takeIndex(body []byte) error {
+	if !r.ended {
+		return fmt.Errorf("%w: an index before the end record", ErrInvalid)
+	}
+	r.indexed = true
+	marks, err := parseIndex(body, r.start)
+	if err != nil || r.partial {
+		return err
+	}
+	for _, m := range marks {
+		i := sort.Search(len(r.seekable), func(i int) bool { return r.seekable[i].tick >= m.tick })
+		if i == len(r.seekable) || r.seekable[i] != m {
+			return fmt.Errorf("%w: index: no keyframe of tick %d at byte %d of the records of the block at byte %d", ErrInvalid, m.tick, m.at, m.offset)
 		}
 	}
 	return nil
+}
+
+// meet notes a keyframe where a reader can begin: it is of the tick of the last frame, and the first of that tick.
+func (r *Reader) meet(t lockstep.Tick) {
+	n := len(r.seekable)
+	if r.partial || r.began && t != r.tick || n > 0 && t <= r.seekable[n-1].tick {
+		return
+	}
+	r.seekable = append(r.seekable, mark{t, r.start, len(r.records) - len(r.body) - len(r.last)})
+}
+
+// takeSignature checks the form of a signature and keeps it. Only the whole content shows whether it is valid.
+func (r *Reader) takeSignature(body []byte) error {
+	switch {
+	case !r.ended:
+		return fmt.Errorf("%w: a signature before the end record", ErrInvalid)
+	case len(body) == 0:
+		return fmt.Errorf("%w: a signature without a kind", ErrInvalid)
+	case len(body) > maxSignature:
+		return fmt.Errorf("%w: a signature of %d bytes, want at most %d", ErrLimit, len(body), maxSignature)
+	case len(r.signatures) == maxSignatures:
+		return fmt.Errorf("%w: more than %d signatures", ErrLimit, maxSignatures)
+	case (body[0] == signedContent || body[0] == signedRules) && len(body) != signatureSize:
+		return fmt.Errorf("%w: a signature of kind %d with %d bytes, want %d", ErrInvalid, body[0], len(body), signatureSize)
+	}
+	s := signature(slices.Clone(body))
+	if key := s.key(); key != nil && slices.ContainsFunc(r.signatures, func(o signature) bool { return key.Equal(o.key()) }) {
+		return fmt.Errorf("%w: two signatures by the key %x", ErrInvalid, key)
+	}
+	r.signatures = append(r.signatures, s)
+	return nil
+}
+
+// A signature is the body of its block: the kind, and for Ed25519 the public key and the signature.
+type signature []byte
+
+// The kinds of signatures: Ed25519 of the content, or of the content and the rules.
+const (
+	signedContent = 1
+	signedRules   = 2
+)
+
+const signatureSize = 1 + ed25519.PublicKeySize + ed25519.SignatureSize
+
+func (s signature) key() ed25519.PublicKey {
+	if s[0] != signedContent && s[0] != signedRules {
+		return nil
+	}
+	return ed25519.PublicKey(s[1 : 1+ed25519.PublicKeySize])
+}
+
+// stateSize returns the size of the state in a keyframe, and 0 for another record.
+func stateSize(record []byte) int {
+	if _, ok := keyframeTick(record); !ok {
+		return 0
+	}
+	var p pack.Reader
+	p.Reset(record)
+	p.Array(5, 5)
+	for range 3 { // kind, tick, hash
+		p.Uint(math.MaxUint64)
+	}
+	for range p.Array(0, 2*256) {
+		p.Uint(math.MaxUint64)
+	}
+	return len(p.Binary(lockstep.MaxStateSize))
+}
+
+// takeRules checks the form of the rules. Whoever uses the module compares its sum.
+func (r *Reader) takeRules(body []byte) error {
+	switch {
+	case !r.ended:
+		return fmt.Errorf("%w: rules before the end record", ErrInvalid)
+	case r.ruled:
+		return fmt.Errorf("%w: two blocks of rules", ErrInvalid)
+	}
+	r.ruled = true
+	rules, err := parseRules(body)
+	if err != nil || rules == nil {
+		return err
+	}
+	r.rules = &Rules{Sum: rules.Sum, SizeBytes: rules.SizeBytes}
+	return nil
+}
+
+// maxRulesTick is how many ticks after the first state the log may name the module of its rules.
+const maxRulesTick = 100
+
+// takeRulesEvent takes the event with the rules of the match, see [record.EventRules]. The first one counts.
+func (r *Reader) takeRulesEvent(rec *record.Record) {
+	if r.partial || r.rules != nil || r.tick-r.base > maxRulesTick {
+		return
+	}
+	if b, err := hex.DecodeString(rec.RulesSum()); err == nil && len(b) == sha256.Size {
+		r.rules = &Rules{Sum: RulesSum(b)}
+	}
+}
+
+// Rules returns what the file says about the rules of its match, or nil if it says nothing: what was attached to it, or else what
+// its log says since the match began. Of the records it reads the first only. The error is a [*DamageError] where the file becomes
+// unreadable.
+func (r *Reader) Rules() (*Rules, error) {
+	rules, err := r.attachedRules()
+	if rules != nil {
+		return rules, err
+	}
+	f, ferr := r.Reopen()
+	if ferr != nil {
+		return nil, ferr
+	}
+	for f.rules == nil && f.tick-f.base <= maxRulesTick {
+		if _, err := f.Next(); err != nil {
+			break // the heads of the blocks say where the file becomes unreadable
+		}
+	}
+	return f.rules, err
+}
+
+// attachedRules returns the rules in a block. It reads the heads of the blocks only.
+func (r *Reader) attachedRules() (*Rules, error) {
+	f, err := r.Reopen()
+	if err != nil {
+		return nil, err
+	}
+	for f.offset < f.size {
+		f.start = f.offset
+		var head [1 + maxLengthSize]byte
+		n := int(min(int64(len(head)), f.size-f.start))
+		if err := f.readAt(head[:n], f.start); err != nil {
+			return nil, err
+		}
+		kind, size, header, err := parseBlockHeader(head[:n])
+		if err != nil {
+			return nil, f.damage(err)
+		}
+		if err := checkKnown(kind); err != nil {
+			return nil, f.damage(err) // such as zeros
+		}
+		if kind < firstOptional && size == 0 {
+			return nil, f.damage(fmt.Errorf("%w: a block of kind %d without records", ErrInvalid, kind))
+		}
+		if kind == blockRules {
+			_, body, _, _, err := f.blockAt(f.start)
+			if err != nil {
+				return nil, f.damage(err)
+			}
+			rules, err := parseRules(body)
+			if err != nil {
+				return nil, f.damage(err)
+			}
+			return rules, nil
+		}
+		if left := f.size - f.start - int64(header) - checkSize; left < 0 || size > uint64(left) {
+			return nil, f.damage(fmt.Errorf("the file ends inside a block: %w", io.ErrUnexpectedEOF))
+		}
+		f.offset += int64(header) + int64(size) + checkSize
+	}
+	return nil, nil
 }

@@ -63,7 +63,7 @@ func FuzzReader(f *testing.F) {
 		case blockBatch, blockSegment, blockIndex:
 			b = seal(kind, b)
 		case blockSegment + 1: // with a valid head and sum
-			b = seal(blockSegment, sealBody(nil, b, 0, 0, LevelFastest))
+			b = seal(blockSegment, sealBody(nil, b, 0, 0, LevelBetter))
 		}
 		readAll(t, b)
 		if r, err := NewReader(bytes.NewReader(b), int64(len(b))); err == nil {
@@ -237,7 +237,7 @@ func TestHostileSegments(t *testing.T) {
 		return append((&segmentHead{0, 0, size, 0}).append(nil), packed...)
 	}
 	zeros := make([]byte, 32<<20)
-	bomb := compressors[LevelFastest]().EncodeAll(zeros, nil)
+	bomb := compressors[LevelBetter]().EncodeAll(zeros, nil)
 	sum := xxhash.Sum64(zeros[:maxRatio*len(bomb)])
 	long := append((&segmentHead{0, 0, uint64(maxRatio * len(bomb)), sum}).append(nil), bomb...)
 	for _, c := range []struct {
@@ -254,7 +254,7 @@ func TestHostileSegments(t *testing.T) {
 		{"a bomb that lies about its size", seal(blockSegment, body(1000, bomb)), ErrCorrupt},
 		{"a bomb cut to what is allowed", seal(blockSegment, long), ErrCorrupt},
 		{"not compressed", seal(blockSegment, body(100, make([]byte, 100))), ErrCorrupt},
-		{"wrong sum", seal(blockSegment, body(7, compressors[LevelFastest]().EncodeAll(make([]byte, 7), nil))), ErrCorrupt},
+		{"wrong sum", seal(blockSegment, body(7, compressors[LevelBetter]().EncodeAll(make([]byte, 7), nil))), ErrCorrupt},
 		{"a tick that overflows", seal(blockSegment, append((&segmentHead{1, 1<<32 - 1, 9, 0}).append(nil), bomb...)), ErrCorrupt},
 	} {
 		t.Run(c.name, func(t *testing.T) {

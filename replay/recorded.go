@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
-	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -111,63 +111,87 @@ func (e *NoStateError) Error() string {
 	return text + fmt.Sprintf("; to record it, run the game again with SAMESTEP_DUMP=%d", e.Tick)
 }
 
-// RecordedAt returns the state of a tick in a recording of another engine. Its checksum is the one that the player reported, and
-// cannot be compared. Without such a state, the error is a [*NoStateError], or a [*TickError] if the match lacks the tick.
-func RecordedAt(r *Reader, t lockstep.Tick) (*Moment, error) {
-	own, err := r.Reopen()
-	if err != nil {
-		return nil, err
-	}
-	found := &Recorded{only: func(tick lockstep.Tick) bool { return tick == t }}
-	var (
-		header         lockstep.Header
-		first, last    lockstep.Tick
-		silent, differ [256]bool // players
-		sums           [256]uint64
-		reported       [256]bool
-	)
-	err = Play(own, nil, func(rec *record.Record) error {
-		if rec.Ticks() > 0 {
-			last = rec.Tick
-		}
-		switch {
-		case rec.Kind == record.KindHeader:
-			header = *rec.Header
-		case rec.Kind == record.KindKeyframe && last == 0:
-			first, last = rec.Tick, rec.Tick
-		case rec.Event == record.EventReports:
-			silent[rec.Player] = rec.Text != "yes"
-		case rec.Kind == record.KindChecksum && rec.Tick == t:
-			for p := range sums {
-				if !silent[p] && !differ[p] {
-					sums[p], reported[p] = rec.Hash, true
-				}
-			}
-		case rec.Kind == record.KindMismatch && rec.Tick == t:
-			sums[rec.Player], reported[rec.Player], differ[rec.Player] = rec.Hash, true, true
-		}
-		return found.Add(rec)
-	})
-	s, missing := found.At(t)
-	switch {
-	case missing == nil: // damage after it does not matter
-	case err != nil:
-		return nil, err
-	case t < first || t >= last: // the last tick has the commands after the last state
-		return nil, &TickError{Tick: t, First: first, Last: max(last, 1) - 1}
-	default:
-		return nil, missing
-	}
-	header.StateSchema = found.Schema.AppendDescription(nil)
-	m := &Moment{Tick: t, By: &s.Player, State: s.State, Header: &header, Hash: sums[s.Player], summed: reported[s.Player]}
-	return m, nil
+// A RecordingInfo describes what an imported recording has besides commands, checksums and notes (docs/spec/recordings.md).
+type RecordingInfo struct {
+	Match    string           `json:"match"`              // recordings with the same text are of one match
+	Player   *lockstep.Player `json:"player,omitempty"`   // whose machine recorded; nil for a server or a converter
+	Sections []string         `json:"sections,omitempty"` // the parts of the state that have checksums of their own
+	Type     string           `json:"type,omitempty"`     // of the state, as text
+	States   int              `json:"states"`             // number of states
+	First    lockstep.Tick    `json:"first_state"`        // the tick of the first state, in the order of the file
+	Last     lockstep.Tick    `json:"last_state"`
+	Odd      int              `json:"odd"` // lines that are no lines of a recording
+
+	header *matchlog.Header
 }
 
-// recorded describes a recorded state for people.
-func (m *Moment) recorded() string {
-	sum := "no checksum"
-	if m.summed {
-		sum = checksum.FormatHash(m.Hash)
+// add takes a line, of which the first is the header. It returns a new description for nil.
+func (r *RecordingInfo) add(line []byte) *RecordingInfo {
+	if r == nil {
+		r = &RecordingInfo{}
 	}
-	return fmt.Sprintf("%s  %s, recorded by player %d", sum, words.Size(len(m.State)), *m.By)
+	if r.header == nil {
+		h, err := matchlog.ParseHeader(line)
+		if err != nil {
+			r.Odd++
+			return r
+		}
+		r.header, r.Match, r.Sections, r.Type = &h, h.Match, h.Sections, h.Type
+		if h.By != matchlog.Nobody {
+			by := lockstep.Player(h.By)
+			r.Player = &by
+		}
+		return r
+	}
+	e, _, err := r.header.ParseEntry(line)
+	switch {
+	case err != nil:
+		r.Odd++
+	case e.Dump && !e.More:
+		if r.Last = lockstep.Tick(e.Tick); r.States == 0 {
+			r.First = r.Last
+		}
+		r.States++
+	}
+	return r
 }
+
+// write describes the recording for people; nothing for nil.
+func (r *RecordingInfo) write(line func(name, format string, args ...any)) {
+	if r == nil {
+		return
+	}
+	text := "of a server or a converter"
+	if r.Player != nil {
+		text = fmt.Sprintf("of player %d", *r.Player)
+	}
+	if r.Match != "" {
+		text += fmt.Sprintf(", of the match %q", r.Match)
+	}
+	line("recording", "%s", text)
+	if len(r.Sections) > 0 {
+		line("sections", "%s", strings.Join(r.Sections, ", "))
+	}
+	if r.Type != "" {
+		line("type", "%s", r.Type)
+	}
+	if r.States > 0 {
+		line("states", "%s, of ticks %d to %d", words.Count(r.States, "state"), r.First, r.Last)
+	}
+	if r.Odd > 0 {
+		line("", "%s", words.Plural(r.Odd, "line", "is", "are")+" unreadable")
+	}
+}
+
+// ForeignEngine is the engine in the header of an imported match, which cannot be simulated.
+const ForeignEngine = "foreign"
+
+// ForeignBuild and ForeignPlatform are in the header of an imported match whose build and platform are not known.
+const (
+	ForeignBuild    = "imported"
+	ForeignPlatform = "unknown"
+)
+
+// ForeignTorn is the reason of the end of an imported match whose recording has no end. Some commands of its last tick may be
+// missing.
+const ForeignTorn = "torn"

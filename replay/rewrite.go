@@ -1,9 +1,14 @@
 package replay
 
 import (
+	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -52,7 +57,66 @@ func Seal(w *Writer, r *Reader) error {
 	return w.Close()
 }
 
-// appendEmpty appends ticks without commands.
+// SealFile replaces the open file of a match that is over by its sealed form: see [Seal]. At any moment, also after a
+// crash, one of the two has the name and is whole, and readers of the open file can read on. SealFile first reads the
+// sealed form back and compares its [ContentHash]. When ctx ends, the open file stays.
+func SealFile(ctx context.Context, path string, o WriterOptions) error {
+	open, err := files.Open(path)
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	defer open.Close()
+	sealed, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	defer os.Remove(sealed.Name()) // unless it was renamed
+	defer sealed.Close()
+	return sealOver(ctx, path, open, sealed, o, Replace)
+}
+
+// sealOver writes the sealed form of an open file, closes both files, and replaces the open one by the sealed one.
+func sealOver(ctx context.Context, path string, open, sealed *os.File, o WriterOptions, replace func(file, path string) error) error {
+	info, err := open.Stat()
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	if err := sealInto(ctx, sealed, open, info.Size(), o); err != nil {
+		return err
+	}
+	if err := sealed.Chmod(info.Mode().Perm()); err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	// Windows neither renames an open file nor replaces one.
+	if err := errors.Join(sealed.Close(), open.Close()); err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	return replace(sealed.Name(), path)
+}
+
+func sealInto(ctx context.Context, sealed, open *os.File, size int64, o WriterOptions) error {
+	r, err := NewReader(open, size)
+	if err != nil {
+		return err
+	}
+	w := NewWriter(&interruptible{sealed, ctx}, o)
+	if err := Seal(w, r); err != nil {
+		return err
+	}
+	want, _, err := HashContent(r, WholeMatch)
+	if err != nil {
+		return err
+	}
+	if r, err = NewReader(sealed, w.Size()); err != nil {
+		return err
+	}
+	got, _, err := HashContent(r, WholeMatch)
+	if err == nil && got != want {
+		err = fmt.Errorf("replay: %w: sealed, the match has the content hash %s, want %s", ErrCorrupt, got, want)
+	}
+	return err
+}
+
 func appendEmpty(w lockstep.Log, ticks lockstep.Tick) error {
 	for range ticks {
 		if err := w.Append([]byte(emptyTick)); err != nil {
@@ -62,7 +126,6 @@ func appendEmpty(w lockstep.Log, ticks lockstep.Tick) error {
 	return nil
 }
 
-// end ends a file with a reason.
 func end(w *Writer, reason string) error {
 	var e record.Encoder
 	e.Header(&lockstep.Header{})
@@ -118,7 +181,6 @@ func Rekey(w *Writer, r *Reader, g *lockstep.Game, every lockstep.Tick, o Simula
 	return w.Close()
 }
 
-// A rekeyer copies records and changes their keyframes.
 type rekeyer struct {
 	w        *Writer
 	r        *Reader
@@ -155,7 +217,6 @@ func (k *rekeyer) record(rec *record.Record) error {
 	return k.w.Append(k.r.Record())
 }
 
-// frames takes the ticks of a record one by one.
 func (k *rekeyer) frames(rec *record.Record) error {
 	for frame := range rec.Frames() {
 		if err := k.follower.Advance(frame); err != nil {
@@ -175,7 +236,6 @@ func (k *rekeyer) frames(rec *record.Record) error {
 	return nil
 }
 
-// key writes a keyframe if one is due.
 func (k *rekeyer) key() error {
 	sim := k.follower.Simulation()
 	k.options.progress(sim.Tick()-k.survey.marks[0].tick, k.survey.last-k.survey.marks[0].tick)
@@ -202,4 +262,55 @@ func Continue(w *Writer, r *Reader, log lockstep.Log) (*Recovery, error) {
 	}
 	found.Damage = damage
 	return found, w.Flush()
+}
+
+// Save copies the match of r, which goes on, up to its last tick to w, with an end that says so, and closes w. The file
+// of r must end with a whole block, as after [Writer.Flush]. Save copies a match that is over whole.
+func Save(w *Writer, r *Reader) (lockstep.Tick, error) {
+	var damage *DamageError
+	err := Play(r, nil, func(*record.Record) error { return w.Append(r.Record()) })
+	switch {
+	case err == nil:
+		return r.tick, w.Close()
+	case errors.As(err, &damage) && r.began && r.start == r.size:
+		return r.tick, end(w, fmt.Sprintf("saved after tick %d", r.tick))
+	}
+	return r.tick, err
+}
+
+// SignFile replaces a file by the same one with a signature: see [Sign]. At any moment, also after a crash, one of the two
+// has the name and is whole.
+func SignFile(path string, key ed25519.PrivateKey) error {
+	if err := files.Replace(path, func(signed *os.File) error {
+		from, err := files.Open(path)
+		if err != nil {
+			return err
+		}
+		defer from.Close()
+		info, err := from.Stat()
+		if err != nil {
+			return err
+		}
+		r, err := NewReader(from, info.Size())
+		if err != nil {
+			return err
+		}
+		return Sign(signed, r, key)
+	}); err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	return syncDir(path)
+}
+
+// An interruptible is a file that refuses writes after ctx has ended.
+type interruptible struct {
+	*os.File
+	ctx context.Context
+}
+
+func (f *interruptible) Write(p []byte) (int, error) {
+	if err := f.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return f.File.Write(p)
 }

@@ -13,10 +13,8 @@ import (
 
 // All encoding at one level shares one encoder, because one takes megabytes.
 var compressors = [...]func() *zstd.Encoder{
-	LevelBest:    newCompressor(zstd.SpeedBestCompression),
-	LevelFastest: newCompressor(zstd.SpeedFastest),
-	LevelDefault: newCompressor(zstd.SpeedDefault),
-	LevelBetter:  newCompressor(zstd.SpeedBetterCompression),
+	LevelBest:   newCompressor(zstd.SpeedBestCompression),
+	LevelBetter: newCompressor(zstd.SpeedBetterCompression),
 }
 
 func newCompressor(l zstd.EncoderLevel) func() *zstd.Encoder {

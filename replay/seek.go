@@ -2,7 +2,6 @@ package replay
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"sort"
@@ -11,26 +10,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
-
-// A TickError says that a replay lacks a tick. It has ticks First to Last.
-type TickError struct {
-	Tick, First, Last lockstep.Tick
-	Panic             *Panic // of the rules in the tick, if the file has one, so it has no state of it
-}
-
-func (e *TickError) Error() string { return "replay: " + e.Text() }
-
-// Text returns the words of the error, without the name of the package.
-func (e *TickError) Text() string {
-	s := fmt.Sprintf("tick %d: the replay has ticks %d to %d", e.Tick, e.First, e.Last)
-	if e.Panic != nil {
-		s += fmt.Sprintf("; the rules panicked in %s of tick %d, which replay step computes again", e.Panic.Where, e.Tick)
-	}
-	return s
-}
-
-// ErrNoGame: the state must be simulated, but the game's code is missing.
-var ErrNoGame = errors.New("no keyframe, and the game's code is not at hand")
 
 // Index returns the tick of every keyframe that Seek can go to, in order. Without an index in the file it reads the
 // whole file. It returns the keyframes before any damage.
@@ -67,7 +46,6 @@ func before(marks []mark, tick lockstep.Tick) mark {
 	return marks[max(i-1, 0)]
 }
 
-// marks returns the marks of the index, or else of a scan.
 func (r *Reader) marks() []mark {
 	if marks, ok := r.readIndex(); ok {
 		return marks
@@ -97,7 +75,6 @@ func (r *Reader) seek(m mark) error {
 	return nil
 }
 
-// land reads the block of a mark, and takes the records from the mark on.
 func (r *Reader) land(m mark) error {
 	r.start, r.began, r.sealed, r.spent = m.offset, false, false, 0
 	kind, body, check, end, err := r.blockAt(m.offset)
@@ -135,7 +112,6 @@ func keyframeTick(records []byte) (lockstep.Tick, bool) {
 	return lockstep.Tick(t), p.Err() == nil && record.Kind(kind) == record.KindKeyframe
 }
 
-// A survey is the result of a scan.
 type survey struct {
 	marks []mark
 	last  lockstep.Tick // the last readable one
@@ -173,7 +149,6 @@ func (r *Reader) scan(limit lockstep.Tick) (s survey, err error) {
 	return s, nil
 }
 
-// readIndex returns the marks of the index at the end of the file.
 func (r *Reader) readIndex() ([]mark, bool) {
 	var tail [8 + checkSize]byte
 	if r.size < prefixSize+int64(len(tail)) || r.readAt(tail[:], r.size-int64(len(tail))) != nil {
@@ -189,7 +164,6 @@ func (r *Reader) readIndex() ([]mark, bool) {
 	return marks, err == nil
 }
 
-// missing returns the reason why there is no state of a tick.
 func missing(r *Reader, t lockstep.Tick) error {
 	s, err := r.scan(lockstep.MaxTick)
 	if len(s.marks) == 0 {
@@ -206,4 +180,21 @@ func missing(r *Reader, t lockstep.Tick) error {
 		return gap
 	}
 	return fmt.Errorf("replay: tick %d: %w", t, ErrNoGame)
+}
+
+// FindPanic returns the first panic of the rules that a file has, or nil. What cannot be read has none.
+func FindPanic(r *Reader) (*Panic, error) {
+	ahead, err := r.Reopen()
+	if err != nil {
+		return nil, err
+	}
+	for rec, err := range ahead.All() {
+		if err != nil {
+			break
+		}
+		if rec.Kind == record.KindPanic {
+			return NewPanic(rec), nil
+		}
+	}
+	return nil, nil
 }

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -149,7 +151,6 @@ func (w *Writer) append(raw []byte) error {
 	return w.flushIfDue()
 }
 
-// begin writes the prefix.
 func (w *Writer) begin(raw []byte) error {
 	var d record.Decoder
 	r, _, err := d.Decode(raw)
@@ -261,7 +262,6 @@ func (w *Writer) fail(err error) error {
 // Size returns how many bytes were written, or given to the goroutine that writes.
 func (w *Writer) Size() int64 { return w.size }
 
-// errClosed is the error of a closed Writer.
 var errClosed = errors.New("replay: the writer is closed")
 
 // Close must be called even after an error. It writes the remaining records, and syncs the destination if it has a
@@ -289,7 +289,6 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// finish writes the remaining records, the rules, and the index of a sealed file.
 func (w *Writer) finish() error {
 	if err := w.Flush(); err != nil {
 		return err
@@ -303,4 +302,107 @@ func (w *Writer) finish() error {
 		return w.writeBlock(blockIndex, appendIndex(nil, w.marks, w.size))
 	}
 	return nil
+}
+
+// An emptyRun joins records of empty ticks. Runs that follow each other in a log mean the same as one run of their sum.
+type emptyRun struct {
+	ticks uint32
+	r     pack.Reader
+	w     pack.Writer
+}
+
+// add joins a well-formed [record.KindEmpty] to the run, and returns the ticks in it. It reports false, and leaves it
+// out, if the run would become too long for one record.
+func (e *emptyRun) add(raw []byte) (n uint32, ok bool) {
+	e.r.Reset(raw[2:])
+	n = uint32(e.r.Uint(record.MaxEmptyRun))
+	if e.ticks+n > record.MaxEmptyRun {
+		return n, false
+	}
+	e.ticks += n
+	return n, true
+}
+
+// append appends the record of the run to dst, if there are any ticks in it, and begins a new one.
+func (e *emptyRun) append(dst []byte) []byte {
+	if e.ticks == 0 {
+		return dst
+	}
+	e.w.Begin(dst)
+	e.w.Array(2)
+	e.w.Uint(uint64(record.KindEmpty))
+	e.w.Uint(uint64(e.ticks))
+	e.ticks = 0
+	return e.w.Bytes()
+}
+
+// commit writes the appended records and waits until they are on the disk.
+func (w *Writer) commit() error {
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return w.sync()
+}
+
+func (w *Writer) sync() error {
+	if w.file == nil {
+		return nil
+	}
+	if err := w.file.Sync(); err != nil {
+		return w.fail(fmt.Errorf("sync: %w", err))
+	}
+	return nil
+}
+
+func (w *Writer) committer(every time.Duration) *committer {
+	if w.commits == nil {
+		w.commits = newCommitter(w.file, every)
+	}
+	return w.commits
+}
+
+// Commit writes the appended records and calls done when they are as safe as the [Durability] says: at once, or with
+// [SyncCommit] from another goroutine, after a sync. done must not wait. Of several calls during one sync, only the
+// last done is called. None is called after an error, which the next call returns, nor before the file has the records.
+func (w *Writer) Commit(done func()) error {
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if w.file == nil || w.options.Durability != SyncCommit {
+		done()
+		return nil
+	}
+	w.committer(0).ask(done)
+	return nil
+}
+
+// WriteBehind makes a goroutine write from now on, so that only [Writer.Close] waits for the disk; see [Writer.Backlog]. Flushed
+// records stay in memory until they are written: call [Writer.Await] before somebody reads them in the file. A full disk is no error:
+// the goroutine goes on when there is room. A later call returns the error of a write. Not for [SyncFrame], whose Append waits.
+func (w *Writer) WriteBehind() error {
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if err := w.commits.close(); err != nil {
+		return w.fail(fmt.Errorf("sync: %w", err))
+	}
+	w.commits = nil
+	w.behind = newBehind(w.w)
+	w.before = w.size
+	w.w = w.behind
+	if w.file != nil {
+		w.file = w.behind
+		if w.options.Durability == SyncInterval {
+			w.committer(w.options.SyncEvery).wake() // what was written so far
+		}
+	}
+	return nil
+}
+
+// Backlog returns what was flushed and not yet written; nothing without [Writer.WriteBehind]. It is safe for concurrent use.
+func (w *Writer) Backlog() Backlog { return w.behind.backlog() }
+
+// Await waits until the file has size bytes, a former [Writer.Size], or until ctx ends. It is safe for concurrent use.
+func (w *Writer) Await(ctx context.Context, size int64) error {
+	return w.behind.await(ctx, size-w.before)
 }

@@ -357,11 +357,11 @@ func readerWith(g *host.Grant) disclosure.Reader {
 }
 
 // A toldView is what a reader may know of a match, in an answer.
-type toldView struct {
-	*View
+type toldStatus struct {
+	*Status
 	Tick  lockstep.Tick `json:"tick"`
 	Stats toldStats     `json:"stats"`
-	Load  *loadView     `json:"load,omitempty"` // only in the answer of GET /matches/NAME to an admin
+	Load  *loadJSON     `json:"load,omitempty"` // only in the answer of GET /matches/NAME to an admin
 }
 
 // toldStats are the statistics in an answer.
@@ -373,9 +373,9 @@ type toldStats struct {
 type figures struct{ host.Stats }
 
 // told returns what a reader may know of the match.
-func (v *View) told(r disclosure.Reader) toldView {
+func (v *Status) told(r disclosure.Reader) toldStatus {
 	tick := v.disclosed.Shown(r, v.Tick, v.over)
-	t := toldView{View: v, Tick: tick, Stats: toldStats{PublicStats: v.Stats.Public(tick)}}
+	t := toldStatus{Status: v, Tick: tick, Stats: toldStats{PublicStats: v.Stats.Public(tick)}}
 	if v.disclosed.Figures(r, v.over) {
 		t.Stats.figures = &figures{v.Stats}
 	}

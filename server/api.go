@@ -49,7 +49,7 @@ func (ma *matchAPI) show(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if who, ok := ma.access.readerOf(w, r, m.Name()); ok {
-		v := m.View()
+		v := m.Status()
 		told := v.told(who)
 		if who == disclosure.Operator {
 			_ = m.Do(r.Context(), func(*host.Host) { told.Load = m.measured() }) // a match that is over has none
@@ -65,7 +65,7 @@ func (ma *matchAPI) end(w http.ResponseWriter, r *http.Request) {
 			fail(w, codeStorage, "the end of the match is not stored: it may go on at another server")
 			return
 		}
-		reply(w, http.StatusOK, m.View())
+		reply(w, http.StatusOK, m.Status())
 	})
 }
 
@@ -126,7 +126,7 @@ func (ma *matchAPI) act(w http.ResponseWriter, r *http.Request) {
 
 // do calls f in the goroutine of the match that the path names, and answers with the match.
 func (ma *matchAPI) do(w http.ResponseWriter, r *http.Request, f func(*Match, *host.Host) error) {
-	ma.doReply(w, r, f, func(m *Match) { reply(w, http.StatusOK, m.View()) })
+	ma.doReply(w, r, f, func(m *Match) { reply(w, http.StatusOK, m.Status()) })
 }
 
 // doReply is do with another answer.
@@ -166,7 +166,7 @@ func (ma *matchAPI) doEnding(w http.ResponseWriter, r *http.Request, f func(*Mat
 			fail(w, codeStorage, notKept)
 			return
 		}
-		v := m.View()
+		v := m.Status()
 		v.Affected = &done
 		reply(w, http.StatusOK, v)
 	})
@@ -180,7 +180,7 @@ func (ma *matchAPI) listAssets(w http.ResponseWriter, r *http.Request) {
 }
 
 // A banView is the JSON of a ban in a match.
-type banView struct {
+type banJSON struct {
 	Subject string `json:"subject"`
 	Name    string `json:"name"`
 	Address string `json:"address"`
@@ -190,11 +190,11 @@ type banView struct {
 
 // listBans answers with the bans of a match, including those of kicks.
 func (ma *matchAPI) listBans(w http.ResponseWriter, r *http.Request) {
-	all := []banView{}
+	all := []banJSON{}
 	ma.doReply(w, r, func(m *Match, h *host.Host) error {
 		now := m.now()
 		for _, b := range h.Bans().List(now) {
-			v := banView{Subject: b.Subject, Name: b.Name, Address: b.Address, Reason: b.Reason}
+			v := banJSON{Subject: b.Subject, Name: b.Name, Address: b.Address, Reason: b.Reason}
 			if b.Until > 0 {
 				v.Seconds = uint32(min((b.Until-now+lockstep.Second-1)/lockstep.Second, 1<<32-1))
 			}
@@ -253,7 +253,7 @@ func (ma *matchAPI) unban(w http.ResponseWriter, r *http.Request) {
 			fail(w, codeStorage, notKept)
 			return
 		}
-		reply(w, http.StatusOK, m.View())
+		reply(w, http.StatusOK, m.Status())
 	})
 }
 
@@ -317,7 +317,7 @@ func parseAddress(text string) (string, error) {
 }
 
 // A connectionView is the JSON of a connection, for admins.
-type connectionView struct {
+type connectionJSON struct {
 	Peer         uint64         `json:"peer,string"`
 	State        string         `json:"state"`
 	Role         string         `json:"role"`
@@ -335,10 +335,10 @@ type connectionView struct {
 
 // listConnections answers with the connections of a match, and what they and their addresses have spent of their budgets.
 func (ma *matchAPI) listConnections(w http.ResponseWriter, r *http.Request) {
-	all, now := []connectionView{}, time.Now()
+	all, now := []connectionJSON{}, time.Now()
 	ma.doReply(w, r, func(m *Match, h *host.Host) error {
 		for _, c := range h.Info().Connections(m.now()) {
-			v := connectionView{
+			v := connectionJSON{
 				Build: c.Build, Platform: c.Platform, Peer: uint64(c.ID), State: c.State.String(), Role: roleNames[c.Role], Name: c.Name, Subject: c.Subject, Guest: c.Guest,
 				Address: c.Address, Spent: c.Spent, AddressSpent: map[string]int{},
 			}
@@ -472,7 +472,7 @@ func (ma *matchAPI) save(w http.ResponseWriter, r *http.Request) {
 	if m == nil {
 		return
 	}
-	if err := m.View().disclosed.Files(readerWith(&auditOf(r).grant), false); err != nil {
+	if err := m.Status().disclosed.Files(readerWith(&auditOf(r).grant), false); err != nil {
 		fail(w, codeRefused, err.Error())
 		return
 	}
@@ -494,7 +494,7 @@ func (ma *matchAPI) save(w http.ResponseWriter, r *http.Request) {
 		fail(w, codeStorage, "the log of the match cannot be copied: its disk is full, does not answer or has failed")
 		return
 	}
-	sendsFile(w, fmt.Sprintf("%s-%s-%d.ssr", m.Name(), m.View().Match[:8], x.tick), "no-store")
+	sendsFile(w, fmt.Sprintf("%s-%s-%d.ssr", m.Name(), m.Status().Match[:8], x.tick), "no-store")
 	w.Header().Set("Content-Length", strconv.FormatInt(x.size, 10))
 	io.Copy(w, x.file) // the client sees from the length whether it is whole
 }
@@ -524,7 +524,7 @@ func newMatchQuery(v url.Values) (q matchQuery, err error) {
 	return q, nil
 }
 
-func (q *matchQuery) admits(v *View) bool {
+func (q *matchQuery) admits(v *Status) bool {
 	is := func(want, got string) bool { return want == "" || got == want }
 	return v.Name > q.after && strings.HasPrefix(v.Name, q.prefix) && is(q.state, v.State) && is(q.game, v.Game) && is(q.build, v.Build)
 }
@@ -536,12 +536,12 @@ func (ma *matchAPI) list(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	who := ma.access.listReader(r)
-	found := slices.DeleteFunc(ma.registry.views(), func(v *View) bool { return !q.admits(v) })
+	found := slices.DeleteFunc(ma.registry.statuses(), func(v *Status) bool { return !q.admits(v) })
 	if len(found) > q.limit {
 		found = found[:q.limit]
 		linkNext(w, r, found[q.limit-1].Name)
 	}
-	told := make([]toldView, len(found))
+	told := make([]toldStatus, len(found))
 	for i, v := range found {
 		told[i] = v.told(who)
 	}

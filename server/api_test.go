@@ -215,7 +215,7 @@ func TestAdminPauses(t *testing.T) {
 			t.Errorf("resume of a match that is not paused: got %d %q, want 409", status, body)
 		}
 		s.ask(t, "POST", "/matches/duel/pause?seat=0", ops, "")
-		eventually(t, "the match says that it is paused", func() bool { return s.match.View().Waiting != nil })
+		eventually(t, "the match says that it is paused", func() bool { return s.match.Status().Waiting != nil })
 		if status, body := s.ask(t, "POST", "/matches/duel/resume?seat=0", ops, ""); status != 200 || strings.Contains(body, `"waiting"`) {
 			t.Errorf("resume: got %d %q, want no wait", status, body)
 		}

@@ -269,7 +269,7 @@ func TestPanicOfTheAuthorizer(t *testing.T) {
 		s.raw(t, "fail", protocol.SessionToken{}, 0).end()
 		b.end()
 		<-s.match.Done()
-		if v := s.match.View(); v.Ended != "the match has failed" {
+		if v := s.match.Status(); v.Ended != "the match has failed" {
 			t.Errorf("got %q", v.Ended)
 		}
 		if !strings.Contains(s.log.String(), "the database is gone") {

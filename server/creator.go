@@ -94,7 +94,7 @@ func (cr *creator) createFrom(w http.ResponseWriter, r *http.Request, body []byt
 		return nil
 	}
 	auditOf(r).match = m.Name()
-	v := m.View()
+	v := m.Status()
 	v.Tokens = m.Invitations()
 	answer, _ = json.Marshal(v.told(readerWith(g))) // no view has an error
 	replyJSON(w, http.StatusCreated, answer)

@@ -50,8 +50,8 @@ func TestReaders(t *testing.T) {
 			inBubble(t, setup{host: policy, options: server.Options{Replays: true, Bundles: true}, rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) {
 				r.Validate, r.View = nil, lockstep.View(seeMap, nil)
 			}}, func(t *testing.T, s *stage) {
-				eventually(t, "the match plays", func() bool { return s.match.View().Tick > 2*delay })
-				now := s.match.View().Tick
+				eventually(t, "the match plays", func() bool { return s.match.Status().Tick > 2*delay })
+				now := s.match.Status().Tick
 				for reader, token := range map[string]string{"stranger": "", "player": ada, "admin": ops} {
 					for _, path := range []string{"/matches/duel", "/matches"} {
 						m := s.told(t, path, token)
@@ -174,7 +174,7 @@ func TestNoCopyOfASecret(t *testing.T) {
 			}},
 		}, func(t *testing.T, s *stage) {
 			like := func(token, name string) (int, string) {
-				return s.ask(t, "POST", "/matches", token, `{"name":"`+name+`","like":"`+s.match.View().Match+`"}`)
+				return s.ask(t, "POST", "/matches", token, `{"name":"`+name+`","like":"`+s.match.Status().Match+`"}`)
 			}
 			status, body := like(ada, "again")
 			if want := map[bool]int{false: 201, true: 400}[only]; status != want || only && !strings.Contains(body, "hides its seed") {
@@ -207,7 +207,7 @@ func TestNoChosenSecret(t *testing.T) {
 				}
 				return seed
 			}
-			first, id := seedOf(s.match.Name()), s.match.View().Match
+			first, id := seedOf(s.match.Name()), s.match.Status().Match
 			if err := s.match.End(t.Context(), "enough"); err != nil {
 				t.Fatal(err)
 			}
@@ -278,14 +278,14 @@ func TestUnfinishedMatchStaysSecret(t *testing.T) {
 				},
 				options: c.options, newFile: c.newFile,
 			}, func(t *testing.T, s *stage) {
-				eventually(t, "the match plays", func() bool { return s.match.View().Tick > 2*delay })
+				eventually(t, "the match plays", func() bool { return s.match.Status().Tick > 2*delay })
 				if _, err := s.connect(t); err != nil { // it answers nothing, so the match waits for it
 					t.Fatal(err)
 				}
 				c.stop(t, s)
-				eventually(t, "the match has stopped", func() bool { return c.ended == "" || s.match.View().Ended != "" })
+				eventually(t, "the match has stopped", func() bool { return c.ended == "" || s.match.Status().Ended != "" })
 				if name == "broken log" {
-					v := s.match.View()
+					v := s.match.Status()
 					if tick, figures := v.Told(disclosure.Spectator); tick == v.Tick || figures {
 						t.Errorf("while others are told of the end: a stranger is told tick %d of %d, figures: %t", tick, v.Tick, figures)
 					}
@@ -294,7 +294,7 @@ func TestUnfinishedMatchStaysSecret(t *testing.T) {
 				if c.options.Replicator == away {
 					away.set(false, nil) // so that other matches can begin
 				}
-				v := s.match.View()
+				v := s.match.Status()
 				if tick, figures := v.Told(disclosure.Spectator); (tick == v.Tick) != c.open || figures != c.open || !strings.Contains(v.Ended, c.ended) {
 					t.Errorf("ended %q: a stranger is told tick %d of %d, figures: %t", v.Ended, tick, v.Tick, figures)
 				}
@@ -337,10 +337,10 @@ func TestLogSaysWhoMaySee(t *testing.T) {
 		if first, want := r.beginning(), (disclosure.Policy{Delay: 30}).Event(); len(first) < 3 || !bytes.Equal(first[2], want) {
 			t.Errorf("the log begins with %x, want %x as its third record", first, want)
 		}
-		eventually(t, "the match plays", func() bool { return first.match.View().Tick > 60 })
+		eventually(t, "the match plays", func() bool { return first.match.Status().Tick > 60 })
 		second := newStage(t, setup{pipes: true, options: server.Options{KeepOpen: true}, interrupted: first.crash(t)})
-		eventually(t, "the match goes on", func() bool { return second.match.View().Tick > 90 })
-		now := second.match.View().Tick
+		eventually(t, "the match goes on", func() bool { return second.match.Status().Tick > 90 })
+		now := second.match.Status().Tick
 		if got := second.told(t, "/matches/duel", "").Tick; got+30 < now || got+30 > now+20 {
 			t.Errorf("a stranger is told tick %d of %d, want 30 less", got, now)
 		}

@@ -155,8 +155,8 @@ func TestDiskFull(t *testing.T) {
 					if now := s.stats(t).Tick; now != stood {
 						t.Errorf("%d ticks were sealed on a full disk", now-stood)
 					}
-					if view := s.match.View(); view.Held != "the server's disk is full" {
-						t.Errorf("the view says %q", view.Held)
+					if status := s.match.Status(); status.Held != "the server's disk is full" {
+						t.Errorf("the status says %q", status.Held)
 					}
 					for i, g := range append(clients, late) {
 						if all := reasons(g); len(all) == 0 || all[len(all)-1] != "the server's disk is full" {

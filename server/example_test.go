@@ -61,11 +61,11 @@ func Example() {
 		},
 	})
 	fmt.Println("the session ended with", session.Wait())
-	var view server.View = match.View()
-	fmt.Println(view.Name, view.Game, view.Settings.Players)
-	var waiting *server.WaitView = view.Waiting // nil: it does not wait for anybody
+	var status server.Status = match.Status()
+	fmt.Println(status.Name, status.Game, status.Settings.Players)
+	var waiting *server.WaitStatus = status.Waiting // nil: it does not wait for anybody
 	fmt.Println("it stands still:", waiting != nil)
-	var players []server.PlayerView = view.Players
+	var players []server.PlayerStatus = status.Players
 	fmt.Println(len(players), "players are left")
 	fmt.Println("shutdown", s.Shutdown(ctx))
 	// Output:

@@ -47,7 +47,7 @@ func (s *Server) Members() int {
 }
 
 // Told returns the tick that a reader may know, and whether it may know the figures.
-func (v *View) Told(r disclosure.Reader) (tick lockstep.Tick, figures bool) {
+func (v *Status) Told(r disclosure.Reader) (tick lockstep.Tick, figures bool) {
 	t := v.told(r)
 	return t.Tick, t.Stats.figures != nil
 }

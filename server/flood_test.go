@@ -223,7 +223,7 @@ func TestPanicOfTheGame(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-s.match.Done()
-		if v := s.match.View(); !strings.Contains(v.Ended, "unlucky") {
+		if v := s.match.Status(); !strings.Contains(v.Ended, "unlucky") {
 			t.Errorf("the match ended with %q", v.Ended)
 		}
 		for _, g := range []*testClient{a, b} {
@@ -334,9 +334,9 @@ func TestShutdown(t *testing.T) {
 		<-s.match.Done()
 		a.Do(func(c *player.Client) { c.Leave("") })
 		a.Wait()
-		last := s.match.View().Tick
+		last := s.match.Status().Tick
 		second := newStage(t, setup{pipes: true, options: server.Options{KeepOpen: true}, interrupted: s.crash(t)})
-		if tick := second.match.View().Tick; tick != last || tick < a.tick() || tick < 50 {
+		if tick := second.match.Status().Tick; tick != last || tick < a.tick() || tick < 50 {
 			t.Errorf("suspended at tick %d, resumed at tick %d; the player saw tick %d", last, tick, a.tick())
 		}
 		b := second.join(t, ada, wander)

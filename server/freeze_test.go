@@ -205,8 +205,8 @@ func TestFrozenDisk(t *testing.T) {
 					t.Errorf("%d ticks were sealed on a frozen disk", now-stood)
 				}
 				const reason = "the server's disk is slow"
-				if v := s.match.View(); v.Held != reason || v.State != "held" {
-					t.Errorf("the view says %s, %q", v.State, v.Held)
+				if v := s.match.Status(); v.Held != reason || v.State != "held" {
+					t.Errorf("the status says %s, %q", v.State, v.Held)
 				}
 				for i, g := range clients {
 					if all := reasons(g); len(all) != 1 || all[0] != reason {
@@ -358,7 +358,7 @@ func TestEachRouteOnAFrozenDisk(t *testing.T) {
 func tickOf(all []*server.Match, name string) lockstep.Tick {
 	for _, m := range all {
 		if m.Name() == name {
-			return m.View().Tick
+			return m.Status().Tick
 		}
 	}
 	return 0
@@ -453,7 +453,7 @@ func TestReplicatedOnAFrozenDisk(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		d.freeze()
 		time.Sleep(3 * time.Second)
-		if v := s.match.View(); v.State != "held" {
+		if v := s.match.Status(); v.State != "held" {
 			t.Errorf("got state %q, want held", v.State)
 		}
 		seen := g.tick()

@@ -195,11 +195,11 @@ func TestGuestStateGrows(t *testing.T) {
 		if status, text := s.postFrom("192.0.2.1", someGuest, strings.NewReader(guestMatch("grows", 0, 0))); status != 201 {
 			t.Fatalf("got %d %q, want 201", status, text)
 		}
-		eventually(t, "the state is large", func() bool { return s.server.Matches()[1].View().Stats.StateBytes > 1000 })
+		eventually(t, "the state is large", func() bool { return s.server.Matches()[1].Status().Stats.StateBytes > 1000 })
 		if status, text := s.postFrom("192.0.2.1", someGuest, strings.NewReader(guestMatch("next", 0, 0))); status != 503 || !strings.Contains(text, "bytes of state") {
 			t.Errorf("got %d %q, want 503", status, text)
 		}
-		if v := s.server.Matches()[1].View(); v.Ended != "" {
+		if v := s.server.Matches()[1].Status(); v.Ended != "" {
 			t.Errorf("the match has ended: %s", v.Ended)
 		}
 	})

@@ -146,7 +146,7 @@ func (c *matchCollector) Collect(ch chan<- prometheus.Metric) {
 // roleNames are the names of protocol.Role.
 var roleNames = [protocol.Admin + 1]string{"spectator", "player", "admin"}
 
-// A census sums the latest views of all matches.
+// A census sums the latest statuss of all matches.
 type census struct {
 	stats  host.Stats // Peers, ByDatagrams, Memory, RingRecords and MaxLag
 	states [matchStates]int
@@ -170,12 +170,12 @@ func (reg *registry) census() *census {
 			c.states[matchStarting]++
 			continue
 		}
-		c.add(m.view.Load())
+		c.add(m.status.Load())
 	}
 	return c
 }
 
-func (c *census) add(v *View) {
+func (c *census) add(v *Status) {
 	state := v.state()
 	c.states[state]++
 	if state == matchHeld {

@@ -102,7 +102,7 @@ func TestMatchFilters(t *testing.T) {
 	if status, body := s.ask(t, "POST", "/matches/a-2/pause", ops, ""); status != 200 {
 		t.Fatal(status, body)
 	}
-	build := s.match.View().Build
+	build := s.match.Status().Build
 	for _, x := range []struct{ query, want, next string }{
 		{"", "a-1 a-2 a-3 b-1 duel", ""},
 		{"prefix=a-", "a-1 a-2 a-3", ""},
@@ -125,7 +125,7 @@ func TestMatchFilters(t *testing.T) {
 			t.Fatal(err)
 		}
 		var names []string
-		var page []server.View
+		var page []server.Status
 		err = json.NewDecoder(resp.Body).Decode(&page)
 		resp.Body.Close()
 		for _, v := range page {
@@ -145,19 +145,19 @@ func TestPlayersInView(t *testing.T) {
 	t.Parallel()
 	idle := func(*lockstep.Simulation) []any { return nil }
 	inBubble(t, setup{host: host.Options{Bots: []lockstep.Bot{nil, idle}}}, func(t *testing.T, s *stage) {
-		bot := server.PlayerView{Seat: 1, Name: "bot 1", State: "bot"}
-		check := func(want ...server.PlayerView) {
+		bot := server.PlayerStatus{Seat: 1, Name: "bot 1", State: "bot"}
+		check := func(want ...server.PlayerStatus) {
 			t.Helper()
 			time.Sleep(2 * time.Second) // of the bubble
-			if got := s.match.View().Players; !slices.Equal(got, append(want, bot)) {
+			if got := s.match.Status().Players; !slices.Equal(got, append(want, bot)) {
 				t.Errorf("got %v, want %v and %v", got, want, bot)
 			}
 		}
 		check()
 		s.raw(t, ada, protocol.SessionToken{}, 0).live().ws.CloseNow()
-		check(server.PlayerView{Seat: 0, Name: "ada", State: "away"})
+		check(server.PlayerStatus{Seat: 0, Name: "ada", State: "away"})
 		<-s.join(t, ada, wander).Ready()
-		check(server.PlayerView{Seat: 0, Name: "ada", State: "playing"})
+		check(server.PlayerStatus{Seat: 0, Name: "ada", State: "playing"})
 		if _, body := s.ask(t, "GET", "/matches/duel", "", ""); !strings.Contains(body, `"players":[{"seat":0,"name":"ada","state":"playing"},`) {
 			t.Errorf("got %s", body)
 		}

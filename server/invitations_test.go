@@ -26,7 +26,7 @@ func TestInvitations(t *testing.T) {
 	}
 	eventually(t, "the name is free", func() bool { status, _ := first.ask(t, "GET", "/matches/duel", "", ""); return status == 404 })
 	status, answer := first.ask(t, "POST", "/matches", ops, `{"name":"duel"}`)
-	var created server.View
+	var created server.Status
 	if err := json.Unmarshal([]byte(answer), &created); status != 201 || err != nil || len(created.Tokens) != 2 {
 		t.Fatalf("got %d %s, %v, want two tokens", status, answer, err)
 	}
@@ -46,7 +46,7 @@ func TestInvitations(t *testing.T) {
 		}
 	}
 	if _, view := first.ask(t, "GET", "/matches/duel", "", ""); strings.Contains(view, created.Tokens[0].Token) {
-		t.Error("the view of a match has a token of it")
+		t.Error("the status of a match has a token of it")
 	}
 	first.stop()
 	x.interrupted = first.crash(t)

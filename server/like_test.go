@@ -31,7 +31,7 @@ func TestLike(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := m.View()
+			v := m.Status()
 			if seed = max(seed, v.Settings.Seed); v.Settings.Seed != seed || v.Settings.TickRate() != 10 || v.Settings.Players != 2 || v.BotKind != "calm" || made != i {
 				t.Errorf("%s: got %+v, made %d times", name, v, made)
 			}
@@ -69,7 +69,7 @@ func TestPastIsBounded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ids = append(ids, m.View().Match)
+			ids = append(ids, m.Status().Match)
 			if err := m.End(t.Context(), "over"); err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +87,7 @@ func TestLikeOverHTTP(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{NewMatch: func(io.Reader) (server.MatchSpec, error) {
 		return server.MatchSpec{}, errors.New("NewMatch reads nothing")
 	}}})
-	id := s.match.View().Match
+	id := s.match.Status().Match
 	for _, row := range []struct {
 		token, body string
 		status      int

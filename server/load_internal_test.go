@@ -22,11 +22,11 @@ func TestLateness(t *testing.T) {
 		t.Errorf("a delay of 4 ms is late")
 	}
 	l.begin(61 * ms) // the due time was at 100 ms
-	if v, want := l.view().Late, (lateView{Times: 1, Waiting: 1, Hosting: 6, Stepping: 30, Writing: 4, Sending: 20}); v != want {
+	if v, want := l.json().Late, (lateJSON{Times: 1, Waiting: 1, Hosting: 6, Stepping: 30, Writing: 4, Sending: 20}); v != want {
 		t.Errorf("got %+v, want %+v", v, want)
 	}
 	l.begin(11 * ms) // 1 ms of waiting, and half of the sending
-	if v := l.view().Late; v.Sending != 30 || v.Hosting != 6 {
+	if v := l.json().Late; v.Sending != 30 || v.Hosting != 6 {
 		t.Errorf("got %+v, want 10 ms more of sending and nothing else of before", v)
 	}
 }
@@ -42,10 +42,10 @@ func TestStepTimes(t *testing.T) {
 		l.step(true, 0)
 		l.step(false, took)
 	}
-	if got, want := l.view().Step, (stepView{51, 100, 5000}); got.Longest != want.Longest || got.P99 < 99 || got.Median < 45 || got.Median > 55 {
+	if got, want := l.json().Step, (stepJSON{51, 100, 5000}); got.Longest != want.Longest || got.P99 < 99 || got.Median < 45 || got.Median > 55 {
 		t.Errorf("got %+v, want about %+v", got, want)
 	}
-	if got := (&load{}).view(); got.Step != (stepView{}) || got.Late != (lateView{}) {
+	if got := (&load{}).json(); got.Step != (stepJSON{}) || got.Late != (lateJSON{}) {
 		t.Errorf("without a step: got %+v", got)
 	}
 }

@@ -30,9 +30,12 @@ func TestStartEndsTheWait(t *testing.T) {
 	t.Parallel()
 	inBubble(t, setup{host: host.Options{Start: host.StartPolicy{Players: 2}}}, func(t *testing.T, s *stage) {
 		s.join(t, ada, wander)
-		eventually(t, "the lobby waits", func() bool { v := s.match.View(); return v.State == "lobby" && v.Waiting != nil && len(v.Players) == 1 })
+		eventually(t, "the lobby waits", func() bool {
+			v := s.match.Status()
+			return v.State == "lobby" && v.Waiting != nil && len(v.Players) == 1
+		})
 		status, text := s.ask(t, "POST", "/matches/duel/start", ops, "")
-		var v server.View
+		var v server.Status
 		if err := json.Unmarshal([]byte(text), &v); err != nil || status != 200 || v.State != "playing" || v.Waiting != nil {
 			t.Errorf("got %d, %+v, %v, want playing without a wait: %s", status, v.Waiting, err, text)
 		}

@@ -162,9 +162,9 @@ func (m *Match) releaseFirst() {
 
 // leaveOpen says that the log has no end, or that its end is not stored: a server may continue the match.
 func (m *Match) leaveOpen() {
-	last := m.View()
+	last := m.Status()
 	last.over = false
-	m.view.Store(&last)
+	m.status.Store(&last)
 }
 
 // openReplicated opens the replicated log, if the server has any.

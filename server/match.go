@@ -79,8 +79,8 @@ type Match struct {
 	invitations []Invitation
 	invited     map[string]lockstep.Player // hashes of invitations; does not change while the match runs
 
-	finished atomic.Bool          // the replay is where the sealer has put it
-	view     atomic.Pointer[View] // updated every second
+	finished atomic.Bool            // the replay is where the sealer has put it
+	status   atomic.Pointer[Status] // updated every second
 	load     load
 }
 
@@ -241,9 +241,9 @@ func (m *Match) recoverPanic() {
 		c.End("the match has failed")
 		c.path.close()
 	}
-	last := *m.view.Load()
+	last := *m.status.Load()
 	last.Ended, last.State = "the match has failed", matchEnded.String()
-	m.view.Store(&last)
+	m.status.Store(&last)
 }
 
 // hungTime is how long the rules may take for a tick. In a log that is found after up to twice that time.
@@ -260,14 +260,14 @@ func (m *Match) notePanic(err error) {
 // hang reports that the rules do not come back from a tick, and lets another server try. If they do later, the next view of the match
 // says so.
 func (m *Match) hang() {
-	before := m.view.Load()
+	before := m.status.Load()
 	if before == nil {
 		return
 	}
 	v := *before
-	v.Tick = max(v.Tick, lockstep.Tick(m.sealed.Load())) // the view is up to a second old
+	v.Tick = max(v.Tick, lockstep.Tick(m.sealed.Load())) // the status is up to a second old
 	v.hung, v.State, v.Failure = true, matchFailed.String(), ErrHung.Error()
-	if m.view.CompareAndSwap(before, &v) {
+	if m.status.CompareAndSwap(before, &v) {
 		m.logger.Error("the match hangs", "after_tick", uint32(v.Tick), "err", ErrHung)
 		m.log.Release(ErrHung)
 	}
@@ -275,7 +275,7 @@ func (m *Match) hang() {
 
 // hangs reports whether the rules do not come back from a tick, so that nothing can ask the match.
 func (m *Match) hangs() bool {
-	v := m.view.Load()
+	v := m.status.Load()
 	return v != nil && v.hung
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/server"
 )
 
-// The log of the server and the view say why a match has ended. The view has its players as they were at the end.
+// The log of the server and the status say why a match has ended. The status has its players as they were at the end.
 func TestReasonOfTheEnd(t *testing.T) {
 	t.Parallel()
 	for why, state := range map[string]string{"ended by an admin": "playing", "nobody was connected for 20s": "away"} {
@@ -29,7 +29,7 @@ func TestReasonOfTheEnd(t *testing.T) {
 					a.Close()
 				}
 				<-s.match.Done()
-				v := s.match.View()
+				v := s.match.Status()
 				if all := s.lines("subject=match", "event=over", "text=\""+why+"\""); len(all) != 1 || v.Ended != why {
 					t.Errorf("got %q, and a view that says %q", all, v.Ended)
 				}
@@ -86,7 +86,7 @@ func TestAbandoned(t *testing.T) {
 		b.Do(func(c *player.Client) { c.Leave("") })
 		left := time.Now()
 		<-s.match.Done()
-		if v := s.match.View(); v.Ended != "all players have left" || time.Since(left) > 12*time.Second {
+		if v := s.match.Status(); v.Ended != "all players have left" || time.Since(left) > 12*time.Second {
 			t.Errorf("after %v: %q", time.Since(left), v.Ended)
 		}
 	})

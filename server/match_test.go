@@ -203,7 +203,7 @@ func TestCreateDuringShutdown(t *testing.T) {
 			t.Errorf("got %d matches, want none", len(left))
 		}
 		again := newStage(t, setup{pipes: true, interrupted: crashed})
-		if tick := again.match.View().Tick; tick < 20 {
+		if tick := again.match.Status().Tick; tick < 20 {
 			t.Errorf("the interrupted match continues after tick %d, want a later one", tick)
 		}
 	})

@@ -22,7 +22,7 @@ func TestDesyncLine(t *testing.T) {
 		corrupt(t, a.Session, "Dots[0].Coins")
 		machine := []string{"build=" + s.game.Build(), `platform="` + strings.Fields(lockstep.Platform())[0], "transport=websocket", "client=Go-http-client"}
 		for _, line := range []string{"msg=desync", "event=desynced"} {
-			want := append([]string{line, "match=duel", "id=" + s.match.View().Match, "session=" + a.ID(), "player=0"}, machine...)
+			want := append([]string{line, "match=duel", "id=" + s.match.Status().Match, "session=" + a.ID(), "player=0"}, machine...)
 			eventually(t, "a line with all of "+strings.Join(want, " "), func() bool { return len(s.lines(want...)) > 0 })
 		}
 		if all := s.lines("msg=desync", "session="+b.ID()); len(all) > 0 {

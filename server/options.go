@@ -132,7 +132,7 @@ type MatchSpec struct {
 	// Options.GuestBots if a guest starts the match.
 	Bots []lockstep.Bot
 
-	// BotKind is the name of the kind of Bots, such as their strength, for the view: whoever creates a match like this one
+	// BotKind is the name of the kind of Bots, such as their strength, for the status: whoever creates a match like this one
 	// asks for it. "" is the usual kind of the server.
 	BotKind string
 

@@ -70,8 +70,8 @@ func TestPanicOfAClient(t *testing.T) {
 		if n := s.metric(t, "samestep_panics_total"); n != 0 {
 			t.Errorf("%v panics of the server are counted", n)
 		}
-		if s.match.View().Ended != "" {
-			t.Errorf("the match has ended: %q", s.match.View().Ended)
+		if s.match.Status().Ended != "" {
+			t.Errorf("the match has ended: %q", s.match.Status().Ended)
 		}
 		other.Close()
 	})

@@ -78,7 +78,7 @@ func TestDocument(t *testing.T) {
 			t.Errorf("%s: got the meaning %q, want one with the status %d", c, got, status)
 		}
 	}
-	for name, v := range map[string]any{"Match": View{}, "Player": PlayerView{}, "Stats": host.Stats{}, "Settings": lockstep.Settings{}, "Replay": Archived{}, "Ban": banView{}, "Revocation": revocationView{}, "Schemas": protocol.Schemas{}, "Error": apiError{}} {
+	for name, v := range map[string]any{"Match": Status{}, "Player": PlayerStatus{}, "Stats": host.Stats{}, "Settings": lockstep.Settings{}, "Replay": Archived{}, "Ban": banJSON{}, "Revocation": revocationJSON{}, "Schemas": protocol.Schemas{}, "Error": apiError{}} {
 		if got, want := slices.Sorted(maps.Keys(doc.Components.Schemas[name].Properties)), jsonFields(v); !slices.Equal(got, want) {
 			t.Errorf("%s: got the fields %v, want %v", name, got, want)
 		}

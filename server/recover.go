@@ -32,7 +32,7 @@ func (rc *recoverer) claim(path string, spec MatchSpec) (*recovery, error) {
 	x.match = rc.starter.newMatch(spec)
 	x.match.path = path
 	x.match.know(header)
-	rc.registry.expect(spec.Name, newView(x.match, header, matchRecovering))
+	rc.registry.expect(spec.Name, newStatus(x.match, header, matchRecovering))
 	return x, nil
 }
 
@@ -97,7 +97,7 @@ const standTime = hungTime + 5*time.Second
 // AwaitTest waits until a resumed match has run for two seconds of its time. It reports false if the match stands in its lobby or in a
 // pause, stops before, or ctx ends.
 func (m *Match) AwaitTest(ctx context.Context) (ran bool) {
-	from := m.View().Tick
+	from := m.Status().Tick
 	enough := from + 1 + lockstep.Tick(int64(testTime)/max(m.spec.Settings.Micros(1), 1))
 	ctx, cancel := context.WithTimeout(ctx, m.server.options.AwaitPlayers+standTime)
 	defer cancel()
@@ -112,7 +112,7 @@ func (m *Match) AwaitTest(ctx context.Context) (ran bool) {
 			return false
 		case <-look.C:
 		}
-		switch v := m.View(); {
+		switch v := m.Status(); {
 		case v.hung:
 			return false
 		case v.Tick >= enough || v.over:
@@ -227,7 +227,7 @@ func (rc *recoverer) try(x *resuming, alone bool) *Match {
 	err = rc.attempt(x.recovery)
 	rc.registry.tried()
 	if err == nil {
-		x.match.logger.Info("match recovered", "tick", uint32(x.match.View().Tick), "simulated_from", uint32(x.skipped), "seconds", time.Since(began).Seconds())
+		x.match.logger.Info("match recovered", "tick", uint32(x.match.Status().Tick), "simulated_from", uint32(x.skipped), "seconds", time.Since(began).Seconds())
 		x.done(x.Interrupted, x.match, nil)
 		return x.match
 	}
@@ -281,19 +281,19 @@ func (rc *recoverer) notRecovered(x *resuming, err error) {
 		return
 	}
 	log.Error("match not resumed", "path", x.Path, "err", err)
-	f := &failedMatch{path: x.Path, again: func() (*View, error) { return rc.again(x) }}
+	f := &failedMatch{path: x.Path, again: func() (*Status, error) { return rc.again(x) }}
 	if x.recovery != nil {
-		f.view = newView(x.match, x.header, matchFailed)
-		f.view.Failure = "it could not be resumed; the log of the server says why"
+		f.status = newStatus(x.match, x.header, matchFailed)
+		f.status.Failure = "it could not be resumed; the log of the server says why"
 		if errors.Is(err, ErrSetAside) || errors.Is(err, ErrHung) {
-			f.view.Failure = err.Error()
+			f.status.Failure = err.Error()
 		}
 	}
 	rc.registry.notRecovered(name, f)
 }
 
-// again tries again to resume a match that failed, alone. It returns its view.
-func (rc *recoverer) again(failed *resuming) (*View, error) {
+// again tries again to resume a match that failed, alone. It returns its status.
+func (rc *recoverer) again(failed *resuming) (*Status, error) {
 	x := &resuming{Interrupted: failed.Interrupted, done: failed.done}
 	known, err := readTries(x.Path)
 	if err == nil {
@@ -306,7 +306,7 @@ func (rc *recoverer) again(failed *resuming) (*View, error) {
 		return nil, err
 	}
 	rc.registry.launching.Go(func() { rc.tryAll([]*resuming{x}, true) })
-	return newView(x.match, x.header, matchRecovering), nil
+	return newStatus(x.match, x.header, matchRecovering), nil
 }
 
 // readBans reads the bans that an interrupted match had.

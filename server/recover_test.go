@@ -118,7 +118,7 @@ func TestRecover(t *testing.T) {
 		if answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" {
 			t.Errorf("the match: got %d, Retry-After %q", answer.StatusCode, answer.Header.Get("Retry-After"))
 		}
-		var list []server.View
+		var list []server.Status
 		if _, body := s.ask(t, "GET", "/matches", "", ""); json.Unmarshal([]byte(body), &list) != nil || list[len(list)-1].Name != "duel" || list[len(list)-1].State != "recovering" {
 			t.Errorf("the list: got %s", body)
 		}

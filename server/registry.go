@@ -55,7 +55,7 @@ const (
 
 // recoveries are the matches that are being recovered. The server's mutex guards them.
 type recoveries struct {
-	pending map[string]*View        // by name
+	pending map[string]*Status      // by name
 	failed  map[string]*failedMatch // whose logs stay as they are, by name
 	unread  int                     // that wait for their bans
 	since   time.Time               // of the last Recover
@@ -66,9 +66,9 @@ type recoveries struct {
 
 // A failedMatch is one that could not be resumed.
 type failedMatch struct {
-	path  string                // of its log
-	view  *View                 // nil without a header, or with the log of another build
-	again func() (*View, error) // tries again to resume it, if there is a view
+	path   string                  // of its log
+	status *Status                 // nil without a header, or with the log of another build
+	again  func() (*Status, error) // tries again to resume it, if there is a view
 }
 
 // wait reports whether the match of a name is recovering, and about how long a client should wait for it.
@@ -86,7 +86,7 @@ func newRegistry(o *Options, g *gates) *registry {
 	elsewhere, _ := o.Replicator.(interface{ MatchID(name string) string })
 	return &registry{
 		log: o.Log, gates: g, elsewhere: elsewhere, matches: make(map[string]*Match),
-		recoveries: recoveries{pending: make(map[string]*View), failed: make(map[string]*failedMatch), left: make(chan struct{})},
+		recoveries: recoveries{pending: make(map[string]*Status), failed: make(map[string]*failedMatch), left: make(chan struct{})},
 	}
 }
 
@@ -102,7 +102,7 @@ func (reg *registry) logOf(name string) *slog.Logger {
 	reg.mu.Lock()
 	m, v := reg.matches[name], reg.recoveries.pending[name]
 	if f := reg.recoveries.failed[name]; v == nil && f != nil {
-		v = f.view
+		v = f.status
 	}
 	reg.mu.Unlock()
 	id := ""
@@ -138,15 +138,15 @@ func (reg *registry) recovering(name string) (wait time.Duration, is bool) {
 	return reg.recoveries.wait(name)
 }
 
-// failed returns the view of a match of a name that could not be resumed, or that hangs; or nil.
-func (reg *registry) failed(name string) *View {
+// failed returns the status of a match of a name that could not be resumed, or that hangs; or nil.
+func (reg *registry) failed(name string) *Status {
 	reg.mu.Lock()
 	defer reg.mu.Unlock()
 	if m := reg.matches[name]; m != nil && m.hangs() {
-		return m.view.Load()
+		return m.status.Load()
 	}
 	if f := reg.recoveries.failed[name]; f != nil {
-		return f.view
+		return f.status
 	}
 	return nil
 }
@@ -185,31 +185,31 @@ func (reg *registry) running() []*Match {
 }
 
 // views returns the views of all matches by name, also of those that are recovering or could not be resumed.
-func (reg *registry) views() []*View {
+func (reg *registry) statuses() []*Status {
 	reg.mu.Lock()
 	defer reg.mu.Unlock()
-	all := []*View{}
+	all := []*Status{}
 	for _, m := range reg.matches {
 		if m != nil {
-			all = append(all, m.view.Load())
+			all = append(all, m.status.Load())
 		}
 	}
 	for _, v := range reg.recoveries.pending {
 		all = append(all, v)
 	}
 	for _, f := range reg.recoveries.failed {
-		if f.view != nil {
-			all = append(all, f.view)
+		if f.status != nil {
+			all = append(all, f.status)
 		}
 	}
-	slices.SortFunc(all, func(a, b *View) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b *Status) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 
 // hides reports whether a match that is not over hides something, also one that another server continues. The metrics count nothing of
 // a match that does not run.
 func (reg *registry) hides() bool {
-	for _, v := range reg.views() {
+	for _, v := range reg.statuses() {
 		if (v.hung || v.State != matchRecovering.String() && v.State != matchFailed.String()) && !v.over && v.disclosed.Hides() {
 			return true
 		}
@@ -311,7 +311,7 @@ type making struct {
 }
 
 func (m *Match) making() making {
-	v := m.view.Load()
+	v := m.status.Load()
 	return making{m.game, m.header, m.spec.BotKind, m.spec.Again, v.disclosed, v.over}
 }
 
@@ -343,7 +343,7 @@ func (reg *registry) tried() {
 }
 
 // expect says that the match of a reserved name is being recovered.
-func (reg *registry) expect(name string, v *View) {
+func (reg *registry) expect(name string, v *Status) {
 	reg.mu.Lock()
 	defer reg.mu.Unlock()
 	reg.recoveries.pending[name] = v
@@ -360,11 +360,11 @@ func (reg *registry) notRecovered(name string, f *failedMatch) {
 // errNotFailed: there is nothing to try again.
 var errNotFailed = errors.New("server: the match has not failed")
 
-// retry tries again to resume a match that failed, and returns its view.
-func (reg *registry) retry(name string) (*View, error) {
+// retry tries again to resume a match that failed, and returns its status.
+func (reg *registry) retry(name string) (*Status, error) {
 	reg.mu.Lock()
 	f := reg.recoveries.failed[name]
-	if f == nil || f.view == nil {
+	if f == nil || f.status == nil {
 		reg.mu.Unlock()
 		return nil, errNotFailed
 	}

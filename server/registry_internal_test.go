@@ -22,19 +22,19 @@ func TestRegistryReservesNames(t *testing.T) {
 	}
 	expect("a", nil)
 	expect("a", ErrExists)
-	reg.expect("a", &View{Name: "a"})
+	reg.expect("a", &Status{Name: "a"})
 	if wait, is := reg.recovering("a"); !is || wait != leastWait {
 		t.Errorf("a is recovering: got %v, %v", wait, is)
 	}
-	lost := &failedMatch{path: "a.ssr", view: &View{Name: "a"}, again: func() (*View, error) { return nil, ErrShutdown }}
+	lost := &failedMatch{path: "a.ssr", status: &Status{Name: "a"}, again: func() (*Status, error) { return nil, ErrShutdown }}
 	reg.remove(&Match{spec: MatchSpec{Name: "a"}})
 	reg.notRecovered("a", lost)
 	expect("a", ErrExists)
 	if _, err := reg.retry("b"); !errors.Is(err, errNotFailed) {
 		t.Errorf("a retry of b: got %v", err)
 	}
-	if _, err := reg.retry("a"); !errors.Is(err, ErrShutdown) || reg.failed("a") != lost.view {
-		t.Errorf("a retry of a: got %v, and the view %v", err, reg.failed("a"))
+	if _, err := reg.retry("a"); !errors.Is(err, ErrShutdown) || reg.failed("a") != lost.status {
+		t.Errorf("a retry of a: got %v, and the status %v", err, reg.failed("a"))
 	}
 	for _, name := range []string{"b", "c", "d"} {
 		expect(name, nil)

@@ -139,7 +139,7 @@ func TestReplicatorAway(t *testing.T) {
 		if got := c.tick(); got > seen+1 {
 			t.Errorf("the player saw tick %d while the log was away since %d", got, seen)
 		}
-		if v := s.match.View(); v.State != "held" || v.Held != "the replicated log does not answer" {
+		if v := s.match.Status(); v.State != "held" || v.Held != "the replicated log does not answer" {
 			t.Errorf("got state %q, held %q", v.State, v.Held)
 		}
 		r.set(false, nil)

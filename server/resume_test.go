@@ -36,7 +36,7 @@ func TestResume(t *testing.T) {
 				var seen atomic.Uint32 // the first tick with an event on the second server
 				observer := func(_ *server.Match, tick lockstep.Tick, _ any) { seen.CompareAndSwap(0, uint32(tick)) }
 				second := newStage(t, setup{pipes: true, options: server.Options{Durability: d, KeepOpen: true, Observer: observer}, interrupted: crashed})
-				before := second.match.View().Tick
+				before := second.match.Status().Tick
 				if before < 20 {
 					t.Fatalf("it continues after tick %d", before)
 				}

@@ -71,7 +71,7 @@ func TestResumeEndedByRules(t *testing.T) {
 						t.Errorf("%s: got %+v", who, e)
 					}
 				}
-				if v := second.match.View(); !v.EndedByRules || string(v.Result) != `{"Tick":25}` {
+				if v := second.match.Status(); !v.EndedByRules || string(v.Result) != `{"Tick":25}` {
 					t.Errorf("got view %+v", v)
 				}
 				<-second.match.Done()

@@ -270,7 +270,7 @@ func (dn *denier) expelRevoked(r Revocation) {
 const expelTime = 10 * time.Second
 
 // A revocationView is the JSON of a revocation.
-type revocationView struct {
+type revocationJSON struct {
 	Subject string `json:"subject"`
 	Name    string `json:"name"`
 	Token   string `json:"token"`
@@ -279,13 +279,13 @@ type revocationView struct {
 }
 
 func (dn *denier) list(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, dn.views())
+	reply(w, http.StatusOK, dn.revocations())
 }
 
-func (dn *denier) views() []revocationView {
-	all := []revocationView{}
+func (dn *denier) revocations() []revocationJSON {
+	all := []revocationJSON{}
 	for _, r := range dn.revoked.active(time.Now()) {
-		v := revocationView{Subject: r.Subject, Name: r.Name, Token: r.ID, Reason: r.Reason}
+		v := revocationJSON{Subject: r.Subject, Name: r.Name, Token: r.ID, Reason: r.Reason}
 		if !r.Until.IsZero() {
 			v.Seconds = uint32((time.Until(r.Until) + time.Second - 1) / time.Second)
 		}
@@ -321,7 +321,7 @@ func (dn *denier) revoke(w http.ResponseWriter, r *http.Request) {
 		if done.Ended == (host.Ended{}) {
 			done.Message = nobodyFits
 		}
-		reply(w, http.StatusOK, map[string]any{"affected": done, "revocations": dn.views()})
+		reply(w, http.StatusOK, map[string]any{"affected": done, "revocations": dn.revocations()})
 	}
 }
 

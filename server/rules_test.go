@@ -64,7 +64,7 @@ func TestRulesOfMatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := m.View().Rules; got != want {
+		if got := m.Status().Rules; got != want {
 			t.Errorf("%s: got the rules %q, want %q", name, got, want)
 		}
 	}
@@ -148,7 +148,7 @@ func TestLogNamesRules(t *testing.T) {
 		o.Replicator = r
 		first := newStage(t, setup{pipes: true, options: o})
 		want := record.Event(record.System, record.EventRules, rulesSum)
-		eventually(t, "the match plays", func() bool { return first.match.View().Tick > 20 })
+		eventually(t, "the match plays", func() bool { return first.match.Status().Tick > 20 })
 		if first := r.beginning(); len(first) < 4 || !bytes.Equal(first[3], want) {
 			t.Errorf("the log begins with %x, want %x as its fourth record", first, want)
 		}

@@ -83,7 +83,7 @@ func TestSave(t *testing.T) {
 
 		answer := s.getSave(t, ops)
 		body, err := io.ReadAll(answer.Body)
-		if err != nil || answer.StatusCode != http.StatusOK || !strings.Contains(answer.Header.Get("Content-Disposition"), `"duel-`+s.match.View().Match[:8]+"-") {
+		if err != nil || answer.StatusCode != http.StatusOK || !strings.Contains(answer.Header.Get("Content-Disposition"), `"duel-`+s.match.Status().Match[:8]+"-") {
 			t.Fatalf("%d %v %v", answer.StatusCode, answer.Header, err)
 		}
 		path := filepath.Join(t.TempDir(), "save.ssr")
@@ -179,7 +179,7 @@ func TestBeginFromSave(t *testing.T) {
 		from := originAt(t, first.saved(t), first.game, 63)
 
 		second := newStage(t, setup{pipes: true, from: from, reserved: []string{"bob", "ada"}, options: server.Options{AwaitPlayers: patience}})
-		if v := second.match.View(); v.Tick != 64 || v.Held == "" {
+		if v := second.match.Status(); v.Tick != 64 || v.Held == "" {
 			t.Fatalf("it begins at tick %d, held %q, want tick 64 and to wait for players", v.Tick, v.Held)
 		}
 		c, d := second.join(t, ada, wander), second.join(t, bob, wander)
@@ -190,7 +190,7 @@ func TestBeginFromSave(t *testing.T) {
 		second.agree(t, c, d)
 
 		third := newStage(t, setup{pipes: true, interrupted: second.crash(t), options: server.Options{KeepOpen: true}})
-		before := third.match.View().Tick
+		before := third.match.Status().Tick
 		e := third.join(t, ada, wander)
 		eventually(t, "it continues after a crash", func() bool { return e.tick() > before+25 && e.status().Agreed > 1 })
 		if e.status().Seat != 1 {
@@ -232,7 +232,7 @@ func TestBeginFromSaveInLobby(t *testing.T) {
 
 		lobby := host.Options{Start: host.StartPolicy{Players: 1}}
 		second := newStage(t, setup{pipes: true, from: from, host: lobby, options: server.Options{AwaitPlayers: patience}})
-		if v := second.match.View(); v.Tick != 41 || len(v.Players) != 2 || v.Players[0].State != "away" || v.Players[1].State != "away" {
+		if v := second.match.Status(); v.Tick != 41 || len(v.Players) != 2 || v.Players[0].State != "away" || v.Players[1].State != "away" {
 			t.Fatalf("it begins at tick %d with %+v, want tick 41 and both away", v.Tick, v.Players)
 		}
 		c, d := second.join(t, ada, wander), second.join(t, bob, wander)
@@ -240,7 +240,7 @@ func TestBeginFromSaveInLobby(t *testing.T) {
 		second.agree(t, c, d)
 
 		third := newStage(t, setup{pipes: true, interrupted: second.crash(t), host: lobby, options: server.Options{KeepOpen: true, AwaitPlayers: patience}})
-		if v := third.match.View(); v.Held == "" || v.Waiting == nil || len(v.Waiting.Seats) != 2 {
+		if v := third.match.Status(); v.Held == "" || v.Waiting == nil || len(v.Waiting.Seats) != 2 {
 			t.Errorf("after a crash it is held %q for %+v, want both players", v.Held, v.Waiting)
 		}
 	})

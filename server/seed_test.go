@@ -24,7 +24,7 @@ func TestSeedIsDrawn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			seeds[m.View().Settings.Seed] = true
+			seeds[m.Status().Settings.Seed] = true
 		}
 		if len(seeds) != 3 || seeds[0] || !seeds[99] {
 			t.Errorf("got seeds %v, want two that were drawn, and 99", seeds)

@@ -531,7 +531,7 @@ func (s *Server) sendAsset(w http.ResponseWriter, r *http.Request) {
 const assetTimeout = 10 * time.Minute
 
 // Like returns the spec of a match like another one: of the same game, with the same settings, seed and configuration, and with what
-// MatchSpec.Again adds. It has no name. id is that of a [View], of a match that this server runs, or of one of the last that
+// MatchSpec.Again adds. It has no name. id is that of a [Status], of a match that this server runs, or of one of the last that
 // have left it; otherwise the error wraps [ErrNoMatch]. A match that began in a state of another one is taken as if it had begun itself.
 func (s *Server) Like(id string) (MatchSpec, error) {
 	how, ok := s.registry.makingOf(id)

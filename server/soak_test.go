@@ -188,7 +188,7 @@ func (k *soak) sample(began time.Time) sample {
 	k.log.forget()
 	synctest.Wait()
 	s := sample{at, heapInUse() - k.before, bubbled(k.t)}
-	k.t.Logf("%8v  %5d KiB  %d goroutines, tick %d, file of %d KiB", at.Round(time.Second), s.heap>>10, s.goroutines, k.match.View().Tick, k.fileSize()>>10)
+	k.t.Logf("%8v  %5d KiB  %d goroutines, tick %d, file of %d KiB", at.Round(time.Second), s.heap>>10, s.goroutines, k.match.Status().Tick, k.fileSize()>>10)
 	return s
 }
 

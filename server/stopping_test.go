@@ -28,12 +28,12 @@ func TestAwaitPlayers(t *testing.T) {
 		}
 		held := func(next *stage, name string) {
 			time.Sleep(2 * time.Second)
-			if v := next.match.View(); v.Held != "the players have not come back yet" || v.Tick != s.match.View().Tick {
-				t.Errorf("%s: got tick %d, held %q, want tick %d, held", name, v.Tick, v.Held, s.match.View().Tick)
+			if v := next.match.Status(); v.Held != "the players have not come back yet" || v.Tick != s.match.Status().Tick {
+				t.Errorf("%s: got tick %d, held %q, want tick %d, held", name, v.Tick, v.Held, s.match.Status().Tick)
 			}
 		}
 		goesOn := func(next *stage, name string, since time.Time, want time.Duration) {
-			eventually(t, name, func() bool { v := next.match.View(); return v.Held == "" && v.Tick > s.match.View().Tick+20 })
+			eventually(t, name, func() bool { v := next.match.Status(); return v.Held == "" && v.Tick > s.match.Status().Tick+20 })
 			if took := time.Since(since); took < want || took > want+3*time.Second {
 				t.Errorf("%s: it went on after %v, want about %v", name, took, want)
 			}
@@ -82,11 +82,11 @@ func TestDrain(t *testing.T) {
 		if status, _ := s.ask(t, "GET", "/healthz", "", ""); status != http.StatusOK {
 			t.Errorf("healthz: got %d, want 200", status)
 		}
-		if _, err := s.server.Create(server.MatchSpec{Name: "late", Game: s.game, Settings: s.match.View().Settings}); !errors.Is(err, server.ErrShutdown) {
+		if _, err := s.server.Create(server.MatchSpec{Name: "late", Game: s.game, Settings: s.match.Status().Settings}); !errors.Is(err, server.ErrShutdown) {
 			t.Errorf("another match: got %v, want %v", err, server.ErrShutdown)
 		}
-		before := s.match.View().Tick
-		eventually(t, "it plays on", func() bool { return s.match.View().Tick > before+20 })
+		before := s.match.Status().Tick
+		eventually(t, "it plays on", func() bool { return s.match.Status().Tick > before+20 })
 		if err := s.match.End(t.Context(), "enough"); err != nil {
 			t.Fatal(err)
 		}

@@ -147,7 +147,7 @@ func (s *stage) setAside(t *testing.T, name string) {
 // state returns the state of a match in the list, and why it failed.
 func (s *stage) state(t *testing.T, name string) (state, failure string) {
 	t.Helper()
-	var list []server.View
+	var list []server.Status
 	if _, body := s.ask(t, "GET", "/matches", "", ""); json.Unmarshal([]byte(body), &list) != nil {
 		t.Fatal(body)
 	}

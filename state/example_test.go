@@ -116,7 +116,7 @@ func ExamplePlaces() {
 	}
 	b := codec.Append(nil, other)
 
-	places, err := codec.Schema().DiffPlaces(a, b)
+	places, err := codec.Schema().DiffPlacesAt("", a, b)
 	if err != nil {
 		fmt.Println(err)
 	}

@@ -3,11 +3,147 @@
 package state
 
 import (
+	"bytes"
 	"encoding/binary"
+	"reflect"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
 )
+
+// form describes how values of one node lie in memory: what to move, in canonical order.
+type form struct {
+	ops       []op
+	stride    uintptr // bytes in memory, with padding
+	size      int     // least canonical bytes; exact if fixed
+	fixed     bool    // every value has the same canonical size
+	flat      bool    // the canonical bytes are the memory
+	plain     bool    // the memory has no pointers and no derived fields
+	derived   bool    // it has derived fields
+	slices    bool    // it has slices
+	sliceType reflect.Type
+}
+
+type opcode uint8
+
+const (
+	opBlock  opcode = iota // size bytes, the same in memory
+	opString               // a string
+	opSlice                // a slice of elem
+	opArray                // count times elem
+)
+
+// op moves one part of a value.
+type op struct {
+	code   opcode
+	inner  bool    // of a slice: one state may have many
+	offset uintptr // in memory, from the start of the value
+	at     uintptr // in its canonical bytes, if the form is fixed
+	size   int
+	count  int
+	site   int // of a slice: its index in the type
+	elem   *form
+}
+
+// maxUnroll is the maximum number of ops into which an array unrolls. Larger arrays get a single op.
+const maxUnroll = 16
+
+type former struct {
+	s      *Schema
+	places []place
+	sites  int
+	inner  bool
+}
+
+func (b *former) form(i int) *form {
+	n := &b.s.nodes[i]
+	p := &b.places[i]
+	f := &form{stride: p.typ.Size(), size: n.size, fixed: n.fixed, derived: p.derived}
+	first := b.sites
+	f.ops = b.add(nil, i, 0)
+	f.slices = b.sites > first
+	at := uintptr(0)
+	for k := range f.ops {
+		f.ops[k].at = at
+		if o := &f.ops[k]; o.code == opArray {
+			at += uintptr(o.count * o.elem.size)
+		} else {
+			at += uintptr(o.size)
+		}
+	}
+	f.flat = len(f.ops) == 1 && f.ops[0] == op{size: int(f.stride)}
+	f.plain = f.fixed && !f.derived
+	return f
+}
+
+func (b *former) elem(i int) *form {
+	outer := b.inner
+	b.inner = true
+	f := b.form(i + 1)
+	b.inner = outer
+	return f
+}
+
+// add appends the ops of node i at an offset in memory. It joins adjacent blocks.
+func (b *former) add(ops []op, i int, offset uintptr) []op {
+	n := &b.s.nodes[i]
+	switch n.kind {
+	case Struct:
+		for _, f := range b.s.fieldsOf(n) {
+			ops = b.add(ops, int(f), offset+b.places[f].offset)
+		}
+		return ops
+	case String:
+		return append(ops, op{code: opString, offset: offset})
+	case Slice:
+		site := b.sites
+		b.sites++
+		f := b.elem(i)
+		f.sliceType = b.places[i].typ
+		return append(ops, op{code: opSlice, inner: b.inner, offset: offset, site: site, elem: f})
+	case Array:
+		return b.addArray(ops, i, offset)
+	}
+	return addBlock(ops, offset, n.size)
+}
+
+func (b *former) addArray(ops []op, i int, offset uintptr) []op {
+	count := b.s.nodes[i].count
+	f := b.elem(i)
+	switch {
+	case f.flat:
+		return addBlock(ops, offset, count*f.size)
+	case f.slices || count*len(f.ops) > maxUnroll:
+		return append(ops, op{code: opArray, offset: offset, count: count, elem: f})
+	}
+	for j := range count {
+		for _, o := range f.ops {
+			o.offset += offset + uintptr(j)*f.stride
+			if o.code == opBlock {
+				ops = addBlock(ops, o.offset, o.size)
+			} else {
+				ops = append(ops, o)
+			}
+		}
+	}
+	return ops
+}
+
+func addBlock(ops []op, offset uintptr, size int) []op {
+	if k := len(ops) - 1; k >= 0 && ops[k].code == opBlock && ops[k].offset+uintptr(ops[k].size) == offset {
+		ops[k].size += size
+		return ops
+	}
+	return append(ops, op{code: opBlock, offset: offset, size: size})
+}
+
+type (
+	engine = *fastEngine
+	ref    = pointer
+)
+
+// refOf returns the address of v.
+func refOf[T any](v *T) ref { return pointer(v) }
 
 // fastEngine moves values as blocks of memory. It produces the same bytes as portableEngine.
 type fastEngine struct {
@@ -49,7 +185,6 @@ func (f *form) sizeOf(p pointer) int {
 	return size
 }
 
-// excess returns by how many bytes count values at p exceed their least size.
 func (f *form) excess(p pointer, count int) int {
 	size := 0
 	if !f.fixed {
@@ -82,7 +217,6 @@ func (f *form) append(dst []byte, p pointer) []byte {
 	return dst
 }
 
-// appendElems appends count values at p.
 func (f *form) appendElems(dst []byte, p pointer, count int) []byte {
 	if f.flat {
 		return append(dst, memory(p, count*f.size)...)
@@ -184,7 +318,6 @@ func (h *hasher) putCount(count int) {
 	h.put(appendCount(b[:0], count))
 }
 
-// write hashes what f.append would append.
 func (h *hasher) write(f *form, p pointer) {
 	for k := range f.ops {
 		switch o := &f.ops[k]; o.code {
@@ -229,4 +362,102 @@ func (h *hasher) writeElems(f *form, p pointer, count int) {
 // readCount reads the count at the beginning of valid bytes.
 func readCount(src []byte) (int, []byte) {
 	return int(binary.LittleEndian.Uint32(src)), src[countSize:]
+}
+
+func (e *fastEngine) decode(src []byte, v pointer) {
+	if overlap(v, e.root.stride, dataOf(src), uintptr(len(src))) {
+		src = bytes.Clone(src) // the bytes lie in v itself
+	}
+	if !e.root.slices {
+		e.root.load(nil, src, v)
+		return
+	}
+	r := recycler{count: min(e.sites, maxSites), root: e.root}
+	r.survey(e.root, v, false)
+	r.separate(v)
+	r.spare(dataOf(src), uintptr(len(src)))
+	r.source = src
+	e.root.load(&r, src, v)
+}
+
+// load sets the value at p from the start of valid bytes and returns the rest.
+func (f *form) load(r *recycler, src []byte, p pointer) []byte {
+	for k := range f.ops {
+		count := 0
+		switch o := &f.ops[k]; o.code {
+		case opBlock:
+			src = src[copy(memory(offset(p, o.offset), o.size), src):]
+		case opString:
+			count, src = readCount(src)
+			if s := stringAt(offset(p, o.offset)); *s != string(src[:count]) { // the comparison does not copy
+				*s = string(src[:count])
+			}
+			src = src[count:]
+		case opSlice:
+			count, src = readCount(src)
+			src = o.elem.loadElems(r, src, r.take(o, sliceAt(offset(p, o.offset)), count), count)
+		case opArray:
+			src = o.elem.loadElems(r, src, offset(p, o.offset), o.count)
+		}
+	}
+	return src
+}
+
+func (f *form) loadElems(r *recycler, src []byte, p pointer, count int) []byte {
+	if f.flat {
+		return src[copy(memory(p, count*f.size), src):]
+	}
+	if f.fixed {
+		f.moveElems(src, p, count, fromBytes)
+		return src[count*f.size:]
+	}
+	for j := range count {
+		src = f.load(r, src, offset(p, uintptr(j)*f.stride))
+	}
+	return src
+}
+
+func (e *fastEngine) copy(dst, src pointer) {
+	if !e.root.slices {
+		e.root.copyTo(nil, dst, src)
+		return
+	}
+	r := recycler{count: min(e.sites, maxSites), root: e.root, measured: true}
+	r.survey(e.root, dst, false)
+	r.separate(dst)
+	r.spare(src, e.root.stride)
+	r.survey(e.root, src, true)
+	e.root.copyTo(&r, dst, src)
+}
+
+// copyTo sets the value at dst to the one at src.
+func (f *form) copyTo(r *recycler, dst, src pointer) {
+	for k := range f.ops {
+		o := &f.ops[k]
+		to, from := offset(dst, o.offset), offset(src, o.offset)
+		switch o.code {
+		case opBlock:
+			copy(memory(to, o.size), memory(from, o.size))
+		case opString:
+			*stringAt(to) = *stringAt(from)
+		case opSlice:
+			h := sliceAt(from)
+			into := r.take(o, sliceAt(to), h.len)
+			o.elem.copyElems(r, into, h.data, h.len)
+		case opArray:
+			o.elem.copyElems(r, to, from, o.count)
+		}
+	}
+}
+
+func (f *form) copyElems(r *recycler, dst, src pointer, count int) {
+	if f.plain {
+		size := count * int(f.stride)
+		copy(memory(dst, size), memory(src, size))
+		return
+	}
+	for j := range count {
+		at := uintptr(j) * f.stride
+		f.copyTo(r, offset(dst, at), offset(src, at))
+	}
 }

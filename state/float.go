@@ -96,3 +96,10 @@ func (n *node) ordered(bits uint64) (at int64, ok bool) {
 	}
 	return at, size <= infinite
 }
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

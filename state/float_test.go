@@ -44,7 +44,7 @@ func TestULPs(t *testing.T) {
 	if len(d.List) != 2 || d.List[0].String() != "A: 0 != -0" || d.List[1].String() != "B: NaN(0x7fffffffffffffff) != -0" {
 		t.Errorf("zeros and a NaN: got %v", d.List)
 	}
-	places, err := floatSchema.DiffPlaces(floats(one, 0), floats(one+3, 0))
+	places, err := floatSchema.DiffPlacesAt("", floats(one, 0), floats(one+3, 0))
 	if err != nil || len(places.List) != 1 || places.List[0].String() != "A 1.5 → 1.5000004 (3 ulps)" {
 		t.Errorf("got %v, %v", places.List, err)
 	}

@@ -55,7 +55,7 @@ func TestDiffPlaces(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := fresh()
 			test.change(w)
-			g, err := c.Schema().DiffPlaces(c.Append(nil, fresh()), c.Append(nil, w))
+			g, err := c.Schema().DiffPlacesAt("", c.Append(nil, fresh()), c.Append(nil, w))
 			if got := g.Lines(99); err != nil || !slices.Equal(got, test.want) {
 				t.Errorf("got %q, error %v, want %q", got, err, test.want)
 			}
@@ -75,7 +75,7 @@ func TestDiffPlacesOfRandomStates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := s.DiffPlaces(x, y)
+		g, err := s.DiffPlacesAt("", x, y)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func TestDiffPlacesNouns(t *testing.T) {
 func TestDiffPlacesRefuses(t *testing.T) {
 	s := MustCompile[world]().Schema()
 	golden := goldenBytes(t)
-	if _, err := s.DiffPlaces(golden[1:], golden); !errors.As(err, new(*DecodeError)) {
+	if _, err := s.DiffPlacesAt("", golden[1:], golden); !errors.As(err, new(*DecodeError)) {
 		t.Errorf("malformed state: error %v", err)
 	}
 }
@@ -147,7 +147,7 @@ func TestDiffPlacesOfManyUnits(t *testing.T) {
 		w.Units[i].Goal[1]--
 		w.Units[i].Zone++
 	}
-	g, err := c.Schema().DiffPlaces(c.Append(nil, newFlatWorld()), c.Append(nil, w))
+	g, err := c.Schema().DiffPlacesAt("", c.Append(nil, newFlatWorld()), c.Append(nil, w))
 	want := fmt.Sprintf("Units[0].Goal[1] 0 → -1 (+1 more field of this unit, %d more units)", len(w.Units)-1)
 	if err != nil || len(g.List) != 1 || g.List[0].String() != want || g.Total != 2*len(w.Units) {
 		t.Errorf("got %v, error %v, want %s", g.Lines(9), err, want)

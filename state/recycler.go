@@ -101,7 +101,6 @@ func (r *recycler) spare(p pointer, n uintptr) {
 	}
 }
 
-// total counts a slice of the source.
 func (r *recycler) total(o *op, count int) {
 	if o.inner && o.site < maxSites {
 		r.sites[o.site].total += room(count)
@@ -192,7 +191,6 @@ func (r *recycler) carve(o *op, count int) sliceHeader {
 	return h
 }
 
-// newSlice returns zero elements.
 func newSlice(t reflect.Type, count, capacity int) sliceHeader {
 	//samestep:allow pointer the address only locates the new elements
 	return sliceHeader{reflect.MakeSlice(t, count, capacity).UnsafePointer(), count, capacity}

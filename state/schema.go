@@ -1,6 +1,69 @@
 package state
 
-import "fmt"
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// Kind is the type of a schema's node. The numbers are part of the stored description and never change.
+type Kind uint8
+
+// The kinds. Bool to String, Float32 and Float64 are leaves. The floats are for states of other engines: [Compile] refuses them.
+const (
+	Bool   Kind = 1
+	Int8   Kind = 2
+	Int16  Kind = 3
+	Int32  Kind = 4
+	Int64  Kind = 5
+	Uint8  Kind = 6
+	Uint16 Kind = 7
+	Uint32 Kind = 8
+	Uint64 Kind = 9
+	String Kind = 10
+	Array  Kind = 11
+	Slice  Kind = 12
+	Struct Kind = 13
+
+	Float32 Kind = 14 // the bits of IEEE 754
+	Float64 Kind = 15
+)
+
+var kinds = [...]struct {
+	name string
+	size int // canonical bytes; for a string or slice, those of its count
+}{
+	Bool: {"bool", 1},
+	Int8: {"int8", 1}, Int16: {"int16", 2}, Int32: {"int32", 4}, Int64: {"int64", 8},
+	Uint8: {"uint8", 1}, Uint16: {"uint16", 2}, Uint32: {"uint32", 4}, Uint64: {"uint64", 8},
+	String: {"string", countSize}, Array: {"array", 0}, Slice: {"slice", countSize}, Struct: {"struct", 0},
+	Float32: {"float32", 4}, Float64: {"float64", 8},
+}
+
+// String returns the kind's name, such as "uint32".
+func (k Kind) String() string {
+	if !k.valid() {
+		return "invalid"
+	}
+	return kinds[k].name
+}
+
+// Integer reports whether k is one of Int8 to Uint64.
+func (k Kind) Integer() bool { return k >= Int8 && k <= Uint64 }
+
+// Signed reports whether k is one of Int8 to Int64.
+func (k Kind) Signed() bool { return k >= Int8 && k <= Int64 }
+
+// Float reports whether k is Float32 or Float64. Only parsed schemas have them, of the states of other engines: [Compile]
+// refuses floats.
+func (k Kind) Float() bool { return k == Float32 || k == Float64 }
+
+func (k Kind) valid() bool { return k >= Bool && k <= Float64 }
+
+func (k Kind) leaf() bool { return k.valid() && (k <= String || k.Float()) }
+
+const countSize = 4 // bytes of the u32 before a slice's elements and a string's bytes
 
 // Limits of a schema, compiled from a type or parsed from a description.
 const (
@@ -17,7 +80,6 @@ type Schema struct {
 	fields []int32 // the fields of all structs, as indexes into nodes
 }
 
-// node is one type at one place in the tree.
 type node struct {
 	name     string
 	kind     Kind
@@ -229,7 +291,6 @@ func (s *Schema) addRuns(runs []run, n *node) []run {
 
 func (s *Schema) fieldsOf(n *node) []int32 { return s.fields[n.first : int(n.first)+n.count] }
 
-// checkName returns the fault of a node's name, or "".
 func checkName(name string, isField bool) string {
 	if !isField {
 		if name != "" {
@@ -260,7 +321,6 @@ type describedNode struct {
 	Name         string // of a field, else ""
 }
 
-// check returns the fault of the node itself, or "".
 func (d *describedNode) check() string {
 	if !d.Kind.valid() {
 		return fmt.Sprintf("unknown kind %d", d.Kind)
@@ -277,4 +337,107 @@ func (d *describedNode) check() string {
 		return fmt.Sprintf("a count of %d on a %v", d.Count, d.Kind)
 	}
 	return ""
+}
+
+// Node is one type at one place in a schema's tree. It is a small value; walking the tree allocates nothing.
+type Node struct {
+	s *Schema
+	i int32
+}
+
+// Root returns the node of the whole value, which is a struct.
+func (s *Schema) Root() Node { return Node{s, 0} }
+
+// NumSections returns the number of sections. A section is a field of the root.
+func (s *Schema) NumSections() int { return s.nodes[0].count }
+
+// SectionName returns the name of section i.
+func (s *Schema) SectionName(i int) string { return s.Root().Field(i).Name() }
+
+func (n Node) node() *node { return &n.s.nodes[n.i] }
+
+// Kind returns the node's kind.
+func (n Node) Kind() Kind { return n.node().kind }
+
+// Name returns the field's name, or "" for the root and for elements.
+func (n Node) Name() string { return n.node().name }
+
+// FractionBits returns how many bits of the integer are after the binary point; 0 for a whole number.
+func (n Node) FractionBits() uint8 { return n.node().fraction }
+
+// NumFields returns the number of fields of a struct, 0 for other kinds.
+func (n Node) NumFields() int {
+	if n.Kind() != Struct {
+		return 0
+	}
+	return n.node().count
+}
+
+// Field returns field i of a struct.
+func (n Node) Field(i int) Node { return Node{n.s, n.s.fieldsOf(n.node())[i]} }
+
+// Len returns the number of elements of an array, 0 for other kinds.
+func (n Node) Len() int {
+	if n.Kind() != Array {
+		return 0
+	}
+	return n.node().count
+}
+
+// Elem returns the element of an array or slice. It panics for other kinds.
+func (n Node) Elem() Node {
+	if k := n.Kind(); k != Array && k != Slice {
+		panic("state: Elem of a " + k.String())
+	}
+	return Node{n.s, n.i + 1}
+}
+
+// Size returns the size of a value with all slices and strings empty, in canonical bytes, and whether all values have it.
+func (n Node) Size() (sizeBytes int, fixed bool) { return n.node().size, n.node().fixed }
+
+// SizeOf returns the size of the value of the node that valid canonical bytes begin with.
+func (n Node) SizeOf(b []byte) int { return n.s.skip(int(n.i), b) }
+
+// Elements returns the number of elements of the array or slice that valid canonical bytes begin with, and the offset of the first one.
+func (n Node) Elements(b []byte) (elements, offset int) { return n.s.elems(int(n.i), b) }
+
+// Path returns the path of the node, with [] for any element: "Units[].Pos.X". The root's is "".
+func (n Node) Path() string {
+	if n.i == 0 {
+		return ""
+	}
+	parent := Node{n.s, n.node().parent}
+	if parent.Kind() != Struct {
+		return parent.Path() + "[]"
+	}
+	if parent.i == 0 {
+		return n.Name()
+	}
+	return parent.Path() + "." + n.Name()
+}
+
+// place locates a schema node in the Go type. Places and nodes share their index.
+type place struct {
+	typ     reflect.Type
+	index   int     // of the field in its struct
+	offset  uintptr // of the field in its struct
+	path    string
+	derived bool // the subtree has derived fields
+}
+
+// joinPath appends a field's name or an index in brackets to a path.
+func joinPath(path, step string) string {
+	if path == "" || step == "" || step[0] == '[' {
+		return path + step
+	}
+	return path + "." + step
+}
+
+// indexStep returns the path step to element j.
+func indexStep(j int) string { return "[" + strconv.Itoa(j) + "]" }
+
+// isWithin reports whether a path is that of whole or of a part of it, both with indexes only.
+func isWithin(path, whole string) bool {
+	rest, ok := strings.CutPrefix(path, whole)
+	return ok && (whole == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
 }

@@ -7,14 +7,7 @@ import "unsafe"
 // This file has all uses of package unsafe. Blocks without pointers move as bytes. Slices and strings are assigned as
 // typed values, so that the garbage collector sees them.
 
-type (
-	pointer = unsafe.Pointer
-	engine  = *fastEngine
-	ref     = pointer
-)
-
-// refOf returns the address of v.
-func refOf[T any](v *T) ref { return pointer(v) }
+type pointer = unsafe.Pointer
 
 // offset returns the address n bytes after p, in the same object.
 func offset(p pointer, n uintptr) pointer { return unsafe.Add(p, n) }

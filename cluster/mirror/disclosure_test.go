@@ -131,7 +131,7 @@ func TestDelayOfTheLog(t *testing.T) {
 			t.Errorf("with %d ticks: a spectator is at tick %d, the match at %d", late, got, present)
 		}
 		_, body := get(t, address+"/matches/duel")
-		if v := r.View("duel"); v.Delay != late || v.Tick+late > present+delay {
+		if v := r.Status("duel"); v.Delay != late || v.Tick+late > present+delay {
 			t.Errorf("got the delay %d at tick %d, want %d", v.Delay, v.Tick, late)
 		}
 		var told map[string]any

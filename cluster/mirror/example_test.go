@@ -28,7 +28,7 @@ func ExampleServer() {
 	var m *mirror.Match
 	m, err = r.Follow(context.Background(), "duel")
 	fmt.Println(m == nil, errors.Is(err, mirror.ErrNoMatch))
-	var v mirror.View = r.View("duel")
+	var v mirror.Status = r.Status("duel")
 	fmt.Println(v.Spectators, "spectators")
 	fmt.Println(r.Shutdown(context.Background()))
 	var _ mirror.Cluster

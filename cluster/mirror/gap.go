@@ -69,7 +69,7 @@ func (m *Match) lookForGap() {
 // darkMatches returns the names of the matches that are dark.
 func (s *Server) darkMatches() (names []string) {
 	for _, m := range s.all() {
-		if m.View().dark {
+		if m.Status().dark {
 			names = append(names, m.name)
 		}
 	}

@@ -40,10 +40,10 @@ type Match struct {
 	known   bool // the log has the match's id
 	stopped bool // by Shutdown
 	over    bool
-	refused error                // why nobody may watch it here, so that it is remembered; nil if somebody may
-	rules   string               // SHA-256 of the module with the rules, or ""
-	view    atomic.Pointer[View] // updated every second
-	counted audience.Stats       // that the metrics include
+	refused error                  // why nobody may watch it here, so that it is remembered; nil if somebody may
+	rules   string                 // SHA-256 of the module with the rules, or ""
+	status  atomic.Pointer[Status] // updated every second
+	counted audience.Stats         // that the metrics include
 	assets  atomic.Pointer[[]lockstep.Asset]
 }
 
@@ -73,7 +73,7 @@ func newMatch(s *Server, name string) (*Match, error) {
 	if m.a, err = audience.New(o); err != nil {
 		return nil, err
 	}
-	m.view.Store(&View{Name: name, State: stateJoining})
+	m.status.Store(&Status{Name: name, State: stateJoining})
 	return m, nil
 }
 
@@ -86,8 +86,8 @@ func (m *Match) log() *slog.Logger { return m.logger.Load() }
 // Name returns the match's name.
 func (m *Match) Name() string { return m.name }
 
-// View returns what the match looked like at most a second ago.
-func (m *Match) View() View { return *m.view.Load() }
+// Status returns what the match looked like at most a second ago.
+func (m *Match) Status() Status { return *m.status.Load() }
 
 // Done is closed when the match is followed no more.
 func (m *Match) Done() <-chan struct{} { return m.done }
@@ -258,8 +258,8 @@ func refusal(err error) error {
 	return nil
 }
 
-// A View is the public description of a match.
-type View struct {
+// A Status is the public description of a match.
+type Status struct {
 	Name          string            `json:"name"`
 	Protocol      uint32            `json:"protocol"`
 	Engine        string            `json:"engine"`
@@ -294,13 +294,13 @@ const (
 	stateEnded   = "ended"
 )
 
-// publish updates the view and the metrics.
+// publish updates the status and the metrics.
 func (m *Match) publish() {
 	x, h := m.a.Stats(), m.a.Header()
-	v := &View{Name: m.name, State: stateJoining, Tick: x.Shown, Spectators: x.Spectators, Delay: m.a.Delay(), Lag: m.feed.lag(), Memory: x.Memory, header: h, refused: m.refused, figures: m.a.Figures(), behind: m.gap.lasts(time.Now()), dark: m.gap.dark}
+	v := &Status{Name: m.name, State: stateJoining, Tick: x.Shown, Spectators: x.Spectators, Delay: m.a.Delay(), Lag: m.feed.lag(), Memory: x.Memory, header: h, refused: m.refused, figures: m.a.Figures(), behind: m.gap.lasts(time.Now()), dark: m.gap.dark}
 	m.server.metrics.count(&x, &m.counted)
 	if h == nil {
-		m.view.Store(v)
+		m.status.Store(v)
 		return
 	}
 	id := protocol.AuthOf(h)
@@ -311,5 +311,5 @@ func (m *Match) publish() {
 	v.Rules = m.rules
 	v.Match, v.Settings, v.MemoryBound = h.Match.String(), m.a.Settings(), m.a.MemoryBound(x.StateBytes)
 	v.State = cmp.Or(map[bool]string{m.a.Ended(): stateEnded, m.a.Held() != "" && !m.a.Ended(): stateHeld}[true], statePlaying)
-	m.view.Store(v)
+	m.status.Store(v)
 }

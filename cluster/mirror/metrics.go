@@ -68,7 +68,7 @@ func (m *metrics) Describe(to chan<- *prometheus.Desc) {
 func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	var behind, dark float64
 	for _, x := range m.server.all() {
-		v := x.View()
+		v := x.Status()
 		if behind = max(behind, v.behind.Seconds()); v.dark {
 			dark++
 		}

@@ -36,7 +36,7 @@ func TestMirrorOfMirror(t *testing.T) {
 		if i == 0 {
 			continue
 		}
-		if now := far.View("duel"); w == all[3] && (now.Spectators != 2 || now.Delay != 20) {
+		if now := far.Status("duel"); w == all[3] && (now.Spectators != 2 || now.Delay != 20) {
 			t.Errorf("got %+v", now)
 		}
 	}
@@ -57,7 +57,7 @@ func TestMirrorOfMirror(t *testing.T) {
 	if common := equal(t, all...); common < 60 {
 		t.Errorf("compared %d states, want 60 or more", common)
 	}
-	x := o.match.View()
+	x := o.match.Status()
 	if x.Stats.Syncs > 4 {
 		t.Errorf("the owner has sent %d keyframes, want at most 4: to its own watcher, and to one mirror", x.Stats.Syncs)
 	}
@@ -111,7 +111,7 @@ func TestOwnerLost(t *testing.T) {
 	cut()
 	at := w.tick()
 	eventually(t, "the watcher after the loss", func() bool { return w.tick() >= at+30 })
-	eventually(t, "the mirror to say that the match is played", func() bool { v := r.View("duel"); return v.State == "playing" && v.Spectators == 1 && v.Tick > at })
+	eventually(t, "the mirror to say that the match is played", func() bool { v := r.Status("duel"); return v.State == "playing" && v.Spectators == 1 && v.Tick > at })
 	w.s.Close()
 	here.s.Close()
 	if common := equal(t, here, w); common < 10 {
@@ -152,7 +152,7 @@ func TestHTTP(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &ours); err != nil {
 		t.Fatal(err)
 	}
-	b, _ := json.Marshal(o.match.View())
+	b, _ := json.Marshal(o.match.Status())
 	if err := json.Unmarshal(b, &theirs); err != nil || ours != theirs {
 		t.Errorf("got %+v, want %+v", ours, theirs)
 	}
@@ -167,7 +167,7 @@ func TestHTTP(t *testing.T) {
 		return strings.Contains(text, `samestep_mirror_spectators{match="duel"} 1`) && strings.Contains(text, "samestep_mirror_sent_bytes_total")
 	})
 	w.s.Close()
-	eventually(t, "the mirror to leave the match", func() bool { return r.View("duel").Name == "" })
+	eventually(t, "the mirror to leave the match", func() bool { return r.Status("duel").Name == "" })
 	eventually(t, "the owner without the mirror", func() bool {
 		spectators := 0
 		if err := o.match.Do(t.Context(), func(h *host.Host) { spectators = h.Stats().Spectators }); err != nil {

@@ -56,7 +56,7 @@ func TestSpectatorInTheLog(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	about := []string{"match=duel", "id=" + x.match.View().Match, "session=" + w.s.ID(), "address=127.0.0.1"}
+	about := []string{"match=duel", "id=" + x.match.Status().Match, "session=" + w.s.ID(), "address=127.0.0.1"}
 	has := func(words ...string) bool {
 		words = append(words, about...)
 		for line := range strings.Lines(log.String()) {

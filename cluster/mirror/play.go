@@ -30,7 +30,7 @@ func (s *Server) requested(w http.ResponseWriter, r *http.Request) *Match {
 	defer cancel()
 	m, err := s.Follow(ctx, r.PathValue("name"))
 	switch {
-	case err == nil && m.View().dark:
+	case err == nil && m.Status().dark:
 		w.Header().Set("Retry-After", "1")
 		fail(w, http.StatusServiceUnavailable, "busy", darkText)
 	case err == nil:
@@ -129,29 +129,29 @@ func (s *Server) release(from netip.Prefix) {
 	s.running.Done()
 }
 
-// show answers with the view of a match, as soon as it is known.
+// show answers with the status of a match, as soon as it is known.
 func (s *Server) show(w http.ResponseWriter, r *http.Request) {
-	if v := s.viewed(w, r); v != nil {
+	if v := s.statusOf(w, r); v != nil {
 		reply(w, v)
 	}
 }
 
 // schemas answers with the schemas of a match.
 func (s *Server) schemas(w http.ResponseWriter, r *http.Request) {
-	if v := s.viewed(w, r); v != nil {
+	if v := s.statusOf(w, r); v != nil {
 		reply(w, protocol.SchemasOf(v.header))
 	}
 }
 
-// viewed returns the view of the match that the path names, and waits a short time for its header. Without one it answers the request.
-func (s *Server) viewed(w http.ResponseWriter, r *http.Request) *View {
+// statusOf returns the status of the match that the path names, and waits a short time for its header. Without one it answers the request.
+func (s *Server) statusOf(w http.ResponseWriter, r *http.Request) *Status {
 	m := s.requested(w, r)
 	if m == nil {
 		return nil
 	}
-	got := make(chan *View, 1)
+	got := make(chan *Status, 1)
 	for deadline := time.Now().Add(findTime); ; time.Sleep(20 * time.Millisecond) {
-		if !m.post(input{do: func() { m.publish(); got <- m.view.Load() }}) {
+		if !m.post(input{do: func() { m.publish(); got <- m.status.Load() }}) {
 			break
 		}
 		select {

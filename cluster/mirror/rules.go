@@ -31,7 +31,7 @@ func (s *Server) sendRules(w http.ResponseWriter, r *http.Request) {
 // rules returns the module of a match, from the upstream.
 func (s *Server) rules(ctx context.Context, sum string) ([]byte, error) {
 	u, ok := s.options.Source.(Upstream)
-	if !ok || sum == "" || !slices.ContainsFunc(s.all(), func(m *Match) bool { return m.View().Rules == sum }) {
+	if !ok || sum == "" || !slices.ContainsFunc(s.all(), func(m *Match) bool { return m.Status().Rules == sum }) {
 		return nil, ErrNoMatch
 	}
 	base, _, err := u.base()

@@ -73,7 +73,7 @@ func TestRules(t *testing.T) {
 		t.Errorf("got %d before the match is followed, want 404", status)
 	}
 	for name, rules := range map[string]string{"duel": named, "false": other} {
-		eventually(t, "the view of "+name, func() bool {
+		eventually(t, "the status of "+name, func() bool {
 			_, text := get("/matches/" + name)
 			return strings.Contains(text, `"rules":"`+rules+`"`)
 		})

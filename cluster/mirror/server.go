@@ -135,15 +135,15 @@ func (s *Server) forget(m *Match) {
 	delete(s.matches, m.name)
 }
 
-// View returns the view of a match, which is at most a second old, or a zero View if the match is not followed.
-func (s *Server) View(name string) View {
+// Status returns the status of a match, which is at most a second old, or a zero Status if the match is not followed.
+func (s *Server) Status(name string) Status {
 	s.mu.Lock()
 	m := s.matches[name]
 	s.mu.Unlock()
 	if m == nil {
-		return View{}
+		return Status{}
 	}
-	return m.View()
+	return m.Status()
 }
 
 // all returns the matches that are followed.

@@ -68,7 +68,7 @@ func (u Upstream) find(ctx context.Context, name string) (found, error) {
 	if err != nil {
 		return nil, err
 	}
-	var v View
+	var v Status
 	if err := json.Unmarshal(b, &v); err != nil {
 		return nil, fmt.Errorf("mirror: the upstream's view of the match: %w", err)
 	}

@@ -51,7 +51,7 @@ func (w *window) Update() error {
 		return ebiten.Termination
 	}
 	return w.session.Do(func(c *player.Client) {
-		if v, ok := c.View(); ok {
+		if v, ok := c.Interpolation(); ok {
 			w.input(c, lockstep.World[skirmish.World](v.Current))
 		}
 	})
@@ -150,7 +150,7 @@ var (
 func (w *window) Draw(to *ebiten.Image) {
 	to.Fill(color.Black)
 	w.session.Do(func(c *player.Client) {
-		if v, ok := c.View(); ok {
+		if v, ok := c.Interpolation(); ok {
 			w.drawMatch(to, v)
 		}
 	})
@@ -159,7 +159,7 @@ func (w *window) Draw(to *ebiten.Image) {
 	}
 }
 
-func (w *window) drawMatch(to *ebiten.Image, v player.View) {
+func (w *window) drawMatch(to *ebiten.Image, v player.Interpolation) {
 	now, before := lockstep.World[skirmish.World](v.Current), lockstep.World[skirmish.World](v.Previous)
 	me := &now.Players[w.seat(now)]
 	w.drawGround(to, now, me.Team)

@@ -10,9 +10,12 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // A Page gathers lines. Each begins with a name of up to 10 characters, or with spaces if it continues the line before.
@@ -181,3 +184,138 @@ func MatchTime(s float64) string {
 	}
 	return time.Duration(s * float64(time.Second)).Round(time.Second).String()
 }
+
+// Clipped returns the beginning of a text, a copy if it is longer.
+func Clipped(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + " …"
+}
+
+// plain has the characters of words that a shell leaves alone.
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
+
+// ShellWord returns a word as people type it in a shell: in quotation marks if it has other characters than names have.
+func ShellWord(word string) string {
+	if word != "" && strings.Trim(word, plain) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// Width is the number of columns of a line for people.
+const Width = 80
+
+// indent is the number of columns of a line's name, with the space after it.
+const indent = 11
+
+// Wrapped breaks a line of a [Page] at spaces, so that no part has more than [Width] characters. The parts after the first
+// begin two columns to the right of the line's text. A word that is longer than a part, such as a path, is broken anywhere.
+// Tabs become four spaces.
+func Wrapped(line string) string {
+	var b strings.Builder
+	for i, part := range strings.Split(strings.ReplaceAll(line, "\t", "    "), "\n") {
+		if i > 0 {
+			b.WriteByte('\n')
+			part = strings.Repeat(" ", indent+2) + part
+		}
+		wrap(&b, part)
+	}
+	return b.String()
+}
+
+// wrap writes a line in parts.
+func wrap(b *strings.Builder, line string) {
+	hang := hangOf(line)
+	for room := Width; utf8.RuneCountInString(line) > room; room = Width - hang {
+		end := 0 // of the part, in bytes
+		for range room {
+			_, n := utf8.DecodeRuneInString(line[end:])
+			end += n
+		}
+		next := end // of the rest
+		if line[end] != ' ' {
+			least := 0
+			if room == Width {
+				least = hang - 2 // not in the name, and not before the text
+			}
+			if at := strings.LastIndexByte(line[:end], ' '); at > least {
+				end, next = at, at
+			}
+		}
+		b.WriteString(strings.TrimRight(line[:end], " ") + "\n" + strings.Repeat(" ", hang))
+		line = strings.TrimLeft(line[next:], " ")
+	}
+	b.WriteString(line)
+}
+
+// hangOf returns the column of the parts after the first: two after the beginning of the text.
+func hangOf(line string) int {
+	at := min(indent, len(line))
+	for at < len(line) && line[at] == ' ' {
+		at++
+	}
+	return min(at, Width/2) + 2
+}
+
+// A Cleaner is a Writer that escapes control characters, except for line feeds and tabs, and characters that change the
+// direction of text, so that a name in a hostile file can neither control the terminal nor look like another. It writes
+// \u and four hex digits, which mean the same inside a JSON string.
+type Cleaner struct {
+	w    io.Writer
+	buf  []byte
+	held []byte // the possible beginning of such a character
+	err  error
+}
+
+// NewCleaner returns a Cleaner that writes to w.
+func NewCleaner(w io.Writer) *Cleaner { return &Cleaner{w: w} }
+
+// Unwrap returns the Writer below, which takes everything.
+func (c *Cleaner) Unwrap() io.Writer { return c.w }
+
+// Err returns the first error of the Writer below.
+func (c *Cleaner) Err() error { return c.err }
+
+// Write writes p, except for bytes at its end that may begin an escaped character, which it keeps for the next call.
+// The first error stays.
+func (c *Cleaner) Write(p []byte) (int, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	c.buf = c.buf[:0]
+	for _, b := range p {
+		if c.held = append(c.held, b); begins(c.held) {
+			continue
+		}
+		if r, _ := utf8.DecodeRune(c.held); escaped(r) {
+			c.buf = fmt.Appendf(c.buf, `\u%04x`, r)
+			c.held = c.held[:0]
+			continue
+		}
+		last := len(c.held) - 1
+		c.buf = append(c.buf, c.held[:last]...)
+		if c.held = append(c.held[:0], b); begins(c.held) {
+			continue
+		}
+		c.held = c.held[:0]
+		if b < ' ' && b != '\n' && b != '\t' || b == 0x7f {
+			c.buf = fmt.Appendf(c.buf, `\u%04x`, b)
+			continue
+		}
+		c.buf = append(c.buf, b)
+	}
+	if _, c.err = c.w.Write(c.buf); c.err != nil {
+		return 0, c.err
+	}
+	return len(p), nil
+}
+
+// begins reports whether b may be the beginning of a character that is escaped.
+func begins(b []byte) bool {
+	return slices.Contains([]string{"\xc2", "\xd8", "\xe2", "\xe2\x80", "\xe2\x81"}, string(b))
+}
+
+// escaped reports whether a character beyond ASCII is a control character or changes the direction of text.
+func escaped(r rune) bool { return r >= 0x80 && unicode.In(r, unicode.Cc, unicode.Bidi_Control) }

@@ -377,7 +377,7 @@ func TestCheckFails(t *testing.T) {
 func TestCheckLines(t *testing.T) {
 	rules := minimal.Rules()
 	var said recorder
-	o := locksteptest.Options{Config: &minimal.Config{Size: 9, Coins: 2}, Ticks: 20, Render: func(player.View) {}}
+	o := locksteptest.Options{Config: &minimal.Config{Size: 9, Coins: 2}, Ticks: 20, Render: func(player.Interpolation) {}}
 	locksteptest.Check(&said, lockstep.MustGame(rules), o)
 	if !strings.HasPrefix(said.log, "locksteptest: seed 1: 0 of ") || !strings.Contains(said.log, " commands refused; 1 match, 20 ticks; accepted: 52 go; 4 of 11 fields of the state changed, not Rand.Hi, ") {
 		t.Errorf("got %q", said.log)

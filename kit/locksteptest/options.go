@@ -47,7 +47,7 @@ type Options struct {
 	Orders []Order
 
 	// Render is called with views of the match, as a client's renderer is, and must only read them. Nil disables it.
-	Render func(player.View)
+	Render func(player.Interpolation)
 }
 
 // A Floor is the least that a match must reach, or that all matches of a verdict must reach together. A negative number asks for

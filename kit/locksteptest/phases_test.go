@@ -138,17 +138,17 @@ var badGames = []badGame{
 		}
 	}},
 	{"the renderer writes", "reading", "tick 7: Herds[2].X: got", func(_ *lockstep.Rules[pasture, pastureConfig], o *locksteptest.Options) {
-		o.Render = func(v player.View) { lockstep.World[pasture](v.Current).Herds[2].X++ }
+		o.Render = func(v player.Interpolation) { lockstep.World[pasture](v.Current).Herds[2].X++ }
 	}},
 	{"the renderer writes into the state before", "reading", "tick 6: Tick: got", func(_ *lockstep.Rules[pasture, pastureConfig], o *locksteptest.Options) {
-		o.Render = func(v player.View) { lockstep.World[pasture](v.Previous).Tick = 0 }
+		o.Render = func(v player.Interpolation) { lockstep.World[pasture](v.Previous).Tick = 0 }
 	}},
 	{"the renderer uses the game's own cache", "reading", "tick 8: Dice: got", func(r *lockstep.Rules[pasture, pastureConfig], o *locksteptest.Options) {
 		r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
 			stepPasture(w, config, turn)
 			w.Dice += uint64(w.Cache)
 		}
-		o.Render = func(v player.View) { lockstep.World[pasture](v.Current).Cache = 3 }
+		o.Render = func(v player.Interpolation) { lockstep.World[pasture](v.Current).Cache = 3 }
 	}},
 	{"View writes", "views", "Herds[2].X: got", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
 		r.Validate, r.View = nil, lockstep.View(func(w *pasture, c *pastureConfig, viewer lockstep.Viewer, v *meadow) error {

@@ -36,7 +36,7 @@ func (r *trial) look(words *lockstep.Describer, previous, current *lockstep.Simu
 	}
 	if r.options.Render != nil {
 		for _, f := range [...]player.Fraction{0, player.One / 3, player.One} {
-			r.options.Render(player.View{Previous: previous, Current: current, Fraction: f})
+			r.options.Render(player.Interpolation{Previous: previous, Current: current, Fraction: f})
 		}
 	}
 	r.same(previous)

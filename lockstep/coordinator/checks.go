@@ -1,7 +1,9 @@
 package coordinator
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -59,7 +61,6 @@ func newChecks(players uint8) checks {
 	return c
 }
 
-// begin makes k the check of tick t.
 func (k *check) begin(t lockstep.Tick) {
 	k.Tick, k.Status = t, CheckOpen
 	clear(k.reports)
@@ -225,7 +226,6 @@ func (c *Coordinator) complete(k *check) bool {
 	return missing == 0 || late && 2*most > given+missing
 }
 
-// same returns the number of players that reported a checksum.
 func (k *check) same(hash uint64) (n int) {
 	for _, r := range k.reports {
 		if r.given && r.hash == hash {
@@ -264,7 +264,6 @@ func (c *Coordinator) compare(k *check, p lockstep.Player, sum *checksum.Sum) er
 	return nil
 }
 
-// take adds the comparison of a tick to a standing.
 func (s *standing) take(t lockstep.Tick, differs bool) {
 	if t > s.compared {
 		s.compared, s.differs = t, differs
@@ -274,7 +273,6 @@ func (s *standing) take(t lockstep.Tick, differs bool) {
 	}
 }
 
-// standingBefore returns a player's standing before a tick.
 func (c *Coordinator) standingBefore(p lockstep.Player, t lockstep.Tick) standing {
 	now := c.checks.players[p]
 	if now.compared < t {
@@ -315,7 +313,6 @@ func (c *Coordinator) decide(k *check) error {
 	return nil
 }
 
-// tie logs every report of a check without a verdict.
 func (c *Coordinator) tie(k *check, groups []Reporters) error {
 	k.Status = CheckTied
 	for p, r := range k.reports {
@@ -357,4 +354,262 @@ func (c *Coordinator) contradict(k *check, p lockstep.Player, agreed lockstep.Ti
 	}
 	c.announce(k, p, agreed, sum, resimulation)
 	return RefereeRight, c.replaceReferee(right)
+}
+
+// A DesyncReport lists the checksums of one tick by player.
+type DesyncReport struct {
+	Tick         lockstep.Tick   // the checked tick
+	Player       lockstep.Player // whose checksum differs; System on a tie and for a spectator
+	Tie          bool            // there is no referee and no majority
+	Agreed       lockstep.Tick   // the last checked tick at which Player agreed, or on a tie all who reported; 0 if none is known
+	Section      string          // the first section that differs; empty if unknown
+	Groups       []Reporters
+	Resimulation Resimulation // RefereeWrong means that no player is accused
+
+	// Wrong holds the wrong referee's states of Agreed and Tick, as far as they were kept. The referee's history is
+	// corrected already.
+	Wrong []State
+}
+
+// A State is the state of a tick in canonical bytes.
+type State struct {
+	Tick  lockstep.Tick
+	Bytes []byte
+}
+
+// Reporters are the participants that reported one checksum of a tick.
+type Reporters struct {
+	Hash    uint64
+	Referee bool
+	Players []lockstep.Player
+}
+
+func (r *DesyncReport) String() string {
+	s := fmt.Sprintf("desync at tick %d: ", r.Tick)
+	switch {
+	case r.Tie:
+		s += fmt.Sprintf("%d groups, no verdict", len(r.Groups))
+	case r.Player == lockstep.System:
+		s += "a spectator differs"
+	default:
+		s += fmt.Sprintf("player %d differs", r.Player)
+	}
+	if r.Section != "" {
+		s += " in " + r.Section
+	}
+	if !r.Tie || r.Agreed > 0 {
+		s += fmt.Sprintf(", last agreed at tick %d", r.Agreed)
+	}
+	if r.Resimulation >= RefereeWrong {
+		s += "; " + r.Resimulation.String()
+	}
+	return s
+}
+
+func (c *Coordinator) announce(k *check, p lockstep.Player, agreed lockstep.Tick, sum *checksum.Sum, resimulation Resimulation) {
+	r := &DesyncReport{Tick: k.Tick, Player: p, Agreed: agreed, Groups: c.groups(k), Resimulation: resimulation}
+	if c.referee != nil && sum != nil {
+		if own, ok := c.referee.Sum(k.Tick); ok {
+			m, _ := checksum.Compare(*sum, *own, c.game.StateSchema())
+			r.Section = m.Name
+		}
+	}
+	if resimulation == RefereeWrong {
+		r.Wrong = c.refereeStates(agreed, k.Tick)
+	}
+	c.report(r)
+}
+
+func (c *Coordinator) refereeStates(ticks ...lockstep.Tick) (states []State) {
+	for _, t := range ticks {
+		if b := c.referee.State(t); b != nil {
+			states = append(states, State{t, slices.Clone(b)})
+		}
+	}
+	return states
+}
+
+// maxDesyncs bounds the reports that wait for [Coordinator.Desyncs], so that an owner that never asks for them does not
+// run out of memory. The log has every mismatch.
+const maxDesyncs = 1024
+
+func (c *Coordinator) report(r *DesyncReport) {
+	if len(c.desyncs) < maxDesyncs {
+		c.desyncs = append(c.desyncs, r)
+	}
+}
+
+// Desyncs returns the desync reports since the last call, in order. [Coordinator.Report] can make one. Without a
+// referee Tick, Leave, Lose, TakeOver and AwaitState can make one, too.
+func (c *Coordinator) Desyncs() []*DesyncReport {
+	reports := c.desyncs
+	c.desyncs = nil
+	return reports
+}
+
+// groups groups the players by the checksums that they reported: the referee's group first, then the largest.
+func (c *Coordinator) groups(k *check) []Reporters {
+	var groups []Reporters
+	if c.referee != nil {
+		groups = append(groups, Reporters{Hash: k.Hash, Referee: true})
+	}
+	for p, r := range k.reports {
+		if !r.given {
+			continue
+		}
+		i := slices.IndexFunc(groups, func(g Reporters) bool { return g.Hash == r.hash })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, Reporters{Hash: r.hash})
+		}
+		groups[i].Players = append(groups[i].Players, lockstep.Player(p))
+	}
+	others := groups
+	if c.referee != nil {
+		others = groups[1:]
+	}
+	slices.SortStableFunc(others, func(a, b Reporters) int { return cmp.Compare(len(b.Players), len(a.Players)) })
+	return groups
+}
+
+// majority reports whether more than half of the players are in the first of the groups, which is the largest.
+func majority(groups []Reporters) bool {
+	players := 0
+	for _, g := range groups {
+		players += len(g.Players)
+	}
+	return 2*len(groups[0].Players) > players
+}
+
+// A Resimulation is the outcome of re-simulating a tick because a report contradicted the referee.
+type Resimulation uint8
+
+// The outcomes of a re-simulation.
+const (
+	NotResimulated Resimulation = iota // no earlier state is kept, there is no referee, or the limit was reached
+	RefereeRight                       // re-simulation gave the same checksum
+	RefereeWrong                       // re-simulation gave the reported checksum, or another one twice: the referee's memory was altered, or the rules have no fixed result
+	NeitherRight                       // each re-simulation gave another checksum: the game is not deterministic even on this machine
+)
+
+var resimulationTexts = [...]string{"", "the referee has computed it again", "the referee has another result now, and takes it", "each computation of the referee has another result"}
+
+func (r Resimulation) String() string { return resimulationTexts[r] }
+
+// resimulate computes the ticks up to a check again before a player is accused. The player reported hash, and last
+// agreed at tick from. Ticks that were re-simulated from there or earlier are not re-simulated again. With
+// [RefereeWrong] it returns the right state of the check's tick.
+//
+// It begins at the tick where the player agreed. If the player is honest, the state there was right; if not, no other
+// player is accused.
+func (c *Coordinator) resimulate(k *check, from lockstep.Tick, hash uint64) (Resimulation, *lockstep.Simulation) {
+	switch {
+	case c.referee == nil || c.options.Frames == nil:
+		return NotResimulated, nil
+	case k.Tick <= c.resimulated && from >= c.resimulatedFrom:
+		return RefereeRight, nil
+	}
+	begin := c.resimulated // continue there
+	anew := from > c.resimulated || from < c.resimulatedFrom
+	if anew {
+		begin = from
+	}
+	m, frames := c.before(k, begin)
+	if m == nil || len(frames) > c.mayResimulate {
+		return NotResimulated, nil
+	}
+	c.mayResimulate -= len(frames)
+	c.resimulations += uint64(len(frames))
+	sim := c.again(m, frames)
+	if sim == nil {
+		return NotResimulated, nil
+	}
+	if anew {
+		c.resimulatedFrom = from
+	}
+	c.resimulated = k.Tick
+	if sim.Hash() == k.Hash {
+		return RefereeRight, nil
+	}
+	if sim.Hash() != hash {
+		if twice := c.again(m, frames); twice == nil || twice.Hash() != sim.Hash() {
+			return NeitherRight, nil
+		}
+	}
+	return RefereeWrong, sim
+}
+
+// before returns the first moment at or after tick from whose state is kept, and the frames from there to a check. It returns nil if
+// there is no such moment with all its frames.
+func (c *Coordinator) before(k *check, from lockstep.Tick) (*lockstep.Moment, []lockstep.Frame) {
+	for {
+		m := c.referee.MomentFrom(from)
+		if m == nil || m.Tick >= k.Tick {
+			return nil, nil
+		}
+		if m.State != nil {
+			//samestep:allow unseen the frames of the log, which the caller keeps
+			if frames := c.options.Frames.Frames(m.Tick, k.Tick); frames != nil {
+				return m, frames
+			}
+		}
+		from = m.Tick + 1
+	}
+}
+
+// replaceReferee gives the referee another state of a past tick, and corrects everything that was computed from the old
+// one.
+func (c *Coordinator) replaceReferee(sim *lockstep.Simulation) error {
+	//samestep:allow unseen the frames of the log, which the caller keeps
+	frames := c.options.Frames.Frames(sim.Tick(), c.sealed)
+	c.resimulated = c.sealed - c.sealed%lockstep.Tick(c.header.Settings.CheckEvery) // everything up to there is re-simulated here
+	if err := c.Event(lockstep.System, record.EventReferee, fmt.Sprintf("wrong at tick %d, computed again up to tick %d", sim.Tick(), c.sealed)); err != nil {
+		return err
+	}
+	for p := range c.checks.players { // later reports are compared again, in the order of ticks
+		c.checks.players[p] = c.standingBefore(lockstep.Player(p), sim.Tick())
+	}
+	if err := c.correct(sim); err != nil {
+		return err
+	}
+	for i := range frames {
+		if err := sim.Step(&frames[i]); err != nil {
+			return c.fail(err)
+		}
+		if err := c.correct(sim); err != nil {
+			return err
+		}
+	}
+	return c.referee.Simulation().CopyFrom(sim)
+}
+
+// correct replaces the state of sim's tick in the referee's history and in the check of the tick. Players that agreed
+// with the old state now differ.
+func (c *Coordinator) correct(sim *lockstep.Simulation) error {
+	m := c.referee.Moment(sim.Tick())
+	if m == nil {
+		return nil
+	}
+	sim.Sum(&m.Sum)
+	if m.State != nil {
+		m.State = sim.AppendState(m.State[:0])
+	}
+	k := c.checkOf(sim.Tick())
+	if k.Tick != sim.Tick() || k.Status != CheckAgreed {
+		return nil
+	}
+	before := k.Hash
+	k.Hash = m.Sum.Hash
+	for p := range k.reports {
+		switch r := &k.reports[p]; {
+		case !r.given || k.Tick < c.seats[p].joined:
+		case r.hash != before || k.Hash == before:
+			c.checks.players[p].take(k.Tick, r.hash != k.Hash)
+		default:
+			if err := c.compare(k, lockstep.Player(p), nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -1,9 +1,11 @@
 package coordinator
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -117,15 +119,7 @@ func New(g *lockstep.Game, h *lockstep.Header, log lockstep.Log, o Options) (*Co
 
 // newCoordinator returns a Coordinator of a new match that is not in the log yet.
 func newCoordinator(g *lockstep.Game, h *lockstep.Header, log lockstep.Log, o Options) (*Coordinator, error) {
-	if o.InputDelay == 0 {
-		o.InputDelay = 1
-	}
-	if o.MaxPerTick == 0 {
-		o.MaxPerTick = 64
-	}
-	if o.MaxBytesPerTick == 0 {
-		o.MaxBytesPerTick = 64 << 10
-	}
+	o.InputDelay, o.MaxPerTick, o.MaxBytesPerTick = cmp.Or(o.InputDelay, 1), cmp.Or(o.MaxPerTick, 64), cmp.Or(o.MaxBytesPerTick, 64<<10)
 	if o.InputDelay > record.MaxInputDelay {
 		return nil, fmt.Errorf("lockstep: input delay: got %d ticks, want 1 to %d", o.InputDelay, record.MaxInputDelay)
 	}
@@ -160,7 +154,6 @@ func (c *Coordinator) begin(first *lockstep.Simulation, last []record.LastSequen
 	return nil
 }
 
-// append writes a record into the log. A failing log ends the match.
 func (c *Coordinator) append(record []byte) error {
 	if err := c.log.Append(record); err != nil {
 		return c.BreakOff(c.sealed, err)
@@ -250,7 +243,6 @@ func (c *Coordinator) Submit(p lockstep.Player, seq lockstep.Sequence, kind lock
 	return s.remember(lockstep.Receipt{Sequence: seq, Tick: cmd.Tick})
 }
 
-// examine returns the reason to reject a command, with details.
 func (c *Coordinator) examine(cmd *lockstep.Command) (lockstep.Reason, string) {
 	slot := c.slot(cmd.Tick)
 	share := slot.shares[cmd.Player]
@@ -289,7 +281,6 @@ func (c *Coordinator) examine(cmd *lockstep.Command) (lockstep.Reason, string) {
 	return lockstep.Refused, pack.Clip(err.Error(), record.MaxNote)
 }
 
-// fail ends the match because of err, unless it is over.
 func (c *Coordinator) fail(err error) error {
 	if c.err != nil {
 		return c.err
@@ -395,3 +386,269 @@ func (c *Coordinator) seated(p lockstep.Player) error {
 	}
 	return c.err
 }
+
+// Join seats p, which can command from the tick after the returned one on. The seat of a player that left can be taken
+// again once the tick of the leave is sealed; before that Join fails with [ErrBusy]. Sequences continue across players
+// of a seat.
+func (c *Coordinator) Join(p lockstep.Player) (lockstep.Tick, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	if int(p) >= len(c.seats) {
+		return 0, fmt.Errorf("%w: player %d joins a match of %d", ErrSeat, p, c.header.Settings.Players)
+	}
+	if c.seats[p].present {
+		return 0, fmt.Errorf("%w: player %d has joined already", ErrSeat, p)
+	}
+	if left := c.seats[p].left; left > c.sealed {
+		return 0, fmt.Errorf("%w: player %d is leaving at tick %d", ErrBusy, p, left)
+	}
+	t, err := c.soon(&lockstep.Joined{Player: p})
+	if err == nil {
+		c.seats[p].present, c.seats[p].away, c.seats[p].joined = true, false, t
+		c.checks.players[p] = standing{} // a new player has none
+	}
+	return t, err
+}
+
+// Leave gives up the seat of p. Waiting commands still run before p leaves.
+func (c *Coordinator) Leave(p lockstep.Player) (lockstep.Tick, error) {
+	if err := c.seated(p); err != nil {
+		return 0, err
+	}
+	t, err := c.issue(max(c.sealed+1, c.seats[p].last), &lockstep.Left{Player: p})
+	if err != nil {
+		return 0, err
+	}
+	c.seats[p].present, c.seats[p].left = false, t
+	return t, c.decideComplete() // no check waits for p any more
+}
+
+// Lose tells the simulation that the connection of p is gone.
+func (c *Coordinator) Lose(p lockstep.Player) (lockstep.Tick, error) {
+	return c.goes(p, &lockstep.Lost{Player: p})
+}
+
+// Return tells the simulation that p, which was lost or taken over, is back.
+func (c *Coordinator) Return(p lockstep.Player) (lockstep.Tick, error) {
+	t, err := c.about(p, &lockstep.Joined{Player: p})
+	if err == nil {
+		c.seats[p].away = false
+	}
+	return t, err
+}
+
+// TakeOver tells the simulation that a bot plays for p until p returns.
+func (c *Coordinator) TakeOver(p lockstep.Player) (lockstep.Tick, error) {
+	return c.goes(p, &lockstep.TakenOver{Player: p})
+}
+
+func (c *Coordinator) goes(p lockstep.Player, value any) (lockstep.Tick, error) {
+	t, err := c.about(p, value)
+	if err != nil || c.seats[p].away {
+		return t, err
+	}
+	c.seats[p].away = true
+	return t, c.decideComplete() // no check waits for p any more
+}
+
+// Pause stops the match after the next tick, on behalf of p: Tick seals nothing more until Resume. A match that is
+// paused, or will be after the next tick, cannot be paused again.
+func (c *Coordinator) Pause(p lockstep.Player) (lockstep.Tick, error) {
+	if err := c.seated(p); err != nil {
+		return 0, err
+	}
+	if c.paused || c.pausing {
+		return 0, ErrPaused
+	}
+	t, err := c.soon(&lockstep.Paused{Player: p})
+	c.pausing = err == nil
+	return t, err
+}
+
+// Resume continues a paused match, on behalf of p. Before the pausing tick is sealed, it cancels the pause. p may be
+// System, which resumes a match without players: a paused match cannot be joined.
+func (c *Coordinator) Resume(p lockstep.Player) (lockstep.Tick, error) {
+	if c.err == nil && !c.paused && !c.pausing {
+		return 0, ErrNotPaused
+	}
+	if p != lockstep.System {
+		if err := c.seated(p); err != nil {
+			return 0, err
+		}
+	}
+	t, err := c.soon(&lockstep.Resumed{Player: p})
+	if err == nil {
+		c.paused, c.pausing = false, false
+	}
+	return t, err
+}
+
+// Paused reports whether the match is paused: the pausing tick is sealed, and no Resume has come.
+func (c *Coordinator) Paused() bool { return c.paused }
+
+// SetSpeed makes the match run at a percentage of its tick rate, 10 to 1000. The Coordinator only logs it: its caller
+// keeps the time.
+func (c *Coordinator) SetSpeed(percent uint16) (lockstep.Tick, error) {
+	if err := record.CheckSpeed(percent); err != nil {
+		return 0, err
+	}
+	return c.soon(&lockstep.SpeedSet{Percent: percent})
+}
+
+// SetInputDelay sets the input delay of commands submitted from now on, 1 to [record.MaxInputDelay] ticks.
+func (c *Coordinator) SetInputDelay(ticks lockstep.Tick) (lockstep.Tick, error) {
+	if err := record.CheckInputDelay(ticks); err != nil {
+		return 0, err
+	}
+	t, err := c.soon(&lockstep.InputDelaySet{Ticks: uint16(ticks)})
+	if err == nil {
+		c.options.InputDelay = ticks
+	}
+	return t, err
+}
+
+func (c *Coordinator) about(p lockstep.Player, value any) (lockstep.Tick, error) {
+	if err := c.seated(p); err != nil {
+		return 0, err
+	}
+	return c.soon(value)
+}
+
+func (c *Coordinator) soon(value any) (lockstep.Tick, error) { return c.issue(c.sealed+1, value) }
+
+// Tick seals the next frame, advances the referee, and writes the log. It returns the sealed frame, which is valid
+// until the next call, or nil while the match is paused. An error ends the match: the game panicked, or the log failed.
+// If the rules end the match in the frame, Tick returns it and ends the log; the next call fails with [ErrEnded].
+//
+// The referee runs a frame before it is logged, so a frame that makes the game panic reaches no player. The log keeps it in a record of
+// the panic, after the state before it and before the end.
+func (c *Coordinator) Tick() (*lockstep.Frame, error) {
+	if c.err != nil {
+		return nil, c.err
+	}
+	if err := c.Conclude(); err != nil || c.err != nil { // a replaced referee may have computed an end
+		return nil, cmp.Or(err, c.err)
+	}
+	if c.paused {
+		return nil, nil
+	}
+	if c.sealed == lockstep.MaxTick {
+		return nil, c.fail(fmt.Errorf("lockstep: tick %d is the last that a match can have", c.sealed))
+	}
+	c.slots.release(c.sealed) // the caller no longer uses the previous frame
+	f := c.seal()
+	if c.referee != nil {
+		if err := c.referee.Advance(f); err != nil {
+			return nil, c.crashed(err, f.Commands...)
+		}
+	}
+	if err := c.append(c.enc.Frame(f)); err != nil {
+		return nil, err
+	}
+	c.sealed = f.Tick
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	return f, c.Conclude()
+}
+
+// seal puts the next tick's commands into canonical order. The frame is final.
+func (c *Coordinator) seal() *lockstep.Frame {
+	t := c.sealed + 1
+	commands := c.slot(t).commands
+	//samestep:allow sort Compare is zero only for the same command
+	slices.SortFunc(commands, func(a, b lockstep.Command) int { return record.Compare(&a, &b) })
+	for i := range commands {
+		cmd := &commands[i]
+		if cmd.Player != lockstep.System {
+			c.seats[cmd.Player].sealed = cmd.Sequence
+			continue
+		}
+		c.system++
+		cmd.Sequence = c.system
+	}
+	c.paused, c.pausing = c.pausing, false
+	c.frame = lockstep.Frame{Tick: t, Commands: commands}
+	return &c.frame
+}
+
+// issue puts a command of System into the frame of tick t. Its sequence there counts within the tick; seal replaces it
+// by one that counts within the match.
+func (c *Coordinator) issue(t lockstep.Tick, value any) (lockstep.Tick, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	slot, room := c.slot(t), systemRoom
+	if _, resumes := value.(*lockstep.Resumed); !resumes {
+		room-- // reserved, so a paused match can always be resumed
+	}
+	n := slot.system
+	if n >= room { // above room if a resume took the reserved place
+		return 0, fmt.Errorf("%w: %d system commands in tick %d", ErrBusy, n, t)
+	}
+	kind, payload := c.payloads.EncodeSystem(value)
+	slot.add(lockstep.Command{Tick: t, Player: lockstep.System, Sequence: lockstep.Sequence(n) + 1, Kind: kind, Payload: payload})
+	return t, nil
+}
+
+// EndedByRules is the reason in the end record of a match that its rules ended.
+const EndedByRules = "the rules ended the match"
+
+// Conclude writes the last record if the rules ended the match in the last sealed tick, with the checksum of that tick
+// before it. Tick calls it. The owner of a recovered Coordinator calls it too, because the crash may have been before
+// that record.
+func (c *Coordinator) Conclude() error {
+	if c.err != nil || c.referee == nil {
+		return c.err
+	}
+	sim := c.referee.Simulation()
+	result, ended := sim.Ended()
+	if !ended {
+		return nil
+	}
+	if c.sealed%lockstep.Tick(c.header.Settings.CheckEvery) != 0 { // a checked tick has one
+		if err := c.append(c.enc.Checksum(c.sealed, sim.Hash())); err != nil {
+			return err
+		}
+	}
+	if err := c.append(c.enc.EndByRules(EndedByRules, result)); err != nil {
+		return err
+	}
+	c.err, c.byRules, c.result = ErrEnded, true, slices.Clone(result)
+	return nil
+}
+
+// Result returns the canonical bytes of the result, and false unless the rules have ended the match.
+func (c *Coordinator) Result() (result []byte, byRules bool) { return c.result, c.byRules }
+
+func (c *Coordinator) keyframe(sim *lockstep.Simulation, last []record.LastSequence) error {
+	defer c.enc.Release() // a server has many matches, and keyframes are rare
+	state := sim.AppendState(nil)
+	if len(state) > lockstep.MaxStateSize {
+		return fmt.Errorf("lockstep: tick %d: got a state of %d bytes, want at most %d", sim.Tick(), len(state), lockstep.MaxStateSize)
+	}
+	c.stateBytes, c.stateTick = len(state), sim.Tick()
+	return c.append(c.enc.Keyframe(sim.Tick(), sim.Hash(), last, state))
+}
+
+// Keyframe writes the state after the last sealed tick into the log, unless the log has it as the last keyframe. Without a
+// referee there is no state.
+func (c *Coordinator) Keyframe() error {
+	switch {
+	case c.err != nil:
+		return c.err
+	case c.referee == nil:
+		return errors.New("lockstep: relay mode has no state for a keyframe")
+	case c.stateTick == c.sealed:
+		return nil
+	}
+	c.last = c.enc.AppendLast(c.last[:0])
+	if err := c.keyframe(c.referee.Simulation(), c.last); err != nil {
+		return c.fail(err)
+	}
+	return nil
+}
+
+// StateBytes returns the size of the last keyframe in the log.
+func (c *Coordinator) StateBytes() int { return c.stateBytes }

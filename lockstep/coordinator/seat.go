@@ -1,6 +1,9 @@
 package coordinator
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -22,7 +25,6 @@ type seat struct {
 	receipts []lockstep.Receipt
 }
 
-// receipt returns the decision about seq, if it is remembered.
 func (s *seat) receipt(seq lockstep.Sequence) (lockstep.Receipt, bool) {
 	if len(s.receipts) == 0 {
 		return lockstep.Receipt{}, false
@@ -87,4 +89,142 @@ func (s *seat) place(seq lockstep.Sequence, t lockstep.Tick) lockstep.Tick {
 		}
 	}
 	return t
+}
+
+// systemRoom is the number of a frame's commands that are reserved for System: one for each seat, and some for the
+// match.
+const systemRoom = lockstep.MaxPlayers + 64
+
+// Memory that a slot keeps for its next tick. A slot releases larger buffers after a burst, so a player cannot make the
+// match hold them for ever.
+const (
+	keepCommands = 1 << 10
+	keepPayloads = 64 << 10
+)
+
+// A slot holds the commands that wait for one tick, in order of arrival.
+type slot struct {
+	commands []lockstep.Command
+	payloads []byte  // the memory of the commands' payloads
+	shares   []share // by seat
+	system   int     // commands of System
+}
+
+// A share is one player's use of a tick.
+type share struct {
+	commands  uint16
+	sizeBytes uint32 // of the payloads
+}
+
+func (s *slot) add(c lockstep.Command) {
+	from := len(s.payloads)
+	s.payloads = append(s.payloads, c.Payload...)
+	c.Payload = s.payloads[from:len(s.payloads):len(s.payloads)]
+	c.Value = nil
+	s.commands = append(s.commands, c)
+	if c.Player == lockstep.System {
+		s.system++
+		return
+	}
+	s.shares[c.Player].commands++
+	s.shares[c.Player].sizeBytes += uint32(len(c.Payload))
+}
+
+func (s *slot) clear() {
+	s.commands, s.payloads, s.system = s.commands[:0], s.payloads[:0], 0
+	if cap(s.commands) > keepCommands {
+		s.commands = nil
+	}
+	if cap(s.payloads) > keepPayloads {
+		s.payloads = nil
+	}
+	clear(s.shares)
+}
+
+// slots holds the slots of the last sealed tick and of later ticks. Only ticks with commands have one; released slots
+// are used again.
+type slots struct {
+	ring [record.MaxInputDelay + 2]*slot // tick t is at t % len
+	free []*slot
+}
+
+func (s *slots) of(t lockstep.Tick, players uint8) *slot {
+	at := &s.ring[int(t)%len(s.ring)]
+	if *at == nil {
+		if n := len(s.free); n > 0 {
+			*at, s.free = s.free[n-1], s.free[:n-1]
+		} else {
+			*at = &slot{shares: make([]share, players)}
+		}
+	}
+	return *at
+}
+
+func (s *slots) release(t lockstep.Tick) {
+	at := &s.ring[int(t)%len(s.ring)]
+	if *at != nil {
+		(*at).clear()
+		s.free, *at = append(s.free, *at), nil
+	}
+}
+
+// A limit is a [record.CommandLimit] of a match.
+type limit struct {
+	kind lockstep.Kind
+	n    int
+	per  lockstep.Tick // length of the window
+}
+
+func newLimits(g *lockstep.Game, s *lockstep.Settings) (all []limit) {
+	for _, d := range g.Commands() {
+		if l := g.CommandLimit(d.Kind); l.N > 0 {
+			// Rounded down, but at least a tick.
+			all = append(all, limit{d.Kind, l.N, lockstep.Tick(max(1, s.TicksIn(int64(l.Per))))})
+		}
+	}
+	return all
+}
+
+func limitOf(limits []limit, kind lockstep.Kind) int {
+	return slices.IndexFunc(limits, func(l limit) bool { return l.kind == kind })
+}
+
+// A window has the ticks of a player's last commands of a limited kind, in ascending order, at most as many as the limit
+// allows in a window. A command in the tick t is within the limit if the oldest of them is not in the window that ends with t.
+// This holds for every window that has t, because no later command is left out.
+type window []lockstep.Tick
+
+// used counts an accepted command that runs in the tick t.
+func (s *seat) used(limits []limit, kind lockstep.Kind, t lockstep.Tick) {
+	i := limitOf(limits, kind)
+	if i < 0 {
+		return
+	}
+	if s.windows == nil {
+		s.windows = make([]window, len(limits))
+	}
+	w := s.windows[i]
+	if len(w) == limits[i].n {
+		w = w[:copy(w, w[1:])]
+	}
+	at := len(w) // the ticks mostly ascend
+	for at > 0 && w[at-1] > t {
+		at--
+	}
+	s.windows[i] = slices.Insert(w, at, t)
+}
+
+// wait returns for how many ticks no command of a kind in the tick t is within its limit, and the detail of the
+// rejection, which docs/spec/live.md describes. It returns 0 if the command is within the limit.
+func (s *seat) wait(limits []limit, kind lockstep.Kind, t lockstep.Tick) (lockstep.Tick, string) {
+	i := limitOf(limits, kind)
+	if i < 0 || s.windows == nil {
+		return 0, ""
+	}
+	w, l := s.windows[i], &limits[i]
+	if len(w) < l.n || w[0]+l.per <= t {
+		return 0, ""
+	}
+	wait := w[0] + l.per - t
+	return wait, fmt.Sprintf("%d ticks: at most %d in %d ticks", wait, l.n, l.per)
 }

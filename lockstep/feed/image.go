@@ -34,7 +34,6 @@ func (p *Plan) read(m *image, b []byte) error {
 	return nil
 }
 
-// empty keeps an image's memory.
 func (m *image) empty(p *Plan) {
 	if m.rows == nil {
 		m.rows = make([][]byte, len(p.tables))
@@ -44,7 +43,6 @@ func (m *image) empty(p *Plan) {
 	}
 }
 
-// take appends the rows of a struct outside of lists, and returns the bytes after it.
 func (p *Plan) take(m *image, n state.Node, b []byte, table *int) []byte {
 	for i := range n.NumFields() {
 		f := n.Field(i)
@@ -70,7 +68,6 @@ func (p *Plan) take(m *image, n state.Node, b []byte, table *int) []byte {
 	return b
 }
 
-// append appends the canonical bytes of an image.
 func (p *Plan) append(dst []byte, m *image) []byte {
 	table, rest := 1, m.rows[0]
 	dst, _ = p.give(dst, m, p.schema.Root(), rest, &table)
@@ -109,7 +106,6 @@ func (m *image) equal(other *image) bool {
 	return slices.EqualFunc(m.rows, other.rows, slices.Equal)
 }
 
-// zero sets an image to the zero value of the view.
 func (m *image) zero(p *Plan) {
 	m.empty(p)
 	for i := range p.tables {
@@ -126,7 +122,6 @@ func (t *table) count(rows []byte) int {
 	return len(rows) / t.size
 }
 
-// checkIDs checks that the ids of rows ascend.
 func (t *table) checkIDs(rows []byte) error {
 	if t.id == byIndex {
 		return nil
@@ -140,7 +135,6 @@ func (t *table) checkIDs(rows []byte) error {
 	return nil
 }
 
-// text returns the number of a row as text.
 func (c *column) text(row []byte) string {
 	if v := c.get(row); c.kind.Signed() {
 		return strconv.FormatInt(v, 10)
@@ -164,7 +158,6 @@ func (t *table) key(rows []byte, i int) uint64 {
 // sign is the bit in which a signed id differs from its key.
 const sign = 1 << 63
 
-// signed reports whether the rows have signed ids.
 func (t *table) signed() bool { return t.id != byIndex && t.columns[t.id].kind.Signed() }
 
 // quantize rounds the numbers of a row to the nearest that is sent.

@@ -2,7 +2,11 @@ package feed
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"math/bits"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/state"
@@ -79,7 +83,6 @@ func NewPlan(s *state.Schema, tags []state.Tag) (*Plan, error) {
 	return newPlan(s, o)
 }
 
-// newPlan makes the plan of a schema.
 func newPlan(s *state.Schema, list []option) (*Plan, error) {
 	if s.Root().Kind() != state.Struct {
 		return nil, &PlanError{"the view", "want a struct"}
@@ -96,7 +99,6 @@ func newPlan(s *state.Schema, list []option) (*Plan, error) {
 	return p, nil
 }
 
-// addFields adds the fields of a struct outside of lists.
 func (p *Plan) addFields(n state.Node, path string, depth int) error {
 	for i := range n.NumFields() {
 		f := n.Field(i)
@@ -123,7 +125,6 @@ func (p *Plan) addFields(n state.Node, path string, depth int) error {
 	return nil
 }
 
-// addTable adds a list.
 func (p *Plan) addTable(n state.Node, path string) error {
 	e := n.Elem()
 	size, fixed := e.Size()
@@ -141,7 +142,6 @@ func (p *Plan) addTable(n state.Node, path string) error {
 	return nil
 }
 
-// addAll adds the numbers of a value of fixed size at an offset.
 func (t *table) addAll(n state.Node, path string, offset int) error {
 	switch n.Kind() {
 	case state.Struct:
@@ -180,7 +180,6 @@ func (t *table) add(n state.Node, path string, offset int) error {
 // Schema returns the description of the values.
 func (p *Plan) Schema() *state.Schema { return p.schema }
 
-// width returns the bytes of a number.
 func width(k state.Kind) int {
 	switch k {
 	case state.Int16, state.Uint16:
@@ -215,7 +214,6 @@ func (c *column) get(row []byte) int64 {
 	return int64(b[0]) >> c.shift
 }
 
-// put sets the number of a column.
 func (c *column) put(row []byte, v int64) {
 	b, v := row[c.offset:], v<<c.shift
 	switch width(c.kind) {
@@ -230,7 +228,6 @@ func (c *column) put(row []byte, v int64) {
 	}
 }
 
-// fits reports whether a column can have a number.
 func (c *column) fits(v int64) bool {
 	bits := 8*width(c.kind) - int(c.shift)
 	switch {
@@ -244,7 +241,6 @@ func (c *column) fits(v int64) bool {
 	return v >= 0 && uint64(v) < 1<<bits
 }
 
-// set applies an option to the columns at or below its path.
 func (p *Plan) set(o option) error {
 	found := false
 	for i := range p.tables {
@@ -285,4 +281,143 @@ func (p *Plan) set(o option) error {
 		return &PlanError{o.Path, "want the path of a field with numbers, such as Units[].Pos"}
 	}
 	return nil
+}
+
+// An option is what the tag of a field says, by its path.
+type option struct {
+	Path   string
+	ID     bool
+	Step   int8  // log2 of the step to which a number is rounded, or exact
+	Every  uint8 // a change waits for a view whose number is a multiple
+	Weight uint8 // of the priority when the budget is short
+}
+
+func options(tags []state.Tag) (list []option, err error) {
+	if len(tags) > MaxTags {
+		return nil, &PlanError{tags[MaxTags].Path, fmt.Sprintf("more than %d tags", MaxTags)}
+	}
+	for _, t := range tags {
+		o, err := parseTag(t.Text, t.Path)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, o)
+	}
+	return list, nil
+}
+
+func parseTag(tag, path string) (option, error) {
+	o := option{Path: path, Step: exact, Every: 1, Weight: 1}
+	for part := range strings.SplitSeq(tag, ",") {
+		name, value, _ := strings.Cut(part, "=")
+		number := func(least, most uint64) (uint8, error) {
+			n, err := strconv.ParseUint(value, 10, 8)
+			if err != nil || n < least || n > most {
+				return 0, &PlanError{path, fmt.Sprintf("got the tag feed:%q, want %s=%d to %d", tag, name, least, most)}
+			}
+			return uint8(n), nil
+		}
+		var err error
+		switch name {
+		case "id":
+			if o.ID = value == "" && strings.Contains(path, "[]."); !o.ID {
+				err = &PlanError{path, "the tag id is for a field of a list's element"}
+			}
+		case "every":
+			o.Every, err = number(1, 100)
+		case "priority":
+			o.Weight, err = number(1, 16)
+		case "quantize":
+			o.Step, err = step(value, path)
+		default:
+			err = &PlanError{path, fmt.Sprintf("got the tag feed:%q, want id, every=N, priority=N or quantize=1/N", tag)}
+		}
+		if err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+// step returns the log2 of a step such as 1/16 or 8.
+func step(text, path string) (int8, error) {
+	number, below := strings.CutPrefix(text, "1/")
+	n, err := strconv.ParseUint(number, 10, 48)
+	if err != nil || n == 0 || n&(n-1) != 0 {
+		return 0, &PlanError{path, fmt.Sprintf("got quantize=%s, want a power of two or 1/ a power of two", text)}
+	}
+	log := int8(bits.TrailingZeros64(n))
+	if below {
+		log = -log
+	}
+	return log, nil
+}
+
+// MaxDescription limits the bytes of a plan's description.
+const MaxDescription = 32 << 10
+
+var errDescription = errors.New("feed: not the description of a plan")
+
+// AppendDescription appends what a receiver needs to know of a plan, which [ParsePlan] reads: the description of the schema,
+// and what the tags of the fields say of ids and steps.
+func (p *Plan) AppendDescription(dst []byte) []byte {
+	schema := p.schema.AppendDescription(nil)
+	dst = append(binary.AppendUvarint(dst, uint64(len(schema))), schema...)
+	dst = binary.AppendUvarint(dst, uint64(len(p.options)))
+	for _, o := range p.options {
+		dst = append(binary.AppendUvarint(dst, uint64(len(o.Path))), o.Path...)
+		id := byte(0)
+		if o.ID {
+			id = 1
+		}
+		dst = append(dst, id, byte(o.Step))
+	}
+	return dst
+}
+
+// ParsePlan reads a description. It takes only what [Plan.AppendDescription] writes.
+func ParsePlan(b []byte) (*Plan, error) {
+	if len(b) > MaxDescription {
+		return nil, errDescription
+	}
+	rest := b
+	text := func() ([]byte, bool) {
+		n, size := binary.Uvarint(rest)
+		if size <= 0 || n > uint64(len(rest)-size) {
+			return nil, false
+		}
+		one := rest[size : size+int(n)]
+		rest = rest[size+int(n):]
+		return one, true
+	}
+	description, ok := text()
+	if !ok {
+		return nil, errDescription
+	}
+	schema, err := state.ParseSchema(description)
+	if err != nil {
+		return nil, err
+	}
+	n, size := binary.Uvarint(rest)
+	if size <= 0 || n > uint64(len(rest)) {
+		return nil, errDescription
+	}
+	rest = rest[size:]
+	var list []option
+	for range n {
+		path, ok := text()
+		if !ok || len(rest) < 2 || rest[0] > 1 {
+			return nil, errDescription
+		}
+		list = append(list, option{Path: string(path), ID: rest[0] == 1, Step: int8(rest[1]), Every: 1, Weight: 1})
+		rest = rest[2:]
+	}
+	p, err := newPlan(schema, list)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Equal(p.AppendDescription(nil), b) {
+		return nil, errDescription
+	}
+	return p, nil
 }

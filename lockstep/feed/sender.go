@@ -42,7 +42,6 @@ type Sender struct {
 	made    [History + 1]made // by History minus the age of the base; the last against no view
 }
 
-// made is a delta to the last view.
 type made struct {
 	known bool
 	bytes []byte
@@ -122,14 +121,7 @@ func (s *Sender) choose(last *image, budget int) bool {
 	s.order = s.order[:0]
 	for i := range s.changes {
 		c := &s.changes[i]
-		for len(late) > 0 && cmp.Or(cmp.Compare(late[0].table, c.table), cmp.Compare(late[0].key, c.key)) < 0 {
-			late = late[1:]
-		}
-		age := uint32(0)
-		if len(late) > 0 && late[0].table == c.table && late[0].key == c.key {
-			age = uint32(late[0].age)
-		}
-		c.score = s.weight(c) * (age + 1)
+		c.score = s.weight(c) * (uint32(ageOf(&late, c)) + 1)
 		c.taken = false
 		s.order = append(s.order, int32(i))
 	}
@@ -148,7 +140,20 @@ func (s *Sender) choose(last *image, budget int) bool {
 	return false
 }
 
-// size returns the most bytes that a change takes.
+// ageOf returns how often a change has waited, 0 for a new one, and drops those before it from a list.
+func ageOf(list *[]waiting, c *change) uint16 {
+	for len(*list) > 0 {
+		w := &(*list)[0]
+		if order := cmp.Or(cmp.Compare(w.table, c.table), cmp.Compare(w.key, c.key)); order == 0 {
+			return w.age
+		} else if order > 0 {
+			break
+		}
+		*list = (*list)[1:]
+	}
+	return 0
+}
+
 func (s *Sender) size(c *change, last *image) int {
 	t := &s.plan.tables[c.table]
 	to, from := s.view.rows[c.table], last.rows[c.table]
@@ -163,7 +168,6 @@ func (s *Sender) size(c *change, last *image) int {
 	return varintSize(uint64(c.from)) + len(s.packed)
 }
 
-// wait notes the changes that are not taken.
 func (s *Sender) wait() {
 	old := s.late
 	next := s.spare[:0]
@@ -172,14 +176,7 @@ func (s *Sender) wait() {
 		if c.taken {
 			continue
 		}
-		for len(old) > 0 && cmp.Or(cmp.Compare(old[0].table, c.table), cmp.Compare(old[0].key, c.key)) < 0 {
-			old = old[1:]
-		}
-		age := uint16(1)
-		if len(old) > 0 && old[0].table == c.table && old[0].key == c.key {
-			age = min(old[0].age, 1<<16-2) + 1
-		}
-		next = append(next, waiting{c.table, c.key, age})
+		next = append(next, waiting{c.table, c.key, min(ageOf(&old, c), 1<<16-2) + 1})
 	}
 	s.late, s.spare = next, s.late
 }
@@ -236,4 +233,61 @@ func (s *Sender) Memory() int {
 // AppendView appends the canonical bytes of the last view as it was sent.
 func (s *Sender) AppendView(dst []byte) []byte {
 	return s.plan.append(dst, &s.shots[s.number%History].image)
+}
+
+// A Receiver makes views from deltas. It is for one goroutine.
+type Receiver struct {
+	plan    *Plan
+	number  Number
+	shots   [History]shot
+	zero    image
+	scratch scratch
+}
+
+// NewReceiver returns a receiver of views by a plan.
+func NewReceiver(p *Plan) *Receiver {
+	r := &Receiver{plan: p}
+	r.zero.zero(p)
+	r.shots[0].image.zero(p)
+	return r
+}
+
+// Number returns that of the last view, which the receiver acknowledges.
+func (r *Receiver) Number() Number { return r.number }
+
+// Apply takes the delta from a base to a view. A view that is not newer than the last one is left out. The error is a
+// [*DeltaError], or says that the receiver does not have the base; then it keeps its views.
+func (r *Receiver) Apply(number, base Number, delta []byte) error {
+	if number <= r.number {
+		return nil
+	}
+	src := &r.zero
+	if base > 0 {
+		if shot := &r.shots[base%History]; shot.number == base && base < number && number-base < History {
+			src = &shot.image
+		} else {
+			return fmt.Errorf("feed: view %d is given as a difference to view %d, which the receiver does not have", number, base)
+		}
+	}
+	next := &r.shots[number%History]
+	next.number = 0
+	if err := r.plan.apply(&next.image, src, delta, &r.scratch); err != nil {
+		return err
+	}
+	next.number, r.number = number, number
+	return nil
+}
+
+// Memory returns the bytes that the receiver keeps.
+func (r *Receiver) Memory() int {
+	n := cap(r.scratch.merged) + 8*(cap(r.scratch.changed)+cap(r.scratch.removed))
+	for i := range r.shots {
+		n += r.shots[i].image.memory()
+	}
+	return n
+}
+
+// AppendView appends the canonical bytes of the last view.
+func (r *Receiver) AppendView(dst []byte) []byte {
+	return r.plan.append(dst, &r.shots[r.number%History].image)
 }

@@ -211,7 +211,7 @@ func ExampleReconnectPolicy() {
 }
 
 // A frame is drawn between two ticks: the game interpolates or snaps each field.
-func ExampleClient_View() {
+func ExampleClient_Interpolation() {
 	host := testgame.NewLampHost(host.Options{})
 	client := player.New(lockstep.MustGame(testgame.LampRules), player.Options{
 		Token: "Ann", Interpolate: true, Predict: 8,
@@ -220,7 +220,7 @@ func ExampleClient_View() {
 	v := &venue{host: host, client: client}
 	v.play(lockstep.Second + 20*lockstep.Millisecond)
 
-	view, ok := client.View()
+	view, ok := client.Interpolation()
 	previous, current := lockstep.World[testgame.Lamps](view.Previous), lockstep.World[testgame.Lamps](view.Current)
 	presses := player.Lerp(int32(previous.Presses), int32(current.Presses), view.Fraction) // linear
 	fmt.Println(ok, view.Predicted, presses, current.On)                                   // snap

@@ -136,7 +136,7 @@ func (h *hostile) advance(d lockstep.Time) {
 		h.tb.Fatalf("the next call is due %d µs ago", h.now-next)
 	}
 	_ = c.Status()
-	_ = c.Render(func(player.View) {})
+	_ = c.Render(func(player.Interpolation) {})
 }
 
 func (h *hostile) receive(b []byte) {

@@ -14,10 +14,10 @@ const fractionBits = 16
 // One is the whole of a Fraction.
 const One Fraction = 1 << fractionBits
 
-// A View is the input of a renderer: two states of the match, one tick apart, and how much of the time between them has
-// passed. Both are read-only: a renderer that writes to one desyncs this client (see [Client.Render]). A View is valid
+// An Interpolation is the input of a renderer: two states of the match, one tick apart, and how much of the time between them has
+// passed. Both are read-only: a renderer that writes to one desyncs this client (see [Client.Render]). It is valid
 // until the next call of the client.
-type View struct {
+type Interpolation struct {
 	Previous  *lockstep.Simulation
 	Current   *lockstep.Simulation
 	Fraction  Fraction

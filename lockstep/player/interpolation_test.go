@@ -88,12 +88,12 @@ func TestViewMovesEvenly(t *testing.T) {
 					next = int64(f.now)
 				}
 				for ; int64(f.now) >= next; next += int64(frame) {
-					v, ok := f.client.View()
+					v, ok := f.client.Interpolation()
 					if !ok {
 						t.Fatal("nothing to draw")
 					}
 					if predict > 0 != v.Predicted && late == 0 {
-						t.Fatalf("predict %d: the view is predicted %t", predict, v.Predicted)
+						t.Fatalf("predict %d: the picture is predicted %t", predict, v.Predicted)
 					}
 					a, b := lockstep.World[testgame.Bank](v.Previous).Tick, lockstep.World[testgame.Bank](v.Current).Tick
 					at := player.Lerp(int64(a)*int64(feedPeriod), int64(b)*int64(feedPeriod), v.Fraction)
@@ -120,14 +120,14 @@ func TestViewMovesEvenly(t *testing.T) {
 func TestRenderCannotWrite(t *testing.T) {
 	f := newFeed(t, player.Options{CheckRender: true, Interpolate: true})
 	f.play(20, func(int) lockstep.Time { return 0 })
-	if err := f.client.Render(func(v player.View) { _ = lockstep.World[testgame.Bank](v.Current).Tick }); err != nil {
+	if err := f.client.Render(func(v player.Interpolation) { _ = lockstep.World[testgame.Bank](v.Current).Tick }); err != nil {
 		t.Errorf("reading: %v", err)
 	}
-	err := f.client.Render(func(v player.View) { lockstep.World[testgame.Bank](v.Current).Piles[0].Coins++ })
+	err := f.client.Render(func(v player.Interpolation) { lockstep.World[testgame.Bank](v.Current).Piles[0].Coins++ })
 	if !errors.Is(err, player.ErrWritten) {
 		t.Errorf("writing: got %v, want %v", err, player.ErrWritten)
 	}
-	err = f.client.Render(func(v player.View) { lockstep.World[testgame.Bank](v.Previous).Piles[0].Coins++ })
+	err = f.client.Render(func(v player.Interpolation) { lockstep.World[testgame.Bank](v.Previous).Piles[0].Coins++ })
 	if !errors.Is(err, player.ErrWritten) {
 		t.Errorf("writing to the past: got %v, want %v", err, player.ErrWritten)
 	}

@@ -33,7 +33,7 @@ func gazeAt(f *feed) *gaze {
 }
 
 func (g *gaze) look() {
-	v, ok := g.f.client.View()
+	v, ok := g.f.client.Interpolation()
 	if !ok {
 		return
 	}
@@ -122,7 +122,7 @@ func TestLateTicks(t *testing.T) {
 				t.Errorf("got %d ticks ahead, want at most %d; it went back %d µs", g.ahead, row.ahead, g.back)
 			}
 			if s.LateFrames < 100 || s.LateFrames > ticks*3/100 {
-				t.Errorf("got %d late frames, want some of the 3 %% that are lost: most of them come while the view waits for jitter", s.LateFrames)
+				t.Errorf("got %d late frames, want some of the 3 %% that are lost: most of them come while the picture waits for jitter", s.LateFrames)
 			}
 			if watched := s.Watched / lockstep.Second; watched < 598 || watched > 601 {
 				t.Errorf("watched %d s, want 600", watched)
@@ -201,7 +201,7 @@ func TestLateTicksBounded(t *testing.T) {
 	}
 }
 
-// A match that is paused or held does not go on in the prediction, and its view that stands still is no stall.
+// A match that is paused or held does not go on in the prediction, and its picture that stands still is no stall.
 func TestLateTicksWhilePaused(t *testing.T) {
 	for _, late := range []lockstep.Tick{0, 10} {
 		f := newFeed(t, player.Options{PredictLate: late, Interpolate: true})
@@ -210,10 +210,10 @@ func TestLateTicksWhilePaused(t *testing.T) {
 		f.play(200, delay)
 		g := gazeAt(f)
 		rest := func() {
-			before, _ := f.client.View()
+			before, _ := f.client.Interpolation()
 			most := max(before.Current.Tick(), f.c.Now()+1)
 			f.rest(3 * lockstep.Second)
-			if v, _ := f.client.View(); v.Current.Tick() > most {
+			if v, _ := f.client.Interpolation(); v.Current.Tick() > most {
 				t.Errorf("late %d: shows tick %d of a match that stands at %d", late, v.Current.Tick(), f.c.Now())
 			}
 		}
@@ -263,7 +263,7 @@ func TestLateTicksShowOwnCommands(t *testing.T) {
 		first, last := lockstep.Tick(0), lockstep.Tick(0)
 		f.drawn = func() {
 			look()
-			v, _ := f.client.View()
+			v, _ := f.client.Interpolation()
 			if has := lockstep.World[testgame.Bank](v.Current).Piles[0].Coins > 1000; has && first == 0 {
 				first = v.Current.Tick()
 			} else if !has {
@@ -344,7 +344,7 @@ func TestFewerTicksDoNotGoBack(t *testing.T) {
 	}
 	after := f.client.Predicted().Tick() - f.client.Tick()
 	if before < 3 || after != 1 || g.back > 0 {
-		t.Errorf("it predicted %d ticks, and %d after; the view went back %d µs", before, after, g.back)
+		t.Errorf("it predicted %d ticks, and %d after; the picture went back %d µs", before, after, g.back)
 	}
 }
 

@@ -53,11 +53,11 @@ type Options struct {
 	Predict lockstep.Tick
 
 	// PredictLate is over how many ticks the client goes on while they are late, as if nobody had given a command, at most 250; 0 means that
-	// the view stands still until they come. What then comes replaces what was predicted: a tick with a command costs a copy
+	// the picture stands still until they come. What then comes replaces what was predicted: a tick with a command costs a copy
 	// of the state, up to Predict + PredictLate more ticks, and two checksums for [Status].Corrections. Spectators may set it, too.
 	PredictLate lockstep.Tick
 
-	// Interpolate keeps the state before the current one for [Client.View]. It costs a copy of the state each tick.
+	// Interpolate keeps the state before the current one for [Client.Interpolation]. It costs a copy of the state each tick.
 	Interpolate bool
 
 	// CheckRender makes [Client.Render] compare checksums before and after.

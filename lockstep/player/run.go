@@ -161,13 +161,13 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 	return nil
 }
 
-// View returns the states to draw, and false before the first state has arrived.
-func (c *Client) View() (View, bool) {
+// Interpolation returns the states to draw, and false before the first state has arrived.
+func (c *Client) Interpolation() (Interpolation, bool) {
 	f := c.run.Follower()
 	if f == nil {
-		return View{}, false
+		return Interpolation{}, false
 	}
-	v := View{Previous: c.run.Previous(), Current: f.Simulation(), Fraction: Fraction(c.pace.Fraction())}
+	v := Interpolation{Previous: c.run.Previous(), Current: f.Simulation(), Fraction: Fraction(c.pace.Fraction())}
 	if s := c.predict.Current(); s != nil {
 		v.Previous, v.Current, v.Predicted = c.predict.Previous(), s, true
 	}
@@ -179,8 +179,8 @@ func (c *Client) View() (View, bool) {
 
 // Render calls draw with the client's view, if there is one. With the option CheckRender it returns [ErrWritten] if
 // draw has changed a state.
-func (c *Client) Render(draw func(View)) error {
-	v, ok := c.View()
+func (c *Client) Render(draw func(Interpolation)) error {
+	v, ok := c.Interpolation()
 	if !ok {
 		return nil
 	}

@@ -30,7 +30,7 @@ type Status struct {
 
 	// What the user sees of the connection. A client that runs ticks as they come, or sees views, does not measure it.
 	Watched     lockstep.Time // for how long the match has run here: not paused, and not held for players
-	Stalls      int           // times in it that the view stood still for more than 100 ms
+	Stalls      int           // times in it that the picture stood still for more than 100 ms
 	Corrections int           // times that another state of the same tick was shown, because a frame was late or an own command ran in another tick
 	Rollbacks   int           // times that the prediction began again: also for commands of others that came in time, and if nothing else was shown
 

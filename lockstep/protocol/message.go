@@ -1,6 +1,8 @@
 package protocol
 
 import (
+	"encoding/hex"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -162,3 +164,135 @@ const (
 
 // Valid reports whether r is one of the roles.
 func (r Role) Valid() bool { return r < roleCount }
+
+// An ErrorCode is the Code of a [KindError]: why a server refuses a message of a client.
+type ErrorCode uint8
+
+// The error codes. The first four end the connection, and so does a limit that is exceeded again and again.
+const (
+	ErrorMalformed ErrorCode = 1 // not a message, or not where it can stand
+	ErrorIdentity  ErrorCode = 2 // another protocol, game, build or schema
+	ErrorRefused   ErrorCode = 3 // the token is not known here
+	ErrorFull      ErrorCode = 4 // no seat or place is free
+	ErrorLimit     ErrorCode = 5 // a rate or a size
+	ErrorReport    ErrorCode = 6 // a checksum report that was not compared
+	ErrorRole      ErrorCode = 7 // only for players
+	ErrorInactive  ErrorCode = 8 // a warning: without a command the player soon loses its seat
+)
+
+var errorTexts = [...]string{"", "malformed", "identity", "refused", "full", "limit", "report", "role", "inactive"}
+
+func (c ErrorCode) String() string { return codeText(errorTexts[:], uint8(c)) }
+
+// A CloseCode says why a connection ends: the Code of a [KindClosing].
+type CloseCode uint8
+
+// The close codes.
+const (
+	CloseLeft      CloseCode = 1  // the client asked for it
+	CloseReplaced  CloseCode = 2  // another connection has the seat now
+	CloseSlow      CloseCode = 3  // too far behind, or reads too slowly
+	CloseTimeout   CloseCode = 4  // nothing was heard
+	CloseAbuse     CloseCode = 5  // limits were exceeded again and again
+	CloseKicked    CloseCode = 6  // removed by an admin or by policy
+	CloseEnded     CloseCode = 7  // the match is over
+	CloseShutdown  CloseCode = 8  // the server stops; come back later
+	CloseMalformed CloseCode = 9  // after error malformed
+	CloseRefused   CloseCode = 10 // after error identity, refused or full
+	CloseBusy      CloseCode = 11 // the seat is taken again too often, or there are too many strangers; come back later
+	CloseBanned    CloseCode = 12 // kept out, for the time that the text says
+	CloseInactive  CloseCode = 13 // no command for a long time, by the match's policy
+)
+
+var closeTexts = [...]string{
+	"", "left", "replaced", "slow", "timeout", "abuse", "kicked", "ended", "shutdown", "malformed", "refused", "busy", "banned", "inactive",
+}
+
+func (c CloseCode) String() string { return codeText(closeTexts[:], uint8(c)) }
+
+func codeText(texts []string, code uint8) string {
+	if code == 0 || int(code) >= len(texts) {
+		return fmt.Sprintf("code %d", code)
+	}
+	return texts[code]
+}
+
+// Reasons of a [KindHeld]: in the lobby of a match, and while it runs.
+const (
+	LobbyPlayers = "more players are awaited"
+	LobbyReady   = "not all players are ready"
+	LobbyBegins  = "the match begins"
+
+	HeldPaused    = "a player has paused the match"
+	HeldForSlow   = "the match waits for players who are behind or away"
+	HeldSlower    = "the match is slower for players whose machines are behind"
+	HeldForReturn = "the players have not come back yet" // after an interruption of the server
+)
+
+// An Outcome says what a machine whose state was wrong has computed when it was asked to compute the same ticks again.
+type Outcome uint8
+
+// The outcomes.
+const (
+	OutcomeUnknown  Outcome = iota // it was not asked, or did not answer
+	RightThisTime                  // its memory was altered, or its code has read something that is not in the state
+	WrongTheSameWay                // its rules, its build or its platform differ
+	ThirdResult                    // it computes something else each time: its rules are not deterministic
+)
+
+var outcomeTexts = [...]string{"unknown", "right this time", "wrong in the same way", "another result each time"}
+
+func (o Outcome) String() string { return outcomeTexts[o] }
+
+// OutcomeOf returns the outcome of computing a tick again: right is the state hash of the match, first what the machine
+// had computed, and again what it computed later, each time.
+func OutcomeOf(right, first uint64, again ...uint64) Outcome {
+	switch {
+	case len(again) == 0:
+		return OutcomeUnknown
+	case all(again, right):
+		return RightThisTime
+	case all(again, first):
+		return WrongTheSameWay
+	}
+	return ThirdResult
+}
+
+func all(hashes []uint64, one uint64) bool {
+	for _, h := range hashes {
+		if h != one {
+			return false
+		}
+	}
+	return true
+}
+
+// Subprotocols with which a client shows its session or its token already in the request for the WebSocket, so that a server which is
+// flooded from the client's address can tell it from the flood.
+const (
+	ShownSession = "samestep.session." // and the session in hexadecimal digits
+	ShownToken   = "samestep.token."   // and the same of the bytes of the token
+)
+
+// ShownID is the beginning of the subprotocol with which a client shows the id of its session, see [SessionID].
+const ShownID = "samestep.id."
+
+// SessionID returns a random number as the id of a session: of all the connections with which a client plays or watches a match. The
+// client draws it and shows it to its user, and the logs of all servers name it. It is no secret, and gives no right.
+func SessionID(random uint64) string { return fmt.Sprintf("%016x", random) }
+
+// IsSessionID reports whether a text has the form of a session's id.
+func IsSessionID(text string) bool {
+	return len(text) == 16 && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+// Shown returns the subprotocols that a client offers besides its own one. They do not replace the message auth.
+func Shown(token string, session SessionToken) (all []string) {
+	if session != (SessionToken{}) {
+		all = append(all, ShownSession+hex.EncodeToString(session[:]))
+	}
+	if token != "" {
+		all = append(all, ShownToken+hex.EncodeToString([]byte(token)))
+	}
+	return all
+}

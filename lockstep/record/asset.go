@@ -42,7 +42,6 @@ func NewAsset(name string, content []byte) (Asset, error) {
 	return a, a.Check()
 }
 
-// sumOf returns the SHA-256 of b in hexadecimal digits.
 func sumOf(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])

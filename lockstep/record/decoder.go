@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // A Decoder reads the records of one log, in order. Its first error stays.
@@ -131,7 +133,6 @@ func checkKnown(kind Kind, protocol uint32) error {
 	return nil
 }
 
-// header reads a header from its engine on.
 func (d *Decoder) header(protocol uint32) {
 	r := &d.r
 	h := &Header{
@@ -269,7 +270,6 @@ func (d *Decoder) optional(kind Kind) error {
 	return nil // unknown and optional: skipped
 }
 
-// words reads the body of a note or an event.
 func (d *Decoder) words(what string, name *string, body []byte) error {
 	d.in.Reset(body)
 	d.in.Array(3, 3)
@@ -337,4 +337,202 @@ func (d *Decoder) player(max Player) Player {
 		d.r.Fail("got player %d, want at most %d", p, MaxPlayers-1)
 	}
 	return p
+}
+
+// The contents of a log must fit its header: players have seats, and the configuration, the states and the payloads are
+// values of the header's own schemas. Tools without the game's code rely on it, and a game may panic on a player
+// without a seat. Errors do not wrap their causes: a value that ends too early does not mean that the log does.
+type contents struct {
+	seats Player
+	ours  bool // the commands of System are this engine's
+	state *state.Schema
+	ends  *state.Schema                 // of the result; nil if the rules have none
+	kinds map[CommandKind]*state.Schema // only looked up, never ranged over
+}
+
+// newContents returns the rules of a header for the records after it, or an error if the header contradicts itself.
+func newContents(h *Header) (*contents, error) {
+	if err := h.CheckSchemas(); err != nil {
+		return nil, fmt.Errorf("%w: %w: %w", ErrMalformed, pack.ErrLimit, err)
+	}
+	c := &contents{seats: Player(h.Settings.Players), ours: h.Engine == Engine, kinds: make(map[CommandKind]*state.Schema, len(h.Commands))}
+	config, err := state.ParseSchema(h.ConfigSchema)
+	if err != nil {
+		return nil, fmt.Errorf("%w: schema of the configuration: %v", ErrContent, err)
+	}
+	if err := config.Validate(h.Config); err != nil {
+		return nil, fmt.Errorf("%w: configuration: %v", ErrContent, err)
+	}
+	if c.state, err = state.ParseSchema(h.StateSchema); err != nil {
+		return nil, fmt.Errorf("%w: schema of the state: %v", ErrContent, err)
+	}
+	if len(h.ResultSchema) > 0 {
+		if c.ends, err = state.ParseSchema(h.ResultSchema); err != nil {
+			return nil, fmt.Errorf("%w: schema of the result: %v", ErrContent, err)
+		}
+	}
+	all := []*state.Schema{config, c.state}
+	if c.ends != nil {
+		all = append(all, c.ends)
+	}
+	for i := range h.Commands {
+		d := &h.Commands[i]
+		if c.kinds[d.Kind], err = state.ParseSchema(d.Schema); err != nil {
+			return nil, fmt.Errorf("%w: schema of command %q: %v", ErrContent, d.Name, err)
+		}
+		all = append(all, c.kinds[d.Kind])
+	}
+	if slices.ContainsFunc(all, (*state.Schema).Floats) {
+		return nil, fmt.Errorf("%w: a schema has floats, which no rules can have", ErrContent)
+	}
+	return c, nil
+}
+
+func (d *Decoder) seat(p Player) error {
+	if d.contents == nil || p == System || p < d.contents.seats {
+		return nil
+	}
+	return fmt.Errorf("%w: player %d in a match of %d seats", ErrContent, p, d.contents.seats)
+}
+
+func (d *Decoder) fits() error {
+	if d.contents == nil {
+		return nil
+	}
+	switch r := &d.rec; r.Kind {
+	case KindKeyframe:
+		for _, l := range r.Keyframe.Last {
+			if err := d.seat(l.Player); err != nil {
+				return fmt.Errorf("keyframe of tick %d: %w", r.Tick, err)
+			}
+		}
+		if err := d.contents.state.Validate(r.Keyframe.State); err != nil {
+			return fmt.Errorf("keyframe of tick %d: %w: %v", r.Tick, ErrContent, err)
+		}
+	case KindFrame:
+		return d.commands(&r.Frame)
+	case KindPanic:
+		return d.commands(&r.Panic.Frame)
+	case KindMismatch:
+		return d.seat(r.Player)
+	case KindEnd:
+		return d.result(r)
+	}
+	return nil
+}
+
+func (d *Decoder) result(r *Record) error {
+	if !r.ByRules {
+		return nil
+	}
+	if d.contents.ends == nil {
+		return fmt.Errorf("%w: the rules end a match, but have no result", ErrContent)
+	}
+	if len(r.Result) == 0 {
+		return nil
+	}
+	if err := d.contents.ends.Validate(r.Result); err != nil {
+		return fmt.Errorf("%w: result: %v", ErrContent, err)
+	}
+	return nil
+}
+
+func (d *Decoder) commands(f *Frame) error {
+	for i := range f.Commands {
+		c := &f.Commands[i]
+		if err := d.command(c); err != nil {
+			return fmt.Errorf("frame %d: command %d of player %d: %w", c.Tick, c.Sequence, c.Player, err)
+		}
+	}
+	return nil
+}
+
+func (d *Decoder) command(c *Command) error {
+	if c.Player == System {
+		return d.system(c)
+	}
+	if err := d.seat(c.Player); err != nil {
+		return err
+	}
+	schema := d.contents.kinds[c.Kind]
+	if schema == nil {
+		return fmt.Errorf("%w: %w %d", ErrContent, ErrUnknownKind, c.Kind)
+	}
+	if err := schema.Validate(c.Payload); err != nil {
+		return fmt.Errorf("%w: payload: %v", ErrContent, err)
+	}
+	return nil
+}
+
+// system checks a command of System. Commands of another engine have an unknown meaning and are not checked.
+func (d *Decoder) system(c *Command) error {
+	if !d.contents.ours {
+		return nil
+	}
+	value, err := SystemValue(c)
+	if err != nil {
+		return fmt.Errorf("%w: %v", ErrContent, err)
+	}
+	p, ok := about(value)
+	switch v := value.(type) {
+	case *Resumed:
+		ok = v.Player != System // System may resume a match that everybody has left
+	case *SpeedSet:
+		err = CheckSpeed(v.Percent)
+	case *InputDelaySet:
+		err = CheckInputDelay(Tick(v.Ticks))
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %v", ErrContent, err)
+	}
+	if ok && p >= d.contents.seats {
+		return fmt.Errorf("%w: it is about player %d in a match of %d seats", ErrContent, p, d.contents.seats)
+	}
+	return nil
+}
+
+// about returns the player that a command of System concerns, if there is one.
+func about(value any) (p Player, ok bool) {
+	switch v := value.(type) {
+	case *Joined:
+		return v.Player, true
+	case *Left:
+		return v.Player, true
+	case *Lost:
+		return v.Player, true
+	case *TakenOver:
+		return v.Player, true
+	case *Paused:
+		return v.Player, true
+	case *Resumed:
+		return v.Player, true
+	}
+	return 0, false
+}
+
+// SelfTestRecords writes a log with the smallest and largest numbers of each size, reads it, and writes it again. It
+// gives add each record both times, and reports whether it could read all of them.
+func SelfTestRecords(add func(record []byte)) bool {
+	var enc, copied Encoder
+	dec := Decoder{loose: true}
+	header := &Header{Protocol: Protocol, Engine: Engine, Game: "self", Build: "test", Settings: Settings{Seed: 1 << 63, Players: 250, TickMicros: TickPeriod(60), CheckEvery: 300, KeyframeEvery: 70000}}
+	frame := &Frame{Tick: 8}
+	kinds := [...]CommandKind{0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff}
+	for i, size := range []int{0, 1, 127, 128, 255, 256} {
+		frame.Commands = append(frame.Commands, Command{Tick: 8, Player: 1, Sequence: 1 + Sequence(i*i*i*i*i*i), Kind: kinds[i], Payload: make([]byte, size)})
+	}
+	for _, write := range []func(*Encoder) []byte{
+		func(e *Encoder) []byte { return e.Header(header) },
+		func(e *Encoder) []byte { return e.Keyframe(7, 1<<63, nil, []byte{1, 2, 3}) },
+		func(e *Encoder) []byte { return e.Frame(frame) },
+	} {
+		b := write(&enc)
+		add(b)
+		r, rest, err := dec.Decode(b)
+		if err != nil || len(rest) > 0 {
+			return false
+		}
+		add(copied.Record(r))
+	}
+	return true
 }

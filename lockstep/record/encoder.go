@@ -15,7 +15,6 @@ type Encoder struct {
 	note []byte
 }
 
-// begin starts a record of n values, its kind included.
 func (e *Encoder) begin(kind Kind, n int) {
 	if err := e.place(kind); err != nil {
 		panic("lockstep: Encoder: " + err.Error()) // the order of calls is the caller's
@@ -28,7 +27,6 @@ func (e *Encoder) begin(kind Kind, n int) {
 // Release frees the memory of the last record, which is no longer valid.
 func (e *Encoder) Release() { e.buf, e.w = nil, pack.Writer{} }
 
-// end returns the record that begin started.
 func (e *Encoder) end() []byte {
 	e.buf = e.w.Bytes()
 	return e.buf
@@ -144,7 +142,6 @@ func (e *Encoder) Mismatch(t Tick, p Player, hash uint64) []byte {
 	return e.end()
 }
 
-// back writes t, counted back from the last frame.
 func (e *Encoder) back(t Tick) {
 	if t > e.tick {
 		panic(fmt.Sprintf("lockstep: Encoder: checksum of tick %d after tick %d", t, e.tick)) // only sealed ticks have one
@@ -158,7 +155,6 @@ func (e *Encoder) Note(p Player, topic, text string) []byte { return e.words(Kin
 // Event encodes an event of the registry ([EventTypes]), with at most [MaxNote] bytes of text. Only who runs a match writes it.
 func (e *Encoder) Event(p Player, name, text string) []byte { return e.words(KindEvent, p, name, text) }
 
-// words encodes a note or an event.
 func (e *Encoder) words(kind Kind, p Player, name, text string) []byte {
 	e.w.Begin(e.note[:0])
 	e.w.Array(3)
@@ -257,4 +253,94 @@ func (e *Encoder) Record(r *Record) []byte {
 		return e.End(r.Text)
 	}
 	return nil
+}
+
+// A stream is the common knowledge of both ends of a log at a place in it: the ticks and sequences that records are
+// relative to. Encoder and Decoder advance it by the same methods, so they cannot diverge.
+type stream struct {
+	stage stage
+	tick  Tick          // of the last frame
+	last  [256]Sequence // of each player in the frames so far
+
+	contents *contents // rules for the records; nil before the header was read
+}
+
+type stage uint8
+
+const (
+	beforeHeader stage = iota
+	beforeKeyframe
+	running
+	ended
+)
+
+// place checks that a record of this kind is allowed here, and advances the stage.
+func (s *stream) place(kind Kind) error {
+	want := running
+	next := running
+	switch kind {
+	case KindHeader:
+		want, next = beforeHeader, beforeKeyframe
+	case KindKeyframe:
+		if s.stage == beforeKeyframe {
+			want = beforeKeyframe
+		}
+	case KindEnd:
+		next = ended
+	}
+	if s.stage != want {
+		return fmt.Errorf("%w: record %d %s", ErrOutOfPlace, kind, s.stage)
+	}
+	s.stage = next
+	return nil
+}
+
+func (s stage) String() string {
+	return [...]string{"before the header", "before the first keyframe", "after the first keyframe", "after the end"}[s]
+}
+
+func (s *stream) begin(t Tick, last []LastSequence) {
+	s.tick = t
+	clear(s.last[:])
+	for _, l := range last {
+		s.last[l.Player] = l.Sequence
+	}
+}
+
+func (s *stream) advance(n uint32) error {
+	if s.tick+Tick(n) < s.tick {
+		return fmt.Errorf("%w: tick %d + %d overflows", ErrOutOfPlace, s.tick, n)
+	}
+	s.tick += Tick(n)
+	return nil
+}
+
+// AppendLast appends the last sequence of each player that has one, by player.
+func (s *stream) AppendLast(dst []LastSequence) []LastSequence {
+	for p, seq := range s.last {
+		if seq > 0 {
+			dst = append(dst, LastSequence{Player(p), seq})
+		}
+	}
+	return dst
+}
+
+// Last returns the last sequence of player p, or 0.
+func (s *stream) Last(p Player) Sequence { return s.last[p] }
+
+// Tick returns the tick of the last frame.
+func (s *stream) Tick() Tick { return s.tick }
+
+func (s *stream) hasLast(last []LastSequence) bool {
+	i := 0
+	for p, seq := range s.last {
+		if seq == 0 {
+			continue
+		}
+		if i == len(last) || last[i] != (LastSequence{Player(p), seq}) {
+			return false
+		}
+		i++
+	}
+	return i == len(last)
 }

@@ -1,5 +1,11 @@
 package record
 
+import (
+	"io"
+	"iter"
+	"slices"
+)
+
 // A Kind says what a [Record] is. It is the first value of the record's bytes. A reader refuses unknown kinds below
 // FirstOptional and skips those from there on.
 type Kind uint8
@@ -19,24 +25,6 @@ const (
 	KindForeign   Kind = 65 // of an imported match: a line that has no other place; may be removed
 	KindPanic     Kind = 66 // a panic of the rules, with the frame that the log lacks because of it
 	KindEvent     Kind = 67 // by the host: what happens to the match or a seat outside of its ticks; may be removed
-)
-
-// Limits of records. A reader refuses more before it allocates memory for it.
-const (
-	MaxPayload       = 16 << 10  // bytes of one command's payload
-	MaxFrameCommands = 8192      // commands of one tick
-	MaxLobbyCommands = 1 << 17   // commands of tick 1 in a log of another engine, which has those of its lobby
-	MaxFrameBytes    = 4 << 20   // bytes of the payloads of one tick that a Coordinator accepts from players
-	MaxEmptyRun      = 1 << 16   // ticks of one KindEmpty
-	MaxStateSize     = 256 << 20 // bytes of one snapshot
-	MaxNote          = 1024      // bytes of one note's text
-	MaxStack         = 16 << 10  // bytes of the stack of a Panic
-	MaxResult        = 64 << 10  // canonical bytes of a match's result
-
-	MaxName    = 128     // bytes of a name: game, build, command, topic
-	MaxConfig  = 1 << 20 // bytes of a configuration
-	maxSchemas = 1 << 19 // bytes of all schema descriptions together
-	maxKinds   = 4096    // registered kinds of commands
 )
 
 // A Record is one entry of the log, decoded. Which fields are set depends on its Kind.
@@ -128,4 +116,108 @@ func KindOf(record []byte) Kind {
 		at++
 	}
 	return Kind(record[at])
+}
+
+// All iterates over the records that next returns, in the order of the log. Each is valid until the next one. [io.EOF]
+// ends the log; any other error comes last, with a nil record.
+//
+// Callers need no Kind to handle ticks. A record advances the match by [Record.Ticks], so a caller that only counts
+// skips a run of empty ticks in one step. [Record.Frames] and [Record.FrameAfter] give the ticks one by one, with the
+// commands of each. Records are not grouped by tick: the reader of a live match would get a tick only when the next one
+// comes, and any number of notes may follow a tick.
+func All(next func() (*Record, error)) iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		for {
+			r, err := next()
+			if err == io.EOF || !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Advances reports whether a record of this kind has ticks: whether it is a frame or a run of empty ticks.
+func (k Kind) Advances() bool { return k == KindFrame || k == KindEmpty }
+
+// Ticks returns by how many ticks the record advances the match: 1 for a frame, up to [MaxEmptyRun] for a run of empty
+// ticks, 0 for any other record. The last of them is r.Tick.
+func (r *Record) Ticks() Tick {
+	switch r.Kind {
+	case KindFrame:
+		return 1
+	case KindEmpty:
+		return Tick(r.Empty)
+	}
+	return 0
+}
+
+// FrameAfter returns the frame of the record's first tick after t, without commands in a run of empty ticks, or nil if
+// the record has none. A caller that stops inside a run goes on after its own tick. The frame is valid until the next
+// call.
+func (r *Record) FrameAfter(t Tick) *Frame {
+	n := r.Ticks()
+	if n == 0 || t >= r.Tick {
+		return nil
+	}
+	r.Frame.Tick = max(t, r.Tick-n) + 1
+	return &r.Frame
+}
+
+// Frames iterates over the frames of the record's ticks, in order. Each is valid until the next one.
+func (r *Record) Frames() iter.Seq[*Frame] {
+	return func(yield func(*Frame) bool) {
+		for t := r.Tick - r.Ticks(); t < r.Tick; t++ {
+			if !yield(r.FrameAfter(t)) {
+				return
+			}
+		}
+	}
+}
+
+// A Log takes the records of a match, in order. Replay writers, a [lockstep.Follower] and the sender to a peer are
+// logs.
+//
+// Append takes one record, whose bytes are valid until it returns. After an error, neither this record nor a later one
+// is in the log.
+type Log interface {
+	Append(record []byte) error
+}
+
+// Tee returns a Log that appends to each of logs in turn and stops at the first error. Put the log that must not miss a
+// record first: the others never get a record that it refused.
+func Tee(logs ...Log) Log { return tee(logs) }
+
+type tee []Log
+
+func (t tee) Append(record []byte) error {
+	for _, l := range t {
+		if err := l.Append(record); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A Tail is a Log in memory for late joiners: it keeps the header, the latest keyframe and the records after that.
+type Tail struct {
+	records [][]byte // the header, the keyframe, and those after it
+}
+
+// Append takes one record.
+func (t *Tail) Append(record []byte) error {
+	if KindOf(record) == KindKeyframe && len(t.records) > 0 {
+		t.records = t.records[:1]
+	}
+	t.records = append(t.records, slices.Clone(record))
+	return nil
+}
+
+// Join appends the kept records to l, which then has caught up with the match.
+func (t *Tail) Join(l Log) error {
+	for _, record := range t.records {
+		if err := l.Append(record); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -2,11 +2,14 @@ package inspect
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/internal/decimal"
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -53,7 +56,6 @@ func (s *Snapshot) ElementAt(index int) string {
 	return p.found
 }
 
-// layers are the places of a schema.
 type layers struct {
 	list   []Layer
 	number map[state.Node]int  // of the places
@@ -100,7 +102,6 @@ var (
 	vectors = []string{"vel", "velocity", "speed", "dir", "direction", "facing", "heading", "force", "accel", "acceleration", "delta", "offset", "step", "size", "half", "extent", "push", "norm", "normal"}
 )
 
-// role returns the role of a place by the last name of its path.
 func role(path string) string {
 	name := strings.ToLower(strings.TrimRight(path[strings.LastIndexByte(path, '.')+1:], "[]"))
 	switch {
@@ -148,7 +149,7 @@ func (p *placer) look(n state.Node, b []byte, of belongs) {
 		p.fields(n, b, of)
 		return
 	}
-	count, at := elements(n, b)
+	count, at := n.Elements(b)
 	b = b[at:]
 	for i := range count {
 		p.elements++
@@ -161,7 +162,7 @@ func (p *placer) look(n state.Node, b []byte, of belongs) {
 			inner.path = p.path
 		}
 		p.look(n.Elem(), b, inner)
-		b = b[size(n.Elem(), b):]
+		b = b[n.Elem().SizeOf(b):]
 	}
 }
 
@@ -174,7 +175,7 @@ func (p *placer) fields(n state.Node, b []byte, of belongs) {
 			p.path = strings.TrimPrefix(before+"."+f.Name(), ".")
 		}
 		p.look(f, b, of)
-		b = b[size(f, b):]
+		b = b[f.SizeOf(b):]
 	}
 }
 
@@ -192,7 +193,7 @@ func ownOf(n state.Node, b []byte, of belongs) belongs {
 				of.id = number(f, b)
 			}
 		}
-		b = b[size(f, b):]
+		b = b[f.SizeOf(b):]
 	}
 	return of
 }
@@ -212,21 +213,84 @@ func (p *placer) place(layer int, n state.Node, b []byte, of belongs) {
 		return
 	}
 	x, y := n.Field(0), n.Field(1)
-	for _, v := range [PlaceWords]float64{float64(layer), number(x, b), number(y, b[size(x, b):]), of.player, of.id, of.element} {
+	for _, v := range [PlaceWords]float64{float64(layer), number(x, b), number(y, b[x.SizeOf(b):]), of.player, of.id, of.element} {
 		p.dst = binary.LittleEndian.AppendUint64(p.dst, math.Float64bits(v))
 	}
 }
 
-// number returns an integer, which may have a fraction.
 func number(n state.Node, b []byte) float64 {
-	bytes, _ := n.Size()
-	var bits uint64
-	for i := range bytes {
-		bits |= uint64(b[i]) << (8 * i)
-	}
-	v := float64(bits)
-	if shift := 64 - 8*bytes; n.Kind().Signed() {
-		v = float64(int64(bits<<shift) >> shift)
+	size, _ := n.Size()
+	x := n.Unscaled(b[:size])
+	v := float64(x)
+	if n.Kind().Signed() {
+		v = float64(int64(x))
 	}
 	return math.Ldexp(v, -int(n.FractionBits()))
+}
+
+// A Form describes a kind of command: what a person enters to issue one. The page sends what was entered as JSON, which the
+// ReadJSON of the game's payload codec reads.
+type Form struct {
+	Kind lockstep.Kind `json:"kind"`
+	Name string        `json:"name"`
+	Root Field         `json:"root"`
+}
+
+// A Field is a part of a form, of a command or of a configuration.
+type Field struct {
+	Name   string  `json:"name"`
+	Type   string  `json:"type"` // "bool", "number", "text", "list" or "struct"
+	Whole  bool    `json:"whole"`
+	Min    string  `json:"min"` // of a number
+	Max    string  `json:"max"`
+	Place  bool    `json:"place"` // it has a place on the map: X and Y
+	Fixed  int     `json:"fixed"` // number of elements of a list that always has as many, or 0
+	Fields []Field `json:"fields"`
+	Elem   *Field  `json:"elem"` // of a list
+}
+
+// Forms returns the forms of a match's commands. The error is that of a schema in the header.
+func Forms(h *lockstep.Header) ([]Form, error) {
+	forms := make([]Form, 0, len(h.Commands))
+	for _, c := range h.Commands {
+		s, err := state.ParseSchema(c.Schema)
+		if err != nil {
+			return nil, fmt.Errorf("inspect: schema of command %q: %w", c.Name, err)
+		}
+		forms = append(forms, Form{c.Kind, c.Name, FieldOf(s)})
+	}
+	return forms, nil
+}
+
+// FieldOf returns the form of any values of a schema.
+func FieldOf(s *state.Schema) Field { return fieldOf(s.Root()) }
+
+func fieldOf(n state.Node) Field {
+	f := Field{Name: n.Name(), Fields: []Field{}}
+	switch k := n.Kind(); {
+	case k == state.Bool:
+		f.Type = "bool"
+	case k == state.String:
+		f.Type = "text"
+	case k.Integer():
+		f.Type, f.Whole = "number", n.FractionBits() == 0
+		f.Min, f.Max = rangeOf(n)
+	case k == state.Struct:
+		f.Type, f.Place = "struct", isPlace(n)
+		for i := range n.NumFields() {
+			f.Fields = append(f.Fields, fieldOf(n.Field(i)))
+		}
+	default:
+		elem := fieldOf(n.Elem())
+		f.Type, f.Fixed, f.Elem = "list", n.Len(), &elem
+	}
+	return f
+}
+
+func rangeOf(n state.Node) (least, most string) {
+	bytes, _ := n.Size()
+	if n.Kind().Signed() {
+		return string(decimal.Append(nil, math.MinInt64>>(64-8*bytes), n.FractionBits())), string(decimal.Append(nil, math.MaxInt64>>(64-8*bytes), n.FractionBits()))
+	}
+	return "0", string(decimal.AppendUint(nil, math.MaxUint64>>(64-8*bytes), n.FractionBits()))
 }

@@ -1,6 +1,10 @@
 package inspect
 
 import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -40,7 +44,6 @@ func (s *Snapshot) TakeBytes(schema *state.Schema, t lockstep.Tick, before, now 
 	s.before, s.now = append(s.before[:0], before...), append(s.now[:0], now...)
 }
 
-// use prepares for states of a schema.
 func (s *Snapshot) use(schema *state.Schema) {
 	if s.schema != schema {
 		s.schema, s.layers = schema, layersOf(schema)
@@ -61,7 +64,6 @@ func (s *Snapshot) Changes() state.Differences {
 	return d
 }
 
-// compare compares the two states once.
 func (s *Snapshot) compare() {
 	if s.compared || s.schema == nil {
 		return
@@ -85,4 +87,350 @@ func (s *Snapshot) compare() {
 	d.List = d.List[:min(len(d.List), shownChanges)]
 	d.Rename(s.schema.Names(s.before, s.now))
 	s.differences = d
+}
+
+const (
+	// group is the most elements that a row has: longer lists have rows for ranges of elements.
+	group = 1000
+
+	// maxRows limits the rows of one call, and maxOpen the open rows of a tree.
+	maxRows, maxOpen = 400, 200
+)
+
+// Open is the set of open rows of a tree, by path. The zero value has none.
+type Open struct{ paths map[string]bool }
+
+// Set opens or closes a row. It reports false if too many rows are open.
+func (o *Open) Set(path string, open bool) bool {
+	if !open {
+		delete(o.paths, path)
+		return true
+	}
+	if o.paths == nil {
+		o.paths = make(map[string]bool)
+	}
+	if len(o.paths) >= maxOpen && !o.paths[path] {
+		return false
+	}
+	o.paths[path] = true
+	return true
+}
+
+// Clear closes all rows.
+func (o *Open) Clear() { clear(o.paths) }
+
+// A Row is a line of the tree.
+type Row struct {
+	Path    string `json:"path"` // as [state.Schema.Lookup] takes it; a range of elements ends with "[0…999]"
+	Name    string `json:"name"`
+	Depth   int    `json:"depth"`
+	Value   string `json:"value"`
+	Leaf    bool   `json:"leaf"`
+	Open    bool   `json:"open"`
+	Changed bool   `json:"changed"` // since the tick before
+}
+
+// Rows returns at most n rows of the tree, from a row on, and the number of all rows.
+func (s *Snapshot) Rows(o *Open, from, n int) (rows []Row, total int) {
+	rows = []Row{}
+	if s.schema == nil {
+		return rows, 0
+	}
+	s.compare()
+	w := &walk{snapshot: s, open: o.paths, from: max(from, 0), rows: rows}
+	w.to = w.from + min(max(n, 0), maxRows)
+	root := s.schema.Root()
+	w.fields(root, s.now, "", 0)
+	return w.rows, w.at
+}
+
+// Reveal opens everything around a path, as [state.Schema.Lookup] takes it, and returns the number of its row, or -1 if there is no
+// such row.
+func (s *Snapshot) Reveal(o *Open, path string) int {
+	if s.schema == nil {
+		return -1
+	}
+	v, err := s.schema.Lookup(s.now, path)
+	if err != nil {
+		return -1
+	}
+	path = v.Path // with indexes in place of IDs
+	for at := 1; at < len(path); at++ {
+		if path[at] == '.' || path[at] == '[' {
+			s.openRanges(o, path, at)
+			o.Set(path[:at], true)
+		}
+	}
+	w := &walk{snapshot: s, open: o.paths, want: path, found: -1}
+	w.fields(s.schema.Root(), s.now, "", 0)
+	return w.found
+}
+
+// openRanges opens the ranges around an index of a path, which begins at a bracket.
+func (s *Snapshot) openRanges(o *Open, path string, at int) {
+	if path[at] != '[' {
+		return
+	}
+	end := strings.IndexByte(path[at:], ']')
+	index, err := strconv.Atoi(path[at+1 : at+max(end, 1)])
+	list, lerr := s.schema.Lookup(s.now, path[:at])
+	if err != nil || lerr != nil || leaf(list.Node) || list.Node.Kind() == state.Struct {
+		return
+	}
+	from := 0
+	to, _ := list.Node.Elements(list.Bytes)
+	for width := widthOf(to - from); width > 1; width = widthOf(to - from) {
+		from += (index - from) / width * width
+		to = min(from+width, to)
+		o.Set(rangePath(path[:at], from, to), true)
+	}
+}
+
+// widthOf returns the number of elements of each row of a list or range: 1, or a power of group.
+func widthOf(elems int) int {
+	width := 1
+	for elems > group*width {
+		width *= group
+	}
+	return width
+}
+
+func rangePath(list string, from, to int) string { return fmt.Sprintf("%s[%d…%d]", list, from, to-1) }
+
+// A walk goes through the rows of a tree, and keeps those of a window.
+type walk struct {
+	snapshot *Snapshot
+	open     map[string]bool
+	from, to int
+	at       int // number of the next row
+	rows     []Row
+	want     string // the path to look for
+	found    int
+}
+
+// row goes to a row, and reports whether it is open.
+func (w *walk) row(n state.Node, b []byte, path, name string, depth int) bool {
+	open := w.open[path] && !leaf(n)
+	if w.at >= w.from && w.at < w.to {
+		w.rows = append(w.rows, Row{path, name, depth, summary(n, b), leaf(n), open, w.snapshot.changed[path]})
+	}
+	if path == w.want {
+		w.found = w.at
+	}
+	w.at++
+	return open
+}
+
+func (w *walk) value(n state.Node, b []byte, path, name string, depth int) {
+	if !w.row(n, b, path, name, depth) {
+		return
+	}
+	if n.Kind() == state.Struct {
+		w.fields(n, b, path, depth+1)
+		return
+	}
+	elems, at := n.Elements(b)
+	w.elements(n.Elem(), b[at:], path, 0, elems, depth+1)
+}
+
+func (w *walk) fields(n state.Node, b []byte, path string, depth int) {
+	for i := range n.NumFields() {
+		f := n.Field(i)
+		inner := f.Name()
+		if path != "" {
+			inner = path + "." + inner
+		}
+		w.value(f, b, inner, f.Name(), depth)
+		b = b[f.SizeOf(b):]
+	}
+}
+
+// elements goes through the elements from one index up to another, of which b has the first.
+func (w *walk) elements(elem state.Node, b []byte, path string, from, to, depth int) {
+	width := widthOf(to - from)
+	for i := from; i < to; i += width {
+		if width == 1 {
+			name := "[" + strconv.Itoa(i) + "]"
+			w.value(elem, b, path+name, name, depth)
+			b = b[elem.SizeOf(b):]
+			continue
+		}
+		end := min(i+width, to)
+		inner := rangePath(path, i, end)
+		if w.at >= w.from && w.at < w.to {
+			w.rows = append(w.rows, Row{Path: inner, Name: inner[len(path):], Depth: depth, Value: strconv.Itoa(end-i) + " elements", Open: w.open[inner]})
+		}
+		w.at++
+		if w.open[inner] {
+			w.elements(elem, b, path, i, end, depth+1)
+		}
+		b = b[sizeOf(elem, end-i, b):]
+	}
+}
+
+// maxHits limits the results of a search, and maxSearched the fields that it looks at.
+const maxHits, maxSearched = 200, 400_000
+
+// A Hit is a field that a search has found.
+type Hit struct {
+	Path  string `json:"path"`
+	Value string `json:"value"`
+}
+
+// Found are the results of a search.
+type Found struct {
+	Hits     []Hit `json:"hits"`     // in the order of the state
+	Searched int   `json:"searched"` // number of fields
+	More     bool  `json:"more"`     // there are more results, or more fields
+}
+
+// Search looks for fields whose path with indexes and value, as in "Units[3].Health = 12", have all words of a query. Upper and lower
+// case are the same.
+func (s *Snapshot) Search(query string) Found {
+	f := &finder{Found: Found{Hits: []Hit{}}}
+	for word := range strings.FieldsSeq(strings.ToLower(query)) {
+		f.words = append(f.words, []byte(word))
+	}
+	if len(f.words) > 0 && s.schema != nil {
+		f.look(s.schema.Root(), s.now)
+		name := s.schema.Names(s.now)
+		for i := range f.Hits {
+			f.Hits[i].Path = name(f.Hits[i].Path)
+		}
+	}
+	return f.Found
+}
+
+// A finder walks through a state. Its path and line are reused for each field.
+type finder struct {
+	Found
+	words [][]byte
+	path  []byte
+	line  []byte
+}
+
+// look looks at a value and returns the bytes after it, or nil if it has looked enough.
+func (f *finder) look(n state.Node, b []byte) []byte {
+	before := len(f.path)
+	defer func() { f.path = f.path[:before] }()
+	switch {
+	case leaf(n):
+		return f.leaf(n, b)
+	case n.Kind() == state.Struct:
+		for i := range n.NumFields() {
+			field := n.Field(i)
+			if before > 0 {
+				f.path = append(f.path, '.')
+			}
+			f.path = append(f.path, field.Name()...)
+			if b = f.look(field, b); b == nil {
+				return nil
+			}
+			f.path = f.path[:before]
+		}
+		return b
+	}
+	elems, at := n.Elements(b)
+	b = b[at:]
+	for i := range elems {
+		f.path = append(strconv.AppendInt(append(f.path, '['), int64(i), 10), ']')
+		if b = f.look(n.Elem(), b); b == nil {
+			return nil
+		}
+		f.path = f.path[:before]
+	}
+	return b
+}
+
+func (f *finder) leaf(n state.Node, b []byte) []byte {
+	if f.Searched == maxSearched || len(f.Hits) == maxHits {
+		f.More = true
+		return nil
+	}
+	f.Searched++
+	value := text(n, b)
+	f.line = append(append(append(f.line[:0], f.path...), " = "...), value...)
+	line := bytes.ToLower(f.line)
+	for _, word := range f.words {
+		if !bytes.Contains(line, word) {
+			return b[n.SizeOf(b):]
+		}
+	}
+	f.Hits = append(f.Hits, Hit{string(f.path), value})
+	return b[n.SizeOf(b):]
+}
+
+// maxText limits the text of one value, in bytes.
+const maxText = 200
+
+// count reads the length of a string or slice.
+func count(b []byte) int { return int(binary.LittleEndian.Uint32(b)) }
+
+// sizeOf returns the size of the first elements of an array or slice.
+func sizeOf(elem state.Node, elems int, b []byte) int {
+	if each, fixed := elem.Size(); fixed {
+		return elems * each
+	}
+	at := 0
+	for range elems {
+		at += elem.SizeOf(b[at:])
+	}
+	return at
+}
+
+func leaf(n state.Node) bool { return n.Kind() <= state.String || n.Kind().Float() }
+
+func text(n state.Node, b []byte) string {
+	if n.Kind() == state.String {
+		whole := count(b)
+		clipped := min(whole, maxText)
+		return strings.ToValidUTF8(quoted(b[4:4+clipped], whole > clipped), "\uFFFD")
+	}
+	return state.Value{Node: n, Bytes: b}.String()
+}
+
+func quoted(b []byte, more bool) string {
+	if more {
+		return strconv.Quote(string(b)) + "…"
+	}
+	return strconv.Quote(string(b))
+}
+
+// summary returns a value in one line of about maxText bytes at most.
+func summary(n state.Node, b []byte) string {
+	switch n.Kind() {
+	case state.Struct:
+		return string(appendFields(nil, n, b))
+	case state.Array, state.Slice:
+		elems, _ := n.Elements(b)
+		if elems == 1 {
+			return "1 element"
+		}
+		return strconv.Itoa(elems) + " elements"
+	}
+	return text(n, b)
+}
+
+// appendFields appends the fields of a struct, up to a limit.
+func appendFields(dst []byte, n state.Node, b []byte) []byte {
+	for i := range n.NumFields() {
+		f := n.Field(i)
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		if len(dst) > maxText/2 {
+			return append(dst, "…"...)
+		}
+		dst = append(append(dst, f.Name()...), ": "...)
+		switch {
+		case f.Kind() == state.Struct && f.NumFields() <= 3:
+			dst = append(appendFields(append(dst, '{'), f, b), '}')
+		case f.Kind() == state.Struct:
+			dst = append(dst, "{…}"...)
+		default:
+			dst = append(dst, summary(f, b)...)
+		}
+		b = b[f.SizeOf(b):]
+	}
+	return dst
 }

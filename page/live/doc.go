@@ -2,7 +2,7 @@
 // second, so nothing calls it.
 //
 //	m := live.Join(ctx, "wss://host/matches/duel/play", token, game, live.Options{})
-//	m.See(func(c *player.Client, v player.View) { draw(v.Current) })
+//	m.See(func(c *player.Client, v player.Interpolation) { draw(v.Current) })
 //	m.Submit(&Move{…})
 //	status, ok := m.Status() // encoded as JSON for the page
 //

@@ -14,14 +14,6 @@ import (
 // maxLines limits the waiting lines of news. Older ones are dropped.
 const maxLines = 64
 
-// A Line is a piece of news.
-type Line struct {
-	Sort   string `json:"sort"`   // "chat", "problem", "link", "desync", "seat", the topic of a note, the name of an event, or a sort of the game
-	Player int    `json:"player"` // its author or subject; -1 without one
-	Text   string `json:"text"`
-}
-
-// news collects lines and states for the next Status.
 type news struct {
 	words func(detail string) string // why the game refused a command; nil shows the detail as it is
 
@@ -61,7 +53,6 @@ func plain(err error) string {
 	return text
 }
 
-// take processes an event of the session.
 func (n *news) take(event any) {
 	switch e := event.(type) {
 	case player.Note:
@@ -104,7 +95,6 @@ func (n *news) take(event any) {
 	}
 }
 
-// note tells what a player's note says, in words for people.
 func (n *news) note(e *player.Note) {
 	text := e.Text
 	if e.Topic == record.TopicReady {
@@ -115,7 +105,6 @@ func (n *news) note(e *player.Note) {
 	n.line(e.Topic, int(e.Player), text)
 }
 
-// event tells what the server says, in words for people.
 func (n *news) event(e *player.HostEvent) {
 	switch e.Event {
 	case record.EventReason, record.EventPresence: // a SeatChanged says both
@@ -167,7 +156,6 @@ func (n *news) explained(e *player.Explained) {
 	}
 }
 
-// refusal returns why a command was rejected.
 func (n *news) refusal(r *lockstep.Receipt) string {
 	switch {
 	case r.Detail == "":
@@ -178,7 +166,6 @@ func (n *news) refusal(r *lockstep.Receipt) string {
 	return r.Detail
 }
 
-// connection processes an event of the connection.
 func (n *news) connection(event any) {
 	l := &n.link
 	switch e := event.(type) {
@@ -264,7 +251,6 @@ func (n *news) held(e *player.Held) {
 	}
 }
 
-// refused shows an error of the server.
 func (n *news) refused(e *player.ServerError) {
 	switch e.Code {
 	case protocol.ErrorRefused:
@@ -289,7 +275,6 @@ func (n *news) refused(e *player.ServerError) {
 	n.link.State = "failed"
 }
 
-// closing shows why the server ended the connection.
 func (n *news) closing(e *player.ServerClosing) {
 	if e.RetryAfter > 0 {
 		n.line("link", -1, "the server closes the connection: "+e.Text)

@@ -1,8 +1,8 @@
 package live
 
 import (
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // A Status is what every page shows as text, whatever the game.
@@ -17,6 +17,13 @@ type Status struct {
 
 	Mismatch *Mismatch `json:"mismatch"` // the latest; nil while there was none
 	Checks   []Check   `json:"checks"`   // the latest, oldest first
+}
+
+// A Line is a piece of news.
+type Line struct {
+	Sort   string `json:"sort"`   // "chat", "problem", "link", "desync", "seat", the topic of a note, the name of an event, or a sort of the game
+	Player int    `json:"player"` // its author or subject; -1 without one
+	Text   string `json:"text"`
 }
 
 // A Seat is a seat of the match.
@@ -71,68 +78,81 @@ type Net struct {
 	TotalOut    uint64 `json:"total_out"`
 }
 
-// Status returns the state of the match for the page, and takes the news. It reports false while the session is closing.
-func (m *Match) Status() (s Status, ok bool) {
-	ok = m.Do(func(c *player.Client) { s = m.StatusOf(c) })
-	return s, ok
+// holds are the sorts of a Link's Hold by the reason. The server's own reasons have none.
+var holds = map[string]string{
+	protocol.LobbyPlayers: "players", protocol.LobbyReady: "ready", protocol.LobbyBegins: "begins", protocol.HeldPaused: "paused",
+	protocol.HeldForSlow: "slow", protocol.HeldSlower: "slower", protocol.HeldForReturn: "return", player.LinkStalled: "stalled", "": "",
 }
 
-// StatusOf is [Match.Status] in the session's goroutine.
-func (m *Match) StatusOf(c *player.Client) Status {
-	n := &m.news
-	s := Status{Net: netOf(c), Lines: append([]Line{}, n.lines...), Link: n.link, Mismatch: n.differ}
-	s.Net.Session = m.id
-	n.lines = n.lines[:0]
-	now := m.now()
-	if n.link.Held != "" {
-		s.Link.SinceMS = max(0, (now - n.since).Milliseconds())
-	}
-	if n.until > 0 {
-		s.Link.UntilMS = max(0, (n.until - now).Milliseconds())
-	}
-	if n.lostAt > 0 {
-		s.Link.LostMS = (now - n.lostAt).Milliseconds()
-	}
-	s.Checks = checksOf(c)
-	s.Seats = []Seat{}
-	for _, seat := range c.Seats() {
-		s.Seats = append(s.Seats, Seat{int(seat.Player), seat.Name, seat.Presence.String(), seat.Ready})
-	}
-	if n.retry > 0 {
-		s.Link.RetryMS = max(0, (n.retry - now).Milliseconds())
-	}
-	if n.desync.Tick != 0 || n.desync.Planted != "" {
-		d := n.desync
-		s.Desync = &d
-	}
-	if _, ok := c.View(); ok {
-		h := c.Header()
-		s.Match = &Facts{ID: h.Match.String(), Players: h.Settings.Players, TickMicros: h.Settings.TickMicros, CheckEvery: h.Settings.CheckEvery}
-		s.Net.BehindMS = h.Settings.Micros(max(0, int64(s.Net.ServerTick)-int64(s.Net.Tick))) / 1000
-		if n.link.Lobby {
-			s.Match.Configuration, s.Match.Whole = m.configuration.of(m.game, h)
-		}
-	} else if sight, ok := c.Sight(); ok {
-		s.Views = sight.Viewer
-		s.Match = &Facts{ID: m.options.ID, Players: sight.Players, TickMicros: uint32(sight.Period)}
-		s.Net.BehindMS = (lockstep.Time(max(s.Net.ServerTick, s.Net.Tick)-s.Net.Tick) * sight.Period).Milliseconds()
-	}
-	return s
+// A Link is the state of the connection.
+type Link struct {
+	State   string `json:"state"` // "connecting", "joining", "syncing", "live", "lost", "ended" or "failed"
+	Text    string `json:"text"`
+	Attempt int    `json:"attempt"`  // after a loss
+	RetryMS int64  `json:"retry_ms"` // to the next attempt
+	Bytes   uint32 `json:"bytes"`    // received bytes of the state
+	Total   uint32 `json:"total"`
+	Tick    uint32 `json:"tick"`   // simulated while catching up
+	Target  uint32 `json:"target"` // the last tick to catch up to
+	Losses  int    `json:"losses"`
+	LostMS  int64  `json:"lost_ms"`  // for how long there has been no connection; 0 with one
+	GaveUp  bool   `json:"gave_up"`  // to connect; the page may join again
+	Held    string `json:"held"`     // why the match stands still or is slower; "" if it does not
+	Hold    string `json:"hold"`     // the sort of that: "players", "ready", "begins", "paused", "slow", "slower", "return", "stalled", or "server" for its own reasons
+	HeldFor []int  `json:"held_for"` // seats
+	SinceMS int64  `json:"since_ms"` // for how long
+	UntilMS int64  `json:"until_ms"` // the longest time until it goes on; 0 if nobody knows
+	Lobby   bool   `json:"lobby"`    // it has not begun
+	Refused bool   `json:"refused"`  // the server does not know the token
+	Views   bool   `json:"views"`    // the server refuses the page because it must ask for views
 }
 
-func netOf(c *player.Client) Net {
-	s := c.Status()
-	n := Net{
-		Stage: s.Stage.String(), Seat: int(s.Seat), Tick: uint32(s.Tick), ServerTick: uint32(s.ServerTick), Predicted: uint32(s.Predicted),
-		InputDelay: uint32(s.InputDelay), Backlog: uint32(s.Backlog), Speed: s.Speed,
-		RoundTripUS: int64(s.RoundTrip), JitterUS: int64(s.Jitter), DelayUS: int64(s.RenderDelay),
-		Agreed: s.Agreed, Differing: s.Differing, Unanswered: s.Unanswered,
-		WatchedMS: s.Watched.Milliseconds(), Stalls: s.Stalls, Corrections: s.Corrections, LateFrames: s.LateFrames,
-		Datagrams: s.Datagrams, LossInPPM: s.LossIn, LossOutPPM: s.LossOut, Repeats: s.Repeats,
-		In: s.BytesInRate, Out: s.BytesOutRate, TotalIn: s.BytesIn, TotalOut: s.BytesOut,
-	}
-	if s.Seat == lockstep.System {
-		n.Seat = -1
-	}
-	return n
+// A Check is what this client knows about the checksums of a tick. A player of which it has none has agreed, or has not reported one.
+type Check struct {
+	Tick      uint32      `json:"tick"`
+	Ours      string      `json:"ours"`      // 16 hexadecimal digits; "" if it was not compared
+	Match     string      `json:"match"`     // the one that the match agrees on; "" if that is not known
+	Differing []Differing `json:"differing"` // this client among them
+}
+
+// Differing is a player's checksum that is not the match's.
+type Differing struct {
+	Player int    `json:"player"` // the seat
+	Hash   string `json:"hash"`
+}
+
+// A Desync describes this client's last desync.
+type Desync struct {
+	Planted string  `json:"planted"` // the field that was corrupted on purpose; "" for none
+	At      uint32  `json:"at"`      // the tick of that
+	Tick    uint32  `json:"tick"`    // of the mismatching check; 0 before
+	Agreed  uint32  `json:"agreed"`  // the last check that agreed, as far as known
+	Section string  `json:"section"` // the first different section; "" if unknown
+	Seen    uint32  `json:"seen"`    // the tick of the comparison of both states; 0 before
+	Fields  []Field `json:"fields"`  // the first different fields
+	Total   int     `json:"total"`   // number of different fields
+	Again   string  `json:"again"`   // what computing the ticks again has shown, as [protocol.Outcome.String] has it; "" before
+	From    uint32  `json:"from"`    // the tick with whose state that began
+	Healed  uint32  `json:"healed"`  // the check that agreed again; 0 before
+	Number  int     `json:"number"`  // of desyncs so far
+}
+
+// A Mismatch says whose states differ, as everybody in the match hears it.
+type Mismatch struct {
+	Tick   uint32      `json:"tick"`
+	Groups []Reporters `json:"groups"`
+}
+
+// Reporters are the players with one checksum.
+type Reporters struct {
+	Hash    string `json:"hash"`    // 16 hexadecimal digits
+	Agreed  bool   `json:"agreed"`  // it is the match's, whose players are not listed
+	Players []int  `json:"players"` // by seat
+}
+
+// A Field is a field that differs.
+type Field struct {
+	Path   string `json:"path"`
+	Ours   string `json:"ours"`
+	Theirs string `json:"theirs"`
 }

@@ -79,19 +79,6 @@ func (v *Viewer) Compare(other *Viewer) error {
 	return nil
 }
 
-// sumOf returns the sum of the module that a file names, or nil.
-func sumOf(r *replay.Reader) *replay.RulesSum {
-	if r == nil {
-		return nil
-	}
-	rules, err := r.Rules()
-	if err != nil || rules == nil {
-		return nil // Open says what is wrong
-	}
-	return &rules.Sum
-}
-
-// differ reports whether both name a module, and not the same.
 func differ(a, b *replay.RulesSum) bool { return a != nil && b != nil && *a != *b }
 
 // logsAgree returns the last tick before the first check that differs, at which both logs have the same checksum.
@@ -250,7 +237,6 @@ func (v *Viewer) Comparison() *Comparison {
 	return c
 }
 
-// commandsDiffer returns the first tick whose commands differ.
 func (v *Viewer) commandsDiffer(other *Viewer) (lockstep.Tick, bool) {
 	for i := range v.commands {
 		a := &v.commands[i]

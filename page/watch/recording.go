@@ -68,7 +68,6 @@ type silence struct {
 	silent bool
 }
 
-// silence takes an event of a recording of another engine.
 func (r *recording) silence(rec *record.Record) {
 	if r.recorded != nil && rec.Event == record.EventReports {
 		r.silences = append(r.silences, silence{rec.Tick, rec.Player, rec.Text != "yes"})
@@ -78,7 +77,6 @@ func (r *recording) silence(rec *record.Record) {
 // ErrForeign is returned for a recording of another engine, which has no game to play it. See [OpenRecording].
 var ErrForeign = errors.New("watch: the replay is a recording of another engine, which the page of samestep serve --game minimal shows")
 
-// read reads all records of a file, without the states of keyframes.
 func read(file []byte) (*recording, *replay.Reader, error) {
 	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
@@ -112,7 +110,6 @@ func (r *recording) complete() (err error) {
 	return err
 }
 
-// gameOf returns the game of a header.
 func gameOf(h *lockstep.Header, games []*lockstep.Game) (*lockstep.Game, error) {
 	reason := fmt.Errorf("watch: the replay is of the game %q, and this program has none", h.Game)
 	for i, g := range games {
@@ -173,7 +170,6 @@ func (r *recording) add(rec *record.Record) error {
 	return nil
 }
 
-// line takes a line of a recording of another engine.
 func (r *recording) line(rec *record.Record) error {
 	if r.recorded == nil {
 		return nil
@@ -199,7 +195,6 @@ func (r *recording) check(t lockstep.Tick, hash uint64) {
 	}
 }
 
-// commandsAt returns the commands of a tick.
 func (r *recording) commandsAt(t lockstep.Tick) []lockstep.Command {
 	return r.commands[r.firstAt(t):r.firstAt(t+1)]
 }
@@ -209,11 +204,127 @@ func (r *recording) firstAt(t lockstep.Tick) int {
 	return sort.Search(len(r.commands), func(i int) bool { return r.commands[i].Tick >= t })
 }
 
-// checkAt returns the log's checksum of a tick.
 func (r *recording) checkAt(t lockstep.Tick) (uint64, bool) {
 	i, found := slices.BinarySearchFunc(r.checks, t, func(c check, t lockstep.Tick) int { return cmp.Compare(c.tick, t) })
 	if !found {
 		return 0, false
 	}
 	return r.checks[i].hash, true
+}
+
+// Recorded describes a recording of another engine.
+type Recorded struct {
+	States int    `json:"states"`
+	Type   string `json:"type"` // of the states, as text, or ""
+}
+
+// ErrSimulated is returned for a replay that is no recording of another engine. See [Open].
+var ErrSimulated = errors.New("watch: the replay is no recording of another engine")
+
+// maxBundled is the size of the replay in a bundle, in bytes.
+const maxBundled = 256 << 20
+
+func isBundle(file []byte) bool { return bytes.HasPrefix(file, []byte("PK\x03\x04")) }
+
+// A Known is a game whose rules a page has.
+type Known struct {
+	*lockstep.Game
+	Sum    replay.RulesSum // of the module with the rules; zeros for rules of the program itself
+	InFile bool            // the module was in a replay
+}
+
+// Fitting returns the games with which the match in a file may be watched: that of the module that the file names, or else those of
+// the program. If it names none, those of all modules that were not in a replay fit, too.
+func Fitting(file []byte, all ...Known) (games []*lockstep.Game) {
+	r, h := beginning(file)
+	if h == nil {
+		r = nil
+	}
+	sum := sumOf(r)
+	if sum != nil {
+		for _, k := range all {
+			if k.Sum == *sum {
+				games = append(games, k.Game)
+			}
+		}
+	}
+	if len(games) > 0 {
+		return games
+	}
+	for _, k := range all {
+		if k.Sum == (replay.RulesSum{}) || sum == nil && !k.InFile {
+			games = append(games, k.Game)
+		}
+	}
+	return games
+}
+
+// A Need is a match whose rules are needed to watch its file.
+type Need struct {
+	Game   string `json:"game"`
+	Build  string `json:"build"`
+	Sum    string `json:"sum"`    // of the module with them, if the file names it
+	Module bool   `json:"module"` // whether the file has them
+}
+
+// NeedOf returns what is needed to watch a file besides the games, or nil. It is nil of a file that [Open] refuses anyway.
+func NeedOf(file []byte, all ...Known) *Need {
+	r, h := beginning(file)
+	if h == nil || h.Engine != lockstep.Engine || slices.ContainsFunc(Fitting(file, all...), func(g *lockstep.Game) bool { return g.CheckIdentity(h) == nil }) {
+		return nil
+	}
+	n := &Need{Game: h.Game, Build: h.Build}
+	if rules, err := r.Rules(); err == nil && rules != nil {
+		n.Sum, n.Module = rules.Sum.String(), rules.SizeBytes > 0
+	}
+	return n
+}
+
+// ModuleOf returns the module of rules in a file, or nil.
+func ModuleOf(file []byte) ([]byte, error) {
+	r, h := beginning(file)
+	if h == nil {
+		return nil, nil
+	}
+	rules, err := r.Rules()
+	if err != nil || rules == nil {
+		return nil, err
+	}
+	return rules.Module()
+}
+
+func beginning(file []byte) (*replay.Reader, *lockstep.Header) {
+	if isBundle(file) {
+		b, err := replay.OpenBundle(bytes.NewReader(file), int64(len(file)))
+		if err != nil {
+			return nil, nil
+		}
+		if file, err = b.Replay(maxBundled); err != nil {
+			return nil, nil
+		}
+	}
+	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		return nil, nil
+	}
+	for first, err := range r.All() {
+		if err != nil || first.Kind != record.KindHeader {
+			break
+		}
+		h := *first.Header
+		return r, &h
+	}
+	return nil, nil
+}
+
+// sumOf returns the sum of the module that a file names, or nil.
+func sumOf(r *replay.Reader) *replay.RulesSum {
+	if r == nil {
+		return nil
+	}
+	rules, err := r.Rules()
+	if err != nil || rules == nil {
+		return nil // Open says what is wrong
+	}
+	return &rules.Sum
 }

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // A Viewer is at a tick of a replay. It belongs to one goroutine.
@@ -60,7 +62,116 @@ const (
 	shownTicks = 60
 )
 
-// openReplay opens a replay that is no bundle.
+// Open reads a whole replay file, keeps its bytes, and goes to its first tick. It plays a torn or damaged file up to
+// the fault (see [About]). The replay is of one of the games: otherwise the error wraps a [*lockstep.IdentityError] of the
+// game with the same name, or else of the first one. A file without a first state is [ErrEmpty]. Of a bundle of a desync, the
+// Viewer shows the match, and [Viewer.Other] the state of the player; of one of a panic, it shows the match up to there, and About says
+// the panic.
+func Open(file []byte, games ...*lockstep.Game) (*Viewer, error) {
+	if isBundle(file) {
+		return openBundle(file, games)
+	}
+	return openReplay(file, games)
+}
+
+// openBundle opens a bundle. The other viewer has the player's states where the bundle has them, and simulates from them with the
+// commands of the match.
+func openBundle(file []byte, games []*lockstep.Game) (*Viewer, error) {
+	b, err := replay.OpenBundle(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		return nil, err
+	}
+	match, err := b.Replay(maxBundled)
+	if err != nil {
+		return nil, err
+	}
+	v, err := openReplay(match, games)
+	if err != nil {
+		return nil, err
+	}
+	m := &b.Manifest
+	if p := m.Panic; p != nil {
+		v.damage = fmt.Errorf("the rules panicked in tick %d: %s", m.Tick, p.Text)
+		if m.Player != lockstep.System {
+			v.damage = fmt.Errorf("the rules panicked on the machine of player %d in tick %d: %s", m.Player, m.Tick, p.Text)
+		}
+		return v, nil
+	}
+	other, err := openReplay(match, games)
+	if err != nil {
+		return nil, err
+	}
+	if err := other.give(b); err != nil {
+		return nil, err
+	}
+	if err := v.Compare(other); err != nil {
+		return nil, err
+	}
+	v.pair.commands = nil // they have the same
+	v.pair.note = fmt.Sprintf("The bundle has no state of player %d. Its checksum of tick %d differed.", m.Player, m.Tick)
+	if len(other.given) > 0 {
+		first := other.given[0].tick
+		v.pair.same = max(first, v.First()+1) - 1
+		v.pair.note = fmt.Sprintf("Player %d sent its state of tick %d. From there on it is simulated with the commands of the match; before, the match is shown. Both last agreed at tick %d.", m.Player, first, m.Agreed)
+	}
+	return v, nil
+}
+
+func (v *Viewer) give(b *replay.Bundle) error {
+	for _, x := range b.Manifest.Exhibits {
+		if x.Player == "" || x.Tick < v.First() || x.Tick > v.last {
+			continue
+		}
+		state, err := b.State(x.Player)
+		if err != nil {
+			return err
+		}
+		if err := v.game.StateSchema().Validate(state); err != nil {
+			return fmt.Errorf("watch: the player's state of tick %d: %w", x.Tick, err)
+		}
+		v.given = append(v.given, snapshot{x.Tick, state})
+	}
+	slices.SortFunc(v.given, func(a, b snapshot) int { return cmp.Compare(a.tick, b.tick) })
+	v.given = slices.CompactFunc(v.given, func(a, b snapshot) bool { return a.tick == b.tick })
+	if len(v.given) > 0 { // keyframes have the state of the match
+		first := v.given[0].tick
+		v.keyframes = slices.DeleteFunc(v.keyframes, func(t lockstep.Tick) bool { return t >= first && t != v.First() })
+	}
+	return nil
+}
+
+// OpenRecording reads a whole imported recording of another engine (docs/import.md), and keeps its bytes. Nothing is simulated: the
+// Viewer goes to any tick at once, and has the states that were recorded. The error is [ErrSimulated] for the replay of a game.
+func OpenRecording(file []byte) (*Viewer, error) {
+	rec, r, err := read(file)
+	if err != nil {
+		return nil, err
+	}
+	if rec.header != nil && rec.recorded == nil {
+		return nil, ErrSimulated
+	}
+	if err := rec.complete(); err != nil {
+		return nil, err
+	}
+	v := &Viewer{recording: rec, reader: r}
+	v.Seek(v.First())
+	v.Work(0)
+	return v, nil
+}
+
+// Recorded returns the recorded state of the present tick, the one of the tick before, if there is one, and the schema of both. The
+// error is a [*replay.NoStateError] if none was recorded. It must not be called for a replay of a game.
+func (v *Viewer) Recorded() (before, now []byte, schema *state.Schema, err error) {
+	s, err := v.recorded.At(v.at)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if b, berr := v.recorded.At(v.at - 1); berr == nil && v.at > 0 && b.Player == s.Player {
+		before = b.State
+	}
+	return before, s.State, v.recorded.Schema, nil
+}
+
 func openReplay(file []byte, games []*lockstep.Game) (*Viewer, error) {
 	v := &Viewer{kept: kept{every: keepEvery, limit: keepBytes}, agreed: make(map[lockstep.Tick]bool), desyncs: make(map[lockstep.Tick]Desync)}
 	var err error
@@ -206,28 +317,23 @@ func (v *Viewer) from() (t lockstep.Tick, jump bool) {
 func (v *Viewer) start() lockstep.Tick {
 	i := sort.Search(len(v.keyframes), func(i int) bool { return v.keyframes[i] > v.target })
 	best := v.keyframes[max(i-1, 0)]
-	if s := upTo(v.kept.list, v.target); s != nil {
-		best = max(best, s.tick)
-	}
-	if s := upTo(v.given, v.target); s != nil {
-		best = max(best, s.tick)
+	for _, known := range [][]snapshot{v.given, v.kept.list} {
+		if s := upTo(known, v.target); s != nil {
+			best = max(best, s.tick)
+		}
 	}
 	return best
 }
 
 // jump goes to a tick with a known state. If that state is damaged, it drops it and uses the previous one.
 func (v *Viewer) jump(t lockstep.Tick) error {
-	if s := upTo(v.given, t); s != nil && s.tick == t {
-		if err := v.now.Restore(t, s.state); err != nil {
-			return err
+	for _, known := range [][]snapshot{v.given, v.kept.list} {
+		if s := upTo(known, t); s != nil && s.tick == t {
+			if err := v.now.Restore(t, s.state); err != nil {
+				return err
+			}
+			return v.landed()
 		}
-		return v.landed()
-	}
-	if s := upTo(v.kept.list, t); s != nil && s.tick == t {
-		if err := v.now.Restore(t, s.state); err != nil {
-			return err
-		}
-		return v.landed()
 	}
 	k, err := v.keyframe(t)
 	if err == nil {
@@ -247,7 +353,6 @@ func (v *Viewer) jump(t lockstep.Tick) error {
 	return v.landed()
 }
 
-// landed finishes a jump.
 func (v *Viewer) landed() error {
 	if v.Jumped != nil {
 		v.Jumped()
@@ -255,7 +360,6 @@ func (v *Viewer) landed() error {
 	return v.before.CopyFrom(v.now)
 }
 
-// keyframe reads a keyframe of the file.
 func (v *Viewer) keyframe(t lockstep.Tick) (*record.Keyframe, error) {
 	at, err := v.reader.Seek(t)
 	if err != nil {
@@ -275,7 +379,6 @@ func (v *Viewer) keyframe(t lockstep.Tick) (*record.Keyframe, error) {
 	}
 }
 
-// step simulates one tick.
 func (v *Viewer) step() error {
 	t := v.Tick() + 1
 	if t+shownTicks > v.target && v.Observe != nil {
@@ -305,7 +408,6 @@ func (v *Viewer) step() error {
 	return nil
 }
 
-// compare compares the state with the log's checksum and keyframe of its tick.
 func (v *Viewer) compare(t lockstep.Tick, want uint64) {
 	got := v.now.Hash()
 	if got == want {
@@ -313,4 +415,76 @@ func (v *Viewer) compare(t lockstep.Tick, want uint64) {
 		return
 	}
 	v.desyncs[t] = Desync{t, checksum.FormatHash(got), checksum.FormatHash(want)}
+}
+
+// A snapshot is a kept state of a tick.
+type snapshot struct {
+	tick  lockstep.Tick
+	state []byte
+}
+
+// upTo returns the last of some snapshots at or before a tick, or nil.
+func upTo(all []snapshot, t lockstep.Tick) *snapshot {
+	i := sort.Search(len(all), func(i int) bool { return all[i].tick > t })
+	if i == 0 {
+		return nil
+	}
+	return &all[i-1]
+}
+
+// kept are snapshots of simulated ticks. When they exceed the limit, every second one is dropped.
+type kept struct {
+	list  []snapshot    // by tick
+	size  int           // in bytes
+	limit int           // of size
+	every lockstep.Tick // distance of snapshots
+}
+
+func (k *kept) due(t lockstep.Tick) bool {
+	s := upTo(k.list, t)
+	return t%k.every == 0 && (s == nil || s.tick != t)
+}
+
+func (k *kept) add(s snapshot) {
+	i := sort.Search(len(k.list), func(i int) bool { return k.list[i].tick >= s.tick })
+	k.list = append(k.list, snapshot{})
+	copy(k.list[i+1:], k.list[i:])
+	k.list[i] = s
+	k.size += len(s.state)
+	if k.size <= k.limit {
+		return
+	}
+	k.every *= 2
+	all := k.list
+	k.list, k.size = nil, 0
+	for _, s := range all {
+		if s.tick%k.every == 0 {
+			k.list = append(k.list, s)
+			k.size += len(s.state)
+		}
+	}
+}
+
+// Latest returns the latest state of the match that is known without simulating: that of the present tick or of the file's last
+// keyframe. It is for reading until the next call of a method, and nil if it is not of a later tick than the given one, or damaged.
+func (v *Viewer) Latest(after lockstep.Tick) *lockstep.Simulation {
+	if v.recorded != nil {
+		return nil
+	}
+	last := v.keyframes[len(v.keyframes)-1]
+	switch {
+	case v.Tick() > after && v.Tick() >= last:
+		return v.now
+	case last <= after:
+		return nil
+	}
+	k, err := v.keyframe(last)
+	if err != nil {
+		return nil
+	}
+	s, err := v.game.NewSimulation(v.header)
+	if err != nil || s.Restore(last, k.State) != nil {
+		return nil
+	}
+	return s
 }

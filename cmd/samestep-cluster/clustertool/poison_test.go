@@ -112,7 +112,7 @@ func TestCrashLoop(t *testing.T) {
 			if err != nil {
 				continue // it has just ended
 			}
-			var list []server.View
+			var list []server.Status
 			err = json.NewDecoder(answer.Body).Decode(&list)
 			answer.Body.Close()
 			if err != nil {
@@ -129,7 +129,7 @@ func TestCrashLoop(t *testing.T) {
 	}
 	for _, name := range names[1:] {
 		await(t, name+" plays", func() bool {
-			var v server.View
+			var v server.Status
 			return json.NewDecoder(ask("GET", "/matches/"+name, "").Body).Decode(&v) == nil && v.State == "playing" && v.Tick > 60
 		})
 	}
@@ -139,7 +139,7 @@ func TestCrashLoop(t *testing.T) {
 	p.Wait() // it ends the process again
 	start()
 	await(t, "it is set aside again", func() bool {
-		var v server.View
+		var v server.Status
 		return json.NewDecoder(ask("GET", "/matches/bad", "").Body).Decode(&v) == nil && v.State == "failed"
 	})
 	t.Logf("%d deaths until the match was set aside", deaths)

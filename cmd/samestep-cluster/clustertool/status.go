@@ -68,7 +68,7 @@ func showStatus(c *cli.Context, conn *storage.Conn) error {
 	}
 	asking, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	views := cluster.Views(asking, servers)
+	statuses := cluster.Statuses(asking, servers)
 	s := status{Servers: servers}
 	if s.Status, err = conn.Status(ctx); err != nil {
 		return err
@@ -76,7 +76,7 @@ func showStatus(c *cli.Context, conn *storage.Conn) error {
 	s.Faults = s.Status.Faults()
 	for _, m := range matches {
 		one := matchStatus{Match: m}
-		if v, ok := views[m.ID]; ok {
+		if v, ok := statuses[m.ID]; ok {
 			one.Live = liveOf(&v)
 		}
 		s.Matches = append(s.Matches, one)
@@ -85,7 +85,7 @@ func showStatus(c *cli.Context, conn *storage.Conn) error {
 }
 
 // liveOf shortens a view.
-func liveOf(v *server.View) *liveMatch {
+func liveOf(v *server.Status) *liveMatch {
 	live := &liveMatch{State: v.State, Held: v.Held, Tick: v.Tick, Seats: int(v.Settings.Players)}
 	for _, p := range v.Players {
 		if p.State == "playing" || p.State == "bot" {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/engine"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // Control: an attack that succeeds is reported as a failure under its name. This server accepts the foreign host.
@@ -25,12 +25,8 @@ func TestAttackControl(t *testing.T) {
 	if err := os.WriteFile(file, tokens, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := engine.StartServer("samestep", os.Stderr, []string{"--dir", "", "--players", "16", "--config", `{"Units":100}`, "--tokens", file, "--set", "allowed-host=rebound.example"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Stop()
-	out, err := exec.CommandContext(t.Context(), "samestep", "attack", "--server", "ws://"+s.Address(), "--token-file", file, "--attack", "hosts", "--time", "1s").CombinedOutput()
+	s := tooltest.Serve(t, "--dir", "", "--players", "16", "--config", `{"Units":100}`, "--tokens", file, "--set", "allowed-host=rebound.example")
+	out, err := exec.CommandContext(t.Context(), "samestep", "attack", "--server", strings.Replace(s.URL, "http", "ws", 1), "--token-file", file, "--attack", "hosts", "--time", "1s").CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != console.ExitError {
 		t.Errorf("got %v, want exit code %d", err, console.ExitError)

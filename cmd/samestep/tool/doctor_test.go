@@ -8,13 +8,10 @@ import (
 	"encoding/json"
 	"net"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/engine"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
@@ -39,27 +36,23 @@ func TestDoctor(t *testing.T) {
 		failed string // the check that fails
 		want   string
 	}{
-		{name: "datagrams pass", path: "/matches/match-1", by: live.ByDatagrams, want: "50 packets lost"},
-		{name: "the URL of a server", by: live.ByDatagrams, want: "match-1: skirmish"},
-		{name: "a server without them", flags: []string{"--set", "datagrams=off"}, path: "/matches/match-1", by: live.ByWebSocket, failed: "datagrams", want: "serve --set datagrams"},
-		{name: "a firewall", time: "1s", flags: []string{"--set", "datagrams-public=" + hole.LocalAddr().String()}, path: "/matches/match-1", by: live.ByWebSocket, failed: "datagrams", want: "Allow UDP to " + hole.LocalAddr().String()},
-		{name: "another match", path: "/matches/other", code: console.ExitError, by: live.ByNothing, failed: "match", want: "404"},
+		{name: "datagrams pass", path: "/matches/match-1", by: "datagrams", want: "50 packets lost"},
+		{name: "the URL of a server", by: "datagrams", want: "match-1: skirmish"},
+		{name: "a server without them", flags: []string{"--set", "datagrams=off"}, path: "/matches/match-1", by: "websocket", failed: "datagrams", want: "serve --set datagrams"},
+		{name: "a firewall", time: "1s", flags: []string{"--set", "datagrams-public=" + hole.LocalAddr().String()}, path: "/matches/match-1", by: "websocket", failed: "datagrams", want: "Allow UDP to " + hole.LocalAddr().String()},
+		{name: "another match", path: "/matches/other", code: console.ExitError, by: "none", failed: "match", want: "404"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			s, err := engine.StartServer("samestep", os.Stderr, append(row.flags, "--dir", "", "--config", `{"Units":100}`))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Stop()
-			examined(t, cmp.Or(row.time, patient), "http://"+s.Address()+row.path, row.code, row.by, row.failed, row.want)
+			s := tooltest.Serve(t, append(row.flags, "--dir", "", "--config", `{"Units":100}`)...)
+			examined(t, cmp.Or(row.time, patient), s.URL+row.path, row.code, row.by, row.failed, row.want)
 		})
 	}
-	examined(t, patient, empty.URL, console.ExitError, live.ByNothing, "http", "404")
+	examined(t, patient, empty.URL, console.ExitError, "none", "http", "404")
 	gone := httptest.NewServer(nil)
 	gone.Close()
-	examined(t, patient, gone.URL, console.ExitError, live.ByNothing, "http", "port open for TCP")
-	examined(t, patient, "ws://name.invalid/matches/m/play", console.ExitError, live.ByNothing, "name", "DNS")
+	examined(t, patient, gone.URL, console.ExitError, "none", "http", "port open for TCP")
+	examined(t, patient, "ws://name.invalid/matches/m/play", console.ExitError, "none", "name", "DNS")
 	var out bytes.Buffer
 	if got := tooltest.Run(t.Context(), []string{"samestep", "doctor", "nowhere"}, &out, &out); got != console.ExitUsage || !strings.Contains(out.String(), "want one such as") {
 		t.Errorf("got exit code %d and %q", got, &out)
@@ -72,7 +65,14 @@ func examined(t *testing.T, patience, url string, code int, by, failed, want str
 	args := []string{"samestep", "doctor", "--timeout", patience, url}
 	var out, errs bytes.Buffer
 	got := tooltest.Run(t.Context(), append(args, "--json"), &out, &errs)
-	var f live.Findings
+	var f struct {
+		Playable  bool
+		Transport string
+		Checks    []struct {
+			Name string
+			OK   bool
+		}
+	}
 	if err := json.Unmarshal(out.Bytes(), &f); err != nil {
 		t.Fatal(err, &errs)
 	}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
@@ -60,12 +59,12 @@ func (g *guest) ended(t *testing.T, code, seat, desyncs int, after uint64) {
 }
 
 // until waits until the match of a URL is as wanted.
-func (f *foreign) until(url, what string, yes func(v *server.View) bool) *server.View {
+func (f *foreign) until(url, what string, yes func(v *server.Status) bool) *server.Status {
 	f.t.Helper()
-	var v *server.View
+	var v *server.Status
 	var err error
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if v, err = live.ViewOf(f.t.Context(), url, ""); err == nil && yes(v) {
+		if v, err = tooltest.View(f.t, url); err == nil && yes(v) {
 			return v
 		}
 	}
@@ -112,9 +111,9 @@ func (f *foreign) live(t *testing.T) {
 	first := tooltest.ServeFrom(t, f.program, slices.Concat(flags, f.rules[0])...)
 	url := first.URL + "/matches/match-1"
 	guests := []*guest{f.join(url, "--token-file", in("ann")), f.join(url, "--token-file", in("bob"), "--corrupt", "30"), f.join(url, "--spectate")}
-	everybody := func(v *server.View) bool { return v.Stats.Players == 2 && v.Stats.Spectators == 1 }
-	f.until(url, "a desync is healed", func(v *server.View) bool { return everybody(v) && v.Stats.Resyncs == 1 && v.Tick > 100 })
-	f.until(url, "the evidence is written", func(*server.View) bool {
+	everybody := func(v *server.Status) bool { return v.Stats.Players == 2 && v.Stats.Spectators == 1 }
+	f.until(url, "a desync is healed", func(v *server.Status) bool { return everybody(v) && v.Stats.Resyncs == 1 && v.Tick > 100 })
+	f.until(url, "the evidence is written", func(*server.Status) bool {
 		bundles, _ := filepath.Glob(filepath.Join(dir, "*-desync-*.zip"))
 		return len(bundles) == 1 && answered(t, bundles[0])
 	})
@@ -122,14 +121,14 @@ func (f *foreign) live(t *testing.T) {
 	first.Kill()
 
 	second := tooltest.ServeFrom(t, f.program, append(slices.Concat(flags, f.rules[1]), "--listen", strings.TrimPrefix(first.URL, "http://"))...)
-	resumed := f.until(url, "the match is resumed", func(*server.View) bool { return true })
+	resumed := f.until(url, "the match is resumed", func(*server.Status) bool { return true })
 	crash := uint64(resumed.Tick)
 	if f.rules[1] != nil { // the module of the match's own build, of the folder
-		if status, body, _ := tooltest.Fetch(t, second.URL+"/rules/"+resumed.Rules+gameset.ModuleExtension); status != http.StatusOK || sumOf([]byte(body)) != resumed.Rules || resumed.Build != "1" {
+		if status, body, _ := tooltest.Fetch(t, second.URL+"/rules/"+resumed.Rules+gameset.ModuleExtension); status != http.StatusOK || tooltest.SumOf([]byte(body)) != resumed.Rules || resumed.Build != "1" {
 			t.Errorf("the rules of build %s: got %d with %d bytes, want 200 with the module %q", resumed.Build, status, len(body), resumed.Rules)
 		}
 	}
-	f.until(url, "all are back", func(v *server.View) bool { return everybody(v) && uint64(v.Tick) > crash+50 })
+	f.until(url, "all are back", func(v *server.Status) bool { return everybody(v) && uint64(v.Tick) > crash+50 })
 	f.end(url, operator)
 	guests[0].ended(t, console.ExitOK, 0, 0, crash)
 	guests[1].ended(t, console.ExitDesync, 1, 1, crash)

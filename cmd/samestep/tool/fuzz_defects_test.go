@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/scaffold/rules"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
@@ -209,8 +208,15 @@ func TestFuzzSaysWhatWasReached(t *testing.T) {
 	}
 }
 
+// fuzzed is what fuzz says with --json.
+type fuzzed struct {
+	Seconds float64
+	Reached *locksteptest.Reached
+	Found   *struct{ Shrunk string }
+}
+
 // fuzzTraps runs fuzz on the rules with a defect.
-func fuzzTraps(t *testing.T, defect string, want int, args ...string) (story checks.FuzzStory) {
+func fuzzTraps(t *testing.T, defect string, want int, args ...string) (story fuzzed) {
 	t.Helper()
 	list, err := listOf([]Game{New(trapRules(defect), Bot(newTrapBot), Config(rules.Usual))})
 	if err != nil {

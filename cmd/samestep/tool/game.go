@@ -3,21 +3,16 @@
 package tool
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
-	"path"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
-	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
-	"github.com/seed-49bee653/samestep/internal/testing/logbench"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/page/canvas"
@@ -38,23 +33,13 @@ type Option func(*gameset.Playable) error
 // Without [Bot], seats without a person give random commands. Without [Config], a match has the zero configuration, or that
 // of --config.
 func New[S, C any](rules lockstep.Rules[S, C], options ...Option) Game {
-	g, err := lockstep.NewGame(rules)
+	p, err := gameset.New(rules)
 	if err != nil {
 		return Game{err: err}
 	}
-	p := &gameset.Playable{
-		Game:  g,
-		Usual: func(uint8) any { return new(C) },
-		World: reflect.TypeFor[S](),
-
-		ConfigType: reflect.TypeFor[*C](),
-		Faulty:     faultinjection.Faulty(rules),
-		Loop:       logbench.NewLoop(rules),
-		Source:     sourceOf(reflect.TypeFor[S](), rules.Step),
-	}
 	for _, o := range options {
 		if err := o(p); err != nil {
-			return Game{err: fmt.Errorf("game %s: %w", g.Name(), err)}
+			return Game{err: fmt.Errorf("game %s: %w", p.Name(), err)}
 		}
 	}
 	return Game{game: p}
@@ -132,28 +117,6 @@ func Floor(ticks, kinds, fields int) Option {
 			return fmt.Errorf("tool.Floor: got %d %% of the kinds and %d %% of the fields, want at most 100", kinds, fields)
 		}
 		return nil
-	}
-}
-
-// sourceOf guesses how a Go test makes the game: by the function that makes the rules, if Step is a function literal in it,
-// and otherwise by a function Rules in the package of the state.
-func sourceOf(state reflect.Type, step any) locksteptest.Source {
-	pkg, rules := state.PkgPath(), "Rules"
-	if f := runtime.FuncForPC(reflect.ValueOf(step).Pointer()); f != nil {
-		folder, name := path.Split(f.Name()) // such as example.com/hex.Rules.func1
-		parts := strings.Split(name, ".")
-		if len(parts) > 2 && strings.HasPrefix(parts[2], "func") {
-			pkg, rules = folder+parts[0], parts[1]
-		}
-		pkg = cmp.Or(pkg, folder+parts[0])
-	}
-	if pkg == "main" {
-		return locksteptest.Source{Package: "main", Path: ".", Game: "lockstep.MustGame(" + rules + "())"}
-	}
-	name := path.Base(pkg)
-	return locksteptest.Source{
-		Package: name + "_test", Path: pkg, Imports: []string{pkg},
-		Game: "lockstep.MustGame(" + name + "." + rules + "())",
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/hostile"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/server"
 )
@@ -30,7 +31,7 @@ const (
 
 // Each verb ends soon on each hostile module, without much memory, with exit code 4 and a sentence.
 func TestHostileModules(t *testing.T) {
-	inEmptyCache(t)
+	tooltest.InEmptyCache(t)
 	for _, m := range hostile.Catalogue {
 		t.Run(m.Name, func(t *testing.T) {
 			switch m.Name {
@@ -64,7 +65,7 @@ func endsHostile(t *testing.T, verb []string, most time.Duration) (said string) 
 // The search for a function counts what it traces in the budget, too. Comparing the calls takes time of its own.
 func TestHostileTrace(t *testing.T) {
 	testenv.Long(t)
-	inEmptyCache(t)
+	tooltest.InEmptyCache(t)
 	verb := hostileVerbs(t, hostile.Parting(), nil)[3]
 	if said := endsHostile(t, verb, 2*hostileTime); !strings.Contains(said, "longer than 15s: more with --module-time") {
 		t.Errorf("got %q, want that the time is over", said)
@@ -73,7 +74,7 @@ func TestHostileTrace(t *testing.T) {
 
 // Control: the verbs do their work with a module that does no harm.
 func TestHarmlessModule(t *testing.T) {
-	inEmptyCache(t)
+	tooltest.InEmptyCache(t)
 	module := hostile.Harmless()
 	for i, verb := range hostileVerbs(t, module, module) {
 		want := []int{console.ExitOK, console.ExitDesync, console.ExitDesync, console.ExitOK, console.ExitOK, console.ExitOK}[i]
@@ -124,7 +125,7 @@ func hostileServer(t *testing.T, module []byte) string {
 	s, err := server.New(server.Options{
 		Authorizer: tokens, Log: slog.New(slog.DiscardHandler),
 		Rules:   http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(module) }),
-		RulesOf: func(*lockstep.Game) string { return sumOf(module) },
+		RulesOf: func(*lockstep.Game) string { return tooltest.SumOf(module) },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +187,7 @@ func memoryOf(process string) (size int64) {
 
 // An interrupt of the program ends it within a second while another process compiles, and that process, too.
 func TestInterruptedCompiling(t *testing.T) {
-	inEmptyCache(t)
+	tooltest.InEmptyCache(t)
 	path := filepath.Join(t.TempDir(), "rules.wasm")
 	if err := os.WriteFile(path, hostile.Named("functions").Bytes(), 0o600); err != nil {
 		t.Fatal(err)
@@ -222,7 +223,7 @@ func TestInterruptedCompiling(t *testing.T) {
 
 // An interrupt ends a call of a module under desync line, not only the search after it.
 func TestInterruptedLine(t *testing.T) {
-	inEmptyCache(t)
+	tooltest.InEmptyCache(t)
 	module := hostile.Named("storm").Bytes() // a call of 10 s
 	c := exec.CommandContext(t.Context(), "/proc/self/exe", hostileVerbs(t, module, module)[3]...)
 	var out bytes.Buffer

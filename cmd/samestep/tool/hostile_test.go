@@ -3,7 +3,6 @@
 package tool
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,9 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
-	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // An endless list of matches with long names does not fill the memory of watch.
@@ -53,21 +50,5 @@ func TestWatchWildMetrics(t *testing.T) {
 	}
 	if err := console.WriteJSON(io.Discard, late.Since(&replays.Lateness{})); err != nil {
 		t.Error(err)
-	}
-}
-
-// A server that holds the match repeatedly does not fill the terminal: later reasons overwrite one line.
-func TestJoinHeldFlood(t *testing.T) {
-	var status bytes.Buffer
-	j := &live.Join{Status: &status}
-	for range 1000 {
-		j.Event(nil, player.Held{Reason: "no\nroom\x1b[2J"})
-	}
-	if status.Len() > 0 {
-		t.Errorf("%d bytes were shown at once", status.Len())
-	}
-	j.Observe(player.New(games[0].Game, player.Options{}))
-	if got := status.String(); !strings.HasPrefix(got, `no room\u001b[2J`+"\n") || strings.Count(got, "\n") != 2 {
-		t.Errorf("got %q", got)
 	}
 }

@@ -20,7 +20,7 @@ func TestJoinNeverWelcomed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		flags  []string
-		broken int32 // requests for the view that fail
+		broken int32 // requests for the status that fail
 		want   string
 	}{
 		{nil, 0, "the server never let this client in: client: the match's list of assets: got status 503, want 200"},

@@ -33,7 +33,7 @@ func TestOutputFails(t *testing.T) {
 // A program of another name has it in its help, also where the text names other verbs.
 func TestHelpNamesProgram(t *testing.T) {
 	book, err := commands.NewBook(func(program string, args []string, stdout, stderr io.Writer) int {
-		return tooltest.Run(t.Context(), append([]string{program}, args...), stdout, stderr)
+		return Run(t.Context(), append([]string{program}, args...), stdout, stderr, ours...)
 	}, "hold")
 	if err != nil || book.Size() < 50 {
 		t.Fatalf("got %d verbs, %v", book.Size(), err)

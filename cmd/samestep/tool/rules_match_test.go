@@ -13,11 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
@@ -38,16 +35,10 @@ type rulesFolder struct {
 // the same match. Those in named/ have the sums of the modules.
 func newRulesFolder(t *testing.T) *rulesFolder {
 	t.Helper()
-	inEmptyCache(t)
-	golden, err := filepath.Abs("../../../examples/pebbles/testdata/golden/pebbles-1.ssr")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := &rulesFolder{T: t, right: pebblesModule(t)}
-	d.wrong = bytes.Replace(d.right, []byte{0x42, 13, 0x86}, []byte{0x42, 14, 0x86}, -1) // i64.const 13, i64.shl
-	if bytes.Equal(d.right, d.wrong) {
-		t.Fatal("the module has no shift by 13")
-	}
+	tooltest.InEmptyCache(t)
+	golden := filepath.Join(tooltest.Root(t), "examples/pebbles/testdata/golden/pebbles-1.ssr")
+	d := &rulesFolder{T: t}
+	d.right, d.wrong = tooltest.Pebbles(t)
 	t.Chdir(t.TempDir())
 	for name, b := range map[string][]byte{"right": d.right, "wrong": d.wrong} {
 		d.write(name+".wasm", b)
@@ -107,9 +98,9 @@ func TestRulesOfEachFile(t *testing.T) {
 	for range 3 { // a module inside another file is none that this one has
 		d.run(console.ExitIdentity, "replay verify --jobs 1 "+d.copied("beside", "right.ssr", "right-named.ssr"), "1 identity, 1 ok")
 	}
-	d.run(console.ExitIdentity, "replay bisect right.ssr wrong.ssr", sumOf(d.right), sumOf(d.wrong), "--rules FILE")
+	d.run(console.ExitIdentity, "replay bisect right.ssr wrong.ssr", tooltest.SumOf(d.right), tooltest.SumOf(d.wrong), "--rules FILE")
 	d.run(console.ExitDesync, "replay bisect --rules right.wasm --other wrong.wasm wrong.ssr", "they begin with different states")
-	if out := d.run(console.ExitOK, "replay verify --rules right.wasm wrong.ssr", "SHA-256 "+sumOf(d.wrong), "--rules has another one"); !strings.Contains(out, sumOf(d.right)) {
+	if out := d.run(console.ExitOK, "replay verify --rules right.wasm wrong.ssr", "SHA-256 "+tooltest.SumOf(d.wrong), "--rules has another one"); !strings.Contains(out, tooltest.SumOf(d.right)) {
 		t.Errorf("got %s, want the sum of the module that was used", out)
 	}
 }
@@ -117,12 +108,12 @@ func TestRulesOfEachFile(t *testing.T) {
 // A module that a file names by its sum is found by it, and never replaced by another of the same build. What the errors advise helps.
 func TestRulesBySum(t *testing.T) {
 	d := newRulesFolder(t)
-	missing := d.run(console.ExitIdentity, "replay verify right-named.ssr", sumOf(d.right), "samestep rules add FILE", "--rules FILE")
-	if strings.Contains(missing, sumOf(d.wrong)) {
+	missing := d.run(console.ExitIdentity, "replay verify right-named.ssr", tooltest.SumOf(d.right), "samestep rules add FILE", "--rules FILE")
+	if strings.Contains(missing, tooltest.SumOf(d.wrong)) {
 		t.Error(missing)
 	}
 	d.run(console.ExitOK, "rules add wrong.wasm") // of the same game and build
-	d.run(console.ExitIdentity, "replay verify right-named.ssr", sumOf(d.right))
+	d.run(console.ExitIdentity, "replay verify right-named.ssr", tooltest.SumOf(d.right))
 	d.run(console.ExitDesync, "replay verify plain.ssr") // names none: that of its build is used
 	d.run(console.ExitDesync, "replay verify wrong-named.ssr", "DESYNC")
 	d.run(console.ExitOK, "rules add right.wasm") // as advised
@@ -131,7 +122,7 @@ func TestRulesBySum(t *testing.T) {
 	d.run(console.ExitOK, "replay verify --rules right.wasm right-named.ssr", "true: every checksum") // as advised, too
 
 	d.write("store/pebbles.wasm", d.wrong)
-	d.run(console.ExitIdentity, "replay verify --rules store right-named.ssr", sumOf(d.right), "samestep rules add --dir store FILE")
+	d.run(console.ExitIdentity, "replay verify --rules store right-named.ssr", tooltest.SumOf(d.right), "samestep rules add --dir store FILE")
 	d.write("store/mine.wasm", d.right)
 	d.run(console.ExitOK, "replay verify --rules store right-named.ssr", "true: every checksum")
 }
@@ -184,7 +175,7 @@ func TestGivenRulesBySum(t *testing.T) {
 	}
 }
 
-// A server tells which of several modules of a build each match has, and sends them all. Who joins a match takes that one.
+// A server tells which of several modules of a build each match has, and sends them all.
 func TestHostedRulesBySum(t *testing.T) {
 	d := newRulesFolder(t)
 	d.write("store/wrong.wasm", d.wrong)
@@ -210,17 +201,12 @@ func TestHostedRulesBySum(t *testing.T) {
 	if n := len(m.Games()); n != 2 {
 		t.Errorf("got %d games, want 2", n)
 	}
-	c := cli.NewContext(&cli.App{Metadata: map[string]any{gameset.ModulesKey: m}}, nil, nil)
 	for g, b := range map[*gameset.Playable][]byte{right: d.right, wrong: d.wrong} {
-		view := &server.View{Game: g.Name(), Build: g.Build(), Rules: sumOf(b)}
-		if got, err := live.GameOfMatch(c, view, nil, ""); got != g {
-			t.Errorf("a match that names SHA-256 %s has %v, %v", view.Rules, got, err)
-		}
-		if got := o.RulesOf(g.Game); got != sumOf(b) {
-			t.Errorf("got SHA-256 %s, want %s", got, sumOf(b))
+		if got := o.RulesOf(g.Game); got != tooltest.SumOf(b) {
+			t.Errorf("got SHA-256 %s, want %s", got, tooltest.SumOf(b))
 		}
 		sent := httptest.NewRecorder()
-		o.Rules.ServeHTTP(sent, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/rules/"+sumOf(b)+".wasm", nil))
+		o.Rules.ServeHTTP(sent, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/rules/"+tooltest.SumOf(b)+".wasm", nil))
 		if sent.Code != http.StatusOK || !bytes.Equal(sent.Body.Bytes(), b) {
 			t.Errorf("got status %d and %d bytes, want the module", sent.Code, sent.Body.Len())
 		}
@@ -258,7 +244,7 @@ func TestSimulatedBy(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := newRulesFolder(t)
-	right, wrong := `{"game":"pebbles","build":"1","rules":"`+sumOf(d.right)+`"}`, `{"game":"pebbles","build":"1","rules":"`+sumOf(d.wrong)+`"}`
+	right, wrong := `{"game":"pebbles","build":"1","rules":"`+tooltest.SumOf(d.right)+`"}`, `{"game":"pebbles","build":"1","rules":"`+tooltest.SumOf(d.wrong)+`"}`
 	for _, c := range []struct {
 		code       int
 		line, want string
@@ -304,7 +290,7 @@ func TestOwnRulesForModule(t *testing.T) {
 	}
 	said := ""
 	m := &gameset.ModuleSet{Program: gameset.List{g}, Warn: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}
-	if own, err := m.OfMatch(h, f); own != nil || err != nil || !strings.Contains(said, sumOf(d.right)) || !strings.Contains(said, "the program's own") {
+	if own, err := m.OfMatch(h, f); own != nil || err != nil || !strings.Contains(said, tooltest.SumOf(d.right)) || !strings.Contains(said, "the program's own") {
 		t.Errorf("got %v, %v and %q, want a warning that the program's own rules are used", own, err, said)
 	}
 }
@@ -346,10 +332,10 @@ func TestExceededBesideResult(t *testing.T) {
 // A file that has the sum of a module as its name, and other bytes, is refused.
 func TestRulesWithOtherBytes(t *testing.T) {
 	d := newRulesFolder(t)
-	path := filepath.Join(gameset.StoreOfUser(), sumOf(d.right)+".wasm")
+	path := filepath.Join(gameset.StoreOfUser(), tooltest.SumOf(d.right)+".wasm")
 	for _, b := range [][]byte{d.wrong, d.right[:100], nil} {
 		d.write(path, b)
-		d.run(console.ExitCorrupt, "replay verify right-named.ssr", path, "got bytes with SHA-256 "+sumOf(b), "samestep rules add FILE", "or remove it")
+		d.run(console.ExitCorrupt, "replay verify right-named.ssr", path, "got bytes with SHA-256 "+tooltest.SumOf(b), "samestep rules add FILE", "or remove it")
 		d.run(console.ExitCorrupt, "replay seek right-named.ssr 10", path)
 		d.run(console.ExitCorrupt, "replay dump right-named.ssr", path)
 		d.run(console.ExitCorrupt, "replay bisect right-named.ssr right.ssr", path)
@@ -358,9 +344,9 @@ func TestRulesWithOtherBytes(t *testing.T) {
 	d.run(console.ExitOK, "rules add right.wasm") // as advised
 	d.run(console.ExitOK, "replay verify right-named.ssr", "true: every checksum")
 
-	d.write(filepath.Join("store", sumOf(d.right)+".wasm"), d.wrong)
+	d.write(filepath.Join("store", tooltest.SumOf(d.right)+".wasm"), d.wrong)
 	d.run(console.ExitCorrupt, "replay verify --rules store right-named.ssr", "samestep rules add --dir store FILE")
-	if err := os.Remove(filepath.Join("store", sumOf(d.right)+".wasm")); err != nil { // as advised
+	if err := os.Remove(filepath.Join("store", tooltest.SumOf(d.right)+".wasm")); err != nil { // as advised
 		t.Fatal(err)
 	}
 	d.run(console.ExitIdentity, "replay verify --rules store right-named.ssr")

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -56,7 +57,7 @@ func (d *rulesFolder) noted(name, sum string, open bool) []byte {
 // A match goes on under the module with which it was begun, and under no other of the same build. Without it, the server says what to do.
 func TestResumesByNotedRules(t *testing.T) {
 	d := newRulesFolder(t)
-	right := sumOf(d.right)
+	right := tooltest.SumOf(d.right)
 	log := d.noted("plain.ssr", right, true)
 	d.write("matches/live/cup-"+matchOf(t, log)+".ssr", log)
 	d.write("both/a.wasm", d.wrong)
@@ -87,16 +88,16 @@ func TestResumesByNotedRules(t *testing.T) {
 // Every verb finds the rules of a file by what its log says, also of one that is open, and keeps it.
 func TestNotedRules(t *testing.T) {
 	d := newRulesFolder(t)
-	d.write("open.ssr", d.noted("plain.ssr", sumOf(d.wrong), true))
-	d.write("ended.ssr", d.noted("plain.ssr", sumOf(d.wrong), false))
+	d.write("open.ssr", d.noted("plain.ssr", tooltest.SumOf(d.wrong), true))
+	d.write("ended.ssr", d.noted("plain.ssr", tooltest.SumOf(d.wrong), false))
 	d.run(console.ExitOK, "replay seal ended.ssr sealed.ssr")
 	d.write("store/a.wasm", d.right)
 	for _, file := range []string{"ended.ssr", "sealed.ssr"} {
-		d.run(console.ExitOK, "replay info "+file, sumOf(d.wrong)+", which is not in the file")
-		d.run(console.ExitIdentity, "replay verify --rules store "+file, sumOf(d.wrong), "rules add --dir store FILE")
+		d.run(console.ExitOK, "replay info "+file, tooltest.SumOf(d.wrong)+", which is not in the file")
+		d.run(console.ExitIdentity, "replay verify --rules store "+file, tooltest.SumOf(d.wrong), "rules add --dir store FILE")
 	}
 	d.run(console.ExitOK, "replay recover open.ssr recovered.ssr")
-	d.run(console.ExitIdentity, "replay verify --rules store recovered.ssr", sumOf(d.wrong))
+	d.run(console.ExitIdentity, "replay verify --rules store recovered.ssr", tooltest.SumOf(d.wrong))
 	d.write("store/z.wasm", d.wrong)
 	for _, file := range []string{"ended.ssr", "sealed.ssr"} {
 		d.run(console.ExitDesync, "replay verify --rules store "+file, "DESYNC")
@@ -112,7 +113,7 @@ func TestSeveralModulesFit(t *testing.T) {
 	d.write("store/b.wasm", d.wrong)
 	d.write("same/a.wasm", d.right)
 	d.write("same/b.wasm", d.right)
-	want := []string{"plain.ssr", "2 modules", "choose one with --rules FILE", "a.wasm: build 1, SHA-256 " + sumOf(d.right), "b.wasm: build 1, SHA-256 " + sumOf(d.wrong)}
+	want := []string{"plain.ssr", "2 modules", "choose one with --rules FILE", "a.wasm: build 1, SHA-256 " + tooltest.SumOf(d.right), "b.wasm: build 1, SHA-256 " + tooltest.SumOf(d.wrong)}
 	for _, verb := range []string{"replay verify", "replay dump --tick 5"} {
 		d.run(console.ExitIdentity, verb+" --rules store plain.ssr", want...)
 	}
@@ -122,7 +123,7 @@ func TestSeveralModulesFit(t *testing.T) {
 	d.run(console.ExitOK, "rules add right.wasm")
 	d.run(console.ExitOK, "replay verify plain.ssr", "true: every checksum")
 	d.run(console.ExitOK, "rules add wrong.wasm")
-	d.run(console.ExitIdentity, "replay verify plain.ssr", "2 modules", sumOf(d.wrong))
+	d.run(console.ExitIdentity, "replay verify plain.ssr", "2 modules", tooltest.SumOf(d.wrong))
 }
 
 // matchOf returns the beginning of the match's id, as names of files have it.
@@ -149,7 +150,7 @@ func TestDemoNamesRules(t *testing.T) {
 	entries, _ := os.ReadDir("out")
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), ".ssr") {
-			d.run(console.ExitOK, "replay info out/"+e.Name(), sumOf(d.right))
+			d.run(console.ExitOK, "replay info out/"+e.Name(), tooltest.SumOf(d.right))
 			return
 		}
 	}
@@ -159,10 +160,10 @@ func TestDemoNamesRules(t *testing.T) {
 // A match begins in the state of one whose file names a module under that module only.
 func TestBeginsFromNotedRules(t *testing.T) {
 	d := newRulesFolder(t)
-	d.write("noted.ssr", d.noted("plain.ssr", sumOf(d.right), false))
+	d.write("noted.ssr", d.noted("plain.ssr", tooltest.SumOf(d.right), false))
 	from := "serve --check-config --set web=false --dir= --game pebbles --from "
 	for _, file := range []string{"right-named.ssr", "noted.ssr"} {
 		d.run(console.ExitOK, from+file+"@300 --rules wrong.wasm --rules right.wasm", "ok\n")
-		d.run(console.ExitIdentity, from+file+"@300 --rules wrong.wasm", sumOf(d.right), "--rules FILE")
+		d.run(console.ExitIdentity, from+file+"@300 --rules wrong.wasm", tooltest.SumOf(d.right), "--rules FILE")
 	}
 }

@@ -11,14 +11,13 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
 // A game that is named is not the first of several modules in a folder, by chance.
 func TestSeveralModulesOfGame(t *testing.T) {
-	inEmptyCache(t)
-	one := pebblesModule(t)
+	tooltest.InEmptyCache(t)
+	one, _ := tooltest.Pebbles(t)
 	t.Chdir(t.TempDir())
 	two := bytes.Replace(one, []byte(`"build":"1"`), []byte(`"build":"2"`), 1)
 	if bytes.Equal(one, two) {
@@ -31,8 +30,8 @@ func TestSeveralModulesOfGame(t *testing.T) {
 	}
 	refused := []string{
 		"game pebbles: the folder store has 2 modules of it; choose one with --rules FILE:\n",
-		"  " + filepath.Join("store", "a.wasm") + ": build 1, SHA-256 " + sumOf(one) + "\n",
-		"  " + filepath.Join("store", "b.wasm") + ": build 2, SHA-256 " + sumOf(two) + "\n",
+		"  " + filepath.Join("store", "a.wasm") + ": build 1, SHA-256 " + tooltest.SumOf(one) + "\n",
+		"  " + filepath.Join("store", "b.wasm") + ": build 2, SHA-256 " + tooltest.SumOf(two) + "\n",
 	}
 	for _, c := range []struct {
 		args string
@@ -63,9 +62,9 @@ func TestSeveralModulesOfGame(t *testing.T) {
 
 // A variable that is set but empty is as one that is not set, for flags with lists.
 func TestEmptyVariables(t *testing.T) {
-	inEmptyCache(t)
+	tooltest.InEmptyCache(t)
 	for name, want := range map[string]int{"": console.ExitOK, "no such file": console.ExitError} {
-		t.Setenv(gameset.RulesEnv, name)
+		t.Setenv("SAMESTEP_RULES", name)
 		for _, v := range []string{"SAMESTEP_TRUSTED_PROXY", "SAMESTEP_SEAT", "SAMESTEP_ORIGIN", "SAMESTEP_PLAYER_TOKENS"} {
 			t.Setenv(v, "")
 		}

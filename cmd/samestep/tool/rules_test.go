@@ -6,15 +6,10 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/modules"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
-	"github.com/seed-49bee653/samestep/lockstep"
-	wasm "github.com/seed-49bee653/samestep/module"
-	"github.com/seed-49bee653/samestep/replay"
 )
 
 // The stock program hosts, plays, verifies and debugs a game that it has never seen, by a module of its rules.
@@ -154,64 +149,5 @@ func TestRulesInReplay(t *testing.T) {
 		f.run(console.ExitOK, "replay dump --commands "+file, "takes 3 from pile ")
 		f.run(console.ExitOK, "replay seek "+file+" 300", "agrees with the file")
 		f.run(console.ExitOK, "replay step --tick 300 "+file, "Piles[")
-	}
-}
-
-// The module of skirmish computes every golden match as the native rules do, compiled and interpreted.
-func TestRulesOfGoldenMatches(t *testing.T) {
-	t.Parallel()
-	testenv.Long(t)
-	p, err := modules.FindRules(t.Context(), "../../../examples/skirmish", "Opening")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := p.Build(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := filepath.Glob("../../../testdata/replays/*.ssr")
-	if err != nil || len(files) < 4 {
-		t.Fatalf("got %v, %v, want the golden matches", files, err)
-	}
-	for name, o := range map[string]wasm.Options{"compiled": {}, "interpreted": {Interpret: true}} {
-		t.Run(name, func(t *testing.T) {
-			rules, err := wasm.Compile(b, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer rules.Close()
-			g, err := lockstep.NewGameElsewhere(rules)
-			if err != nil {
-				t.Fatal(err)
-			}
-			g = g.WithAssets(games[0].ReadAsset)
-			for i, file := range files {
-				if o.Interpret && i > 0 && !testenv.ByNight(t) {
-					break // the interpreter takes half a minute for each
-				}
-				verifyIn(t, file, g)
-			}
-		})
-	}
-	if out := strings.Join(p.GoFiles, " "); !strings.Contains(out, "step.go") {
-		t.Errorf("got the files %s", out)
-	}
-}
-
-// verifyIn verifies a whole replay.
-func verifyIn(t *testing.T, file string, g *lockstep.Game) {
-	t.Helper()
-	f, err := replay.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r, err := f.Reader()
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := replay.Verify(r, g, replay.VerifyOptions{})
-	if err != nil || v.Checked == 0 {
-		t.Errorf("%s: %v after %d checksums", file, err, v.Checked)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -51,9 +52,9 @@ func budgetOf(app *cli.App, verb *cli.Command) string {
 		return budgetHost
 	case b == nil:
 		return ""
-	case b.Share > 0 && b.Time == gameset.JoinModuleTime && b.Memory == gameset.ModuleBudgetMemory:
+	case b.Share > 0 && b.Time == 8*time.Second && b.Memory == 192<<20:
 		return budgetOfJoin
-	case b.Time == gameset.ModuleBudgetTime && b.Memory == gameset.ModuleBudgetMemory:
+	case b.Time == 15*time.Second && b.Memory == 192<<20:
 		return budgetOfFile
 	case b.Time == 0 && b.Memory == 0:
 		return budgetNone

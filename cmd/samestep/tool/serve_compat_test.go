@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
@@ -92,11 +91,11 @@ func TestCompatSettings(t *testing.T) {
 		"--set compat=true --set player-tokens=a,b": {60, 100, 600},
 	} {
 		s := tooltest.Serve(t, append([]string{"--game", "platforms", "--dir", ""}, strings.Fields(flags)...)...)
-		view, err := live.ViewOf(t.Context(), s.URL+"/matches/match-1", "")
+		status, err := tooltest.View(t, s.URL+"/matches/match-1")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := view.Settings; uint32(got.TickRate()) != want[0] || uint32(got.CheckEvery) != want[1] || got.KeyframeEvery != want[2] {
+		if got := status.Settings; uint32(got.TickRate()) != want[0] || uint32(got.CheckEvery) != want[1] || got.KeyframeEvery != want[2] {
 			t.Errorf("%q: got %+v, want %v", flags, got, want)
 		}
 		s.Stop()

@@ -73,7 +73,7 @@ func waitForPlayers(t *testing.T, page string, players int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var v server.View
+		var v server.Status
 		err = json.NewDecoder(answer.Body).Decode(&v)
 		answer.Body.Close()
 		if err != nil {

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/server"
 
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
@@ -21,9 +20,9 @@ func TestServeRestoresPolicies(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	common := []string{"--players", "2", "--config", `{"Units":20}`, "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--resume"}
-	after := func(s *tooltest.Server, tick uint32) *server.View {
+	after := func(s *tooltest.Server, tick uint32) *server.Status {
 		for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-			v, err := live.ViewOf(t.Context(), s.URL+"/matches/match-1", "")
+			v, err := tooltest.View(t, s.URL+"/matches/match-1")
 			if err == nil && uint32(v.Tick) > tick {
 				return v
 			}

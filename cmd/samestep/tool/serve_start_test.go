@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/live"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/server"
@@ -24,10 +23,10 @@ func TestServeStart(t *testing.T) {
 	dir := t.TempDir()
 	flags := []string{"--game", "minimal", "--players", "2", "--dir", dir, "--set", "start=ready", "--set", "countdown=100ms", "--durability", "frame", "--resume"}
 	s := tooltest.Serve(t, flags...)
-	until := func(what string, ok func(*server.View) bool) *server.View {
+	until := func(what string, ok func(*server.Status) bool) *server.Status {
 		t.Helper()
 		for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-			v, err := live.ViewOf(t.Context(), s.URL+"/matches/match-1", "")
+			v, err := tooltest.View(t, s.URL+"/matches/match-1")
 			if err == nil && ok(v) {
 				return v
 			}
@@ -36,7 +35,7 @@ func TestServeStart(t *testing.T) {
 			}
 		}
 	}
-	lobby := func(v *server.View) bool {
+	lobby := func(v *server.Status) bool {
 		return v.State == "lobby" && v.Tick == 0 && v.Waiting != nil && v.Waiting.Reason == protocol.LobbyPlayers
 	}
 	until("in the lobby", lobby)
@@ -46,7 +45,7 @@ func TestServeStart(t *testing.T) {
 	for _, name := range []string{"player-0", "player-1"} {
 		go tooltest.Process(t.Context(), os.Args[0], []string{"join", "--token", s.Tokens[name], s.URL + "/matches/match-1"}, io.Discard, io.Discard)
 	}
-	until("playing", func(v *server.View) bool {
+	until("playing", func(v *server.Status) bool {
 		return v.State == "playing" && v.Tick > lockstep.Tick(5) && v.Waiting == nil
 	})
 }

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -19,7 +18,6 @@ import (
 	"github.com/andybalholm/brotli"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/modules"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
@@ -103,30 +101,5 @@ func servesInspector(t *testing.T, url string) {
 	}
 	if status, body, kind := tooltest.Fetch(t, url+program); status != http.StatusOK || kind != "application/wasm" || !strings.HasPrefix(body, "\x00asm") {
 		t.Errorf("%s: got %d %s and %d bytes", program, status, kind, len(body))
-	}
-}
-
-// A release serves the programs that pack has compiled and written, without the go command. TestInspectorPage has it with
-// a program that was compiled before.
-func TestPack(t *testing.T) {
-	testenv.Long(t)
-	_, err := exec.LookPath("go")
-	testenv.Or(t, "the go command", err)
-	folder := t.TempDir()
-	if err := modules.PackPrograms(t.Context(), games[1:], filepath.Join(folder, "wasm"), 1); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", t.TempDir())
-	Programs(os.DirFS(folder))
-	defer Programs(nil)
-	next := http.NotFoundHandler()
-	h := serving.NewPageHandler(t.Context(), serving.InspectorPage(), next, slog.New(slog.DiscardHandler))
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
-	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "/inspector.wasm") {
-		t.Errorf("got %d %s", w.Code, w.Body.String())
-	}
-	if _, err := serving.PagePrograms(t.Context(), games[0].Page, nil); err == nil || !strings.Contains(err.Error(), "skirmish.wasm.br") {
-		t.Errorf("a program that was not packed: got %v", err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -23,23 +22,12 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
-	"github.com/seed-49bee653/samestep/server"
 )
 
 // duelists is Skirmish as the program samestep has it, with bots to choose.
 func duelists() Game {
 	return New(skirmish.Rules(), NamedBot("normal", skirmish.Normal.NewPlayer), NamedBot("easy", skirmish.Easy.NewPlayer), NamedBot("hard", skirmish.Hard.NewPlayer),
 		Config(skirmish.Opening), Units(skirmish.Sized), Page(web.Page, map[string]string{"skirmish": console.Module + "/examples/skirmish/web/wasm"}))
-}
-
-// matchView returns the server's view of a match.
-func matchView(t *testing.T, s *tooltest.Server, name string) (v server.View) {
-	t.Helper()
-	_, body, _ := tooltest.Fetch(t, s.URL+"/matches/"+name)
-	if err := json.Unmarshal([]byte(body), &v); err != nil {
-		t.Fatalf("%s: %v", body, err)
-	}
-	return v
 }
 
 // servedPage runs a verb that serves the page of duelists until the test ends.
@@ -133,7 +121,10 @@ func TestRematchFromPage(t *testing.T) {
 				testenv.Night(t)
 			}
 			s := servedPage(t, append(strings.Fields(row.args), "--dir", t.TempDir())...)
-			before := matchView(t, s, row.match)
+			before, err := tooltest.View(t, s.URL+"/matches/"+row.match)
+			if err != nil {
+				t.Fatal(err)
+			}
 
 			b := browser.Open(t, s.URL+"/#/play/"+row.match)
 			const playing = `globalThis.page && page.state && page.state.link.state === "live" && page.state.net.seat === 0 && page.renderer.drawn > 0`
@@ -148,7 +139,10 @@ func TestRematchFromPage(t *testing.T) {
 			if again := browser.Value[string](b, `JSON.stringify(JSON.parse(samestep.request()).config)`); again != config {
 				t.Errorf("the rematch has the configuration %s, want %s", again, config)
 			}
-			after := matchView(t, s, row.match+".2")
+			after, err := tooltest.View(t, s.URL+"/matches/"+row.match+".2")
+			if err != nil {
+				t.Fatal(err)
+			}
 			if after.BotKind != "hard" || before.BotKind != "hard" || after.Settings.Seed != before.Settings.Seed || after.Settings.TickRate() != before.Settings.TickRate() || len(after.Players) != len(before.Players)+1 {
 				t.Errorf("the rematch is %+v, want %+v", after, before)
 			}

@@ -41,10 +41,10 @@ func TestFirefox(t *testing.T) {
 	}
 	defer firefox.Wait() // it is stopped, so it fails
 	defer stop()
-	stats := s.Match.View().Stats
+	stats := s.Match.Status().Stats
 	for ctx.Err() == nil && (stats.Reports < 10 || stats.ByDatagrams == 0) {
 		time.Sleep(100 * time.Millisecond)
-		stats = s.Match.View().Stats
+		stats = s.Match.Status().Stats
 	}
 	if stats.Reports < 10 || stats.Desyncs > 0 || stats.ByDatagrams != 1 {
 		t.Errorf("got %d checksums, %d desyncs, and %d players with datagrams, want 10 that agree, and 1", stats.Reports, stats.Desyncs, stats.ByDatagrams)

@@ -243,7 +243,7 @@ func TestCreateWithSpeedAndSeed(t *testing.T) {
 		})(document.querySelector(".creation form"), document.querySelector(".creation [aria-label='Ticks a second']"))`, row.speed, row.name, row.seed))
 		b.Until(fmt.Sprintf(live+` && page.hud.name === %q`, row.name))
 		for _, m := range s.Server.Matches() {
-			if v := m.View(); v.Name == row.name && (v.Settings.TickRate() != row.rate || v.Settings.Seed != row.seed) {
+			if v := m.Status(); v.Name == row.name && (v.Settings.TickRate() != row.rate || v.Settings.Seed != row.seed) {
 				t.Errorf("%s: got %+v", row.name, v.Settings)
 			}
 		}

@@ -202,7 +202,7 @@ func TestReplayAfterTheEnd(t *testing.T) {
 	}
 	b.Until(`page.state.link.state === "ended" && /^arena-[0-9a-f]{8}[.]ssr$/.test(page.state.replay)`)
 	b.Until(`document.querySelector(".verdict").checkVisibility()`)
-	before := s.Match.View()
+	before := s.Match.Status()
 	browser.Value[bool](b, `(() => {
 		const { fetch } = globalThis;
 		globalThis.fetch = (url, options) => {

@@ -180,7 +180,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/archtest", tests: []string{"kit/determinism", "internal/testing/commands"}},
 	{pattern: "internal/testing/commands"},
 	{pattern: "internal/testing/testenv"},
-	{pattern: "internal/testing/tooltest", own: []string{"lockstep", "internal/testing/browser", "internal/testing/testenv"}, modules: []string{goScript}},
+	{pattern: "internal/testing/tooltest", own: []string{"internal/testing/browser", "internal/testing/testenv", "lockstep", "replay", "server"}, modules: []string{goScript}},
 	{pattern: "internal/testing/loglines"},
 	{pattern: "internal/testing/ci"},
 	{pattern: "internal/testing/alerting"},
@@ -273,7 +273,7 @@ func TestImportTableLayers(t *testing.T) {
 			continue
 		}
 		switch r.pattern {
-		case "internal/testing/logbench", "internal/testing/planted", "internal/testing/browser":
+		case "internal/testing/logbench", "internal/testing/planted", "internal/testing/browser", "internal/testing/tooltest":
 			continue // they measure and test the engine, and no row but cmd's and those of tests names them
 		}
 		if named(r.own, "examples/skirmish") || named(r.own, "cmd/samestep") || named(r.own, "internal/testing/testenv") {

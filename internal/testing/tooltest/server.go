@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // A Server is a running "samestep serve".
@@ -179,4 +180,15 @@ func Fetch(t *testing.T, url string) (status int, body, kind string) {
 		t.Fatal(err)
 	}
 	return answer.StatusCode, string(b), answer.Header.Get("Content-Type")
+}
+
+// View returns what a server tells of the match at a URL.
+func View(t *testing.T, url string) (*server.Status, error) {
+	t.Helper()
+	status, body, _ := Fetch(t, url)
+	if status != http.StatusOK {
+		return nil, fmt.Errorf("%s: got status %d: %s", url, status, body)
+	}
+	v := new(server.Status)
+	return v, json.Unmarshal([]byte(body), v)
 }

@@ -14,7 +14,7 @@ func TestAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.match.See(func(c *player.Client, _ player.View) {
+	g.match.See(func(c *player.Client, _ player.Interpolation) {
 		if s := c.Header().Settings; s.Players != 3 || s.TickRate() != 30 || s.Seed != 77 {
 			t.Errorf("got %+v", s)
 		}

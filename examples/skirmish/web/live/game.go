@@ -169,7 +169,7 @@ type moment struct {
 
 // moment returns what is on the screen of a client, if there is anything.
 func (g *Game) moment(c *player.Client) (m moment, ok bool) {
-	if v, ok := c.View(); ok {
+	if v, ok := c.Interpolation(); ok {
 		m = moment{lockstep.World[skirmish.World](v.Previous), lockstep.World[skirmish.World](v.Current), v.Fraction}
 	} else if s, ok := c.Sight(); ok && g.look.take(&s, func(event any) { g.observe(&g.look.now, event) }) {
 		m = moment{&g.look.before, &g.look.now, s.Fraction}

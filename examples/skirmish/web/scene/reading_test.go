@@ -26,7 +26,7 @@ func TestPainterOnlyReads(t *testing.T) {
 			}
 			return values
 		},
-		Render: func(v player.View) {
+		Render: func(v player.Interpolation) {
 			before, now := lockstep.World[skirmish.World](v.Previous), lockstep.World[skirmish.World](v.Current)
 			view := everything(now)
 			if drawn++; drawn%2 == 0 {

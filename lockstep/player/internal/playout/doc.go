@@ -18,7 +18,7 @@
 // # Ticks that do not come
 //
 // A tick that was due and is not here is owed ([Playout.Owed]), up to a number that the owner names, over which its prediction goes on. Time
-// beyond that does not accumulate: [Playout.Ran] returns it as time for which the view stood still.
+// beyond that does not accumulate: [Playout.Ran] returns it as time for which the picture stood still.
 //
 // # Who calls what
 //

@@ -19,7 +19,7 @@
 //
 // The lead is so long that a command submitted now takes effect in the next predicted tick: the server's input delay, the round trip
 // and the time for which the player shows a tick after it was sealed, corrected by what answers teach ([Prediction.Answered]). It
-// grows at once, and shrinks by a tick in a second at most, because the view then stands still. [Prediction.SetMost] bounds it, together
+// grows at once, and shrinks by a tick in a second at most, because the picture then stands still. [Prediction.SetMost] bounds it, together
 // with the ticks that are owed: due by the plan of the pace, and not here.
 //
 // # Who calls what

@@ -23,7 +23,7 @@ type Prediction struct {
 	valid    bool
 	fault    commands.Error // what has refuted sim, which is then computed again in the next call
 	judged   bool           // whether this is a correction is known already
-	stands   bool           // sim did not advance in the last call, so the view stands still: previous is equal to it
+	stands   bool           // sim did not advance in the last call, so the picture stands still: previous is equal to it
 	failed   bool           // the rules failed in ticks after base: nothing is predicted until another tick is due
 	base     lockstep.Tick  // the tick that was due in the last call: the confirmed one, or a late one
 	lead     lockstep.Tick  // how many ticks ahead of that
@@ -86,7 +86,7 @@ func (p *Prediction) Shown() lockstep.Tick {
 	return 0
 }
 
-// Stands reports whether the view stands still: the prediction did not advance in the last call.
+// Stands reports whether the picture stands still: the prediction did not advance in the last call.
 func (p *Prediction) Stands() bool { return p.stands }
 
 // Assume chooses the tick in which the newest command is predicted: the next one or that after it, whichever the server will run it in;
@@ -237,7 +237,7 @@ func (p *Prediction) foresee(own *commands.Own, seat lockstep.Player, goal locks
 }
 
 // aim chooses how far ahead the prediction runs: so that a command submitted now takes effect in its next tick. It
-// shrinks only if that is more than half a tick too far, to avoid oscillation, and by a tick at a time, because the view then stands
+// shrinks only if that is more than half a tick too far, to avoid oscillation, and by a tick at a time, because the picture then stands
 // still for one.
 func (p *Prediction) aim(now lockstep.Time, in *Input) {
 	most := min(p.options.Ahead, p.most)

@@ -57,8 +57,8 @@ locksteptest.Fuzz as the target.`,
 	}
 }
 
-// A FuzzStory is the result of a fuzz run.
-type FuzzStory struct {
+// A fuzzStory is the result of a fuzz run.
+type fuzzStory struct {
 	Game    string                `json:"game"`
 	Matches int                   `json:"matches"`
 	Seconds float64               `json:"seconds"`
@@ -148,9 +148,9 @@ func fuzz(c *cli.Context) error {
 	if err != nil {
 		return console.ThinHint(err, "--players N, --ticks N, ")
 	}
-	story := &FuzzStory{Game: game.Name(), Matches: reached.Matches, Reached: reached, Seconds: time.Since(from).Seconds(), weights: o.Weights}
+	story := &fuzzStory{Game: game.Name(), Matches: reached.Matches, Reached: reached, Seconds: time.Since(from).Seconds(), weights: o.Weights}
 	if found != nil {
-		story.Found = ExplainFound(c.Context, found, game, c.String("dir"))
+		story.Found = explainFound(c.Context, found, game, c.String("dir"))
 	}
 	switch {
 	case found != nil && found.Phase == locksteptest.PanicPhase:
@@ -163,8 +163,8 @@ func fuzz(c *cli.Context) error {
 	return gameset.Tell(c, story, story.Print, err)
 }
 
-// ExplainFound reduces a failure, looks for its line of code, and writes its replay and its Go test.
-func ExplainFound(ctx context.Context, found *locksteptest.Failure, game *gameset.Playable, dir string) *fuzzFind {
+// explainFound reduces a failure, looks for its line of code, and writes its replay and its Go test.
+func explainFound(ctx context.Context, found *locksteptest.Failure, game *gameset.Playable, dir string) *fuzzFind {
 	var limits locksteptest.ShrinkOptions
 	if game.Module != nil {
 		found, limits.Runs = inNewInstances(found, game), 300 // an instance of a module in Go takes longer than a short match
@@ -223,7 +223,7 @@ func isDirectory(path string) error {
 }
 
 // Print prints it for people.
-func (s *FuzzStory) Print(w io.Writer) {
+func (s *fuzzStory) Print(w io.Writer) {
 	line := console.NewLiner(w)
 	line("played", "%s with %s in %s", s.Game, console.Count(s.Matches, "seed"), console.Seconds(time.Duration(s.Seconds*float64(time.Second))))
 	f := s.Found

@@ -62,7 +62,7 @@ or a known mistake was not found.`,
 }
 
 func runSimulate(c *cli.Context) error {
-	campaign, err := CampaignOf(c)
+	campaign, err := campaignOf(c)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func runSimulate(c *cli.Context) error {
 	if processor > 0 {
 		story.PerCore = r.AllHours / processor.Minutes()
 	}
-	story.KeepFailures(ctx, c, campaign.Subject, r.Violations)
+	story.keepFailures(ctx, c, campaign.Subject, r.Violations)
 	interrupted := ctx.Err() != nil
 	stop()
 	if interrupted {
@@ -114,8 +114,8 @@ func runSimulate(c *cli.Context) error {
 // reducing is how long all failures are reduced together, unless --shrink is given.
 const reducing = 2 * time.Minute
 
-// KeepFailures reduces failures and writes each to a file.
-func (s *Simulated) KeepFailures(ctx context.Context, c *cli.Context, subject *simulate.Subject, all []*simulate.Outcome) {
+// keepFailures reduces failures and writes each to a file.
+func (s *simulated) keepFailures(ctx context.Context, c *cli.Context, subject *simulate.Subject, all []*simulate.Outcome) {
 	if !c.IsSet("shrink") {
 		limited, stop := context.WithTimeout(ctx, reducing)
 		defer stop()
@@ -126,14 +126,14 @@ func (s *Simulated) KeepFailures(ctx context.Context, c *cli.Context, subject *s
 		if c.Int("shrink") > 0 && ctx.Err() == nil {
 			fmt.Fprintf(c.App.ErrWriter, "seed %d violates %s, and is reduced with at most %s\n", v.Seed, v.Invariant, console.Count(c.Int("shrink"), "match"))
 		}
-		if err := v.Keep(ctx, c, subject, out); err != nil {
+		if err := v.keep(ctx, c, subject, out); err != nil {
 			v.Unwritten = err.Error() // the report is printed all the same
 		}
 	}
 }
 
-// Keep reduces a failure and writes it to a file.
-func (v *SimulatedFail) Keep(ctx context.Context, c *cli.Context, s *simulate.Subject, out *simulate.Outcome) error {
+// keep reduces a failure and writes it to a file.
+func (v *simulatedFail) keep(ctx context.Context, c *cli.Context, s *simulate.Subject, out *simulate.Outcome) error {
 	bar := console.NewProgress(c.App.ErrWriter, int64(c.Int("shrink")), "matches")
 	small, err := simulate.Shrink(s, out, simulate.ShrinkOptions{Runs: c.Int("shrink"), Stop: ctx.Done(), Progress: func(n int) { bar.Set(int64(n)) }})
 	bar.Done()
@@ -160,8 +160,8 @@ func (v *SimulatedFail) Keep(ctx context.Context, c *cli.Context, s *simulate.Su
 	return nil
 }
 
-// CampaignOf returns the campaign of the flags of simulate.
-func CampaignOf(c *cli.Context) (*simulate.Campaign, error) {
+// campaignOf returns the campaign of the flags of simulate.
+func campaignOf(c *cli.Context) (*simulate.Campaign, error) {
 	length, calm := c.Float64("minutes"), c.String("only") == "none"
 	switch {
 	case !(length > 0 && length <= 24*60):
@@ -197,8 +197,8 @@ func CampaignOf(c *cli.Context) (*simulate.Campaign, error) {
 	return campaign, nil
 }
 
-// A Simulated is the report of a simulation, as --json prints it.
-type Simulated struct {
+// A simulated is the report of a simulation, as --json prints it.
+type simulated struct {
 	Game       string           `json:"game"`
 	Seeds      int              `json:"seeds"`
 	Once       bool             `json:"once"`
@@ -220,7 +220,7 @@ type Simulated struct {
 	NoEdges    []string         `json:"edges_missing"`
 	Counts     map[string]int   `json:"counts"`
 	Mutants    *hunted          `json:"mutants"` // null if they were not hunted
-	Violations []SimulatedFail  `json:"violations"`
+	Violations []simulatedFail  `json:"violations"`
 
 	Program string `json:"-"` // the name of this one
 }
@@ -231,8 +231,8 @@ type simulatedFault struct {
 	Count int    `json:"count"`
 }
 
-// A SimulatedFail is a violation that simulate has found.
-type SimulatedFail struct {
+// A simulatedFail is a violation that simulate has found.
+type simulatedFail struct {
 	Seed uint64 `json:"seed,string"`
 	simulate.Violation
 	Again    string   `json:"again"`    // the command that plays it again
@@ -245,7 +245,7 @@ type SimulatedFail struct {
 }
 
 // reduced returns the command of a program that plays the reduced failure.
-func (v *SimulatedFail) reduced(program string) string {
+func (v *simulatedFail) reduced(program string) string {
 	if v.Unwritten != "" {
 		return "not written: " + v.Unwritten
 	}
@@ -256,11 +256,11 @@ func (v *SimulatedFail) reduced(program string) string {
 	return command
 }
 
-func newSimulated(c *cli.Context, r *simulate.Report) *Simulated {
-	s := &Simulated{
+func newSimulated(c *cli.Context, r *simulate.Report) *simulated {
+	s := &simulated{
 		Game: simulatedName(c), Seeds: r.Seeds, Once: c.Bool("once"), Hours: r.Hours, AllHours: r.AllHours, Seconds: r.Wall.Seconds(), Speed: r.AllHours / max(r.Wall.Minutes(), 1e-9), Ticks: r.Ticks,
 		Accepted: r.Accepted, Compared: r.Compared, Checks: r.Checks, Crashes: r.Crashes, Counts: r.Counts,
-		None: []string{}, NoEdges: []string{}, Violations: []SimulatedFail{}, Program: c.App.Name,
+		None: []string{}, NoEdges: []string{}, Violations: []simulatedFail{}, Program: c.App.Name,
 	}
 	if r.Reached != nil {
 		s.Reached = r.Reached.Reached()
@@ -275,21 +275,21 @@ func newSimulated(c *cli.Context, r *simulate.Report) *Simulated {
 	s.Edges, s.AllEdges, missing = r.Edges()
 	s.NoEdges = append(s.NoEdges, missing...)
 	for _, out := range r.Violations {
-		s.Violations = append(s.Violations, SimulatedFail{Seed: out.Plan.Seed, Violation: *out.Violation, Again: Again(c, out.Plan.Seed), Last: out.Last})
+		s.Violations = append(s.Violations, simulatedFail{Seed: out.Plan.Seed, Violation: *out.Violation, Again: again(c, out.Plan.Seed), Last: out.Last})
 	}
 	return s
 }
 
-// NotOfMatch are the flags of simulate that do not decide how a match goes, and those that again gives itself.
-var NotOfMatch = []string{"seeds", "seed", "minutes", "clients", "game", "for", "workers", "once", "artifact", "dir", "shrink", "mutants", "report", "json"}
+// notOfMatch are the flags of simulate that do not decide how a match goes, and those that again gives itself.
+var notOfMatch = []string{"seeds", "seed", "minutes", "clients", "game", "for", "workers", "once", "artifact", "dir", "shrink", "mutants", "report", "json"}
 
-// Again returns the command that plays a seed again.
-func Again(c *cli.Context, seed uint64) string {
+// again returns the command that plays a seed again.
+func again(c *cli.Context, seed uint64) string {
 	command := fmt.Sprintf("%s simulate --game %s --seeds 1 --seed %d --minutes %v --clients %d",
 		c.App.Name, words.ShellWord(simulatedName(c)), seed, c.Float64("minutes"), c.Int("clients"))
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
-		if !c.IsSet(name) || slices.Contains(NotOfMatch, name) {
+		if !c.IsSet(name) || slices.Contains(notOfMatch, name) {
 			continue
 		}
 		for _, value := range serving.FlagValues(c, name) {
@@ -304,7 +304,7 @@ func Again(c *cli.Context, seed uint64) string {
 }
 
 // Print prints it for people.
-func (s *Simulated) Print(w io.Writer, whole bool) {
+func (s *simulated) Print(w io.Writer, whole bool) {
 	line := console.NewLiner(w)
 	line("game", "%s", s.Game)
 	line("seeds", "%d, each played %s", s.Seeds, map[bool]string{true: "once", false: "twice; only the speed counts both"}[s.Once])
@@ -345,7 +345,7 @@ func (s *Simulated) Print(w io.Writer, whole bool) {
 	}
 }
 
-func (s *Simulated) printTables(w io.Writer) {
+func (s *simulated) printTables(w io.Writer) {
 	fmt.Fprintln(w)
 	for _, f := range s.Faults {
 		fmt.Fprintf(w, "  %8d  %-10s %s\n", f.Count, f.Group, f.Kind)

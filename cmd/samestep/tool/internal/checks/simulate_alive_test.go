@@ -29,7 +29,7 @@ func TestMutantAlive(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var b bytes.Buffer
-			(&Simulated{Mutants: row.h}).Print(&b, true)
+			(&simulated{Mutants: row.h}).Print(&b, true)
 			if !strings.Contains(b.String(), row.want) {
 				t.Errorf("got\n%swant\n%s", &b, row.want)
 			}

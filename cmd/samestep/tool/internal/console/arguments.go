@@ -52,7 +52,7 @@ func usageName(help string) string {
 func CheckArguments(c *cli.Context) error {
 	want := c.Command.ArgsUsage
 	switch {
-	case Takes(want, c.NArg()):
+	case takes(want, c.NArg()):
 		return nil
 	case want == "":
 		return Usagef("unexpected argument %q", c.Args().First())
@@ -60,8 +60,8 @@ func CheckArguments(c *cli.Context) error {
 	return Usagef("got %s, want %s", Count(c.NArg(), "argument"), want)
 }
 
-// Takes reports whether a usage such as "A B | A --player N" or "FILE [OUT]" has a form with n arguments.
-func Takes(usage string, n int) bool {
+// takes reports whether a usage such as "A B | A --player N" or "FILE [OUT]" has a form with n arguments.
+func takes(usage string, n int) bool {
 	return slices.ContainsFunc(strings.Split(usage, " | "), func(form string) bool {
 		form, _, _ = strings.Cut(form, " --") // a flag is not an argument
 		words := strings.Fields(form)

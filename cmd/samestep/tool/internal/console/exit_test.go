@@ -76,3 +76,14 @@ func TestExitCode(t *testing.T) {
 		}
 	}
 }
+
+// A match that proves too little names the options of Go code, and the flags too.
+func TestThinHint(t *testing.T) {
+	thin := fmt.Errorf("locksteptest: %w: give up: 9 of 9 refused", locksteptest.ErrThin)
+	if err := ThinHint(thin, "--ticks N, "); !errors.Is(err, thin) || !strings.Contains(err.Error(), "\nas flags: --ticks N, --weight KIND=0") {
+		t.Errorf("got %v, want the flags", err)
+	}
+	if err := ThinHint(io.EOF, ""); err != io.EOF {
+		t.Errorf("got %v, want another error unchanged", err)
+	}
+}

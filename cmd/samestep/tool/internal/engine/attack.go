@@ -274,7 +274,7 @@ func (x *attacker) serve(dir string, a *attack.Attack) (*attack.Server, *serverP
 		return nil, nil, err
 	}
 	defer log.Close()
-	p, err := StartServer(x.program, log, flags)
+	p, err := startServer(x.program, log, flags)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -15,12 +15,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/internal/testing/wire"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
-	"github.com/urfave/cli/v2"
 )
 
 func benchNetCommand() *cli.Command {
@@ -56,7 +57,7 @@ packet of a WebSocket is a stall.`,
 			if err != nil {
 				return err
 			}
-			b := &NetBench{
+			b := &netBench{
 				Game:    game,
 				Clients: int(c.Uint("clients")), spectators: int(c.Uint("spectators")), Viewers: int(c.Uint("viewers")), Room: int(c.Uint("room")), Rate: int(c.Uint("tick-rate")),
 				Every: c.Duration("every"), Time: c.Duration("time"), relay: c.Bool("relay"), Durability: c.String("durability"), Settle: 2 * time.Second,
@@ -85,8 +86,8 @@ packet of a WebSocket is a stall.`,
 	}
 }
 
-// A NetBench is one run of bench net.
-type NetBench struct {
+// A netBench is one run of bench net.
+type netBench struct {
 	Game    *gameset.Playable
 	Program string // to start the server; "" for this one
 
@@ -100,10 +101,10 @@ type NetBench struct {
 	Override []byte // the configuration of --config, or nothing
 }
 
-func (b *NetBench) matches() int { return (b.Clients + b.Room - 1) / b.Room }
+func (b *netBench) matches() int { return (b.Clients + b.Room - 1) / b.Room }
 
 // Run runs it against servers, and prints what it has measured.
-func (b *NetBench) Run(ctx context.Context) (*netResult, error) {
+func (b *netBench) Run(ctx context.Context) (*netResult, error) {
 	if b.Viewers > 0 && b.Game.ViewSchema() == nil {
 		return nil, errors.New("the game has no views")
 	}
@@ -167,7 +168,7 @@ func (b *NetBench) Run(ctx context.Context) (*netResult, error) {
 }
 
 // turns waits for the time of the measurement. Meanwhile viewers come and go.
-func (b *NetBench) turns(ctx context.Context, s *serverProcess, watch func(int) (url, token string)) (*turns, error) {
+func (b *netBench) turns(ctx context.Context, s *serverProcess, watch func(int) (url, token string)) (*turns, error) {
 	x := &turns{}
 	if b.Viewers == 0 {
 		time.Sleep(b.Time)
@@ -196,7 +197,7 @@ func (b *NetBench) turns(ctx context.Context, s *serverProcess, watch func(int) 
 }
 
 // writeTokens writes a token for each seat, one for the late joiner and one for all spectators. It returns them in this order.
-func (b *NetBench) writeTokens(path string) ([]string, error) {
+func (b *netBench) writeTokens(path string) ([]string, error) {
 	var list strings.Builder
 	var tokens []string
 	for i := range b.matches() * b.Room {
@@ -214,7 +215,7 @@ func (b *NetBench) writeTokens(path string) ([]string, error) {
 
 // startServer starts the server, without limits on the load, at the far end of a wire unless that is nil. dir has the tokens, and
 // gets the replays.
-func (b *NetBench) startServer(dir string, w *wire.Wire) (*serverProcess, error) {
+func (b *netBench) startServer(dir string, w *wire.Wire) (*serverProcess, error) {
 	program := b.Program
 	if program == "" {
 		var err error
@@ -241,14 +242,14 @@ func (b *NetBench) startServer(dir string, w *wire.Wire) (*serverProcess, error)
 		args = append(args, "--set", "relay=true")
 	}
 	if w == nil {
-		return StartServer(program, os.Stderr, args)
+		return startServer(program, os.Stderr, args)
 	}
 	args = append(args, "--listen", w.Host+":0", "--set", "datagrams-public="+w.Public, "--tls-cert", filepath.Join(dir, wireCert), "--tls-key", filepath.Join(dir, wireKey))
 	return startServerAs(append(w.Enter, program), os.Stderr, args)
 }
 
 // connect opens n connections, at most 32 at a time. where returns the URL and the token of each.
-func (b *NetBench) connect(ctx context.Context, auth *protocol.Auth, n int, where func(i int) (url, token string)) ([]*loadGuest, error) {
+func (b *netBench) connect(ctx context.Context, auth *protocol.Auth, n int, where func(i int) (url, token string)) ([]*loadGuest, error) {
 	guests := make([]*loadGuest, n)
 	errs := make([]error, n)
 	order, err := b.Game.AnyCommand(uint8(b.Room), b.Override)

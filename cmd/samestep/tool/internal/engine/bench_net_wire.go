@@ -44,7 +44,7 @@ type wireSide struct {
 }
 
 // compareWire runs the comparison of --wire, with a single match unless --clients is given.
-func (b *NetBench) compareWire(c *cli.Context) error {
+func (b *netBench) compareWire(c *cli.Context) error {
 	link, err := netsim.Parse(c.String("wire"))
 	if err != nil {
 		return console.Usagef("--wire: %v", err)
@@ -64,20 +64,20 @@ func (b *NetBench) compareWire(c *cli.Context) error {
 	defer os.RemoveAll(dir)
 	ctx, stop := console.Interruptible(c) // so that the namespaces go, too
 	defer stop()
-	r, err := b.RunWire(ctx, link, dir)
+	r, err := b.runWire(ctx, link, dir)
 	if err != nil {
 		return err
 	}
 	missing, expected := 0, 0
-	for _, s := range []*SideResult{&r.WebSocket, &r.Datagrams} {
+	for _, s := range []*sideResult{&r.WebSocket, &r.Datagrams} {
 		missing, expected = missing+s.Expected-s.Frames, expected+s.Expected
 	}
 	return gameset.Tell(c, r, r.Print, errMissing(missing, expected))
 }
 
-// RunWire plays the same matches behind the same link twice at once: with WebSockets only, and with datagrams beside them. dir gets
+// runWire plays the same matches behind the same link twice at once: with WebSockets only, and with datagrams beside them. dir gets
 // the files of both servers.
-func (b *NetBench) RunWire(ctx context.Context, l netsim.Link, dir string) (*wireResult, error) {
+func (b *netBench) runWire(ctx context.Context, l netsim.Link, dir string) (*wireResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := &wireResult{Link: l.String(), Clients: b.Clients, Matches: b.matches(), TickRate: b.Rate}
@@ -123,7 +123,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // open makes the wire, and starts the server at its end. dir is that of the side.
-func (s *wireSide) open(b *NetBench, l netsim.Link, dir string) (err error) {
+func (s *wireSide) open(b *netBench, l netsim.Link, dir string) (err error) {
 	if s.wire, err = wire.NewNamespace(l); errors.Is(err, wire.ErrNamespace) {
 		s.wire, err = wire.NewProxy(l)
 	}
@@ -144,7 +144,7 @@ func (s *wireSide) open(b *NetBench, l netsim.Link, dir string) (err error) {
 }
 
 // join lets all players join.
-func (s *wireSide) join(ctx context.Context, b *NetBench) error {
+func (s *wireSide) join(ctx context.Context, b *netBench) error {
 	ctx, cancel := context.WithTimeout(ctx, wireJoinTime)
 	defer cancel()
 	near, err := s.wire.Join(s.server.Address())
@@ -190,7 +190,7 @@ func (s *wireSide) stop() {
 }
 
 // result sums up the measurements of the players.
-func (s *wireSide) result(b *NetBench) (r SideResult) {
+func (s *wireSide) result(b *netBench) (r sideResult) {
 	due := dueBetween(s.from, s.to, b.Rate)
 	var late, executions []time.Duration
 	for _, p := range s.players {

@@ -20,12 +20,12 @@ type wireResult struct {
 	Matches   int        `json:"matches"`
 	TickRate  int        `json:"tick_rate"`
 	Seconds   float64    `json:"seconds"`
-	WebSocket SideResult `json:"websocket"`
-	Datagrams SideResult `json:"datagrams"`
+	WebSocket sideResult `json:"websocket"`
+	Datagrams sideResult `json:"datagrams"`
 }
 
-// A SideResult is what the players of one side have seen.
-type SideResult struct {
+// A sideResult is what the players of one side have seen.
+type sideResult struct {
 	Frames      int     `json:"frames"` // that arrived
 	Expected    int     `json:"frames_expected"`
 	Lateness    spread  `json:"lateness"`         // of a frame, compared with the promptest one of its player
@@ -96,14 +96,14 @@ func (r *wireResult) Print(w io.Writer) {
 	line("wire", "%s; %s", r.Link, how)
 	line("load", "twice %s in %s, %s a second, for %.0f s", console.Count(r.Clients, "player"), console.Count(r.Matches, "match"), console.Count(r.TickRate, "tick"), r.Seconds)
 	fmt.Fprintln(w)
-	row := func(name string, value func(s *SideResult) string) {
+	row := func(name string, value func(s *sideResult) string) {
 		fmt.Fprintf(w, "%-38s %14s %14s\n", name, value(&r.WebSocket), value(&r.Datagrams))
 	}
 	fmt.Fprintf(w, "%-38s %14s %14s\n", "", "WebSocket only", "with datagrams")
 	for _, t := range []struct {
 		name string
-		of   func(s *SideResult) *spread
-	}{{"frames late", func(s *SideResult) *spread { return &s.Lateness }}, {"behind the first", func(s *SideResult) *spread { return &s.Behind }}, {"command to execution", func(s *SideResult) *spread { return &s.Execution }}} {
+		of   func(s *sideResult) *spread
+	}{{"frames late", func(s *sideResult) *spread { return &s.Lateness }}, {"behind the first", func(s *sideResult) *spread { return &s.Behind }}, {"command to execution", func(s *sideResult) *spread { return &s.Execution }}} {
 		for _, p := range []struct {
 			name string
 			of   func(s *spread) float64
@@ -111,18 +111,18 @@ func (r *wireResult) Print(w io.Writer) {
 			{"median", func(s *spread) float64 { return s.P50MS }}, {"95 %", func(s *spread) float64 { return s.P95MS }},
 			{"99 %", func(s *spread) float64 { return s.P99MS }}, {"longest", func(s *spread) float64 { return s.LongestMS }},
 		} {
-			row(t.name+", "+p.name, func(s *SideResult) string { return t.of(s).text(p.of) })
+			row(t.name+", "+p.name, func(s *sideResult) string { return t.of(s).text(p.of) })
 		}
 	}
-	row("frames, of those that were due", func(s *SideResult) string { return fmt.Sprintf("%d of %d", s.Frames, s.Expected) })
-	row("commands accepted", func(s *SideResult) string { return fmt.Sprintf("%d of %d", s.Accepted, s.Commands) })
-	row("bytes to a player, a second", func(s *SideResult) string { return fmt.Sprintf("%.0f", s.ToPlayer) })
-	row("bytes to the server, of a player", func(s *SideResult) string { return fmt.Sprintf("%.0f", s.ToServer) })
-	row("server's CPU, of a core, for a player", func(s *SideResult) string { return fmt.Sprintf("%.3f %%", s.ServerCPU) })
-	row("round trip of the WebSocket", func(s *SideResult) string { return fmt.Sprintf("%.1f ms", s.RoundTripMS) })
-	row("players with datagrams at the end", func(s *SideResult) string { return fmt.Sprint(s.ByDatagrams) })
-	row("connections lost", func(s *SideResult) string { return fmt.Sprint(s.Lost) })
-	row("checksums equal, and not", func(s *SideResult) string { return fmt.Sprintf("%d, %d", s.Agreed, s.Differing) })
+	row("frames, of those that were due", func(s *sideResult) string { return fmt.Sprintf("%d of %d", s.Frames, s.Expected) })
+	row("commands accepted", func(s *sideResult) string { return fmt.Sprintf("%d of %d", s.Accepted, s.Commands) })
+	row("bytes to a player, a second", func(s *sideResult) string { return fmt.Sprintf("%.0f", s.ToPlayer) })
+	row("bytes to the server, of a player", func(s *sideResult) string { return fmt.Sprintf("%.0f", s.ToServer) })
+	row("server's CPU, of a core, for a player", func(s *sideResult) string { return fmt.Sprintf("%.3f %%", s.ServerCPU) })
+	row("round trip of the WebSocket", func(s *sideResult) string { return fmt.Sprintf("%.1f ms", s.RoundTripMS) })
+	row("players with datagrams at the end", func(s *sideResult) string { return fmt.Sprint(s.ByDatagrams) })
+	row("connections lost", func(s *sideResult) string { return fmt.Sprint(s.Lost) })
+	row("checksums equal, and not", func(s *sideResult) string { return fmt.Sprintf("%d, %d", s.Agreed, s.Differing) })
 	fmt.Fprintln(w, "\nFrames are late compared with the promptest one of their player, and behind the first player of the match who had them.")
 	if r.Real {
 		fmt.Fprintln(w, "Bytes are those of all packets of IP, with those that only acknowledge.")

@@ -21,13 +21,13 @@ type serverProcess struct {
 	url     string // ws://HOST:PORT, or wss:
 }
 
-// StartServer starts the server of a program on a free port of the loopback address, unless the flags say otherwise. Its warnings
+// startServer starts the server of a program on a free port of the loopback address, unless the flags say otherwise. Its warnings
 // go to log.
-func StartServer(program string, log io.Writer, flags []string) (*serverProcess, error) {
+func startServer(program string, log io.Writer, flags []string) (*serverProcess, error) {
 	return startServerAs([]string{program}, log, flags)
 }
 
-// startServerAs is StartServer with a program that begins the command.
+// startServerAs is startServer with a program that begins the command.
 func startServerAs(command []string, log io.Writer, flags []string) (*serverProcess, error) {
 	args := slices.Concat(command, []string{"serve", "--listen", "127.0.0.1:0", "--log-level", "warn", "--set", "web=false"}, flags)
 	p := exec.Command(args[0], args[1:]...)

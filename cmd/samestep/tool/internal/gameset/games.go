@@ -30,12 +30,12 @@ func Listed(c *cli.Context) List {
 // Keys of a program's metadata.
 const (
 	GamesKey   = "games"   // a List
-	ModulesKey = "modules" // a *ModuleSet, while a command runs
+	modulesKey = "modules" // a *ModuleSet, while a command runs
 )
 
 // ModulesOf returns the modules of a command, or nil for one that does not simulate.
 func ModulesOf(c *cli.Context) *ModuleSet {
-	m, _ := c.App.Metadata[ModulesKey].(*ModuleSet)
+	m, _ := c.App.Metadata[modulesKey].(*ModuleSet)
 	return m
 }
 

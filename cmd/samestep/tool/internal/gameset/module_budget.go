@@ -21,11 +21,11 @@ import (
 
 // What the modules of rules of one file, or of a verb that has no file, may take without flags. docs/limits.md has the reasons.
 const (
-	ModuleBudgetTime   = 15 * time.Second
-	ModuleBudgetMemory = 192 << 20 // bytes
+	moduleBudgetTime   = 15 * time.Second
+	moduleBudgetMemory = 192 << 20 // bytes
 
 	// Of join, which plays a match as long as the user wants: so much, and a part of each second since then.
-	JoinModuleTime  = 8 * time.Second
+	joinModuleTime  = 8 * time.Second
 	joinModuleShare = 400 * time.Millisecond
 )
 
@@ -48,14 +48,14 @@ func NewBudget(c *cli.Context) *wasm.Budget {
 		return nil
 	}
 	b := &wasm.Budget{
-		Time: ModuleBudgetTime, Memory: ModuleBudgetMemory,
+		Time: moduleBudgetTime, Memory: moduleBudgetMemory,
 		TimeAdvice: "more with --module-time", MemoryAdvice: "more with --module-memory",
 	}
 	if slices.Contains(plays, c.Command.Name) {
 		b.Time, b.Memory = 0, 0
 	}
 	if c.Command.Name == "join" {
-		b.Time, b.Share = JoinModuleTime, joinModuleShare
+		b.Time, b.Share = joinModuleTime, joinModuleShare
 	}
 	if c.IsSet(ModuleTimeFlag.Name) {
 		b.Time, b.Share = cmp.Or(c.Duration(ModuleTimeFlag.Name), wasm.NoLimit), 0

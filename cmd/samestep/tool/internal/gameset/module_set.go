@@ -32,13 +32,13 @@ var RulesFlag = &cli.StringSliceFlag{
 	DefaultText: "the modules in the user's cache",
 }
 
-// RulesEnv sets the modules.
-const RulesEnv = "SAMESTEP_RULES"
+// rulesEnv sets the modules.
+const rulesEnv = "SAMESTEP_RULES"
 
 // TakesRules adds --rules to a command that simulates matches, which is one that takes assets, except for assets add.
 func TakesRules(c *cli.Command) {
 	if console.HasFlag(c, AssetsFlag.Name) && !console.HasFlag(c, RulesFlag.Name) && c.Name != "add" {
-		c.Flags = append(c.Flags[:len(c.Flags):len(c.Flags)], console.ListFrom(RulesFlag, RulesEnv))
+		c.Flags = append(c.Flags[:len(c.Flags):len(c.Flags)], console.ListFrom(RulesFlag, rulesEnv))
 		if c.Name != "serve" { // whose modules its operator names
 			c.Flags = append(c.Flags, ModuleFlags...)
 		}
@@ -55,7 +55,7 @@ func PrepareGames(c *cli.Context) error {
 	calls, end := context.WithCancel(c.Context)
 	c.App.Metadata[console.CallsKey], c.App.Metadata[console.EndCallsKey] = calls, end
 	m, err := NewModuleSet(c, program, c.StringSlice(RulesFlag.Name))
-	c.App.Metadata[ModulesKey] = m
+	c.App.Metadata[modulesKey] = m
 	return err
 }
 

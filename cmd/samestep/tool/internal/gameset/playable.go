@@ -9,9 +9,12 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"path"
 	"reflect"
+	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
@@ -51,6 +54,40 @@ type Playable struct {
 	Source locksteptest.Source // names the game in Go tests
 
 	Module *RulesModule // with the rules, or nil
+}
+
+// New returns the game of some rules.
+func New[S, C any](rules lockstep.Rules[S, C]) (*Playable, error) {
+	g, err := lockstep.NewGame(rules)
+	if err != nil {
+		return nil, err
+	}
+	return &Playable{
+		Game: g, Usual: func(uint8) any { return new(C) }, World: reflect.TypeFor[S](), ConfigType: reflect.TypeFor[*C](),
+		Faulty: faultinjection.Faulty(rules), Loop: logbench.NewLoop(rules), Source: sourceOf(reflect.TypeFor[S](), rules.Step),
+	}, nil
+}
+
+// sourceOf guesses how a Go test makes the game: by the function that makes the rules, if Step is a function literal in it,
+// and otherwise by a function Rules in the package of the state.
+func sourceOf(state reflect.Type, step any) locksteptest.Source {
+	pkg, rules := state.PkgPath(), "Rules"
+	if f := runtime.FuncForPC(reflect.ValueOf(step).Pointer()); f != nil {
+		folder, name := path.Split(f.Name()) // such as example.com/hex.Rules.func1
+		parts := strings.Split(name, ".")
+		if len(parts) > 2 && strings.HasPrefix(parts[2], "func") {
+			pkg, rules = folder+parts[0], parts[1]
+		}
+		pkg = cmp.Or(pkg, folder+parts[0])
+	}
+	if pkg == "main" {
+		return locksteptest.Source{Package: "main", Path: ".", Game: "lockstep.MustGame(" + rules + "())"}
+	}
+	name := path.Base(pkg)
+	return locksteptest.Source{
+		Package: name + "_test", Path: pkg, Imports: []string{pkg},
+		Game: "lockstep.MustGame(" + name + "." + rules + "())",
+	}
 }
 
 // A Choice is a scenario or a kind of bots.

@@ -58,7 +58,7 @@ func demo(c *cli.Context) error {
 	if g, err = g.AgainstBots(c); err != nil {
 		return err
 	}
-	o := DemoOptions{Program: c.App.Name, Game: g, Rate: DemoTickRate, Length: lockstep.Tick(c.Uint("seconds") * DemoTickRate), Seed: c.Uint64("seed"), Dir: c.String("dir")}
+	o := demoOptions{Program: c.App.Name, Game: g, Rate: demoTickRate, Length: lockstep.Tick(c.Uint("seconds") * demoTickRate), Seed: c.Uint64("seed"), Dir: c.String("dir")}
 	if o.override, err = g.Override(c); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func demo(c *cli.Context) error {
 		}
 		return gameset.Tell(c, s, s.print, s.Failure())
 	}
-	s, err := RunDemo(o, bar)
+	s, err := runDemo(o, bar)
 	if err != nil {
 		return err
 	}
@@ -93,15 +93,15 @@ func demo(c *cli.Context) error {
 }
 
 const (
-	// DemoTickRate is the tick rate of the match of demo.
-	DemoTickRate    = 20
+	// demoTickRate is the tick rate of the match of demo.
+	demoTickRate    = 20
 	mostDemoPlayers = 16
 	shortestDemo    = 16 // ticks of a match that its rules end
 	fewestSeconds   = 8  // in which it is played in real time
 )
 
 // fit makes the match shorter than one that the rules end before, unless the length was given.
-func (o *DemoOptions) fit(given bool) error {
+func (o *demoOptions) fit(given bool) error {
 	config, err := o.configure(o.Players)
 	if err != nil {
 		return err
@@ -121,8 +121,8 @@ func (o *DemoOptions) fit(given bool) error {
 	return nil
 }
 
-// RunDemo plays the match, verifies its replay and finds the planted desync.
-func RunDemo(o DemoOptions, bar *console.Progress) (*DemoStory, error) {
+// runDemo plays the match, verifies its replay and finds the planted desync.
+func runDemo(o demoOptions, bar *console.Progress) (*demoStory, error) {
 	if err := o.makeDir(); err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ import (
 
 // A demoMatch is a coordinator and all players, in one process.
 type demoMatch struct {
-	options     DemoOptions
+	options     demoOptions
 	game        *lockstep.Game
 	coordinator *coordinator.Coordinator
 	writer      *replay.Writer
@@ -54,7 +54,7 @@ type demoPlayer struct {
 }
 
 // newDemoMatch begins the match and writes its log to file.
-func newDemoMatch(o DemoOptions, file io.Writer) (*demoMatch, error) {
+func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
 	m := &demoMatch{options: o, game: o.Game.Game, writer: replay.NewWriter(file, replay.WriterOptions{Rules: o.Game.Reference()}), tail: &record.Tail{}}
 	m.payloads = m.game.NewPayloads()
 	settings := lockstep.DefaultSettings(uint8(o.Players))

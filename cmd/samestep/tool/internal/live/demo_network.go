@@ -31,7 +31,7 @@ import (
 
 // A networkDemo is the demo over real sockets: a server, and guests that connect over bad links.
 type networkDemo struct {
-	options DemoOptions
+	options demoOptions
 	game    *gameset.Playable
 	match   *server.Match
 	url     string
@@ -60,7 +60,7 @@ type netGuest struct {
 // playerLink is the link of each player and the late spectator.
 var playerLink = netsim.Link{Delay: 20 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 5000}
 
-func runNetworkDemo(ctx context.Context, o DemoOptions, bar *console.Progress) (*networkStory, error) {
+func runNetworkDemo(ctx context.Context, o demoOptions, bar *console.Progress) (*networkStory, error) {
 	d := &networkDemo{options: o, game: o.Game, tokens: make(map[string]string)}
 	d.story.apart = gameset.List{o.Game}.Apart()
 	d.story.program, d.story.games = o.Program, replay.Games{o.Game.Game}
@@ -119,7 +119,7 @@ func (d *networkDemo) open() (stop func(), err error) {
 }
 
 // spec describes the match of a demo with a server.
-func (o *DemoOptions) spec(g *gameset.Playable, seats uint) (server.MatchSpec, error) {
+func (o *demoOptions) spec(g *gameset.Playable, seats uint) (server.MatchSpec, error) {
 	return serving.MatchSpec(g, serving.MatchRequest{Name: "demo", Players: uint8(seats), Units: uint16(o.units), Config: o.override, TickMicros: lockstep.TickPeriod(o.Rate), Seed: o.Seed})
 }
 
@@ -218,7 +218,7 @@ func (d *networkDemo) play(ctx context.Context, bar *console.Progress) error {
 		{end / 5, func() error { slow.block(d.blockTime()); return nil }},
 		{end * 2 / 5, func() error { d.story.Cut.Tick = first.now(); return first.session.Cut() }},
 		{end / 2, func() error {
-			d.story.Late.Tick, d.story.Late.since = d.match.View().Tick, time.Now()
+			d.story.Late.Tick, d.story.Late.since = d.match.Status().Tick, time.Now()
 			d.join(ctx, "late", playerLink, nil)
 			return nil
 		}},

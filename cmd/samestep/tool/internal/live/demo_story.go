@@ -22,8 +22,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A DemoStory is the result of a demo, as --json prints it.
-type DemoStory struct {
+// A demoStory is the result of a demo, as --json prints it.
+type demoStory struct {
 	demoChecks
 	Match struct {
 		Players       uint          `json:"players"`
@@ -64,9 +64,9 @@ type DemoStory struct {
 }
 
 // story describes the match, and compares the copies with each other.
-func (m *demoMatch) story(took time.Duration) *DemoStory {
+func (m *demoMatch) story(took time.Duration) *demoStory {
 	referee := m.coordinator.Referee()
-	s := &DemoStory{}
+	s := &demoStory{}
 	s.apart = gameset.List{m.options.Game}.Apart()
 	s.program, s.games, s.Match.Game = m.options.Program, replay.Games{m.game}, m.game.Name()
 	s.Failures, s.Planted = []string{}, m.planted // not null in JSON
@@ -88,7 +88,7 @@ func (m *demoMatch) story(took time.Duration) *DemoStory {
 }
 
 // compareDesync compares the report of the desync with what was planted.
-func (m *demoMatch) compareDesync(s *DemoStory) {
+func (m *demoMatch) compareDesync(s *demoStory) {
 	if m.report == nil {
 		s.expect(false, "the planted desync was not detected")
 		return
@@ -107,7 +107,7 @@ func (m *demoMatch) compareDesync(s *DemoStory) {
 }
 
 // readReplay verifies the replay.
-func (s *DemoStory) readReplay(path string) error {
+func (s *demoStory) readReplay(path string) error {
 	info, err := s.verify(path, s.Match.Ticks)
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (s *DemoStory) readReplay(path string) error {
 }
 
 // Explain explains the bundle, which here has the states of every tick.
-func (s *DemoStory) Explain() error {
+func (s *demoStory) Explain() error {
 	if err := s.demoChecks.explain(); err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (s *DemoStory) Explain() error {
 	return nil
 }
 
-func (s *DemoStory) print(w io.Writer) {
+func (s *demoStory) print(w io.Writer) {
 	line := console.NewWrappingLiner(w)
 	line("match", "%s, %s with %s (%d rejected), played in %.2f s, %.0fx real time", s.size(),
 		console.Count(s.Match.Ticks, "tick"), console.Count(s.Match.Commands, "command"), s.Match.Rejected, s.Match.Seconds, s.Match.TimesRealTime)
@@ -153,7 +153,7 @@ func (s *DemoStory) print(w io.Writer) {
 }
 
 // size tells how many play.
-func (s *DemoStory) size() string {
+func (s *demoStory) size() string {
 	if s.Match.Units == 0 {
 		return console.Count(int(s.Match.Players), "bot")
 	}
@@ -307,8 +307,8 @@ func (d *demoChecks) printEnd(w io.Writer, path string) {
 
 func stateHash(f *lockstep.Follower) string { return checksum.FormatHash(f.Simulation().Hash()) }
 
-// DemoOptions are the flags of demo.
-type DemoOptions struct {
+// demoOptions are the flags of demo.
+type demoOptions struct {
 	Program        string // the name of this one
 	Game           *gameset.Playable
 	override       []byte // of the configuration
@@ -321,7 +321,7 @@ type DemoOptions struct {
 
 // makeDir makes the folder of the options, or else a new one. In a folder with a fixed name, others could plant links
 // to files of the user.
-func (o *DemoOptions) makeDir() (err error) {
+func (o *demoOptions) makeDir() (err error) {
 	if o.Dir != "" {
 		return os.MkdirAll(o.Dir, 0o700)
 	}
@@ -330,16 +330,16 @@ func (o *DemoOptions) makeDir() (err error) {
 }
 
 // configure returns the configuration of a match with some seats.
-func (o *DemoOptions) configure(seats uint) (any, error) {
+func (o *demoOptions) configure(seats uint) (any, error) {
 	return o.Game.Configure(uint8(seats), uint16(o.units), o.override)
 }
 
 // checkEvery returns the number of ticks from one checksum to the next, of which one comes after the planted desync.
-func (o *DemoOptions) checkEvery() uint16 {
+func (o *demoOptions) checkEvery() uint16 {
 	return uint16(max(1, min(20, o.Length/2)))
 }
 
 // matchTime is how long the match takes at its tick rate.
-func (o *DemoOptions) matchTime() time.Duration {
+func (o *demoOptions) matchTime() time.Duration {
 	return time.Duration(o.Length) * time.Second / time.Duration(o.Rate)
 }

@@ -28,7 +28,7 @@ const (
 )
 
 // webDemo serves a match of bots with a free seat for the visitor of the page, until it is interrupted.
-func webDemo(c *cli.Context, o DemoOptions) error {
+func webDemo(c *cli.Context, o demoOptions) error {
 	if !c.IsSet("players") {
 		o.Players = 1 // a duel
 	}

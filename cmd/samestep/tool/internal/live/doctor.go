@@ -6,9 +6,10 @@ import (
 	"io"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
-	"github.com/urfave/cli/v2"
 )
 
 // DoctorCommand returns the verb doctor.
@@ -39,7 +40,7 @@ the WebSocket, where one lost packet delays all frames behind it.`,
 	}
 }
 
-func (f *Findings) print(w io.Writer) {
+func (f *findings) print(w io.Writer) {
 	line := console.NewWrappingLiner(w)
 	for _, c := range f.Checks {
 		mark := "ok"
@@ -52,9 +53,9 @@ func (f *Findings) print(w io.Writer) {
 		}
 	}
 	switch f.Transport {
-	case ByDatagrams:
+	case byDatagrams:
 		line("verdict", "a player here gets frames by datagrams: a lost packet delays no other frame")
-	case ByWebSocket:
+	case byWebSocket:
 		line("verdict", "a player here gets frames by the WebSocket alone: the match can be played, but a lost packet delays all frames behind it")
 	default:
 		line("verdict", "%v", errNotPlayable)

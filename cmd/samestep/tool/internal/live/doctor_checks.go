@@ -26,13 +26,13 @@ import (
 
 // The ways in which a player gets frames.
 const (
-	ByDatagrams = "datagrams"
-	ByWebSocket = "websocket"
-	ByNothing   = "none"
+	byDatagrams = "datagrams"
+	byWebSocket = "websocket"
+	byNothing   = "none"
 )
 
-// Findings is what a doctor has found.
-type Findings struct {
+// findings is what a doctor has found.
+type findings struct {
 	URL       string    `json:"url"`
 	Playable  bool      `json:"playable"`
 	Transport string    `json:"transport"` // datagrams, websocket or none
@@ -56,7 +56,7 @@ type finding struct {
 
 var errNotPlayable = errors.New("the match cannot be played from here")
 
-func (f *Findings) verdict() error {
+func (f *findings) verdict() error {
 	if f.Playable {
 		return nil
 	}
@@ -70,7 +70,7 @@ type doctor struct {
 	socket   string   // of the match
 	timeout  time.Duration
 	hc       http.Client
-	findings Findings
+	findings findings
 }
 
 const (
@@ -98,7 +98,7 @@ func newDoctor(address string, timeout time.Duration) (*doctor, error) {
 	d := &doctor{url: u, timeout: timeout}
 	d.findings.URL = address
 	if strings.Contains(u.Path, "/matches/") {
-		if d.page, d.socket, err = MatchURLs(u.String()); err != nil {
+		if d.page, d.socket, err = matchURLs(u.String()); err != nil {
 			return nil, err
 		}
 	}
@@ -110,15 +110,15 @@ func newDoctor(address string, timeout time.Duration) (*doctor, error) {
 
 // examine makes the checks in their order, up to the first without which the others tell nothing.
 func (d *doctor) examine(ctx context.Context) {
-	d.findings.Transport = ByNothing
+	d.findings.Transport = byNothing
 	for _, check := range []func(context.Context) bool{d.name, d.http, d.match, d.webSocket} {
 		if !check(ctx) {
 			return
 		}
 	}
-	d.findings.Playable, d.findings.Transport = true, ByWebSocket
+	d.findings.Playable, d.findings.Transport = true, byWebSocket
 	if d.datagrams(ctx) {
-		d.findings.Transport = ByDatagrams
+		d.findings.Transport = byDatagrams
 	}
 }
 
@@ -218,22 +218,22 @@ func (d *doctor) clock(answer *http.Response) {
 func (d *doctor) match(ctx context.Context) bool {
 	if d.page == "" {
 		_, b, err := d.get(ctx, d.url.JoinPath("matches").String())
-		var list []server.View
+		var list []server.Status
 		if err == nil {
 			err = json.Unmarshal(b, &list)
 		}
-		i := slices.IndexFunc(list, func(v server.View) bool { return v.Ended == "" })
+		i := slices.IndexFunc(list, func(v server.Status) bool { return v.Ended == "" })
 		if err == nil && i < 0 {
 			err = errors.New("the server has no match that runs")
 		}
 		if err != nil {
 			return d.found("match", "Give the URL of a match.", err, "")
 		}
-		if d.page, d.socket, err = MatchURLs(d.url.JoinPath("matches", url.PathEscape(list[i].Name)).String()); err != nil {
+		if d.page, d.socket, err = matchURLs(d.url.JoinPath("matches", url.PathEscape(list[i].Name)).String()); err != nil {
 			return d.found("match", "", err, "")
 		}
 	}
-	v, err := ViewOf(ctx, d.page, "")
+	v, err := viewOf(ctx, d.page, "")
 	if err == nil && v.Ended != "" {
 		err = fmt.Errorf("it has ended: %s", v.Ended)
 	}

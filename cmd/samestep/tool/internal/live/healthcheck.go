@@ -12,8 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 )
 
 // HealthcheckCommand returns the verb healthcheck.

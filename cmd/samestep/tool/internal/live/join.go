@@ -80,14 +80,14 @@ environment variable ` + console.TokenEnv + `.`,
 	}
 }
 
-// A Join is a client that join runs.
-type Join struct {
+// A join is a client that join runs.
+type join struct {
 	flags    *cli.Context
 	sockets  []string // URLs of the match's WebSocket, at all servers
 	token    string
 	game     *gameset.Playable
 	link     netsim.Link
-	Status   io.Writer     // a terminal, or nil
+	status   io.Writer     // a terminal, or nil
 	corrupt  lockstep.Tick // 0 after the corruption
 	lines    *bufio.Writer // for views as JSON, or nil
 	bot      lockstep.Bot
@@ -95,18 +95,18 @@ type Join struct {
 	failed   error  // of the session's goroutine
 	welcomed bool
 	refusal  error // why the last attempt before the welcome has failed, or nil
-	summary  JoinSummary
+	summary  joinSummary
 }
 
 func often(n int, watched lockstep.Time) perMinute {
 	return perMinute{n, float64(n) * float64(60*lockstep.Second) / float64(max(1, watched))}
 }
 
-func newJoin(c *cli.Context) (*Join, error) {
-	j := &Join{flags: c, corrupt: gameset.TickOf(c, "corrupt")}
+func newJoin(c *cli.Context) (*join, error) {
+	j := &join{flags: c, corrupt: gameset.TickOf(c, "corrupt")}
 	j.summary.Seat = -1
 	if console.IsTerminal(c.App.ErrWriter) {
-		j.Status = c.App.ErrWriter
+		j.status = c.App.ErrWriter
 	}
 	var err error
 	if j.token, err = console.ClientToken(c); err != nil {
@@ -120,26 +120,26 @@ func newJoin(c *cli.Context) (*Join, error) {
 	}
 	var pages []string
 	for _, text := range c.Args().Slice() {
-		page, socket, err := MatchURLs(text)
+		page, socket, err := matchURLs(text)
 		if err != nil {
 			return nil, err
 		}
 		pages, j.sockets = append(pages, page), append(j.sockets, socket)
 	}
-	view, err := j.await(c.Context, pages)
+	status, err := j.await(c.Context, pages)
 	if err != nil {
 		return nil, err
 	}
-	if j.game, err = GameOfMatch(c, view, pages, j.token); err != nil {
+	if j.game, err = gameOfMatch(c, status, pages, j.token); err != nil {
 		return nil, err
 	}
-	j.summary.Match = view.Match
+	j.summary.Match = status.Match
 	feeds := c.Bool("feed")
 	switch {
-	case view.PlayersSee == "views" && !feeds:
+	case status.PlayersSee == "views" && !feeds:
 		return nil, console.Usagef("%s shows views only: want --feed", pages[0])
 	case feeds && j.game.ViewSchema() == nil:
-		return nil, console.Usagef("--feed: the rules of %s have no views (Rules.View)", view.Game)
+		return nil, console.Usagef("--feed: the rules of %s have no views (Rules.View)", status.Game)
 	case feeds && (j.corrupt > 0 || c.IsSet("predict") || c.IsSet("predict-late") || c.String("bot") != "none" && c.IsSet("bot")):
 		return nil, console.Usagef("--feed: there is no state, so want no --bot, --predict, --predict-late and --corrupt")
 	case feeds && c.Bool(console.JSONFlag.Name):
@@ -154,7 +154,7 @@ var (
 	errNoToken = errors.New("the server wants a token: see --token-file and " + console.TokenEnv)
 )
 
-func (j *Join) run(ctx context.Context) error {
+func (j *join) run(ctx context.Context) error {
 	if limit := j.flags.Duration("for"); limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)
@@ -166,7 +166,7 @@ func (j *Join) run(ctx context.Context) error {
 			Token: j.token, Views: j.flags.Bool("feed"), Predict: gameset.TickOf(j.flags, "predict"), PredictLate: gameset.TickOf(j.flags, "predict-late"),
 			Reconnect: player.ReconnectPolicy{Total: max(1, lockstep.Time(j.flags.Duration("retry").Microseconds()))},
 		},
-		Handle: j.Event,
+		Handle: j.event,
 		Sample: j.sample,
 		Assets: gameset.JoinCache{Game: j.game.Game, Folder: gameset.AssetFolder(j.flags)},
 	}
@@ -183,7 +183,7 @@ func (j *Join) run(ctx context.Context) error {
 		case <-s.Done():
 			running = false
 		case <-second.C:
-			s.Do(j.Observe)
+			s.Do(j.observe)
 		}
 	}
 	switch err := s.Wait(); {
@@ -206,7 +206,7 @@ func (j *Join) run(ctx context.Context) error {
 }
 
 // sample lets the bot play, and corrupts the state at the tick of --corrupt.
-func (j *Join) sample(c *player.Client) {
+func (j *join) sample(c *player.Client) {
 	if sight, ok := c.Sight(); ok {
 		j.see(c, &sight)
 		return
@@ -230,7 +230,7 @@ func (j *Join) sample(c *player.Client) {
 }
 
 // see prints a view.
-func (j *Join) see(c *player.Client, sight *player.Sight) {
+func (j *join) see(c *player.Client, sight *player.Sight) {
 	j.note(c)
 	if j.lines == nil {
 		return
@@ -243,7 +243,7 @@ func (j *Join) see(c *player.Client, sight *player.Sight) {
 }
 
 // note notes the status for the summary.
-func (j *Join) note(c *player.Client) {
+func (j *join) note(c *player.Client) {
 	st, s := c.Status(), &j.summary
 	s.Tick, s.InputDelay, s.Agreed, s.Differing = st.Tick, st.InputDelay, st.Agreed, st.Differing
 	s.RoundTripMS = float64(st.RoundTrip) / float64(lockstep.Millisecond)
@@ -256,23 +256,23 @@ func (j *Join) note(c *player.Client) {
 	s.BytesIn, s.BytesOut = st.BytesIn, st.BytesOut
 }
 
-// Observe shows the status line.
-func (j *Join) Observe(c *player.Client) {
-	if j.Status == nil {
+// observe shows the status line.
+func (j *join) observe(c *player.Client) {
+	if j.status == nil {
 		return
 	}
 	if j.held != "" {
-		fmt.Fprintln(j.Status, console.Shown(j.held))
+		fmt.Fprintln(j.status, console.Shown(j.held))
 		j.held = ""
 	}
 	st := c.Status()
 	line := fmt.Sprintf("%-11s tick %d of %d  delay %d  round trip %.1f ms  buffer %d  checksums %d equal, %d differ  in %s/s  out %s/s\n",
 		st.Stage, st.Tick, st.ServerTick, st.InputDelay, float64(st.RoundTrip)/float64(lockstep.Millisecond), st.Backlog, st.Agreed, st.Differing,
 		console.Size(int64(st.BytesInRate)), console.Size(int64(st.BytesOutRate)))
-	j.Status.Write(console.Fit([]byte(line), console.TerminalWidth(j.Status)-1)) // an error: the terminal is gone
+	j.status.Write(console.Fit([]byte(line), console.TerminalWidth(j.status)-1)) // an error: the terminal is gone
 }
 
-func (j *Join) print(w io.Writer) {
+func (j *join) print(w io.Writer) {
 	s, who := &j.summary, "spectator"
 	switch {
 	case s.Seat >= 0:
@@ -301,19 +301,19 @@ func (j *Join) print(w io.Writer) {
 	}
 }
 
-// await returns the view of a match at one of its servers. With --retry it tries again until one answers.
-func (j *Join) await(ctx context.Context, pages []string) (view *server.View, err error) {
+// await returns the status of a match at one of its servers. With --retry it tries again until one answers.
+func (j *join) await(ctx context.Context, pages []string) (status *server.Status, err error) {
 	var limit time.Duration
 	if j.flags.IsSet("retry") {
 		limit = j.flags.Duration("retry")
 	}
 	err = insist(ctx, limit, func() error {
 		for _, page := range pages {
-			if view, err = ViewOf(ctx, page, j.token); err == nil {
+			if status, err = viewOf(ctx, page, j.token); err == nil {
 				break
 			}
 		}
 		return err
 	})
-	return view, err
+	return status, err
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// Event counts the client's events.
-func (j *Join) Event(c *player.Client, e any) {
+// event counts the client's events.
+func (j *join) event(c *player.Client, e any) {
 	s := &j.summary
 	switch e := e.(type) {
 	case player.Welcomed:
@@ -58,14 +58,14 @@ func (j *Join) Event(c *player.Client, e any) {
 		if !e.Agreed() && s.Seat >= 0 && e.Has(lockstep.Player(s.Seat)) {
 			s.Undecided++
 		}
-		if j.Status != nil {
-			fmt.Fprintln(j.Status, e)
+		if j.status != nil {
+			fmt.Fprintln(j.status, e)
 		}
 	case player.Healed:
 		s.Healed++
 	case player.Resimulated:
-		if j.Status != nil {
-			fmt.Fprintf(j.Status, "this machine has computed ticks %d to %d again: %v\n", e.From+1, e.To, e.Outcome)
+		if j.status != nil {
+			fmt.Fprintf(j.status, "this machine has computed ticks %d to %d again: %v\n", e.From+1, e.To, e.Outcome)
 		}
 	case player.Held:
 		if e.Reason != "" {
@@ -73,8 +73,8 @@ func (j *Join) Event(c *player.Client, e any) {
 		}
 		j.held = heldText(e) // shown with the next status line, because a server can hold the match at any rate
 	case player.HostEvent:
-		if e.Event == record.EventPace && j.Status != nil {
-			fmt.Fprintf(j.Status, "player %d: %s\n", e.Player, e.Text)
+		if e.Event == record.EventPace && j.status != nil {
+			fmt.Fprintf(j.status, "player %d: %s\n", e.Player, e.Text)
 		}
 	case player.Ended:
 		s.Ended = e.Reason
@@ -100,8 +100,8 @@ func heldText(e player.Held) string {
 	return text
 }
 
-// A JoinSummary is what join tells of a match.
-type JoinSummary struct {
+// A joinSummary is what join tells of a match.
+type joinSummary struct {
 	Match       string        `json:"match"`   // its id
 	Session     string        `json:"session"` // see client.Session.ID
 	Seat        int           `json:"seat"`    // -1 without one

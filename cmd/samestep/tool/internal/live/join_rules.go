@@ -30,48 +30,48 @@ const (
 	moduleTime       = 10 * time.Minute
 )
 
-// GameOfMatch returns the game of a match: that of a given module or of the program, or else of the module that the match names by its
+// gameOfMatch returns the game of a match: that of a given module or of the program, or else of the module that the match names by its
 // sum, from a folder or from one of the match's servers.
-func GameOfMatch(c *cli.Context, view *server.View, pages []string, token string) (*gameset.Playable, error) {
+func gameOfMatch(c *cli.Context, status *server.Status, pages []string, token string) (*gameset.Playable, error) {
 	m := gameset.ModulesOf(c)
-	if g := gameset.Listed(c).BySum(view.Rules); g != nil && g.Name() == view.Game && g.Build() == view.Build {
+	if g := gameset.Listed(c).BySum(status.Rules); g != nil && g.Name() == status.Game && g.Build() == status.Build {
 		return g, nil
 	}
-	if view.Rules == "" || gameset.Listed(c).Has(view.Game, view.Build) || len(m.Given.Builds(view.Game)) > 0 {
-		return gameset.GameNamed(c, view.Game, view.Build)
+	if status.Rules == "" || gameset.Listed(c).Has(status.Game, status.Build) || len(m.Given.Builds(status.Game)) > 0 {
+		return gameset.GameNamed(c, status.Game, status.Build)
 	}
-	f := &ModuleFetch{budget: gameset.NewBudget(c), Want: view, Pages: pages, Token: token, folders: m.Folders, Store: gameset.StoreOfUser(), Say: m.Warn, AnswerTime: moduleAnswerTime, Time: moduleTime}
-	g, err := f.Game(c.Context)
+	f := &moduleFetch{budget: gameset.NewBudget(c), want: status, pages: pages, token: token, folders: m.Folders, store: gameset.StoreOfUser(), say: m.Warn, answerTime: moduleAnswerTime, time: moduleTime}
+	g, err := f.find(c.Context)
 	if err != nil {
 		return nil, fmt.Errorf("the rules of the match: %w", err)
 	}
 	return gameset.List{g}.ReadFrom(m.Assets)[0], nil
 }
 
-// A ModuleFetch gets the module of a match that the match's servers name by its SHA-256.
-type ModuleFetch struct {
+// A moduleFetch gets the module of a match that the match's servers name by its SHA-256.
+type moduleFetch struct {
 	budget     *wasm.Budget // of the game; nil: none
-	Want       *server.View
-	Pages      []string // URLs of the match
-	Token      string   // that its servers are shown, or ""
+	want       *server.Status
+	pages      []string // URLs of the match
+	token      string   // that its servers are shown, or ""
 	folders    []string // of modules, where it may be, besides the user's
-	Store      string   // the user's folder of modules, or ""
-	Say        func(format string, args ...any)
-	AnswerTime time.Duration // until an answer begins
-	Time       time.Duration // of an answer
+	store      string   // the user's folder of modules, or ""
+	say        func(format string, args ...any)
+	answerTime time.Duration // until an answer begins
+	time       time.Duration // of an answer
 }
 
-// Game returns the game of the module, from the user's folder or from a server.
-func (f *ModuleFetch) Game(ctx context.Context) (*gameset.Playable, error) {
-	if !record.IsAssetSum(f.Want.Rules) {
-		return nil, fmt.Errorf("the server names the module %.80q, want 64 hexadecimal digits, lower case", f.Want.Rules)
+// find returns the game of the module, from the user's folder or from a server.
+func (f *moduleFetch) find(ctx context.Context) (*gameset.Playable, error) {
+	if !record.IsAssetSum(f.want.Rules) {
+		return nil, fmt.Errorf("the server names the module %.80q, want 64 hexadecimal digits, lower case", f.want.Rules)
 	}
 	if b := f.kept(); b != nil {
 		return f.check(b)
 	}
 	var g *gameset.Playable
 	err := insist(ctx, 0, func() (all error) {
-		for _, page := range f.Pages {
+		for _, page := range f.pages {
 			b, from, err := f.fetch(ctx, page)
 			if err != nil {
 				all = errors.Join(all, fmt.Errorf("%s: %w", from, err))
@@ -88,14 +88,14 @@ func (f *ModuleFetch) Game(ctx context.Context) (*gameset.Playable, error) {
 }
 
 // kept returns the module from a folder, or nil.
-func (f *ModuleFetch) kept() []byte {
+func (f *moduleFetch) kept() []byte {
 	folders := f.folders
-	if f.Store != "" {
-		folders = append(slices.Clip(folders), f.Store, gameset.FetchedIn(f.Store))
+	if f.store != "" {
+		folders = append(slices.Clip(folders), f.store, gameset.FetchedIn(f.store))
 	}
 	for _, dir := range folders {
-		b, err := gameset.ModuleBytes(filepath.Join(dir, f.Want.Rules+gameset.ModuleExtension))
-		if err == nil && replay.SumRules(b).String() == f.Want.Rules { // otherwise it is damaged
+		b, err := gameset.ModuleBytes(filepath.Join(dir, f.want.Rules+gameset.ModuleExtension))
+		if err == nil && replay.SumRules(b).String() == f.want.Rules { // otherwise it is damaged
 			return b
 		}
 	}
@@ -105,22 +105,22 @@ func (f *ModuleFetch) kept() []byte {
 var errSlow = errors.New("the server takes too long")
 
 // fetch asks the server of a match for the module, and returns the module and its address.
-func (f *ModuleFetch) fetch(ctx context.Context, page string) (module []byte, from string, err error) {
+func (f *moduleFetch) fetch(ctx context.Context, page string) (module []byte, from string, err error) {
 	u, err := url.Parse(page)
 	if err != nil {
 		return nil, page, err
 	}
-	from = u.JoinPath("..", "..", "rules", f.Want.Rules+gameset.ModuleExtension).String()
+	from = u.JoinPath("..", "..", "rules", f.want.Rules+gameset.ModuleExtension).String()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	late := time.AfterFunc(f.AnswerTime, func() { cancel(errSlow) })
+	late := time.AfterFunc(f.answerTime, func() { cancel(errSlow) })
 	defer late.Stop()
-	answer, err := ask(ctx, from, f.Token, false)
+	answer, err := ask(ctx, from, f.token, false)
 	if e := (*url.Error)(nil); errors.As(err, &e) && !errors.Is(err, errCrowded) {
 		err = e.Err // it names the address again
 	}
 	if err == nil {
-		late.Reset(f.Time)
+		late.Reset(f.time)
 		module, err = f.read(answer)
 	}
 	if err != nil && context.Cause(ctx) != nil {
@@ -130,7 +130,7 @@ func (f *ModuleFetch) fetch(ctx context.Context, page string) (module []byte, fr
 }
 
 // read reads a module of an answer.
-func (f *ModuleFetch) read(answer *http.Response) ([]byte, error) {
+func (f *moduleFetch) read(answer *http.Response) ([]byte, error) {
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("got %s, want a module", console.StatusOf(answer))
@@ -142,28 +142,28 @@ func (f *ModuleFetch) read(answer *http.Response) ([]byte, error) {
 	if len(b) > wasm.MaxBytes {
 		return nil, fmt.Errorf("got more than %s, want a module of at most as much", console.Size[int64](wasm.MaxBytes))
 	}
-	if got := replay.SumRules(b).String(); got != f.Want.Rules {
-		return nil, fmt.Errorf("got a module with SHA-256 %s, want %s", got, f.Want.Rules)
+	if got := replay.SumRules(b).String(); got != f.want.Rules {
+		return nil, fmt.Errorf("got a module with SHA-256 %s, want %s", got, f.want.Rules)
 	}
 	return b, nil
 }
 
 // check returns the game of a module, which must be that of the match.
-func (f *ModuleFetch) check(b []byte) (*gameset.Playable, error) {
+func (f *moduleFetch) check(b []byte) (*gameset.Playable, error) {
 	g, err := gameset.NewModuleGame(b, f.budget)
 	if err != nil {
 		return nil, err
 	}
-	if g.Name() != f.Want.Game || g.Build() != f.Want.Build {
-		return nil, errors.Join(fmt.Errorf("got the module of game %q, build %q, want %.128q, build %.128q", g.Name(), g.Build(), f.Want.Game, f.Want.Build), g.Module.Rules.Close())
+	if g.Name() != f.want.Game || g.Build() != f.want.Build {
+		return nil, errors.Join(fmt.Errorf("got the module of game %q, build %q, want %.128q, build %.128q", g.Name(), g.Build(), f.want.Game, f.want.Build), g.Module.Rules.Close())
 	}
 	return g, nil
 }
 
 // keep puts a module into the user's folder. If that fails, the game is played all the same.
-func (f *ModuleFetch) keep(g *gameset.Playable, from string) {
+func (f *moduleFetch) keep(g *gameset.Playable, from string) {
 	where := "not kept: this user has no folder for caches"
-	if dir := gameset.FetchedIn(f.Store); f.Store != "" {
+	if dir := gameset.FetchedIn(f.store); f.store != "" {
 		err := os.MkdirAll(dir, 0o777)
 		if err == nil {
 			err = gameset.AddModule(dir, g.Module)
@@ -172,5 +172,5 @@ func (f *ModuleFetch) keep(g *gameset.Playable, from string) {
 			where = "not kept: " + err.Error()
 		}
 	}
-	f.Say("got the rules of %s build %s from %s: %s, %s", g.Name(), g.Build(), from, console.Size(len(g.Module.Bytes)), where)
+	f.say("got the rules of %s build %s from %s: %s, %s", g.Name(), g.Build(), from, console.Size(len(g.Module.Bytes)), where)
 }

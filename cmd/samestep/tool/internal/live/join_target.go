@@ -19,8 +19,8 @@ import (
 	"github.com/seed-49bee653/samestep/server"
 )
 
-// MatchURLs returns the URLs of a match and of its WebSocket.
-func MatchURLs(text string) (page, socket string, err error) {
+// matchURLs returns the URLs of a match and of its WebSocket.
+func matchURLs(text string) (page, socket string, err error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
 		return "", "", console.Usagef("got URL %q, want one such as http://127.0.0.1:8766/matches/match-1", text)
@@ -100,8 +100,8 @@ func ask(ctx context.Context, address, token string, follow bool) (*http.Respons
 // maxRedirects is how many redirects a request follows.
 const maxRedirects = 5
 
-// ViewOf asks the server for the view of a match, and shows it a token unless that is "".
-func ViewOf(ctx context.Context, page, token string) (*server.View, error) {
+// viewOf asks the server for the view of a match, and shows it a token unless that is "".
+func viewOf(ctx context.Context, page, token string) (*server.Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	answer, err := ask(ctx, page, token, true)
@@ -115,7 +115,7 @@ func ViewOf(ctx context.Context, page, token string) (*server.View, error) {
 	if answer.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s: %s", page, console.StatusOf(answer))
 	}
-	v := &server.View{}
+	v := &server.Status{}
 	if err := json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(v); err != nil {
 		return nil, fmt.Errorf("%s: %w", page, err)
 	}

@@ -31,7 +31,7 @@ func TestViewShowsToken(t *testing.T) {
 	}))
 	defer web.Close()
 	for path, want := range map[string][]string{"/": {"Bearer letmein"}, "/elsewhere": {"Bearer letmein", ""}} {
-		if _, err := ViewOf(t.Context(), web.URL+path, "letmein"); err != nil {
+		if _, err := viewOf(t.Context(), web.URL+path, "letmein"); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
 		for i, want := range want {
@@ -63,7 +63,7 @@ func TestInsist(t *testing.T) {
 			}))
 			defer web.Close()
 			err := insist(t.Context(), 0, func() error {
-				_, err := ViewOf(t.Context(), web.URL, "")
+				_, err := viewOf(t.Context(), web.URL, "")
 				return err
 			})
 			if asked != row.asked || (err == nil) != (row.asked == 2) || errors.Is(err, errCrowded) {
@@ -85,7 +85,7 @@ func TestForeignStatusLine(t *testing.T) {
 		c.Close()
 	}))
 	defer web.Close()
-	if _, err := ViewOf(t.Context(), web.URL, ""); err == nil || !strings.HasSuffix(err.Error(), ": 404 Not Found") {
+	if _, err := viewOf(t.Context(), web.URL, ""); err == nil || !strings.HasSuffix(err.Error(), ": 404 Not Found") {
 		t.Errorf("got %.200v", err)
 	}
 	http.DefaultClient.CloseIdleConnections()

@@ -44,8 +44,8 @@ environment variable ` + console.TokenEnv + `.`,
 	}
 }
 
-// A SavedReplay is the result of save.
-type SavedReplay struct {
+// A savedReplay is the result of save.
+type savedReplay struct {
 	File        string             `json:"file"`
 	Match       string             `json:"match"`
 	Tick        lockstep.Tick      `json:"tick"`
@@ -57,7 +57,7 @@ type SavedReplay struct {
 const maxSave = 16 << 30
 
 func save(c *cli.Context) error {
-	page, _, err := MatchURLs(c.Args().First())
+	page, _, err := matchURLs(c.Args().First())
 	if err != nil {
 		return err
 	}
@@ -72,13 +72,13 @@ func save(c *cli.Context) error {
 		return err
 	}
 	defer answer.Body.Close()
-	s := &SavedReplay{File: c.Args().Get(1)}
+	s := &savedReplay{File: c.Args().Get(1)}
 	if s.File == "" {
-		if s.File = NameOf(answer); s.File == "" {
+		if s.File = nameOf(answer); s.File == "" {
 			return errors.New("the server gave the save no name of a replay: want FILE")
 		}
 	}
-	if err := files.Create(s.File, func(f *os.File) error { return s.Take(f, answer.Body) }); err != nil {
+	if err := files.Create(s.File, func(f *os.File) error { return s.take(f, answer.Body) }); err != nil {
 		return err
 	}
 	return gameset.Tell(c, s, func(w io.Writer) {
@@ -117,8 +117,8 @@ var saveHints = map[int]string{
 // savedName is the name of a replay in the present folder.
 var savedName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,120}\.ssr$`)
 
-// NameOf returns the name that a server gives a save, or "" if it is none.
-func NameOf(answer *http.Response) string {
+// nameOf returns the name that a server gives a save, or "" if it is none.
+func nameOf(answer *http.Response) string {
 	_, words, _ := mime.ParseMediaType(answer.Header.Get("Content-Disposition"))
 	if name := words["filename"]; savedName.MatchString(name) {
 		return name
@@ -126,8 +126,8 @@ func NameOf(answer *http.Response) string {
 	return ""
 }
 
-// Take writes a save to f, and reads it back: an answer that breaks off has no end.
-func (s *SavedReplay) Take(f *os.File, body io.Reader) (err error) {
+// take writes a save to f, and reads it back: an answer that breaks off has no end.
+func (s *savedReplay) take(f *os.File, body io.Reader) (err error) {
 	if s.SizeBytes, err = io.Copy(f, io.LimitReader(body, maxSave)); err != nil {
 		return fmt.Errorf("the save broke off after %d bytes: %w", s.SizeBytes, err)
 	}

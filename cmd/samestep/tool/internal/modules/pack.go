@@ -36,13 +36,13 @@ serves its pages without the go command. It needs the sources: run it with go ru
 			if quality < 0 || quality > 11 {
 				return console.Usagef("pack: --quality: got %d, want 0 to 11", quality)
 			}
-			return PackPrograms(c.Context, gameset.Listed(c), c.Args().First(), quality)
+			return packPrograms(c.Context, gameset.Listed(c), c.Args().First(), quality)
 		},
 	}
 }
 
-// PackPrograms writes the programs of the games' pages into a folder.
-func PackPrograms(ctx context.Context, games gameset.List, folder string, quality int) error {
+// packPrograms writes the programs of the games' pages into a folder.
+func packPrograms(ctx context.Context, games gameset.List, folder string, quality int) error {
 	cache, err := os.MkdirTemp("", "samestep-pack-*")
 	if err != nil {
 		return err

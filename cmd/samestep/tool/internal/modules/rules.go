@@ -8,9 +8,10 @@ import (
 	"io"
 	"os"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
-	"github.com/urfave/cli/v2"
 )
 
 // RulesCommand returns the verb rules.

@@ -47,7 +47,7 @@ same bytes. See docs/spec/abi.md.`,
 }
 
 func rulesBuild(c *cli.Context) error {
-	p, err := FindRules(c.Context, c.Args().First(), c.String("usual"))
+	p, err := findRules(c.Context, c.Args().First(), c.String("usual"))
 	if err != nil {
 		return err
 	}
@@ -90,8 +90,8 @@ type rulesPackage struct {
 	usual string // the function with the usual configuration, or ""
 }
 
-// FindRules returns the package with rules that an argument names.
-func FindRules(ctx context.Context, name, usual string) (*rulesPackage, error) {
+// findRules returns the package with rules that an argument names.
+func findRules(ctx context.Context, name, usual string) (*rulesPackage, error) {
 	dir, pattern := "", name
 	if gameset.IsFolder(name) {
 		dir, pattern = name, "." // the folder may be in another module

@@ -14,7 +14,7 @@ func TestRulesBuildRefuses(t *testing.T) {
 		{"../../../../../fixed", "has no function Rules()"},
 		{"../../../../../nowhere", "nowhere"},
 	} {
-		if _, err := FindRules(t.Context(), row.name, "Usual"); err == nil || !strings.Contains(err.Error(), row.want) {
+		if _, err := findRules(t.Context(), row.name, "Usual"); err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: got %v, want %q", row.name, err, row.want)
 		}
 	}

@@ -317,9 +317,9 @@ type serverSource struct {
 
 // A watchMatch is a match between two looks.
 type watchMatch struct {
-	view watchedView
-	rate trend // commands a second
-	now  float64
+	status watchedStatus
+	rate   trend // commands a second
+	now    float64
 }
 
 // NewServerSource watches the server at an address.
@@ -374,7 +374,7 @@ func (s *serverSource) get(ctx context.Context, address string, read func(io.Rea
 // Look asks the server for its matches and metrics.
 func (s *serverSource) Look(ctx context.Context) (*watchReport, error) {
 	s.left = MaxAnswer
-	views, status, err := s.views(ctx)
+	statuses, status, err := s.views(ctx)
 	if s.one && status == http.StatusNotFound && len(s.seen) > 0 {
 		return s.gone(), nil
 	}
@@ -386,21 +386,21 @@ func (s *serverSource) Look(ctx context.Context) (*watchReport, error) {
 		late = s.before // the metrics are optional
 	}
 	now := time.Now()
-	s.remember(views, now)
-	r := s.report(views, late.Since(&s.before))
+	s.remember(statuses, now)
+	r := s.report(statuses, late.Since(&s.before))
 	s.before, s.at = late, now
 	return r, nil
 }
 
 // views returns the match, or all matches of the server.
-func (s *serverSource) views(ctx context.Context) (all []watchedView, status int, err error) {
+func (s *serverSource) views(ctx context.Context) (all []watchedStatus, status int, err error) {
 	if s.one {
-		all = make([]watchedView, 1)
+		all = make([]watchedStatus, 1)
 		status, err = s.get(ctx, s.Page, func(r io.Reader) error { return json.NewDecoder(r).Decode(&all[0]) })
 		return all, status, err
 	}
 	for query := ""; ; query = "?after=" + url.QueryEscape(all[len(all)-1].Name) {
-		var page []watchedView
+		var page []watchedStatus
 		status, err = s.get(ctx, s.Page+query, func(r io.Reader) error { return json.NewDecoder(r).Decode(&page) })
 		all = append(all, page...)
 		if err != nil || len(page) < server.MaxListed || len(all) > maxMatches {
@@ -410,17 +410,17 @@ func (s *serverSource) views(ctx context.Context) (all []watchedView, status int
 }
 
 // remember computes the rates since the last look.
-func (s *serverSource) remember(views []watchedView, now time.Time) {
+func (s *serverSource) remember(statuses []watchedStatus, now time.Time) {
 	seen := make(map[string]*watchMatch)
-	for _, v := range views {
+	for _, v := range statuses {
 		m := s.seen[v.Name]
-		if m == nil || m.view.Match != v.Match {
+		if m == nil || m.status.Match != v.Match {
 			m = &watchMatch{}
-		} else if since := now.Sub(s.at).Seconds(); since > 0 && v.told && m.view.told {
-			m.now = max(0, float64(int64(v.Stats.Commands-m.view.Stats.Commands))/since)
+		} else if since := now.Sub(s.at).Seconds(); since > 0 && v.told && m.status.told {
+			m.now = max(0, float64(int64(v.Stats.Commands-m.status.Stats.Commands))/since)
 			m.rate.push(m.now)
 		}
-		m.view = v
+		m.status = v
 		seen[v.Name] = m
 	}
 	s.seen = seen
@@ -428,14 +428,14 @@ func (s *serverSource) remember(views []watchedView, now time.Time) {
 
 // gone returns the last report on a match that the server has removed, as it does after all clients have left.
 func (s *serverSource) gone() *watchReport {
-	var views []watchedView
+	var statuses []watchedStatus
 	for _, m := range s.seen {
-		if m.view.Ended == "" {
-			m.view.Ended = "the server has removed it"
+		if m.status.Ended == "" {
+			m.status.Ended = "the server has removed it"
 		}
-		views = append(views, m.view)
+		statuses = append(statuses, m.status)
 	}
-	return s.report(views, watchLateness{})
+	return s.report(statuses, watchLateness{})
 }
 
 // A watchSum is the sum of all matches.
@@ -447,7 +447,7 @@ type watchSum struct {
 	Desyncs uint64        `json:"desyncs,string"`
 	MaxLag  lockstep.Tick `json:"max_lag"` // ticks
 	watchLateness
-	Views []*watchedView `json:"views"`
+	Views []*watchedStatus `json:"views"`
 }
 
 // watchCounts are what servers tell to admins, and of matches that are over. They are missing if one of the matches has not told
@@ -458,16 +458,16 @@ type watchCounts struct {
 	Rejected *host.Counter `json:"rejected,omitempty"`
 }
 
-func (s *serverSource) report(views []watchedView, late watchLateness) *watchReport {
-	sum := &watchSum{Matches: len(views), watchLateness: late, Views: []*watchedView{}}
+func (s *serverSource) report(statuses []watchedStatus, late watchLateness) *watchReport {
+	sum := &watchSum{Matches: len(statuses), watchLateness: late, Views: []*watchedStatus{}}
 	r := &watchReport{
 		title: s.Page, values: sum,
 		table: watchTable{columns: []string{"match", "tick", "time", "players", "spectators", "reports", "desyncs", "lag", "round trip", "state", "commands a second"}},
 	}
 	ended, told := 0, true
 	commands, reports, rejected := 0.0, host.Counter(0), host.Counter(0)
-	for i := range views {
-		v, m := &views[i], s.seen[views[i].Name]
+	for i := range statuses {
+		v, m := &statuses[i], s.seen[statuses[i].Name]
 		sum.Views = append(sum.Views, v)
 		st := &v.Stats
 		sum.Players, sum.Spectators = sum.Players+st.Players, sum.Spectators+st.Spectators
@@ -511,26 +511,26 @@ func (s *serverSource) report(views []watchedView, late watchLateness) *watchRep
 		{"checksums", fmt.Sprintf("%s, %s", checks, console.Count(int(sum.Desyncs), "desync")), sum.Desyncs > 0},
 		{"lateness", late.String(), false},
 	}
-	r.line = fmt.Sprintf("%s  %s  %s  %s%s  lag %d", matchesIn(views), console.Count(sum.Players, "player"), console.Count(sum.Spectators, "spectator"),
+	r.line = fmt.Sprintf("%s  %s  %s  %s%s  lag %d", matchesIn(statuses), console.Count(sum.Players, "player"), console.Count(sum.Spectators, "spectator"),
 		counts, console.Count(int(sum.Desyncs), "desync"), sum.MaxLag)
 	if late.Advances > 0 {
 		r.line += "  late by " + late.String()
 	}
-	if len(views) == 1 && views[0].Ended+views[0].Held != "" {
-		r.line += "  " + console.Shown(views[0].Ended+views[0].Held)
+	if len(statuses) == 1 && statuses[0].Ended+statuses[0].Held != "" {
+		r.line += "  " + console.Shown(statuses[0].Ended+statuses[0].Held)
 	}
 	return r
 }
 
 // matchesIn names a single match and its tick, and counts several.
-func matchesIn(views []watchedView) string {
-	if len(views) == 1 {
-		return fmt.Sprintf("%s tick %d", console.Shown(views[0].Name), views[0].Tick)
+func matchesIn(statuses []watchedStatus) string {
+	if len(statuses) == 1 {
+		return fmt.Sprintf("%s tick %d", console.Shown(statuses[0].Name), statuses[0].Tick)
 	}
-	if len(views) == 0 {
+	if len(statuses) == 0 {
 		return "no matches"
 	}
-	return fmt.Sprintf("%d matches", len(views))
+	return fmt.Sprintf("%d matches", len(statuses))
 }
 
 // A Lateness is the server's histogram of how late its matches did work that was due.
@@ -608,14 +608,14 @@ func (w watchLateness) String() string {
 }
 
 // A watchedView is a match as a server tells it.
-type watchedView struct {
-	server.View
+type watchedStatus struct {
+	server.Status
 	told bool // all statistics, as to an admin
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (v *watchedView) UnmarshalJSON(b []byte) error {
-	if err := json.Unmarshal(b, &v.View); err != nil {
+func (v *watchedStatus) UnmarshalJSON(b []byte) error {
+	if err := json.Unmarshal(b, &v.Status); err != nil {
 		return err
 	}
 	var has struct {
@@ -627,18 +627,18 @@ func (v *watchedView) UnmarshalJSON(b []byte) error {
 }
 
 // MarshalJSON implements [json.Marshaler]. It leaves out what the server has not told.
-func (v *watchedView) MarshalJSON() ([]byte, error) {
+func (v *watchedStatus) MarshalJSON() ([]byte, error) {
 	if v.told {
-		return json.Marshal(&v.View)
+		return json.Marshal(&v.Status)
 	}
 	return json.Marshal(struct {
-		*server.View
+		*server.Status
 		Stats host.PublicStats `json:"stats"`
-	}{&v.View, v.Stats.Public(v.Stats.Tick)})
+	}{&v.Status, v.Stats.Public(v.Stats.Tick)})
 }
 
 // reports returns the number of the players' checksums, for a table.
-func (v *watchedView) reports() string {
+func (v *watchedStatus) reports() string {
 	if !v.told {
 		return "-"
 	}

@@ -81,10 +81,10 @@ func infoOf(t *testing.T, path string) (info *replay.Info) {
 
 // A fakeServer serves one match and counts the polls.
 type fakeServer struct {
-	view  server.View
-	late  string
-	gone  bool
-	looks int
+	status server.Status
+	late   string
+	gone   bool
+	looks  int
 }
 
 func (f *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -95,10 +95,10 @@ func (f *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no such match", http.StatusNotFound)
 	case r.URL.Path == "/matches/duel":
 		f.looks++
-		json.NewEncoder(w).Encode(f.view)
+		json.NewEncoder(w).Encode(f.status)
 	case r.URL.Path == "/matches":
 		f.looks++
-		json.NewEncoder(w).Encode([]server.View{f.view})
+		json.NewEncoder(w).Encode([]server.Status{f.status})
 	default:
 		http.NotFound(w, r)
 	}
@@ -123,8 +123,8 @@ samestep_lateness_seconds_count 120
 // watch shows the server's matches and the changes since the last poll.
 func TestWatchServer(t *testing.T) {
 	f := &fakeServer{late: lateThen}
-	f.view = server.View{Name: "duel", Match: "1", Tick: 100, Settings: lockstep.DefaultSettings(2), SlowestRTT: 42 * lockstep.Millisecond}
-	f.view.Stats.Players, f.view.Stats.Spectators, f.view.Stats.Commands = 2, 3, 50
+	f.status = server.Status{Name: "duel", Match: "1", Tick: 100, Settings: lockstep.DefaultSettings(2), SlowestRTT: 42 * lockstep.Millisecond}
+	f.status.Stats.Players, f.status.Stats.Spectators, f.status.Stats.Commands = 2, 3, 50
 	web := httptest.NewServer(f)
 	defer web.Close()
 	for _, address := range []string{web.URL, web.URL + "/matches/duel"} {
@@ -138,9 +138,9 @@ func TestWatchServer(t *testing.T) {
 			t.Fatalf("%s: %+v, %v", address, r, err)
 		}
 		s.at = time.Now().Add(-10 * time.Second)
-		before := f.view
-		f.view.Tick, f.view.Held, f.late = 300, "the disk is full", lateNow
-		f.view.Stats.Commands, f.view.Stats.Reports, f.view.Stats.Desyncs = 150, 7, 1
+		before := f.status
+		f.status.Tick, f.status.Held, f.late = 300, "the disk is full", lateNow
+		f.status.Stats.Commands, f.status.Stats.Reports, f.status.Stats.Desyncs = 150, 7, 1
 		if r, err = s.Look(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func TestWatchServer(t *testing.T) {
 		if r, err = s.Look(t.Context()); s.one && (err != nil || !r.over || !strings.Contains(r.line, "has removed it")) || !s.one && err == nil {
 			t.Errorf("%s: %+v, %v", address, r, err)
 		}
-		f.view, f.late, f.gone = before, lateThen, false
+		f.status, f.late, f.gone = before, lateThen, false
 	}
 	web.Close()
 	s, err := NewServerSource(web.URL, "")
@@ -209,8 +209,8 @@ func TestWatchWithoutToken(t *testing.T) {
 
 // Answers of a foreign server are errors, and do not control the terminal.
 func TestWatchHostileServer(t *testing.T) {
-	v := server.View{Name: "a\x1b[31m\nb", Ended: "\u009b2J\xff", Settings: lockstep.Settings{}}
-	f := &fakeServer{view: v}
+	v := server.Status{Name: "a\x1b[31m\nb", Ended: "\u009b2J\xff", Settings: lockstep.Settings{}}
+	f := &fakeServer{status: v}
 	web := httptest.NewServer(f)
 	defer web.Close()
 	s, err := NewServerSource(web.URL, "")

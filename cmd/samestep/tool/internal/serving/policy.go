@@ -384,7 +384,7 @@ func (p *MatchPolicy) watch(m *server.Match, bots int) {
 			return
 		case <-check.C:
 		}
-		if v := m.View(); v.Stats.Players+v.Stats.Spectators > bots {
+		if v := m.Status(); v.Stats.Players+v.Stats.Spectators > bots {
 			alone = time.Now()
 		} else if time.Since(alone) > p.Idle {
 			// The match is over if this fails.

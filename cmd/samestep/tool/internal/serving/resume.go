@@ -156,10 +156,10 @@ func (r *resumption) start(c *cli.Context, s *server.Server, log *slog.Logger, f
 		}
 		if err == nil { // otherwise the server has logged it
 			how := ""
-			if m.View().EndedByRules {
+			if m.Status().EndedByRules {
 				how = ", where its rules ended it"
 			}
-			fmt.Fprintf(c.App.Writer, "resumed %s after tick %d%s\n", m.Name(), m.View().Tick, how)
+			fmt.Fprintf(c.App.Writer, "resumed %s after tick %d%s\n", m.Name(), m.Status().Tick, how)
 		}
 	})
 }

@@ -296,7 +296,7 @@ type played map[*server.Match]bool
 func (p *played) look(s *server.Server) (any bool) {
 	now := make(played)
 	for _, m := range s.Matches() {
-		if v := m.View(); v.Ended == "" && ((*p)[m] || slices.ContainsFunc(v.Players, isHuman)) {
+		if v := m.Status(); v.Ended == "" && ((*p)[m] || slices.ContainsFunc(v.Players, isHuman)) {
 			now[m] = true
 		}
 	}
@@ -304,4 +304,4 @@ func (p *played) look(s *server.Server) (any bool) {
 	return len(now) > 0
 }
 
-func isHuman(p server.PlayerView) bool { return p.State != "bot" }
+func isHuman(p server.PlayerStatus) bool { return p.State != "bot" }

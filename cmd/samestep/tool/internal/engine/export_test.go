@@ -1,0 +1,10 @@
+//go:build !js
+
+package engine
+
+type (
+	NetBench   = netBench
+	SideResult = sideResult
+)
+
+var RunWire = (*netBench).runWire
