@@ -440,7 +440,7 @@ func (x *savedLog) seal(ctx context.Context, seals chan struct{}, dir string) er
 	if err != nil {
 		return err
 	}
-	w := replay.NewWriter(untilDone{ctx, sealed}, replay.WriterOptions{SegmentTicks: sealTicks})
+	w := replay.NewWriter(&files.Interruptible{File: sealed, Context: ctx}, replay.WriterOptions{SegmentTicks: sealTicks})
 	if _, err = replay.Save(w, r); err == nil {
 		_, err = sealed.Seek(0, io.SeekStart)
 	}
@@ -451,19 +451,6 @@ func (x *savedLog) seal(ctx context.Context, seals chan struct{}, dir string) er
 	x.file.Close()
 	x.file, x.size = sealed, w.Size()
 	return nil
-}
-
-// An untilDone is a writer that fails when its context has ended.
-type untilDone struct {
-	ctx context.Context
-	w   io.Writer
-}
-
-func (u untilDone) Write(p []byte) (int, error) {
-	if err := u.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return u.w.Write(p)
 }
 
 // save answers with a replay of a match that goes on.
