@@ -22,13 +22,16 @@ func TestRegistryReservesNames(t *testing.T) {
 	}
 	expect("a", nil)
 	expect("a", ErrExists)
-	reg.expect("a", &Status{Name: "a"})
+	reg.note(func(r *recoveries) { r.pending["a"] = &Status{Name: "a"} })
 	if wait, is := reg.recovering("a"); !is || wait != leastWait {
 		t.Errorf("a is recovering: got %v, %v", wait, is)
 	}
 	lost := &failedMatch{path: "a.ssr", status: &Status{Name: "a"}, again: func() (*Status, error) { return nil, ErrShutdown }}
 	reg.remove(&Match{spec: MatchSpec{Name: "a"}})
-	reg.notRecovered("a", lost)
+	reg.note(func(r *recoveries) {
+		r.failed["a"] = lost
+		delete(r.pending, "a")
+	})
 	expect("a", ErrExists)
 	if _, err := reg.retry("b"); !errors.Is(err, errNotFailed) {
 		t.Errorf("a retry of b: got %v", err)

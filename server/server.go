@@ -222,7 +222,7 @@ func (s *Server) scrape(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /openapi.json", s.access.rateLimited(s.document))
+	mux.HandleFunc("GET /openapi.json", s.access.rateLimited(func(w http.ResponseWriter, _ *http.Request) { replyJSON(w, http.StatusOK, openAPI) }))
 	mux.HandleFunc("GET /healthz", s.health)
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.HandleFunc("GET /metrics", s.access.rateLimited(s.scrape))
@@ -234,7 +234,10 @@ func (s *Server) routes() *http.ServeMux {
 	mux.HandleFunc("GET /matches/{name}/datagrams", s.access.rateLimited(s.showDatagrams))
 	mux.HandleFunc("GET /assets/{sum}", s.replayAPI.limited(s.sendAsset))
 	if s.options.Rules != nil {
-		mux.HandleFunc("GET /rules/{file}", s.replayAPI.limited(s.sendRules))
+		mux.HandleFunc("GET /rules/{file}", s.replayAPI.limited(func(w http.ResponseWriter, r *http.Request) {
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(assetTimeout)) // without it, the limit of all answers applies
+			s.options.Rules.ServeHTTP(&foreignErrors{ResponseWriter: w}, r)
+		}))
 	}
 	mux.HandleFunc("GET /matches/{name}/save", s.access.admin(s.replayAPI.limited(s.matchAPI.save)))
 	mux.HandleFunc("DELETE /matches/{name}", s.access.admin(s.matchAPI.end))
@@ -366,18 +369,6 @@ func (s *Server) fromAllowedPage(next http.HandlerFunc) http.HandlerFunc {
 //
 //go:embed openapi.json
 var openAPI []byte
-
-// document answers with the description of the HTTP interface.
-func (s *Server) document(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Write(openAPI)
-}
-
-// sendRules sends a module of rules.
-func (s *Server) sendRules(w http.ResponseWriter, r *http.Request) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(assetTimeout)) // without it, the limit of all answers applies
-	s.options.Rules.ServeHTTP(&foreignErrors{ResponseWriter: w}, r)
-}
 
 // SetLimits changes limits at once. Budgets keep what is spent of them. Connections beyond a limit that has changed are closed, as if
 // one more had come; matches beyond one go on.
@@ -605,7 +596,11 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 	}
 	spec.settle()
 	m := s.newMatch(spec)
-	if err := s.launch(m, m.begin, m.discard); err != nil {
+	phase, err := s.registry.reserve(spec.Name, spec.Settings)
+	if err == nil {
+		err = s.start(m, phase, m.begin, m.discard)
+	}
+	if err != nil {
 		return nil, err
 	}
 	words := []any{"game", spec.Game.Name(), "seed", spec.Settings.Seed}

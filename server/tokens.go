@@ -67,17 +67,13 @@ func parseViewer(text string) (lockstep.Viewer, error) {
 	return v, err
 }
 
+// roleNames are the names of protocol.Role.
+var roleNames = [protocol.Admin + 1]string{"spectator", "player", "admin"}
+
 // parseRole reads the name of a role.
 func parseRole(name string) (protocol.Role, bool) {
-	switch name {
-	case "spectator":
-		return protocol.Spectator, true
-	case "player":
-		return protocol.Seated, true
-	case "admin":
-		return protocol.Admin, true
-	}
-	return 0, false
+	i := slices.Index(roleNames[:], name)
+	return protocol.Role(max(i, 0)), i >= 0
 }
 
 // minToken is the shortest token, in bytes. Shorter ones could be guessed.
