@@ -7,47 +7,8 @@ import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
-	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
-
-// maxAgain is how many ticks a bundle may have computed again at most.
-const maxAgain = 4096
-
-// checkAgain refuses a resimulation that contradicts itself.
-func checkAgain(m *replay.Manifest) error {
-	a := m.Resimulation
-	if a == nil {
-		return nil
-	}
-	within := func(t lockstep.Tick) bool { return t == 0 || t > a.From && t <= a.To }
-	if a.From < m.Agreed || a.From >= a.To || a.To != m.Tick || a.To-a.From > maxAgain || !within(a.First) || !within(a.Altered) || len(a.Runs) == 0 {
-		return fmt.Errorf("desync: %w: ticks %d to %d were computed again in %d runs", replay.ErrBundle, a.From, a.To, len(a.Runs))
-	}
-	for _, run := range a.Runs {
-		if len(run) != int(a.To-a.From) {
-			return fmt.Errorf("desync: %w: %d ticks were computed again, want %d", replay.ErrBundle, len(run), a.To-a.From)
-		}
-	}
-	hashes := slices.Concat(append(a.Runs, a.Right)...)
-	for _, phases := range [][]replay.BundlePhase{a.RightPhases, a.Phases} {
-		if len(phases) > protocol.MaxPhases {
-			return fmt.Errorf("desync: %w: %d phases, want at most %d", replay.ErrBundle, len(phases), protocol.MaxPhases)
-		}
-		for _, p := range phases {
-			if len(p.Name) > record.MaxName {
-				return fmt.Errorf("desync: %w: a phase with a name of %d bytes, want at most %d", replay.ErrBundle, len(p.Name), record.MaxName)
-			}
-			hashes = append(hashes, p.Checksum)
-		}
-	}
-	for _, h := range hashes {
-		if _, err := checksum.ParseHash(h); err != nil {
-			return fmt.Errorf("desync: %w: computed again: %w", replay.ErrBundle, err)
-		}
-	}
-	return nil
-}
 
 // judge returns the outcome of the runs, as the server finds it. The groups are those of the check.
 func (a *Again) judge(m *replay.BundleResimulation, groups []Group) protocol.Outcome {
@@ -136,12 +97,6 @@ func (a *Again) Lines() []string {
 		all = append(all, a.means)
 	}
 	return all
-}
-
-var outcomeMeans = map[protocol.Outcome]string{
-	protocol.RightThisTime:   "so its rules and its build can do it: its memory was altered (by hardware, another goroutine, or code that only shows the match), Step has read something that is not in the state, such as a stale cache, or its rules have no fixed result",
-	protocol.WrongTheSameWay: "so it is not its memory: its rules, its build or its platform compute otherwise",
-	protocol.ThirdResult:     "so its rules are not deterministic: map order, goroutines, time, randomness that is not in the state, or memory that fails often",
 }
 
 // takeAgain judges what the player's machine has computed again. It trusts the states that were simulated here more than

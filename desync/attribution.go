@@ -2,7 +2,10 @@ package desync
 
 import (
 	"cmp"
+	"fmt"
+	"io"
 	"slices"
+	"sort"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -64,13 +67,15 @@ func (a *attribution) reported() (r Reported) {
 		}
 		r.Groups[i].Players = append(r.Groups[i].Players, players...)
 	}
+	first := 0
 	if !c.tie {
 		add(c.agreed) // the log does not say who of the others had reported
+		first = 1
 	}
 	for _, m := range c.mismatches {
 		add(m.hash, m.player)
 	}
-	slices.SortStableFunc(r.Groups[btoi(!c.tie):], func(a, b Group) int { return cmp.Compare(len(b.Players), len(a.Players)) })
+	slices.SortStableFunc(r.Groups[first:], func(a, b Group) int { return cmp.Compare(len(b.Players), len(a.Players)) })
 	return r
 }
 
@@ -81,7 +86,8 @@ func (a *attribution) settled(r *replay.Reader, g *lockstep.Game, v *Verdict, fi
 		return v
 	}
 	to := v.Blames[0].First
-	p, err := repeatBefore(r, g, to, a.every, o.withDefaults())
+	o = o.withDefaults()
+	p, err := (&Past{r, g, to - min(to, a.every), to}).repeat(&o)
 	if err != nil { // too far from a keyframe
 		v.Runs = 1
 		return v
@@ -121,7 +127,7 @@ type simulator struct {
 
 // hash returns the simulation's checksum of a tick.
 func (s *simulator) hash(t lockstep.Tick) (uint64, error) {
-	hash, _, err := hashAt(s.reader, s.game, min(s.before, t), t, &s.options)
+	hash, _, err := replay.HashAt(s.reader, s.game, min(s.before, t), t, &s.options)
 	return hash, err
 }
 
@@ -264,49 +270,6 @@ func (a *attribution) key(d *lockstep.DesyncError) {
 	}
 }
 
-// check adds the blames of one check, and notes which parties have healed.
-func (a *attribution) check(c *check) {
-	for ; len(a.presence) > 0 && a.presence[0].tick <= c.tick; a.presence = a.presence[1:] {
-		if p := a.presence[0]; p.there {
-			a.gone[p.player] = 0
-		} else if a.gone[p.player] == 0 {
-			a.gone[p.player] = p.tick
-		}
-	}
-	_, wrong := c.sides()
-	for _, p := range wrong {
-		a.blame(WrongPlayer, p, c.tick)
-	}
-	first := c.tick
-	a.differs = c.own != c.agreed
-	if a.keyframe != nil && a.differs {
-		first = a.keyframe.Tick
-	} else if a.keyframe != nil {
-		a.blame(WrongKeyframe, 0, a.keyframe.Tick)
-	}
-	a.keyframe = nil
-	party := c.party()
-	if party != "" {
-		a.blame(party, 0, first)
-	}
-	if who := cmp.Or(party, WrongPlayer); a.decisive[who] == nil && (party != "" || len(wrong) > 0) {
-		a.decisive[who] = c
-	}
-	for i := range a.blames {
-		b := &a.blames[i]
-		well := party == ""
-		if b.Who == WrongPlayer {
-			well = !slices.Contains(wrong, b.Player)
-			if b.Healed == 0 {
-				b.Gone = a.gone[b.Player]
-			}
-		}
-		if well && b.Healed == 0 && b.Last < c.tick && b.Gone == 0 {
-			b.Healed = c.tick
-		}
-	}
-}
-
 // blame adds the check of tick t to those at which a party was wrong.
 func (a *attribution) blame(who Party, p lockstep.Player, t lockstep.Tick) {
 	i := slices.IndexFunc(a.blames, func(b Blame) bool { return b.Who == who && b.Player == p })
@@ -319,4 +282,132 @@ func (a *attribution) blame(who Party, p lockstep.Player, t lockstep.Tick) {
 		b.Checks++
 	}
 	b.Last, b.Healed = t, 0
+}
+
+// A check is everything known about one checked tick.
+type check struct {
+	tick       lockstep.Tick
+	tie        bool   // there is no agreed checksum
+	agreed     uint64 // on a tie, the simulation's own
+	own        uint64 // the simulation's
+	mismatches []mismatch
+	seats      int
+	admitted   bool // the referee admitted that it was wrong
+}
+
+// sums are checksums by tick.
+type sums []sum
+
+type sum struct {
+	tick lockstep.Tick
+	hash uint64
+}
+
+// find returns the checksum of a tick, or nil.
+func (s sums) find(t lockstep.Tick) *sum {
+	if i := s.after(t) - 1; i >= 0 && s[i].tick == t {
+		return &s[i]
+	}
+	return nil
+}
+
+// after returns the index of the first checksum after a tick.
+func (s sums) after(t lockstep.Tick) int {
+	return sort.Search(len(s), func(i int) bool { return s[i].tick > t })
+}
+
+// A checkLog has the checksums of a log.
+type checkLog struct {
+	seats      int
+	agreed     sums          // by tick, after sort
+	mismatches []mismatch    // by tick, after sort
+	admitted   lockstep.Tick // the last check before the referee admitted that it was wrong
+}
+
+// record notes a record's checksums. It returns [io.EOF] after maxEvidence checksums.
+func (l *checkLog) record(rec *record.Record) error {
+	if max(len(l.agreed), len(l.mismatches)) >= maxEvidence {
+		return io.EOF
+	}
+	switch rec.Kind {
+	case record.KindHeader:
+		l.seats = int(rec.Header.Settings.Players)
+	case record.KindChecksum:
+		l.agreed = append(l.agreed, sum{rec.Tick, rec.Hash})
+	case record.KindMismatch:
+		l.mismatches = append(l.mismatches, mismatch{rec.Tick, rec.Player, rec.Hash})
+	case record.KindEvent:
+		if n := len(l.agreed); n > 0 && rec.Event == record.EventReferee {
+			l.admitted = l.agreed[n-1].tick
+		}
+	}
+	return nil
+}
+
+// sort sorts the checksums by tick.
+func (l *checkLog) sort() {
+	slices.SortStableFunc(l.agreed, func(a, b sum) int { return cmp.Compare(a.tick, b.tick) })
+	slices.SortStableFunc(l.mismatches, func(a, b mismatch) int { return cmp.Compare(a.tick, b.tick) })
+}
+
+// at returns the check of a tick, or nil if the log has no checksum of it. The simulation's checksum is own, or if that
+// is not known, the agreed one.
+func (l *checkLog) at(t lockstep.Tick, own uint64, known bool) *check {
+	compare := func(m mismatch, t lockstep.Tick) int { return cmp.Compare(m.tick, t) }
+	from, _ := slices.BinarySearchFunc(l.mismatches, t, compare)
+	to, _ := slices.BinarySearchFunc(l.mismatches, t+1, compare)
+	c := &check{tick: t, own: own, agreed: own, mismatches: l.mismatches[from:to], seats: l.seats, admitted: t <= l.admitted}
+	switch agreed := l.agreed.find(t); {
+	case agreed != nil:
+		if c.agreed = agreed.hash; !known {
+			c.own = c.agreed
+		}
+	case from < to:
+		c.tie = true
+	default:
+		return nil
+	}
+	return c
+}
+
+// unfixed returns the verdict on rules without a fixed result.
+func (p *Parting) unfixed(runs int) Verdict {
+	return Verdict{
+		Party: NoFixedResult, Players: []lockstep.Player{}, Simulated: runs > 0, Grade: GradeUnfixed, Runs: runs, Parting: p, Blames: []Blame{},
+		Text: p.accusesNobody(),
+	}
+}
+
+// votes returns the verdict of the votes, without a simulation.
+func votes(tie bool, groups []Group) Verdict {
+	v := Verdict{Party: WrongUnknown, Players: []lockstep.Player{}}
+	if tie || len(groups) < 2 {
+		v.Text = noMajority
+		return v
+	}
+	first, voters := groups[0], 0
+	for _, g := range groups[1:] {
+		v.Players = append(v.Players, g.Players...)
+		voters += len(g.Players)
+	}
+	slices.Sort(v.Players)
+	if first.Referee && len(first.Players) == 0 && len(groups) == 2 && voters > 1 {
+		v.Party, v.Players = WrongReferee, []lockstep.Player{}
+		v.Text = fmt.Sprintf(refereeAlone, voters)
+		return v
+	}
+	v.Party = WrongPlayer
+	v.Text = fmt.Sprintf(notAgreed, players(v.Players))
+	return v
+}
+
+// rightPlayers returns the players of the groups that are right.
+func rightPlayers(groups []Group) []lockstep.Player {
+	var all []lockstep.Player
+	for _, g := range groups {
+		if g.Right {
+			all = append(all, g.Players...)
+		}
+	}
+	return all
 }

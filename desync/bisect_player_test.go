@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/bisect"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -45,11 +46,11 @@ func TestBisectPlayerOfBundle(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		found, err := desync.BisectPlayer(f, victim, replay.Games{trueGame()}, desync.BisectOptions{})
+		found, err := bisect.Player(f, victim, replay.Games{trueGame()}, bisect.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found.Tick != 160 || found.Agreed != 140 || found.Cause != desync.OriginB || found.Fields.Total < c.fields || c.fields == 0 && found.Fields.Total > 0 || found.Reconstructed {
+		if found.Tick != 160 || found.Agreed != 140 || found.Cause != bisect.OriginB || found.Fields.Total < c.fields || c.fields == 0 && found.Fields.Total > 0 || found.Reconstructed {
 			t.Errorf("%s: got %+v", c.name, found)
 		}
 		if c.fields > 0 && found.Fields.List[0].String() != "the order of Units differs from index 7 (Units[7].ID 9 → 10)" {
@@ -90,10 +91,10 @@ func TestBisectWithoutReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if found, err := desync.BisectPlayer(f, victim, replay.Games{trueGame()}, desync.BisectOptions{}); !errors.Is(err, desync.ErrNoReports) || found.Same {
+	if found, err := bisect.Player(f, victim, replay.Games{trueGame()}, bisect.Options{}); !errors.Is(err, bisect.ErrNoReports) || found.Same {
 		t.Errorf("got %+v and %v, want ErrNoReports", found, err)
 	}
-	if _, err := desync.BisectFile(f, nil, replay.Games{trueGame()}, desync.BisectOptions{}); !errors.Is(err, desync.ErrNoReports) {
+	if _, err := bisect.File(f, nil, replay.Games{trueGame()}, bisect.Options{}); !errors.Is(err, bisect.ErrNoReports) {
 		t.Errorf("got %v, want ErrNoReports", err)
 	}
 }
@@ -128,7 +129,7 @@ func TestBisectPlayerAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := bisectVictim(t, "b.zip", b)
-	if e.First != (desync.Span{From: faultTick, To: faultTick}) || found.Tick != faultTick || !found.Exact || found.Cause != desync.OriginB {
+	if e.First != (desync.Span{From: faultTick, To: faultTick}) || found.Tick != faultTick || !found.Exact || found.Cause != bisect.OriginB {
 		t.Errorf("got %v and %d, exact %v, want tick %d of both", e.First, found.Tick, found.Exact, faultTick)
 	}
 	if got, want := fmt.Sprint(found.All), fmt.Sprint(e.Fields); got != want || found.Reconstructed {
@@ -137,7 +138,7 @@ func TestBisectPlayerAgain(t *testing.T) {
 }
 
 // bisectVictim bisects a file of a name for the player whose copy was changed.
-func bisectVictim(t *testing.T, name string, file []byte) *desync.Bisection {
+func bisectVictim(t *testing.T, name string, file []byte) *bisect.Bisection {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, file, 0o600); err != nil {
@@ -148,7 +149,7 @@ func bisectVictim(t *testing.T, name string, file []byte) *desync.Bisection {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	found, err := desync.BisectPlayer(f, victim, replay.Games{trueGame()}, desync.BisectOptions{})
+	found, err := bisect.Player(f, victim, replay.Games{trueGame()}, bisect.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

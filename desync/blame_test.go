@@ -1,6 +1,7 @@
 package desync_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,11 +12,22 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// hashes returns the checksums of a match by tick, as game g computes them.
+// hashes returns the checksums of a game by tick.
 func hashes(tb testing.TB, file []byte, g *lockstep.Game) map[lockstep.Tick]uint64 {
+	tb.Helper()
 	all := make(map[lockstep.Tick]uint64)
-	for _, r := range reports(tb, file, g, 1, false, false) {
-		all[r.Tick] = r.Hash
+	f := g.NewFollower(lockstep.FollowerOptions{})
+	err := replay.Play(openReplay(tb, file), nil, func(r *record.Record) error {
+		if err := f.Apply(r); err != nil && !errors.As(err, new(*lockstep.DesyncError)) {
+			return err
+		}
+		if f.Simulation() != nil {
+			all[f.Tick()] = f.Simulation().Hash()
+		}
+		return nil
+	})
+	if err != nil {
+		tb.Fatal(err)
 	}
 	return all
 }

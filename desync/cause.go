@@ -3,11 +3,13 @@ package desync
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -233,4 +235,80 @@ func (s *search) dropTimeless() {
 			has(func(o *Cause) bool { return o.Kind == MovedCommand && (o.rank < rankEarly) != (c.rank < rankEarly) }) &&
 			!has(func(o *Cause) bool { return o.Kind == LostCommand })
 	})
+}
+
+// fits plays a variation and reports whether it leads to all that is known of the wrong side.
+func (s *search) fits(v *variation) (bool, error) {
+	begin := v.from // the first tick that it can change
+	if v.state == nil {
+		begin++
+	}
+	if begin > s.bad || s.exact > 0 && begin > s.exact || v.from == s.bad && !bytes.Equal(v.state, s.wrong) {
+		return false, nil
+	}
+	last := v.last()
+	b, err := s.play(v, s.last, func(t lockstep.Tick, b []byte) bool { return s.allows(v, last, t, b) })
+	if err != nil || b == nil || len(s.hashes) == 0 {
+		return b != nil, err
+	}
+	b, err = s.play(v, s.last, s.computedAgain)
+	return b != nil, err
+}
+
+// allows reports whether a variation, whose frames differ up to tick last, may have the state b after tick t. Of ticks of which
+// nothing is known it allows all but the right state, from which nothing wrong follows.
+func (s *search) allows(v *variation, last, t lockstep.Tick, b []byte) bool {
+	right := bytes.Equal(b, s.again.state(t))
+	switch known := s.states[t]; {
+	case t == s.good || t == s.since:
+		return right
+	case t < s.good:
+		return right || s.exact == 0 || v.config != nil
+	case known != nil:
+		return bytes.Equal(b, known)
+	case t == s.exact:
+		return !right
+	}
+	return !right || t < last || v.config != nil
+}
+
+// computedAgain reports whether b is the state that the machine computed again after tick t, if it did.
+func (s *search) computedAgain(t lockstep.Tick, b []byte) bool {
+	want, known := s.hashes[t]
+	if !known {
+		return true
+	}
+	var sum checksum.Sum
+	err := checksum.OfBytes(&sum, s.again.game.StateSchema(), b)
+	return err == nil && checksum.FormatHash(sum.Hash) == want
+}
+
+// errControl ends trials whose control does not end in the right state.
+var errControl = errors.New("desync: with nothing changed, the ticks come out otherwise")
+
+// control plays the ticks of a variation with nothing changed, but in the same way: from the state of the same tick, and in a
+// new simulation if the configuration changes. It returns errControl if a state differs from the right one: then what the
+// variation leads to says nothing, and neither does any other.
+func (s *search) control(v *variation) error {
+	same := variation{from: v.from}
+	if v.config != nil {
+		same.config = s.again.header.Config
+	}
+	b, err := s.play(&same, s.last, func(t lockstep.Tick, b []byte) bool {
+		if bytes.Equal(b, s.again.state(t)) {
+			return true
+		}
+		s.parted = &parting{tick: t, way: WayAgain, other: slices.Clone(b)}
+		return false
+	})
+	switch {
+	case err != nil:
+		return err
+	case b == nil && s.parted == nil: // the rules failed
+		s.parted = &parting{tick: v.from + 1, way: WayAgain}
+	}
+	if s.parted != nil {
+		return errControl
+	}
+	return nil
 }

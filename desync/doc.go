@@ -1,12 +1,11 @@
-// Package desync explains desyncs: two machines computed different states of one match. It has four entry points:
+// Package desync explains desyncs: two machines computed different states of one match. It has three entry points:
 //
-//   - [Compare] compares the records of two replays, without a simulation.
-//   - [Bisect] finds the first tick at which two replays differ, and the fields; [BisectReports] does so for a replay
-//     and reported checksums.
+//   - [Verify] simulates a file and says whether it is true, and if not, who was wrong.
 //   - [Attribute] finds the party that was wrong, from the checks of a verified replay.
 //   - [Explain] explains the bundle of a desync: the first divergent tick, the fields, and the command.
 //
-// Package stepper accounts for one tick, triage groups many desyncs, and line names the line of code.
+// Package bisect finds where two copies of a match begin to differ, recordings does so for matches of other engines, stepper accounts for
+// one tick, triage groups many desyncs, and line names the line of code.
 //
 // An explanation takes the bundle that a server wrote:
 //
@@ -34,5 +33,5 @@
 // frames: it leaves out commands, and compares the results.
 //
 // The package is separate from package replay because it knows the generators of package fixed, which the engine does
-// not, searches states by their hashes, and draws pages. A server and a browser need none of that.
+// not, and draws pages. A server and a browser need none of that.
 package desync

@@ -10,4 +10,9 @@ var (
 	openReplay  = dots.Open
 	copyRecords = dots.Copy
 	rewrite     = dots.Rewrite
+	hurt        = dots.Hurt
+	retell      = dots.Retell
+	xor         = dots.Xor
+	insert      = dots.Insert
+	recordDots  = dots.Play
 )

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/bisect"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -127,7 +128,7 @@ func TestCompareEnding(t *testing.T) {
 		"other result": {laurelGame(5, 0), `"the rules ended the match" with {"Winner":0}`},
 		"by an admin":  {laurelGame(0, 0), `"over"`},
 	} {
-		x, err := desync.Compare(reader(one), reader(c.other))
+		x, err := bisect.Compare(reader(one), reader(c.other))
 		if err != nil {
 			t.Fatal(err)
 		}

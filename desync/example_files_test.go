@@ -10,16 +10,17 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/testing/dots"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
 // exampleFiles writes a match of dots (a.ssr), the same recorded by a wrong machine (b.ssr), and a bundle of the game
 // chest (chest.zip) into a folder.
-func exampleFiles() (dots *lockstep.Game, dir string) {
-	game, a := exampleFile()
+func exampleFiles() (game *lockstep.Game, dir string) {
+	game, a := dots.Short()
 	dir, err := os.MkdirTemp("", "samestep-example-*")
-	for name, content := range map[string][]byte{"a.ssr": a, "b.ssr": exampleOther(a), "chest.zip": chestArchive()} {
+	for name, content := range map[string][]byte{"a.ssr": a, "b.ssr": dots.Other(a), "chest.zip": chestArchive()} {
 		err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), content, 0o600))
 	}
 	if err != nil {
@@ -60,37 +61,6 @@ func ExampleVerify() {
 	// wrong      this build or the file at tick 40; later checks were not verified
 	// verdict    DESYNC, first at tick 40: this build
 	// error: lockstep: desync at tick 40: got checksum 0c773147946cca14, want 69ab976f85dd6c19
-}
-
-// bisectFiles is samestep replay bisect for one game.
-func bisectFiles(path, other string, game *lockstep.Game, w io.Writer) error {
-	a, err := replay.Open(path)
-	if err != nil {
-		return err
-	}
-	defer a.Close()
-	b, err := replay.Open(other)
-	if err != nil {
-		return err
-	}
-	defer b.Close()
-	found, err := desync.BisectFiles(a, b, replay.Games{game}, desync.BisectOptions{})
-	return errors.Join(err, found.WriteText(w))
-}
-
-func ExampleBisectFiles() {
-	game, dir := exampleFiles()
-	defer os.RemoveAll(dir)
-	fmt.Println("error:", bisectFiles(filepath.Join(dir, "a.ssr"), filepath.Join(dir, "b.ssr"), game, os.Stdout))
-	// Output:
-	// searched   40 ticks simulated
-	// diverged   after tick 20, at tick 40 at the latest
-	// section    Dots
-	// state      tick 40: 1 field differs in 1 place, found by trying values until the
-	//              checksum matched
-	//            Dots[2].Pos.X 0 → 1
-	// verdict    B is wrong: the game gives the same as A
-	// error: <nil>
 }
 
 // explainFile is samestep desync explain for one game.
@@ -134,40 +104,61 @@ func ExampleVerification() {
 	// Output: true true 100 6 4 build 0
 }
 
-// ReadReports reads what a player's machine has written, line by line.
-func ExampleReadReports() {
-	reports, err := desync.ReadReports(strings.NewReader(`{"t":20,"p":1,"sum":"0123456789abcdef"}`), nil)
-	fmt.Println(len(reports), err)
-	_, err = desync.ReadReports(strings.NewReader(`{"t":20,"p":1,"sum":"0123"}`), nil)
-	var wrong *desync.ReportsError
-	fmt.Println(errors.As(err, &wrong), wrong)
-	// Output:
-	// 1 <nil>
-	// true line 1: checksum: want 16 lower-case hexadecimal digits, got 4 bytes
+// examplePair returns two replays of one match. The recorder of the second replay has a dot in another place from tick
+// 33 on.
+func examplePair() (game *lockstep.Game, a, b *replay.Reader) {
+	game, file := dots.Short()
+	other := dots.Other(file)
+	a, _ = replay.NewReader(bytes.NewReader(file), int64(len(file)))
+	b, _ = replay.NewReader(bytes.NewReader(other), int64(len(other)))
+	return game, a, b
 }
 
-// DescribeFrame describes the commands in which two recordings differ.
-func ExampleDescribeFrame() {
-	game := chestGame(pay)
-	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &struct{}{})
+// Two states are compared in the order of cause, if it is known how the match came to them.
+func ExamplePast() {
+	game, a, b := examplePair()
+	x, err := replay.StateAt(a, game, 33, replay.SimulateOptions{})
 	if err != nil {
-		panic(err)
+		fmt.Println(err)
+		return
 	}
-	words, err := lockstep.NewDescriber(header, game)
-	if err != nil {
-		panic(err)
+	wrong := bytes.Clone(x.State)
+	v, err := game.StateSchema().Lookup(wrong, "Dots[2].Pos.X")
+	if err != nil || !v.Flip() {
+		fmt.Println("no such field", err)
+		return
 	}
-	kind, payload, err := game.NewPayloads().Encode(&give{Gold: 5})
-	if err != nil {
-		panic(err)
-	}
-	f := &desync.FrameDifference{Tick: 7, B: []lockstep.Command{{Tick: 7, Player: 1, Sequence: 3, Kind: kind, Payload: payload}}}
-	var text *desync.FrameText = desync.DescribeFrame(f, words, words, 10)
-	for _, line := range text.Lines() {
-		fmt.Println(line)
-	}
+	past := desync.Past{Replay: b, Game: game, Agreed: 20, Tick: 33}
+	_, places, err := past.DiffStates(x.State, wrong, desync.Options{})
+	fmt.Println(places.Lines(5), err)
 	// Output:
-	// first differ in tick 7
-	// A  none
-	// B  #3 player 1: give {"Gold":5}
+	// [Dots[2].Pos.X 0 → 0.0000000002] <nil>
+}
+
+// A replay has the players' checksums. Simulating it shows which are right.
+func ExampleAttribute() {
+	game, _, b := examplePair()
+	facts, err := replay.Verify(b, game, replay.VerifyOptions{KeepGoing: true})
+	fmt.Println(err != nil)
+	var verdict *desync.Verdict = desync.Attribute(b, game, facts, replay.SimulateOptions{})
+	var who desync.Party = verdict.Party
+	text, _, _ := strings.Cut(verdict.Text, " (on ") // this machine
+	fmt.Println(who, "is wrong:", text)
+	var first desync.Blame = verdict.Blames[0]
+	fmt.Printf("%s: %d checks, of ticks %d to %d\n", first.Who, first.Checks, first.First, first.Last)
+	// Output:
+	// true
+	// build is wrong: this build
+	// build: 4 checks, of ticks 40 to 100
+}
+
+// An imported match cannot be simulated, so its reports are compared with each other.
+func ExampleCompareReports() {
+	_, a, _ := examplePair()
+	var m *desync.Imported
+	m, err := desync.CompareReports(a)
+	var differ []*desync.Differing = m.Differ
+	fmt.Println(m.Checks, "checks,", len(differ), "players differ:", err)
+	// Output:
+	// 5 checks, 0 players differ: <nil>
 }

@@ -339,7 +339,7 @@ func ExampleRepeat() {
 		panic(err)
 	}
 	for _, game := range []*lockstep.Game{chestGame(pay), wrong} {
-		parting, runs, err := desync.Repeat(r, game, 0, 5, desync.Options{})
+		parting, runs, err := desync.Repeat(desync.Options{}, desync.Past{Replay: r, Game: game, Tick: 5})
 		if err != nil {
 			panic(err)
 		}

@@ -3,11 +3,13 @@ package desync
 import (
 	"bytes"
 	"cmp"
-	"fmt"
+	"errors"
 	"slices"
 
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -53,70 +55,6 @@ func Explain(b *replay.Bundle, o Options) (*Explanation, error) {
 	}
 	w.e.Title = w.e.answer()
 	return &w.e, nil
-}
-
-// A work builds an explanation.
-type work struct {
-	options  Options
-	bundle   *replay.Bundle
-	manifest *replay.Manifest
-	log      *matchLog
-	exhibits []exhibit
-	words    *lockstep.Describer // with the game's names, if the game is available
-	plain    *lockstep.Describer
-	again    *rerun    // or nil
-	repeated *repeater // of it
-	tester   *tester
-	since    lockstep.Tick // the last check at which the sides agreed
-	good     lockstep.Tick // the last tick at which the sides were equal
-	bad      lockstep.Tick // the first tick at which they are known to differ
-	right    []byte        // the states of tick bad; nil if not known
-	wrong    []byte
-	later    map[lockstep.Tick][]byte // the wrong side's states after tick bad; only looked up
-	listed   *listing                 // of right and wrong, or nil
-	e        Explanation
-}
-
-func (w *work) note(format string, args ...any) {
-	w.e.Notes = append(w.e.Notes, fmt.Sprintf(format, args...))
-}
-
-// read reads the bundle.
-func (w *work) read() error {
-	m := w.manifest
-	if err := checkManifest(m); err != nil {
-		return err
-	}
-	file, err := w.bundle.Replay(w.options.MaxReplay)
-	if err != nil {
-		return err
-	}
-	if w.log, err = readLog(file, m.Tick); err != nil {
-		return err
-	}
-	h := w.log.header
-	w.e = Explanation{
-		Match: h.Match.String(), Game: h.Game, Build: h.Build, Recorder: h.Platform,
-		Machine: lockstep.Platform(), TickRate: h.Settings.TickRate(),
-		Tick: m.Tick, Agreed: m.Agreed, Began: m.Began, Player: m.Player, Tie: m.Tie, Section: m.Section,
-		Changes: []Change{}, Commands: []Touch{}, Streams: []Stream{}, Draws: []Draws{}, Notes: []string{}, Tried: []Tried{}, Steps: []NextStep{},
-	}
-	w.e.Groups = reportedIn(m).Groups
-	if m.Match != w.e.Match {
-		w.note("the bundle says that it is of match %s, but its replay is of %s", m.Match, w.e.Match)
-	}
-	if w.log.damage != nil {
-		w.note("the replay in the bundle cannot be read to its end: %v", w.log.damage)
-	}
-	w.e.Who, w.e.Columns = w.log.participants(m)
-	if w.exhibits, err = loadExhibits(w.bundle, w.log.schema, w.options.MaxStates, w.note); err != nil {
-		return err
-	}
-	w.plain, err = lockstep.NewDescriber(h, nil)
-	w.words = w.plain
-	w.since, w.bad = max(m.Agreed, m.Began, w.log.first), m.Tick
-	w.good = w.since
-	return err
 }
 
 // simulate computes the states again, if the game is available.
@@ -204,21 +142,6 @@ func (w *work) judge() {
 		tied := w.e.Tie && len(w.e.Verdict.Players) > 0 // the log says of each that it differs
 		who.Differs = who.Differs && !tied || slices.Contains(w.e.Verdict.Players, who.Player)
 	}
-}
-
-// sides returns the right and the wrong state of an exhibit, according to the verdict.
-func (w *work) sides(x *exhibit) (right, wrong side) {
-	again := w.again.side(x.tick)
-	switch {
-	case w.e.Verdict.Party == WrongReferee:
-		if again.known() {
-			return again, x.referee
-		}
-		return x.player, x.referee
-	case w.e.Verdict.undecided() || !again.known():
-		return x.referee, x.player
-	}
-	return again, x.player
 }
 
 // compare finds the first exhibit whose sides differ, and how.
@@ -339,4 +262,232 @@ func (w *work) shown() *Shown {
 		return &Shown{x.tick, l.Name(first[0].Path)}
 	}
 	return nil
+}
+
+// show takes the listing into the explanation, up to the limit of the options.
+func (w *work) show() {
+	w.e.Fields, w.e.Places = w.listed.fields, w.listed.places
+	w.e.Fields.List = w.e.Fields.List[:min(len(w.e.Fields.List), w.options.Fields)]
+}
+
+// order orders the fields by cause, if the match was simulated again.
+func (w *work) order() {
+	if w.tester == nil || w.wrong == nil || w.e.Verdict.undecided() {
+		return
+	}
+	w.listed.byCause(w.tester, w.known(), w.bad)
+	w.show()
+}
+
+// known returns the first tick after which the states are equal and kept.
+func (w *work) known() lockstep.Tick { return max(w.good, w.again.first) }
+
+// limit limits the fields to those of the Path. The search for the cause needs all.
+func (w *work) limit() (err error) {
+	if w.options.Path != "" && w.listed != nil {
+		w.e.path = w.options.Path
+		w.e.Fields, w.e.Places, err = w.listed.at(w.options.Path, w.options.Fields)
+	}
+	return err
+}
+
+// entitle keeps what differs first, whatever part of it the report lists, and what may have differed before it.
+func (w *work) entitle() {
+	if w.listed == nil || w.e.Verdict.Party == NoFixedResult {
+		return
+	}
+	all, places, _ := w.listed.Named(w.listed.fields, w.listed.places, nil)
+	if len(places.List) > 0 {
+		w.e.top, w.e.differing = &places.List[0], all.Total
+	}
+	if w.e.Cause == nil && w.e.First != (Span{w.bad, w.bad}) {
+		w.e.Rivals = w.listed.rivals
+	}
+}
+
+// search looks for the cause.
+func (w *work) search() {
+	if w.tester == nil || w.wrong == nil || w.e.Verdict.undecided() {
+		return
+	}
+	if w.e.Again != nil && w.e.Again.outcome == protocol.ThirdResult {
+		w.note("no trials: the machine of player %d computed the same ticks with another result, and no single fault accounts for that", w.manifest.Player)
+		return
+	}
+	s := w.newSearch()
+	if s.good >= s.bad {
+		w.note("no trials: the states before tick %d do not fit into memory", s.good)
+		return
+	}
+	if s.good > w.good {
+		w.note("trials begin at tick %d only: the states before are too many to be kept", s.good)
+	}
+	switch err := s.look(w.families(s)); {
+	case s.parted != nil:
+		w.repeated.partings = append(w.repeated.partings, *s.parted)
+		w.e.unfix(w.repeated.parting(), w.repeated.runs)
+		return
+	case err != nil:
+		w.note("the trials ended: %v", err)
+	}
+	w.e.Trials, w.e.Tried = s.spent, s.tried
+	w.e.Cause = s.cause()
+	if w.e.Cause == nil {
+		w.note("no single fault of those that were tried leads to the wrong state: perhaps a rule is wrong in several ticks")
+	} else {
+		w.e.Cause.ends = s.last
+	}
+	w.drawn(s)
+}
+
+// families returns all families of faults, the simplest first.
+func (w *work) families(s *search) []family {
+	schema := w.log.schema
+	return []family{
+		{"faults of commands", s.commands},
+		{"faults of all commands of a tick", s.ticks},
+		{"other numbers of draws", func() error { return s.draws(w.e.Streams) }},
+		{"orders of lists", func() error { return s.orders(diff.ListsOf(schema), w.listed.Orders) }},
+		{"lost elements", func() error { return s.elements(diff.ListsOf(schema), w.listed.Missing) }},
+		{"altered payloads of commands that change what differs", func() error { return s.payloads(w.relevant(s), true) }},
+		{"altered fields", func() error { return s.altered(schema, w.listed.fields.List) }},
+		{"altered payloads of other commands", func() error { return s.payloads(w.relevant(s), false) }},
+		{"commands of other players", s.players},
+		{"other configurations", s.configurations},
+	}
+}
+
+// relevant returns the commands without which an element that differs would have another value.
+func (w *work) relevant(s *search) (all []*lockstep.Command) {
+	entities := entitiesOf(w.log.schema, w.again.state(w.bad), w.listed.fields.List)
+	for t := w.known() + 1; t <= w.bad; t++ {
+		f := w.again.frame(t)
+		for i := range f.Commands {
+			if changes, err := s.changes(&f, i, w.bad, entities); err != nil {
+				return all
+			} else if len(changes) > 0 {
+				all = append(all, &f.Commands[i])
+			}
+		}
+	}
+	return all
+}
+
+func (w *work) drawn(s *search) {
+	var fault *variation
+	if w.e.Cause != nil && w.e.Cause.fault.config == nil {
+		fault = &w.e.Cause.fault
+	}
+	s.clock.begin(s.clock.now, w.options.Budget) // again, after the search
+	s.tell = nil
+	all, err := s.drawsOf(s.good, s.bad, fault)
+	if err != nil {
+		w.note("the draws were not counted: %v", err)
+		return
+	}
+	w.e.Draws = all
+}
+
+// newSearch returns a search that knows all exhibits. What the machine has computed again excludes causes, and confirms none.
+func (w *work) newSearch() *search {
+	s := &search{
+		tester: w.tester, begin: max(w.manifest.Began, w.log.first, w.again.first), since: max(w.since, w.again.first), good: w.known(), bad: w.bad, wrong: w.wrong, states: w.later, last: w.bad, describe: w.command,
+	}
+	for t := range w.later { // the order does not matter
+		s.last = max(s.last, t)
+	}
+	a := w.e.Again
+	if a == nil {
+		return s
+	}
+	if s.exact = a.exact(); a.outcome == protocol.WrongTheSameWay {
+		s.hashes = make(map[lockstep.Tick]string)
+		for i, h := range w.manifest.Resimulation.Runs[0] {
+			s.hashes[a.From+1+lockstep.Tick(i)] = h
+		}
+	}
+	return s
+}
+
+// maxChanges is the number of fields whose last change is searched.
+const maxChanges = 3
+
+// historian returns a historian with its own budget.
+func (w *work) historian() *historian {
+	t := *w.tester
+	t.clock.begin(t.clock.now, w.options.Budget)
+	t.tell = nil
+	return &historian{tester: &t, log: w.log, describe: w.command}
+}
+
+// history finds the last changes of the first fields that differ, one field of each place.
+func (w *work) history() {
+	if w.tester == nil || w.e.Verdict.alien() {
+		return
+	}
+	h := w.historian()
+	until := min(w.e.First.To, w.bad)
+	for i := range w.e.Places.List {
+		if i == maxChanges || until < w.again.first {
+			return
+		}
+		field, ok := diff.Watch(w.log.schema, w.again.state(w.e.Compared), w.e.Places.List[i].First.Path)
+		if !ok {
+			continue
+		}
+		c, err := h.change(field, until)
+		if errors.Is(err, errBudget) {
+			w.note("the last change of %s was searched back to tick %d only", c.Field, c.Since)
+		} else if err != nil {
+			w.note("the last change of %s could not be searched: %v", c.Field, err)
+			continue
+		}
+		if w.e.Cause == nil {
+			c.Stale = h.stale(field, w.bad, w.wrong)
+		}
+		w.e.Changes = append(w.e.Changes, c)
+	}
+}
+
+// touches finds the commands of the first divergent ticks that change or name an element that differs.
+func (w *work) touches() {
+	if len(w.e.Fields.List) == 0 {
+		return
+	}
+	if w.tester == nil || w.e.Verdict.alien() {
+		w.touchesByName()
+		return
+	}
+	entities := entitiesOf(w.log.schema, w.again.state(w.e.Compared), w.e.Fields.List)
+	h := w.historian()
+	for t := max(w.e.First.From, w.again.first+1); t <= w.e.First.To; t++ {
+		f := w.again.frame(t)
+		found, err := h.touches(&f, entities, w.plain)
+		w.e.Commands = append(w.e.Commands, found...)
+		if err != nil || len(w.e.Commands) > maxTouches {
+			w.e.Commands = w.e.Commands[:min(len(w.e.Commands), maxTouches)]
+			w.note("of the commands of ticks %d to %d, only the first %d that touch what differs are listed", w.e.First.From, w.e.First.To, len(w.e.Commands))
+			return
+		}
+	}
+}
+
+// touchesByName finds the commands that name an element that differs, from the log alone.
+func (w *work) touchesByName() {
+	entities := entitiesOf(w.log.schema, w.right, w.e.Fields.List)
+	visit := func(r *record.Record) error {
+		if r.Tick < w.e.First.From || r.Tick > w.e.First.To {
+			return nil
+		}
+		for i := range r.Frame.Commands {
+			c := &r.Frame.Commands[i]
+			if names := named(plainText(w.plain, c), entities); len(names) > 0 && len(w.e.Commands) < maxTouches {
+				w.e.Commands = append(w.e.Commands, Touch{Command: w.command(c), Changes: []string{}, Names: names})
+			}
+		}
+		return nil
+	}
+	if err := w.log.play(visit); err != nil {
+		w.note("the commands could not be read: %v", err)
+	}
 }

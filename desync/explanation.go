@@ -1,8 +1,13 @@
 package desync
 
 import (
+	"encoding/json"
+	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
+	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/replay"
@@ -90,23 +95,297 @@ type Shown struct {
 	Field string        `json:"field"` // the first field that differs then, such as "Units[ID=17].Health"
 }
 
-// unfix replaces the verdict: the rules have no fixed result, so that nothing that was simulated shows anything.
-func (e *Explanation) unfix(p *Parting, runs int) {
-	if !e.Verdict.undecided() { // the sides were one of the bundle and the simulation
-		e.Fields, e.Places = state.Differences{}, state.Places{}
-	}
-	e.Verdict = p.unfixed(runs)
-	e.Cause, e.Trials, e.Tried, e.Changes, e.Draws = nil, 0, []Tried{}, []Change{}, []Draws{}
-	if e.Again != nil {
-		e.Again.means = ""
-	}
-	for i := range e.Who {
-		e.Who[i].Differs = !e.Tie && e.mismatches(e.Who[i].Player)
-	}
-}
-
 // mismatches reports whether a player has not the agreed checksum, that of the first group. On a tie there is none.
 func (e *Explanation) mismatches(p lockstep.Player) bool {
 	i := slices.IndexFunc(e.Groups, func(g Group) bool { return slices.Contains(g.Players, p) })
 	return i > 0 || i == 0 && e.Tie
+}
+
+// An Ending says how the end of the match by this build's rules differs from the end in the log.
+type Ending struct {
+	Tick lockstep.Tick   `json:"tick"`
+	Text string          `json:"text"`
+	Ours json.RawMessage `json:"ours,omitempty"` // the result of this build's rules, by their schema; empty without one
+	Log  json.RawMessage `json:"log,omitempty"`  // the result in the log
+}
+
+func (e *Ending) lines() []string {
+	if e == nil {
+		return nil
+	}
+	lines := []string{fmt.Sprintf("at tick %d, by the rules of this build: %s", e.Tick, e.Text)}
+	for _, side := range []struct {
+		name   string
+		result json.RawMessage
+	}{{"this build", e.Ours}, {"the log", e.Log}} {
+		if len(side.result) > 0 {
+			lines = append(lines, fmt.Sprintf("the result of %s: %s", side.name, side.result))
+		}
+	}
+	return lines
+}
+
+// A Line is the line of code at which two sides begin to compute different states, as samestep desync line finds it.
+type Line struct {
+	File    string          `json:"file"` // relative to the module; "" for a function of a module of rules that does not tell it
+	Number  int             `json:"line"`
+	Func    string          `json:"func"`
+	Tick    lockstep.Tick   `json:"tick"`              // at which the two sides begin to differ; 0 if they do not
+	Phase   string          `json:"phase,omitempty"`   // the part of Step, if the rules mark parts
+	Source  string          `json:"source"`            // the line itself, on side B if it is there; "" if only the function is known
+	OnA     string          `json:"on_a,omitempty"`    // the same line on side A, if that has another text
+	Because string          `json:"because"`           // values are those of A | B
+	Doubt   string          `json:"doubt,omitempty"`   // why this is not the line of this desync; "" if nothing contradicts it
+	Sides   []string        `json:"sides,omitempty"`   // what A and B are
+	Text    []string        `json:"text"`              // all of the result, line by line
+	Result  json.RawMessage `json:"details,omitempty"` // the same for programs; empty in a redacted report
+
+	// Parting is set if both sides are one version, which has computed the tick otherwise: the proof that it has no fixed result.
+	Parting *Parting `json:"-"`
+}
+
+// A NextStep is a command with which a reader of the report goes on.
+type NextStep struct {
+	Why     string `json:"why"`
+	Command string `json:"command"`
+	Next    bool   `json:"-"` // the text has it, too
+}
+
+// quoted matches a string in a text, up to the end if it has none.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*("|$)`)
+
+// masked replaces the strings in a text. The name of a field in a line of JSON stays: a colon without a space follows it.
+func masked(text string) string {
+	var b strings.Builder
+	done := 0
+	for _, at := range quoted.FindAllStringIndex(text, -1) {
+		if rest := text[at[1]:]; len(rest) > 1 && rest[0] == ':' && rest[1] != ' ' {
+			continue
+		}
+		b.WriteString(text[done:at[0]] + `"…"`)
+		done = at[1]
+	}
+	return b.String() + text[done:]
+}
+
+// redact removes what people have written: names of players, and strings in states, commands and results.
+func (e *Explanation) redact() {
+	e.Redacted = true
+	for i := range e.Who {
+		e.Who[i].Name = ""
+	}
+	for i := range e.Groups {
+		e.Groups[i].Names = nil
+	}
+	for i := range e.Fields.List {
+		mask(&e.Fields.List[i].A, &e.Fields.List[i].B)
+	}
+	for i := range e.Places.List {
+		mask(&e.Places.List[i].First.A, &e.Places.List[i].First.B)
+	}
+	if e.top != nil {
+		mask(&e.top.First.A, &e.top.First.B)
+	}
+	e.Cause.redact()
+	for i := range e.Changes {
+		c := &e.Changes[i]
+		mask(&c.Before, &c.After)
+		c.Command.redact()
+	}
+	for i := range e.Commands {
+		e.Commands[i].Command.redact()
+	}
+	if e.Ending != nil {
+		mask(&e.Ending.Text)
+		for _, result := range []*json.RawMessage{&e.Ending.Ours, &e.Ending.Log} {
+			*result = json.RawMessage(masked(string(*result)))
+		}
+	}
+	e.redactPanic()
+	for i := range e.Notes {
+		mask(&e.Notes[i])
+	}
+}
+
+// redactPanic removes what people may have written, and folders of the machine that built the program.
+func (e *Explanation) redactPanic() {
+	if e.Panic == nil {
+		return
+	}
+	mask(&e.Panic.Text, &e.Panic.Here)
+	e.Panic.Stack = strings.Join(slices.Concat(functionsOf(e.Panic.Stack), []string{""}), "\n")
+}
+
+func (c *Cause) redact() {
+	if c == nil {
+		return
+	}
+	mask(&c.Text, &c.Right, &c.Wrong)
+	c.Command.redact()
+	for _, other := range c.Others {
+		other.redact()
+	}
+}
+
+func (c *Command) redact() {
+	if c != nil {
+		mask(&c.Text)
+	}
+}
+
+func mask(texts ...*string) {
+	for _, t := range texts {
+		*t = masked(*t)
+	}
+}
+
+// differs says what differs first, and when.
+func (e *Explanation) differs() string {
+	since := fmt.Sprintf("one of the ticks %d to %d", e.First.From, e.First.To)
+	if e.First.Exact() {
+		since = fmt.Sprintf("tick %d", e.First.To)
+	}
+	switch {
+	case e.top == nil && e.First.Exact():
+		return e.what() + " at " + since
+	case e.top == nil:
+		return e.what() + " in " + since
+	case e.First == Span{e.Compared, e.Compared}:
+		return e.what() + " at " + since
+	}
+	return fmt.Sprintf("%s at tick %d, since %s", e.what(), e.Compared, since)
+}
+
+// what names what differs first.
+func (e *Explanation) what() string { return diff.PlaceText(e.top, e.differing, e.Section) }
+
+func (e *Explanation) report() string {
+	if e.Panic != nil {
+		m := replay.Manifest{Player: e.Player}
+		return fmt.Sprintf("the rules panicked %s in %s of tick %d", m.Where(), e.Panic.Where, e.Tick)
+	}
+	s := fmt.Sprintf("at the check of tick %d", e.Tick)
+	if e.Tie {
+		s += ": no majority"
+	} else {
+		s += fmt.Sprintf(": %s differs", e.name(e.Player))
+	}
+	if e.Section != "" {
+		s += " in " + e.Section
+	}
+	if e.Agreed > 0 {
+		s += fmt.Sprintf(", last agreed at tick %d", e.Agreed)
+	}
+	if e.Began > e.Agreed {
+		s += fmt.Sprintf(", was sent the state of tick %d", e.Began)
+	}
+	return s
+}
+
+// name returns a player's number and name.
+func (e *Explanation) name(p lockstep.Player) string {
+	for i := range e.Who {
+		if e.Who[i].Player == p && e.Who[i].Name != "" {
+			return fmt.Sprintf("player %d (%s)", p, e.Who[i].Name)
+		}
+	}
+	return fmt.Sprintf("player %d", p)
+}
+
+// values says whose are the two values of a field.
+func (e *Explanation) values() string {
+	if e.Verdict.undecided() && !e.Tie {
+		agreed := "the referee"
+		if len(e.Groups) > 0 && len(e.Groups[0].Players) > 0 && !e.Groups[0].Referee { // relay mode has none
+			agreed = e.Groups[0].who()
+		}
+		return fmt.Sprintf("%s → player %d", agreed, e.Player)
+	}
+	return "right → wrong"
+}
+
+// A Trait is something that all clients that differ have in common.
+type Trait struct {
+	Name   string `json:"name"` // "build", "platform", "sources", "joined", "lost"
+	Value  string `json:"value"`
+	Differ int    `json:"differ"` // clients that differ
+	Others int    `json:"others"` // clients that do not differ, but have the trait
+	All    int    `json:"all"`    // clients that do not differ
+}
+
+// traitsOf returns the traits that all differing clients share, if there are others.
+func traitsOf(all []Participant) []Trait {
+	traits := []Trait{}
+	if !slices.ContainsFunc(all, func(p Participant) bool { return !p.Differs }) {
+		return traits
+	}
+	for _, x := range []struct {
+		name string
+		of   func(*Participant) string
+	}{
+		{"build", func(p *Participant) string { return p.Build }},
+		{"platform", func(p *Participant) string { return p.Platform }},
+		{"sources", func(p *Participant) string { return p.Sources }},
+		{"joined", func(p *Participant) string {
+			if p.Joined == 0 {
+				return ""
+			}
+			return fmt.Sprintf("at tick %d", p.Joined)
+		}},
+		{"lost its connection", func(p *Participant) string {
+			if p.Lost == 0 {
+				return "never"
+			}
+			return "before"
+		}},
+	} {
+		t := Trait{Name: x.name}
+		shared := true
+		for i := range all {
+			p := &all[i]
+			if !p.Differs {
+				continue
+			}
+			if t.Differ++; t.Differ == 1 {
+				t.Value = x.of(p)
+			}
+			shared = shared && x.of(p) == t.Value
+		}
+		if t.Value == "" || !shared {
+			continue
+		}
+		for i := range all {
+			p := &all[i]
+			if value := x.of(p); !p.Differs && value != "" {
+				t.All++
+				if value == t.Value {
+					t.Others++
+				}
+			}
+		}
+		traits = append(traits, t)
+	}
+	return traits
+}
+
+// Telling reports whether there are clients that do not differ, and none of them has the trait.
+func (t Trait) Telling() bool { return t.Others == 0 && t.All > 0 }
+
+// String returns the trait as one line of text.
+func (t Trait) String() string {
+	have := "have"
+	if t.Others == 1 {
+		have = "has"
+	}
+	switch {
+	case t.All == 0:
+		return fmt.Sprintf("%s %s; that of no other player is known", t.Name, t.Value)
+	case t.All == 1 && t.Telling():
+		return fmt.Sprintf("%s %s, unlike the other player", t.Name, t.Value)
+	case t.All == 1:
+		return fmt.Sprintf("%s %s, the same as the other player", t.Name, t.Value)
+	case t.Telling():
+		return fmt.Sprintf("%s %s, which none of the %d others has", t.Name, t.Value, t.All)
+	}
+	return fmt.Sprintf("%s %s, as %s %d of the %d others", t.Name, t.Value, have, t.Others, t.All)
 }

@@ -6,12 +6,6 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// The searches for a state with a given checksum.
-var (
-	Invert   = invert
-	Transfer = transfer
-)
-
 // Advise returns the advice on an explanation's programs.
 func (e *Explanation) Advise() (text, revision string) { return e.advise() }
 

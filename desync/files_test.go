@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/bisect"
+	"github.com/seed-49bee653/samestep/internal/testing/dots"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
@@ -22,14 +24,16 @@ import (
 // text.
 func TestVerbsAreShort(t *testing.T) {
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "example_files_test.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
 	lines := make(map[string]int)
-	for _, d := range file.Decls {
-		if f, ok := d.(*ast.FuncDecl); ok {
-			lines[f.Name.Name] = fset.Position(f.Body.Rbrace).Line - fset.Position(f.Body.Lbrace).Line - 1
+	for _, name := range []string{"example_files_test.go", "bisect/example_test.go"} {
+		file, err := parser.ParseFile(fset, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				lines[f.Name.Name] = fset.Position(f.Body.Rbrace).Line - fset.Position(f.Body.Lbrace).Line - 1
+			}
 		}
 	}
 	for _, name := range []string{"verifyFile", "bisectFiles", "explainFile"} {
@@ -70,7 +74,7 @@ func jsonOf(t *testing.T, v any) map[string]any {
 
 // A file that is no replay, is of another game, or is cut gives a result that says so, and no panic.
 func TestVerifyRefuses(t *testing.T) {
-	game, file := exampleFile()
+	game, file := dots.Short()
 	for _, c := range []struct {
 		name    string
 		content []byte
@@ -97,61 +101,24 @@ func TestVerifyRefuses(t *testing.T) {
 	}
 }
 
-// A failed bisection says why, as text and as JSON.
-func TestBisectFilesRefuses(t *testing.T) {
-	game, file := exampleFile()
-	good, bad := openFile(t, file), openFile(t, []byte("text"))
-	for name, files := range map[string][2]*replay.File{"the first": {bad, good}, "the second": {good, bad}} {
-		b, err := desync.BisectFiles(files[0], files[1], replay.Games{game}, desync.BisectOptions{})
-		var text strings.Builder
-		if b.WriteText(&text); !errors.Is(err, replay.ErrFormat) || !strings.HasPrefix(text.String(), "verdict    not compared: "+bad.Path()+": ") {
-			t.Errorf("%s: got %v and the text\n%s", name, err, &text)
-		}
-		if m := jsonOf(t, b); m["class"] != "corrupt" || m["tick"] != nil {
-			t.Errorf("%s: got %v", name, m)
-		}
-	}
-	b, err := desync.BisectFiles(good, good, nil, desync.BisectOptions{})
-	if m := jsonOf(t, b); err != nil || !b.Same || m["same"] != true || m["tick"] != nil || m["agreed"] != 100. {
-		t.Errorf("equal files: got %v, %v", m, err)
-	}
-}
-
-// Where nothing differs, a bisection says up to where, of how many ticks, and what else the replays have.
-func TestBisectionSaysHowFar(t *testing.T) {
-	game, whole := exampleFile()
-	var short bytes.Buffer
-	w := replay.NewWriter(&short, replay.WriterOptions{})
-	if err := replay.Cut(w, openReplay(t, whole), 55); err != nil {
-		t.Fatal(err)
-	}
+// A bisection says where the rules of a match panicked.
+func TestBisectionOfAPanic(t *testing.T) {
+	game, _ := dots.Short()
 	panicked, err := panicBundle(t, "Step", true).Replay(1 << 20)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		name string
-		a, b []byte
-		want string
-	}{
-		{"the same", whole, whole, "no checksum differs up to tick 100: 6 ticks of both compared"},
-		{"a short one", whole, short.Bytes(), "up to tick 40: 3 ticks of both compared; A goes on to tick 100; B goes on to tick 55"},
-		{"a panic", panicked, panicked, "; in A, tick 9: the rules panicked in Step: crash; in B, tick 9: the rules panicked in Step: crash"},
-	} {
-		b, err := desync.BisectFiles(openFile(t, c.a), openFile(t, c.b), replay.Games{game}, desync.BisectOptions{})
-		var text strings.Builder
-		if b.WriteText(&text); err != nil || !strings.HasSuffix(strings.Join(strings.Fields(text.String()), " "), c.want) {
-			t.Errorf("%s: got %v and the text\n%s\nwant %s", c.name, err, &text, c.want)
-		}
-	}
-	if _, err := desync.BisectFile(openFile(t, whole), []desync.Report{{Tick: 33}}, nil, desync.BisectOptions{}); !errors.Is(err, desync.ErrNothingCompared) {
-		t.Errorf("reports of ticks without a checksum: got %v, want %v", err, desync.ErrNothingCompared)
+	f := openFile(t, panicked)
+	b, err := bisect.Files(f, f, replay.Games{game}, bisect.Options{})
+	var text strings.Builder
+	if b.WriteText(&text); err != nil || !strings.HasSuffix(flat(text.String()), "; in A, tick 9: the rules panicked in Step: crash; in B, tick 9: the rules panicked in Step: crash") {
+		t.Errorf("got %v and the text\n%s", err, &text)
 	}
 }
 
 // Names and reasons of a hostile file control no terminal.
 func TestTextsAreClean(t *testing.T) {
-	game, file := exampleFile()
+	game, file := dots.Short()
 	hostile := bytes.NewBuffer(nil)
 	w := replay.NewWriter(hostile, replay.WriterOptions{})
 	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
@@ -173,7 +140,7 @@ func TestTextsAreClean(t *testing.T) {
 	var text strings.Builder
 	info, _ := f.Info()
 	v, _ := desync.Verify(f, replay.Games{game}, replay.VerifyOptions{})
-	b, _ := desync.BisectFiles(f, openFile(t, file), replay.Games{game}, desync.BisectOptions{})
+	b, _ := bisect.Files(f, openFile(t, file), replay.Games{game}, bisect.Options{})
 	if err := errors.Join(info.WriteText(&text), v.WriteText(&text), b.WriteText(&text)); err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +151,7 @@ func TestTextsAreClean(t *testing.T) {
 
 // A match is verified while it is played.
 func TestVerifyLive(t *testing.T) {
-	game, file := exampleFile()
+	game, file := dots.Short()
 	f := openFile(t, file)
 	l, err := replay.OpenLive(f.Path(), replay.LiveOptions{})
 	if err != nil {

@@ -3,8 +3,10 @@ package desync
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -122,6 +124,170 @@ func NewFingerprint(game string, class Class, section, path string) Fingerprint 
 		f.Field = diff.Kind(path)
 		f.Section, _, _ = strings.Cut(f.Field, ".")
 		f.Section = strings.TrimSuffix(f.Section, "[]")
+	}
+	f.seal()
+	return f
+}
+
+// A Case is one desync, for a triage.
+type Case struct {
+	Name        string    // of its file
+	Next        string    // the command that looks at it; "" for none
+	Files       int       // that it was found in; 0 means 1
+	Written     time.Time // when the file was written; zero if that is not known
+	Fingerprint Fingerprint
+	Party       Party
+	First       Span // the first divergent tick
+	Machines    []Machine
+	Groups      []Group // who reported what at the first check that differs, if that is known
+}
+
+// A Machine is one that computed the match.
+type Machine struct {
+	Match, Who      string // a machine with both, and with this build and platform, counts once in a group; without a Match, in each case
+	Build, Platform string
+	Differs         bool   // the verdict names it; of a panic, its rules panicked
+	Sources         string // as in a header; "" if they are not known
+}
+
+// Case returns the explanation as a case of a file.
+func (e *Explanation) Case(name string, written time.Time) Case {
+	c := Case{Name: name, Written: written, Fingerprint: e.Fingerprint, Party: e.Verdict.Party, First: e.First, Groups: e.Groups}
+	if e.Panic != nil && !e.Panic.Again {
+		c.Party = WrongUnknown
+	}
+	if e.Fingerprint.Class == ClassUnstable && !e.Verdict.Simulated {
+		c.Party = WrongUnknown // its own results differ, too: votes do not show that it is the only one
+	}
+	for i := range e.Who {
+		w := &e.Who[i]
+		wrong := w.Differs && e.Panic != nil || c.Party == WrongPlayer && slices.Contains(e.Verdict.Players, w.Player)
+		c.Machines = append(c.Machines, Machine{e.Match, fmt.Sprint(w.Player), cmp.Or(w.Build, e.Build), w.Platform, wrong, w.Sources})
+	}
+	if slices.ContainsFunc(e.Groups, func(g Group) bool { return g.Referee }) {
+		m := Machine{Match: e.Match, Build: e.Build, Platform: e.Recorder, Differs: e.Verdict.Party == WrongReferee}
+		if len(e.Programs) > 0 { // the recorder is the first
+			m.Sources = e.Programs[0].Sources.String()
+		}
+		c.Machines = append(c.Machines, m)
+	}
+	return c
+}
+
+// Case returns the difference as a case of a file for a triage. It returns false if nothing differs.
+func (m *Imported) Case(name string, written time.Time) (Case, bool) {
+	if len(m.Groups) == 0 {
+		return Case{}, false
+	}
+	c := Case{Name: name, Written: written, Party: WrongUnknown, Groups: m.Groups, First: Span{0, m.First}}
+	if m.known {
+		c.First.From = m.agreed + 1
+	}
+	class := ClassUnknown
+	if m.First == 0 {
+		class = ClassBeginning
+	}
+	c.Fingerprint = NewFingerprint(m.header.Game, class, append(slices.Clone(m.Sections), "")[0], "")
+	for _, g := range m.Groups {
+		for range g.Players {
+			c.Machines = append(c.Machines, Machine{Build: m.header.Build, Platform: m.header.Platform})
+		}
+	}
+	return c, true
+}
+
+// A LeftOut is a file that was not compared, or that counts with another one.
+type LeftOut struct {
+	Name string `json:"file"`
+	Why  string `json:"why"`
+	Lone bool   `json:"-"` // nothing of it was compared
+}
+
+// maxFrames is how many functions of a stack are shown, and count for the fingerprint of a panic.
+const maxFrames = 4
+
+// A stackFrame is a function of a stack, and the place in it, such as rules/rules.go:92, or "".
+type stackFrame struct{ function, place string }
+
+func (f stackFrame) String() string {
+	if f.place == "" {
+		return f.function
+	}
+	return f.function + " at " + f.place
+}
+
+// stackFrames returns the functions of the rules at the top of a stack, the innermost first. The stack is that of a Go program, or of a
+// module of rules.
+func stackFrames(stack string) (all []stackFrame) {
+	own := false // the last line with a function has one of the rules
+	for line := range strings.Lines(stack) {
+		name := frameName(line)
+		if at := sourceLine.FindStringSubmatch(line); at != nil && own && all[len(all)-1].place == "" {
+			all[len(all)-1].place = words.Clipped(at[1], MaxName)
+		}
+		if name == "" {
+			continue
+		}
+		switch own = false; {
+		case aboveRules.MatchString(name):
+		case engineFrame.MatchString(name):
+			if len(all) > 0 {
+				return all // it has called the rules
+			}
+		case len(all) == maxFrames:
+			return all
+		default:
+			own, all = true, append(all, stackFrame{function: name})
+		}
+	}
+	return all
+}
+
+// functionsOf returns the functions of the rules at the top of a stack without their places, which differ between machines and builds with
+// the same bug.
+func functionsOf(stack string) (all []string) {
+	for _, f := range stackFrames(stack) {
+		all = append(all, f.function)
+	}
+	return all
+}
+
+var (
+	// aboveRules matches what the runtime of Go calls on a panic.
+	aboveRules = regexp.MustCompile(`^(panic$|runtime[./]|internal/runtime[./])`)
+
+	// engineFrame matches the functions of the engine around the rules. In WebAssembly their names have no slashes.
+	engineFrame = regexp.MustCompile(`^github\.com.seed.49bee653.samestep.lockstep[./_]`)
+
+	// sourceLine matches the place of a function, on a line of its own. Of the path it takes the end.
+	sourceLine = regexp.MustCompile(`^\t.*?([^/\t]*/?[^/\t]+:\d+)( \+0x[0-9a-f]+)?(:\d+)?\r?\n?$`)
+)
+
+// frameName returns the function of a line of a stack, or "".
+func frameName(line string) string {
+	line = strings.TrimRight(line, "\r\n")
+	if sourceLine.MatchString(line) || strings.HasPrefix(line, "goroutine ") || strings.HasPrefix(line, "created by ") {
+		return ""
+	}
+	name := strings.TrimSpace(line)
+	if i := strings.LastIndexByte(name, '('); i > 0 {
+		name = name[:i]
+	}
+	return words.Clipped(name, MaxName)
+}
+
+// ClassPanic: the rules panicked. Its fingerprint has the functions at the top of the stack.
+const ClassPanic Class = "panic of the rules"
+
+// digitsIn matches numbers in what rules panic with, such as an index.
+var digitsIn = regexp.MustCompile(`(0x[0-9a-f]+|\d+)`)
+
+// panicFingerprint returns the fingerprint of a panic: of the functions at the top of its stack, or without a stack of what it says, without
+// numbers.
+func panicFingerprint(game, text, stack string) Fingerprint {
+	f := Fingerprint{Game: game, Class: ClassPanic, Frames: strings.Join(functionsOf(stack), ", called by ")}
+	if f.Frames == "" {
+		f.Frames = "no stack: " + words.Clipped(digitsIn.ReplaceAllString(text, "#"), MaxName)
 	}
 	f.seal()
 	return f

@@ -63,6 +63,9 @@ type Differing struct {
 	Gone lockstep.Tick `json:"gone"`
 }
 
+// ErrNothingCompared means that there was nothing to compare, so that nothing is known.
+var ErrNothingCompared = errors.New("nothing to compare")
+
 var errAlone = fmt.Errorf("%w: no check was reported by two players", ErrNothingCompared)
 
 // CompareReports compares the reports of the players of an imported match. With an error, the result has the reports
@@ -121,7 +124,7 @@ func (m *Imported) line(rec *record.Record) error {
 	if m.own == nil {
 		h, err := matchlog.ParseHeader(rec.Line)
 		if err != nil {
-			return lineError(rec, err)
+			return matchlog.MalformedAfter(uint32(rec.Tick), err)
 		}
 		m.own = &h
 		return nil
@@ -129,7 +132,7 @@ func (m *Imported) line(rec *record.Record) error {
 	e, _, err := m.own.ParseEntry(rec.Line)
 	switch {
 	case err != nil:
-		return lineError(rec, err)
+		return matchlog.MalformedAfter(uint32(rec.Tick), err)
 	case !e.Checksum:
 		return nil
 	case len(m.lines) > 0 && m.lines[0].Tick != e.Tick || len(m.lines) == int(lockstep.MaxPlayers):

@@ -17,13 +17,7 @@ const (
 	// names of the fields.
 	MaxText = 4 << 10
 
-	maxListed  = 100_000 // fields that differ, in JSON
-	maxMissing = 10_000  // ticks whose states a Divergence asks for
-
-	maxReports        = 1 << 17   // checksums that ReadReports reads
-	maxReportSections = 1 << 20   // sections of all reports
-	maxReportLine     = 64 << 10  // bytes of a line
-	maxReportBytes    = 256 << 20 // bytes of all lines, unpacked
+	maxListed = 100_000 // fields that differ, in JSON
 
 	MaxName = 128 // bytes of a build, a platform, or a section that a bundle claims
 )

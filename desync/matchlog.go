@@ -177,17 +177,6 @@ func (l *matchLog) column(t lockstep.Tick) int {
 	return int(from / l.width)
 }
 
-// halve adds up neighbours in pairs.
-func halve[E any](s []E, add func(a, b E) E) []E {
-	for i := 0; i < len(s); i += 2 {
-		s[i/2] = s[i]
-		if i+1 < len(s) {
-			s[i/2] = add(s[i], s[i+1])
-		}
-	}
-	return s[:(len(s)+1)/2]
-}
-
 // participants returns every player of the log and the bundle, by number, and the columns of their cells.
 func (l *matchLog) participants(m *replay.Manifest) ([]Participant, []Column) {
 	for i := range m.Participants {
@@ -263,4 +252,15 @@ func (l *matchLog) play(visit func(*record.Record) error) error {
 		return nil // the notes have it
 	}
 	return err
+}
+
+// halve adds up neighbours in pairs.
+func halve[E any](s []E, add func(a, b E) E) []E {
+	for i := 0; i < len(s); i += 2 {
+		s[i/2] = s[i]
+		if i+1 < len(s) {
+			s[i/2] = add(s[i], s[i+1])
+		}
+	}
+	return s[:(len(s)+1)/2]
 }

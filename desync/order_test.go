@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/bisect"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -80,7 +81,7 @@ func TestBisectByCause(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	found, err := desync.BisectPlayer(f, victim, replay.Games{x.game}, desync.BisectOptions{})
+	found, err := bisect.Player(f, victim, replay.Games{x.game}, bisect.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

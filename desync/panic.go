@@ -1,86 +1,124 @@
 package desync
 
 import (
-	"regexp"
-	"strings"
+	"errors"
+	"fmt"
 
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
 )
 
-// maxFrames is how many functions of a stack are shown, and count for the fingerprint of a panic.
-const maxFrames = 4
-
-// A stackFrame is a function of a stack, and the place in it, such as rules/rules.go:92, or "".
-type stackFrame struct{ function, place string }
-
-func (f stackFrame) String() string {
-	if f.place == "" {
-		return f.function
+// explainPanic explains the bundle of a panic: where it was, on which commands, and whether it comes again here.
+func (w *work) explainPanic() (*Explanation, error) {
+	m := w.manifest
+	p := &replay.Panic{Tick: m.Tick, Where: m.Panic.Where, Text: words.Clipped(m.Panic.Text, MaxText), Stack: m.Panic.Stack, Recorded: true}
+	p.Passed = passed(m, w.log.header, w.log.last)
+	w.e.Panic, w.e.Verdict = p, Verdict{Party: RulesPanicked, Players: []lockstep.Player{}}
+	w.e.First, w.e.Compared, w.e.Fields, w.e.Places = Span{m.Tick, m.Tick}, m.Tick, state.Differences{List: []state.Difference{}}, state.Places{List: []state.Place{}}
+	for i := range w.e.Who {
+		w.e.Who[i].Differs = w.e.Who[i].Player == m.Player
 	}
-	return f.function + " at " + f.place
+	if w.options.Game == nil {
+		w.note("the game's code is not here: the tick was not computed again")
+	} else if g, err := w.options.Game(w.log.header); err != nil {
+		w.note("the game's code is not here (%v): the tick was not computed again", err)
+	} else {
+		if words, err := lockstep.NewDescriber(w.log.header, g); err == nil && !w.options.Redact {
+			w.words = words
+		}
+		if err := w.panicAgain(g); err != nil {
+			w.note("the tick could not be computed again: %v", err)
+		}
+	}
+	w.e.Verdict.Simulated = p.Computed
+	w.e.Verdict.Text = panicGrade(p)
+	w.e.Programs = w.programs()
+	w.e.Fingerprint = panicFingerprint(w.e.Game, p.Text, p.Stack)
+	w.e.Traits = traitsOf(w.e.Who)
+	if w.options.Redact {
+		w.e.redact()
+	}
+	w.e.Title = w.e.answer()
+	return &w.e, nil
 }
 
-// stackFrames returns the functions of the rules at the top of a stack, the innermost first. The stack is that of a Go program, or of a
-// module of rules.
-func stackFrames(stack string) (all []stackFrame) {
-	own := false // the last line with a function has one of the rules
-	for line := range strings.Lines(stack) {
-		name := frameName(line)
-		if at := sourceLine.FindStringSubmatch(line); at != nil && own && all[len(all)-1].place == "" {
-			all[len(all)-1].place = words.Clipped(at[1], MaxName)
-		}
-		if name == "" {
-			continue
-		}
-		switch own = false; {
-		case aboveRules.MatchString(name):
-		case engineFrame.MatchString(name):
-			if len(all) > 0 {
-				return all // it has called the rules
+// panicAgain computes the tick of the panic, or gives the rules the states around it if they panicked in Derive.
+func (w *work) panicAgain(g *lockstep.Game) error {
+	p, fault := w.e.Panic, (*lockstep.PanicError)(nil)
+	derives := p.Where == inDerive
+	if !derives && !isComputed(p.Where) {
+		return errors.New("they panicked in no tick")
+	}
+	switch err := w.toPanic(g, derives); {
+	case err == nil:
+		p.Computed = true
+	case errors.As(err, &fault) && (!derives && fault.Tick == p.Tick || derives && fault.Where == inDerive && fault.Tick+1 >= p.Tick):
+		p.Computed, p.Again, p.Here = true, true, fmt.Sprint(fault.Value)
+	default:
+		return err
+	}
+	return nil
+}
+
+// toPanic computes the match up to the tick of the panic.
+func (w *work) toPanic(g *lockstep.Game, derives bool) error {
+	r, err := w.log.reader()
+	if err != nil {
+		return err
+	}
+	t := w.manifest.Tick
+	c, err := replay.NewCursor(r, g, t-1)
+	if err != nil {
+		return err
+	}
+	if n := t - min(t, c.Tick()); int64(n) > int64(w.options.MaxTicks) {
+		return fmt.Errorf("it is %d ticks after a keyframe, want at most %d", n, w.options.MaxTicks)
+	}
+	c.TakePanic()
+	for {
+		if derives && c.Tick()+1 >= t {
+			if err := w.derive(g, c); err != nil {
+				return err
 			}
-		case len(all) == maxFrames:
-			return all
-		default:
-			own, all = true, append(all, stackFrame{function: name})
+		}
+		if c.Tick() >= t {
+			return nil
+		}
+		if c.Tick() == t-1 {
+			f, err := c.Frame()
+			if err != nil {
+				return err
+			}
+			w.panicCommands(f)
+		}
+		if err := c.Step(); err != nil {
+			return err
 		}
 	}
-	return all
 }
 
-// functionsOf returns the functions of the rules at the top of a stack without their places, which differ between machines and builds with
-// the same bug.
-func functionsOf(stack string) (all []string) {
-	for _, f := range stackFrames(stack) {
-		all = append(all, f.function)
+// derive gives a cursor's state to new rules.
+func (w *work) derive(g *lockstep.Game, c *replay.Cursor) error {
+	sim, err := g.AwaitState(w.log.header)
+	if err != nil {
+		return err
 	}
-	return all
+	return sim.Restore(c.Tick(), c.Simulation().AppendState(nil))
 }
 
-var (
-	// aboveRules matches what the runtime of Go calls on a panic.
-	aboveRules = regexp.MustCompile(`^(panic$|runtime[./]|internal/runtime[./])`)
+// maxPanicCommands is how many commands of the tick are described.
+const maxPanicCommands = 8
 
-	// engineFrame matches the functions of the engine around the rules. In WebAssembly their names have no slashes.
-	engineFrame = regexp.MustCompile(`^github\.com.seed.49bee653.samestep.lockstep[./_]`)
-
-	// sourceLine matches the place of a function, on a line of its own. Of the path it takes the end.
-	sourceLine = regexp.MustCompile(`^\t.*?([^/\t]*/?[^/\t]+:\d+)( \+0x[0-9a-f]+)?(:\d+)?\r?\n?$`)
-)
-
-// frameName returns the function of a line of a stack, or "".
-func frameName(line string) string {
-	line = strings.TrimRight(line, "\r\n")
-	if sourceLine.MatchString(line) || strings.HasPrefix(line, "goroutine ") || strings.HasPrefix(line, "created by ") {
-		return ""
+// panicCommands describes the commands of the tick.
+func (w *work) panicCommands(f *lockstep.Frame) {
+	w.e.Panic.Commands = len(f.Commands)
+	for i := range f.Commands[:min(len(f.Commands), maxPanicCommands)] {
+		c := &f.Commands[i]
+		w.e.Commands = append(w.e.Commands, Touch{Command{c.Tick, c.Player, c.Sequence, words.Clipped(w.words.Describe(c), MaxText)}, []string{}, []string{}})
 	}
-	name := strings.TrimSpace(line)
-	if i := strings.LastIndexByte(name, '('); i > 0 {
-		name = name[:i]
-	}
-	return words.Clipped(name, MaxName)
 }
 
 // inDerive is where a [lockstep.PanicError] says that the rules panicked when they got a state.

@@ -12,7 +12,9 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // The runs that look for rules without a fixed result. A map of two keys has the other order in one of eight runs.
@@ -47,42 +49,6 @@ type parting struct {
 	tick  lockstep.Tick
 	way   Way    // "" until it is looked for
 	other []byte // the state; nil if the rules failed
-}
-
-// Repeat simulates the ticks of a replay from tick from+1 to tick to several times: at once, again, and each tick from the state
-// before it. It returns where the results differ, or nil, and the number of runs. If the states do not fit into the memory of the
-// options, it begins later. Of the options, MaxTicks, MaxMemory, Budget and Now matter.
-func Repeat(r *replay.Reader, g *lockstep.Game, from, to lockstep.Tick, o Options) (*Parting, int, error) {
-	o = o.withDefaults()
-	p, err := repeat(r, g, from, from, to, &o)
-	if err != nil {
-		return nil, 0, err
-	}
-	return p.parting(), p.runs, nil
-}
-
-// repeatBefore repeats the ticks before a difference at a check, those since the check before as often as there is time.
-func repeatBefore(r *replay.Reader, g *lockstep.Game, to, every lockstep.Tick, o Options) (*repeater, error) {
-	return repeat(r, g, to-min(to, max(lookBack, every)), to-min(to, every), to, &o)
-}
-
-// repeat repeats the ticks after tick from, those after the focus as often as there is time.
-func repeat(r *replay.Reader, g *lockstep.Game, from, focus, to lockstep.Tick, o *Options) (*repeater, error) {
-	simulate := func() (*rerun, error) {
-		own, err := r.Reopen()
-		if err != nil {
-			return nil, err
-		}
-		return simulateAgain(own, g, from, from, to, o)
-	}
-	x, err := simulate()
-	if err != nil {
-		return nil, err
-	}
-	p := x.repeat(focus, o)
-	p.again(simulate)
-	p.apart()
-	return p, nil
 }
 
 // repeat computes each tick again, those after the focus as often as there is time.
@@ -423,4 +389,183 @@ func (p *repeater) ticksApart(after, to lockstep.Tick) ([]parting, error) {
 		all = append(all, parting{tick: d.Tick, other: d.Other})
 	}
 	return all, nil
+}
+
+// An apartJob is the ticks that a process of its own computes again, each from the state before it.
+type apartJob struct {
+	Header   *lockstep.Header
+	First    lockstep.Tick // of States
+	States   [][]byte
+	Commands []apartCommand
+	Assets   map[string][]byte // by their SHA-256; only looked up
+}
+
+type apartCommand struct {
+	Tick     lockstep.Tick
+	Player   lockstep.Player
+	Sequence lockstep.Sequence
+	Kind     lockstep.Kind
+	Payload  []byte
+}
+
+// An apartResult is what that process has found.
+type apartResult struct {
+	Partings []apartParting // at most maxPartings
+	Error    string         // why there is nothing
+}
+
+type apartParting struct {
+	Tick  lockstep.Tick
+	Other []byte // nil if the rules failed
+}
+
+// ComputeApart computes the ticks of a job of [Options.Apart] again, with the game that fits it, and returns its result. New of the rules
+// is not called: what it leaves outside of the state is in no other machine that has got the state.
+func ComputeApart(job []byte, game func(*lockstep.Header) (*lockstep.Game, error)) []byte {
+	result, err := computeApart(job, game)
+	if err != nil {
+		result = &apartResult{Error: err.Error()}
+	}
+	b, err := json.Marshal(result)
+	if err != nil {
+		panic(err) // cannot happen: it is plain data
+	}
+	return b
+}
+
+func computeApart(job []byte, game func(*lockstep.Header) (*lockstep.Game, error)) (*apartResult, error) {
+	var j apartJob
+	if err := json.Unmarshal(job, &j); err != nil {
+		return nil, fmt.Errorf("desync: got no job: %w", err)
+	}
+	if j.Header == nil || len(j.States) == 0 {
+		return nil, errors.New("desync: got a job without a header or states")
+	}
+	g, err := game(j.Header)
+	if err != nil {
+		return nil, err
+	}
+	if g.HasAssets() {
+		g = g.WithAssets(func(a lockstep.Asset) ([]byte, error) {
+			if b, ok := j.Assets[a.SHA256]; ok {
+				return b, nil
+			}
+			return nil, record.ErrNoAsset
+		})
+	}
+	x := &rerun{game: g, header: j.Header, first: j.First, kept: j.First, end: j.First + lockstep.Tick(len(j.States)-1), states: j.States, frames: make(map[lockstep.Tick]*lockstep.Frame)}
+	for _, c := range j.Commands {
+		f := x.frame(c.Tick)
+		f.Commands = append(f.Commands, lockstep.Command{Tick: c.Tick, Player: c.Player, Sequence: c.Sequence, Kind: c.Kind, Payload: c.Payload})
+		x.frames[c.Tick] = &f
+	}
+	s, err := g.AwaitState(j.Header)
+	if err != nil {
+		return nil, err
+	}
+	p := &repeater{rerun: x, focus: x.first}
+	p.run(s, x.first)
+	r := &apartResult{}
+	for _, d := range p.partings {
+		r.Partings = append(r.Partings, apartParting{d.tick, d.other})
+	}
+	return r, nil
+}
+
+// A Past is the part of a match between a tick at which two sides had the same state, and one at which they have not.
+type Past struct {
+	Replay *replay.Reader
+	Game   *lockstep.Game
+	Agreed lockstep.Tick // both sides had the same state
+	Tick   lockstep.Tick // of the states that are compared
+}
+
+// DiffStates compares the states of both sides at the Tick as the function [DiffStates] does, but the fields are in the order
+// of cause, as in an [Explanation]: it simulates the ticks of the replay again, and changes each field that differs, to see
+// which others follow from it. The paths are those of the side that the simulation computes. If it computes neither, or
+// cannot reach the Tick, or the states are larger than 1 MiB, the fields are in the order of the schema. Of the options,
+// Path, MaxTicks, Budget, of which it takes a quarter, and Now matter. The Replay keeps its position.
+func (p *Past) DiffStates(a, b []byte, o Options) (state.Differences, state.Places, error) {
+	o = o.withDefaults()
+	o.MaxMemory = maxPast
+	schema := p.Game.StateSchema()
+	l, err := newListing(schema, a, b, maxListed)
+	if err != nil {
+		return state.Differences{}, state.Places{}, err
+	}
+	var again *rerun
+	if l.fields.Total > 1 && max(len(a), len(b)) <= maxPast/8 {
+		again, _ = p.simulate(p.Agreed, &o)
+	}
+	turned := bytes.Equal(again.state(p.Tick), b)
+	if turned {
+		if l, err = newListing(schema, b, a, maxListed); err != nil {
+			return state.Differences{}, state.Places{}, err
+		}
+	}
+	if again != nil {
+		if t, err := newTester(again, &o); err == nil {
+			l.byCause(t, p.Agreed, p.Tick)
+		}
+	}
+	fields, places, err := l.Named(l.at(o.Path, maxListed))
+	if turned {
+		for i := range fields.List {
+			d := &fields.List[i]
+			d.A, d.B = d.B, d.A
+		}
+		for i := range places.List {
+			d := &places.List[i].First
+			d.A, d.B = d.B, d.A
+		}
+	}
+	return fields, places, err
+}
+
+// simulate simulates the ticks after one again.
+func (p *Past) simulate(from lockstep.Tick, o *Options) (*rerun, error) {
+	r, err := p.Replay.Reopen()
+	if err != nil {
+		return nil, err
+	}
+	return simulateAgain(r, p.Game, from, from, p.Tick, o)
+}
+
+// Repeat simulates the ticks of pasts several times: at once, again, each tick from the state before it, and if the options have a
+// clock, a second later. It returns where the results of one differ, or nil, and the number of runs. If the states do not fit into the memory of the
+// options, it begins later. It leaves out a past whose ticks it cannot simulate; the error says why. Of the options, MaxTicks,
+// MaxMemory, Budget, Apart and Now matter.
+func Repeat(o Options, pasts ...Past) (parting *Parting, runs int, err error) {
+	o = o.withDefaults()
+	var all []*repeater
+	for i := range pasts {
+		p, failed := pasts[i].repeat(&o)
+		if failed != nil {
+			err = errors.Join(err, failed)
+			continue
+		}
+		all = append(all, p)
+	}
+	for _, p := range all {
+		p.later()
+		runs += p.runs
+		if parting = p.parting(); parting != nil {
+			break
+		}
+	}
+	return parting, runs, err
+}
+
+// repeat repeats the ticks before the difference, those after the agreement as often as there is time.
+func (p *Past) repeat(o *Options) (*repeater, error) {
+	from := p.Tick - min(p.Tick, max(lookBack, p.Tick-p.Agreed))
+	simulate := func() (*rerun, error) { return p.simulate(from, o) }
+	x, err := simulate()
+	if err != nil {
+		return nil, err
+	}
+	again := x.repeat(p.Agreed, o)
+	again.again(simulate)
+	again.apart()
+	return again, nil
 }

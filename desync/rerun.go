@@ -1,6 +1,7 @@
 package desync
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -52,7 +53,10 @@ func simulateAgain(r *replay.Reader, g *lockstep.Game, begin, from, end lockstep
 	if err == nil && f.Tick() < end {
 		err = fmt.Errorf("desync: the replay ends at tick %d", f.Tick())
 	}
-	return x, err
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
 // contradicted reports whether a checksum of the log before a tick differs from ours.
@@ -159,3 +163,33 @@ func (x *rerun) frame(t lockstep.Tick) lockstep.Frame {
 	}
 	return lockstep.Frame{Tick: t}
 }
+
+// differs notes the first end that differs: our result, and the end record, which is nil if the log goes on.
+func (x *rerun) differs(d *lockstep.DesyncError, ours []byte, end *record.Record) {
+	if x.ending != nil {
+		return
+	}
+	x.ending = &Ending{Tick: d.Tick, Text: d.End, Ours: json.RawMessage(x.header.ResultJSON(ours))}
+	if end != nil {
+		x.ending.Log = json.RawMessage(x.header.ResultJSON(end.Result))
+	}
+}
+
+// resultOf returns a copy of the result with which the rules have ended the match at the current tick.
+func resultOf(f *lockstep.Follower) []byte {
+	if f.Simulation() == nil {
+		return nil
+	}
+	result, _ := f.Simulation().Ended()
+	return slices.Clone(result)
+}
+
+// A side is one side's state after a tick. Without bytes, it is unknown.
+type side struct {
+	bytes []byte
+	hash  uint64
+}
+
+func (s *side) known() bool { return s.bytes != nil }
+
+func hash(s side) string { return checksum.FormatHash(s.hash) }

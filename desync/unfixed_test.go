@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/bisect"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/planted"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -337,9 +338,9 @@ func (x *unfixed) check(t *testing.T, name string, p *played) {
 			t.Errorf("%s: verify: got %s: %s", name, v.Party, v.Text)
 		}
 		r := openReplay(t, p.file)
-		reports, _ := desync.PlayerReports(r, e.Player)
-		b, err := desync.BisectReports(r, reports, p.game, desync.BisectOptions{Now: time.Now})
-		if !e.Tie && (err != nil || b.Cause != desync.OriginUnfixed || b.Fields.Total > 0) {
+		reports, _ := bisect.PlayerReports(r, e.Player)
+		b, err := bisect.Reports(r, reports, p.game, bisect.Options{Now: time.Now})
+		if !e.Tie && (err != nil || b.Cause != bisect.OriginUnfixed || b.Fields.Total > 0) {
 			t.Errorf("%s: bisect: got %+v, %v", name, b, err)
 		}
 	}
@@ -563,9 +564,9 @@ func TestClockOfSeconds(t *testing.T) {
 				}
 				time.Sleep(time.Duration(-time.Now().Unix()%3+3+int64(second)) * time.Second)
 				r := openReplay(t, p.file)
-				reports, _ := desync.PlayerReports(r, 2)
-				b, err := desync.BisectReports(r, reports, p.game, desync.BisectOptions{Now: ticking(), Apart: apart})
-				if err != nil || b.Cause != desync.OriginUnfixed {
+				reports, _ := bisect.PlayerReports(r, 2)
+				b, err := bisect.Reports(r, reports, p.game, bisect.Options{Now: ticking(), Apart: apart})
+				if err != nil || b.Cause != bisect.OriginUnfixed {
 					t.Errorf("%s: bisect: got %+v, %v", name, b, err)
 				}
 			}

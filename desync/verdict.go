@@ -1,11 +1,10 @@
 package desync
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/replay"
 )
 
 // A Verdict names the party that computed the match wrong.
@@ -87,29 +86,6 @@ func verdictOf(blames []Blame) *Verdict {
 	return v
 }
 
-// unfixed returns the verdict on rules without a fixed result.
-func (p *Parting) unfixed(runs int) Verdict {
-	whose := "the rules of this build have no fixed result: "
-	if p.Way == WayMachine {
-		whose = ""
-	}
-	return Verdict{
-		Party: NoFixedResult, Players: []lockstep.Player{}, Simulated: runs > 0, Grade: GradeUnfixed, Runs: runs, Parting: p, Blames: []Blame{},
-		Text: "nobody is accused, because " + whose + p.String(),
-	}
-}
-
-// rightPlayers returns the players of the groups that are right.
-func rightPlayers(groups []Group) []lockstep.Player {
-	var all []lockstep.Player
-	for _, g := range groups {
-		if g.Right {
-			all = append(all, g.Players...)
-		}
-	}
-	return all
-}
-
 // undecided reports whether neither side of the desync is known to be right.
 func (v *Verdict) undecided() bool { return v.alien() || v.Party == WrongUnclear }
 
@@ -118,31 +94,168 @@ func (v *Verdict) alien() bool {
 	return v.Party == WrongBuild || v.Party == NoFixedResult || v.Party == TwoBuilds
 }
 
-// votes returns the verdict of the votes, without a simulation.
-func votes(tie bool, groups []Group) Verdict {
-	v := Verdict{Party: WrongUnknown, Players: []lockstep.Player{}}
-	if tie || len(groups) < 2 {
-		v.Text = "no checksum has a majority, and the match was not simulated again"
-		return v
-	}
-	first, voters := groups[0], 0
-	for _, g := range groups[1:] {
-		v.Players = append(v.Players, g.Players...)
-		voters += len(g.Players)
-	}
-	slices.Sort(v.Players)
-	if first.Referee && len(first.Players) == 0 && len(groups) == 2 && voters > 1 {
-		v.Party, v.Players = WrongReferee, []lockstep.Player{}
-		v.Text = fmt.Sprintf("all %d players who reported have one checksum, and the referee has another; not simulated again", voters)
-		return v
-	}
-	v.Party = WrongPlayer
-	v.Text = "the checksum of " + players(v.Players) + " is not the agreed one; not simulated again"
-	return v
+// A Blame names one party that was wrong, and the ticks.
+type Blame struct {
+	Who    Party           `json:"who"`
+	Player lockstep.Player `json:"player"` // set for WrongPlayer
+	Checks int             `json:"checks"` // number of checks at which it was wrong
+	First  lockstep.Tick   `json:"first"`  // the first of these checks
+	Last   lockstep.Tick   `json:"last"`
+
+	// Healed is the first check after Last at which the party was not wrong; a player may also have reported nothing
+	// there. It is 0 if the party was wrong until the end.
+	Healed lockstep.Tick `json:"healed"`
+
+	// Gone is the tick at which the player left, or lost its connection, before it healed. It is 0 if the player
+	// stayed, or came back.
+	Gone lockstep.Tick `json:"gone"`
+
+	// Open means that the verification stopped at First: later checks are not known.
+	Open bool `json:"open"`
 }
 
-// players returns "player 3" or "players 1 and 3".
-func players(list []lockstep.Player) string {
-	g := Group{BundleGroup: replay.BundleGroup{Players: list}}
-	return g.who()
+// A Party is a possible source of a desync.
+type Party string
+
+// The parties. The table in docs/desync.md shows how a check determines the party.
+const (
+	// WrongPlayer: the checksum that a player reported is not the simulation's.
+	WrongPlayer Party = "player"
+
+	// WrongReferee: the agreed checksum is not the simulation's, and more than half of the seats reported the
+	// simulation's. At least one seat is enough if the referee has admitted its mistake.
+	WrongReferee Party = "referee"
+
+	// WrongBuild: the agreed checksum is not the simulation's, and fewer than half of the seats reported the
+	// simulation's; or there is no agreed checksum, and no seat reported the simulation's; or a keyframe is not the
+	// simulation's, and no later check exists. This build may differ, or the file was edited.
+	WrongBuild Party = "build"
+
+	// WrongKeyframe: a keyframe is not the simulation's, though the checksum of its tick or of the next check is.
+	WrongKeyframe Party = "keyframe"
+
+	// WrongUnclear: the agreed checksum is not the simulation's, and exactly half of the seats reported the simulation's.
+	WrongUnclear Party = "unclear"
+
+	// WrongUnknown: no party is known to be wrong.
+	WrongUnknown Party = "unknown"
+
+	// NoFixedResult: this build computes the same ticks otherwise each time, so that nobody is accused. See [Parting].
+	NoFixedResult Party = "no fixed result"
+
+	// TwoBuilds: the sides that differ are programs that are known to differ, and none is on two sides.
+	TwoBuilds Party = "two builds"
+)
+
+// A Parting is where rules have no fixed result: the same tick, computed again, ended in another state.
+type Parting struct {
+	Tick  lockstep.Tick `json:"tick"`
+	Field string        `json:"field,omitempty"` // the first that differs, such as "Units[17].Pos.X"; "" if none is known
+	Way   Way           `json:"way"`
+}
+
+// A Way is how two computations that ended in different states came to the tick.
+type Way string
+
+// The ways.
+const (
+	// WayAgain: both in the same way.
+	WayAgain Way = "again"
+
+	// WayRestored: one came from the ticks before, the other was restored just before the tick.
+	WayRestored Way = "restored"
+
+	// WayNew: both were restored just before the tick, one in the place of a state that New had made.
+	WayNew Way = "new"
+
+	// WayApart: both were restored just before the tick, one in a process that had computed nothing else.
+	WayApart Way = "apart"
+
+	// WayWhole: both came from the ticks before, whose states were not compared.
+	WayWhole Way = "whole"
+
+	// WayMachine: both on the machine of the player of a bundle, which says so itself.
+	WayMachine Way = "machine"
+)
+
+// RulesPanicked: the rules panicked, so nobody has another state.
+const RulesPanicked Party = "rules"
+
+// check adds the blames of one check, and notes which parties have healed.
+func (a *attribution) check(c *check) {
+	for ; len(a.presence) > 0 && a.presence[0].tick <= c.tick; a.presence = a.presence[1:] {
+		if p := a.presence[0]; p.there {
+			a.gone[p.player] = 0
+		} else if a.gone[p.player] == 0 {
+			a.gone[p.player] = p.tick
+		}
+	}
+	_, wrong := c.sides()
+	for _, p := range wrong {
+		a.blame(WrongPlayer, p, c.tick)
+	}
+	first := c.tick
+	a.differs = c.own != c.agreed
+	if a.keyframe != nil && a.differs {
+		first = a.keyframe.Tick
+	} else if a.keyframe != nil {
+		a.blame(WrongKeyframe, 0, a.keyframe.Tick)
+	}
+	a.keyframe = nil
+	party := c.party()
+	if party != "" {
+		a.blame(party, 0, first)
+	}
+	if who := cmp.Or(party, WrongPlayer); a.decisive[who] == nil && (party != "" || len(wrong) > 0) {
+		a.decisive[who] = c
+	}
+	for i := range a.blames {
+		b := &a.blames[i]
+		well := party == ""
+		if b.Who == WrongPlayer {
+			well = !slices.Contains(wrong, b.Player)
+			if b.Healed == 0 {
+				b.Gone = a.gone[b.Player]
+			}
+		}
+		if well && b.Healed == 0 && b.Last < c.tick && b.Gone == 0 {
+			b.Healed = c.tick
+		}
+	}
+}
+
+// sides returns the players whose mismatching checksum is the simulation's, and those whose is not.
+func (c *check) sides() (right, wrong []lockstep.Player) {
+	for _, m := range c.mismatches {
+		if m.hash == c.own {
+			right = append(right, m.player)
+		} else {
+			wrong = append(wrong, m.player)
+		}
+	}
+	return right, wrong
+}
+
+// party returns the wrong party, or "" if only players were wrong. A minority that agrees with this build does not show
+// that the referee was wrong: these players may have the same build.
+func (c *check) party() Party {
+	right, _ := c.sides()
+	switch n := len(right); {
+	case c.tie && n == 0:
+		return WrongBuild
+	case c.tie || c.own == c.agreed:
+		return ""
+	case 2*n > c.seats || n > 0 && c.admitted:
+		return WrongReferee
+	case n > 0 && 2*n == c.seats:
+		return WrongUnclear
+	}
+	return WrongBuild
+}
+
+// A mismatch is the checksum of one player that was not the agreed one.
+type mismatch struct {
+	tick   lockstep.Tick
+	player lockstep.Player
+	hash   uint64
 }

@@ -15,9 +15,8 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// NewGameElsewhere returns the game of rules that run elsewhere, such as in a WebAssembly module (package module). It is a game
-// like any other, except that its values have no Go types: configurations, commands and results are of type *[record.Untyped],
-// [World] panics, and the rules' events are not delivered.
+// NewGameElsewhere returns the game of rules that run elsewhere, such as in a WebAssembly module (package module). Its configurations,
+// commands and results are of type *[record.Untyped], [World] panics, and the rules' events are not delivered.
 func NewGameElsewhere(m abi.Machine) (*Game, error) {
 	one, err := m.New()
 	if err != nil {
@@ -303,8 +302,7 @@ func (w *distantWorld) append(dst []byte) []byte {
 
 func (w *distantWorld) appendConfig(dst []byte) []byte { return append(dst, w.config...) }
 
-// keep keeps the instance, and so its answer, until here: a machine may take back the memory of an instance that nobody refers to.
-// A write to it is a reference.
+// keep keeps the instance, and so its answer, until here: a machine may take back the memory of one that nobody refers to.
 func (w *distantWorld) keep() { w.in = w.in[:0] }
 
 func (w *distantWorld) restore(t Tick, b []byte) error {

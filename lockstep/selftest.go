@@ -10,9 +10,8 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A SelfTest has the results of small computations that every match depends on. A machine whose compiler, virtual
-// machine or processor gives another result would compute another match, so it is rejected before the match.
-// docs/spec/state.md lists the engine's results.
+// A SelfTest has the results of small computations. A machine whose compiler, virtual machine or processor gives another result would
+// compute another match, so it is rejected before the match. docs/spec/state.md lists the engine's results.
 type SelfTest struct {
 	Integers  uint64 // arithmetic of sized integers, with wrapping and truncation
 	Layout    uint64 // canonical bytes of a state, written and read

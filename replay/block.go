@@ -44,8 +44,7 @@ func appendBlockHeader(dst []byte, kind byte, size int) []byte {
 	return binary.AppendUvarint(append(dst, kind), uint64(size))
 }
 
-// parseBlockHeader returns the kind, the size of the body and the size of the header that b begins with. It returns
-// io.ErrUnexpectedEOF if b is too short.
+// parseBlockHeader returns the kind, the size of the body and that of the header. It returns io.ErrUnexpectedEOF if b is too short.
 func parseBlockHeader(b []byte) (kind byte, size uint64, header int, err error) {
 	n := 0
 	if len(b) > 1 {
@@ -170,9 +169,8 @@ func parseSegmentHead(body []byte) (h segmentHead, packed []byte, err error) {
 
 func largest(packed int) uint64 { return ratioFree + maxRatio*uint64(packed) }
 
-// affordable returns how many bytes of records all segments of a file of size bytes may have together. The states of
-// keyframes do not count: maxRatio limits them, they take little time for each byte, and the states of some games
-// compress to less than a hundredth.
+// affordable returns how many bytes of records all segments of a file of size bytes may have together. States of keyframes do not
+// count: maxRatio limits them, they take little time for each byte, and those of some games compress to less than a hundredth.
 func affordable(size int64) int64 { return unpackedFree + maxUnpackedRatio*size }
 
 // parseUvarint reads a number of at most max in its smallest form.
@@ -205,8 +203,7 @@ func (h *segmentHead) unpack(dst, packed []byte) ([]byte, error) {
 	return records, nil
 }
 
-// oneFrame returns an error unless packed is exactly one frame of compressed bytes. A decoder would also read the
-// frames after it, and skip some.
+// oneFrame returns an error unless packed is one frame of compressed bytes. A decoder would also read later frames, and skip some.
 func oneFrame(packed []byte) error {
 	var h zstd.Header
 	if err := h.Decode(packed); err != nil {
@@ -293,8 +290,7 @@ func NewRules(module []byte) (*Rules, error) {
 	return &Rules{SumRules(module), len(module), packed}, nil
 }
 
-// Reference returns the same rules without the module. Attached to a file, the module is found elsewhere, by its sum: many
-// matches can share one.
+// Reference returns the same rules without the module, which is then found elsewhere by its sum: many matches can share one.
 func (r *Rules) Reference() *Rules { return &Rules{Sum: r.Sum} }
 
 // Module returns the bytes of the module, or nil if it is not in the file. The error is that of bytes that are another module.

@@ -78,8 +78,7 @@ func (m *Manifest) Where() string {
 	return fmt.Sprintf("on the machine of player %d", m.Player)
 }
 
-// A BundleResimulation is what the machine of a player whose checksum differed has computed when it was asked to compute
-// the ticks again, each time. State hashes are of the ticks after From.
+// A BundleResimulation is what a player's machine has computed when it was asked to compute ticks again. Hashes are of the ticks after From.
 type BundleResimulation struct {
 	From    lockstep.Tick `json:"from"`
 	To      lockstep.Tick `json:"to"`
@@ -321,11 +320,6 @@ func (b *Bundle) contents() (sums []string) {
 
 // Replay returns the replay in the bundle. It returns [ErrLimit] for a larger one than maxBytes.
 func (b *Bundle) Replay(maxBytes int64) ([]byte, error) { return b.read(bundleReplay, maxBytes) }
-
-// CopyReplay writes the replay in the bundle to w. It returns [ErrLimit] for a larger one than maxBytes.
-func (b *Bundle) CopyReplay(w io.Writer, maxBytes int64) error {
-	return b.unpack(w, bundleReplay, maxBytes)
-}
 
 // read returns a file of at most max bytes. It reserves memory for the claimed size only if the limits allow it.
 func (b *Bundle) read(name string, max int64) ([]byte, error) {

@@ -16,9 +16,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A ContentHash is the SHA-256 of a match's content. It depends neither on the recorder nor on the file's compression,
-// blocks and keyframes: docs/spec/replay.md lists what it has. Ticks without commands, later keyframes, notes and events do not
-// count. If the match has not ended, nor do the records after the last tick, since a torn file may lack them.
+// A ContentHash is the SHA-256 of a match's content (docs/spec/replay.md), whoever recorded it and however the file is compressed.
+// Ticks without commands, later keyframes, notes and events do not count, nor what a torn file may lack after the last tick.
 type ContentHash [sha256.Size]byte
 
 // String returns the hash in hexadecimal digits.
@@ -27,12 +26,9 @@ func (h ContentHash) String() string { return hex.EncodeToString(h[:]) }
 // MarshalText returns what String does.
 func (h ContentHash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
-// HashContent returns the content hash of a match up to a tick, or up to the match's last tick if that comes first, and
-// that tick. The hash covers everything up to the tick's frame, so it is the same for recordings of different lengths,
-// whether they continue, end with another text, or are torn. Checksums of the tick come after its frame and do not
-// count. With [WholeMatch] the end counts, and the file must be whole.
-//
-// The error is a [*TickError] if the match begins after the tick.
+// HashContent returns the content hash of a match up to a tick or its last one, and that tick. It covers all up to the tick's frame, but
+// not the checksums of the tick. So it is the same for recordings of any length, torn ones too. With [WholeMatch] the end counts, and
+// the file must be whole. The error is a [*TickError] if the match begins after the tick.
 func HashContent(r *Reader, tick lockstep.Tick) (ContentHash, lockstep.Tick, error) {
 	first, err := r.Reopen()
 	if err != nil {
@@ -90,8 +86,7 @@ func (c *content) reach(t lockstep.Tick) {
 	c.tick = t
 }
 
-// later takes a record after the last tick. It goes to a copy of the hash, since it counts only if another tick
-// follows. There may be any number of such records.
+// later takes a record after the last tick. It goes to a copy of the hash, since it counts only if another tick follows.
 func (c *content) later(item []byte) {
 	if c.ahead == nil {
 		ahead, err := c.hash.(hash.Cloner).Clone()
@@ -195,15 +190,13 @@ func signedText(kind byte, id lockstep.MatchID, h ContentHash, rules *Rules) []b
 	return append(text, rules.Sum[:]...)
 }
 
-// Sign copies the file of r to w with a signature of its content hash. It keeps the signatures of other keys, and
-// replaces that of the same key. The match must have ended. Blocks of unknown kinds after the end record are dropped.
-// Rewriting the file drops all signatures, so sign last; sealing does not change the signed content.
+// Sign copies the file of r to w with a signature of its content hash, in place of an earlier one of the same key. The match must have
+// ended. Rewriting a file drops its signatures, so sign last; sealing does not change the signed content.
 func Sign(w io.Writer, r *Reader, key ed25519.PrivateKey) error {
 	return sign(w, r, key, signedContent)
 }
 
-// SignWithRules is Sign with a signature that covers the sum of the file's rules, too: who trusts the key knows by which rules the
-// match was played. The file must have rules.
+// SignWithRules is Sign with a signature that covers the sum of the file's rules, too. The file must have rules.
 func SignWithRules(w io.Writer, r *Reader, key ed25519.PrivateKey) error {
 	return sign(w, r, key, signedRules)
 }
@@ -289,8 +282,7 @@ type Signature struct {
 	// Kind is 1 for Ed25519, and 2 for Ed25519 of the content and the rules. Other kinds are unknown and not checked.
 	Kind uint8 `json:"kind"`
 
-	// Signer is the public key in hexadecimal digits, or empty for an unknown kind. The file does not say whose key it
-	// is.
+	// Signer is the public key in hexadecimal digits, or empty for an unknown kind. The file does not say whose key it is.
 	Signer string `json:"signer,omitempty"`
 
 	// Signed says that the signature is valid for this content, and these rules if it covers them.

@@ -123,12 +123,9 @@ type Ancestor struct {
 	Reason string `json:"reason,omitempty"` // why it was not followed; "" if it was
 }
 
-// FollowLineage compares the first state of a match with that of its parent, the parent's with that of the parent's own
-// parent, and so on. places are files, and folders of which all replays are tried. It follows a parent there that has the
-// content of the lineage up to the tick, however much longer its replay is. The last Ancestor may have a Reason: it was
-// not at hand. There is none for a match that began at its own beginning.
-//
-// The error wraps a [*lockstep.DesyncError] if a first state is not the one that the parent has.
+// FollowLineage compares the first state of a match with that of its parent, the parent's with that of its own parent, and so on. It
+// looks for a parent with the content of the lineage in places: files, and folders with replays. The last Ancestor may have a Reason.
+// There is none for a match that began at its own beginning. The error wraps a [*lockstep.DesyncError] if a first state differs.
 func FollowLineage(r *Reader, game func(*File) (*lockstep.Game, error), places []string, o SimulateOptions) (all []Ancestor, err error) {
 	parents := replaysIn(places)
 	for len(all) < maxAncestors {
@@ -177,7 +174,7 @@ func follow(a *Ancestor, hash uint64, parent *Reader, g *lockstep.Game, o Simula
 }
 
 func findParent(a *Ancestor, candidates []candidate) (*File, string) {
-	why := "its replay is not at hand"
+	why := "its replay was not found"
 	for _, c := range candidates {
 		f, err := c.open(c.path)
 		if err != nil {

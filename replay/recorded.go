@@ -192,6 +192,5 @@ const (
 	ForeignPlatform = "unknown"
 )
 
-// ForeignTorn is the reason of the end of an imported match whose recording has no end. Some commands of its last tick may be
-// missing.
+// ForeignTorn is the reason of the end of an imported match whose recording has no end. Some commands of its last tick may be missing.
 const ForeignTorn = "torn"

@@ -19,8 +19,7 @@ import (
 // maxBatch is how many bytes of records make the Writer write a batch, whatever the tick.
 const maxBatch = 64 << 10
 
-// maxPacked is how many bytes of records, besides states, the Writer compresses. It writes more as a batch, since they
-// would be in memory several times.
+// maxPacked is how many bytes of records, besides states, the Writer compresses. More become a batch: they would be in memory several times.
 const maxPacked = 2 * maxGathered
 
 // WriterOptions set when and how a Writer writes.
@@ -46,8 +45,7 @@ type WriterOptions struct {
 	Rules *Rules
 }
 
-// A Writer writes the log of a match as a replay file. It is a [lockstep.Log]. Its first error stays: every later call
-// returns it. It belongs to one goroutine.
+// A Writer writes the log of a match as a replay file. Its first error stays: later calls return it. It belongs to one goroutine.
 type Writer struct {
 	w       io.Writer
 	options WriterOptions
@@ -83,9 +81,8 @@ func NewWriter(w io.Writer, o WriterOptions) *Writer {
 	return &Writer{w: w, file: file, options: o, block: make([]byte, headerSpace, maxBatch)}
 }
 
-// Append takes one record, and keeps it in memory until the batch has enough bytes or ticks; see [Writer.Flush]. It
-// allocates nothing. It waits for the disk to write a batch, unless a goroutine does; see [Writer.WriteBehind]. The next
-// Append after a failed sync returns its error.
+// Append takes one record, and keeps it in memory until the batch has enough bytes or ticks; see [Writer.Flush]. It allocates nothing. It
+// waits for the disk to write a batch, unless a goroutine does; see [Writer.WriteBehind].
 func (w *Writer) Append(raw []byte) error {
 	if err := w.check(); err != nil {
 		return err
@@ -95,7 +92,10 @@ func (w *Writer) Append(raw []byte) error {
 	}
 	if w.options.Durability == SyncFrame && w.file != nil {
 		if kind := record.KindOf(raw); kind.Advances() || kind == record.KindEnd {
-			return w.commit()
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			return w.sync()
 		}
 	}
 	return nil
@@ -165,8 +165,7 @@ func (w *Writer) begin(raw []byte) error {
 	return w.write(prefix)
 }
 
-// keyframe notes the place of a keyframe, and begins a new segment with it if one is due, so that a reader can begin
-// there without the records before it.
+// keyframe notes the place of a keyframe, and begins a segment with it if one is due, so that a reader can begin there.
 func (w *Writer) keyframe(raw []byte) error {
 	t, ok := keyframeTick(raw)
 	if !ok {
@@ -264,9 +263,8 @@ func (w *Writer) Size() int64 { return w.size }
 
 var errClosed = errors.New("replay: the writer is closed")
 
-// Close must be called even after an error. It writes the remaining records, and syncs the destination if it has a
-// method Sync. It does not close the destination. If the match has not ended, the file has no end record, and readers
-// say so.
+// Close must be called even after an error. It writes the remaining records, and syncs the destination if it has a method Sync, but does
+// not close it. If the match has not ended, the file has no end record, and readers say so.
 func (w *Writer) Close() error {
 	if errors.Is(w.err, errClosed) {
 		return w.err
@@ -311,8 +309,7 @@ type emptyRun struct {
 	w     pack.Writer
 }
 
-// add joins a well-formed [record.KindEmpty] to the run, and returns the ticks in it. It reports false, and leaves it
-// out, if the run would become too long for one record.
+// add joins a well-formed [record.KindEmpty] to the run, and returns its ticks; false if the run would become too long for a record.
 func (e *emptyRun) add(raw []byte) (n uint32, ok bool) {
 	e.r.Reset(raw[2:])
 	n = uint32(e.r.Uint(record.MaxEmptyRun))
@@ -336,14 +333,6 @@ func (e *emptyRun) append(dst []byte) []byte {
 	return e.w.Bytes()
 }
 
-// commit writes the appended records and waits until they are on the disk.
-func (w *Writer) commit() error {
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return w.sync()
-}
-
 func (w *Writer) sync() error {
 	if w.file == nil {
 		return nil
@@ -356,14 +345,14 @@ func (w *Writer) sync() error {
 
 func (w *Writer) committer(every time.Duration) *committer {
 	if w.commits == nil {
-		w.commits = newCommitter(w.file, every)
+		w.commits = &committer{file: w.file, every: every, dirty: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{})}
+		go w.commits.run()
 	}
 	return w.commits
 }
 
-// Commit writes the appended records and calls done when they are as safe as the [Durability] says: at once, or with
-// [SyncCommit] from another goroutine, after a sync. done must not wait. Of several calls during one sync, only the
-// last done is called. None is called after an error, which the next call returns, nor before the file has the records.
+// Commit writes the appended records and calls done when they are as safe as the [Durability] says: at once, or with [SyncCommit] from
+// another goroutine, after a sync. done must not wait. A later call replaces a done that waits. None is called after an error.
 func (w *Writer) Commit(done func()) error {
 	if err := w.Flush(); err != nil {
 		return err
@@ -387,7 +376,9 @@ func (w *Writer) WriteBehind() error {
 		return w.fail(fmt.Errorf("sync: %w", err))
 	}
 	w.commits = nil
-	w.behind = newBehind(w.w)
+	w.behind = &behind{file: w.w, closing: make(chan struct{}), stopped: make(chan struct{})}
+	w.behind.changed.L = &w.behind.mu
+	go w.behind.run()
 	w.before = w.size
 	w.w = w.behind
 	if w.file != nil {
@@ -400,7 +391,16 @@ func (w *Writer) WriteBehind() error {
 }
 
 // Backlog returns what was flushed and not yet written; nothing without [Writer.WriteBehind]. It is safe for concurrent use.
-func (w *Writer) Backlog() Backlog { return w.behind.backlog() }
+func (w *Writer) Backlog() Backlog {
+	b := w.behind
+	if b == nil {
+		return Backlog{}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	waiting := b.given - b.written
+	return Backlog{Bytes: waiting, Since: b.oldest(), Full: b.full, Crowded: waiting > b.crowd()}
+}
 
 // Await waits until the file has size bytes, a former [Writer.Size], or until ctx ends. It is safe for concurrent use.
 func (w *Writer) Await(ctx context.Context, size int64) error {

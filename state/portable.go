@@ -8,8 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// portableEngine moves values by reflection. It is the reference for the fast engine, and replaces it on big-endian
-// machines and with the build tag samestep_portable.
+// portableEngine moves values by reflection: the reference for the fast engine, and its substitute with the tag samestep_portable.
 type portableEngine struct {
 	s      *Schema
 	places []place

@@ -55,8 +55,7 @@ func (k Kind) Integer() bool { return k >= Int8 && k <= Uint64 }
 // Signed reports whether k is one of Int8 to Int64.
 func (k Kind) Signed() bool { return k >= Int8 && k <= Int64 }
 
-// Float reports whether k is Float32 or Float64. Only parsed schemas have them, of the states of other engines: [Compile]
-// refuses floats.
+// Float reports whether k is Float32 or Float64. Only parsed schemas have them, of the states of other engines: [Compile] refuses floats.
 func (k Kind) Float() bool { return k == Float32 || k == Float64 }
 
 func (k Kind) valid() bool { return k >= Bool && k <= Float64 }
@@ -73,8 +72,7 @@ const (
 	MaxFixedSize = 1 << 30 // canonical bytes of a value with all its slices and strings empty
 )
 
-// Schema describes a type of plain data without the Go type. It validates, prints, compares and searches canonical bytes.
-// It is immutable and safe for concurrent use.
+// Schema describes a type of plain data without the Go type. It is immutable and safe for concurrent use.
 type Schema struct {
 	nodes  []node  // preorder; the root is nodes[0]
 	fields []int32 // the fields of all structs, as indexes into nodes

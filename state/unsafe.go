@@ -4,8 +4,7 @@ package state
 
 import "unsafe"
 
-// This file has all uses of package unsafe. Blocks without pointers move as bytes. Slices and strings are assigned as
-// typed values, so that the garbage collector sees them.
+// This file has all uses of package unsafe. Slices and strings are assigned as typed values, so that the garbage collector sees them.
 
 type pointer = unsafe.Pointer
 

@@ -7,8 +7,7 @@ import (
 	"io"
 )
 
-// Validate checks that b is the canonical form of a value. It accepts exactly what [Codec.Decode] accepts, and allocates
-// nothing but its error, a [*DecodeError].
+// Validate checks that b is the canonical form of a value, as [Codec.Decode] does. It allocates nothing but its error, a [*DecodeError].
 func (s *Schema) Validate(b []byte) error {
 	if s.check(0, b, 0) == len(b) {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/bisect"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -19,7 +19,7 @@ type Pair struct {
 	A      *Step             `json:"a"`
 	B      *Step             `json:"b"`
 	Before *Changes          `json:"before"`             // from A to B, before the tick; nil if that state of B is not known
-	Frame  *desync.FrameText `json:"commands,omitempty"` // the commands that only one side has
+	Frame  *bisect.FrameText `json:"commands,omitempty"` // the commands that only one side has
 	Phase  *string           `json:"phase,omitempty"`    // in which the states began to differ; nil if they do not, or did before
 	After  *Changes          `json:"after"`              // from A to B, after the tick; nil if the rules of one panicked
 	Same   bool              `json:"same"`               // nothing differs
@@ -49,7 +49,7 @@ func PairSteps(a, b *Step, names [2]string, o Options) (*Pair, error) {
 		return nil, err
 	}
 	if b.frame != nil {
-		p.Frame = desync.DescribeFrame(&desync.FrameDifference{Tick: a.Tick, A: a.frame.Commands, B: b.frame.Commands}, a.words, b.words, o.Commands)
+		p.Frame = bisect.DescribeFrame(&bisect.FrameDifference{Tick: a.Tick, A: a.frame.Commands, B: b.frame.Commands}, a.words, b.words, o.Commands)
 		if len(p.Frame.A)+len(p.Frame.B)+p.Frame.MoreA+p.Frame.MoreB == 0 {
 			p.Frame = nil
 		}

@@ -48,8 +48,7 @@ func (f *Flow) Run(g *Ground, goal Cell, n uint32) uint32 {
 	return f.steps
 }
 
-// Next returns the next cell of the shortest way from a cell to the goal. ok is false at the goal, and if there is no way.
-// It computes the field as far as needed.
+// Next returns the next cell of the shortest way from a cell to the goal, computed as far as needed; false at the goal, or without a way.
 func (f *Flow) Next(g *Ground, goal, from Cell) (next Cell, ok bool) {
 	f.aim(g, goal)
 	for f.left > 0 && uint64(from) < uint64(len(f.cells)) && f.cells[from]&flowFinal == 0 {
@@ -58,8 +57,7 @@ func (f *Flow) Next(g *Ground, goal, from Cell) (next Cell, ok bool) {
 	return f.Known(from)
 }
 
-// Known is Next for the steps that [Flow.Run] has computed: the way may be longer than the shortest, and ok is also false
-// if no way is known yet.
+// Known is Next for the steps that [Flow.Run] has computed: the way may be longer than the shortest, or not known yet.
 func (f *Flow) Known(from Cell) (next Cell, ok bool) {
 	if uint64(from) >= uint64(len(f.cells)) || f.cells[from]&flowNext == 0 {
 		return from, false
@@ -134,8 +132,7 @@ func (f *Flow) run(n uint32) {
 	}
 }
 
-// spread lets the ways of a cell's neighbours lead over the cell, where that is shorter, and appends them to the stacks of
-// their costs.
+// spread lets the ways of a cell's neighbours lead over the cell, where that is shorter, and appends them to the stacks of their costs.
 func (f *Flow) spread(c uint32, near, far []uint32) (nearer, farther []uint32) {
 	ways, beside, cells := uint32(f.ground.ways[c]), &f.ground.beside, f.cells
 	if f.current+Straight > MaxCost {
@@ -165,8 +162,7 @@ func (f *Flow) spread(c uint32, near, far []uint32) (nearer, farther []uint32) {
 	return near, far
 }
 
-// A Field is the part of a shared [Flow] that belongs into the state: the goal, and how far it is computed. The directions
-// follow from these and the ground, so they are not in the state.
+// A Field is the part of a shared [Flow] that belongs into the state. The directions follow from it and the ground.
 type Field struct {
 	Goal   Cell
 	Steps  uint32 // computed so far

@@ -204,3 +204,8 @@ func MalformedAt(line int, err error) error {
 	}
 	return fmt.Errorf("matchlog: line %d: %w: %w", line, ErrMalformed, err)
 }
+
+// MalformedAfter adds the tick after which a replay has a line to an error about it.
+func MalformedAfter(tick uint32, err error) error {
+	return fmt.Errorf("desync: a line after tick %d: %w: %w", tick, ErrMalformed, err)
+}

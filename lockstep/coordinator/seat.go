@@ -20,8 +20,7 @@ type seat struct {
 	last        lockstep.Tick     // the latest tick that holds a command of this player
 	windows     []window          // by limit; nil before the first limited command
 
-	// receipts holds the last CommandWindow decisions, at sequence % len. A newer sequence replaces an older one in its
-	// slot. It grows up to CommandWindow, since most players give few commands.
+	// receipts holds the last CommandWindow decisions, at sequence % len. It grows, since most players give few commands.
 	receipts []lockstep.Receipt
 }
 
@@ -91,12 +90,10 @@ func (s *seat) place(seq lockstep.Sequence, t lockstep.Tick) lockstep.Tick {
 	return t
 }
 
-// systemRoom is the number of a frame's commands that are reserved for System: one for each seat, and some for the
-// match.
+// systemRoom is the number of a frame's commands that are reserved for System: one for each seat, and some for the match.
 const systemRoom = lockstep.MaxPlayers + 64
 
-// Memory that a slot keeps for its next tick. A slot releases larger buffers after a burst, so a player cannot make the
-// match hold them for ever.
+// Memory that a slot keeps for its next tick. It releases larger buffers, so a player cannot make the match hold them for ever.
 const (
 	keepCommands = 1 << 10
 	keepPayloads = 64 << 10
@@ -141,8 +138,7 @@ func (s *slot) clear() {
 	clear(s.shares)
 }
 
-// slots holds the slots of the last sealed tick and of later ticks. Only ticks with commands have one; released slots
-// are used again.
+// slots holds the slots of the last sealed tick and of later ticks. Only ticks with commands have one; released slots are used again.
 type slots struct {
 	ring [record.MaxInputDelay + 2]*slot // tick t is at t % len
 	free []*slot
@@ -189,9 +185,8 @@ func limitOf(limits []limit, kind lockstep.Kind) int {
 	return slices.IndexFunc(limits, func(l limit) bool { return l.kind == kind })
 }
 
-// A window has the ticks of a player's last commands of a limited kind, in ascending order, at most as many as the limit
-// allows in a window. A command in the tick t is within the limit if the oldest of them is not in the window that ends with t.
-// This holds for every window that has t, because no later command is left out.
+// A window has the ticks of a player's last commands of a limited kind, ascending, at most as many as the limit allows. A command in tick
+// t is within the limit if the oldest of them is not in the window that ends with t.
 type window []lockstep.Tick
 
 // used counts an accepted command that runs in the tick t.

@@ -26,8 +26,7 @@ type Number uint64
 func zigzag(v int64) uint64   { return uint64(v<<1) ^ uint64(v>>63) }
 func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
 
-// appendRow appends how a row differs from another one: a mask of the columns that differ, and the difference of each that
-// is no bool. The id is left out.
+// appendRow appends a mask of the columns in which a row differs, without the id, and the difference of each that is no bool.
 func (t *table) appendRow(dst []byte, from, to []byte, mask uint64) []byte {
 	dst = binary.AppendUvarint(dst, mask)
 	for m := mask; m != 0; m &= m - 1 {
@@ -364,7 +363,7 @@ func (r *deltaReader) each(t *table, what string, rows int, read func(at uint64)
 		case i == 0:
 			at = r.uint(last, what, t.path)
 		case at == last:
-			r.fail("%s%s: got one after the last", what, t.path)
+			r.fail("%s%s: index out of range", what, t.path)
 		default:
 			at += 1 + r.uint(last-at-1, what, t.path)
 		}

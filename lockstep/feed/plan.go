@@ -358,8 +358,7 @@ const MaxDescription = 32 << 10
 
 var errDescription = errors.New("feed: not the description of a plan")
 
-// AppendDescription appends what a receiver needs to know of a plan, which [ParsePlan] reads: the description of the schema,
-// and what the tags of the fields say of ids and steps.
+// AppendDescription appends what a receiver needs: the description of the schema, and what the tags say of ids and steps.
 func (p *Plan) AppendDescription(dst []byte) []byte {
 	schema := p.schema.AppendDescription(nil)
 	dst = append(binary.AppendUvarint(dst, uint64(len(schema))), schema...)

@@ -121,6 +121,36 @@ type (
 	SlowPolicy  = pace.SlowPolicy  // slows the match down for a player whose machine cannot keep up
 )
 
+// A StartPolicy says when a match leaves its lobby. In the lobby no tick is sealed, and everybody sees the first state.
+type StartPolicy = lobby.Policy
+
+// An InactivePolicy is how a Host treats a player who is connected and gives no command.
+type InactivePolicy = idle.Policy
+
+// An InactiveAction is what follows the event [PeerInactive].
+type InactiveAction = idle.Action
+
+// The actions.
+const (
+	ReportInactive   = idle.Report   // nothing more
+	TakeOverInactive = idle.TakeOver // end the connection and take the seat over, see Options.Substitute; the player may come back
+	RemoveInactive   = idle.Remove   // end the connection and give up the seat
+)
+
+// A Wait says why a match stands still or runs slower. All peers are told. Reason is "" if the match runs; others are in package
+// protocol, and those of [Admin.Hold].
+type Wait = pace.Wait
+
+// A ViewPolicy says how a Host sends views. A view is what a viewer may see of the state (see package feed). Its client gets
+// views instead of the match's records. Clients that ask for them get views of any match whose game has some.
+type ViewPolicy struct {
+	// Only sends nothing else to any client, so that nobody but the server holds the whole state. It needs a game with views.
+	Only bool
+
+	Every  lockstep.Tick // ticks from one view to the next: a tenth of a second
+	Budget int           // bytes of a view; the rest is sent later, by priority: no limit
+}
+
 // Options are a Host's policies and limits. Zero fields have the defaults named.
 type Options struct {
 	// Authorize returns the rights of a token; an error refuses it. Nil refuses every token.
@@ -391,4 +421,17 @@ func (o *Options) maxPeers(seats int) int { return seats + o.MaxSpectators + o.M
 // Disclosure returns who may see what of a match with these options.
 func (o *Options) Disclosure() disclosure.Policy {
 	return disclosure.Policy{Views: o.Views.Only, Delay: o.SpectatorDelay}
+}
+
+// checkBots refuses bots without a seat, and bots without a state to look at.
+func (o *Options) checkBots(s *lockstep.Settings) error {
+	switch {
+	case len(o.Bots) > int(s.Players):
+		return fmt.Errorf("lockstep: host: bots: got %d, want at most %d, the seats", len(o.Bots), s.Players)
+	case o.Relay && len(o.Bots) > 0:
+		return fmt.Errorf("lockstep: host: bots: got %d in relay mode, want none: they look at the referee's state", len(o.Bots))
+	case o.Relay && o.Substitute != nil:
+		return errors.New("lockstep: host: substitute: got one in relay mode, want none: it looks at the referee's state")
+	}
+	return nil
 }

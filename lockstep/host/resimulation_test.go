@@ -43,7 +43,7 @@ func newCountingHost(t *testing.T, players, spectators int, steps *int, asks boo
 		if i < players {
 			a.Token = string(rune('a' + i))
 		}
-		h.Receive(0, id, h.writer.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: a}))
+		h.Receive(0, id, h.peers.writer.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: a}))
 		ids = append(ids, id)
 	}
 	return h, ids

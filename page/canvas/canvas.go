@@ -57,8 +57,7 @@ func (c *Canvas) Reset(seat int) {
 	*c = Canvas{seat: max(seat, -1) + 1, words: c.words[:0], texts: c.texts[:0]}
 }
 
-// Seat returns the viewer's seat, or -1 for a spectator and for the viewer of a replay. A game may hide from a player what
-// the player must not see.
+// Seat returns the viewer's seat, or -1 for a spectator and in a replay. A game may hide from a player what the player must not see.
 func (c *Canvas) Seat() int { return c.seat - 1 }
 
 // Cut reports whether the picture has exceeded a limit.

@@ -144,8 +144,7 @@ func (s *Snapshot) Rows(o *Open, from, n int) (rows []Row, total int) {
 	return w.rows, w.at
 }
 
-// Reveal opens everything around a path, as [state.Schema.Lookup] takes it, and returns the number of its row, or -1 if there is no
-// such row.
+// Reveal opens everything around a path, as [state.Schema.Lookup] takes it, and returns the number of its row, or -1.
 func (s *Snapshot) Reveal(o *Open, path string) int {
 	if s.schema == nil {
 		return -1
@@ -284,8 +283,7 @@ type Found struct {
 	More     bool  `json:"more"`     // there are more results, or more fields
 }
 
-// Search looks for fields whose path with indexes and value, as in "Units[3].Health = 12", have all words of a query. Upper and lower
-// case are the same.
+// Search looks for fields whose path and value, as in "Units[3].Health = 12", have all words of a query, whatever their case.
 func (s *Snapshot) Search(query string) Found {
 	f := &finder{Found: Found{Hits: []Hit{}}}
 	for word := range strings.FieldsSeq(strings.ToLower(query)) {
@@ -384,16 +382,13 @@ func text(n state.Node, b []byte) string {
 	if n.Kind() == state.String {
 		whole := count(b)
 		clipped := min(whole, maxText)
-		return strings.ToValidUTF8(quoted(b[4:4+clipped], whole > clipped), "\uFFFD")
+		quoted := strconv.Quote(string(b[4 : 4+clipped]))
+		if whole > clipped {
+			quoted += "…"
+		}
+		return strings.ToValidUTF8(quoted, "\uFFFD")
 	}
 	return state.Value{Node: n, Bytes: b}.String()
-}
-
-func quoted(b []byte, more bool) string {
-	if more {
-		return strconv.Quote(string(b)) + "…"
-	}
-	return strconv.Quote(string(b))
 }
 
 // summary returns a value in one line of about maxText bytes at most.

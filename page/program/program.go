@@ -80,8 +80,7 @@ func Files(games ...Game) map[string][]byte {
 	return files
 }
 
-// List returns what the lobby is told of the games, as JSON. A site has it as games.json, so that the lobby needs no
-// program. The first of several builds of a game counts.
+// List returns what the lobby is told of the games, as JSON: the file games.json of a site. The first of several builds of a game counts.
 func List(games ...Game) []byte {
 	list := []*listed{}
 	for _, g := range games {
@@ -184,8 +183,7 @@ func (s stock) of(name, build, sum string) (*Game, string) {
 	return &s[at].Game, ""
 }
 
-// UsualOf returns a function for the configuration that rules elsewhere give for some players, which is the zero value if they have
-// none.
+// UsualOf returns a function for the configuration that rules elsewhere give for some players, which is the zero value if they have none.
 func UsualOf(m abi.Machine, g *lockstep.Game) func(players uint8) any {
 	return func(players uint8) any {
 		if one, err := m.New(); err == nil {

@@ -219,7 +219,7 @@ func (x *screen) look() any {
 			take(v.Previous, v.Current, c.Header(), seat)
 		})
 		x.match.Look(func(_ *player.Client, s player.Sight) {
-			taken, x.header = true, x.headerOf(s.Players)
+			taken, x.header = true, &lockstep.Header{Settings: lockstep.Settings{Players: s.Players}, Commands: x.game.Commands()} // all that the page needs
 			x.snapshot.TakeBytes(x.game.ViewSchema(), s.Tick, s.Previous, s.Current)
 		})
 	}
@@ -229,11 +229,6 @@ func (x *screen) look() any {
 	texts := append([]string{}, x.picture.Texts()...)
 	drawn := x.game.Draw != nil && (x.match == nil || x.header.StateSchema != nil)
 	return Text(look{x.snapshot.Tick(), x.snapshot.SizeBytes(), x.snapshot.Layers(), drawn, texts, x.fault, ""})
-}
-
-// headerOf returns what the page needs of the header of a match that is seen by views.
-func (x *screen) headerOf(players uint8) *lockstep.Header {
-	return &lockstep.Header{Settings: lockstep.Settings{Players: players}, Commands: x.game.Commands()}
 }
 
 // lookAs takes what a viewer of the replay may see.
@@ -331,8 +326,7 @@ func (f Functions) When(ready func() bool, more Functions) {
 // scratch is a buffer for data that goes to the page.
 var scratch []byte
 
-// Fill copies the bytes that f appends to an array of the page, and returns their number. If that is more than the array
-// holds, it copies nothing.
+// Fill copies the bytes that f appends to an array of the page, and returns their number. If there is no room, it copies nothing.
 func Fill(array js.Value, f func(dst []byte) []byte) any {
 	scratch = f(scratch[:0])
 	if len(scratch) > array.Length() {

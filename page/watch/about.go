@@ -173,8 +173,7 @@ type Reporters struct {
 	Players  []lockstep.Player `json:"players"`
 }
 
-// Differing returns the last check up to the present tick of a recording of another engine, if the players' checksums differ at it,
-// or nil.
+// Differing returns the last check up to the present tick of a recording of another engine, if the players' checksums differ at it, or nil.
 func (v *Viewer) Differing() *Differing {
 	if v.recorded == nil {
 		return nil

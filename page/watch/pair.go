@@ -55,8 +55,7 @@ type Comparison struct {
 	Total     int                `json:"total"` // of the fields that differ
 }
 
-// Compare lets the other viewer go along with v, so that both are at the same tick. Both must be of the same game, and begin at the
-// same tick. v ends with the shorter one. The error wraps [ErrPair].
+// Compare lets another viewer of the same game and first tick go along with v, up to the end of the shorter one. The error wraps [ErrPair].
 func (v *Viewer) Compare(other *Viewer) error {
 	switch {
 	case v.game == nil || other.game == nil:
@@ -107,8 +106,7 @@ func (v *Viewer) Other() *Viewer {
 	return v.pair.other
 }
 
-// Differences lists the fields in which the two states of the present tick differ, up to a limit, and counts all. It is empty while
-// one of them is behind, and without another viewer.
+// Differences lists up to a limit of the fields in which the two states differ, and counts all. It is empty while one of them is behind.
 func (v *Viewer) Differences(limit int) state.Differences {
 	p := v.pair
 	if p == nil || p.other.Tick() != v.Tick() {

@@ -195,11 +195,6 @@ func (r *recording) check(t lockstep.Tick, hash uint64) {
 	}
 }
 
-func (r *recording) commandsAt(t lockstep.Tick) []lockstep.Command {
-	return r.commands[r.firstAt(t):r.firstAt(t+1)]
-}
-
-// firstAt returns the index of the first command at or after a tick.
 func (r *recording) firstAt(t lockstep.Tick) int {
 	return sort.Search(len(r.commands), func(i int) bool { return r.commands[i].Tick >= t })
 }

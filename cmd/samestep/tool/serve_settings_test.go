@@ -95,7 +95,7 @@ func TestEverySettingIsTold(t *testing.T) {
 		if !slices.Equal(changed, want[0]) || !slices.Equal(waiting, want[1]) {
 			t.Errorf("%s: %s: got %q changed and %q waiting, want %q", name, other, changed, waiting, want)
 		}
-		if before := serving.LimitsOf(f.C); reflect.DeepEqual(serving.LimitsOf(c), before) == key.Live {
+		if before := serving.LimitsOf(f.C, 0); reflect.DeepEqual(serving.LimitsOf(c, 0), before) == key.Live {
 			t.Errorf("%s: %s: got the same limits: %t, want them to differ: %t", name, other, !key.Live, key.Live)
 		}
 		told++
@@ -193,7 +193,7 @@ func TestKeysAreNoFlags(t *testing.T) {
 func TestReloadSettings(t *testing.T) {
 	f, write := settingsInTest(t, "max-matches: 1\n")
 	o := server.Options{Log: slog.New(slog.DiscardHandler)}
-	o.Limits = serving.LimitsOf(f.C)
+	o.Limits = serving.LimitsOf(f.C, 0)
 	s, err := server.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -234,7 +234,7 @@ func TestReloadSettings(t *testing.T) {
 func TestReloadKeepsWhatWaits(t *testing.T) {
 	f, write := settingsInTest(t, "guests: 5\nmax-requests: 10\n", "--dir", "")
 	f.C.App.Metadata, f.Matches, f.Check = map[string]any{gameset.GamesKey: games}, 3, serving.CheckAgain
-	l := serving.LimitsOf(f.C)
+	l := serving.LimitsOf(f.C, 0)
 	for _, row := range []struct {
 		text                      string
 		guests, requests, matches int

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"encoding/binary"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/state"
@@ -55,4 +56,18 @@ func FoldedPath(path string) (section, element, name string) {
 		return section, "", path[len(section):]
 	}
 	return section, "", path[end+1:]
+}
+
+// Number returns the canonical bytes of an integer or a bool as a number.
+func Number(b []byte) uint64 {
+	var whole [8]byte
+	copy(whole[:], b)
+	return binary.LittleEndian.Uint64(whole[:])
+}
+
+// SetNumber sets canonical bytes to the low bytes of a number.
+func SetNumber(b []byte, n uint64) {
+	var whole [8]byte
+	binary.LittleEndian.PutUint64(whole[:], n)
+	copy(b, whole[:])
 }

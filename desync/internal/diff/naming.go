@@ -1,8 +1,10 @@
 package diff
 
 import (
+	"fmt"
 	"slices"
 
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -24,4 +26,26 @@ func (a *Alignment) Named(fields state.Differences, places state.Places, err err
 		}
 	}
 	return fields, places, err
+}
+
+// MaxAnswer bounds the bytes of a value in the title of a report.
+const MaxAnswer = 80
+
+// PlaceText names the first of the fields that differ; without one, the section.
+func PlaceText(p *state.Place, fields int, section string) string {
+	switch {
+	case p == nil && section != "":
+		return section + " differs"
+	case p == nil:
+		return "the checksum differs"
+	case p.Order:
+		return p.String()
+	}
+	one := *p
+	one.Fields, one.Elements = 1, 1
+	one.First.A, one.First.B = words.Clipped(p.First.A, MaxAnswer), words.Clipped(p.First.B, MaxAnswer)
+	if n := fields - 1; n > 0 {
+		return fmt.Sprintf("%s (+%s)", &one, words.Count(n, "more field"))
+	}
+	return one.String()
 }

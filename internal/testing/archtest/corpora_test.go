@@ -10,7 +10,7 @@ import (
 
 // parsers are the fuzz targets of what reads files and messages: "folder.Target".
 var parsers = strings.Fields(`
-	desync.FuzzExplain desync.FuzzRecording desync/probe.FuzzReader
+	desync.FuzzExplain desync/recordings.FuzzRecording desync/probe.FuzzReader
 	examples/platforms/compat.FuzzParse examples/skirmish.FuzzParseMap
 	internal/matchlog.FuzzQuickEntry internal/matchlog.FuzzReader internal/pack.FuzzReader
 	lockstep.FuzzIdentity lockstep/abi.FuzzMessages lockstep/abi.FuzzParseDescription

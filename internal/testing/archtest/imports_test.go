@@ -40,7 +40,6 @@ const (
 	chromedp  = "github.com/chromedp"
 	bbolt     = "go.etcd.io/bbolt"
 	minio     = "github.com/minio/minio-go/v7"
-	gofakes3  = "github.com/johannesboyne/gofakes3"
 	openAPI   = "github.com/getkin/kin-openapi"
 	nats      = "github.com/nats-io/nats.go"
 	natsNode  = "github.com/nats-io/nats-server/v2"
@@ -108,11 +107,13 @@ var imports = []importRow{
 	{pattern: "recorder"},
 	// Likewise: any server can use it.
 	{pattern: "server/agones"},
-	{pattern: "desync", own: slices.Concat(live, []string{"desync/internal/diff", "desync/internal/pages", "replay", "fixed", "internal/matchlog", "internal/words"}), modules: []string{xxhash, xsync}, tests: slices.Concat(games, []string{"desync/internal/pages/pagestest", "desync/stepper", "desync/triage", "internal/testing/planted"})},
-	{pattern: "desync/internal/diff", own: []string{"fixed", "state"}},
+	{pattern: "desync", own: slices.Concat(live, []string{"desync/internal/diff", "desync/internal/pages", "replay", "fixed", "internal/matchlog", "internal/words"}), modules: []string{xxhash}, tests: slices.Concat(games, []string{"desync/bisect", "desync/internal/pages/pagestest", "desync/stepper", "desync/triage", "internal/testing/planted"})},
+	{pattern: "desync/bisect", own: []string{"checksum", "desync", "desync/internal/diff", "internal/words", "lockstep", "lockstep/record", "replay", "state"}, modules: []string{xxhash, xsync}, tests: slices.Concat(games, live)},
+	{pattern: "desync/recordings", own: []string{"desync", "desync/bisect", "desync/internal/diff", "desync/internal/pages", "internal/matchlog", "internal/words", "lockstep", "lockstep/record", "replay", "state"}, modules: []string{xxhash}, tests: []string{"desync/triage", "internal/nullgame", "internal/testing/dots"}},
+	{pattern: "desync/internal/diff", own: []string{"fixed", "internal/words", "state"}},
 	{pattern: "desync/internal/pages", own: []string{"desync/internal/diff", "state"}},
 	{pattern: "desync/internal/pages/pagestest"},
-	{pattern: "desync/stepper", own: []string{"checksum", "desync", "desync/internal/diff", "internal/words", "lockstep", "replay", "state"}, tests: slices.Concat(games, log, live, []string{"fixed"})},
+	{pattern: "desync/stepper", own: []string{"checksum", "desync", "desync/bisect", "desync/internal/diff", "internal/words", "lockstep", "replay", "state"}, tests: slices.Concat(games, log, live, []string{"fixed"})},
 	{pattern: "desync/triage", own: []string{"desync", "desync/internal/pages", "internal/words", "lockstep/record"}, tests: []string{"desync/internal/pages/pagestest", "lockstep"}},
 	// Only the standard library: the woven copy of any package imports it.
 	{pattern: "desync/probe"},
@@ -132,9 +133,9 @@ var imports = []importRow{
 	{pattern: "server/internal/hold", own: []string{"lockstep", "lockstep/host", "lockstep/protocol"}},
 	{pattern: "server/internal/livelog", own: []string{"lockstep", "lockstep/protocol", "lockstep/record", "replay"}},
 	{pattern: "server/internal/owners", own: []string{"lockstep", "lockstep/host"}},
-	{pattern: "server/archive", own: []string{"lockstep", "server", "replay", "internal/files"}, modules: []string{metrics, bbolt}, tests: []string{"lockstep/host", "lockstep/record", "server/archive/s3", gofakes3}},
+	{pattern: "server/archive", own: []string{"lockstep", "server", "replay", "internal/files"}, modules: []string{metrics, bbolt}, tests: []string{"lockstep/host", "lockstep/record", "server/archive/s3", "internal/testing/bucket"}},
 	// Apart, so that only a program with object storage links its client.
-	{pattern: "server/archive/s3", own: []string{"server/archive"}, modules: []string{minio}, tests: []string{"lockstep", "server", gofakes3}},
+	{pattern: "server/archive/s3", own: []string{"server/archive"}, modules: []string{minio}, tests: []string{"lockstep", "server", "internal/testing/bucket"}},
 	// Apart, so that only a program for a cluster links its storage.
 	{pattern: "cluster/ownership", own: []string{"lockstep", "internal/tries"}, modules: []string{xxhash}},
 	{pattern: "cluster", own: slices.Concat(log, live, []string{"internal/logged", "internal/measure", "internal/tries", "server", "cluster/ownership", "cluster/storage"}), modules: []string{nats, metrics}, tests: slices.Concat(games, shell)},
@@ -184,6 +185,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/loglines"},
 	{pattern: "internal/testing/ci"},
 	{pattern: "internal/testing/alerting"},
+	{pattern: "internal/testing/bucket"},
 	{pattern: "internal/testing/wire", own: []string{"kit/netsim"}, modules: []string{xsys}},
 	{pattern: "internal/testing/script", modules: []string{dataTests}},
 	{pattern: "internal/testing/frozen", own: []string{"internal/testing/script"}},
@@ -195,7 +197,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/hostile", own: []string{"checksum", "lockstep", "lockstep/coordinator", "lockstep/host", "replay"}},
 	{pattern: "internal/testing/planted", own: []string{"lockstep", "examples/skirmish"}, tests: []string{"kit/determinism", "kit/locksteptest", "internal/testing/testenv"}},
 	{pattern: "internal/testing/memory", modules: []string{xxhash}, tests: slices.Concat(log, live, []string{"internal/testing/testenv"})},
-	{pattern: "internal/testing/faultinjection", own: slices.Concat(log, live, []string{"desync", "fixed"}), tests: slices.Concat(games, shell, []string{"internal/testing/mutants", "internal/testing/testenv"})},
+	{pattern: "internal/testing/faultinjection", own: slices.Concat(log, live, []string{"desync", "desync/bisect", "fixed"}), tests: slices.Concat(games, shell, []string{"internal/testing/mutants", "internal/testing/testenv"})},
 	{pattern: "internal/testing/logbench", own: slices.Concat(log, live, games, []string{"internal/files"}), modules: []string{xsys, xxhash}, tests: shell},
 
 	// Games on no engine of ours.

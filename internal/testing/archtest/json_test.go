@@ -18,7 +18,7 @@ var jsonPackages = []string{
 	"cmd/samestep/tool/internal/console", "cmd/samestep/tool/internal/gameset", "cmd/samestep/tool/internal/matchlines", "cmd/samestep/tool/internal/replays",
 	"cmd/samestep/tool/internal/desyncs", "cmd/samestep/tool/internal/serving", "cmd/samestep/tool/internal/checks", "cmd/samestep/tool/internal/live",
 	"cmd/samestep/tool/internal/modules", "cmd/samestep/tool/internal/engine", "cmd/samestep/tool/internal/about",
-	"cmd/samestep-cluster/clustertool", "server", "cluster/farm", "replay", "desync",
+	"cmd/samestep-cluster/clustertool", "server", "cluster/farm", "replay", "desync", "desync/bisect", "desync/recordings",
 }
 
 // jsonNumbers are fields of 64 bits that may be JSON numbers.

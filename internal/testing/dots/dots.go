@@ -4,6 +4,7 @@ package dots
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/fixed"
@@ -11,6 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // A State is the state of the game.
@@ -158,4 +160,175 @@ func Rewrite(tb testing.TB, file []byte, change func(*record.Record)) []byte {
 		change(r)
 		return emit(r)
 	})
+}
+
+// Short returns the replay of a match of dots, with one command.
+func Short() (*lockstep.Game, []byte) {
+	game := lockstep.MustGame(Rules())
+	settings := lockstep.DefaultSettings(2)
+	settings.Seed = 1
+	header, err := game.NewHeader(lockstep.MatchID{1}, settings, &Config{Count: 3})
+	if err != nil {
+		panic(err)
+	}
+	var file bytes.Buffer
+	w := replay.NewWriter(&file, replay.WriterOptions{})
+	match, err := coordinator.New(game, header, w, coordinator.Options{})
+	if err != nil {
+		panic(err)
+	}
+	match.Join(0)
+	kind, payload, _ := game.NewPayloads().Encode(&Walk{Dot: 1, X: 2, Y: 3})
+	for t := range 100 {
+		if t == 50 {
+			match.Submit(0, 1, kind, payload)
+		}
+		match.Tick()
+	}
+	match.End("time is up")
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	return game, file.Bytes()
+}
+
+// Other returns the replay of a recorder of the match of [Short] who has a dot in another place from tick 33 on.
+func Other(file []byte) []byte {
+	rules := Rules()
+	step := rules.Step
+	rules.Step = func(w *State, config *Config, t *lockstep.Turn) {
+		if step(w, config, t); t.Tick == 33 {
+			w.Dots[2].Pos.X += 1 << 32
+		}
+	}
+	f := lockstep.MustGame(rules).NewFollower(lockstep.FollowerOptions{})
+	var other bytes.Buffer
+	var enc record.Encoder
+	w := replay.NewWriter(&other, replay.WriterOptions{})
+	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		panic(err)
+	}
+	err = replay.Play(r, nil, func(rec *record.Record) error {
+		if err := f.Apply(rec); err != nil && !errors.As(err, new(*lockstep.DesyncError)) {
+			return err
+		}
+		if rec.Kind == record.KindChecksum {
+			rec.Hash = f.Simulation().Hash()
+		}
+		return w.Append(enc.Record(rec))
+	})
+	if err = errors.Join(err, w.Close()); err != nil {
+		panic(err)
+	}
+	return other.Bytes()
+}
+
+// Codec is that of the state.
+var Codec = state.MustCompile[State]()
+
+// Hurt returns a game of dots whose state is changed after a tick.
+func Hurt(tb testing.TB, at lockstep.Tick, change func(snapshot []byte)) *lockstep.Game {
+	tb.Helper()
+	return Changed(tb, Rules(), Codec, at, change)
+}
+
+// Changed returns a game of rules whose state is changed after a tick.
+func Changed[S, C any](tb testing.TB, rules lockstep.Rules[S, C], codec *state.Codec[S], at lockstep.Tick, change func(snapshot []byte)) *lockstep.Game {
+	tb.Helper()
+	step := rules.Step
+	rules.Step = func(w *S, config *C, t *lockstep.Turn) {
+		step(w, config, t)
+		if t.Tick == at {
+			snapshot := codec.Append(nil, w)
+			change(snapshot)
+			if err := codec.Decode(snapshot, w); err != nil {
+				tb.Error(err)
+			}
+		}
+	}
+	g, err := lockstep.NewGame(rules)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return g
+}
+
+// Retell returns the replay that a recorder whose simulation is game g would write: the same commands with other
+// checksums and keyframes.
+func Retell(tb testing.TB, file []byte, g *lockstep.Game) []byte {
+	tb.Helper()
+	f := g.NewFollower(lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: 256}})
+	return Rewrite(tb, file, func(r *record.Record) {
+		if err := f.Apply(r); err != nil && !errors.As(err, new(*lockstep.DesyncError)) {
+			tb.Fatal(err)
+		}
+		switch r.Kind {
+		case record.KindChecksum:
+			sum, ok := f.Sum(r.Tick)
+			if !ok {
+				tb.Fatalf("no checksum of tick %d", r.Tick)
+			}
+			r.Hash = sum.Hash
+		case record.KindKeyframe:
+			r.Keyframe.Hash, r.Keyframe.State = f.Simulation().Hash(), f.Simulation().AppendState(nil)
+		}
+	})
+}
+
+// Xor returns a change of a leaf of the state of
+func Xor(tb testing.TB, path string, bit int) func([]byte) {
+	return func(snapshot []byte) {
+		v, err := Codec.Schema().Lookup(snapshot, path)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		v.Bytes[bit/8] ^= 1 << (bit % 8)
+	}
+}
+
+// Insert returns a replay with more records after its own.
+func Insert(tb testing.TB, file []byte, after func(*record.Record) []record.Record) []byte {
+	tb.Helper()
+	return Copy(tb, file, func(r *record.Record, emit func(*record.Record) error) error {
+		if err := emit(r); err != nil {
+			return err
+		}
+		for _, more := range after(r) {
+			if err := emit(&more); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Play plays a match of dots in which players command now and then.
+func Play(tb testing.TB, ticks int, s lockstep.Settings) (*lockstep.Game, []byte) {
+	tb.Helper()
+	g, h := New(tb, s)
+	var file bytes.Buffer
+	w := replay.NewWriter(&file, replay.WriterOptions{})
+	c, err := coordinator.New(g, h, w, coordinator.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	payloads := g.NewPayloads()
+	if _, err := c.Join(0); err != nil {
+		tb.Fatal(err)
+	}
+	for t := range ticks {
+		if t%7 == 0 {
+			kind, b, err := payloads.Encode(&Walk{Dot: uint8(t), X: int8(t % 100), Y: 3})
+			if err != nil {
+				tb.Fatal(err)
+			}
+			c.Submit(0, lockstep.Sequence(t/7+1), kind, b)
+		}
+		if _, err := c.Tick(); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	Finish(tb, c, w, "done")
+	return g, file.Bytes()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/bisect"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
@@ -31,9 +32,9 @@ func TestBlindTools(t *testing.T) {
 				return &replay.Verification{}, nil
 			},
 			Recover: real.Recover,
-			Compare: func(a, b *replay.Reader) (*desync.Comparison, error) { return &desync.Comparison{}, nil },
-			Bisect: func(a, b *replay.Reader, g *lockstep.Game, _ desync.BisectOptions) (*desync.Bisection, error) {
-				return nil, desync.ErrSame
+			Compare: func(a, b *replay.Reader) (*bisect.Comparison, error) { return &bisect.Comparison{}, nil },
+			Bisect: func(a, b *replay.Reader, g *lockstep.Game, _ bisect.Options) (*bisect.Bisection, error) {
+				return nil, bisect.ErrSame
 			},
 			Explain: func(*replay.Bundle, desync.Options) (*desync.Explanation, error) { return &desync.Explanation{}, nil },
 			Diverged: func(a, b *lockstep.Follower, limit int) (lockstep.Divergence, bool) {
@@ -51,14 +52,14 @@ func TestBlindTools(t *testing.T) {
 				found.Ticks++
 				return found, err
 			},
-			Compare: func(a, b *replay.Reader) (*desync.Comparison, error) {
+			Compare: func(a, b *replay.Reader) (*bisect.Comparison, error) {
 				found, err := real.Compare(a, b)
 				if err == nil {
 					found.Frame.Tick++
 				}
 				return found, err
 			},
-			Bisect: func(a, b *replay.Reader, g *lockstep.Game, o desync.BisectOptions) (*desync.Bisection, error) {
+			Bisect: func(a, b *replay.Reader, g *lockstep.Game, o bisect.Options) (*bisect.Bisection, error) {
 				found, err := real.Bisect(a, b, g, o)
 				if err == nil {
 					found.Tick++
@@ -149,8 +150,8 @@ func TestConstantBisection(t *testing.T) {
 		t.Fatal(err)
 	}
 	tools := realTools()
-	tools.Bisect = func(a, b *replay.Reader, g *lockstep.Game, o desync.BisectOptions) (*desync.Bisection, error) {
-		found, err := desync.Bisect(a, b, g, o)
+	tools.Bisect = func(a, b *replay.Reader, g *lockstep.Game, o bisect.Options) (*bisect.Bisection, error) {
+		found, err := bisect.Replays(a, b, g, o)
 		if err == nil && len(found.Fields.List) > 0 {
 			found.Fields.List[0].First.Path = "Tick"
 		}

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/bisect"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -223,7 +224,7 @@ func (d *drill) bisect(f *fault, m *match, v *variant, want clue) error {
 	if err != nil {
 		return err
 	}
-	var o desync.BisectOptions
+	var o bisect.Options
 	oneBit := false
 	if v.damage {
 		check, err := m.check()

@@ -39,7 +39,7 @@ func (d *drill) noFault() error {
 	if err != nil {
 		return err
 	}
-	parting, runs, err := desync.Repeat(r, m.game, 0, lockstep.Tick(len(m.states)-1), desync.Options{Budget: time.Second})
+	parting, runs, err := desync.Repeat(desync.Options{Budget: time.Second}, desync.Past{Replay: r, Game: m.game, Tick: lockstep.Tick(len(m.states) - 1)})
 	if err != nil {
 		return err
 	}

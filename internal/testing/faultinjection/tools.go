@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/bisect"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/replay"
@@ -15,8 +16,8 @@ type toolset struct {
 	Verify    func(*replay.Reader, *lockstep.Game, replay.VerifyOptions) (*replay.Verification, error)
 	Attribute func(*replay.Reader, *lockstep.Game, *replay.Verification, replay.SimulateOptions) *desync.Verdict
 	Recover   func(*replay.Writer, *replay.Reader) (*replay.Recovery, error)
-	Compare   func(a, b *replay.Reader) (*desync.Comparison, error)
-	Bisect    func(a, b *replay.Reader, g *lockstep.Game, o desync.BisectOptions) (*desync.Bisection, error)
+	Compare   func(a, b *replay.Reader) (*bisect.Comparison, error)
+	Bisect    func(a, b *replay.Reader, g *lockstep.Game, o bisect.Options) (*bisect.Bisection, error)
 	Explain   func(*replay.Bundle, desync.Options) (*desync.Explanation, error)
 	Diverged  func(a, b *lockstep.Follower, limit int) (lockstep.Divergence, bool)
 	Desync    func([]coordinator.DesyncReport) []coordinator.DesyncReport // the coordinator's reports
@@ -28,8 +29,8 @@ func realTools() toolset {
 		Verify:    replay.Verify,
 		Attribute: desync.Attribute,
 		Recover:   replay.Recover,
-		Compare:   desync.Compare,
-		Bisect:    desync.Bisect,
+		Compare:   bisect.Compare,
+		Bisect:    bisect.Replays,
 		Explain:   desync.Explain,
 		Diverged:  lockstep.Diverged,
 		Desync:    func(r []coordinator.DesyncReport) []coordinator.DesyncReport { return r },
@@ -72,7 +73,7 @@ func blamed(v *desync.Verdict) string {
 }
 
 // bisection returns the result of Bisect as a clue.
-func bisection(b *desync.Bisection, err error) clue {
+func bisection(b *bisect.Bisection, err error) clue {
 	if err != nil {
 		return clue{What: err.Error()}
 	}
@@ -81,13 +82,13 @@ func bisection(b *desync.Bisection, err error) clue {
 		c.After = b.Agreed
 	}
 	switch b.Cause {
-	case desync.OriginCommands:
+	case bisect.OriginCommands:
 		c.Who = "the commands"
-	case desync.OriginGames:
+	case bisect.OriginGames:
 		c.Who = "the rules"
-	case desync.OriginA:
+	case bisect.OriginA:
 		c.Who = "the first"
-	case desync.OriginB:
+	case bisect.OriginB:
 		c.Who = "the second"
 	}
 	if len(b.Fields.List) > 0 && b.FieldsTick == b.Tick {

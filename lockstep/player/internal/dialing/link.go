@@ -1,3 +1,27 @@
+// Package dialing decides when a player dials, hangs up and gives up.
+//
+// A [Link] has one connection at most, one after the other. It owns no socket and no clock: its owner tells it what became of a
+// connection, and does what it says.
+//
+// # States
+//
+//	Waiting ──(due)──> Dialing ──Connected──> Greeting ──Welcomed──> Up
+//	   ^                  |                       |                   |
+//	   |                Lost                      └──HangUp, Fail, Leave──> Closing ──Lost──┐
+//	   └──(attempts left)─┴─────────────────────────────Lost──────────────────────────────┤
+//	                                                                                       v
+//	                                                  (none left, or it has failed or left) Over
+//
+// HangUp asks the owner to close the connection, and another one follows. Fail is for what no connection can mend. A player who leaves,
+// or whose match is over, is not connected again.
+//
+// # Waits
+//
+// The first attempt after a loss is due after Policy.First, each one after twice the wait before, up to Policy.Longest; all vary by a
+// fifth, so that clients do not come all at once. A server may ask for a longer wait ([Link.Delay]). A connection that was live for five times
+// Policy.First begins anew; otherwise a client would for ever dial a server that ends each connection at once.
+//
+//samestep:deterministic
 package dialing
 
 import (
@@ -175,4 +199,56 @@ func (l *Link) Lost(now lockstep.Time, live, done bool, err error) (Loss, bool) 
 	l.state, l.dialAt = Waiting, at
 	loss.Attempt, loss.At = l.backoff.attempt, at
 	return loss, true
+}
+
+// A Policy says when a link that was lost is tried again.
+type Policy struct {
+	First    lockstep.Time // from the loss to the first attempt; each wait is twice the one before …
+	Longest  lockstep.Time // … up to this
+	Attempts int           // before the link gives up
+	Total    lockstep.Time // from the loss to the last attempt, besides the waits that the server asks for
+}
+
+// A backoff counts the attempts of a client since it lost its connection.
+type backoff struct {
+	attempt int           // how many have begun since the loss
+	since   lockstep.Time // the loss
+	random  uint64
+}
+
+// lost records the time of the loss, unless the client is dialing again already.
+func (b *backoff) lost(now lockstep.Time) {
+	if b.attempt == 0 {
+		b.since = now
+	}
+}
+
+// next returns when the next attempt is due, at the earliest after the wait that the server asked for, or false if
+// there is none.
+func (b *backoff) next(p *Policy, now, after lockstep.Time) (at lockstep.Time, ok bool) {
+	wait := p.First
+	for range b.attempt {
+		wait = min(2*wait, p.Longest)
+	}
+	wait = min(wait, p.Longest)
+	wait = wait * lockstep.Time(80+b.draw()%41) / 100
+	if after > wait {
+		b.since += after // the server's wait is not ours
+		wait = after
+	}
+	at = now + wait
+	if b.attempt >= p.Attempts || at-b.since > p.Total {
+		return 0, false
+	}
+	b.attempt++
+	return at, true
+}
+
+// draw returns 32 bits of SplitMix64 (Steele, Lea, Flood 2014).
+func (b *backoff) draw() uint64 {
+	b.random += 0x9e3779b97f4a7c15
+	z := b.random
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return (z ^ z>>31) >> 32
 }

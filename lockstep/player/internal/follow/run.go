@@ -1,10 +1,51 @@
+// Package follow runs the records of a match that have arrived, keeps its past, and compares it with what the log says.
+//
+// A [Run] has the player's follower, which it owns, and the records that wait. It has no clock: its owner says how many ticks
+// may run. It knows neither seats nor commands: the owner takes frames and records from it, and does with them what is not about
+// the simulation.
+//
+// # Ticks
+//
+//	none ──Begin, with a state──> following ──Begin, with another state──> following
+//
+// [Run.Push] queues a record. [Run.Next] returns what comes next: a frame, which the owner runs ([Run.Step], then [Run.Ticked]), or a
+// record between ticks ([Run.Apply]). It returns neither when no more ticks may run and the next record needs one, when nothing
+// waits, or while the owner has too much to tell. [Run.Discard] drops what waits.
+//
+// # Checks
+//
+//	agrees ──(the log's checksum is another, or the server says so)──> diverged ──(a later check agrees)──> agrees
+//
+// Only the first mismatch in a row is told, as [Desynced], and the end of it as [Healed]. The state that differs is kept
+// ([Run.KeepWrong]) when the server's state replaces it, and is compared as soon as that one has the same tick: [Explained]. What the log
+// says of others is gathered until their check is closed, and told as [Mismatch] once. [Run.Checks] has the latest of all.
+//
+// # The past
+//
+// The follower keeps some checked states; the tape has the commands of all ticks after the oldest of them, and with Options.Hashes the
+// state hashes, too. So [Run.Past] can say how the ticks from a state on were computed, for a referee.
+//
+// # Who calls what
+//
+//	a state has arrived       Lag, the owner runs so many ticks, KeepWrong; then Begin
+//	a record has arrived      Push
+//	ticks are due             Next until it returns nothing; for a frame Step and Ticked, for a record Apply
+//	the server reports        Differs
+//	the connection is gone    CloseCheck
+//
+// After each of them [Run.Events] has what is to be told, in its order.
+//
+//samestep:deterministic
 package follow
 
 import (
 	"errors"
+	"strings"
 
+	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // Options say what a Run keeps.
@@ -283,4 +324,62 @@ func (r *Run) Memory() int {
 		n += r.follower.Memory()
 	}
 	return n
+}
+
+// The events of a [Run]. Others are [Mismatch] and [Explained].
+type (
+	// Desynced: this client's state is not the match's. Only the first mismatch in a row makes an event. If the client
+	// finds it, by a checksum in the stream, Got and Want are set; if the server reports it, Agreed and Section are
+	// set. End says how the end of the match by its rules differs; it is "" for a state.
+	Desynced struct {
+		Tick      lockstep.Tick
+		Got, Want uint64
+		Agreed    lockstep.Tick // the last tick at which both agreed
+		Section   string        // the first one that differs; may be empty
+		End       string
+	}
+
+	// Healed: after a desync the client's state is the match's again.
+	Healed struct{ Tick lockstep.Tick }
+)
+
+// maxExplainTicks is how many ticks are run at once to compare a state that differed.
+const maxExplainTicks = 32
+
+// maxExplained is how many fields an [Explained] lists.
+const maxExplained = 16
+
+// explain compares two states of one tick, and returns false if they are the same.
+func explain(g *lockstep.Game, wrong, right *lockstep.Simulation) (Explained, bool) {
+	schema, a, b := g.StateSchema(), wrong.AppendState(nil), right.AppendState(nil)
+	found, err := schema.Diff(a, b, maxExplained)
+	if err != nil {
+		panic(err) // our own snapshots are canonical
+	}
+	found.Rename(schema.Names(a, b))
+	for i := range found.List {
+		d := &found.List[i] // a text in the state may be long
+		d.A, d.B = pack.Clip(d.A, record.MaxNote), pack.Clip(d.B, record.MaxNote)
+	}
+	if found.Total == 0 {
+		return Explained{}, false
+	}
+	return Explained{Tick: wrong.Tick(), Section: sectionOf(found.List[0].Path), Fields: found}, true
+}
+
+// sectionOf returns the section that a field's path begins with.
+func sectionOf(path string) string {
+	if end := strings.IndexAny(path, ".["); end >= 0 {
+		return path[:end]
+	}
+	return path
+}
+
+// Explained: after a desync this client has compared its state with the match's, which the server sent. Of each field,
+// A is the client's value and B the match's. They are compared some ticks after the first difference, so fields that
+// depend on it differ, too.
+type Explained struct {
+	Tick    lockstep.Tick
+	Section string // the first one that differs
+	Fields  state.Differences
 }

@@ -1,3 +1,34 @@
+// Package playout decides when a tick that has arrived runs: late enough that most later ones have arrived in time, and not later.
+//
+// A [Playout] has no clock and runs nothing. It knows how many ticks there are to run, their level, only when it is asked.
+//
+// # The plan
+//
+// From arrivals it estimates when ticks would arrive without jitter, its base. A tick is due [Playout.Delay] after that: as long as the
+// second worst of recent bursts was late, and a quarter of a tick. Time passes at the speed of the match, and up to 5 % faster or slower, so
+// that the level stays at the plan. Behind it by more than Options.Behind it is at Options.CatchUp percent, until it is less than a
+// tick behind.
+//
+//	unknown ──Came──> filling ──(the plan's time has come)──> steady
+//	   ^                 |                                       |
+//	   └──Interrupted, or Came in a pause────────────────────────┘
+//
+// Nothing runs while the buffer fills. [Playout.Steady] says when it is clear when the next tick is due.
+//
+// # Ticks that do not come
+//
+// A tick that was due and is not here is owed ([Playout.Owed]), up to a number that the owner names, over which its prediction goes on. Time
+// beyond that does not accumulate: [Playout.Ran] returns it as time for which the picture stood still.
+//
+// # Who calls what
+//
+//	a state was taken      Begin
+//	ticks have come        Arriving, Came
+//	time passes            FarBehind: then Skip, and all run; otherwise Pass says how many. Then Ran
+//	a tick has run         Playing
+//	wake up                at Next
+//
+//samestep:deterministic
 package playout
 
 import "github.com/seed-49bee653/samestep/lockstep"
@@ -218,4 +249,45 @@ func (p *Playout) Fraction() uint32 {
 	}
 	tick := max(1, p.tickUnits())
 	return uint32(min(p.units-p.owed*tick, tick) << fractionBits / tick)
+}
+
+// A jitter measures how late recent ticks arrived.
+type jitter struct {
+	mean lockstep.Time
+	peak lockstep.Time // the second worst of the recent bursts: one alone proves nothing
+
+	recent [jitterWindow]lockstep.Time
+	next   int
+	burst  lockstep.Time // when the present burst began
+	worst  lockstep.Time // in it
+}
+
+const (
+	jitterWindow = 256                      // bursts
+	sameBurst    = 2 * lockstep.Millisecond // arrivals within it came together
+)
+
+// add counts the lateness of a tick. Ticks that arrive together had one cause and count once. Lateness above stall is
+// ignored, because no buffer helps against it.
+func (j *jitter) add(now, late, stall lockstep.Time) {
+	if late > stall {
+		return
+	}
+	j.mean += (late - j.mean) / 16
+	if now-j.burst < sameBurst {
+		j.worst = max(j.worst, late)
+		return
+	}
+	j.recent[j.next] = j.worst
+	j.next = (j.next + 1) % jitterWindow
+	j.burst, j.worst = now, late
+	var first, second lockstep.Time
+	for _, t := range &j.recent {
+		if t > first {
+			first, second = t, first
+		} else {
+			second = max(second, t)
+		}
+	}
+	j.peak = second
 }

@@ -1,3 +1,29 @@
+// Package stream takes the records of a match in their order as they arrive, and the states with which a player joins.
+//
+// A [Stream] outlives connections, so that a player can go on where it was. It has no clock and runs nothing: it knows where the
+// stream stands, and not where the simulation does.
+//
+// # States
+//
+//	none ──Begin, not resumed──> awaiting ──Chunk, until a state is whole; Adopt──> streaming
+//	streaming ──Begin, resumed──> streaming
+//	streaming ──Drop, too much waits──> dropping ──(another state)──> streaming
+//	streaming ──Break, or what Take cannot decode──> none
+//
+// [Stream.From] is the position at which the stream can go on: 0 while a state is awaited. A dropping stream still takes records, which
+// nobody keeps, so that it knows the position.
+//
+// # States that arrive
+//
+// A state comes in chunks, which must follow each other. It takes memory only for bytes that have come. The owner asks for
+// another one after a bad one, and gives up if that was too often ([Stream.Ask]). A server that is too slow is left ([Stream.Stalled]): nothing
+// for [Patience], or less than minRate bytes in a second after that; a server may begin a state again, but gains no time by it.
+//
+// # What the commands of System say
+//
+// [Stream.Take] looks for what says when the next ticks come: pauses, the speed, and the input delay.
+//
+//samestep:deterministic
 package stream
 
 import (
@@ -179,3 +205,32 @@ func (s *Stream) Lost() { s.assembly = Assembly{} }
 
 // Memory returns how many bytes have come of a state.
 func (s *Stream) Memory() int { return cap(s.assembly.Bytes) }
+
+// An Assembly puts the chunks of a state sync together.
+type Assembly struct {
+	active   bool
+	Position protocol.Position // of the record after it
+	Tick     lockstep.Tick
+	Total    uint32
+	Bytes    []byte // that have come
+}
+
+// add takes the chunk of m, and reports whether the sync is complete. It takes memory only for bytes that have arrived.
+func (a *Assembly) add(m *protocol.Message, limit int) (complete bool, err error) {
+	if m.Offset == 0 {
+		if m.Total == 0 || uint64(m.Total) > uint64(limit) {
+			return false, fmt.Errorf("%w: got a state sync of %d bytes, want 1 to %d", record.ErrMalformed, m.Total, limit)
+		}
+		*a = Assembly{active: true, Position: m.Position, Tick: m.Tick, Total: m.Total, Bytes: a.Bytes[:0]}
+	}
+	switch {
+	case !a.active:
+		return false, fmt.Errorf("%w: a state sync begins at byte %d", record.ErrMalformed, m.Offset)
+	case int(m.Offset) != len(a.Bytes) || m.Total != a.Total || m.Position != a.Position || m.Tick != a.Tick:
+		return false, fmt.Errorf("%w: got a chunk at byte %d of %d, want byte %d of %d", record.ErrMalformed, m.Offset, m.Total, len(a.Bytes), a.Total)
+	case len(m.Bytes) == 0:
+		return false, fmt.Errorf("%w: an empty chunk", record.ErrMalformed)
+	}
+	a.Bytes = append(a.Bytes, m.Bytes...)
+	return len(a.Bytes) == int(a.Total), nil
+}

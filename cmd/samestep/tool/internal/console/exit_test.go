@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/bisect"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -58,7 +58,7 @@ func TestExitCode(t *testing.T) {
 		{"a golden match with another result", fmt.Errorf("%w: %w", ErrGolden, locksteptest.ErrGoldenChanged), ExitDesync},
 		{"an explained desync", file(ErrExplained), ExitDesync},
 		{"lines that are no match", file(matchlog.ErrMalformed), ExitCorrupt},
-		{"lines that are no reports", file(&desync.ReportsError{Line: 1, Err: io.EOF}), ExitCorrupt},
+		{"lines that are no reports", file(&bisect.ReportsError{Line: 1, Err: io.EOF}), ExitCorrupt},
 		{"a panic in a file", file(&replay.Panic{Recorded: true}), ExitPanic},
 		{"a panic in a file that is damaged", errors.Join(&replay.Panic{}, file(replay.ErrCorrupt)), ExitPanic},
 		{"a panic in a tick", &lockstep.PanicError{Where: record.InStep, Value: "oh"}, ExitPanic},

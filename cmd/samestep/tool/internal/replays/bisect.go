@@ -13,7 +13,8 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/matchlines"
-	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/desync/bisect"
+	"github.com/seed-49bee653/samestep/desync/recordings"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -96,7 +97,7 @@ func replayBisect(c *cli.Context) error {
 	}
 	o, done := bisectOptions(c)
 	from := time.Now()
-	found, err := bisect(c, a, o)
+	found, err := bisectOne(c, a, o)
 	done()
 	if err != nil {
 		return gameset.PathError(err)
@@ -108,20 +109,18 @@ func replayBisect(c *cli.Context) error {
 	return gameset.Report(c, found, found.Err)
 }
 
-// bisect compares a replay with the second file, or with the checksums of a player in it.
-func bisect(c *cli.Context, a *replay.File, o desync.BisectOptions) (*desync.Bisection, error) {
+func bisectOne(c *cli.Context, a *replay.File, o bisect.Options) (*bisect.Bisection, error) {
 	o.Apart = gameset.ApartFor(c, a)
-	player := (*lockstep.Player)(nil)
+	var player *lockstep.Player
 	if c.IsSet("player") {
 		h, err := a.Header()
 		if err != nil {
 			return nil, gameset.OfFile(a.Path(), err)
 		}
 		if p, seats := c.Uint("player"), h.Settings.Players; p >= uint(seats) {
-			return nil, console.Usagef("got player %d, want at most %d: the match has %s", p, seats-1, console.Count(int(seats), "seat"))
+			return nil, console.Usagef("--player: got %d, want 0 to %d", p, seats-1)
 		}
-		p := lockstep.Player(c.Uint("player"))
-		player = &p
+		player = new(lockstep.Player(c.Uint("player")))
 	}
 	if c.NArg() == 2 {
 		return bisectSecond(c, a, player, o)
@@ -130,11 +129,11 @@ func bisect(c *cli.Context, a *replay.File, o desync.BisectOptions) (*desync.Bis
 	if err != nil {
 		return nil, gameset.OfFile(a.Path(), err)
 	}
-	return desync.BisectPlayer(a, *player, games, o)
+	return bisect.Player(a, *player, games, o)
 }
 
 // bisectSecond compares a replay with another one, or with a file of reports.
-func bisectSecond(c *cli.Context, a *replay.File, player *lockstep.Player, o desync.BisectOptions) (*desync.Bisection, error) {
+func bisectSecond(c *cli.Context, a *replay.File, player *lockstep.Player, o bisect.Options) (*bisect.Bisection, error) {
 	b, err := replay.Open(c.Args().Get(1))
 	if err != nil {
 		return nil, err
@@ -149,14 +148,14 @@ func bisectSecond(c *cli.Context, a *replay.File, player *lockstep.Player, o des
 		if err != nil {
 			return nil, err
 		}
-		return desync.BisectFiles(a, b, games, o)
+		return bisect.Files(a, b, games, o)
 	}
 	content, size, err := b.Content()
 	if err != nil {
 		return nil, err
 	}
-	reports, err := desync.ReadReports(io.NewSectionReader(content, 0, size), player)
-	if errors.Is(err, desync.ErrPlayers) {
+	reports, err := bisect.ReadReports(io.NewSectionReader(content, 0, size), player)
+	if errors.Is(err, bisect.ErrPlayers) {
 		return nil, console.Usagef("%v; want --player", err)
 	}
 	if err != nil {
@@ -166,10 +165,9 @@ func bisectSecond(c *cli.Context, a *replay.File, player *lockstep.Player, o des
 	if err != nil {
 		return nil, gameset.OfFile(a.Path(), err)
 	}
-	return desync.BisectFile(a, reports, games, o)
+	return bisect.File(a, reports, games, o)
 }
 
-// bisectBuilds compares what two builds of a game make of the commands of replays.
 func bisectBuilds(c *cli.Context) error {
 	if c.IsSet("player") || c.IsSet(console.HTMLFlag.Name) {
 		return console.Usagef("--other cannot be used with --player or --html")
@@ -206,17 +204,21 @@ func bisectBuilds(c *cli.Context) error {
 		}
 		row := BatchRow{value: found, text: "both builds compute the same", Err: differs(found)}
 		if row.Err != nil {
-			row.Err = fmt.Errorf("%w from tick %d on: %s", row.Err, found.Tick, firstField(found))
+			field := "no field"
+			if len(found.Fields.List) > 0 {
+				field = found.Fields.List[0].String()
+			}
+			row.Err = fmt.Errorf("%w from tick %d on: %s", row.Err, found.Tick, field)
 		}
 		return row
 	})
 }
 
 // bisectOptions returns the options of the flags, with progress bars that done removes.
-func bisectOptions(c *cli.Context) (desync.BisectOptions, func()) {
+func bisectOptions(c *cli.Context) (bisect.Options, func()) {
 	simulate, simulated := gameset.SimulateOptions(c)
 	bar := console.NewProgress(c.App.ErrWriter, 0, "bytes")
-	o := desync.BisectOptions{SimulateOptions: simulate, Limit: c.Int("limit"), Path: c.String(gameset.PathFlag.Name), Now: time.Now, SearchProgress: func(n, all int64) {
+	o := bisect.Options{SimulateOptions: simulate, Limit: c.Int("limit"), Path: c.String(gameset.PathFlag.Name), Now: time.Now, SearchProgress: func(n, all int64) {
 		simulated()
 		bar.SetOf(n, all)
 	}}
@@ -232,24 +234,14 @@ func bisectOptions(c *cli.Context) (desync.BisectOptions, func()) {
 	}
 }
 
-// differs returns the error of a bisection that has found something.
-func differs(b *desync.Bisection) error {
+func differs(b *bisect.Bisection) error {
 	if b.Same {
 		return b.Err
 	}
 	return console.ErrDiffers
 }
 
-// firstField describes the first field that differs.
-func firstField(b *desync.Bisection) string {
-	if len(b.Fields.List) == 0 {
-		return "no field"
-	}
-	return b.Fields.List[0].String()
-}
-
-// bisectWith compares what the game at hand and the one of the set make of a replay.
-func bisectWith(m *gameset.ModuleSet, c *cli.Context, f *replay.File, o desync.BisectOptions) (*desync.Bisection, error) {
+func bisectWith(m *gameset.ModuleSet, c *cli.Context, f *replay.File, o bisect.Options) (*bisect.Bisection, error) {
 	g, h, err := gameset.GameIn(c, f)
 	if err != nil {
 		return nil, err
@@ -259,13 +251,13 @@ func bisectWith(m *gameset.ModuleSet, c *cli.Context, f *replay.File, o desync.B
 		return nil, &console.FileError{Name: c.String("other"), Err: err}
 	}
 	gameset.ModulesOf(c).Note(f, other)
-	return desync.BisectGames(f, g, other.Game, o)
+	return bisect.Games(f, g, other.Game, o)
 }
 
 // Recordings are the open recordings of matches of another engine.
 type Recordings struct {
 	Files []*replay.File
-	All   []*desync.Recording
+	All   []*recordings.Recording
 }
 
 // Close closes all files.
@@ -275,15 +267,6 @@ func (r *Recordings) Close() {
 	}
 }
 
-// open opens a recording: lines of JSON, or an imported match.
-func (r *Recordings) open(name string) error {
-	f, err := gameset.OpenReplay(name)
-	if err != nil {
-		return err
-	}
-	return r.Add(f, name)
-}
-
 // Add takes a file, which Close closes.
 func (r *Recordings) Add(f *replay.File, name string) error {
 	r.Files = append(r.Files, f)
@@ -291,8 +274,8 @@ func (r *Recordings) Add(f *replay.File, name string) error {
 	if err != nil {
 		return gameset.OfFile(name, err)
 	}
-	found, err := desync.ReadRecording(in, name)
-	if errors.Is(err, desync.ErrNoRecording) {
+	found, err := recordings.Read(in, name)
+	if errors.Is(err, recordings.ErrNoRecording) {
 		return console.Usagef("%s: want a recording of another engine, as the first file is", name)
 	}
 	if err != nil {
@@ -302,8 +285,7 @@ func (r *Recordings) Add(f *replay.File, name string) error {
 	return nil
 }
 
-// areRecordings reports whether files are to be compared as recordings: both of the first two are of another engine, and one
-// of them is lines, or has more than commands, checksums and notes.
+// areRecordings reports whether both files are of another engine, and one is lines or has more than commands, checksums and notes.
 func areRecordings(names []string) (bool, error) {
 	is := false
 	for _, name := range names[:2] {
@@ -321,8 +303,7 @@ func areRecordings(names []string) (bool, error) {
 	return is, nil
 }
 
-// IsRecording reports whether a file is of another engine, and a recording and not only imported. It returns of which match,
-// if the recording says that.
+// IsRecording reports whether a file was imported, whether it is a recording, and of which match, if the recording says that.
 func IsRecording(f *replay.File) (imported, recorded bool, match string, err error) {
 	if lines, err := matchlines.HeaderOfLines(f); err != nil {
 		return false, false, "", err
@@ -340,30 +321,24 @@ func IsRecording(f *replay.File) (imported, recorded bool, match string, err err
 	if err != nil {
 		return false, false, "", nil
 	}
-	match, recorded = desync.RecordedMatch(r)
+	match, recorded = recordings.MatchOf(r)
 	return true, recorded, match, nil
-}
-
-// openRecordings opens all files.
-func openRecordings(names []string) (*Recordings, error) {
-	r := &Recordings{}
-	for _, name := range names {
-		if err := r.open(name); err != nil {
-			r.Close()
-			return nil, err
-		}
-	}
-	return r, nil
 }
 
 // compareRecordings prints where the recordings of two machines differ. The first two files are of A and B.
 func compareRecordings(c *cli.Context, names []string, tick *lockstep.Tick) error {
-	r, err := openRecordings(names)
-	if err != nil {
-		return err
-	}
+	r := &Recordings{}
 	defer r.Close()
-	a, b, err := desync.SidesOf(r.All)
+	for _, name := range names {
+		f, err := gameset.OpenReplay(name)
+		if err == nil {
+			err = r.Add(f, name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	a, b, err := recordings.SidesOf(r.All)
 	if err != nil {
 		return console.Usagef("%v", err)
 	}
@@ -371,12 +346,12 @@ func compareRecordings(c *cli.Context, names []string, tick *lockstep.Tick) erro
 	if limit == 0 {
 		limit = -1 // none
 	}
-	d, err := desync.CompareRecordings(a, b, desync.RecordingOptions{Tick: tick, Path: c.String(gameset.PathFlag.Name), Limit: limit})
+	d, err := recordings.Compare(a, b, recordings.Options{Tick: tick, Path: c.String(gameset.PathFlag.Name), Limit: limit})
 	if err != nil {
 		return gameset.PathError(err)
 	}
 	err = d.Uncompared()
-	if early := d.Early(); d.Cause != desync.CauseNone {
+	if early := d.Early(); d.Cause != recordings.CauseNone {
 		err = console.ErrDiffers
 	} else if err == nil && early != "" {
 		err = &console.ClassError{Class: replay.ClassTorn, Text: early + " ends early, and nothing differs before"}

@@ -3,9 +3,8 @@
 package serving
 
 import (
-	"flag"
+	"cmp"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -51,7 +50,13 @@ func serveSettings() []*console.Setting {
 			&console.Setting{Flag: &cli.UintFlag{Name: "players", Value: 4, Usage: "seats of a match"}, Where: console.Anywhere, Check: console.Within[uint](1, lockstep.MaxPlayers)},
 			&console.Setting{Flag: &cli.UintFlag{Name: "matches", Value: 1, Usage: "create `N` matches, named match-1, match-2, …; admins create more over HTTP"}, Where: console.Anywhere, Check: console.Within[uint](0, 100000)},
 			&console.Setting{Flag: &cli.UintFlag{Name: "bots", Usage: "give the last `N` seats of each match to bots"}, Where: console.Anywhere},
-			&console.Setting{Flag: &cli.StringFlag{Name: "tick-rate", Value: "20", Usage: "ticks per second, 1 to 1000, or the `TIME` of a tick, such as 250ms"}, Where: console.Anywhere, Check: checkPeriod},
+			&console.Setting{Flag: &cli.StringFlag{Name: "tick-rate", Value: "20", Usage: "ticks per second, 1 to 1000, or the `TIME` of a tick, such as 250ms"}, Where: console.Anywhere, Check: func(c *cli.Context, name string) error {
+				if periodOf(c) == 0 {
+					return console.Usagef("%s: got %q, want 1 to %d ticks per second, or a time of %v to %v for each", console.Spelled(c, name), c.String(name), maxTickRate,
+						minTickMicros*time.Microsecond, maxTickMicros*time.Microsecond)
+				}
+				return nil
+			}},
 			&console.Setting{Flag: &cli.StringFlag{Name: "from", Usage: "begin the matches in the state of a replay after a tick: `REPLAY[@TICK]`, or a time such as @20m; without either, after the last tick; they have the settings and the configuration of the replay"}, Where: console.Anywhere},
 			&console.Setting{Flag: &cli.StringSliceFlag{Name: "seat", Usage: "with from: keep a seat for the player with this name or subject in the tokens, as `SEAT=NAME`, whatever seat the token has"}},
 			&console.Setting{Flag: gameset.AssetsFlag},
@@ -92,7 +97,6 @@ func serveSettings() []*console.Setting {
 	)
 }
 
-// grouped returns settings below a heading.
 func grouped(name string, all ...*console.Setting) []*console.Setting {
 	for _, s := range all {
 		s.Group = name
@@ -127,7 +131,6 @@ func policySettings() []*console.Setting {
 	}
 }
 
-// accessSettings say who may come.
 func accessSettings() []*console.Setting {
 	return []*console.Setting{
 		{Flag: &cli.StringFlag{Name: "tokens", Usage: "`FILE` with a list of tokens; clients whose tokens are gone from a new list are disconnected"}, Where: console.Anywhere},
@@ -170,7 +173,14 @@ func LimitSettings() []*console.Setting {
 // ServeFlags returns the settings of serve as flags, with those of an extension. Each is also a variable of the environment.
 func ServeFlags(ext Extension) (flags []cli.Flag) {
 	all := serveSettings()
-	for _, own := range grouped("Cluster", slices.Concat(settingsWhere(console.Anywhere, ext.ServeFlags), settingsWhere(console.InFile, ext.ServeKeys))...) {
+	var more []*console.Setting
+	for _, f := range ext.ServeFlags {
+		more = append(more, &console.Setting{Flag: f, Where: console.Anywhere})
+	}
+	for _, f := range ext.ServeKeys {
+		more = append(more, &console.Setting{Flag: f, Where: console.InFile})
+	}
+	for _, own := range grouped("Cluster", more...) {
 		i := slices.IndexFunc(all, func(s *console.Setting) bool { return s.Name() == own.Name() })
 		if i < 0 {
 			all = slices.Insert(all, slices.IndexFunc(all, func(s *console.Setting) bool { return s.Name() == "dir" }), own)
@@ -185,14 +195,6 @@ func ServeFlags(ext Extension) (flags []cli.Flag) {
 		flags = append(flags, s)
 	}
 	return flags
-}
-
-// settingsWhere returns flags as settings.
-func settingsWhere(where console.Place, flags []cli.Flag) (all []*console.Setting) {
-	for _, f := range flags {
-		all = append(all, &console.Setting{Flag: f, Where: where})
-	}
-	return all
 }
 
 // liveSettings returns the keys that can change while the server runs. All others need a restart.
@@ -226,12 +228,6 @@ func TakeSettings(c *cli.Context) error {
 	return console.ReadSettings(c)
 }
 
-// settingsFileOf returns the file that TakeSettings has read, or nil.
-func settingsFileOf(c *cli.Context) *SettingsFile {
-	f, _ := c.App.Metadata[settingsKey].(*SettingsFile)
-	return f
-}
-
 // NewSettingsFile returns the file of --settings, which was not read yet, or nil without one.
 func NewSettingsFile(c *cli.Context) *SettingsFile {
 	if c.String(console.SettingsFlag.Name) == "" {
@@ -246,7 +242,6 @@ func NewSettingsFile(c *cli.Context) *SettingsFile {
 	return f
 }
 
-// flagNames returns the names of the flags of a verb.
 func flagNames(c *cli.Context) (names []string) {
 	for _, f := range c.Command.Flags {
 		names = append(names, f.Names()[0])
@@ -265,7 +260,6 @@ func FlagValues(c *cli.Context, name string) []string {
 	return []string{fmt.Sprint(c.Value(name))}
 }
 
-// settingsOf returns the values of all flags.
 func settingsOf(c *cli.Context) map[string][]string {
 	all := make(map[string][]string)
 	for _, name := range flagNames(c) {
@@ -276,12 +270,9 @@ func settingsOf(c *cli.Context) map[string][]string {
 
 // Read returns the flags as a start would have them now.
 func (f *SettingsFile) Read() (*cli.Context, error) {
-	set := flag.NewFlagSet("", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	for _, each := range f.C.Command.Flags {
-		if err := each.Apply(set); err != nil {
-			return nil, err
-		}
+	c, set, err := freshFlags(f.C)
+	if err != nil {
+		return nil, err
 	}
 	for name, values := range f.given {
 		for _, v := range values {
@@ -290,8 +281,6 @@ func (f *SettingsFile) Read() (*cli.Context, error) {
 			}
 		}
 	}
-	c := cli.NewContext(f.C.App, set, nil)
-	c.Context, c.Command = f.C.Context, f.C.Command
 	if err := console.ReadSettings(c); err != nil {
 		return nil, err
 	}
@@ -317,8 +306,7 @@ func (f *SettingsFile) Reload(s *server.Server, log *slog.Logger) error {
 	return nil
 }
 
-// Change returns the limits with the settings that can change, which the server goes by from now on. Those that need a restart stay as
-// they were.
+// Change returns the limits that the server goes by from now on. Settings that need a restart stay as they were.
 func (f *SettingsFile) Change(c *cli.Context) (l server.Limits, changed, waiting []string, err error) {
 	differ, waiting := f.Differ(c)
 	now := settingsOf(c)
@@ -327,14 +315,14 @@ func (f *SettingsFile) Change(c *cli.Context) (l server.Limits, changed, waiting
 			return l, nil, nil, err
 		}
 	}
-	l = limitsFor(c, f.Matches)
+	l = LimitsOf(c, f.Matches)
 	for _, name := range differ {
 		before := l.WithDefaults()
 		f.running[name] = now[name]
 		if err := c.Set(name, now[name][0]); err != nil {
 			return l, nil, nil, err
 		}
-		if l = limitsFor(c, f.Matches); !reflect.DeepEqual(before, l.WithDefaults()) { // such as 0 in the place of the default
+		if l = LimitsOf(c, f.Matches); !reflect.DeepEqual(before, l.WithDefaults()) { // such as 0 in the place of the default
 			changed = append(changed, name)
 		}
 	}
@@ -451,13 +439,10 @@ func writeSettings(c *cli.Context) error {
 	return nil
 }
 
-// createWith writes a new file.
 func createWith(path, text string, mode os.FileMode) error {
 	return files.Create(path, func(f *os.File) error {
-		if _, err := f.WriteString(text); err != nil {
-			return err
-		}
-		return f.Chmod(mode)
+		_, err := f.WriteString(text)
+		return cmp.Or(err, f.Chmod(mode))
 	})
 }
 
