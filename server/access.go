@@ -60,7 +60,7 @@ func (ac *access) authorize(token, match string) (host.Grant, error) {
 		g.Subject = tokenSubject(sha256.Sum256([]byte(token)))
 	}
 	if err == nil && ac.revoked.includes(&g, time.Now()) {
-		return host.Grant{}, fmt.Errorf("%w: it was revoked", ErrRefused)
+		return host.Grant{}, fmt.Errorf("%w: token revoked", ErrRefused)
 	}
 	return g, err
 }
@@ -160,7 +160,7 @@ func (ac *access) audited(next http.HandlerFunc) http.HandlerFunc {
 var auditedValues = []string{"seat", "peer", "percent", "subject", "name", "address", "for", "reason"}
 
 // roleRefused is the reason in the log why a valid token was refused.
-const roleRefused = "its role does not permit this"
+const roleRefused = "role not permitted"
 
 // logCall writes the line of a call, with the message of an error.
 func (ac *access) logCall(r *http.Request, a *audit, status int, message string) {

@@ -23,7 +23,7 @@ func ExampleGuests() {
 	fmt.Println(err)
 	// Output:
 	// ada l true true <nil>
-	// server: refused: it has not the form of a guest's
+	// server: refused: not a valid guest token
 }
 
 func TestGuestTokens(t *testing.T) {

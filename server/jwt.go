@@ -118,38 +118,28 @@ func (s keySet) keyFor(t *jwt.Token) (any, error) {
 	return s.of(t)
 }
 
-// audienceOK reports whether this server is in a token's audience. Without JWTOptions.Audience, aud must be empty.
-func (j *JWT) audienceOK(c *Claims) bool {
-	if j.options.Audience == "" {
-		return len(c.Audience) == 0
-	}
-	return slices.Contains(c.Audience, j.options.Audience)
-}
-
 // refusal returns why a token is refused in a match, or "". err is the library's; its text is not used where it could
 // have parts of a token whose signature is not checked.
 func (j *JWT) refusal(c *Claims, match string, err error) string {
-	switch {
-	case errors.Is(err, jwt.ErrTokenMalformed):
-		return "it is malformed"
-	case errors.Is(err, errKeyID):
-		return "its key is unknown"
-	case errors.Is(err, jwt.ErrTokenSignatureInvalid):
-		return "its signature or its algorithm is wrong"
-	case errors.Is(err, jwt.ErrTokenUnverifiable):
-		return "its header is not understood"
-	case errors.Is(err, jwt.ErrTokenExpired):
-		return "it has expired"
-	case errors.Is(err, jwt.ErrTokenNotValidYet) || errors.Is(err, jwt.ErrTokenUsedBeforeIssued):
-		return "it is not valid yet"
-	case err != nil:
-		return "its claims are wrong"
-	case !j.audienceOK(c):
-		return "its audience is another"
+	for _, x := range []struct {
+		err error
+		why string
+	}{
+		{jwt.ErrTokenMalformed, "malformed"}, {errKeyID, "unknown key"}, {jwt.ErrTokenSignatureInvalid, "wrong signature or algorithm"},
+		{jwt.ErrTokenUnverifiable, "unsupported header"}, {jwt.ErrTokenExpired, "expired"}, {jwt.ErrTokenNotValidYet, "not valid yet"},
+		{jwt.ErrTokenUsedBeforeIssued, "not valid yet"}, {err, "invalid claims"},
+	} {
+		if err != nil && errors.Is(err, x.err) {
+			return x.why
+		}
+	}
+	switch own := j.options.Audience; {
+	case own == "" && len(c.Audience) > 0, own != "" && !slices.Contains(c.Audience, own):
+		return "wrong audience"
 	case j.options.Issuer != "" && c.Issuer != j.options.Issuer:
-		return "its issuer is another"
+		return "wrong issuer"
 	case c.Match != "" && c.Match != match:
-		return fmt.Sprintf("it is for match %q, and was shown to %q", c.Match, match)
+		return fmt.Sprintf("for match %q, got %q", c.Match, match)
 	}
 	return ""
 }

@@ -23,11 +23,10 @@ import (
 	"github.com/seed-49bee653/samestep/server/internal/guests"
 )
 
-// Defaults of Options. A player who sends as many bytes as the rates allow reaches defaultMatchDisk after 18 hours.
+// Defaults of Options.
 const (
 	maxReads          = 50
 	maxGuesses        = 20
-	defaultMatchDisk  = 4 << 30
 	defaultSpectators = 64
 )
 
@@ -203,7 +202,7 @@ func (l Limits) WithDefaults() Limits {
 	l.GuestBots = max(0, cmp.Or(l.GuestBots, 32))
 	l.GuestStateBytes = cmp.Or(l.GuestStateBytes, 4<<20)
 	l.GuestDiskBytes = cmp.Or(l.GuestDiskBytes, 1<<30)
-	l.MatchDiskBytes = cmp.Or(l.MatchDiskBytes, defaultMatchDisk)
+	l.MatchDiskBytes = cmp.Or(l.MatchDiskBytes, 4<<30) // a player who sends as many bytes as the rates allow reaches it after 18 hours
 	l.DiskReserve = cmp.Or(l.DiskReserve, 64<<20)
 	return l
 }

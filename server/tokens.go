@@ -26,7 +26,7 @@ import (
 var ErrRefused = errors.New("server: refused")
 
 // errNoToken says why a client without a token was refused.
-var errNoToken = fmt.Errorf("%w: it showed no token", ErrRefused)
+var errNoToken = fmt.Errorf("%w: no token", ErrRefused)
 
 // refusalText returns the reason of a refusal for the log. No Authorizer's error has the token.
 func refusalText(err error) string {
@@ -213,9 +213,9 @@ func (t *Tokens) Authorize(token, match string) (host.Grant, error) {
 	g, ok := t.list.Load().grants[sha256.Sum256([]byte(token))]
 	switch {
 	case !ok:
-		return host.Grant{}, fmt.Errorf("%w: it is not in the list of tokens", ErrRefused)
+		return host.Grant{}, fmt.Errorf("%w: not in the list of tokens", ErrRefused)
 	case g.match != "" && g.match != match:
-		return host.Grant{}, fmt.Errorf("%w: the list has it for match %q, and it was shown to %q", ErrRefused, g.match, match)
+		return host.Grant{}, fmt.Errorf("%w: listed for match %q, got %q", ErrRefused, g.match, match)
 	}
 	return g.Grant, nil
 }
@@ -235,16 +235,17 @@ const maxGuestName = 64
 // under another name.
 type Guests struct{}
 
+// Authorize implements [Authorizer].
 func (Guests) Authorize(token, _ string) (host.Grant, error) {
 	rest, ok := strings.CutPrefix(token, guestPrefix)
 	escaped, secret, found := strings.Cut(rest, ":")
 	if !ok || !found || len(secret) < minToken || len(token) > 1024 {
-		return host.Grant{}, fmt.Errorf("%w: it has not the form of a guest's", ErrRefused)
+		return host.Grant{}, fmt.Errorf("%w: not a valid guest token", ErrRefused)
 	}
 	name, err := url.PathUnescape(escaped)
 	if err != nil || name == "" || len(name) > maxGuestName || !utf8.ValidString(name) ||
 		strings.ContainsFunc(name, unicode.IsControl) {
-		return host.Grant{}, fmt.Errorf("%w: it has a bad name of a guest", ErrRefused)
+		return host.Grant{}, fmt.Errorf("%w: bad name in a guest token", ErrRefused)
 	}
 	sum := sha256.Sum256([]byte(guestPrefix + secret))
 	return host.Grant{Role: protocol.Seated, Seat: host.AnySeat, Subject: guestPrefix + hex.EncodeToString(sum[:16]), Name: name, Guest: true}, nil
