@@ -294,7 +294,6 @@ func (x *Q) UnmarshalJSON(text []byte) error {
 	return x.UnmarshalText(unquoted(text))
 }
 
-// unquoted returns text without quotes around it.
 func unquoted(text []byte) []byte {
 	if n := len(text); n >= 2 && text[0] == '"' && text[n-1] == '"' {
 		return text[1 : n-1]

@@ -132,7 +132,6 @@ func (e *elsewhere) describe(c *Command) string {
 	return string(text[:min(len(text), maxWords)])
 }
 
-// maxWords is the longest text about a command, in bytes.
 const maxWords = 4 << 10
 
 func untypedResult(s *state.Schema) *resultCodec {
@@ -187,7 +186,6 @@ func badAnswer(f abi.Function, err error) *abi.Fault {
 	return &abi.Fault{Wrong: true, Text: fmt.Sprintf("bad answer of %v: %v", f, err)}
 }
 
-// call returns the answer of a function that refuses nothing.
 func (w *distantWorld) call(f abi.Function, in []byte) []byte {
 	out, err := w.try(f, in)
 	if err != nil {
@@ -196,7 +194,6 @@ func (w *distantWorld) call(f abi.Function, in []byte) []byte {
 	return out
 }
 
-// try returns the answer of a function, or its refusal.
 func (w *distantWorld) try(f abi.Function, in []byte) ([]byte, error) {
 	out, err := w.caller.Call(f, in)
 	if fault := (*abi.Fault)(nil); errors.As(err, &fault) {
@@ -286,7 +283,6 @@ func (w *distantWorld) validate(c *Command) error {
 	return err
 }
 
-// save returns the state, valid until the next call.
 func (w *distantWorld) save() []byte {
 	out := w.call(abi.Save, nil)
 	if err := w.rules.description.State.Validate(out); err != nil {

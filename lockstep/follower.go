@@ -196,7 +196,6 @@ func (f *Follower) begin(h *Header) error {
 	return nil
 }
 
-// keyframe restores the first keyframe, and compares later ones.
 func (f *Follower) keyframe(r *record.Record) error {
 	if f.header == nil {
 		return fmt.Errorf("lockstep: follower: %w: a keyframe before the header", record.ErrOutOfPlace)
@@ -331,7 +330,6 @@ type Moment struct {
 	State []byte // canonical bytes; nil if they are not kept
 }
 
-// history is a ring of the latest moments, by ascending tick.
 type history struct {
 	ring  []Moment
 	first int // of the oldest
@@ -375,7 +373,6 @@ func (h *history) find(t Tick) *Moment {
 	return nil
 }
 
-// since returns the first moment at or after tick t, or nil.
 func (h *history) since(t Tick) *Moment {
 	lo, hi := 0, h.n
 	for lo < hi {

@@ -303,7 +303,6 @@ func (s *Simulation) ViewerOf(p Player) (v Viewer) {
 	return s.world.viewer(p)
 }
 
-// world is a state of a game, without its Go type.
 type world interface {
 	load(contents [][]byte) error
 	create(s Settings) error

@@ -120,7 +120,6 @@ func parseIndex(body []byte, at int64) ([]mark, error) {
 	return marks, nil
 }
 
-// appendIndex appends the body of an index block that will stand at an offset.
 func appendIndex(dst []byte, marks []mark, at int64) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(marks)))
 	var before mark
@@ -256,22 +255,22 @@ const (
 	LevelBetter              // less memory; files are 5% larger
 )
 
-// A RulesSum identifies a module of rules: the SHA-256 of its bytes.
-type RulesSum [sha256.Size]byte
+// A Hash is a SHA-256: of a match's content, see [HashContent], or of a module of rules, see [SumRules].
+type Hash [sha256.Size]byte
 
-// String returns the sum in hexadecimal digits.
-func (s RulesSum) String() string { return hex.EncodeToString(s[:]) }
+// String returns the hash in hexadecimal digits.
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
 // MarshalText returns what String does.
-func (s RulesSum) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
 // SumRules returns the sum of a module.
-func SumRules(module []byte) RulesSum { return sha256.Sum256(module) }
+func SumRules(module []byte) Hash { return sha256.Sum256(module) }
 
 // Rules are what a file says about the rules of its match: which module has them, and perhaps the module itself.
 type Rules struct {
-	Sum       RulesSum `json:"sum"`
-	SizeBytes int      `json:"size_bytes"` // of the module; 0 if it is not in the file
+	Sum       Hash `json:"sum"`
+	SizeBytes int  `json:"size_bytes"` // of the module; 0 if it is not in the file
 	packed    []byte
 }
 
@@ -329,7 +328,7 @@ func parseRules(body []byte) (*Rules, error) {
 	case len(body) < 1+sha256.Size+1:
 		return nil, fmt.Errorf("%w: rules of %d bytes, want at least %d", ErrInvalid, len(body), 1+sha256.Size+1)
 	}
-	r := &Rules{Sum: RulesSum(body[1 : 1+sha256.Size])}
+	r := &Rules{Sum: Hash(body[1 : 1+sha256.Size])}
 	n, packed, err := parseUvarint(body[1+sha256.Size:], math.MaxInt64)
 	switch {
 	case err != nil:

@@ -137,7 +137,6 @@ func WriteBundle(w io.Writer, h *lockstep.Header, e *host.Evidence, replay io.Re
 	return writeBundle(w, manifest(h, e), state, len(contents), content, replay)
 }
 
-// sides are the machines whose states a bundle has, as the names of its files say them.
 var sides = [...]string{"referee", "player"}
 
 // writeBundle writes the files of a bundle. A side without a state in an exhibit gives nil. The manifest gets the names of the states.
@@ -336,7 +335,6 @@ func (b *Bundle) read(name string, max int64) ([]byte, error) {
 	return p.Bytes(), nil
 }
 
-// unpack writes a file of at most max bytes to w, and counts them for the bundle's limit.
 func (b *Bundle) unpack(w io.Writer, name string, max int64) error {
 	f, err := b.files.Open(name)
 	if err != nil {
@@ -427,7 +425,6 @@ func redacted(file []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// placeLine matches a line of a stack with a file and a line of code.
 var placeLine = regexp.MustCompile(`(?m)^\t.*:\d+.*\n?`)
 
 func withoutPlaces(stack string) string { return placeLine.ReplaceAllString(stack, "") }

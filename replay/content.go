@@ -16,23 +16,14 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A ContentHash is the SHA-256 of a match's content (docs/spec/replay.md), whoever recorded it and however the file is compressed.
-// Ticks without commands, later keyframes, notes and events do not count, nor what a torn file may lack after the last tick.
-type ContentHash [sha256.Size]byte
-
-// String returns the hash in hexadecimal digits.
-func (h ContentHash) String() string { return hex.EncodeToString(h[:]) }
-
-// MarshalText returns what String does.
-func (h ContentHash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
-
-// HashContent returns the content hash of a match up to a tick or its last one, and that tick. It covers all up to the tick's frame, but
-// not the checksums of the tick. So it is the same for recordings of any length, torn ones too. With [WholeMatch] the end counts, and
-// the file must be whole. The error is a [*TickError] if the match begins after the tick.
-func HashContent(r *Reader, tick lockstep.Tick) (ContentHash, lockstep.Tick, error) {
+// HashContent returns the SHA-256 of a match's content (docs/spec/replay.md) up to a tick or its last one, and that tick. It depends
+// neither on the recorder nor on compression, keyframes, notes and events. It covers all up to the tick's frame, but not its checksums,
+// so it is the same for longer and torn recordings. With [WholeMatch] the end counts, and the file must be whole. The error is a
+// [*TickError] if the match begins after the tick.
+func HashContent(r *Reader, tick lockstep.Tick) (Hash, lockstep.Tick, error) {
 	first, err := r.Reopen()
 	if err != nil {
-		return ContentHash{}, 0, err
+		return Hash{}, 0, err
 	}
 	c := newContent()
 	for rec, err := range first.All() {
@@ -40,10 +31,10 @@ func HashContent(r *Reader, tick lockstep.Tick) (ContentHash, lockstep.Tick, err
 			break // torn or damaged after the tick
 		}
 		if err != nil {
-			return ContentHash{}, c.tick, err
+			return Hash{}, c.tick, err
 		}
 		if rec.Kind == record.KindKeyframe && !c.began && rec.Tick > tick {
-			return ContentHash{}, rec.Tick, missing(first, tick)
+			return Hash{}, rec.Tick, missing(first, tick)
 		}
 		if rec.Kind == record.KindEnd && tick != WholeMatch {
 			break
@@ -62,7 +53,7 @@ func HashContent(r *Reader, tick lockstep.Tick) (ContentHash, lockstep.Tick, err
 // A PartHash is a result of [HashContent].
 type PartHash struct {
 	Tick        lockstep.Tick `json:"tick"`
-	ContentHash ContentHash   `json:"content_hash"`
+	ContentHash Hash          `json:"content_hash"`
 }
 
 // WholeMatch makes HashContent hash the whole match.
@@ -161,7 +152,7 @@ func (c *content) write(tag byte, b []byte) {
 }
 
 // sum returns the hash up to the last tick. The content takes no more records after it.
-func (c *content) sum() (h ContentHash) {
+func (c *content) sum() (h Hash) {
 	c.hash.Write(binary.LittleEndian.AppendUint32([]byte{0}, uint32(c.tick)))
 	c.hash.Sum(h[:0])
 	return h
@@ -178,7 +169,7 @@ func Attach(w io.Writer, r *Reader, rules *Rules) error {
 }
 
 // signedText returns the signed bytes of a kind of signature, or nil if the rules that it covers are not known.
-func signedText(kind byte, id lockstep.MatchID, h ContentHash, rules *Rules) []byte {
+func signedText(kind byte, id lockstep.MatchID, h Hash, rules *Rules) []byte {
 	text := fmt.Appendf(nil, "samestep replay %d\n", kind)
 	text = append(append(text, id[:]...), h[:]...)
 	switch {
@@ -272,7 +263,7 @@ func VerifySignature(r *Reader, key ed25519.PublicKey) error {
 	return err
 }
 
-func (s signature) holds(id lockstep.MatchID, content ContentHash, rules *Rules) bool {
+func (s signature) holds(id lockstep.MatchID, content Hash, rules *Rules) bool {
 	text := signedText(s[0], id, content, rules)
 	return text != nil && ed25519.Verify(s.key(), text, s[1+ed25519.PublicKeySize:])
 }
@@ -289,8 +280,7 @@ type Signature struct {
 	Signed bool `json:"signed"`
 }
 
-// signed returns the signatures of a file that was read to its end.
-func (r *Reader) signed(content ContentHash) []Signature {
+func (r *Reader) signed(content Hash) []Signature {
 	var all []Signature
 	for _, s := range r.signatures {
 		if key := s.key(); key != nil {
@@ -303,7 +293,7 @@ func (r *Reader) signed(content ContentHash) []Signature {
 }
 
 type signedFile struct {
-	content    ContentHash
+	content    Hash
 	end        int64  // offset after the block of the end record
 	chain      uint64 // its check
 	signatures []signature

@@ -104,7 +104,6 @@ func (r *Reader) largestState(packed bool, in io.Reader) (uint64, error) {
 	return 0, nil
 }
 
-// afford returns ErrLimit for a segment with more bytes of records than allowed.
 func (r *Reader) afford(h *segmentHead, packed []byte) error {
 	most := min(largest(len(packed)), maxBlock+lockstep.MaxStateSize)
 	if h.size > most {
@@ -232,5 +231,4 @@ func (r *Reader) plausible(at int64) bool {
 	return kind == blockSegment && len(body) > 8 && bytes.HasPrefix(body[8:], []byte(zstdMagic)[:min(len(zstdMagic), len(body)-8)])
 }
 
-// zstdMagic begins all compressed bytes.
 const zstdMagic = "\x28\xb5\x2f\xfd"

@@ -280,7 +280,6 @@ func (b *behind) pause() {
 	}
 }
 
-// await waits until the file has size bytes of those that it was given.
 func (b *behind) await(ctx context.Context, size int64) error {
 	if b == nil {
 		return nil

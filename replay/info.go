@@ -46,7 +46,7 @@ type Info struct {
 	Segments int `json:"segments"`
 
 	// ContentHash identifies the match's content.
-	ContentHash ContentHash `json:"content_hash"`
+	ContentHash Hash `json:"content_hash"`
 
 	// Signer is the public key in the file's signature, in hexadecimal digits, or empty. The file does not say whose key it is.
 	Signer string `json:"signer,omitempty"`

@@ -89,7 +89,6 @@ func (l *originLog) Append(raw []byte) error {
 // maxAncestors bounds how far a lineage is followed. A forged one may have no end.
 const maxAncestors = 64
 
-// A beginning is what a replay has before its first tick.
 type beginning struct {
 	tick    lockstep.Tick // of the first keyframe
 	hash    uint64
@@ -182,7 +181,7 @@ func findParent(a *Ancestor, candidates []candidate) (*File, string) {
 		}
 		if h, err := f.Header(); err == nil && h.Match.String() == a.Match {
 			r, err := f.Reader()
-			var got ContentHash
+			var got Hash
 			var reached lockstep.Tick
 			if err == nil {
 				got, reached, err = HashContent(r, a.Tick)

@@ -242,7 +242,6 @@ func (l *LiveReader) due() bool {
 	return l.ended || l.failed() || l.scout.tick >= l.r.tick+l.options.Delay
 }
 
-// grow looks at the file, and reports whether it has grown.
 func (l *LiveReader) grow() (bool, error) {
 	named, err := os.Stat(l.path)
 	same := err == nil

@@ -182,7 +182,6 @@ func (m *Moment) fromKeyframe(r *Reader) error {
 	}
 }
 
-// isWhole returns an error if the keyframe's state does not have its checksum.
 func (m *Moment) isWhole(r *Reader) error {
 	schema, err := state.ParseSchema(m.Header.StateSchema)
 	if err != nil {
@@ -303,7 +302,6 @@ func NewCursor(r *Reader, g *lockstep.Game, t lockstep.Tick) (*Cursor, error) {
 	return c, nil
 }
 
-// newCursor returns a Cursor at the keyframe where the reader is.
 func newCursor(r *Reader, g *lockstep.Game) (*Cursor, error) {
 	c := &Cursor{reader: r, follower: g.NewFollower(lockstep.FollowerOptions{})}
 	for c.follower.Simulation() == nil {

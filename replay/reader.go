@@ -87,7 +87,6 @@ func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 // Reopen returns a new Reader of the same bytes, at their beginning.
 func (r *Reader) Reopen() (*Reader, error) { return NewReader(r.r, r.size) }
 
-// readAt fills p from the offset at, which lies inside the file.
 func (r *Reader) readAt(p []byte, at int64) error {
 	n, err := r.r.ReadAt(p, at)
 	if n == len(p) {
@@ -234,7 +233,6 @@ func checkKnown(kind byte) error {
 	return nil
 }
 
-// take takes a block of a known kind. If it has records, they are read next.
 func (r *Reader) take(kind byte, body []byte) error {
 	switch {
 	case kind == blockBatch && len(body) == 0:
@@ -482,7 +480,7 @@ func (r *Reader) takeRulesEvent(rec *record.Record) {
 		return
 	}
 	if b, err := hex.DecodeString(rec.RulesSum()); err == nil && len(b) == sha256.Size {
-		r.rules = &Rules{Sum: RulesSum(b)}
+		r.rules = &Rules{Sum: Hash(b)}
 	}
 }
 

@@ -156,7 +156,6 @@ func (r *RecordingInfo) add(line []byte) *RecordingInfo {
 	return r
 }
 
-// write describes the recording for people; nothing for nil.
 func (r *RecordingInfo) write(line func(name, format string, args ...any)) {
 	if r == nil {
 		return

@@ -61,7 +61,7 @@ func Seal(w *Writer, r *Reader) error {
 	return w.Close()
 }
 
-// SealFile replaces the open file of a match that is over by its sealed form (see [Seal]), after comparing their [ContentHash]. At any
+// SealFile replaces the open file of a match that is over by its sealed form (see [Seal]), after comparing their [HashContent]. At any
 // moment, also after a crash, one of the two has the name and is whole. When ctx ends, the open file stays.
 func SealFile(ctx context.Context, path string, o WriterOptions) error {
 	open, err := files.Open(path)

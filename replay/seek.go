@@ -52,7 +52,6 @@ func (r *Reader) marks() []mark {
 	return s.marks
 }
 
-// seek makes Next return the header and then the records from a mark on.
 func (r *Reader) seek(m mark) error {
 	if r.header == nil {
 		first, err := r.Reopen()
@@ -100,7 +99,6 @@ func (r *Reader) land(m mark) error {
 	return nil
 }
 
-// keyframeTick returns the tick of the keyframe that records begin with.
 func keyframeTick(records []byte) (lockstep.Tick, bool) {
 	var p pack.Reader
 	p.Reset(records)

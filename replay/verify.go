@@ -234,7 +234,6 @@ type walker struct {
 // errAside ends a stretch that a worker cannot verify by itself.
 var errAside = errors.New("not to be verified by itself")
 
-// stretch verifies one stretch, up to the keyframe of the next.
 func (w *walker) stretch(s *stretch, i int) error {
 	for rec, err := range w.r.All() {
 		if err != nil {
@@ -285,7 +284,6 @@ func (w *walker) progress() {
 	w.reported = w.f.Tick()
 }
 
-// progressTicks is the number of ticks between two reports of progress.
 const progressTicks = 256
 
 func (p *verifier) progress(ticks lockstep.Tick) {
@@ -298,7 +296,6 @@ func (p *verifier) progress(ticks lockstep.Tick) {
 	p.options.Progress(p.done, p.survey.last-p.survey.marks[0].tick)
 }
 
-// inOrder verifies from a mark to the end of the file and adds the result to v.
 func (p *verifier) inOrder(from mark, v *Verification) (*Verification, error) {
 	r, err := p.reader.Reopen()
 	if err == nil && from != p.survey.marks[0] {
@@ -403,7 +400,6 @@ type plan struct {
 	end   int     // the first stretch that failed, or else the number of stretches
 }
 
-// A share is the stretches from one up to another that its worker has not begun.
 type share struct{ from, to int }
 
 func newPlan(n, workers int) *plan {

@@ -71,7 +71,6 @@ type Writer struct {
 	err       error
 }
 
-// headerSpace is the free space before a batch's records.
 const headerSpace = 1 + maxLengthSize
 
 // NewWriter returns a Writer to w. Its first record is the header.
@@ -252,7 +251,6 @@ func (w *Writer) write(b []byte) error {
 // Err returns the Writer's error, that of a concurrent write or sync, or nil.
 func (w *Writer) Err() error { return w.check() }
 
-// fail makes err the Writer's error. The Writer writes nothing after it.
 func (w *Writer) fail(err error) error {
 	w.err = writeError(w.size, err)
 	return w.err
@@ -320,7 +318,6 @@ func (e *emptyRun) add(raw []byte) (n uint32, ok bool) {
 	return n, true
 }
 
-// append appends the record of the run to dst, if there are any ticks in it, and begins a new one.
 func (e *emptyRun) append(dst []byte) []byte {
 	if e.ticks == 0 {
 		return dst

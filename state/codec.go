@@ -91,7 +91,6 @@ type description struct {
 	Nodes []describedNode // preorder
 }
 
-// maxDescriptionBytes is the size of the longest description within the limits.
 const maxDescriptionBytes = countSize + MaxNodes*(1+1+4+countSize+MaxNameBytes)
 
 var descriptions = MustCompile[description]()
@@ -140,7 +139,6 @@ func (e *TypeError) Error() string {
 	return fmt.Sprintf("state: field %s of type %s is refused: %s", e.Path, e.Type, e.Reason)
 }
 
-// fractional is implemented by the integers of fixed-point arithmetic, such as fixed.Q.
 type fractional interface{ FractionBits() uint8 }
 
 var leafKinds = map[reflect.Kind]Kind{ // only looked up, never ranged over
@@ -149,7 +147,6 @@ var leafKinds = map[reflect.Kind]Kind{ // only looked up, never ranged over
 	reflect.Uint8: Uint8, reflect.Uint16: Uint16, reflect.Uint32: Uint32, reflect.Uint64: Uint64,
 }
 
-// refusals has the reason why each of these kinds is refused.
 var refusals = map[reflect.Kind]string{ // only looked up, never ranged over
 	reflect.Int:           "its size differs between machines",
 	reflect.Uint:          "its size differs between machines",
@@ -387,7 +384,6 @@ func (p *typeParser) want(c byte) {
 	}
 }
 
-// word reads a name or a number.
 func (p *typeParser) word() string {
 	p.space(true)
 	from := p.at

@@ -73,7 +73,6 @@ func (s *Schema) DiffAt(path string, a, b []byte, limit int) (Differences, error
 // A visit is called for every difference of two states, in order, with the node and its values at the start of a and b.
 type visit func(d *differ, n *node, a, b []byte)
 
-// differences calls see for every difference at or below a path.
 func (s *Schema) differences(path string, a, b []byte, see visit) error {
 	if err := s.Validate(a); err != nil {
 		return fmt.Errorf("first: %w", err)
@@ -117,7 +116,6 @@ type differ struct {
 	path  []step // from the root to the current value
 }
 
-// step is one step of a path: a field's node, or an index.
 type step struct {
 	field int
 	index int

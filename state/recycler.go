@@ -37,7 +37,6 @@ type site struct {
 	piece       int     // elements of the whole piece
 }
 
-// keeps reports whether the slices of s may keep their memory.
 func (s *site) keeps() bool { return s.first != nil && !s.shared }
 
 // survey notes the memory of all slices in the old value at p. In the source of a copy, it gives up their memory, and adds up their elements.
@@ -65,7 +64,6 @@ func (r *recycler) surveyElems(f *form, p pointer, count int, source bool) {
 	}
 }
 
-// note adds a slice to the memory range of its site.
 func (r *recycler) note(o *op, h *sliceHeader) {
 	if o.site >= maxSites || h.cap == 0 {
 		return

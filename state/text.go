@@ -14,7 +14,6 @@ import (
 	"github.com/seed-49bee653/samestep/internal/decimal"
 )
 
-// dumpBytes is how much text is buffered between writes.
 const dumpBytes = 32 << 10
 
 // Dump validates b and writes it as text for people: one line for each field and each element of a slice, indented by

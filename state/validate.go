@@ -114,7 +114,6 @@ func (s *Schema) orBools(n *node, i int, b []byte) (or byte) {
 	return or
 }
 
-// orBoolsOf is orBools for values of node i that fill b.
 func (s *Schema) orBoolsOf(n *node, i int, b []byte) (or byte) {
 	if n.boolAt == nil {
 		for at := 0; at < len(b); at += n.size {

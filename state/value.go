@@ -63,7 +63,6 @@ func (v Value) Flip() bool {
 	return true
 }
 
-// appendText appends the value at the start of b as text.
 func (n *node) appendText(dst, b []byte) []byte {
 	switch {
 	case n.kind == Bool:
@@ -135,6 +134,12 @@ func (s *Schema) elems(i int, b []byte) (n, at int) {
 	}
 	return s.nodes[i].count, 0
 }
+
+// SizeOf returns the size of the value of the node that valid canonical bytes begin with.
+func (n Node) SizeOf(b []byte) int { return n.s.skip(int(n.i), b) }
+
+// Elements returns the number of elements of the array or slice that valid canonical bytes begin with, and the offset of the first one.
+func (n Node) Elements(b []byte) (elements, offset int) { return n.s.elems(int(n.i), b) }
 
 // Split validates b and appends its sections to dst: one part of b for each field of the root, in order. The error is a [*DecodeError].
 func (s *Schema) Split(dst [][]byte, b []byte) ([][]byte, error) {

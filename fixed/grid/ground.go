@@ -56,7 +56,6 @@ func (t *Terrain) Ground(s Shape, blocked Bits) *Ground {
 	return g
 }
 
-// reshape makes g a map of another shape, all blocked.
 func (g *Ground) reshape(s Shape) {
 	g.shape = s
 	for d := range g.beside {

@@ -257,7 +257,6 @@ type Paths struct {
 	clock uint64
 }
 
-// pathFields is the number of fields that [Paths] keeps.
 const pathFields = 64
 
 // Next returns the next cell of the shortest way from a cell to a goal. ok is false at the goal, and if there is no way.
@@ -301,7 +300,6 @@ type Search struct {
 	stack [8][]open
 }
 
-// A visit is what a search knows about a cell.
 type visit struct {
 	epoch uint32
 	cost  uint32
@@ -348,7 +346,6 @@ func (s *Search) Find(g *Ground, from, to Cell, path []Cell) (way []Cell, ok boo
 	return path, false
 }
 
-// begin forgets the last search.
 func (s *Search) begin(cells int) {
 	if s.epoch++; len(s.visit) != cells || s.epoch == 0 {
 		s.visit = resize(s.visit, cells)
@@ -367,7 +364,6 @@ func (g *Ground) estimate(c Cell, x, y int32) uint32 {
 	return uint32(Straight*max(dx, dy) + (Diagonal-Straight)*min(dx, dy))
 }
 
-// push records a way to a cell.
 func (s *Search) push(c Cell, cost uint32, from uint8, estimate uint32) {
 	s.visit[c] = visit{epoch: s.epoch, cost: cost, from: from}
 	stack := &s.stack[estimate%8] // a step raises the estimate by at most 6
@@ -388,7 +384,6 @@ func (s *Search) spread(g *Ground, top open, goalX, goalY int32) (n int) {
 	return n
 }
 
-// trace appends the way that was found.
 func (s *Search) trace(g *Ground, from, to Cell, path []Cell) []Cell {
 	first := len(path)
 	for c := to; c != from; c = Cell(int32(c) - g.beside[s.visit[c].from]) {

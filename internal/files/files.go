@@ -29,7 +29,6 @@ func (e *irregularError) Error() string { return fmt.Sprintf("got %s, want a reg
 
 func (e *irregularError) Is(target error) bool { return target == fs.ErrNotExist }
 
-// kind describes what a name stands for.
 func kind(m fs.FileMode) string {
 	switch {
 	case m.IsRegular():

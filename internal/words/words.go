@@ -122,7 +122,6 @@ func List(all []string) string {
 	return strings.Join(all[:last], ", ") + " and " + all[last]
 }
 
-// comma returns a number with commas between its thousands.
 func comma(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	sign := len(text) - len(strings.TrimPrefix(text, "-"))
@@ -231,7 +230,6 @@ func Wrapped(line string) string {
 	return b.String()
 }
 
-// wrap writes a line in parts.
 func wrap(b *strings.Builder, line string) {
 	hang := hangOf(line)
 	for room := Width; utf8.RuneCountInString(line) > room; room = Width - hang {

@@ -10,13 +10,11 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// checks holds the checksums of recent checked ticks, by player.
 type checks struct {
 	ring    [record.CheckWindow]check // of tick t at (t / CheckEvery) % CheckWindow
 	players []standing                // by seat
 }
 
-// A standing sums up the comparisons of a player's reports.
 type standing struct {
 	compared lockstep.Tick // the latest tick that was compared
 	agreed   lockstep.Tick // the latest tick at which the player agreed; 0 if none
@@ -30,7 +28,6 @@ type Check struct {
 	Hash   uint64 // the agreed checksum, if there is one
 }
 
-// A check is a Check with the reports on which it is based.
 type check struct {
 	Check
 	logged  uint64 // the agreed checksum in the log; a referee may have corrected Hash since
@@ -47,7 +44,6 @@ const (
 	CheckTied                      // there is no referee and no majority
 )
 
-// A report is the checksum that a player reported of a checked tick.
 type report struct {
 	given bool
 	hash  uint64
@@ -150,7 +146,6 @@ func (c *Coordinator) agreedByAll() lockstep.Tick {
 	return t
 }
 
-// agree makes hash the agreed checksum of a check and logs it.
 func (c *Coordinator) agree(k *check, hash uint64) error {
 	k.Status, k.Hash, k.logged = CheckAgreed, hash, hash
 	return c.append(c.enc.Checksum(k.Tick, hash))
@@ -189,7 +184,6 @@ func (c *Coordinator) Report(p lockstep.Player, t lockstep.Tick, sum *checksum.S
 	return nil
 }
 
-// decideComplete decides the checks that wait for no further report.
 func (c *Coordinator) decideComplete() error {
 	for i := range c.checks.ring {
 		if k := &c.checks.ring[i]; k.Tick > 0 && k.Status == CheckOpen && c.complete(k) {
@@ -458,7 +452,6 @@ func (c *Coordinator) groups(k *check) []Reporters {
 	return groups
 }
 
-// majority reports whether more than half of the players are in the first of the groups, which is the largest.
 func majority(groups []Reporters) bool {
 	players := 0
 	for _, g := range groups {

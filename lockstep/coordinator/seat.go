@@ -8,7 +8,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A seat is the coordinator's state of one player.
 type seat struct {
 	present     bool
 	away        bool              // lost or taken over
@@ -107,7 +106,6 @@ type slot struct {
 	system   int     // commands of System
 }
 
-// A share is one player's use of a tick.
 type share struct {
 	commands  uint16
 	sizeBytes uint32 // of the payloads
@@ -164,7 +162,6 @@ func (s *slots) release(t lockstep.Tick) {
 	}
 }
 
-// A limit is a [record.CommandLimit] of a match.
 type limit struct {
 	kind lockstep.Kind
 	n    int
@@ -189,7 +186,6 @@ func limitOf(limits []limit, kind lockstep.Kind) int {
 // t is within the limit if the oldest of them is not in the window that ends with t.
 type window []lockstep.Tick
 
-// used counts an accepted command that runs in the tick t.
 func (s *seat) used(limits []limit, kind lockstep.Kind, t lockstep.Tick) {
 	i := limitOf(limits, kind)
 	if i < 0 {

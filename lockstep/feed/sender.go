@@ -10,7 +10,6 @@ import (
 // History is how many views a sender and a receiver keep: a delta is against one of them, or against no view.
 const History = 16
 
-// A shot is one view that was sent.
 type shot struct {
 	number Number
 	image  image

@@ -83,15 +83,6 @@ func (e *Writer) Append(dst []byte, m *Message) []byte {
 	return w.Bytes()
 }
 
-type field struct {
-	name      string
-	at        func(*Message) any   // a pointer to where it stands in a Message; its type says how it is written
-	low, high uint64               // limits of a number, or of the length of anything else; high 0: of its type
-	clip      bool                 // the writer cuts a text to the limit
-	check     func(*Message) error // a rule beyond the limits, or nil
-	note      string               // for docs/spec/live.md, after the type and the limits
-}
-
 func (f *field) read(d *Reader, m *Message) {
 	r := &d.r
 	switch p := f.at(m).(type) {

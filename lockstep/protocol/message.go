@@ -1,3 +1,8 @@
+// Package protocol has the messages between a host and a player: their values, their bytes, and the codes of errors and
+// of closing. The records of package record travel between them unchanged; their kinds differ from those of messages.
+// docs/spec/live.md describes each message.
+//
+//samestep:deterministic
 package protocol
 
 import (
@@ -293,7 +298,6 @@ func Shown(token string, session SessionToken) (all []string) {
 	return all
 }
 
-// A side is an end of a connection, or both of them.
 type side uint8
 
 const (
@@ -306,6 +310,15 @@ type description struct {
 	name   string
 	sender side
 	fields []field // in order
+}
+
+type field struct {
+	name      string
+	at        func(*Message) any   // a pointer to where it stands in a Message; its type says how it is written
+	low, high uint64               // limits of a number, or of the length of anything else; high 0: of its type
+	clip      bool                 // the writer cuts a text to the limit
+	check     func(*Message) error // a rule beyond the limits, or nil
+	note      string               // for docs/spec/live.md, after the type and the limits
 }
 
 // descriptions has each kind at its number. After a change, run go test ./lockstep/protocol -run TestTablesOnPage -rewrite.

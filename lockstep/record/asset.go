@@ -67,7 +67,6 @@ func (a Asset) Check() error {
 	return nil
 }
 
-// fault says why the asset cannot be in a list, or returns "".
 func (a Asset) fault() string {
 	switch {
 	case a.Name == "" || len(a.Name) > MaxAssetName:

@@ -217,7 +217,6 @@ func CheckName(what, name string) error {
 	return nil
 }
 
-// A pool makes values of one payload type and reuses them.
 type pool interface {
 	// decode returns a pointer to the value of canonical bytes, valid until reset.
 	decode(canonical []byte) (any, error)
@@ -262,7 +261,6 @@ func TypeOf(kind CommandKind, name string, payload *state.Schema) CommandType {
 	}}
 }
 
-// An untypedPool makes values without a type. It reuses nothing.
 type untypedPool struct {
 	kind   CommandKind
 	schema *state.Schema
@@ -310,7 +308,6 @@ func (p *Payloads) pool(e *kindEntry) pool {
 	return q
 }
 
-// entry returns the registered kind of a command of player p, or nil.
 func (k *Kinds) entry(p Player, kind CommandKind) *kindEntry {
 	if p == System {
 		return systemKinds[kind]

@@ -318,7 +318,6 @@ func (d *Decoder) panicked(body []byte) error {
 // back reads a tick that is counted back from the last frame.
 func (d *Decoder) back() Tick { return d.tick - Tick(d.r.Uint(uint64(d.tick))) }
 
-// positive reads a number from 1 to max.
 func (d *Decoder) positive(max uint64) uint64 {
 	n := d.r.Uint(max)
 	if n == 0 {
@@ -327,7 +326,6 @@ func (d *Decoder) positive(max uint64) uint64 {
 	return n
 }
 
-// player reads a player: a seat, or System if max is System.
 func (d *Decoder) player(max Player) Player {
 	p := Player(d.r.Uint(uint64(max)))
 	if p >= MaxPlayers && p != System {
@@ -487,7 +485,6 @@ func (d *Decoder) system(c *Command) error {
 	return nil
 }
 
-// about returns the player that a command of System concerns, if there is one.
 func about(value any) (p Player, ok bool) {
 	switch v := value.(type) {
 	case *Joined:

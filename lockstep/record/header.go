@@ -232,7 +232,6 @@ func diffCommands(name string, a, b []CommandDescription) (all []HeaderDifferenc
 	return all, err
 }
 
-// maxConfigDifferences is how many fields of the configuration diffConfigs lists.
 const maxConfigDifferences = 16
 
 // diffConfigs compares two configurations field by field, if they have the same fields.
@@ -423,7 +422,6 @@ func ParseSources(text string) (s Sources) {
 	return s
 }
 
-// shortRevision is how many digits of a revision name it if there is no room for all.
 const shortRevision = 12
 
 // TextAfter returns the text of the sources that fits behind a platform, see [JoinPlatform]: if need be with the beginning of
@@ -441,7 +439,6 @@ func (s Sources) TextAfter(platform string) string {
 	return ""
 }
 
-// platformEnd stands between a platform and the sources.
 const platformEnd = "; "
 
 // JoinPlatform returns the text for the platform of a header or an auth: the platform, and the sources unless they are empty or too long.

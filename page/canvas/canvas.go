@@ -119,7 +119,6 @@ func (c *Canvas) Text(middle fixed.Vec2, height fixed.Q, text string, colour Col
 	}
 }
 
-// add adds a shape, and reports whether there was room for it.
 func (c *Canvas) add(op float64, colour Colour, numbers ...float64) bool {
 	if !c.room(2 + len(numbers)) {
 		return false
@@ -136,7 +135,6 @@ func (c *Canvas) room(words int) bool {
 	return true
 }
 
-// number returns a fixed-point number as the nearest float64.
 func number(q fixed.Q) float64 { return math.Ldexp(float64(q), -32) }
 
 // players are the colours of seats, which also differ in lightness.

@@ -13,7 +13,6 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// maxPlaces limits the places of one call.
 const maxPlaces = 20_000
 
 // PlaceWords is the number of numbers of a place.
@@ -87,7 +86,6 @@ func (l *layers) look(n state.Node) bool {
 	return l.inside[n]
 }
 
-// isPlace reports whether a struct has two integers X and Y with equal fractions.
 func isPlace(n state.Node) bool {
 	if n.NumFields() != 2 {
 		return false
@@ -112,7 +110,6 @@ func role(path string) string {
 	return "place"
 }
 
-// belongs says to whom and to what a place belongs.
 type belongs struct {
 	player  float64
 	id      float64
@@ -120,7 +117,6 @@ type belongs struct {
 	path    string // only if one is wanted
 }
 
-// A placer collects the places of a state, or looks for one of them.
 type placer struct {
 	layers   *layers
 	players  int

@@ -1,3 +1,13 @@
+// Package inspect shows the state of any game by its schema alone: as a tree with search, as the list of changes since the
+// last tick, and as the places of everything that has one. It also makes commands of what a person enters in a form.
+//
+//	var s inspect.Snapshot
+//	s.Take(before, now) // two simulations, one tick apart
+//	rows, total := s.Rows(&open, 0, 50)
+//	found := s.Search("units health = 12")
+//	places := s.Places(players)
+//
+// All results are bounded, whatever the state has. The texts are plain text, and not markup.
 package inspect
 
 import (
@@ -196,7 +206,6 @@ func widthOf(elems int) int {
 
 func rangePath(list string, from, to int) string { return fmt.Sprintf("%s[%d…%d]", list, from, to-1) }
 
-// A walk goes through the rows of a tree, and keeps those of a window.
 type walk struct {
 	snapshot *Snapshot
 	open     map[string]bool
@@ -207,7 +216,6 @@ type walk struct {
 	found    int
 }
 
-// row goes to a row, and reports whether it is open.
 func (w *walk) row(n state.Node, b []byte, path, name string, depth int) bool {
 	open := w.open[path] && !leaf(n)
 	if w.at >= w.from && w.at < w.to {
@@ -358,13 +366,10 @@ func (f *finder) leaf(n state.Node, b []byte) []byte {
 	return b[n.SizeOf(b):]
 }
 
-// maxText limits the text of one value, in bytes.
 const maxText = 200
 
-// count reads the length of a string or slice.
 func count(b []byte) int { return int(binary.LittleEndian.Uint32(b)) }
 
-// sizeOf returns the size of the first elements of an array or slice.
 func sizeOf(elem state.Node, elems int, b []byte) int {
 	if each, fixed := elem.Size(); fixed {
 		return elems * each

@@ -1,3 +1,12 @@
+// Package live is a live match on a page: a [client.Session], with its news and its status as text. A page asks a few times a
+// second, so nothing calls it.
+//
+//	m := live.Join(ctx, "wss://host/matches/duel/play", token, game, live.Options{})
+//	m.See(func(c *player.Client, v player.Interpolation) { draw(v.Current) })
+//	m.Submit(&Move{…})
+//	status, ok := m.Status() // encoded as JSON for the page
+//
+// It needs no browser: its tests use a real server.
 package live
 
 import (
@@ -246,7 +255,6 @@ type session interface {
 	Retry() error
 }
 
-// A localSession plays a match in this process, in a goroutine of its own.
 type localSession struct {
 	stopping sync.Once
 	stopped  chan struct{}
@@ -285,7 +293,6 @@ func (s *localSession) advance(elapsed time.Duration) bool {
 	return s.match.Advance(s.now) == nil
 }
 
-// end ends the match, so that its replay has an end.
 func (s *localSession) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -73,7 +73,6 @@ type Timeline struct {
 	Mismatches []Mismatch      `json:"mismatches"` // the first thousand
 }
 
-// Limits of a timeline.
 const maxColumns, maxMismatches = 4000, 1000
 
 // Timeline returns the summary of the match.

@@ -23,7 +23,6 @@ const (
 	listedDiffers = 200     // fields in a Comparison
 )
 
-// A pair is a second replay that goes along with a first one. Both are at the same tick.
 type pair struct {
 	other    *Viewer
 	note     string
@@ -78,7 +77,7 @@ func (v *Viewer) Compare(other *Viewer) error {
 	return nil
 }
 
-func differ(a, b *replay.RulesSum) bool { return a != nil && b != nil && *a != *b }
+func differ(a, b *replay.Hash) bool { return a != nil && b != nil && *a != *b }
 
 // logsAgree returns the last tick before the first check that differs, at which both logs have the same checksum.
 func (v *Viewer) logsAgree(other *Viewer) lockstep.Tick {

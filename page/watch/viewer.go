@@ -1,3 +1,15 @@
+// Package watch plays a replay: it seeks to any tick, forwards and back, and lists the commands around it.
+//
+//	v, err := watch.Open(file, game)
+//	v.Seek(18000)
+//	for !v.Work(40) {
+//		// draw v.States()
+//	}
+//
+// A [Viewer] simulates the match from the nearest known state before the tick: a keyframe of the file, a state that it
+// kept while playing, or the present one. It is a follower like any other, and compares its state with every checksum
+// on the way. A second replay can go along with it ([Viewer.Compare]), or the state of the player in a bundle of a desync; then a
+// search finds the ticks at which they part ([Viewer.Find]). It has no clock and no goroutine: a page calls [Viewer.Work] between two frames.
 package watch
 
 import (
@@ -307,7 +319,6 @@ func (v *Viewer) from() (t lockstep.Tick, jump bool) {
 	return v.Tick(), false
 }
 
-// start returns the tick of the last known state up to the target.
 func (v *Viewer) start() lockstep.Tick {
 	i := sort.Search(len(v.keyframes), func(i int) bool { return v.keyframes[i] > v.target })
 	best := v.keyframes[max(i-1, 0)]
@@ -411,7 +422,6 @@ func (v *Viewer) compare(t lockstep.Tick, want uint64) {
 	v.desyncs[t] = Desync{t, checksum.FormatHash(got), checksum.FormatHash(want)}
 }
 
-// A snapshot is a kept state of a tick.
 type snapshot struct {
 	tick  lockstep.Tick
 	state []byte

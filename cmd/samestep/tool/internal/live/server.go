@@ -323,11 +323,11 @@ environment variable ` + console.TokenEnv + `.`,
 
 // A savedReplay is the result of save.
 type savedReplay struct {
-	File        string             `json:"file"`
-	Match       string             `json:"match"`
-	Tick        lockstep.Tick      `json:"tick"`
-	SizeBytes   int64              `json:"size_bytes,string"`
-	ContentHash replay.ContentHash `json:"content_hash"`
+	File        string        `json:"file"`
+	Match       string        `json:"match"`
+	Tick        lockstep.Tick `json:"tick"`
+	SizeBytes   int64         `json:"size_bytes,string"`
+	ContentHash replay.Hash   `json:"content_hash"`
 }
 
 // maxSave is the largest replay that save takes from a server, in bytes.

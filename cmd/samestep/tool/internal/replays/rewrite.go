@@ -208,7 +208,7 @@ type writtenFile struct {
 	File        string             `json:"file"`
 	SizeBytes   int64              `json:"size_bytes,string"`
 	Ticks       lockstep.Tick      `json:"ticks"`
-	ContentHash replay.ContentHash `json:"content_hash"`
+	ContentHash replay.Hash `json:"content_hash"`
 	Signed      bool               `json:"signed"`
 	Class       replay.Class       `json:"class"`
 }
