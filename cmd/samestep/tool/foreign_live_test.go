@@ -64,7 +64,7 @@ func (f *foreign) until(url, what string, yes func(v *server.Status) bool) *serv
 	var v *server.Status
 	var err error
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if v, err = tooltest.View(f.t, url); err == nil && yes(v) {
+		if v, err = tooltest.Status(f.t, url); err == nil && yes(v) {
 			return v
 		}
 	}

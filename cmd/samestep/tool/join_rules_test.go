@@ -48,7 +48,7 @@ func TestJoinFetchesRules(t *testing.T) {
 	}
 	s := tooltest.Serve(t, "--rules", file, "--game", "pebbles", "--players", "2", "--bots", "1", "--set", "base-path=/game/", "--dir", t.TempDir(), "--tick-rate", "100")
 	page := s.URL + "matches/match-1"
-	status, err := tooltest.View(t, page)
+	status, err := tooltest.Status(t, page)
 	if err != nil || status.Rules != tooltest.SumOf(b) {
 		t.Fatalf("the status has the module %q, %v, want %s", status.Rules, err, tooltest.SumOf(b))
 	}

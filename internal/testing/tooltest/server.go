@@ -182,8 +182,8 @@ func Fetch(t *testing.T, url string) (status int, body, kind string) {
 	return answer.StatusCode, string(b), answer.Header.Get("Content-Type")
 }
 
-// View returns what a server tells of the match at a URL.
-func View(t *testing.T, url string) (*server.Status, error) {
+// Status returns what a server tells of the match at a URL.
+func Status(t *testing.T, url string) (*server.Status, error) {
 	t.Helper()
 	status, body, _ := Fetch(t, url)
 	if status != http.StatusOK {
