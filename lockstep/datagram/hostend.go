@@ -31,7 +31,7 @@ const (
 	maxWaiting = 16
 
 	// roomRecords is the room for records in a datagram.
-	roomRecords = MaxSize - HeadSize - maxWaiting*ReceiptSize
+	roomRecords = MaxSize - headSize - maxWaiting*receiptSize
 
 	// headBytes is about the size of a datagram without records.
 	headBytes = 18
@@ -105,7 +105,7 @@ func (e *HostEnd) Acknowledge(d *ToHost) {
 	}
 	e.have, e.above, e.next = d.Position, d.Above, max(e.next, d.Position)
 	n := 0
-	for n < e.waiting && e.receipts[n].first > 0 && e.receipts[n].first <= e.Acked() {
+	for n < e.waiting && e.receipts[n].first > 0 && e.receipts[n].first <= e.acked {
 		n++
 	}
 	copy(e.receipts[:], e.receipts[n:e.waiting])
@@ -169,7 +169,7 @@ func (e *HostEnd) Due(now lockstep.Time) (due bool, next lockstep.Time) {
 		again = e.again
 	}
 	if e.heldAt > 0 {
-		held = min(e.heldAt+hostHold, e.FlowsTo()+1)
+		held = min(e.heldAt+hostHold, e.flowsTo()+1)
 	}
 	next = never
 	for _, at := range [...]lockstep.Time{e.receiptDue(), again, held} {
@@ -241,7 +241,7 @@ func (e *HostEnd) Send(w *Writer, dst []byte, now lockstep.Time, s *Supply) ([]b
 	}
 	e.lastAt, e.answer = now, false
 	if fresh {
-		e.soon = e.Resends()
+		e.soon = e.resends()
 	}
 	if e.soon > 0 && (fresh || again) {
 		e.soon--
@@ -255,7 +255,7 @@ func (e *HostEnd) consider(s *Supply, end protocol.Position, sent *Sent) (fresh 
 	size := 0
 	for ; e.next < end; e.next++ {
 		n := len(s.Records[e.next-e.have])
-		if i := e.next % Window; n+RecordSize <= roomRecords {
+		if i := e.next % Window; n+recordOverhead <= roomRecords {
 			e.copies[i] = 0
 		} else {
 			e.copies[i] = tooLarge // the stream carries it
@@ -268,7 +268,7 @@ func (e *HostEnd) consider(s *Supply, end protocol.Position, sent *Sent) (fresh 
 	}
 	if size > 0 {
 		percent := s.Redundancy
-		if e.Resends() > 1 {
+		if e.resends() > 1 {
 			percent *= 2
 		}
 		e.credit = min(e.credit+(size+packetBytes+headBytes)*percent/100, maxCredit)
@@ -291,7 +291,7 @@ func (e *HostEnd) has(p protocol.Position) bool {
 // all where the loss is high.
 func (e *HostEnd) choose(now lockstep.Time, s *Supply, end protocol.Position, again bool) (chosen uint64, late bool) {
 	room, credit, most := roomRecords, e.credit-packetBytes-headBytes, e.Copies()
-	resends := e.Resends()
+	resends := e.resends()
 	switch resends {
 	case 1:
 		most++ // one burst can take two copies that are so close
@@ -303,13 +303,13 @@ func (e *HostEnd) choose(now lockstep.Time, s *Supply, end protocol.Position, ag
 		if chosen&bit != 0 || e.has(p) {
 			return
 		}
-		n := len(s.Records[p-e.have]) + RecordSize
+		n := len(s.Records[p-e.have]) + recordOverhead
 		first := e.copies[i] == 0
 		if n > room || !first && n > credit {
 			return
 		}
 		waited := now - e.sentAt[i]
-		overdue := waited >= e.Overdue(true)
+		overdue := waited >= e.overdue(true)
 		if e.copies[i] > 1 && !overdue && n > credit-spareCredit {
 			return
 		}

@@ -250,11 +250,11 @@ var emptyTick = []byte{0x92, byte(record.KindEmpty), 1}
 
 // The bytes that a datagram needs at most, for a sender that fills it up to [MaxSize].
 const (
-	HeadSize    = 1 + 3*5 + 3 + 9     // without receipts, records and commands
-	ReceiptSize = 2 * 5               // of a receipt
-	RecordSize  = 2                   // of a record, besides its bytes
-	CommandSize = 5 + 3 + 3           // of a command, besides its payload
-	ToHostSize  = 1 + 3*5 + 9 + 9 + 5 // without commands
+	headSize       = 1 + 3*5 + 3 + 9     // without receipts, records and commands
+	receiptSize    = 2 * 5               // of a receipt
+	recordOverhead = 2                   // of a record, besides its bytes
+	commandSize    = 5 + 3 + 3           // of a command, besides its payload
+	toHostSize     = 1 + 3*5 + 9 + 9 + 5 // without commands
 )
 
 // ToPlayer appends a datagram, which must be valid.

@@ -113,7 +113,7 @@ func (e *PlayerEnd) arrived(news bool) {
 	if !e.newest || e.fresh {
 		return
 	}
-	_, wait := e.AckEvery()
+	_, wait := e.ackEvery()
 	if news {
 		e.fresh = true
 		e.news++
@@ -238,9 +238,9 @@ type Demand struct {
 
 // carried returns the commands that are in a datagram, the first ones: a later one never overtakes an earlier one.
 func carried(commands []*Pending) []*Pending {
-	room := MaxSize - ToHostSize
+	room := MaxSize - toHostSize
 	for i, c := range commands {
-		if room -= len(c.Payload) + CommandSize; room < 0 {
+		if room -= len(c.Payload) + commandSize; room < 0 {
 			return commands[:i]
 		}
 	}
@@ -278,7 +278,7 @@ func (e *PlayerEnd) Send(dst []byte, now lockstep.Time, m *Demand) []byte {
 // Due returns when the next datagram is due.
 func (e *PlayerEnd) Due(now lockstep.Time, commands []*Pending) lockstep.Time {
 	at := e.sentAt + playerProbe
-	every, _ := e.AckEvery()
+	every, _ := e.ackEvery()
 	switch {
 	case e.sentAt == 0:
 		return 0
@@ -294,8 +294,8 @@ func (e *PlayerEnd) Due(now lockstep.Time, commands []*Pending) lockstep.Time {
 		if c.SentIn == 0 {
 			return e.sentAt // at once
 		}
-		wait := e.Overdue(false)
-		if size += len(c.Payload) + CommandSize; size <= fewBytes && c.SentIn <= e.Resends() {
+		wait := e.overdue(false)
+		if size += len(c.Payload) + commandSize; size <= fewBytes && c.SentIn <= e.resends() {
 			wait = ResendAfter
 		}
 		at = min(at, e.sentAt+wait)
@@ -326,7 +326,7 @@ func (e *PlayerEnd) Wake(now lockstep.Time, commands []*Pending) lockstep.Time {
 	}
 	for _, c := range commands {
 		if !c.Streamed {
-			if held := min(c.At+playerHold, e.FlowsTo()+1); held > now {
+			if held := min(c.At+playerHold, e.flowsTo()+1); held > now {
 				at = held
 				break
 			}

@@ -58,7 +58,7 @@ var ErrBegun = errors.New("lockstep: host: the match has begun")
 // Start ends the lobby at once.
 func (a Admin) Start(now lockstep.Time) error {
 	a.h.now = max(a.h.now, now)
-	if !a.h.lobby.Open() || a.h.ending.Over() {
+	if !a.h.lobby.Open || a.h.ending.Over {
 		return ErrBegun
 	}
 	a.h.lobby.Close()
@@ -74,7 +74,7 @@ func (a Admin) Hold(now lockstep.Time, w Wait) {
 	a.h.now = max(a.h.now, now)
 	w.Reason = pack.Clip(w.Reason, record.MaxNote)
 	before := a.h.pace.Held()
-	if a.h.ending.Over() || !a.h.pace.Hold(a.h.now, w) {
+	if a.h.ending.Over || !a.h.pace.Hold(a.h.now, w) {
 		return
 	}
 	if w.Reason != before {
@@ -147,7 +147,7 @@ func (a Admin) End(now lockstep.Time, reason string) error {
 	if err == nil {
 		a.h.ending.End(reason)
 	}
-	if !a.h.ending.Over() {
+	if !a.h.ending.Over {
 		a.h.finish()
 	}
 	return err
@@ -168,7 +168,7 @@ func (a Admin) Move(now lockstep.Time, retry lockstep.Time) {
 func (a Admin) suspend(now, retry lockstep.Time, why string) {
 	a.h.now = max(a.h.now, now)
 	a.h.ending.Suspend(retry, why)
-	if !a.h.ending.Over() {
+	if !a.h.ending.Over {
 		_ = a.h.c.Event(lockstep.System, record.EventSuspended, fmt.Sprintf("after tick %d", a.h.c.Now())) // after an error the match is over
 		a.h.finish()
 	}
@@ -258,7 +258,7 @@ func (b Bans) List(now lockstep.Time) []Ban {
 }
 
 // Changes counts how often a ban was added or ended before its time, so that the caller can keep [Bans.List] elsewhere.
-func (b Bans) Changes() uint64 { return b.h.bans.Changes() }
+func (b Bans) Changes() uint64 { return b.h.bans.Changes }
 
 // Remove ends the ban of a subject, name and address. It returns false if there is none.
 func (b Bans) Remove(now lockstep.Time, ban Ban) bool {

@@ -63,7 +63,7 @@ func (h *Host) inquire(r *coordinator.DesyncReport, p *peer) {
 	if p == nil {
 		h.evidence.Tell(d)
 	} else {
-		d.Began, d.Afford = p.stream.Began(), h.budget.Room(h.now, &p.tab, budget.Comparisons)
+		d.Began, d.Afford = p.stream.Began, h.budget.Room(h.now, &p.tab, budget.Comparisons)
 		h.budget.Take(h.now, &p.tab, budget.Comparisons, h.evidence.Inquire(h.now, d, &p.witness))
 	}
 	h.settle()
@@ -134,7 +134,7 @@ func (h *Host) watcherReport(p *peer, t lockstep.Tick, sum *checksum.Sum) {
 	if verdict != evidence.Differs {
 		return
 	}
-	m := protocol.Message{Kind: protocol.KindDesyncReport, Tick: first, Player: lockstep.System, Agreed: p.witness.Agreed()}
+	m := protocol.Message{Kind: protocol.KindDesyncReport, Tick: first, Player: lockstep.System, Agreed: p.witness.Agreed}
 	if referee := h.c.Referee(); referee != nil {
 		if own, ok := referee.Sum(t); ok {
 			section, _ := checksum.Compare(*sum, *own, h.game.StateSchema())

@@ -26,22 +26,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A Host runs one live match. It owns the Coordinator, the ring of records that all connections share, the connections
-// and their seats. It is a state machine: bytes and the caller's time go in, bytes come out. It has no socket, clock,
-// goroutine or file, and belongs to one goroutine.
-//
-// Its owner (a server, or a test) calls
-//
-//   - Connect, Receive and Disconnect when sockets are opened, read and closed,
-//   - Advance at the time that [Ready] gives, which seals the ticks that are due,
-//   - Ready after any of these. The owner appends the records to the log, and calls Persisted
-//     when they are durable, or Fail. For each peer it then calls Send until it returns nothing
-//     more or the socket is busy, and then Closed.
-//
-// No peer is sent a record that is not persisted, or a state after such a record.
-//
-// See [PeerState] for the states of a connection. A seat belongs to the holder of its token, not to a connection: the
-// latest welcomed connection owns it, and older ones are no longer read.
+// A Host runs one live match; the package's page has its states and its owner's loop. It belongs to one goroutine. No peer is sent a record
+// that is not persisted, or a state after such a record.
 type Host struct {
 	game    *lockstep.Game
 	header  *lockstep.Header
@@ -196,8 +182,8 @@ func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
 	}
 	p := h.peers.add(from)
 	p.stream, p.link = syncing.NewStream(&h.syncing, h.now+h.options.AuthTimeout), link.New(h.now)
-	h.wake.at(p.stream.Deadline())
-	if h.ending.Over() && !h.ending.Lingers(h.now, h.seats.seen()) {
+	h.wake.at(p.stream.Deadline)
+	if h.ending.Over && !h.ending.Lingers(h.now, h.seats.seen()) {
 		h.peers.closeEnded(p, h.c.Err())
 	}
 	h.release()
@@ -263,7 +249,7 @@ func (h *Host) Closed(id PeerID) (code protocol.CloseCode, reason string, closed
 func (h *Host) Advance(now lockstep.Time) {
 	h.now = max(h.now, now)
 	h.pace.Start(h.now)
-	if late := h.now - h.wake.due(h.now, h.ending.Over(), h.pace); late > stall {
+	if late := h.now - h.wake.due(h.now, h.ending.Over, h.pace); late > stall {
 		// The program or its machine did not run, so messages that arrived meanwhile were not read.
 		for _, p := range h.peers.all {
 			p.link.Forgive(h.now, late)
@@ -276,12 +262,12 @@ func (h *Host) Advance(now lockstep.Time) {
 		h.evidence.Forgive(late)
 	}
 	for range h.options.MaxCatchUp {
-		if h.ending.Over() || h.c.Err() != nil || h.pace.Due() > h.now || !h.ready() {
+		if h.ending.Over || h.c.Err() != nil || h.pace.Due() > h.now || !h.ready() {
 			break
 		}
 		h.tick()
 	}
-	if !h.ending.Over() && h.c.Err() == nil && h.pace.Due() <= h.now {
+	if !h.ending.Over && h.c.Err() == nil && h.pace.Due() <= h.now {
 		if late := h.pace.Skip(h.now); late > 0 {
 			h.stats.Skipped += uint64(late)
 			h.out.event(Event{Kind: TicksSkipped, Player: lockstep.System, Number: late})
@@ -289,7 +275,7 @@ func (h *Host) Advance(now lockstep.Time) {
 	}
 	h.logSeats()
 	h.seats.tell()
-	if h.c.Err() != nil && !h.ending.Over() {
+	if h.c.Err() != nil && !h.ending.Over {
 		h.finish()
 	}
 	h.keepTime()
@@ -311,7 +297,7 @@ func (h *Host) Ready() *Ready {
 	h.out.made.clear()
 	r := h.out.given
 	r.cut()
-	r.Position, r.Next = h.ring.Next(), h.wake.due(h.now, h.ending.Over(), h.pace)
+	r.Position, r.Next = h.ring.Next(), h.wake.due(h.now, h.ending.Over, h.pace)
 	h.log.markNew(&h.peers, h.seats.table)
 	r.Peers = h.peers.takeDirty(r.Peers)
 	return &r.Ready
@@ -322,7 +308,7 @@ func (h *Host) Ready() *Ready {
 func (h *Host) Persisted(now lockstep.Time, upTo protocol.Position) {
 	h.now = max(h.now, now)
 	upTo = min(upTo, h.ring.Next())
-	if upTo <= h.log.barrier.Persisted() || h.c.Broken() {
+	if upTo <= h.log.barrier.Persisted || h.c.Broken() {
 		return
 	}
 	h.log.barrier.Durable(upTo)
@@ -331,7 +317,7 @@ func (h *Host) Persisted(now lockstep.Time, upTo protocol.Position) {
 		h.waitingTime()
 	}
 	h.log.markNew(&h.peers, h.seats.table) // frames go before views
-	due, wake := h.views.Await(h.now, h.pace.Period(), !h.ending.Over() && h.peers.read())
+	due, wake := h.views.Await(h.now, h.pace.Period(), !h.ending.Over && h.peers.read())
 	if h.wake.at(wake); due {
 		h.makeViews(false)
 	}
@@ -345,7 +331,7 @@ func (h *Host) Fail(now lockstep.Time, err error) {
 		h.log.lost = h.c.Now() - h.log.persisted()
 	}
 	_ = h.c.BreakOff(h.Now(), err)
-	if !h.ending.Over() {
+	if !h.ending.Over {
 		h.finish()
 	}
 	h.peers.scanned = 0
@@ -429,7 +415,7 @@ func (h *Host) keepTime() {
 		}
 	}
 	h.takeDesyncs()
-	if !h.ending.Over() {
+	if !h.ending.Over {
 		for i := range h.seats.table {
 			if h.seats.graceOver(h.now, lockstep.Player(i)) {
 				h.logSeats()
@@ -443,7 +429,7 @@ func (h *Host) keepTime() {
 					h.seats.noteReady(h.now, p, purse)
 				}
 			}
-			if h.log.talk.Waits() {
+			if h.log.talk.Waits {
 				h.wake.at(h.now + lockstep.Second)
 			}
 		}
@@ -470,16 +456,16 @@ func (h *Host) keepTime() {
 
 // peerTime runs the timers of one peer.
 func (h *Host) peerTime(p *peer) {
-	if h.ending.Over() && h.now >= h.ending.ClosesAt(h.seats.seen()) {
+	if h.ending.Over && h.now >= h.ending.ClosesAt(h.seats.seen()) {
 		h.peers.closeEnded(p, h.c.Err())
 		return
 	}
 	if p.state == Connecting {
-		if h.now >= p.stream.Deadline() {
+		if h.now >= p.stream.Deadline {
 			h.peers.close(p, protocol.CloseTimeout, "no auth in time")
 			return
 		}
-		h.wake.at(p.stream.Deadline())
+		h.wake.at(p.stream.Deadline)
 		return
 	}
 	if p.link.Silent(h.now, h.options.IdleTimeout) {
@@ -497,14 +483,14 @@ func (h *Host) peerTime(p *peer) {
 		}
 	}
 	h.syncTime(p)
-	if h.ending.Over() {
+	if h.ending.Over {
 		h.wake.at(h.ending.ClosesAt(h.seats.seen()))
 	}
 }
 
 // ready reports whether the next tick may be sealed.
 func (h *Host) ready() bool {
-	gathers := h.pace.Held() == "" && h.lobby.Open()
+	gathers := h.pace.Held() == "" && h.lobby.Open
 	if gathers {
 		over, wake := h.lobby.Time(h.now, h.seats.occupants())
 		h.wake.at(wake)
@@ -540,8 +526,8 @@ func (h *Host) paceTime() {
 
 // tellWait tells the peers what the match waits for, if that has changed.
 func (h *Host) tellWait() {
-	now := pace.Situation{Over: h.ending.Over(), Paused: h.c.Paused()}
-	if h.lobby.Open() && !now.Over && !now.Paused && h.pace.Held() == "" {
+	now := pace.Situation{Over: h.ending.Over, Paused: h.c.Paused()}
+	if h.lobby.Open && !now.Over && !now.Paused && h.pace.Held() == "" {
 		w := h.lobby.Wait(h.now, h.seats.occupants())
 		now.Lobby = Wait{Reason: w.Reason, Players: w.Players, Until: w.Until}
 	}

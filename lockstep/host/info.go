@@ -14,7 +14,7 @@ import (
 func (h *Host) Stats() Stats {
 	s := h.stats
 	s.Tick, s.InputDelay, s.StateBytes = h.c.Now(), h.c.InputDelay(), h.c.StateBytes()
-	s.Resimulated, s.SyncKeyframes = h.c.Resimulated(), h.log.keyframes.Made()
+	s.Resimulated, s.SyncKeyframes = h.c.Resimulated(), h.log.keyframes.Made
 	s.Players, s.Spectators = h.seats.players(), h.peers.spectators()
 	s.RingRecords = int(h.ring.Next() - h.ring.First())
 	s.Memory = h.Info().Memory()
@@ -42,7 +42,7 @@ func (x Info) Peers() []PeerInfo {
 	for i, p := range x.h.peers.all {
 		all[i] = PeerInfo{
 			ID: p.id, State: p.state, Role: p.role, Seat: p.seat, Name: p.name, Build: p.build, Platform: p.platform,
-			Lag: p.stream.Lag(x.h.log.present(p.reader())), RTT: p.link.RTT(), Jitter: p.link.Jitter(),
+			Lag: p.stream.Lag(x.h.log.present(p.reader())), RTT: p.link.RTT, Jitter: p.link.Jitter,
 		}
 	}
 	return all
@@ -142,7 +142,7 @@ func (x Info) MemoryParts() MemoryParts {
 	for i, p := range x.h.peers.all {
 		m.Queues += peerMemory + cap(p.out) + p.datagramMemory()
 		m.Views += p.view.Memory()
-		if k := p.stream.Keyframe(); k != nil && !x.h.log.keyframes.Keeps(k) && !slices.ContainsFunc(x.h.peers.all[:i], func(q *peer) bool { return q.stream.Keyframe() == k }) {
+		if k := p.stream.Keyframe; k != nil && !x.h.log.keyframes.Keeps(k) && !slices.ContainsFunc(x.h.peers.all[:i], func(q *peer) bool { return q.stream.Keyframe == k }) {
 			m.Keyframes += len(k.Bytes)
 		}
 	}
@@ -210,7 +210,7 @@ func (x Info) CheckBounds(stateBytes int) error {
 		if p := s.peer; p != nil && (p.seat != lockstep.Player(i) || !p.joined() || s.want != here) {
 			return fmt.Errorf("lockstep: host: seat %d is owned by peer %d, %s, of seat %d", i, p.id, p.state, p.seat)
 		}
-		if s.peer == nil && s.want == here && s.bot == nil && !x.h.ending.Over() {
+		if s.peer == nil && s.want == here && s.bot == nil && !x.h.ending.Over {
 			return fmt.Errorf("lockstep: host: seat %d is present without an owner", i)
 		}
 	}
@@ -284,7 +284,7 @@ type Status struct {
 // Status returns how the match stands.
 func (h *Host) Status() Status {
 	s := Status{
-		InLobby: h.lobby.Open() && !h.ending.Over(), Paused: h.c.Paused(), Held: h.pace.Held(), Wait: h.pace.Told(),
+		InLobby: h.lobby.Open && !h.ending.Over, Paused: h.c.Paused(), Held: h.pace.Held(), Wait: h.pace.Told,
 		Lingers: h.ending.Lingers(h.now, h.seats.seen()), LogEnded: h.log.ended(), Grace: h.options.Grace,
 	}
 	if err := h.c.Err(); err != nil {

@@ -111,7 +111,7 @@ func (j *journal) window(p *peer) protocol.Position {
 // persisted returns the last tick that is durable in the log.
 func (j *journal) persisted() lockstep.Tick {
 	t := j.c.Now()
-	for p := j.ring.Next(); p > max(j.barrier.Persisted(), j.ring.First()); p-- {
+	for p := j.ring.Next(); p > max(j.barrier.Persisted, j.ring.First()); p-- {
 		if record.KindOf(j.ring.Record(p - 1)).Advances() {
 			t--
 		}
@@ -305,17 +305,17 @@ func (j *journal) awaitState(p *peer, awaits bool) {
 
 // markNew marks the peers for whom there are new records, players first.
 func (j *journal) markNew(c *peers, all table) {
-	if j.barrier.Persisted() == c.scanned {
+	if j.barrier.Persisted == c.scanned {
 		return
 	}
-	c.scanned = j.barrier.Persisted()
+	c.scanned = j.barrier.Persisted
 	for i := range all {
-		if p := all[i].peer; p != nil && p.streams() && p.stream.Cursor() < j.window(p) {
+		if p := all[i].peer; p != nil && p.streams() && p.stream.Cursor < j.window(p) {
 			c.mark(p)
 		}
 	}
 	for _, p := range c.all {
-		if p.streams() && p.stream.Cursor() < j.window(p) {
+		if p.streams() && p.stream.Cursor < j.window(p) {
 			c.mark(p)
 		}
 	}

@@ -145,7 +145,7 @@ func (c *peers) close(p *peer, code protocol.CloseCode, reason string) {
 	}
 	switch code {
 	case protocol.CloseSlow, protocol.CloseTimeout, protocol.CloseShutdown, protocol.CloseBusy:
-		p.retry = cmp.Or(p.retry, c.ending.Retry(), 1000)
+		p.retry = cmp.Or(p.retry, c.ending.Retry, 1000)
 	}
 	c.message = protocol.Message{Kind: protocol.KindClosing, Code: uint8(code), Text: reason, RetryMS: p.retry}
 	p.out = c.writer.Append(p.out, &c.message)
@@ -297,8 +297,8 @@ func (p *peer) whyGone() string {
 
 // late returns how late a player's commands come. Where packets are lost, they come sooner by datagrams than by the stream.
 func (p *peer) late(now lockstep.Time) lockstep.Time {
-	late := p.link.RTT()/2 + 2*p.link.Jitter()
-	if g := p.datagrams; g != nil && g.Flows(now, p.link.RTT()) {
+	late := p.link.RTT/2 + 2*p.link.Jitter
+	if g := p.datagrams; g != nil && g.Flows(now, p.link.RTT) {
 		late = min(late, g.Lateness())
 	}
 	return late

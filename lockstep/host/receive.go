@@ -77,7 +77,7 @@ func (h *Host) handle(p *peer, m *protocol.Message, within bool) {
 			h.peers.malformed(p, "an ack of a view that was not sent")
 			return
 		}
-		p.stream.Reach(max(p.stream.Tick(), m.Tick))
+		p.stream.Reach(max(p.stream.Tick, m.Tick))
 		if p.view.Due(h.options.AckEvery) {
 			h.peers.mark(p)
 		}
@@ -181,7 +181,7 @@ func (h *Host) command(p *peer, m *protocol.Message, within bool) {
 
 // answer answers a command; known says that it was a repeat.
 func (h *Host) answer(p *peer, r lockstep.Receipt, known bool) {
-	if r.Reason == lockstep.NotSeated && h.lobby.Open() {
+	if r.Reason == lockstep.NotSeated && h.lobby.Open {
 		r.Detail = "the match has not begun"
 	}
 	if !known {
@@ -269,7 +269,7 @@ func (h *Host) ReceiveDatagram(now lockstep.Time, id PeerID, b []byte) {
 		p.datagrams = &datagram.HostEnd{}
 	}
 	lost := p.datagrams.Lost()
-	newest, err := p.datagrams.Receive(h.now, d, p.stream.High())
+	newest, err := p.datagrams.Receive(h.now, d, p.stream.High)
 	h.stats.DatagramsLost += uint64(p.datagrams.Lost() - lost)
 	if err != nil {
 		h.peers.malformed(p, err.Error())
@@ -324,7 +324,7 @@ func (h *Host) datagramCommand(p *peer, c *datagram.Command) bool {
 // datagrams carry wait for the stream. A caller without a path of datagrams never calls it.
 func (h *Host) SendDatagram(id PeerID, dst []byte) []byte {
 	p := h.peers.find(id)
-	if p == nil || p.datagrams == nil || !p.joined() || h.ending.Over() {
+	if p == nil || p.datagrams == nil || !p.joined() || h.ending.Over {
 		return dst
 	}
 	s := datagram.Supply{Records: h.datagrams.records[:0], Period: h.pace.Period(), Redundancy: h.options.Redundancy}
@@ -578,7 +578,7 @@ func (h *Host) greet(p *peer, w *protocol.Welcome) {
 	p.stream.Reach(w.Tick)
 	p.link.Begin(h.now)
 	h.peers.send(p, protocol.Message{Kind: protocol.KindWelcome, Welcome: w})
-	if p.waitVersion = h.pace.Version(); h.pace.Told().Reason != "" {
+	if p.waitVersion = h.pace.Version; h.pace.Told.Reason != "" {
 		p.waitVersion-- // it does not know
 	}
 }

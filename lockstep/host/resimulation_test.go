@@ -70,7 +70,7 @@ func lie(h *Host, seconds int, ids []PeerID) {
 		for i, id := range ids {
 			p := h.peers.find(id)
 			p.link.Heard(h.now) // it answers pings
-			h.Receive(h.now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindAck, Position: p.stream.High(), Tick: t}))
+			h.Receive(h.now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindAck, Position: p.stream.High, Tick: t}))
 			if t == before || t%20 != 0 {
 				continue
 			}

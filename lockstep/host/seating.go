@@ -48,7 +48,7 @@ func (t *seats) leave(now lockstep.Time, p *peer) {
 		return // replaced, or left already
 	}
 	t.lobby.Leave(p.seat)
-	if s.peer = nil; t.ending.Over() {
+	if s.peer = nil; t.ending.Over {
 		return
 	}
 	if p.reason != leftUntold {
@@ -138,7 +138,7 @@ func (t *seats) look(now lockstep.Time) []pace.Seat {
 		s := &t.table[i]
 		x := pace.Seat{Here: s.want == here, Away: s.want == away}
 		if p := s.peer; p != nil {
-			x.Measured, x.Late = p.link.RTT() > 0, p.late(now)
+			x.Measured, x.Late = p.link.RTT > 0, p.late(now)
 			if x.Live = p.state == Live; x.Live {
 				x.Lag = p.stream.Lag(t.log.present(p.reader()))
 			}
@@ -186,7 +186,7 @@ func (t *seats) write() {
 	if !t.changed || t.log.c.Err() != nil {
 		return
 	}
-	if t.lobby.Open() { // who comes and goes there is in no tick
+	if t.lobby.Open { // who comes and goes there is in no tick
 		t.untold = true
 		t.tell()
 		return
@@ -215,7 +215,7 @@ func (t *seats) write() {
 
 // tell notes who has which seat, while no tick is sealed that could tell the peers.
 func (t *seats) tell() {
-	if !t.untold || !t.lobby.Open() && !t.pace.Waiting() && !t.log.c.Paused() {
+	if !t.untold || !t.lobby.Open && !t.pace.Waiting && !t.log.c.Paused() {
 		return
 	}
 	t.untold = false
@@ -261,7 +261,7 @@ func (t *seats) idlest(now lockstep.Time, from string) (found lockstep.Player, o
 	for _, p := range t.crowded(from, t.mostGuests(t.options.GuestSeats)) {
 		s := &t.table[p]
 		idle := !s.played && (s.want == takenOver || t.idle.Ticks(p) >= least)
-		if t.lobby.Open() {
+		if t.lobby.Open {
 			idle = !t.lobby.Ready(p) && now-s.since >= newGuest
 		}
 		if idle && (!ok || t.idle.Ticks(p) >= t.idle.Ticks(found)) {

@@ -22,12 +22,12 @@ func (h *Host) Send(id PeerID, dst []byte, max int) []byte {
 	}
 	begin := len(dst)
 	limit := begin + clampSize(max)
-	calm := len(p.out) > 0 && p.calm == len(p.out) && !h.ending.Over() && p.holds(h.now, h.log.window(p))
+	calm := len(p.out) > 0 && p.calm == len(p.out) && !h.ending.Over && p.holds(h.now, h.log.window(p))
 	if !calm {
 		dst = p.takePrivate(dst)
 	}
 	dst = p.appendWait(dst, &h.peers.writer, h.now, h.pace)
-	if k := p.stream.Keyframe(); k != nil {
+	if k := p.stream.Keyframe; k != nil {
 		to, n, over := p.stream.AppendChunks(dst, &h.peers.writer, limit, h.budget.KeyframeRoom(h.now, &p.tab, len(k.Bytes)))
 		h.budget.TakeKeyframe(h.now, &p.tab, n, len(k.Bytes))
 		h.stats.SyncBytes += uint64(n)
@@ -54,7 +54,7 @@ func (h *Host) Send(id PeerID, dst []byte, max int) []byte {
 
 // holds reports whether the records up to end may wait for the stream, because datagrams carry them.
 func (p *peer) holds(now lockstep.Time, end protocol.Position) bool {
-	return p.state == Live && p.datagrams.Holds(now, p.link.RTT(), p.stream.Cursor(), end)
+	return p.state == Live && p.datagrams.Holds(now, p.link.RTT, p.stream.Cursor, end)
 }
 
 // hold makes what a peer has to get wait for the stream, and returns until when.
@@ -79,14 +79,14 @@ func clampSize(size int) int {
 
 // appendRecords appends the next records of a peer.
 func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
-	at := p.stream.Cursor()
+	at := p.stream.Cursor
 	if !h.ring.Has(at) {
 		h.strike(p)
 		return dst
 	}
 	end := h.log.window(p)
 	if g := p.datagrams; g != nil {
-		if len(dst) == begin && at < end && !h.ending.Over() && p.holds(h.now, end) {
+		if len(dst) == begin && at < end && !h.ending.Over && p.holds(h.now, end) {
 			h.wake.at(p.hold(h.now))
 			return dst
 		}
@@ -107,7 +107,7 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 	if h.c.Broken() {
 		last = h.log.visible(p.reader()) // no other record will be persisted
 	}
-	if h.ending.Over() && at == last && len(dst) <= limit {
+	if h.ending.Over && at == last && len(dst) <= limit {
 		p.sentEnd = true
 		h.peers.closeEnded(p, h.c.Err())
 		dst = p.takePrivate(dst)
@@ -128,7 +128,7 @@ func newViews(g *lockstep.Game, s *lockstep.Settings, o *Options) (*views.Views,
 
 // makeViews makes the views that are due, once all of the match's records are durable.
 func (h *Host) makeViews(now bool) {
-	if h.views == nil || h.log.barrier.Persisted() < h.ring.Next() || h.c.Broken() || !h.views.Begin(h.c.Now(), now || h.ending.Over()) {
+	if h.views == nil || h.log.barrier.Persisted < h.ring.Next() || h.c.Broken() || !h.views.Begin(h.c.Now(), now || h.ending.Over) {
 		return
 	}
 	sim := h.c.Referee().Simulation()
@@ -167,7 +167,7 @@ func (h *Host) appendViews(p *peer, dst []byte, begin, limit int) []byte {
 			dst = append(dst, record.Event(lockstep.Player(i), record.EventPresence, now)...)
 		}
 	}
-	at := max(p.stream.Cursor(), h.ring.First())
+	at := max(p.stream.Cursor, h.ring.First())
 	for end := h.log.visible(p.reader()); at < end; at++ {
 		raw := h.ring.Record(at)
 		if kind := record.KindOf(raw); kind != record.KindNote && kind != record.KindEvent && kind != record.KindEnd {
@@ -183,7 +183,7 @@ func (h *Host) appendViews(p *peer, dst []byte, begin, limit int) []byte {
 	h.stats.Views += uint64(begun)
 	h.stats.ViewBytes += uint64(bytes)
 	seen := h.c.Broken() || at == h.ring.Next() && p.view.Complete(h.c.Now()) // after a failure of the log no view follows
-	if h.ending.Over() && seen && len(dst) <= limit {
+	if h.ending.Over && seen && len(dst) <= limit {
 		p.sentEnd = true
 		h.peers.closeEnded(p, h.c.Err())
 		dst = p.takePrivate(dst)
@@ -198,11 +198,11 @@ func ofState(k protocol.Kind) bool {
 
 // appendWait appends what the match waits for, unless the peer knows it.
 func (p *peer) appendWait(dst []byte, w *protocol.Writer, now lockstep.Time, of *pace.Pace) []byte {
-	if !p.joined() || p.waitVersion == of.Version() {
+	if !p.joined() || p.waitVersion == of.Version {
 		return dst
 	}
-	p.waitVersion = of.Version()
-	told := of.Told()
+	p.waitVersion = of.Version
+	told := of.Told
 	m := protocol.Message{Kind: protocol.KindHeld, Text: told.Reason, UntilMS: milliseconds(told.Until - now)}
 	if told.Reason != "" {
 		m.SinceMS = milliseconds(now - told.Since)
@@ -258,7 +258,7 @@ func (h *Host) startSync(p *peer, why string) {
 	p.witness.Forget()
 	h.log.awaitState(p, true)
 	p.stream.Give(h.keyframeFor(p))
-	h.wake.at(p.stream.Deadline())
+	h.wake.at(p.stream.Deadline)
 	h.peers.mark(p)
 	h.out.event(Event{Kind: PeerSynced, Peer: p.id, Player: p.seat, Text: why})
 }
@@ -291,10 +291,10 @@ func (h *Host) syncTime(p *peer) {
 		}
 		return
 	}
-	k := p.stream.Keyframe()
+	k := p.stream.Keyframe
 	switch {
-	case h.now < p.stream.Deadline():
-		h.wake.at(p.stream.Deadline())
+	case h.now < p.stream.Deadline:
+		h.wake.at(p.stream.Deadline)
 	case p.stream.Confirmed():
 		h.strike(p)
 	case p.stream.Waits():
@@ -318,14 +318,14 @@ func (h *Host) strike(p *peer) {
 
 // ack takes a client's progress.
 func (h *Host) ack(p *peer, m *protocol.Message) {
-	if m.Position > p.stream.High() || m.Tick > h.c.Now() {
+	if m.Position > p.stream.High || m.Tick > h.c.Now() {
 		h.peers.malformed(p, "an ack of what was not sent")
 		return
 	}
 	if p.stream.Outdated(m.Position) {
 		return
 	}
-	if g := p.datagrams; g != nil && g.Ahead(m.Position) && g.Flows(h.now, p.link.RTT()) {
+	if g := p.datagrams; g != nil && g.Ahead(m.Position) && g.Flows(h.now, p.link.RTT) {
 		return // a datagram has said more
 	}
 	p.stream.Ack(h.now, m.Position, m.Tick)
@@ -335,7 +335,7 @@ func (h *Host) ack(p *peer, m *protocol.Message) {
 		h.log.awaitState(p, false)
 		h.out.event(Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
 	}
-	if p.stream.Cursor() < h.log.window(p) {
+	if p.stream.Cursor < h.log.window(p) {
 		h.peers.mark(p)
 	}
 }

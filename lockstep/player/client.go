@@ -80,11 +80,11 @@ func New(g *lockstep.Game, o Options) *Client {
 }
 
 // Err returns why the client has given up, or nil if it has not.
-func (c *Client) Err() error { return c.link.Err() }
+func (c *Client) Err() error { return c.link.Err }
 
 // Simulation returns the confirmed state, for reading, or nil before the first state has arrived.
 func (c *Client) Simulation() *lockstep.Simulation {
-	if f := c.run.Follower(); f != nil {
+	if f := c.run.Follower; f != nil {
 		return f.Simulation()
 	}
 	return nil
@@ -92,7 +92,7 @@ func (c *Client) Simulation() *lockstep.Simulation {
 
 // Header returns the match's header, or nil before the first state has arrived.
 func (c *Client) Header() *lockstep.Header {
-	if f := c.run.Follower(); f != nil {
+	if f := c.run.Follower; f != nil {
 		return f.Header()
 	}
 	return nil
@@ -141,7 +141,7 @@ func (c *Client) Disconnected(now lockstep.Time, err error) {
 	default:
 		c.tell(ConnectFailed{l.Err})
 	}
-	if err := c.link.Err(); err != nil {
+	if err := c.link.Err; err != nil {
 		c.tell(LostForGood{err})
 	} else if !l.Over {
 		c.tell(Retrying{l.Attempt, c.now + l.At - c.clock})
@@ -159,10 +159,10 @@ func (c *Client) Retry() {
 // Held returns why the match stands still or runs slower, as the last event of this type said. That of a silent server ends at the
 // latest when the client hangs up.
 func (c *Client) Held() Held {
-	if !c.line.Stalled() {
+	if !c.line.Stalled {
 		return c.held
 	}
-	silent := c.clock - c.line.Last()
+	silent := c.clock - c.line.Last
 	return Held{Reason: LinkStalled, Since: c.now - silent, Until: c.now + max(0, c.line.SilentAt()-c.clock)}
 }
 
@@ -170,9 +170,9 @@ func (c *Client) Held() Held {
 func (c *Client) patience() lockstep.Time {
 	paused, resumes := c.in.Paused()
 	switch {
-	case c.look != nil && c.link.State() == dialing.Up: // a server sends something at least every ackEvery ticks
-		return max(quiet.Time, 2*c.look.Period()*lockstep.Time(c.ackEvery))
-	case c.link.State() != dialing.Up || c.run.Follower() == nil:
+	case c.look != nil && c.link.State == dialing.Up: // a server sends something at least every ackEvery ticks
+		return max(quiet.Time, 2*c.look.Period*lockstep.Time(c.ackEvery))
+	case c.link.State != dialing.Up || c.run.Follower == nil:
 		return lockstep.Time(1 << 60)
 	case c.held.Reason != "" || paused && !resumes || c.in.From() == 0: // answers to pings come, at least
 		return c.options.PingEvery + quiet.Time
@@ -200,20 +200,20 @@ func (c *Client) Ready() *Ready {
 		c.events = nil
 	}
 	at := c.clock + lockstep.Second
-	switch c.link.State() {
+	switch c.link.State {
 	case dialing.Waiting:
-		at = min(at, c.link.DialAt())
+		at = min(at, c.link.DialAt)
 	case dialing.Greeting, dialing.Up:
 		at = min(at, c.line.SilentAt(), c.line.Due(c.patience()))
-		if c.link.State() == dialing.Up {
+		if c.link.State == dialing.Up {
 			at = min(at, c.measure.pingAt, c.datagrams.Wake(c.clock, c.own.Pending()))
 		}
 	}
-	if c.link.State() == dialing.Up && !c.catchingUp {
+	if c.link.State == dialing.Up && !c.catchingUp {
 		at = min(at, c.answers.Due())
 	}
 	level := int64(c.run.Level(c.in.Tick()))
-	if waiting := c.run.Untimed(); c.link.Err() == nil && (level > 0 || waiting || c.pace.Owed() < c.mostOwed()) {
+	if waiting := c.run.Untimed(); c.link.Err == nil && (level > 0 || waiting || c.pace.Owed < c.mostOwed()) {
 		if c.catchingUp || waiting {
 			r.Next = c.now
 			return r
@@ -229,7 +229,7 @@ func (c *Client) tell(e any) { c.events = append(c.events, e) }
 // fail gives up because of an err that another connection cannot mend.
 func (c *Client) fail(err error) {
 	p := (*lockstep.PanicError)(nil)
-	if c.link.State() == dialing.Up && c.look == nil && c.link.Err() == nil && errors.As(err, &p) {
+	if c.link.State == dialing.Up && c.look == nil && c.link.Err == nil && errors.As(err, &p) {
 		c.out.Panic(p) // before the connection ends, the server is told
 	}
 	if c.link.Fail(c.clock, c.Stage() == StageLive, err) {
@@ -245,9 +245,9 @@ func (c *Client) Advance(now lockstep.Time) {
 	c.tickClock(now)
 	c.timers()
 	c.play()
-	if c.run.Follower() != nil { // a client that catches up has no time to compute ticks again
+	if c.run.Follower != nil { // a client that catches up has no time to compute ticks again
 		want, known := c.run.Agreed(c.answers.Last())
-		free := c.link.State() == dialing.Up && !c.catchingUp
+		free := c.link.State == dialing.Up && !c.catchingUp
 		if o, news := c.answers.Advance(c.clock, c.pace.Full(), free, want, known); news {
 			c.tell(Resimulated(o))
 		}
@@ -266,8 +266,8 @@ func (c *Client) timers() {
 		c.hangUp(ErrSilent)
 		return
 	}
-	up := c.link.State() == dialing.Up
-	if !up && c.clock-c.link.Opened() >= stream.Patience || up && c.in.Stalled(c.clock) && (c.look == nil || c.Stage() == StageSyncing) {
+	up := c.link.State == dialing.Up
+	if !up && c.clock-c.link.Opened >= stream.Patience || up && c.in.Stalled(c.clock) && (c.look == nil || c.Stage() == StageSyncing) {
 		c.hangUp(ErrNoSync)
 		return
 	}
@@ -302,7 +302,7 @@ func (s Stage) String() string { return stageTexts[s] }
 
 // Stage returns the state of the client.
 func (c *Client) Stage() Stage {
-	switch c.link.State() {
+	switch c.link.State {
 	case dialing.Waiting:
 		return StageWaiting
 	case dialing.Dialing:
@@ -312,13 +312,13 @@ func (c *Client) Stage() Stage {
 	case dialing.Closing:
 		return StageClosing
 	case dialing.Over:
-		if c.over && c.link.Err() == nil && (c.run.Level(c.in.Tick()) > 0 || c.run.Waiting() > 0) {
+		if c.over && c.link.Err == nil && (c.run.Level(c.in.Tick()) > 0 || c.run.Waiting() > 0) {
 			return StageDraining
 		}
 		return StageDone
 	}
 	switch {
-	case c.look != nil && !c.look.Looks(), c.look == nil && (c.run.Follower() == nil || c.in.From() == 0): // nothing of the match on this connection
+	case c.look != nil && !c.look.Looks(), c.look == nil && (c.run.Follower == nil || c.in.From() == 0): // nothing of the match on this connection
 		return StageSyncing
 	case c.catchingUp:
 		return StageCatchingUp

@@ -64,7 +64,7 @@ func (m *measure) advance(now lockstep.Time) {
 
 // came tells the pace of the ticks that have come after a tick, and counts the late ones, unless the client catches up.
 func (m *measure) came(now lockstep.Time, before lockstep.Tick, in *stream.Stream, pace *playout.Playout, catchingUp bool) {
-	if !in.Streaming() || in.Tick() <= before {
+	if !in.Streaming || in.Tick() <= before {
 		return
 	}
 	paused, _ := in.Paused()

@@ -59,11 +59,11 @@ func (c *Client) receive(b []byte) error {
 
 // record takes the record that b begins with.
 func (c *Client) record(b []byte) (rest []byte, err error) {
-	if c.link.State() != dialing.Up || !c.in.Streaming() {
+	if c.link.State != dialing.Up || !c.in.Streaming {
 		return b, fmt.Errorf("lockstep: client: %w: a record before the state", record.ErrOutOfPlace)
 	}
 	if c.datagrams.Early() {
-		size, err := c.datagrams.Repeated(c.in.Position(), b)
+		size, err := c.datagrams.Repeated(c.in.Position, b)
 		if err != nil {
 			c.in.Break() // it cannot go on
 			return b, err
@@ -73,14 +73,14 @@ func (c *Client) record(b []byte) (rest []byte, err error) {
 		return rest, err
 	}
 	if c.datagrams != nil {
-		err = c.takeEarly(c.datagrams.Waiting(c.in.Position()))
+		err = c.takeEarly(c.datagrams.Waiting(c.in.Position))
 	}
 	return rest, err
 }
 
 // take takes the next record of the stream, with which b begins.
 func (c *Client) take(b []byte) (rest []byte, err error) {
-	at := c.in.Position()
+	at := c.in.Position
 	r, rest, err := c.in.Take(b)
 	if err != nil {
 		return b, err
@@ -90,10 +90,10 @@ func (c *Client) take(b []byte) (rest []byte, err error) {
 		c.datagrams.Took(at, raw)
 	}
 	c.serverTick = max(c.serverTick, c.in.Tick())
-	c.pace.Arriving(c.in.Speed())
+	c.pace.Arriving(c.in.Speed)
 	c.out.Arrived()
 	c.over = c.over || r.Kind == record.KindEnd
-	if c.in.Dropping() {
+	if c.in.Dropping {
 		return rest, nil
 	}
 	var late error // a state is shorter
@@ -113,7 +113,7 @@ func (c *Client) take(b []byte) (rest []byte, err error) {
 }
 
 func (c *Client) dispatch(m *protocol.Message) error {
-	if c.link.State() == dialing.Greeting {
+	if c.link.State == dialing.Greeting {
 		switch m.Kind {
 		case protocol.KindWelcome, protocol.KindError, protocol.KindClosing, protocol.KindPing:
 		default:
@@ -136,7 +136,7 @@ func (c *Client) dispatch(m *protocol.Message) error {
 	case protocol.KindCommandAccepted, protocol.KindCommandRejected:
 		c.answered(m)
 	case protocol.KindStateRequest:
-		if f := c.run.Follower(); f != nil {
+		if f := c.run.Follower; f != nil {
 			var b []byte
 			if m := f.Moment(m.Tick); m != nil {
 				b = m.State
@@ -176,7 +176,7 @@ func (c *Client) dispatch(m *protocol.Message) error {
 }
 
 func (c *Client) welcome(w *protocol.Welcome) error {
-	if c.link.State() != dialing.Greeting {
+	if c.link.State != dialing.Greeting {
 		return fmt.Errorf("lockstep: client: %w: a second welcome", record.ErrOutOfPlace)
 	}
 	if ok, at := c.in.Resumes(w.Position); w.Resumed && !ok {
@@ -195,7 +195,7 @@ func (c *Client) welcome(w *protocol.Welcome) error {
 	c.measure.begin(c.clock)
 	c.catchingUp, c.progressed = !w.Resumed, 0
 	c.in.Begin(c.clock, w)
-	c.pace.Arriving(c.in.Speed())
+	c.pace.Arriving(c.in.Speed)
 	if c.out.Take(outbox.Ready); c.wantReady {
 		c.out.Want(outbox.Ready)
 	}
@@ -244,7 +244,7 @@ func (c *Client) serverError(m *protocol.Message) {
 	}
 	switch e.Code {
 	case protocol.ErrorRefused:
-		if c.session != (protocol.SessionToken{}) && c.link.State() == dialing.Greeting {
+		if c.session != (protocol.SessionToken{}) && c.link.State == dialing.Greeting {
 			c.session = protocol.SessionToken{} // it was used up; the token may still be good
 			c.hangUp(err)
 			return
@@ -260,7 +260,7 @@ func (c *Client) closing(m *protocol.Message) {
 	c.tell(e)
 	err := fmt.Errorf("%w: %v: %s", ErrClosed, e.Code, m.Text)
 	switch {
-	case c.link.Leaving() || c.over || e.Code == protocol.CloseLeft:
+	case c.link.Leaving || c.over || e.Code == protocol.CloseLeft:
 		c.link.Left()
 	case e.Code == protocol.CloseEnded:
 		c.over = true // the record that says so did not come
@@ -428,7 +428,7 @@ func (c *Client) viewed(m *protocol.Message) error {
 		if c.look.Blind() {
 			dec := record.DecoderAt(c.Tick())
 			h := &lockstep.Header{Settings: lockstep.Settings{Players: m.Players}}
-			if err := c.roster.adopt(&dec, c.look.Notes(), h); err != nil {
+			if err := c.roster.adopt(&dec, c.look.Notes, h); err != nil {
 				return err
 			}
 		}
@@ -456,7 +456,7 @@ func (c *Client) viewed(m *protocol.Message) error {
 
 // SessionToken returns the secret with which the server knows whose datagrams arrive, and false while the client has none.
 func (c *Client) SessionToken() (protocol.SessionToken, bool) {
-	return c.session, c.link.State() == dialing.Up && c.look == nil && c.session != protocol.SessionToken{}
+	return c.session, c.link.State == dialing.Up && c.look == nil && c.session != protocol.SessionToken{}
 }
 
 // Shown returns the subprotocols that the next WebSocket should offer besides the server's own one, see [protocol.Shown].
@@ -465,11 +465,11 @@ func (c *Client) Shown() []string { return protocol.Shown(c.options.Token, c.ses
 // SendDatagram appends the next datagram for the server, or nothing. The caller sends each, before it calls Send: commands that
 // datagrams carry wait for the stream. A caller without a path of datagrams never calls it.
 func (c *Client) SendDatagram(dst []byte) []byte {
-	if c.link.State() != dialing.Up || c.look != nil {
+	if c.link.State != dialing.Up || c.look != nil {
 		return dst
 	}
 	if c.datagrams == nil {
-		c.datagrams = datagram.NewPlayerEnd(c.in.Position())
+		c.datagrams = datagram.NewPlayerEnd(c.in.Position)
 	}
 	before := len(dst)
 	dst = c.datagrams.Send(dst, c.clock, &datagram.Demand{Position: c.in.From(), Tick: c.Tick(), Commands: c.own.Pending()})
@@ -481,7 +481,7 @@ func (c *Client) SendDatagram(dst []byte) []byte {
 // up because of it.
 func (c *Client) ReceiveDatagram(now lockstep.Time, b []byte) error {
 	c.tickClock(now)
-	if c.link.State() != dialing.Up || c.datagrams == nil {
+	if c.link.State != dialing.Up || c.datagrams == nil {
 		return nil
 	}
 	c.measure.bytesIn += uint64(len(b))
@@ -507,10 +507,10 @@ func (c *Client) receiveDatagram(b []byte) error {
 		c.answered(&c.message)
 	}
 	for i := range d.Records {
-		if !c.in.Streaming() {
+		if !c.in.Streaming {
 			return nil
 		}
-		next, err := c.datagrams.Offer(&d.Records[i], c.in.Position())
+		next, err := c.datagrams.Offer(&d.Records[i], c.in.Position)
 		if next && err == nil {
 			err = c.takeEarly(d.Records[i].Bytes)
 		}
@@ -524,7 +524,7 @@ func (c *Client) receiveDatagram(b []byte) error {
 
 // takeEarly takes the next record before the stream brings it, or nil, and those that have waited for the one before.
 func (c *Client) takeEarly(b []byte) error {
-	for ; b != nil; b = c.datagrams.Waiting(c.in.Position()) {
+	for ; b != nil; b = c.datagrams.Waiting(c.in.Position) {
 		rest, err := c.take(b)
 		if err == nil && len(rest) > 0 {
 			err = fmt.Errorf("lockstep: client: %w: %d bytes behind a record in a datagram", record.ErrMalformed, len(rest))
@@ -539,7 +539,7 @@ func (c *Client) takeEarly(b []byte) error {
 
 // materialOf copies what is needed to compute the ticks from+1 to last again, and returns nil if it is not kept.
 func materialOf(g *lockstep.Game, r *follow.Run, from, last lockstep.Tick) *answers.Material {
-	f := r.Follower()
+	f := r.Follower
 	if f == nil || f.Tick() < last || last-from > answers.MaxTicks {
 		return nil
 	}

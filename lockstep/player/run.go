@@ -17,7 +17,7 @@ func (c *Client) Tick() lockstep.Tick {
 	if c.look != nil {
 		return c.look.Tick()
 	}
-	if f := c.run.Follower(); f != nil {
+	if f := c.run.Follower; f != nil {
 		return f.Tick()
 	}
 	return 0
@@ -25,8 +25,8 @@ func (c *Client) Tick() lockstep.Tick {
 
 // play runs the ticks that are due, and shows what follows from them.
 func (c *Client) play() {
-	f := c.run.Follower()
-	if f == nil || c.link.Err() != nil {
+	f := c.run.Follower
+	if f == nil || c.link.Err != nil {
 		return
 	}
 	level := int64(c.run.Level(c.in.Tick()))
@@ -51,7 +51,7 @@ func (c *Client) play() {
 	c.report()
 	path, _ := c.path()
 	n := c.predict.Advance(c.clock, &c.own, &predict.Input{
-		Game: c.game, Confirmed: f.Simulation(), Owed: lockstep.Tick(c.pace.Owed()), Seat: c.seat,
+		Game: c.game, Confirmed: f.Simulation(), Owed: lockstep.Tick(c.pace.Owed), Seat: c.seat,
 		Late: c.catchingUp, Watches: c.role == protocol.Spectator, Path: path,
 	})
 	c.smooth.rollbacks += n.Rollbacks
@@ -60,7 +60,7 @@ func (c *Client) play() {
 	case c.options.Pacing.AsTheyCome:
 	case !c.runs():
 		c.smooth.stood = 0
-	case c.catchingUp && ran == 0 || !c.catchingUp && c.predict.Stands():
+	case c.catchingUp && ran == 0 || !c.catchingUp && c.predict.Stands:
 		c.smooth.pass(elapsed, elapsed)
 	default:
 		c.smooth.pass(elapsed, still)
@@ -72,18 +72,18 @@ func (c *Client) path() (w predict.Path, expects bool) {
 	w = predict.Path{
 		Tick:       c.pace.Tick(),
 		Ahead:      c.pace.Behind(int64(c.run.Level(c.in.Tick()))) + c.measure.roundTrip,
-		InputDelay: c.in.InputDelay(),
+		InputDelay: c.in.InputDelay,
 	}
-	return w, c.link.State() == dialing.Up && c.runs() && c.pace.Steady()
+	return w, c.link.State == dialing.Up && c.runs() && c.pace.Steady()
 }
 
 // mostOwed returns over how many ticks that are late the prediction goes on.
 func (c *Client) mostOwed() int64 {
 	switch {
-	case c.options.PredictLate == 0 || c.options.Pacing.AsTheyCome || c.catchingUp || c.run.Follower() == nil || c.predict.Failed() || c.run.Level(c.in.Tick()) > 0:
+	case c.options.PredictLate == 0 || c.options.Pacing.AsTheyCome || c.catchingUp || c.run.Follower == nil || c.predict.Failed || c.run.Level(c.in.Tick()) > 0:
 		return 0
 	case !c.runs() || !c.pace.Steady():
-		return c.pace.Owed() // nobody knows when the next tick is due
+		return c.pace.Owed // nobody knows when the next tick is due
 	}
 	return int64(c.predict.MostOwed())
 }
@@ -93,7 +93,7 @@ func (c *Client) mostOwed() int64 {
 func (c *Client) SetPredict(ticks lockstep.Tick) { c.predict.SetMost(ticks) }
 
 // MostPredicted returns how many ticks the client predicts at most, see SetPredict.
-func (c *Client) MostPredicted() lockstep.Tick { return c.predict.Most() }
+func (c *Client) MostPredicted() lockstep.Tick { return c.predict.Most }
 
 // Predicted returns the predicted state, for reading, or nil if there is none. It is valid until the next call of the
 // client.
@@ -103,12 +103,12 @@ func (c *Client) Predicted() *lockstep.Simulation { return c.predict.Current() }
 func (c *Client) runs() bool {
 	held := c.held.Reason != "" && c.held.Reason != protocol.HeldSlower
 	paused, _ := c.in.Paused()
-	return !held && !paused && !c.over && c.link.Err() == nil
+	return !held && !paused && !c.over && c.link.Err == nil
 }
 
 // report makes the events of catching up.
 func (c *Client) report() {
-	if !c.catchingUp || c.in.From() == 0 || c.link.State() != dialing.Up {
+	if !c.catchingUp || c.in.From() == 0 || c.link.State != dialing.Up {
 		return
 	}
 	t := c.Tick()
@@ -181,7 +181,7 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 		}
 	}
 	c.roster.ticked()
-	if c.predict.Confirm(c.Simulation(), c.own.Confirm(f, c.seat, c.predict.Due())) {
+	if c.predict.Confirm(c.Simulation(), c.own.Confirm(f, c.seat, c.predict.Due)) {
 		c.smooth.corrections++
 	}
 	if c.in.From() > 0 { // see answered
@@ -196,13 +196,13 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 
 // Interpolation returns the states to draw, and false before the first state has arrived.
 func (c *Client) Interpolation() (Interpolation, bool) {
-	f := c.run.Follower()
+	f := c.run.Follower
 	if f == nil {
 		return Interpolation{}, false
 	}
-	v := Interpolation{Previous: c.run.Previous(), Current: f.Simulation(), Fraction: Fraction(c.pace.Fraction())}
+	v := Interpolation{Previous: c.run.Previous, Current: f.Simulation(), Fraction: Fraction(c.pace.Fraction())}
 	if s := c.predict.Current(); s != nil {
-		v.Previous, v.Current, v.Predicted = c.predict.Previous(), s, true
+		v.Previous, v.Current, v.Predicted = c.predict.Previous, s, true
 	}
 	if v.Previous == nil || v.Previous.Tick() == v.Current.Tick() {
 		v.Previous = v.Current

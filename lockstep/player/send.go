@@ -16,7 +16,7 @@ import (
 // Submit queues a command, given as a pointer to its registered type, and returns its sequence. Its answer is a
 // [lockstep.Receipt] among the events. The client sends it on each new connection until it is answered; it runs once.
 func (c *Client) Submit(value any) (lockstep.Sequence, error) {
-	if !c.welcomed || c.role == protocol.Spectator || c.link.State() == dialing.Over || c.link.Err() != nil || c.link.Leaving() || c.over {
+	if !c.welcomed || c.role == protocol.Spectator || c.link.State == dialing.Over || c.link.Err != nil || c.link.Leaving || c.over {
 		return 0, ErrNotPlaying
 	}
 	kind, payload, err := c.payloads.Encode(value)
@@ -34,7 +34,7 @@ func (c *Client) Submit(value any) (lockstep.Sequence, error) {
 
 // Chat queues a line of text for people, of at most [record.MaxNote] bytes.
 func (c *Client) Chat(text string) error {
-	if c.link.State() != dialing.Up {
+	if c.link.State != dialing.Up {
 		return ErrNotPlaying
 	}
 	if !c.out.Chat(pack.Clip(text, record.MaxNote)) {
@@ -49,7 +49,7 @@ func (c *Client) Leave(reason string) {
 	if c.over {
 		c.run.Discard()
 	}
-	if c.link.Leaving() || c.link.State() == dialing.Over {
+	if c.link.Leaving || c.link.State == dialing.Over {
 		return
 	}
 	c.out.Reason(pack.Clip(reason, record.MaxNote))
@@ -73,14 +73,14 @@ func (c *Client) Corrupt(path string) error {
 		return fmt.Errorf("lockstep: client: corrupt: got the path %q, want that of a number, a bool or a text that is not empty", path)
 	}
 	c.predict.Refuse()
-	return c.run.Follower().Restore(b)
+	return c.run.Follower.Restore(b)
 }
 
 // Send appends the next message of the connection, and nothing if there is none. The returned bytes count as sent.
 func (c *Client) Send(dst []byte) []byte {
 	n, m := len(dst), &c.message // scratch
 	switch {
-	case c.link.State() == dialing.Greeting && c.out.Take(outbox.Auth):
+	case c.link.State == dialing.Greeting && c.out.Take(outbox.Auth):
 		var a *protocol.Auth
 		if c.look != nil {
 			a = protocol.NewViewerAuth(c.game)
@@ -90,9 +90,9 @@ func (c *Client) Send(dst []byte) []byte {
 		}
 		a.Token, a.Session = c.options.Token, c.session
 		dst = c.out.Append(dst, &protocol.Message{Kind: protocol.KindAuth, Auth: a})
-	case c.link.State() == dialing.Closing && c.out.Panicked():
+	case c.link.State == dialing.Closing && c.out.Panicked():
 		dst = c.out.Last(dst, false)
-	case c.link.State() == dialing.Up, c.link.State() == dialing.Closing && c.out.Wants(outbox.Leave):
+	case c.link.State == dialing.Up, c.link.State == dialing.Closing && c.out.Wants(outbox.Leave):
 		var ping uint64
 		if c.out.Wants(outbox.Ping) {
 			ping = c.measure.ping(c.clock)
@@ -104,11 +104,11 @@ func (c *Client) Send(dst []byte) []byte {
 		dst = c.out.Small(dst, &outbox.Progress{
 			Now: c.clock, Tick: c.Tick(), Position: c.in.From(), Full: c.run.Waiting() > c.options.MaxBacklog, Every: c.ackEvery,
 		}, ping, c.wantReady, other)
-		if f := c.run.Follower(); f != nil && c.in.From() > 0 { // otherwise a state is on its way, perhaps because a crash took the reported ticks back
+		if f := c.run.Follower; f != nil && c.in.From() > 0 { // otherwise a state is on its way, perhaps because a crash took the reported ticks back
 			dst = c.out.Reports(dst, n, f, c.serverTick)
 		}
 		pending := c.own.Pending()
-		if c.link.State() == dialing.Up {
+		if c.link.State == dialing.Up {
 			pending = c.datagrams.Unheld(c.clock, c.measure.roundTrip, pending)
 		}
 		dst = c.out.Commands(dst, n, pending)

@@ -53,7 +53,7 @@ type Status struct {
 func (c *Client) Status() Status {
 	s := Status{
 		Stage: c.Stage(), Seat: c.seat, Role: c.role,
-		Tick: c.Tick(), ServerTick: c.serverTick, InputDelay: c.in.InputDelay(), Backlog: c.run.Level(c.in.Tick()), Speed: c.pace.Speed(),
+		Tick: c.Tick(), ServerTick: c.serverTick, InputDelay: c.in.InputDelay, Backlog: c.run.Level(c.in.Tick()), Speed: c.pace.Speed,
 		RoundTrip: c.measure.roundTrip, Jitter: c.pace.Jitter(), RenderDelay: c.pace.Delay(),
 		Unanswered: c.own.Len(),
 		Watched:    c.smooth.watched, Stalls: c.smooth.stalls, Corrections: c.smooth.corrections, Rollbacks: c.smooth.rollbacks,
@@ -66,7 +66,7 @@ func (c *Client) Status() Status {
 		s.Predicted = p.Tick()
 	}
 	if g := c.datagrams; g != nil {
-		s.Datagrams = c.link.State() == dialing.Up && g.Alive(c.clock)
+		s.Datagrams = c.link.State == dialing.Up && g.Alive(c.clock)
 		s.LossIn, s.LossOut = g.LossIn(), g.Loss()
 	}
 	return s

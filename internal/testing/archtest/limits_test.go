@@ -29,8 +29,8 @@ var limitName = regexp.MustCompile("`([a-z]+\\.[A-Za-z]\\w*)`")
 var limitPages = []string{"docs/limits.md", "docs/threat-model.md"}
 
 // limitFindings compares the rows of pages with the code. The constants of every
-// file limits.go that no page names, and the rates of every Rates, need a row. A limit
-// in a table of a specification stands in no other.
+// file limits.go, and the rates of every Rates, need a row; in a file that a page names as
+// a whole they need a comment. A limit in a table of a specification stands in no other.
 func (t *tree) limitFindings(pages map[string]string) []finding {
 	var found []finding
 	told := map[string]string{}
@@ -67,10 +67,16 @@ func (t *tree) limitFindings(pages map[string]string) []finding {
 	all := strings.Join(slices.Collect(maps.Values(pages)), "")
 	for _, p := range t.pkgs {
 		for _, f := range p.files {
-			if path.Base(f.name) != "limits.go" || strings.Contains(all, "`"+f.name+"`") {
+			if path.Base(f.name) != "limits.go" {
 				continue
 			}
 			for _, s := range constants(f.ast) {
+				if strings.Contains(all, "`"+f.name+"`") {
+					if s.Comment == nil && s.Doc == nil {
+						found = append(found, finding{p.path, 0, "limits", s.Names[0].Name + ": " + f.name + " has no comment that says what it bounds"})
+					}
+					continue
+				}
 				if name := f.ast.Name.Name + "." + s.Names[0].Name; told[name] == "" {
 					found = append(found, finding{f.name, t.line(s.Pos()), "limits", name + " is in no table of limits"})
 				}
@@ -144,26 +150,28 @@ func (t *tree) fields(p *pkg, typ string) []string {
 	return nil
 }
 
-// defaultOf returns the default of a field: or(&o.Field, value), or cmp.Or(o.Field, value).
+// defaultOf returns the default of a field: or(&o.Field, value), cmp.Or(o.Field, value), or option(_, _, &o.Field, value, low, high).
 func (p *pkg) defaultOf(field string) (value ast.Expr) {
 	for _, f := range p.files {
 		ast.Inspect(f.ast, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
-			if !ok || f.test || len(call.Args) != 2 {
-				return true
+			args := []ast.Expr(nil)
+			if ok && !f.test {
+				args = call.Args
 			}
-			to := call.Args[0]
-			switch types.ExprString(call.Fun) {
-			case "or":
-				if a, ok := to.(*ast.UnaryExpr); ok {
-					to = a.X
-				}
-			case "cmp.Or":
+			switch {
+			case len(args) == 2 && (types.ExprString(call.Fun) == "or" || types.ExprString(call.Fun) == "cmp.Or"):
+			case len(args) == 6 && types.ExprString(call.Fun) == "option":
+				args = args[2:4]
 			default:
 				return true
 			}
-			if s, ok := to.(*ast.SelectorExpr); ok && s.Sel.Name == field {
-				value = call.Args[1]
+			to := args[0]
+			if a, ok := to.(*ast.UnaryExpr); ok {
+				to = a.X
+			}
+			if s, ok := to.(*ast.SelectorExpr); ok && s.Sel.Name == field && types.ExprString(args[1]) != "0" {
+				value = args[1]
 			}
 			return true
 		})
@@ -308,7 +316,7 @@ func TestLimitsControl(t *testing.T) {
 	tr := treeOf(t, map[string]string{
 		"a/limits.go": "package a\nconst (\n\tright = 8 << 20\n\twrong = right - 1<<20\n\tuntold = 3\n\tspecified = 4\n\ttwice = 5\n)\n",
 		"b/b.go":      "package b\nconst Max = 3 * (1000 + 1)\n",
-		"d/limits.go": "package d\nconst told = 1\n",
+		"d/limits.go": "package d\nconst told = 1 // bytes\nconst bare = 1\n",
 		"c/c.go": `package c
 const Second = 1000 * 1000
 type Options struct { Size, Free int }
@@ -344,5 +352,6 @@ func (o *Options) complete(r *Rates) {
 		"docs/spec/c.md:0: limits: a.maxGone is in no table of limits",
 		"a/limits.go:5: limits: a.untold is in no table of limits",
 		"c:0: limits: c.Rates.Untold is in no table of budgets",
+		"d:0: limits: bare: d/limits.go has no comment that says what it bounds",
 	)
 }

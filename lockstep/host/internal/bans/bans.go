@@ -113,7 +113,7 @@ func (b *Ban) Text(now lockstep.Time) string {
 // A Table has the bans of a match. The zero Table is empty.
 type Table struct {
 	bans    []Ban
-	changes uint64
+	Changes uint64
 }
 
 // List returns the bans in force, oldest first.
@@ -147,14 +147,14 @@ func (t *Table) add(now lockstep.Time, b Ban, most int) error {
 	b.Subject, b.Name, b.Address, b.Reason, b.Guests = strings.Clone(b.Subject), strings.Clone(b.Name), strings.Clone(b.Address), strings.Clone(pack.Clip(b.Reason, maxReason)), strings.Clone(b.Guests)
 	if i := t.find(&b); i >= 0 {
 		t.bans[i] = b
-		t.changes++
+		t.Changes++
 		return nil
 	}
 	if t.expire(now); len(t.bans) >= most {
 		return fmt.Errorf("%w: %d others hold", Err, len(t.bans))
 	}
 	t.bans = append(t.bans, b)
-	t.changes++
+	t.Changes++
 	return nil
 }
 
@@ -174,7 +174,7 @@ func (t *Table) Remove(now lockstep.Time, b Ban) bool {
 	i := t.find(&b)
 	if i >= 0 {
 		t.bans = slices.Delete(t.bans, i, i+1)
-		t.changes++
+		t.Changes++
 	}
 	return i >= 0
 }
@@ -191,9 +191,6 @@ func (t *Table) Of(now lockstep.Time, p Person, seated bool) *Ban {
 	}
 	return nil
 }
-
-// Changes counts how often a ban was added, or removed before its time.
-func (t *Table) Changes() uint64 { return t.changes }
 
 // Memory returns the memory of the table, in bytes.
 func (t *Table) Memory() int {

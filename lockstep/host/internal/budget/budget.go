@@ -105,7 +105,7 @@ type Limits struct {
 func (r *Limits) Check() error {
 	for i, rate := range append(r.Of[:], r.Notes) {
 		if !rate.Valid() {
-			return fmt.Errorf("rate %d: got %+v", i, rate)
+			return fmt.Errorf("lockstep: host: rate %d: got %+v", i, rate)
 		}
 	}
 	return nil

@@ -317,7 +317,7 @@ type Witness struct {
 
 	claims   []claim
 	reported lockstep.Tick // the latest claim
-	agreed   lockstep.Tick // the latest tick at which it agreed
+	Agreed   lockstep.Tick // the latest tick at which it agreed
 }
 
 // A claim is a checksum that a spectator has reported. Its tick may have no verdict yet, or one that no player has
@@ -415,17 +415,14 @@ func (w *Witness) Compare(k coordinator.Check, confirmed bool) Comparison {
 		w.Forget()
 		return Differs
 	case known:
-		w.agreed = c.tick
+		w.Agreed = c.tick
 	}
 	w.claims = w.claims[:copy(w.claims, w.claims[1:])]
 	return Agrees
 }
 
-// Agreed returns the latest tick at which the spectator agreed; 0 for none.
-func (w *Witness) Agreed() lockstep.Tick { return w.agreed }
-
 // Forget forgets the claims, because the spectator begins anew with a keyframe.
 func (w *Witness) Forget() { w.claims = w.claims[:0] }
 
 // Distrust forgets an agreement after right, the last tick at which the referee was right.
-func (w *Witness) Distrust(right lockstep.Tick) { w.agreed = min(w.agreed, right) }
+func (w *Witness) Distrust(right lockstep.Tick) { w.Agreed = min(w.Agreed, right) }

@@ -35,7 +35,7 @@ type Link struct {
 	pinged bool          // a ping is unanswered
 	nonce  uint64        // of the latest ping
 
-	rtt, jitter  lockstep.Time
+	RTT, Jitter  lockstep.Time
 	measurements int
 }
 
@@ -84,24 +84,18 @@ func (l *Link) Forgive(now, late lockstep.Time) {
 	l.pinged = false // the round trip would include the stall
 }
 
-// RTT returns the smoothed round trip, or 0.
-func (l *Link) RTT() lockstep.Time { return l.rtt }
-
-// Jitter returns the mean deviation of the round trip.
-func (l *Link) Jitter() lockstep.Time { return l.jitter }
-
 // early are the measurements in which a client may be busy with its start.
 const early = 2
 
 // measured updates the round trip with a measurement.
 func (l *Link) measured(rtt lockstep.Time) {
 	if l.measurements++; l.measurements <= early {
-		if l.rtt == 0 || rtt < l.rtt {
-			l.rtt, l.jitter = max(rtt, 1), rtt/2
+		if l.RTT == 0 || rtt < l.RTT {
+			l.RTT, l.Jitter = max(rtt, 1), rtt/2
 		}
 		return
 	}
-	off := rtt - l.rtt
-	l.jitter += (max(off, -off) - l.jitter) / 4
-	l.rtt = max(l.rtt+off/8, 1)
+	off := rtt - l.RTT
+	l.Jitter += (max(off, -off) - l.Jitter) / 4
+	l.RTT = max(l.RTT+off/8, 1)
 }

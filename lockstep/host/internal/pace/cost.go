@@ -225,7 +225,7 @@ func (p *Pace) Hold(now lockstep.Time, w Wait) bool {
 		return false
 	}
 	if w.Reason != p.held.Reason {
-		p.waiting, p.waitingAt = w.Reason != "", now // a WaitPolicy charges no player for the time of a hold
+		p.Waiting, p.waitingAt = w.Reason != "", now // a WaitPolicy charges no player for the time of a hold
 	}
 	w.Players = slices.Clone(w.Players)
 	p.held = w
@@ -238,12 +238,6 @@ func (p *Pace) Held() string { return p.held.Reason }
 // Pause says who has paused the match.
 func (p *Pace) Pause(player lockstep.Player) { p.pauser = []lockstep.Player{player} }
 
-// Told returns why the match stands still or runs slower, as the peers know it.
-func (p *Pace) Told() Wait { return p.told }
-
-// Version returns how often Told has changed.
-func (p *Pace) Version() uint64 { return p.version }
-
 // wait returns why the match stands still or runs slower now.
 func (p *Pace) wait(s *Situation) Wait {
 	switch {
@@ -255,7 +249,7 @@ func (p *Pace) wait(s *Situation) Wait {
 		return Wait{Reason: protocol.HeldPaused, Players: p.pauser}
 	case s.Lobby.Reason != "":
 		return s.Lobby
-	case p.waiting:
+	case p.Waiting:
 		return Wait{Reason: protocol.HeldForSlow, Players: p.slow, Until: p.until}
 	case p.percent < 100:
 		return Wait{Reason: protocol.HeldSlower, Players: p.slowed()}
@@ -277,7 +271,7 @@ func (p *Pace) slowed() (players []lockstep.Player) {
 // time, or Never.
 func (p *Pace) Tell(now lockstep.Time, s Situation) (changed bool, again lockstep.Time) {
 	w := p.wait(&s)
-	if w.Reason == "" && p.present.Reason == "" && p.told.Reason == "" {
+	if w.Reason == "" && p.present.Reason == "" && p.Told.Reason == "" {
 		return false, Never // as nearly always
 	}
 	w.Since = p.present.Since
@@ -285,12 +279,12 @@ func (p *Pace) Tell(now lockstep.Time, s Situation) (changed bool, again lockste
 		w.Since = now
 	}
 	p.present = w
-	if w.Reason == p.told.Reason && sameEnd(w.Until, p.told.Until) && slices.Equal(w.Players, p.told.Players) {
+	if w.Reason == p.Told.Reason && sameEnd(w.Until, p.Told.Until) && slices.Equal(w.Players, p.Told.Players) {
 		return false, Never
 	}
 	if w.Reason == protocol.HeldForSlow || w.Reason == protocol.HeldSlower {
 		at := w.Since + tellAfter
-		if p.told.Reason == w.Reason {
+		if p.Told.Reason == w.Reason {
 			at = p.toldAt + tellAfter
 		}
 		if now < at {
@@ -298,8 +292,8 @@ func (p *Pace) Tell(now lockstep.Time, s Situation) (changed bool, again lockste
 		}
 	}
 	w.Players = slices.Clone(w.Players)
-	p.told, p.toldAt = w, now
-	p.version++
+	p.Told, p.toldAt = w, now
+	p.Version++
 	return true, Never
 }
 

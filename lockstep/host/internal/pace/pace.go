@@ -37,7 +37,7 @@
 //
 // A second of waiting costs a second, a second at 90 % of the speed a tenth of one, and so does a second with 100 ms more input delay
 // than more than half of the accounts need. All players lose this time together, so the match loses the largest of what the
-// accounts are granted ([Payers.Grant]), within what all players together are granted ([Payers.GrantAll]). The match neither waits for
+// accounts are granted ([budget.Ledger.Grant]), within what all players together are granted ([budget.Ledger.GrantAll]). The match neither waits for
 // nor follows the players of an account that cannot pay. A player who is alone pays nothing.
 //
 // [Pace.Costs] returns the players of whom the host tells everybody that they cost time: once it is a second, the same text at most
@@ -109,20 +109,6 @@ type Seat struct {
 	Late     lockstep.Time // how long after the host's present the player's commands come
 }
 
-// Payers are the accounts that pay for match time.
-type Payers interface {
-	// Wait counts that the match has waited for an account for another dt, once at each time. It returns for how long it has waited in
-	// the present minute, and how much more it may.
-	Wait(now lockstep.Time, account budget.ID, dt lockstep.Time) (waited, patience lockstep.Time)
-
-	// Grant charges match time for an interval to an account. It returns the granted part, what the account has used in all, and
-	// whether its share is spent.
-	Grant(now lockstep.Time, account budget.ID, asks, interval lockstep.Time) (granted, used lockstep.Time, spent bool)
-
-	// GrantAll charges match time for an interval to all players together, and returns the granted part.
-	GrantAll(now, asks, interval lockstep.Time) lockstep.Time
-}
-
 // A Cost says that a player costs the match time.
 type Cost struct {
 	Player lockstep.Player
@@ -153,13 +139,13 @@ type Situation struct {
 // A Pace is the speed and the input delay of a match under its policies, and what it waits for.
 type Pace struct {
 	policies Policies
-	payers   Payers
+	payers   *budget.Ledger
 	clock    clock
 	base     uint16 // percent, as set
 	percent  uint16 // of base, by the slow policy
 	wanted   uint16 // percent, by the latest measurement
 
-	waiting   bool          // the match waits for players
+	Waiting   bool          // the match waits for players
 	waitingAt lockstep.Time // when waiting was last determined
 
 	speedAt, delayAt lockstep.Time // of the next measurement
@@ -175,9 +161,9 @@ type Pace struct {
 	until  lockstep.Time     // how long it waits for them, at most
 
 	present Wait
-	told    Wait
+	Told    Wait
 	toldAt  lockstep.Time
-	version uint64 // of told
+	Version uint64 // of told
 }
 
 // A seat is the match time that a player asks for, and its cost.
@@ -199,7 +185,7 @@ type share struct {
 }
 
 // New returns the Pace of a match with settings s.
-func New(s lockstep.Settings, p Policies, payers Payers) *Pace {
+func New(s lockstep.Settings, p Policies, payers *budget.Ledger) *Pace {
 	return &Pace{
 		policies: p, payers: payers, clock: clock{each: s.Micros(1), percent: 100}, base: 100, percent: 100,
 		seats: make([]seat, s.Players), shares: make([]share, s.Players),
@@ -227,7 +213,7 @@ func (p *Pace) Tick() { p.clock.n++ }
 
 // Skip leaves out the ticks that are due by now, and returns how many. A match that waits leaves out none: the next tick is due soon.
 func (p *Pace) Skip(now lockstep.Time) (late int64) {
-	if p.waiting {
+	if p.Waiting {
 		p.clock.hold(now)
 		return 0
 	}
@@ -243,19 +229,16 @@ func (p *Pace) Forgive(now, late lockstep.Time) { p.waitingAt = min(p.waitingAt+
 // WaitPolicy looks at the seats.
 func (p *Pace) Await(now lockstep.Time, gathers, begun bool, seats []Seat) bool {
 	var dt lockstep.Time
-	if p.waiting {
+	if p.Waiting {
 		dt = now - p.waitingAt
 	}
 	p.waitingAt = now
-	p.waiting = p.held.Reason != "" || gathers || begun && p.policies.Wait.Bound > 0 && p.waitsForSlow(now, dt, seats)
-	return !p.waiting
+	p.Waiting = p.held.Reason != "" || gathers || begun && p.policies.Wait.Bound > 0 && p.waitsForSlow(now, dt, seats)
+	return !p.Waiting
 }
 
-// Waiting reports whether the match waits, but for a pause.
-func (p *Pace) Waiting() bool { return p.waiting }
-
 // Begin ends the wait for players in a lobby.
-func (p *Pace) Begin() { p.waiting = p.held.Reason != "" }
+func (p *Pace) Begin() { p.Waiting = p.held.Reason != "" }
 
 // waitsForSlow reports whether the match waits for players. It has waited for another dt.
 func (p *Pace) waitsForSlow(now, dt lockstep.Time, seats []Seat) bool {

@@ -68,10 +68,10 @@ import (
 
 // A Barrier hides recent ticks from late readers, and records that are not durable from all.
 type Barrier struct {
-	delay   lockstep.Tick
-	durable protocol.Position   // records before it are durable in the log
-	late    protocol.Position   // late readers may see the records before it once they are durable
-	ends    []protocol.Position // the end of the records of tick t, at t modulo its length, which is the delay + 1
+	delay     lockstep.Tick
+	Persisted protocol.Position   // records before it are durable in the log
+	late      protocol.Position   // late readers may see the records before it once they are durable
+	ends      []protocol.Position // the end of the records of tick t, at t modulo its length, which is the delay + 1
 }
 
 // Begin prepares the barrier of a match that begins, or continues, at a tick whose records end at a position.
@@ -90,10 +90,7 @@ func (b *Barrier) Seal(t lockstep.Tick, end protocol.Position) {
 }
 
 // Durable says that the records before a position are durable.
-func (b *Barrier) Durable(upTo protocol.Position) { b.durable = upTo }
-
-// Persisted returns the position before which records are durable.
-func (b *Barrier) Persisted() protocol.Position { return b.durable }
+func (b *Barrier) Durable(upTo protocol.Position) { b.Persisted = upTo }
 
 // Reveal shows late readers what they may see after the tick now.
 func (b *Barrier) Reveal(now lockstep.Tick) { b.late = b.Hidden(now) }
@@ -117,7 +114,7 @@ func (b *Barrier) Shown(late bool, next protocol.Position) protocol.Position {
 
 // Visible returns the position of the first record that a reader may not see.
 func (b *Barrier) Visible(late bool, next protocol.Position) protocol.Position {
-	return min(b.Shown(late, next), b.durable)
+	return min(b.Shown(late, next), b.Persisted)
 }
 
 // A Keyframe is a state in the form that a joiner gets: the header record, a keyframe record, and the notes and events of the roster.
@@ -135,7 +132,7 @@ type Keyframes struct {
 	elsewhere bool          // they are not made here, but taken from players
 	latest    *Keyframe
 	late      []*Keyframe // for late readers, oldest first: the latest visible one, and later ones; none without late readers
-	made      uint64
+	Made      uint64
 	awaited   bool // a reader waits for a keyframe that is not durable
 
 	enc   record.Encoder
@@ -188,18 +185,15 @@ func (s *Keyframes) Put(now lockstep.Time, x *State) *Keyframe {
 func (s *Keyframes) Make(now lockstep.Time, sim *lockstep.Simulation, x *State) *Keyframe {
 	s.state = sim.AppendState(s.state[:0])
 	x.Tick, x.Hash, x.Bytes = sim.Tick(), sim.Hash(), s.state
-	s.made++
+	s.Made++
 	return s.Put(now, x)
 }
 
 // Take makes a player's state the latest keyframe.
 func (s *Keyframes) Take(now lockstep.Time, x *State) {
-	s.made++
+	s.Made++
 	s.Put(now, x)
 }
-
-// Made returns how many keyframes were made to be sent.
-func (s *Keyframes) Made() uint64 { return s.made }
 
 // Latest returns the latest keyframe, or nil if it is too old, or the ring has no longer the records after it, which begins at first. due says that
 // another one can be made.
@@ -211,7 +205,7 @@ func (s *Keyframes) Latest(now lockstep.Time, first protocol.Position) (k *Keyfr
 	case s.elsewhere:
 		return nil, false
 	}
-	return nil, !young || s.made == 0
+	return nil, !young || s.Made == 0
 }
 
 // After returns whether a position is after that of the latest keyframe.

@@ -75,11 +75,11 @@ type Line struct {
 
 // A Talk tracks the notes of a match.
 type Talk struct {
-	policy  Policy
-	bytes   int
-	waiting bool     // a name or readiness was refused
-	names   []string // in the log, by seat
-	lines   []Line   // the latest
+	policy Policy
+	bytes  int
+	Waits  bool     // a name or readiness was refused
+	names  []string // in the log, by seat
+	lines  []Line   // the latest
 }
 
 // New returns the Talk of a match with the given number of seats.
@@ -106,7 +106,7 @@ func (t *Talk) Note(p Purse, text string) bool {
 // Ready charges a note about the readiness of a player. If it returns false, the readiness waits for [Talk.Retry].
 func (t *Talk) Ready(p Purse, text string) bool {
 	ok := t.take(p, text, t.policy.Bytes)
-	t.waiting = t.waiting || !ok
+	t.Waits = t.Waits || !ok
 	return ok
 }
 
@@ -170,7 +170,7 @@ func (t *Talk) Name(p Purse, seat lockstep.Player, name string) bool {
 		return false
 	}
 	if !t.Note(p, name) {
-		t.waiting = true
+		t.Waits = true
 		return false
 	}
 	t.names[seat] = name
@@ -184,13 +184,10 @@ func (t *Talk) Rename(seat lockstep.Player, name string) bool {
 	return changed
 }
 
-// Waits reports whether a name or the readiness of a player waits.
-func (t *Talk) Waits() bool { return t.waiting }
-
 // Retry is Waits for a caller that then offers all names and the readiness of all players again.
 func (t *Talk) Retry() bool {
-	waited := t.waiting
-	t.waiting = false
+	waited := t.Waits
+	t.Waits = false
 	return waited
 }
 

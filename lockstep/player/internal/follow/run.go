@@ -60,11 +60,11 @@ type Options struct {
 // A Run runs the records that have arrived.
 type Run struct {
 	options  Options
-	follower *lockstep.Follower
+	Follower *lockstep.Follower
 	dec      record.Decoder
 	backlog  backlog
 	ticks    *record.Record // the present frame or run of empty ticks, or nil
-	previous *lockstep.Simulation
+	Previous *lockstep.Simulation
 	tape     tape   // the commands of the ticks that the follower's kept states reach
 	hashes   hashes // or nil
 	full     bool   // records wait because the owner has too much to tell
@@ -85,18 +85,15 @@ func New(o Options) Run { return Run{options: o} }
 
 // Begin goes on from the state of f, where a decoder stands in the stream.
 func (r *Run) Begin(f *lockstep.Follower, at *record.Decoder) {
-	r.follower, r.dec = f, at.Clone()
-	r.previous = nil
+	r.Follower, r.dec = f, at.Clone()
+	r.Previous = nil
 	r.tape.begin(f.Tick())
 	r.Discard()
 	r.explain()
 }
 
-// Follower returns the follower, which only the Run advances, or nil before the first state.
-func (r *Run) Follower() *lockstep.Follower { return r.follower }
-
 // every returns the number of ticks between two checked ones.
-func (r *Run) every() lockstep.Tick { return lockstep.Tick(r.follower.Header().Settings.CheckEvery) }
+func (r *Run) every() lockstep.Tick { return lockstep.Tick(r.Follower.Header().Settings.CheckEvery) }
 
 // Push queues a record.
 func (r *Run) Push(b []byte) { r.backlog.push(b) }
@@ -114,10 +111,10 @@ func (r *Run) Discard() {
 // Level returns how many ticks have arrived and not been run, where the stream has arrived up to a tick. A broken or dropped stream
 // gets no more.
 func (r *Run) Level(arrived lockstep.Tick) lockstep.Tick {
-	if r.follower == nil || r.backlog.len() == 0 && r.frame() == nil {
+	if r.Follower == nil || r.backlog.len() == 0 && r.frame() == nil {
 		return 0
 	}
-	return max(arrived, r.dec.Tick()) - r.follower.Tick()
+	return max(arrived, r.dec.Tick()) - r.Follower.Tick()
 }
 
 // Untimed reports whether records wait that wait for no tick: such as a line of chat, or those that came while the owner had too much to
@@ -126,7 +123,7 @@ func (r *Run) Untimed() bool { return r.full || r.untimed() }
 
 func (r *Run) untimed() bool {
 	b := r.backlog.bytes()
-	return r.follower != nil && len(b) > 0 && r.frame() == nil && !record.KindOf(b).Advances()
+	return r.Follower != nil && len(b) > 0 && r.frame() == nil && !record.KindOf(b).Advances()
 }
 
 // frame returns the frame of the next tick, if the record decoded last has it. A frame's memory is the backlog's, so it
@@ -135,7 +132,7 @@ func (r *Run) frame() *lockstep.Frame {
 	if r.ticks == nil {
 		return nil
 	}
-	return r.ticks.FrameAfter(r.follower.Tick())
+	return r.ticks.FrameAfter(r.Follower.Tick())
 }
 
 // Next returns the frame or the record that comes next, or neither. No frame may run if n is 0, and nothing more if the owner is full.
@@ -163,36 +160,33 @@ func (r *Run) Next(n int64, full bool) (*lockstep.Frame, *record.Record, error) 
 // Step runs one tick; last says that it is the last before the state is looked at.
 func (r *Run) Step(f *lockstep.Frame, last bool) (err error) {
 	if r.options.Previous && last {
-		if r.previous == nil {
-			if r.previous, err = r.options.Game.AwaitState(r.follower.Header()); err != nil {
+		if r.Previous == nil {
+			if r.Previous, err = r.options.Game.AwaitState(r.Follower.Header()); err != nil {
 				return err
 			}
 		}
-		if err := r.previous.CopyFrom(r.follower.Simulation()); err != nil {
+		if err := r.Previous.CopyFrom(r.Follower.Simulation()); err != nil {
 			return err
 		}
 	}
-	if err := r.follower.Advance(f); err != nil {
+	if err := r.Follower.Advance(f); err != nil {
 		return err
 	}
-	if d := r.follower.Outrun(); d != nil {
+	if d := r.Follower.Outrun(); d != nil {
 		r.Differs(Desynced{Tick: d.Tick, End: d.End})
 	}
 	return nil
 }
-
-// Previous returns the state before the present one, if it is kept.
-func (r *Run) Previous() *lockstep.Simulation { return r.previous }
 
 // Ticked keeps the past of a tick that has run, and reports whether it is a checked one.
 func (r *Run) Ticked(f *lockstep.Frame) (checked bool) {
 	r.explain()
 	r.tape.add(f, r.options.Tape)
 	if r.options.Hashes {
-		r.hashes.keep(r.follower, r.options.States)
+		r.hashes.keep(r.Follower, r.options.States)
 	}
 	if checked = f.Tick%r.every() == 0; checked {
-		r.tape.forget(r.follower.MomentFrom(0).Tick)
+		r.tape.forget(r.Follower.MomentFrom(0).Tick)
 	}
 	return checked
 }
@@ -211,7 +205,7 @@ func (r *Run) Apply(rec *record.Record) {
 		r.checks.differs(rec.Tick, r.every(), Differing{rec.Player, rec.Hash})
 		r.mismatches.add(rec.Tick, r.every(), rec.Player, rec.Hash)
 	case record.KindEnd:
-		if d := (*lockstep.DesyncError)(nil); errors.As(r.follower.Apply(rec), &d) {
+		if d := (*lockstep.DesyncError)(nil); errors.As(r.Follower.Apply(rec), &d) {
 			r.differing++
 			r.Differs(Desynced{Tick: d.Tick, End: d.End})
 		}
@@ -228,9 +222,9 @@ func (r *Run) CloseCheck() {
 // compare compares a checksum of the stream with our own.
 func (r *Run) compare(rec *record.Record) {
 	t := rec.Tick
-	before := r.follower.Checked()
-	err := r.follower.Apply(rec)
-	if r.follower.Checked() == before {
+	before := r.Follower.Checked()
+	err := r.Follower.Apply(rec)
+	if r.Follower.Checked() == before {
 		return // not kept
 	}
 	if d := (*lockstep.DesyncError)(nil); errors.As(err, &d) {
@@ -260,10 +254,10 @@ func (r *Run) Differs(d Desynced) {
 // Lag returns how many ticks, of some that have arrived, are to run before a state of tick goal replaces one that is not the match's, so
 // that both can be compared, -1 for nothing at all; and false if there is no such state, or they are too many for one call.
 func (r *Run) Lag(goal lockstep.Tick, level lockstep.Tick) (ticks int64, ok bool) {
-	if !r.diverged || r.follower == nil {
+	if !r.diverged || r.Follower == nil {
 		return 0, false
 	}
-	if t := r.follower.Tick(); t < goal {
+	if t := r.Follower.Tick(); t < goal {
 		ticks = int64(min(goal-t, level))
 		return ticks, ticks <= maxExplainTicks
 	}
@@ -271,19 +265,19 @@ func (r *Run) Lag(goal lockstep.Tick, level lockstep.Tick) (ticks int64, ok bool
 }
 
 // KeepWrong keeps the state that is not the match's.
-func (r *Run) KeepWrong() { r.wrong = r.follower.Simulation() }
+func (r *Run) KeepWrong() { r.wrong = r.Follower.Simulation() }
 
 // explain compares the kept state with the match's, as soon as that has the same tick.
 func (r *Run) explain() {
-	if r.wrong == nil || r.wrong.Tick() > r.follower.Tick() {
+	if r.wrong == nil || r.wrong.Tick() > r.Follower.Tick() {
 		return
 	}
 	wrong := r.wrong
 	r.wrong = nil
-	if wrong.Tick() < r.follower.Tick() {
+	if wrong.Tick() < r.Follower.Tick() {
 		return // it lacks ticks that never came
 	}
-	if e, differ := explain(r.options.Game, wrong, r.follower.Simulation()); differ {
+	if e, differ := explain(r.options.Game, wrong, r.Follower.Simulation()); differ {
 		r.events = append(r.events, e)
 	}
 }
@@ -304,7 +298,7 @@ func (r *Run) Past(from, to lockstep.Tick) (commands []lockstep.Command, first [
 		return nil, nil, false
 	}
 	for t := from + 1; t <= to; t++ {
-		first = append(first, r.hashes.of(r.follower, t))
+		first = append(first, r.hashes.of(r.Follower, t))
 	}
 	return commands, first, true
 }
@@ -320,8 +314,8 @@ func (r *Run) Events(dst []any) []any {
 // Memory returns how many bytes the Run keeps, but for its simulations.
 func (r *Run) Memory() int {
 	n := cap(r.backlog.buf) + r.tape.memory() + 16*cap(r.hashes)
-	if r.follower != nil {
-		n += r.follower.Memory()
+	if r.Follower != nil {
+		n += r.Follower.Memory()
 	}
 	return n
 }

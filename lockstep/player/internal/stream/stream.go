@@ -48,20 +48,20 @@ const (
 
 // A Stream is the part of the stream that has arrived.
 type Stream struct {
-	payloads  *record.Payloads
-	streaming bool // the decoder stands in a stream
-	dec       record.Decoder
-	position  protocol.Position // of the next record
-	assembly  Assembly
-	asks      int           // for a state, since the last one that was good
-	dropping  bool          // records are not kept, because a new state is awaited
-	paused    bool          // by the last tick
-	resumes   bool          // the server has said since then that the match goes on
-	speed     int64         // percent of the tick rate, after the last tick
-	delay     lockstep.Tick // of input
-	waiting   lockstep.Time // since when a state has been awaited and nothing of it came
-	awaited   lockstep.Time // since when it has been awaited
-	most      int           // bytes of it that have come, at most: a server may begin again
+	payloads   *record.Payloads
+	Streaming  bool // the decoder stands in a stream
+	dec        record.Decoder
+	Position   protocol.Position // of the next record
+	assembly   Assembly
+	asks       int           // for a state, since the last one that was good
+	Dropping   bool          // records are not kept, because a new state is awaited
+	paused     bool          // by the last tick
+	resumes    bool          // the server has said since then that the match goes on
+	Speed      int64         // percent of the tick rate, after the last tick
+	InputDelay lockstep.Tick // of input
+	waiting    lockstep.Time // since when a state has been awaited and nothing of it came
+	awaited    lockstep.Time // since when it has been awaited
+	most       int           // bytes of it that have come, at most: a server may begin again
 }
 
 // New returns a Stream of a match of a game.
@@ -69,8 +69,8 @@ func New(g *lockstep.Game) Stream { return Stream{payloads: g.NewPayloads()} }
 
 // Begin says that a connection is welcome, and that the stream is resumed or begins with a state.
 func (s *Stream) Begin(now lockstep.Time, w *protocol.Welcome) {
-	s.streaming, s.paused = w.Resumed, false
-	s.speed, s.delay = int64(w.SpeedPercent), lockstep.Tick(w.InputDelay)
+	s.Streaming, s.paused = w.Resumed, false
+	s.Speed, s.InputDelay = int64(w.SpeedPercent), lockstep.Tick(w.InputDelay)
 	s.Await(now)
 }
 
@@ -84,25 +84,16 @@ func (s *Stream) Stalled(now lockstep.Time) bool {
 
 // From returns the position at which the stream can go on, or 0.
 func (s *Stream) From() protocol.Position {
-	if !s.streaming || s.dropping {
+	if !s.Streaming || s.Dropping {
 		return 0
 	}
-	return s.position
+	return s.Position
 }
 
 // Resumes reports whether a stream that is resumed at a position goes on, and where it stands.
 func (s *Stream) Resumes(at protocol.Position) (bool, protocol.Position) {
-	return s.streaming && at == s.position, s.position
+	return s.Streaming && at == s.Position, s.Position
 }
-
-// Streaming reports whether records are taken, even if they are not kept.
-func (s *Stream) Streaming() bool { return s.streaming }
-
-// Dropping reports whether records are not kept.
-func (s *Stream) Dropping() bool { return s.dropping }
-
-// Position returns the position of the next record.
-func (s *Stream) Position() protocol.Position { return s.position }
 
 // Tick returns the last tick that has arrived.
 func (s *Stream) Tick() lockstep.Tick { return s.dec.Tick() }
@@ -113,17 +104,11 @@ func (s *Stream) Paused() (paused, resumes bool) { return s.paused, s.resumes }
 // Held notes that the server has said that the match stands, or goes on.
 func (s *Stream) Held(goesOn bool) { s.resumes = goesOn }
 
-// Speed returns the speed after the last tick, in percent of the tick rate.
-func (s *Stream) Speed() int64 { return s.speed }
-
-// InputDelay returns the input delay after the last tick.
-func (s *Stream) InputDelay() lockstep.Tick { return s.delay }
-
 // Break ends the stream: it cannot go on.
-func (s *Stream) Break() { s.streaming = false }
+func (s *Stream) Break() { s.Streaming = false }
 
 // Drop drops what comes until there is another state.
-func (s *Stream) Drop() { s.dropping = true }
+func (s *Stream) Drop() { s.Dropping = true }
 
 // Take takes the next record, with which b begins.
 func (s *Stream) Take(b []byte) (r *record.Record, rest []byte, err error) {
@@ -135,7 +120,7 @@ func (s *Stream) Take(b []byte) (r *record.Record, rest []byte, err error) {
 		s.Break()
 		return nil, b, err
 	}
-	s.position++
+	s.Position++
 	if r.Ticks() > 0 {
 		s.expect(&r.Frame)
 	}
@@ -151,13 +136,13 @@ func (s *Stream) expect(f *lockstep.Frame) {
 		}
 		switch v := System(s.payloads, &f.Commands[i]).(type) {
 		case *lockstep.SpeedSet:
-			s.speed = int64(v.Percent)
+			s.Speed = int64(v.Percent)
 		case *lockstep.Paused:
 			s.paused, s.resumes = true, false
 		case *lockstep.Resumed:
 			s.paused = false
 		case *lockstep.InputDelaySet:
-			s.delay = lockstep.Tick(v.Ticks)
+			s.InputDelay = lockstep.Tick(v.Ticks)
 		}
 	}
 }
@@ -196,7 +181,7 @@ func (s *Stream) Chunk(now lockstep.Time, m *protocol.Message, limit int) (a *As
 
 // Adopt goes on after a state, where a decoder stands.
 func (s *Stream) Adopt(at protocol.Position, dec *record.Decoder) {
-	s.streaming, s.dropping, s.position = true, false, at
+	s.Streaming, s.Dropping, s.Position = true, false, at
 	s.dec = dec.Clone() // without the memory of the state
 }
 

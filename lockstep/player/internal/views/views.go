@@ -46,9 +46,9 @@ type Views struct {
 	receiver          *feed.Receiver // nil before view_sync
 	current, previous glance
 	players           uint8
-	period            lockstep.Time // of a tick
+	Period            lockstep.Time // of a tick
 	every             lockstep.Tick // from one view to the next
-	notes             []byte        // of the seats, before view_sync
+	Notes             []byte        // of the seats, before view_sync
 	total             uint32
 	delta             []byte // that has arrived of one
 	number            uint64
@@ -74,23 +74,17 @@ func (v *Views) Looks() bool { return v.receiver != nil && v.receiver.Number() >
 // Tick returns the tick of the last view.
 func (v *Views) Tick() lockstep.Tick { return v.current.tick }
 
-// Period returns the time of a tick at full speed.
-func (v *Views) Period() lockstep.Time { return v.period }
-
 // Drop forgets what has arrived of a connection. The last views stay, for the picture.
 func (v *Views) Drop() {
-	v.receiver, v.delta, v.total, v.notes, v.ack = nil, v.delta[:0], 0, v.notes[:0], false
+	v.receiver, v.delta, v.total, v.Notes, v.ack = nil, v.delta[:0], 0, v.Notes[:0], false
 }
 
 // Keep keeps a record of a blind connection.
 func (v *Views) Keep(b []byte) {
-	if len(v.notes) < protocol.MaxServerMessage {
-		v.notes = append(v.notes, b...)
+	if len(v.Notes) < protocol.MaxServerMessage {
+		v.Notes = append(v.Notes, b...)
 	}
 }
-
-// Notes returns the records that were kept.
-func (v *Views) Notes() []byte { return v.notes }
 
 // Check reads the plan of a view_sync.
 func (v *Views) Check(m *protocol.Message) (*feed.Plan, error) {
@@ -106,9 +100,9 @@ func (v *Views) Check(m *protocol.Message) (*feed.Plan, error) {
 
 // Begin begins the views of a view_sync, and reports whether they are another viewer's than before.
 func (v *Views) Begin(plan *feed.Plan, m *protocol.Message) (other bool) {
-	v.receiver, v.delta, v.total, v.notes = feed.NewReceiver(plan), v.delta[:0], 0, v.notes[:0]
+	v.receiver, v.delta, v.total, v.Notes = feed.NewReceiver(plan), v.delta[:0], 0, v.Notes[:0]
 	v.players = m.Players
-	v.period, v.every = lockstep.Time(m.Period), lockstep.Tick(m.Every)
+	v.Period, v.every = lockstep.Time(m.Period), lockstep.Tick(m.Every)
 	v.current, v.previous = glance{}, glance{}
 	other = v.viewer != m.Text
 	v.viewer = m.Text
@@ -193,14 +187,14 @@ func (v *Views) Look(now, beyond lockstep.Time) (Look, bool) {
 		return Look{}, false
 	}
 	s := Look{
-		Viewer: v.viewer, Players: v.players, Period: v.period,
+		Viewer: v.viewer, Players: v.players, Period: v.Period,
 		Previous: v.current.bytes, Current: v.current.bytes, PreviousTick: v.current.tick, Tick: v.current.tick, Fraction: one,
 	}
 	if v.previous.bytes == nil {
 		return s, true
 	}
 	s.Previous, s.PreviousTick = v.previous.bytes, v.previous.tick
-	whole := max(1, lockstep.Time(s.Tick-s.PreviousTick)*v.period)
+	whole := max(1, lockstep.Time(s.Tick-s.PreviousTick)*v.Period)
 	since := min(now-v.current.at, whole+max(0, beyond))
 	s.Fraction = uint32(min(since*one/whole, math.MaxUint32))
 	return s, true
@@ -215,5 +209,5 @@ func (v *Views) Memory() int {
 	if v.receiver != nil {
 		n = v.receiver.Memory()
 	}
-	return n + cap(v.current.bytes) + cap(v.previous.bytes) + cap(v.delta) + cap(v.notes)
+	return n + cap(v.current.bytes) + cap(v.previous.bytes) + cap(v.delta) + cap(v.Notes)
 }

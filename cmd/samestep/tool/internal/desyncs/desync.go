@@ -158,7 +158,11 @@ func desyncExplain(c *cli.Context) error {
 		return &console.FileError{Name: path, Err: err}
 	}
 	addLine(c, f, e)
-	HandOver(e, f, c.App.Name, path, rulesOf(c), sidesOf(c), c.String(viewerFlag.Name))
+	h, err := f.Header()
+	if err != nil {
+		return &console.FileError{Name: path, Err: err}
+	}
+	handOver(e, h, &f.Bundle().Manifest, c.App.Name, path, rulesOf(c), sidesOf(c), c.String(viewerFlag.Name))
 	outcome := console.ErrExplained
 	if e.Panic != nil {
 		outcome = &console.ClassError{Class: replay.ClassPanic, Text: "a panic of the rules, explained"}
@@ -174,8 +178,12 @@ func ExplainFile(program, path string, games replay.Games, o desync.Options) (*d
 	}
 	defer f.Close()
 	e, err := explainBundle(f, games, o)
+	if err != nil {
+		return nil, err
+	}
+	h, err := f.Header()
 	if err == nil {
-		HandOver(e, f, program, path, "", "", "")
+		handOver(e, h, &f.Bundle().Manifest, program, path, "", "", "")
 	}
 	return e, err
 }
@@ -203,7 +211,7 @@ func Explainer(c *cli.Context, log *slog.Logger) func(path string) {
 			}
 		} else {
 			ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
-			e, err = Explained(self(ctx, ExplainArgs(c, path, page)...))
+			e, err = ExplainApart(c, path, page, func(args ...string) *exec.Cmd { return self(ctx, args...) })
 			stop()
 		}
 		if err != nil {
@@ -219,8 +227,8 @@ func Explainer(c *cli.Context, log *slog.Logger) func(path string) {
 	}
 }
 
-// ExplainArgs are the arguments of a process that explains a bundle with the games of a server.
-func ExplainArgs(c *cli.Context, path, page string) []string {
+// ExplainApart explains a bundle with the games of a server in a process of its own, which writes the page. It returns no fields.
+func ExplainApart(c *cli.Context, path, page string, self func(args ...string) *exec.Cmd) (*desync.Explanation, error) {
 	args := []string{"desync", "explain", path, "--json", "--html", page, "--budget", "3s"}
 	if c.IsSet(gameset.AssetsFlag.Name) {
 		args = append(args, "--"+gameset.AssetsFlag.Name, c.String(gameset.AssetsFlag.Name))
@@ -228,11 +236,7 @@ func ExplainArgs(c *cli.Context, path, page string) []string {
 	for _, module := range c.StringSlice(gameset.RulesFlag.Name) {
 		args = append(args, "--"+gameset.RulesFlag.Name, module)
 	}
-	return args
-}
-
-// Explained returns what a process has explained, without the fields.
-func Explained(process *exec.Cmd) (*desync.Explanation, error) {
+	process := self(args...)
 	out, err := gameset.Output(process, nil, 64<<20)
 	if code := process.ProcessState.ExitCode(); err != nil && code != console.ExitDesync && code != console.ExitPanic {
 		return nil, fmt.Errorf("the process that explains: %w", err)
@@ -283,16 +287,14 @@ func addLine(c *cli.Context, f *replay.File, e *desync.Explanation) {
 	e.SetLine(l)
 }
 
-// HandOver adds the bundle's name, the next commands and the link to the viewer. rules and sides are the flags to repeat in them.
-func HandOver(e *desync.Explanation, f *replay.File, program, path, rules, sides, viewer string) {
+// handOver adds the bundle's name, the next commands and the link to the viewer. rules and sides are the flags to repeat in them.
+func handOver(e *desync.Explanation, h *lockstep.Header, m *replay.Manifest, program, path, rules, sides, viewer string) {
 	e.Bundle = filepath.Base(path)
 	whole, err := filepath.Abs(path)
 	if err != nil {
 		whole = path
 	}
-	h, _ := f.Header()
-	h = cmp.Or(h, &lockstep.Header{}) // not needed: the bundle was explained
-	if e.Redacted {                   // a folder often has somebody's name
+	if e.Redacted { // a folder often has somebody's name
 		path, whole = e.Bundle, e.Bundle
 	}
 	file := words.ShellWord(path)
@@ -314,9 +316,9 @@ func HandOver(e *desync.Explanation, f *replay.File, program, path, rules, sides
 	if p := e.Verdict.Parting; p != nil {
 		e.Steps = append(e.Steps, desync.NextStep{Why: "Find the line of code, in the folder with the sources of this program", Command: partingCommand(program, bundle, p)})
 	} else {
-		step("Find the line of code, in the folder with the sources; --other names another version", "desync line %s%s", bundle, cmp.Or(sides, line.Revisions(h, &f.Bundle().Manifest), ownSide(e)))
+		step("Find the line of code, in the folder with the sources; --other names another version", "desync line %s%s", bundle, cmp.Or(sides, line.Revisions(h, m), ownSide(e)))
 	}
-	MarkNext(e)
+	markNext(e)
 	if e.Panic != nil {
 		step("Look at the tick, and at what each command does", "replay step %s", bundle)
 		step("Stand before the panic in a debugger, in the folder with the sources", "replay debug %s", bundle)
@@ -370,9 +372,9 @@ func rulesOf(c *cli.Context) (flags string) {
 	return flags
 }
 
-// MarkNext marks, for the text, the command that explains the bundle with the build that recorded it, if this one cannot, and the
+// markNext marks, for the text, the command that explains the bundle with the build that recorded it, if this one cannot, and the
 // one that finds the line of code, unless the line is known, or no line is at fault.
-func MarkNext(e *desync.Explanation) {
+func markNext(e *desync.Explanation) {
 	e.Steps[0].Next = e.Verdict.With != ""
 	known := e.Line != nil && e.Line.File != "" && e.Line.Doubt == ""
 	memory := e.Verdict.Parting == nil && e.Again != nil && e.Again.Outcome == protocol.RightThisTime.String()

@@ -155,8 +155,8 @@ func named(name string, err error) *console.FileError {
 	return &console.FileError{Name: name, Err: err}
 }
 
-// MaxRecordings is how many recordings of one match are compared with each other.
-const MaxRecordings = 64
+// maxRecordings is how many recordings of one match are compared with each other.
+const maxRecordings = 64
 
 var (
 	errNoMatch     = errors.New(`the header names no "match": compare it with replay bisect A B`)
@@ -182,8 +182,8 @@ func groupMatches(b *replays.Batch, args []string) (left []desync.LeftOut) {
 		case !is:
 		case match == "":
 			in.Err = errNoMatch
-		case known && len(b.Inputs[at].Match) == MaxRecordings:
-			in.Err = fmt.Errorf("%w: more than %d recordings of match %q", replay.ErrLimit, MaxRecordings, match)
+		case known && len(b.Inputs[at].Match) == maxRecordings:
+			in.Err = fmt.Errorf("%w: more than %d recordings of match %q", replay.ErrLimit, maxRecordings, match)
 		case known:
 			b.Inputs[at].Match = append(b.Inputs[at].Match, in)
 			continue

@@ -31,7 +31,7 @@ func ReplayCommand(index *cli.Command) *cli.Command {
 		Name:  "replay",
 		Usage: "inspect, verify, compare and rewrite replay files",
 		Subcommands: []*cli.Command{
-			replayInfoCommand(), ReplayVerifyCommand(), replayDumpCommand(), replayFollowCommand(), replayWatchCommand(), replaySeekCommand(), replayFeedCommand(),
+			replayInfoCommand(), replayVerifyCommand(), replayDumpCommand(), replayFollowCommand(), replayWatchCommand(), replaySeekCommand(), replayFeedCommand(),
 			replayStepCommand(), replayDebugCommand(), replayDiffCommand(), replayBisectCommand(), replaySealCommand(), index,
 			replaySignCommand(), replayAttachCommand(), replayCutCommand(), replayRekeyCommand(), replayRecoverCommand(), replayImportCommand(), replayExportCommand(),
 		},

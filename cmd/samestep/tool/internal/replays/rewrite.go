@@ -300,13 +300,13 @@ lost, and where the file can be read again.`,
 				Offset   int64         `json:"offset,string"` // of the damage
 				Next     int64         `json:"next,string"`   // the next readable block; 0 if the file is torn
 				NextTick lockstep.Tick `json:"next_tick"`     // the tick before that block; 0 if it is not known
-			}{found.Ticks, found.Damage == nil, d.Offset, d.Next, d.NextTick}, func(w io.Writer) { fmt.Fprintln(w, RecoveryText(found)) }, nil)
+			}{found.Ticks, found.Damage == nil, d.Offset, d.Next, d.NextTick}, func(w io.Writer) { fmt.Fprintln(w, recoveryText(found)) }, nil)
 		}),
 	}
 }
 
-// RecoveryText says in a line what recover has found.
-func RecoveryText(found *replay.Recovery) string {
+// recoveryText says in a line what recover has found.
+func recoveryText(found *replay.Recovery) string {
 	d, ticks := found.Damage, console.Count(found.Ticks, "tick")
 	switch {
 	case d == nil:

@@ -106,8 +106,7 @@ func batchInfo(c *cli.Context, b *Batch) error {
 	})
 }
 
-// ReplayVerifyCommand returns the verb replay verify.
-func ReplayVerifyCommand() *cli.Command {
+func replayVerifyCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "verify",
 		Usage:     "simulate a replay again and compare every checksum in it",

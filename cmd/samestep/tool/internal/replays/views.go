@@ -63,8 +63,8 @@ func (s *feedSum) WriteText(w io.Writer) error {
 	return p.Write(w)
 }
 
-// A FeedLine is one view as a line of JSON.
-type FeedLine struct {
+// A feedLine is one view as a line of JSON.
+type feedLine struct {
 	Tick   lockstep.Tick   `json:"tick"`
 	Viewer string          `json:"viewer"`
 	Bytes  int             `json:"bytes,omitempty"` // of the delta; not of a live match
@@ -152,7 +152,7 @@ func FeedTo(w io.Writer, g *lockstep.Game, t lockstep.Tick, viewer string, bytes
 	if err := g.ViewSchema().DumpJSON(&text, view); err != nil {
 		return err
 	}
-	return console.WriteLine(w, FeedLine{t, viewer, bytesSent, bytes.TrimSpace(text.Bytes())})
+	return console.WriteLine(w, feedLine{t, viewer, bytesSent, bytes.TrimSpace(text.Bytes())})
 }
 
 func feedAt(c *cli.Context, r *replay.Reader, g *lockstep.Game, viewer lockstep.Viewer, t lockstep.Tick) error {

@@ -135,7 +135,7 @@ func RequestedMatch(body io.Reader, games gameset.List, guests bool, policy *Mat
 	d.DisallowUnknownFields()
 	err := d.Decode(&r)
 	if err != nil && strings.HasPrefix(err.Error(), "json: unknown field ") {
-		err = fmt.Errorf("%s, want %s", strings.TrimPrefix(err.Error(), "json: "), strings.Join(FieldNames(reflect.TypeOf(r)), ", "))
+		err = fmt.Errorf("%s, want %s", strings.TrimPrefix(err.Error(), "json: "), strings.Join(fieldNames(reflect.TypeOf(r)), ", "))
 	}
 	if err == nil {
 		err = r.setPeriod(r.TickRate, r.TickMicros)
@@ -172,8 +172,8 @@ func RequestedMatch(body io.Reader, games gameset.List, guests bool, policy *Mat
 	return spec, nil
 }
 
-// FieldNames returns the names in JSON of the fields of a struct type.
-func FieldNames(t reflect.Type) (names []string) {
+// fieldNames returns the names in JSON of the fields of a struct type.
+func fieldNames(t reflect.Type) (names []string) {
 	for _, f := range reflect.VisibleFields(t) {
 		if name := f.Tag.Get("json"); name != "" && name != "-" {
 			names = append(names, name)

@@ -53,8 +53,8 @@ const (
 	maxCountdown         = 10 * time.Minute
 )
 
-// NewMatchPolicy returns the policy of the flags of serve.
-func NewMatchPolicy(c *cli.Context, g *gameset.Playable) (*MatchPolicy, error) {
+// newMatchPolicy returns the policy of the flags of serve.
+func newMatchPolicy(c *cli.Context, g *gameset.Playable) (*MatchPolicy, error) {
 	if err := console.CheckSettings(c); err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (p *MatchPolicy) apply(spec *server.MatchSpec, bots uint) {
 	o.Views.Budget = int(p.Flags.Uint("view-bytes")) * int(o.Views.Every) / max(1, int(s.TickRate()))
 	o.Start.Players = min(o.Start.Players, int(s.Players))
 	spec.Host = &o
-	spec.Recorded, spec.Restore = p.recorded(bots), p.Restore
+	spec.Recorded, spec.Restore = p.recorded(bots), p.restore
 	spec.Again = func(next *server.MatchSpec) { p.apply(next, bots) }
 	if p.substitutes {
 		spec.Substitute = func(seat lockstep.Player) lockstep.Bot { return p.Game.Bot(seat, uint64(seat)+1) }
@@ -244,8 +244,8 @@ func (p *MatchPolicy) recorded(bots uint) string {
 // disclosureFlags are the policy flags that nobody can replace later: the log says who may see what of the match.
 var disclosureFlags = []string{"spectator-delay", "players-see"}
 
-// Restore gives a resumed match the policies of its creation. Flags of this start replace its own, except for disclosureFlags.
-func (p *MatchPolicy) Restore(spec *server.MatchSpec, recorded string) error {
+// restore gives a resumed match the policies of its creation. Flags of this start replace its own, except for disclosureFlags.
+func (p *MatchPolicy) restore(spec *server.MatchSpec, recorded string) error {
 	c, set, err := freshFlags(p.Flags)
 	if err != nil {
 		return err
@@ -259,7 +259,7 @@ func (p *MatchPolicy) Restore(spec *server.MatchSpec, recorded string) error {
 	if err := set.Parse(args); err != nil {
 		return err
 	}
-	old, err := NewMatchPolicy(c, p.Game)
+	old, err := newMatchPolicy(c, p.Game)
 	if err != nil {
 		return err
 	}

@@ -108,8 +108,8 @@ func serve(c *cli.Context) error {
 		return err
 	}
 	files = append(files, bound.files...)
-	if settings, _ := c.App.Metadata[settingsKey].(*SettingsFile); settings != nil {
-		files = append(files, settings.Reloadable(len(all)))
+	if settings, _ := c.App.Metadata[settingsKey].(*settingsFile); settings != nil {
+		files = append(files, settings.reloadable(len(all)))
 	}
 	files.measure(&o)
 	warnInterrupted(c, o.Log)

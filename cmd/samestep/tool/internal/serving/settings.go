@@ -84,7 +84,7 @@ func serveSettings() []*console.Setting {
 			&console.Setting{Flag: &cli.BoolFlag{Name: "explain", Usage: "explain each desync in the log, and as a page next to its bundle; costs seconds of CPU time"}},
 		),
 		grouped("Access", accessSettings()...),
-		grouped("Limits", LimitSettings()...),
+		grouped("Limits", limitSettings()...),
 		grouped("Settings and log",
 			&console.Setting{Flag: console.SettingsFlag, Where: console.AsCommand},
 			&console.Setting{Flag: console.SetFlag, Where: console.AsCommand},
@@ -145,8 +145,8 @@ func accessSettings() []*console.Setting {
 	}
 }
 
-// LimitSettings can change while the server runs.
-func LimitSettings() []*console.Setting {
+// limitSettings can change while the server runs.
+func limitSettings() []*console.Setting {
 	all := []*console.Setting{
 		{Flag: &cli.UintFlag{Name: "max-per-address", Value: 64, Usage: "connections of one address, and the number that it may open in a second"}},
 		{Flag: &cli.UintFlag{Name: "max-unauthenticated", Value: 8, Usage: "connections of one address without a token yet; a new one closes the oldest"}},
@@ -207,13 +207,13 @@ func liveSettings(c *cli.Context) (names []string) {
 	return names
 }
 
-// A SettingsFile is the file of --settings, which a running server reads again.
-type SettingsFile struct {
-	C       *cli.Context        // of the start
+// A settingsFile is the file of --settings, which a running server reads again.
+type settingsFile struct {
+	c       *cli.Context        // of the start
 	given   map[string][]string // on the command line
 	running map[string][]string // what the server goes by
-	Matches int                 // the fewest that max-matches allows: those of the start
-	Check   func(*cli.Context) error
+	matches int                 // the fewest that max-matches allows: those of the start
+	check   func(*cli.Context) error
 }
 
 // settingsKey names the file of --settings in a program's metadata.
@@ -224,16 +224,16 @@ func TakeSettings(c *cli.Context) error {
 	if !console.HasFlag(c.Command, console.SettingsFlag.Name) {
 		return nil
 	}
-	c.App.Metadata[settingsKey] = NewSettingsFile(c)
+	c.App.Metadata[settingsKey] = newSettingsFile(c)
 	return console.ReadSettings(c)
 }
 
-// NewSettingsFile returns the file of --settings, which was not read yet, or nil without one.
-func NewSettingsFile(c *cli.Context) *SettingsFile {
+// newSettingsFile returns the file of --settings, which was not read yet, or nil without one.
+func newSettingsFile(c *cli.Context) *settingsFile {
 	if c.String(console.SettingsFlag.Name) == "" {
 		return nil
 	}
-	f := &SettingsFile{C: c, given: make(map[string][]string)}
+	f := &settingsFile{c: c, given: make(map[string][]string)}
 	for _, name := range c.LocalFlagNames() {
 		if slices.Contains(flagNames(c), name) { // not an alias
 			f.given[name] = FlagValues(c, name)
@@ -268,9 +268,9 @@ func settingsOf(c *cli.Context) map[string][]string {
 	return all
 }
 
-// Read returns the flags as a start would have them now.
-func (f *SettingsFile) Read() (*cli.Context, error) {
-	c, set, err := freshFlags(f.C)
+// read returns the flags as a start would have them now.
+func (f *settingsFile) read() (*cli.Context, error) {
+	c, set, err := freshFlags(f.c)
 	if err != nil {
 		return nil, err
 	}
@@ -284,16 +284,16 @@ func (f *SettingsFile) Read() (*cli.Context, error) {
 	if err := console.ReadSettings(c); err != nil {
 		return nil, err
 	}
-	return c, f.Check(c)
+	return c, f.check(c)
 }
 
-// Reload applies the settings that can change, and names those that need a restart.
-func (f *SettingsFile) Reload(s *server.Server, log *slog.Logger) error {
-	c, err := f.Read()
+// reload applies the settings that can change, and names those that need a restart.
+func (f *settingsFile) reload(s *server.Server, log *slog.Logger) error {
+	c, err := f.read()
 	if err != nil {
 		return err
 	}
-	limits, changed, waiting, err := f.Change(c)
+	limits, changed, waiting, err := f.change(c)
 	if err != nil {
 		return err
 	}
@@ -306,31 +306,31 @@ func (f *SettingsFile) Reload(s *server.Server, log *slog.Logger) error {
 	return nil
 }
 
-// Change returns the limits that the server goes by from now on. Settings that need a restart stay as they were.
-func (f *SettingsFile) Change(c *cli.Context) (l server.Limits, changed, waiting []string, err error) {
-	differ, waiting := f.Differ(c)
+// change returns the limits that the server goes by from now on. Settings that need a restart stay as they were.
+func (f *settingsFile) change(c *cli.Context) (l server.Limits, changed, waiting []string, err error) {
+	differ, waiting := f.differ(c)
 	now := settingsOf(c)
 	for _, name := range liveSettings(c) {
 		if err := c.Set(name, f.running[name][0]); err != nil {
 			return l, nil, nil, err
 		}
 	}
-	l = LimitsOf(c, f.Matches)
+	l = limitsOf(c, f.matches)
 	for _, name := range differ {
 		before := l.WithDefaults()
 		f.running[name] = now[name]
 		if err := c.Set(name, now[name][0]); err != nil {
 			return l, nil, nil, err
 		}
-		if l = LimitsOf(c, f.Matches); !reflect.DeepEqual(before, l.WithDefaults()) { // such as 0 in the place of the default
+		if l = limitsOf(c, f.matches); !reflect.DeepEqual(before, l.WithDefaults()) { // such as 0 in the place of the default
 			changed = append(changed, name)
 		}
 	}
 	return l, changed, waiting, nil
 }
 
-// Differ returns the flags that are other than those by which the server goes: those that can change now, and those that cannot.
-func (f *SettingsFile) Differ(c *cli.Context) (changed, waiting []string) {
+// differ returns the flags that are other than those by which the server goes: those that can change now, and those that cannot.
+func (f *settingsFile) differ(c *cli.Context) (changed, waiting []string) {
 	now, live := settingsOf(c), liveSettings(c)
 	for _, name := range flagNames(c) {
 		switch {
@@ -345,14 +345,14 @@ func (f *SettingsFile) Differ(c *cli.Context) (changed, waiting []string) {
 	return changed, waiting
 }
 
-// Reloadable returns the file for the reloader of a server that begins with some matches.
-func (f *SettingsFile) Reloadable(matches int) *reloadable {
-	f.running, f.Matches, f.Check = settingsOf(f.C), matches, CheckAgain
-	return newReloadable(console.SettingsFlag.Name, f.Reload, f.C.String(console.SettingsFlag.Name))
+// reloadable returns the file for the reloader of a server that begins with some matches.
+func (f *settingsFile) reloadable(matches int) *reloadable {
+	f.running, f.matches, f.check = settingsOf(f.c), matches, checkAgain
+	return newReloadable(console.SettingsFlag.Name, f.reload, f.c.String(console.SettingsFlag.Name))
 }
 
-// CheckAgain checks the settings of a server that runs as a start with --check-config does, without the logs of interrupted matches.
-func CheckAgain(c *cli.Context) error {
+// checkAgain checks the settings of a server that runs as a start with --check-config does, without the logs of interrupted matches.
+func checkAgain(c *cli.Context) error {
 	was := fmt.Sprint(c.Bool("check-config"))
 	if err := c.Set("check-config", "true"); err != nil { // so nothing is drawn or printed
 		return err

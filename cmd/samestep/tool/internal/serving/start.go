@@ -51,7 +51,7 @@ func newStart(c *cli.Context) (s start, err error) {
 	if s.specs, s.game, err = startingSpecs(c, s.games); err != nil {
 		return s, err
 	}
-	if s.policy, err = NewMatchPolicy(c, s.game); err != nil {
+	if s.policy, err = newMatchPolicy(c, s.game); err != nil {
 		return s, err
 	}
 	return s, s.policy.applyFlags(c, s.specs)
@@ -164,7 +164,7 @@ func serverOptions(c *cli.Context, games gameset.List, specs []server.MatchSpec,
 	if listened, _, _ := net.SplitHostPort(c.String("listen")); listened != "" { // listen reports errors
 		o.AllowedHosts = append(o.AllowedHosts, listened)
 	}
-	LimitsOf(c, len(specs)).SetIn(&o)
+	limitsOf(c, len(specs)).SetIn(&o)
 	if err := setProxies(c, &o); err != nil {
 		return o, nil, err
 	}
@@ -251,8 +251,8 @@ func NewLog(c *cli.Context) (*slog.Logger, error) {
 	return slog.New(slog.NewTextHandler(c.App.ErrWriter, o)), nil
 }
 
-// LimitsOf returns the limits in the flags, with which so many matches can begin.
-func LimitsOf(c *cli.Context, matches int) server.Limits {
+// limitsOf returns the limits in the flags, with which so many matches can begin.
+func limitsOf(c *cli.Context, matches int) server.Limits {
 	l := server.Limits{
 		MaxPerAddress: int(c.Uint("max-per-address")), MaxUnauthenticated: int(c.Uint("max-unauthenticated")),
 		MaxReads: int(c.Uint("max-requests")), MaxGuesses: int(c.Uint("max-wrong-tokens")), MaxMatches: int(c.Uint("max-matches")),
