@@ -41,7 +41,7 @@ var unsaid = []string{
 	"from command {}", "to command {}", "the bot panicked", "a viewer has no datagrams", "not asked for", "the log of a running match is gone", "bans and revocations are not kept",
 	"Idempotency-Key", "want at most 128 bytes", "an earlier request with this Idempotency-Key had another body", "an earlier request with this Idempotency-Key is in progress", "Bearer {}", // to programs
 	"its disk is full", "its disk does not answer", "its folder is gone", "its folder cannot be written to", "its disk is full, does not answer or has failed", "replicated log",
-	"the log of the match cannot be copied", "attachment; filename=\"{}-{}-{}.ssr\"", "too many connections", "there is no fetch here", "there is no path of datagrams", "incomplete response",
+	"the log of the match cannot be copied", "too many connections", "there is no fetch here", "there is no path of datagrams", "incomplete response",
 }
 
 var (
