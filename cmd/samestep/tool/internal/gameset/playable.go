@@ -75,8 +75,7 @@ func New[S, C any](rules lockstep.Rules[S, C]) (*Playable, error) {
 	}, nil
 }
 
-// sourceOf guesses how a Go test makes the game: by the function that makes the rules, if Step is a function literal in it,
-// and otherwise by a function Rules in the package of the state.
+// sourceOf guesses how a Go test makes the game: by the function whose literal Step is, or else by Rules in the package of the state.
 func sourceOf(state reflect.Type, step any) locksteptest.Source {
 	pkg, rules := state.PkgPath(), "Rules"
 	if f := runtime.FuncForPC(reflect.ValueOf(step).Pointer()); f != nil {
@@ -113,8 +112,7 @@ func (g *Playable) Wants(config any) error {
 	return nil
 }
 
-// config returns a pointer to the game's configuration of a match with some units, if the game knows units. A game need not
-// expect any number of seats: a panic is its refusal.
+// config returns a pointer to the configuration of a match with some units. If the game's function panics, it refuses the seats.
 func (g *Playable) config(players uint8, units uint16) (config any, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -142,7 +140,7 @@ func (g *Playable) UnitsIn(override []byte) uint16 {
 // WithUnits returns a configuration in JSON with a number of units, unless it says one or the game knows none.
 func (g *Playable) WithUnits(override []byte, units uint16) []byte {
 	fields := map[string]json.RawMessage{}
-	if g.Sized == nil || len(override) > 0 && json.Unmarshal(override, &fields) != nil || fields[UnitsField] != nil {
+	if units == 0 || g.Sized == nil || len(override) > 0 && json.Unmarshal(override, &fields) != nil || fields[UnitsField] != nil {
 		return override
 	}
 	fields[UnitsField] = json.RawMessage(strconv.Itoa(int(units)))
@@ -153,8 +151,7 @@ func (g *Playable) WithUnits(override []byte, units uint16) []byte {
 	return b
 }
 
-// Configure returns a pointer to the configuration of a match with some units (0: as many as override says, or usual), in which the fields
-// of override have its values. override is JSON, or empty.
+// Configure returns a pointer to the configuration of a match with the fields of override, which is JSON or empty. units 0: the usual number.
 func (g *Playable) Configure(players uint8, units uint16, override []byte) (any, error) {
 	if units > 0 && g.Sized == nil {
 		return nil, fmt.Errorf("game %s has no number of units: change its configuration instead", g.Name())
