@@ -165,13 +165,19 @@ func (g *Playable) Configure(players uint8, units uint16, override []byte) (any,
 
 // Accepts returns an error if the game refuses a match with these options.
 func (g *Playable) Accepts(players uint8, seed uint64, config any) error {
+	_, err := g.begin(players, seed, config)
+	return err
+}
+
+// begin returns the first state of a match.
+func (g *Playable) begin(players uint8, seed uint64, config any) (*lockstep.Simulation, error) {
 	settings := lockstep.DefaultSettings(players)
 	settings.Seed = seed
 	h, err := g.NewHeader(lockstep.MatchID{}, settings, config)
-	if err == nil {
-		_, err = g.NewSimulation(h)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	return g.NewSimulation(h)
 }
 
 // botRate is how many commands a random bot gives in 16 samples: about one in a second.
@@ -187,13 +193,18 @@ func (g *Playable) Bot(p lockstep.Player, seed uint64) lockstep.Bot {
 
 // Length returns the number of ticks of a match of bots, which its rules end, and most if they do not.
 func (g *Playable) Length(players uint8, seed uint64, config any, most lockstep.Tick) (lockstep.Tick, error) {
+	return locksteptest.Length(g.Game, locksteptest.Options{Config: config, Players: players, Seed: seed, Ticks: most, Play: seated(g.Bot, seed)})
+}
+
+// seated lets bots play in all seats.
+func seated(bot func(lockstep.Player, uint64) lockstep.Bot, seed uint64) func(lockstep.Player, *lockstep.Simulation) []any {
 	var bots []lockstep.Bot
-	return locksteptest.Length(g.Game, locksteptest.Options{Config: config, Players: players, Seed: seed, Ticks: most, Play: func(p lockstep.Player, s *lockstep.Simulation) []any {
+	return func(p lockstep.Player, s *lockstep.Simulation) []any {
 		for len(bots) <= int(p) {
-			bots = append(bots, g.Bot(lockstep.Player(len(bots)), seed))
+			bots = append(bots, bot(lockstep.Player(len(bots)), seed))
 		}
 		return bots[p](s)
-	}})
+	}
 }
 
 // AnyCommand returns a command that player 0 may give at the beginning of a match, if a random one is allowed.
@@ -202,11 +213,7 @@ func (g *Playable) AnyCommand(players uint8, override []byte) (*lockstep.Command
 	if err != nil {
 		return nil, err
 	}
-	h, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(players), config)
-	if err != nil {
-		return nil, err
-	}
-	sim, err := g.NewSimulation(h)
+	sim, err := g.begin(players, lockstep.DefaultSettings(players).Seed, config)
 	if err != nil {
 		return nil, err
 	}
@@ -237,15 +244,7 @@ func (g *Playable) Bots() func(seed uint64) func(lockstep.Player, *lockstep.Simu
 	if g.Maker == nil {
 		return nil
 	}
-	return func(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any {
-		var bots []lockstep.Bot
-		return func(p lockstep.Player, s *lockstep.Simulation) []any {
-			for len(bots) <= int(p) {
-				bots = append(bots, g.Maker(lockstep.Player(len(bots)), seed))
-			}
-			return bots[p](s)
-		}
-	}
+	return func(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any { return seated(g.Maker, seed) }
 }
 
 // CompatOptions are what serve gives to the handler of tool.Compat, from its flags.

@@ -125,15 +125,9 @@ func (i *moduleInfo) print(w io.Writer) {
 	line("module", "%s, %d bytes, sha256 %s", console.Shown(i.File), i.Bytes, i.SHA256)
 	line("commands", "%s", console.Shown(strings.Join(i.Commands, ", ")))
 	line("state", "%s (schema %s)", console.Shown(strings.Join(i.State, ", ")), i.Schema)
-	line("views", "%s", yesOrNo(i.View))
-	line("assets", "%s", yesOrNo(i.Assets))
-}
-
-func yesOrNo(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
+	answer := map[bool]string{true: "yes", false: "no"}
+	line("views", "%s", answer[i.View])
+	line("assets", "%s", answer[i.Assets])
 }
 
 func rulesCheckCommand() *cli.Command {
