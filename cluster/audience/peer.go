@@ -169,7 +169,7 @@ func (a *Audience) private(p *peer, m *protocol.Message) {
 	p.out = a.writer.Append(p.out, m)
 	if len(p.out) > maxPrivate-roomClosing {
 		p.out = p.out[:before]
-		a.close(p, protocol.CloseSlow, "its answers are not read", 1000)
+		a.close(p, protocol.CloseSlow, "does not read its answers", 1000)
 		return
 	}
 	a.mark(p)
@@ -403,21 +403,6 @@ func (t *addresses) open(now lockstep.Time, key string, r host.Rate) *address {
 	}
 	t.all[i].users++
 	return t.all[i]
-}
-
-// check returns an error if the table is inconsistent. users is the expected number of connections.
-func (t *addresses) check(users int) error {
-	sum := 0
-	for i, x := range t.all {
-		sum += x.users
-		if i > 0 && t.all[i-1].key >= x.key {
-			return fmt.Errorf("audience: address %d of %d is not in order", i, len(t.all))
-		}
-	}
-	if sum != users || len(t.all) > t.max {
-		return fmt.Errorf("audience: got %d addresses with %d users, want at most %d with %d", len(t.all), sum, t.max, users)
-	}
-	return nil
 }
 
 // keyframeRate returns the rate, in bytes, of keyframes of some size to one address. A keyframe of any size can be sent 32 times at

@@ -25,9 +25,9 @@ var speakers = []struct {
 	{"page/live", "*", false}, {"page/program", "*", true}, {"page/watch", "*", true},
 	{"examples/skirmish/web/live", "*", true}, {"examples/skirmish/web/play", "*", true},
 	{"examples/skirmish", "describe diplomacy errors refuse", true}, {"examples/minimal", "minimal", false},
-	{"client", "browser_js", true}, {"lockstep/player", "client events held options roster", true}, {"lockstep/player/internal/*", "mismatch link", true},
-	{"lockstep/protocol", "code outcome", false}, {"lockstep/coordinator", "conclude coordinator resimulation window", false},
-	{"lockstep/host", "* -event -options", false}, {"lockstep/host/internal/*", "*", false},
+	{"client", "browser_js", true}, {"lockstep/player", "client events options roster", true}, {"lockstep/player/internal/*", "checks link", true},
+	{"lockstep/protocol", "message", false}, {"lockstep/coordinator", "checks coordinator recovery seat", false},
+	{"lockstep/host", "* -ready -options", false}, {"lockstep/host/internal/*", "*", false},
 	{"server", "api conn creator denials log match", false}, {"server/internal/*", "guests livelog hold", false},
 }
 
@@ -35,6 +35,8 @@ var speakers = []struct {
 var unsaid = []string{
 	"to you", "from you", // parts of an offer
 	"the referee has computed it again", "the referee has another result now, and takes it", "each computation of the referee has another result",
+	"last agreed tick", "retry after", "state hashes", "state hash", "last sequence", "first hash", "state schema", "command schema", "ack every", "; none for a spectator", // the description of messages
+	"desync at tick {}", "{player} differs", "a spectator differs", "{} groups, no verdict", "setting relay", // of a report, and of a recovery
 	"the end of the match is not stored", "it may go on at another server", "the match hangs", // to operators
 	"want start, pause, resume, kick, ban, unban, speed, keyframe or retry", "got {}, want {} to {}", "want {}",
 	"/kick {}", "match handed over", "want the subprotocol {}", "record {} of kind {} in a state sync", "bot {}",
