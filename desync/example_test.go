@@ -188,7 +188,7 @@ func ExampleExplanation() {
 	var who desync.Participant = e.Who[1]
 	fmt.Println(who.Name, "differs:", who.Differs)
 	for i, c := range e.Columns {
-		fmt.Println(desync.Column(c), desync.Cell(e.Who[0].Cells[i]))
+		fmt.Println(desync.Column(c), e.Who[0].Cells[i])
 	}
 	for _, g := range e.Groups {
 		fmt.Println(desync.Group(g))
@@ -203,7 +203,7 @@ func ExampleExplanation() {
 	// fields: {[Gold: 150 != 110 Gifts[0]: 5 != 4] 2}
 	// a viewer shows Gold at tick 5
 	// bob differs: true
-	// {{1 5} 1} {5 0}
+	// {{1 5} 1} 0
 	// dc2da0ae66cd7357  the referee
 	// 36d5ff2bb90a8df5  player 1 (bob)
 	// build 1, the same as the other player
@@ -274,7 +274,7 @@ func ExampleCause() {
 	for _, t := range e.Commands {
 		fmt.Println(desync.Touch(t))
 	}
-	fmt.Println(len([]desync.Stream(e.Streams)), "generators,", len([]desync.Draws(e.Draws)), "purposes,", len([]desync.Cost(e.Costs)), "costs")
+	fmt.Println(len([]desync.Stream(e.Streams)), "generators,", len([]desync.Draws(e.Draws)), "purposes")
 	// Output:
 	// tick 4: player 0, number 4
 	// tried 44 faults of commands
@@ -285,7 +285,7 @@ func ExampleCause() {
 	// tick 3, player 0: give {"Gold":30} (changes Gold, Gifts[0])
 	// tick 4, player 0: give {"Gold":40} (changes Gold, Gifts[0])
 	// tick 5, player 0: give {"Gold":50} (changes Gold, Gifts[0])
-	// 0 generators, 0 purposes, 0 costs
+	// 0 generators, 0 purposes
 }
 
 // An Ending has both results, by their schema.

@@ -82,11 +82,6 @@ func (w *work) simulate() {
 		return
 	}
 	w.again, w.e.Ending = again, again.ending
-	for _, c := range again.costs {
-		if c.Tick > w.good {
-			w.e.Costs = append(w.e.Costs, c)
-		}
-	}
 	focus := w.good
 	if d := again.differences; len(d) > 0 {
 		focus = min(focus, d[0].Tick-min(d[0].Tick, lockstep.Tick(w.log.header.Settings.CheckEvery)))

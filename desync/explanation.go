@@ -52,7 +52,6 @@ type Explanation struct {
 	Streams     []Stream          `json:"streams"`          // generators in the state
 	Draws       []Draws           `json:"draws"`            // of generators that are not in the state
 	Traits      []Trait           `json:"traits"`
-	Costs       []Cost            `json:"costs,omitempty"`
 	Notes       []string          `json:"notes"`              // what could not be found out, and why
 	Redacted    bool              `json:"redacted,omitempty"` // without what people have written
 

@@ -52,8 +52,8 @@ type Options struct {
 	// finds is proven.
 	Apart func(job []byte) ([]byte, error)
 
-	// Now is the clock that measures the time of trials and of ticks. A verdict waits until it has gone on by a second, after which rules
-	// that read a clock have another result. Nil: nothing waits, nothing is proven, and the time of ticks is not measured.
+	// Now is the clock that measures the time of trials. A verdict waits until it has gone on by a second, after which rules that read
+	// a clock have another result. Nil: nothing waits, and nothing is proven.
 	Now func() time.Time
 }
 
@@ -171,12 +171,6 @@ type Command struct {
 
 // same reports whether two commands are one.
 func (c *Command) same(o *Command) bool { return c.Player == o.Player && c.Sequence == o.Sequence }
-
-// A Cost is the time that the re-simulation of a tick took.
-type Cost struct {
-	Tick   lockstep.Tick `json:"tick"`
-	Micros int64         `json:"micros,string"`
-}
 
 // A Program is one that computed the match: its build, and the sources that it says it was built from.
 type Program struct {

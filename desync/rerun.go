@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -25,9 +24,7 @@ type rerun struct {
 	bytes    int           // size of states
 	most     int           // maximum of bytes
 	frames   map[lockstep.Tick]*lockstep.Frame
-	costs    []Cost
 	ending   *Ending // nil if the end by the rules is the log's
-	now      func() time.Time
 
 	differences []*lockstep.DesyncError // checksums and keyframes of the log that differ from ours; at most maxEvidence
 }
@@ -44,7 +41,7 @@ func simulateAgain(r *replay.Reader, g *lockstep.Game, begin, from, end lockstep
 	if at > end || int64(end-at) > int64(o.MaxTicks) {
 		return nil, fmt.Errorf("desync: %w: %d ticks from the keyframe of tick %d, want at most %d", replay.ErrLimit, int64(end)-int64(at), at, o.MaxTicks)
 	}
-	x := &rerun{game: g, keyframe: at, end: end, first: max(from, at), kept: max(from-min(from, keptBefore), at), frames: make(map[lockstep.Tick]*lockstep.Frame), most: o.MaxMemory, now: o.Now}
+	x := &rerun{game: g, keyframe: at, end: end, first: max(from, at), kept: max(from-min(from, keptBefore), at), frames: make(map[lockstep.Tick]*lockstep.Frame), most: o.MaxMemory}
 	f := g.NewFollower(lockstep.FollowerOptions{})
 	err = replay.Play(r, nil, func(rec *record.Record) error { return x.record(f, rec) })
 	if errors.Is(err, errDone) || f.Simulation() != nil && f.Tick() == end {
@@ -98,19 +95,12 @@ func (x *rerun) record(f *lockstep.Follower, rec *record.Record) error {
 }
 
 func (x *rerun) step(f *lockstep.Follower, frame *lockstep.Frame) error {
-	var from time.Time
-	if x.now != nil {
-		from = x.now()
-	}
 	result := resultOf(f)
 	if err := f.Advance(frame); err != nil {
 		return err
 	}
 	if d := f.Outrun(); d != nil {
 		x.differs(d, result, nil)
-	}
-	if x.now != nil && frame.Tick >= x.first {
-		x.costs = append(x.costs, Cost{frame.Tick, x.now().Sub(from).Microseconds()})
 	}
 	if len(frame.Commands) > 0 && frame.Tick >= x.kept {
 		x.frames[frame.Tick] = frame.Clone()

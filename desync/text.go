@@ -189,22 +189,17 @@ type page struct {
 	Cut                             bool
 	Common                          []Trait
 	Trials                          []string
-	CostBars                        []pageBar
-	CostWide                        int
-	CostFrom, CostTo                lockstep.Tick
-	CostMost                        int64
 }
 
 // A pageRow is one participant's row of the time line.
 type pageRow struct {
-	Label, Rate string
-	Differs     bool
-	Checks      []pageBar
-	Bars        []pageBar
+	Label   string
+	Differs bool
+	Checks  []pageBar
 }
 
 type pageBar struct {
-	X, Y, W, H   int
+	X, W         int
 	Class, Title string
 }
 
@@ -231,7 +226,6 @@ func newPage(e *Explanation) *page {
 			p.Common = append(p.Common, t)
 		}
 	}
-	p.costs()
 	return p
 }
 
@@ -252,45 +246,16 @@ func (p *page) Values() string { return pages.Capital(p.values()) }
 
 func (p *page) row(who *Participant) pageRow {
 	r := pageRow{Label: p.name(who.Player), Differs: who.Differs}
-	most := 1
-	for i := range p.Columns {
-		most = max(most, who.Cells[i].Commands)
-	}
 	for i, c := range p.Columns {
-		cell := who.Cells[i]
 		ticks := fmt.Sprintf("ticks %d to %d", c.From, c.To)
 		switch x := i * columnWide; {
-		case cell.Mismatches > 0:
-			r.Checks = append(r.Checks, pageBar{X: x, W: columnWide - 1, Class: "bad", Title: fmt.Sprintf("%s: differed at %d of %d checks", ticks, cell.Mismatches, max(c.Checks, cell.Mismatches))})
+		case who.Cells[i] > 0:
+			r.Checks = append(r.Checks, pageBar{x, columnWide - 1, "bad", fmt.Sprintf("%s: differed at %d of %d checks", ticks, who.Cells[i], max(c.Checks, who.Cells[i]))})
 		case c.Checks > 0 && c.To >= who.Joined:
-			r.Checks = append(r.Checks, pageBar{X: x, W: columnWide - 1, Class: "ok", Title: fmt.Sprintf("%s: no difference logged at %d checks", ticks, c.Checks)})
+			r.Checks = append(r.Checks, pageBar{x, columnWide - 1, "ok", fmt.Sprintf("%s: no difference logged at %d checks", ticks, c.Checks)})
 		}
-		if n := cell.Commands; n > 0 {
-			h := max(20*n/most, 1)
-			r.Bars = append(r.Bars, pageBar{X: i * columnWide, Y: 20 - h, W: columnWide - 1, H: h, Title: fmt.Sprintf("%s: %d commands", ticks, n)})
-		}
-	}
-	if p.TickRate > 0 && p.LastTick > 0 {
-		r.Rate = fmt.Sprintf("%d a minute", int64(who.Commands)*60*int64(p.TickRate)/int64(p.LastTick))
 	}
 	return r
-}
-
-// costs draws the time of each tick, in at most maxCostBars bars.
-func (p *page) costs() {
-	const maxCostBars = 256
-	list := p.Costs[max(len(p.Costs)-maxCostBars, 0):]
-	for _, c := range list {
-		p.CostMost = max(p.CostMost, c.Micros)
-	}
-	if p.CostMost == 0 {
-		return
-	}
-	p.CostFrom, p.CostTo, p.CostWide = list[0].Tick, list[len(list)-1].Tick, columnWide*len(list)
-	for i, c := range list {
-		h := max(int(50*c.Micros/p.CostMost), 1)
-		p.CostBars = append(p.CostBars, pageBar{X: i * columnWide, Y: 50 - h, W: columnWide - 1, H: h, Title: fmt.Sprintf("tick %d: %d µs", c.Tick, c.Micros)})
-	}
 }
 
 // SetLine adds the line to the explanation, and the second part to its fingerprint if the sides that were compared begin to
