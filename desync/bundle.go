@@ -206,3 +206,30 @@ func checkAgain(m *replay.Manifest) error {
 	}
 	return nil
 }
+
+// game returns the game of the match, or nil with a note of what is missing without it.
+func (w *work) game(missing string) *lockstep.Game {
+	if w.options.Game == nil {
+		w.note("the game's code is not here: %s", missing)
+		return nil
+	}
+	g, err := w.options.Game(w.log.header)
+	if err != nil {
+		w.note("the game's code is not here (%v): %s", err, missing)
+		return nil
+	}
+	if words, err := lockstep.NewDescriber(w.log.header, g); err == nil && !w.options.Redact { // a game's words may have texts of people
+		w.words = words
+	}
+	return g
+}
+
+// finish returns the explanation with its title.
+func (w *work) finish() *Explanation {
+	w.e.Traits = traitsOf(w.e.Who)
+	if w.options.Redact {
+		w.e.redact()
+	}
+	w.e.Title = w.e.answer()
+	return &w.e
+}

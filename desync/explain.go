@@ -49,29 +49,14 @@ func Explain(b *replay.Bundle, o Options) (*Explanation, error) {
 		}
 	}
 	w.entitle()
-	w.e.Traits = traitsOf(w.e.Who)
-	if w.options.Redact {
-		w.e.redact()
-	}
-	w.e.Title = w.e.answer()
-	return &w.e, nil
+	return w.finish(), nil
 }
 
 // simulate computes the states again, if the game is available.
 func (w *work) simulate() {
-	w.e.lacksGame = true
-	if w.options.Game == nil {
-		w.note("the game's code is not here: nothing was simulated again, and no command is looked for")
+	g := w.game("nothing was simulated again, and no command is looked for")
+	if w.e.lacksGame = g == nil; g == nil {
 		return
-	}
-	g, err := w.options.Game(w.log.header)
-	if err != nil {
-		w.note("the game's code is not here (%v): nothing was simulated again, and no command is looked for", err)
-		return
-	}
-	w.e.lacksGame = false
-	if words, err := lockstep.NewDescriber(w.log.header, g); err == nil && !w.options.Redact { // a game's words may have texts of people
-		w.words = words
 	}
 	const longest = 8 * lookBack
 	from := min(w.good, w.bad-min(w.bad, lookBack))
@@ -117,7 +102,7 @@ func (w *work) simulateFrom(g *lockstep.Game, from lockstep.Tick) (again *rerun,
 		if err != nil {
 			return again, nil // an earlier keyframe is too far away
 		}
-		if again = x; x.keyframe <= w.log.first || !x.contradicted(w.bad) {
+		if again = x; x.keyframe <= w.log.first || !slices.ContainsFunc(x.differences, func(d *lockstep.DesyncError) bool { return !d.Keyframe && d.Tick < w.bad }) {
 			break
 		}
 		begin = x.keyframe - 1

@@ -200,19 +200,13 @@ func (e *Explanation) redact() {
 			*result = json.RawMessage(masked(string(*result)))
 		}
 	}
-	e.redactPanic()
+	if p := e.Panic; p != nil { // a stack has folders of the machine that built the program
+		mask(&p.Text, &p.Here)
+		p.Stack = strings.Join(append(functionsOf(p.Stack), ""), "\n")
+	}
 	for i := range e.Notes {
 		mask(&e.Notes[i])
 	}
-}
-
-// redactPanic removes what people may have written, and folders of the machine that built the program.
-func (e *Explanation) redactPanic() {
-	if e.Panic == nil {
-		return
-	}
-	mask(&e.Panic.Text, &e.Panic.Here)
-	e.Panic.Stack = strings.Join(slices.Concat(functionsOf(e.Panic.Stack), []string{""}), "\n")
 }
 
 func (c *Cause) redact() {

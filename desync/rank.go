@@ -460,7 +460,11 @@ func (l *listing) byCause(p *tester, good, t lockstep.Tick) {
 	first := l.fields.List[:min(len(l.fields.List), maxRanked)]
 	if order := r.rank(first); order != nil {
 		l.ranked, l.rivals = true, r.rivals()
-		l.fields.List = append(arranged(first, order), l.fields.List[len(first):]...)
+		var list []state.Difference
+		for _, i := range order {
+			list = append(list, first[i])
+		}
+		l.fields.List = append(together(list), l.fields.List[len(first):]...)
 		l.places = arrangedPlaces(l.places, l.fields.List)
 	}
 	p.clock.ticks, p.spent = own.clock.ticks, own.spent
@@ -488,15 +492,6 @@ func DiffStates(s *state.Schema, a, b []byte, path string) (state.Differences, s
 		return state.Differences{}, state.Places{}, err
 	}
 	return l.Named(l.at(path, maxListed))
-}
-
-// arranged returns a list in an order.
-func arranged(list []state.Difference, order []int) []state.Difference {
-	all := make([]state.Difference, 0, len(list))
-	for _, i := range order {
-		all = append(all, list[i])
-	}
-	return together(all)
 }
 
 // together brings the fields of each element together, where the first of them stands.

@@ -56,11 +56,6 @@ func simulateAgain(r *replay.Reader, g *lockstep.Game, begin, from, end lockstep
 	return x, nil
 }
 
-// contradicted reports whether a checksum of the log before a tick differs from ours.
-func (x *rerun) contradicted(before lockstep.Tick) bool {
-	return slices.ContainsFunc(x.differences, func(d *lockstep.DesyncError) bool { return !d.Keyframe && d.Tick < before })
-}
-
 // record applies one record, tick by tick.
 func (x *rerun) record(f *lockstep.Follower, rec *record.Record) error {
 	for frame := range rec.Frames() {
@@ -95,7 +90,11 @@ func (x *rerun) record(f *lockstep.Follower, rec *record.Record) error {
 }
 
 func (x *rerun) step(f *lockstep.Follower, frame *lockstep.Frame) error {
-	result := resultOf(f)
+	var result []byte // with which the rules have ended the match before the frame
+	if f.Simulation() != nil {
+		ended, _ := f.Simulation().Ended()
+		result = slices.Clone(ended)
+	}
 	if err := f.Advance(frame); err != nil {
 		return err
 	}
@@ -163,15 +162,6 @@ func (x *rerun) differs(d *lockstep.DesyncError, ours []byte, end *record.Record
 	if end != nil {
 		x.ending.Log = json.RawMessage(x.header.ResultJSON(end.Result))
 	}
-}
-
-// resultOf returns a copy of the result with which the rules have ended the match at the current tick.
-func resultOf(f *lockstep.Follower) []byte {
-	if f.Simulation() == nil {
-		return nil
-	}
-	result, _ := f.Simulation().Ended()
-	return slices.Clone(result)
 }
 
 // A side is one side's state after a tick. Without bytes, it is unknown.

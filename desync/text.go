@@ -29,24 +29,42 @@ func (e *Explanation) page() *words.Page {
 	t := &words.Page{}
 	t.Line("answer", "%s", e.Title)
 	t.Line("verdict", "%s: %s", e.Verdict.title(), e.Verdict.Text)
-	if e.Panic != nil {
-		e.addPanicked(t)
-		return t
+	if e.Panic == nil {
+		if e.Verdict.Advice != "" {
+			t.Line("", "%s", e.Verdict.Advice)
+		}
+		t.Line("", "%s", e.Verdict.graded())
 	}
-	if e.Verdict.Advice != "" {
-		t.Line("", "%s", e.Verdict.Advice)
-	}
-	t.Line("", "%s", e.Verdict.graded())
 	listLines(t, "line", e.Line.lines())
 	e.cause(t)
-	e.addNext(t)
+	name := "next"
+	for i := range e.Steps {
+		if s := &e.Steps[i]; s.Next {
+			t.Whole(name, s.Command)
+			name = ""
+		}
+	}
 	t.Line("match", "%s of %s build %s, recorded on %s, explained on %s", e.Match, e.Game, e.Build, e.Recorder, e.Machine)
 	t.Line("found", "%s", e.report())
-	for _, g := range e.Groups {
-		t.Line("", "%s", g)
+	if e.Panic != nil {
+		addPanic(t, e.Panic)
+	} else {
+		for _, g := range e.Groups {
+			t.Line("", "%s", g)
+		}
 	}
 	listLines(t, "programs", e.programLines())
 	t.Line("bug", "%s", e.Fingerprint)
+	if e.Panic != nil {
+		for i := range e.Commands {
+			t.Line(words.First("commands", i), "#%d %s", e.Commands[i].Sequence, e.Commands[i].Text)
+		}
+		if n := e.Panic.Commands - len(e.Commands); n > 0 {
+			t.Line("", "and %d more", n)
+		}
+		listLines(t, "note", e.Notes)
+		return t
+	}
 	listLines(t, "end", e.Ending.lines())
 	listLines(t, "again", e.Again.Lines())
 	t.Line("first", "%s", e.firstLine())
@@ -60,35 +78,6 @@ func (e *Explanation) page() *words.Page {
 	}
 	listLines(t, "note", e.Notes)
 	return t
-}
-
-// addPanicked describes a bundle of a panic.
-func (e *Explanation) addPanicked(t *words.Page) {
-	listLines(t, "line", e.Line.lines())
-	e.addNext(t)
-	t.Line("match", "%s of %s build %s, recorded on %s, explained on %s", e.Match, e.Game, e.Build, e.Recorder, e.Machine)
-	t.Line("found", "%s", e.report())
-	addPanic(t, e.Panic)
-	listLines(t, "programs", e.programLines())
-	t.Line("bug", "%s", e.Fingerprint)
-	for i := range e.Commands {
-		t.Line(words.First("commands", i), "#%d %s", e.Commands[i].Sequence, e.Commands[i].Text)
-	}
-	if n := e.Panic.Commands - len(e.Commands); n > 0 {
-		t.Line("", "and %d more", n)
-	}
-	listLines(t, "note", e.Notes)
-}
-
-// addNext adds the commands to go on with.
-func (e *Explanation) addNext(t *words.Page) {
-	name := "next"
-	for i := range e.Steps {
-		if s := &e.Steps[i]; s.Next {
-			t.Whole(name, s.Command)
-			name = ""
-		}
-	}
 }
 
 // listLines adds the first lines of a list, and counts the others.
@@ -142,17 +131,13 @@ func (e *Explanation) tried() (all []string) {
 }
 
 func (e *Explanation) fieldLines() []string {
-	if e.Fields.Total == 0 {
-		if e.path != "" {
-			return []string{fmt.Sprintf("at tick %d: nothing differs at %s", e.Compared, e.path)}
-		}
+	switch {
+	case e.Fields.Total == 0 && e.path == "":
 		return nil
+	case e.Fields.Total == 0:
+		return []string{fmt.Sprintf("at tick %d: nothing differs at %s", e.Compared, e.path)}
 	}
-	fields := "fields"
-	if e.Fields.Total == 1 {
-		fields = "field"
-	}
-	all := append([]string{fmt.Sprintf("at tick %d, %s: %d %s", e.Compared, e.values(), e.Fields.Total, fields)}, e.Places.Lines(textPlaces)...)
+	all := append([]string{fmt.Sprintf("at tick %d, %s: %s", e.Compared, e.values(), words.Count(e.Fields.Total, "field"))}, e.Places.Lines(textPlaces)...)
 	if len(e.Rivals) > 0 {
 		all = append(all, "which differed first is unknown: it may be "+strings.Join(e.Rivals[:min(len(e.Rivals), maxRivals)], " or ")+" as well, from which about as much of this follows")
 	}

@@ -202,7 +202,11 @@ func (v *Verification) end(h *lockstep.Header, err error) (*Verification, error)
 			v.Panic = claimed(v.Bundle, v.Verification)
 		}
 		if v.Verdict != nil && v.Verdict.Party == NoFixedResult { // if nothing differs, that was luck
-			err = unfixedError(err)
+			if err == nil {
+				err = ErrUnfixed
+			} else {
+				err = fmt.Errorf("%w: %w", ErrUnfixed, err)
+			}
 		}
 		switch {
 		case v.Panic == nil || v.First != nil || errors.As(err, new(*replay.Panic)):
@@ -214,14 +218,6 @@ func (v *Verification) end(h *lockstep.Header, err error) (*Verification, error)
 	}
 	v.Err = err
 	return v, err
-}
-
-// unfixedError returns an error that wraps [ErrUnfixed] and err, which may be nil.
-func unfixedError(err error) error {
-	if err == nil {
-		return ErrUnfixed
-	}
-	return fmt.Errorf("%w: %w", ErrUnfixed, err)
 }
 
 // class returns the class of the file.

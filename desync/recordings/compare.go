@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -155,27 +156,17 @@ func oneBit(f *bisect.FrameDifference) bool {
 // orders compares the order of the players in ticks whose commands do not differ. If it differed before without an effect, it
 // is no cause.
 func (d *Divergence) orders(differ map[lockstep.Tick]bool) {
-	a, b := d.A.orders, d.B.orders
-	for i, j := 0, 0; i < len(a) || j < len(b); {
-		var x, y recordedSum
-		if i < len(a) {
-			x = a[i]
+	sums := make(map[lockstep.Tick][2]uint64)
+	for i, r := range []*Recording{d.A.Recording, d.B.Recording} {
+		for _, o := range r.orders {
+			both := sums[o.tick]
+			both[i] = o.hash
+			sums[o.tick] = both
 		}
-		if j < len(b) {
-			y = b[j]
-		}
-		switch {
-		case j == len(b) || i < len(a) && x.tick < y.tick:
-			y = recordedSum{}
-			i++
-		case i == len(a) || y.tick < x.tick:
-			x = recordedSum{tick: y.tick}
-			j++
-		default:
-			i, j = i+1, j+1
-		}
-		t := x.tick + 1
-		if x.hash == y.hash || differ[t] || !d.A.ran(t) || !d.B.ran(t) {
+	}
+	for _, at := range slices.Sorted(maps.Keys(sums)) {
+		t := at + 1
+		if sums[at][0] == sums[at][1] || differ[t] || !d.A.ran(t) || !d.B.ran(t) {
 			continue
 		}
 		if d.Known && t <= d.Agreed || !d.Differs {
@@ -565,17 +556,19 @@ func extend(spans []desync.Span, t lockstep.Tick, add bool) []desync.Span {
 }
 
 // dumpText returns spans as SAMESTEP_DUMP has them: "77,78" and "60-80".
-func dumpText(spans []desync.Span) string {
-	var parts []string
+func dumpText(spans []desync.Span) string { return strings.Join(spanParts(spans, "-"), ",") }
+
+// spanParts returns the ticks of spans, of which those of three and more have a word between the first and the last.
+func spanParts(spans []desync.Span, to string) (parts []string) {
 	for _, s := range spans {
+		parts = append(parts, fmt.Sprint(s.From))
 		switch s.To - s.From {
 		case 0:
-			parts = append(parts, fmt.Sprint(s.From))
 		case 1:
-			parts = append(parts, fmt.Sprintf("%d,%d", s.From, s.To))
+			parts = append(parts, fmt.Sprint(s.To))
 		default:
-			parts = append(parts, fmt.Sprintf("%d-%d", s.From, s.To))
+			parts[len(parts)-1] += to + fmt.Sprint(s.To)
 		}
 	}
-	return strings.Join(parts, ",")
+	return parts
 }

@@ -339,17 +339,7 @@ func (m *MissingStates) who() string {
 
 // spanText returns "state of tick 77", "states of ticks 77 and 78", or "states of ticks 60 to 80 and 90".
 func spanText(spans []desync.Span) string {
-	var parts []string
-	for _, s := range spans {
-		switch s.To - s.From {
-		case 0:
-			parts = append(parts, fmt.Sprint(s.From))
-		case 1:
-			parts = append(parts, fmt.Sprint(s.From), fmt.Sprint(s.To))
-		default:
-			parts = append(parts, fmt.Sprintf("%d to %d", s.From, s.To))
-		}
-	}
+	parts := spanParts(spans, " to ")
 	if len(spans) == 1 && spans[0].Exact() {
 		return "state of tick " + parts[0]
 	}

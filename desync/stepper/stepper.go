@@ -60,7 +60,8 @@ func (s *Stepper) Step(t lockstep.Tick, o Options) (*Step, error) {
 		return nil, err
 	}
 	w.generators()
-	s.confirm(x)
+	s.frame() // compares what the file has of the tick; the end, or damage there, is an error of the next tick
+	x.Agreed, x.Desync = s.cursor.Agreed(), s.desync
 	return x, nil
 }
 
@@ -133,12 +134,6 @@ func (s *Stepper) lacks(t, first lockstep.Tick) error {
 		return err
 	}
 	return fmt.Errorf("desync: got tick %d, want at least %d: the match begins with the state after tick %d", t, first+1, first)
-}
-
-// confirm compares what the file has of the tick. The end, or damage there, is an error of the next tick.
-func (s *Stepper) confirm(x *Step) {
-	s.frame()
-	x.Agreed, x.Desync = s.cursor.Agreed(), s.desync
 }
 
 // A stepWork is the work of one Step.

@@ -264,7 +264,7 @@ func (a *Alignment) inner(path string) (inner string, ok bool, err error) {
 // Differences returns the fields that differ at or below a path, with their paths in the right state, and the same grouped
 // by place.
 func (a *Alignment) Differences(path string, limit int) (fields state.Differences, places state.Places, err error) {
-	whole, inBoth := a.others(), true
+	whole, inBoth := append(slices.Clone(a.Orders), a.Missing...), true // places that are no fields
 	if path != "" {
 		if path, inBoth, err = a.inner(path); err != nil {
 			return fields, places, err
@@ -298,11 +298,6 @@ func (a *Alignment) Differences(path string, limit int) (fields state.Difference
 	fields.List = append(first, fields.List...)
 	places.List = append(whole, places.List...)
 	return fields, places, nil
-}
-
-// others returns the places that are no fields: lists in another order, and elements that one side lacks.
-func (a *Alignment) others() []state.Place {
-	return append(slices.Clone(a.Orders), a.Missing...)
 }
 
 // OneBit reports whether two values differ in a single bit.

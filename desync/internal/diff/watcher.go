@@ -187,15 +187,9 @@ func Kind(path string) string {
 			}
 		}
 	}
-	return groupOf(b.String())
-}
-
-// groupOf returns the field of an element, or of a section, that contains a field of the schema: "Units[].Pos" for
-// "Units[].Pos.X".
-func groupOf(node string) string {
-	list, field, ok := strings.Cut(node, "[].")
+	list, field, ok := strings.Cut(b.String(), "[].")
 	if !ok {
-		return node
+		return b.String()
 	}
 	field, _, _ = strings.Cut(field, ".")
 	return list + "[]." + field
