@@ -125,7 +125,6 @@ type simulator struct {
 	before  lockstep.Tick
 }
 
-// hash returns the simulation's checksum of a tick.
 func (s *simulator) hash(t lockstep.Tick) (uint64, error) {
 	hash, _, err := replay.HashAt(s.reader, s.game, min(s.before, t), t, &s.options)
 	return hash, err
@@ -303,7 +302,6 @@ type sum struct {
 	hash uint64
 }
 
-// find returns the checksum of a tick, or nil.
 func (s sums) find(t lockstep.Tick) *sum {
 	if i := s.after(t) - 1; i >= 0 && s[i].tick == t {
 		return &s[i]
@@ -316,7 +314,6 @@ func (s sums) after(t lockstep.Tick) int {
 	return sort.Search(len(s), func(i int) bool { return s[i].tick > t })
 }
 
-// A checkLog has the checksums of a log.
 type checkLog struct {
 	seats      int
 	agreed     sums          // by tick, after sort
@@ -344,7 +341,6 @@ func (l *checkLog) record(rec *record.Record) error {
 	return nil
 }
 
-// sort sorts the checksums by tick.
 func (l *checkLog) sort() {
 	slices.SortStableFunc(l.agreed, func(a, b sum) int { return cmp.Compare(a.tick, b.tick) })
 	slices.SortStableFunc(l.mismatches, func(a, b mismatch) int { return cmp.Compare(a.tick, b.tick) })
@@ -401,7 +397,6 @@ func votes(tie bool, groups []Group) Verdict {
 	return v
 }
 
-// rightPlayers returns the players of the groups that are right.
 func rightPlayers(groups []Group) []lockstep.Player {
 	var all []lockstep.Player
 	for _, g := range groups {

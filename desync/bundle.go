@@ -111,7 +111,6 @@ func (w *work) note(format string, args ...any) {
 	w.e.Notes = append(w.e.Notes, fmt.Sprintf(format, args...))
 }
 
-// read reads the bundle.
 func (w *work) read() error {
 	m := w.manifest
 	if err := checkManifest(m); err != nil {
@@ -164,7 +163,6 @@ func (w *work) sides(x *exhibit) (right, wrong side) {
 	return again, x.player
 }
 
-// command returns a command with its text.
 func (w *work) command(c *lockstep.Command) Command {
 	return Command{c.Tick, c.Player, c.Sequence, w.words.Describe(c)}
 }
@@ -224,7 +222,6 @@ func (w *work) game(missing string) *lockstep.Game {
 	return g
 }
 
-// finish returns the explanation with its title.
 func (w *work) finish() *Explanation {
 	w.e.Traits = traitsOf(w.e.Who)
 	if w.options.Redact {

@@ -214,7 +214,6 @@ func (l *matchLog) sound(t lockstep.Tick) lockstep.Tick {
 	return l.first
 }
 
-// simulate simulates the match again.
 func (l *matchLog) simulate(g *lockstep.Game, begin, from, end lockstep.Tick, o *Options) (*rerun, error) {
 	r, err := l.reader()
 	if err != nil {

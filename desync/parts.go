@@ -81,7 +81,6 @@ type Group struct {
 	Right bool     `json:"right,omitempty"`
 }
 
-// name sets the names.
 func (g *Group) name(of func(lockstep.Player) string) {
 	names := make([]string, len(g.Players))
 	for i, p := range g.Players {
@@ -169,7 +168,6 @@ type Command struct {
 	Text     string            `json:"text"`
 }
 
-// same reports whether two commands are one.
 func (c *Command) same(o *Command) bool { return c.Player == o.Player && c.Sequence == o.Sequence }
 
 // A Program is one that computed the match: its build, and the sources that it says it was built from.
@@ -187,7 +185,6 @@ const (
 	programThis     = "this"
 )
 
-// name says whose program it is.
 func (p *Program) name() string {
 	switch p.Who {
 	case programRecorder:
@@ -198,7 +195,6 @@ func (p *Program) name() string {
 	return "this program"
 }
 
-// sources says what is known of the sources.
 func (p *Program) sources() string {
 	if p.Module == "" {
 		return "sources not known"

@@ -102,7 +102,6 @@ var ways = []way{
 	func(r *ranking, s *suspect, t lockstep.Tick) ([]byte, error) { return r.once(s.one(1), t) },
 }
 
-// one returns a sample of several.
 func (s *suspect) one(i int) []*sample {
 	if len(s.samples) < 2 {
 		return nil
@@ -220,7 +219,6 @@ func (s *suspect) share() (sum float64) {
 	return sum
 }
 
-// choose finds the suspects.
 func (r *ranking) choose(l []state.Difference) {
 	lists := diff.ListsOf(r.schema)
 	known := make(map[string]*suspect) // only looked up
@@ -244,7 +242,6 @@ func (r *ranking) choose(l []state.Difference) {
 	}
 }
 
-// orderOf returns a sample of the order of a list, or nil.
 func (r *ranking) orderOf(lists []diff.List, i int) (string, *sample) {
 	if i >= len(r.orders) {
 		return "", nil
@@ -257,7 +254,6 @@ func (r *ranking) orderOf(lists []diff.List, i int) (string, *sample) {
 	return "", nil
 }
 
-// sample returns a sample of a path, or nil.
 func (r *ranking) sample(lists []diff.List, right []byte, path string) (string, *sample) {
 	if w, ok := diff.Watch(r.schema, right, path); ok {
 		v, ok := w.Value(right)

@@ -145,7 +145,6 @@ func (x *rerun) side(t lockstep.Tick) side {
 	return side{b, sum.Hash}
 }
 
-// frame returns the frame of a tick.
 func (x *rerun) frame(t lockstep.Tick) lockstep.Frame {
 	if f := x.frames[t]; f != nil {
 		return *f

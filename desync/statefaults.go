@@ -184,7 +184,6 @@ func (s *search) orders(lists []diff.List, orders []state.Place) error {
 	return nil
 }
 
-// order tries one list in the order of rank.
 func (s *search) order(l diff.List, rank map[uint64]int, text string) error {
 	var found *Cause
 	for t := s.bad; ; t-- {

@@ -90,7 +90,6 @@ func (d Draws) String() string {
 	return fmt.Sprintf("%s: %s, but %d on the wrong side, with the cause above", name, diff.Draws(uint64(d.Right)), d.Wrong)
 }
 
-// A drawKey is what draws are counted by.
 type drawKey struct{ purpose, phase string }
 
 // countDraws plays a variation up to a tick, and counts the draws that the game reports, by purpose and phase.

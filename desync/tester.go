@@ -138,7 +138,6 @@ func (v *variation) last() (last lockstep.Tick) {
 	return last
 }
 
-// without returns a frame without command i.
 func without(f *lockstep.Frame, i int) *lockstep.Frame {
 	return &lockstep.Frame{Tick: f.Tick, Commands: slices.Delete(slices.Clone(f.Commands), i, i+1)}
 }

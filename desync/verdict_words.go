@@ -122,7 +122,6 @@ func (j *judge) text(v *Verdict, c *check) string {
 	return "all checksums match the simulation"
 }
 
-// keyframe returns the text of a verdict on a keyframe.
 func (j *judge) keyframe(v *Verdict) string {
 	switch v.Party {
 	case WrongKeyframe:

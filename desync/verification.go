@@ -185,10 +185,8 @@ func (v *Verification) accusation() *Verdict {
 	return v.Verdict
 }
 
-// simulated returns the number of simulated ticks.
 func (v *Verification) simulated() lockstep.Tick { return v.Ticks - min(v.Ticks, v.Began) }
 
-// end notes the error of a verification.
 func (v *Verification) end(h *lockstep.Header, err error) (*Verification, error) {
 	if v.Verification != nil {
 		v.Header = h
@@ -220,7 +218,6 @@ func (v *Verification) end(h *lockstep.Header, err error) (*Verification, error)
 	return v, err
 }
 
-// class returns the class of the file.
 func (v *Verification) class() replay.Class {
 	if v.Imported != nil && len(v.Imported.Differ) > 0 || errors.Is(v.Err, ErrUnfixed) {
 		return replay.ClassDesync

@@ -59,7 +59,6 @@ func (l *lines) begin(what string, tick uint32, ordered bool) bool {
 	return l.err == nil
 }
 
-// seated reports whether the match has a player.
 func (l *lines) seated(what string, tick uint32, player int) bool {
 	if player < 0 || player >= l.players {
 		l.fail("%s at tick %d: got player %d, want 0 to %d", what, tick, player, l.players-1)
@@ -90,7 +89,6 @@ func (l *lines) end(what string, tick uint32, b []byte) {
 	l.tick = max(l.tick, tick)
 }
 
-// flush writes the buffered lines.
 func (l *lines) flush() {
 	if l.err != nil || len(l.buffer) == 0 {
 		return

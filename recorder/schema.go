@@ -25,7 +25,6 @@ type node struct {
 	fields []field
 }
 
-// A field is a field of a struct.
 type field struct {
 	name string
 	at   int // its index in the Go type

@@ -259,7 +259,6 @@ func (s *bisector) keyframes() error {
 	return nil
 }
 
-// state returns the state of an item that has one.
 func (s *recording) state(i *item) ([]byte, error) {
 	if i.report != nil {
 		return i.report.State, nil

@@ -128,13 +128,11 @@ func withAgain(reports []Report, m *replay.Manifest) []Report {
 	return reports
 }
 
-// fileError adds the name of a file to an error.
 func fileError(f *replay.File, err error) error { return fmt.Errorf("%s: %w", f.Path(), err) }
 
 // refused returns the result of a bisection that failed.
 func refused(err error) (*Bisection, error) { return &Bisection{Err: err, refused: true}, err }
 
-// A fileSide is one file of a bisection.
 type fileSide struct {
 	reader    *replay.Reader
 	game      *lockstep.Game // nil without one
@@ -171,7 +169,6 @@ func (s *fileSide) finish(found *Bisection, other *lockstep.Describer, second st
 
 const defaultLimit = 20
 
-// limitOf returns the limit of an option.
 func limitOf(limit int) int { return max(cmp.Or(limit, defaultLimit), 0) }
 
 // WriteText writes the result for people. Control characters in texts of the files are escaped.

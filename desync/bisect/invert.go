@@ -147,7 +147,6 @@ type bitSearch struct {
 	sums    []uint64
 }
 
-// try tries the bits of fields.
 func (w *bitSearch) try(fields []field) (bit, bool) {
 	var before xxhash.Digest // of the bytes before at
 	before.Reset()

@@ -265,7 +265,6 @@ func (c *recordingComparison) compare() {
 // first returns the first tick that both sides may have.
 func (c *recordingComparison) first() lockstep.Tick { return max(c.d.A.begins(), c.d.B.begins()) }
 
-// begins returns the first tick of a side.
 func (s *Side) begins() lockstep.Tick {
 	if s.Recording == nil {
 		return 0

@@ -54,7 +54,6 @@ type Recording struct {
 	orders   []recordedSum // of the players in ticks whose commands were not recorded by player
 }
 
-// A recordedSum is a checksum of a recording.
 type recordedSum struct {
 	hash uint64
 	tick lockstep.Tick
@@ -208,7 +207,6 @@ func (r *Recording) sameMachine(o *Recording) bool {
 	return samePlayer && r.Build == o.Build && r.Platform == o.Platform
 }
 
-// A recordingReader makes a Recording of records.
 type recordingReader struct {
 	found   *Recording
 	header  *lockstep.Header
@@ -261,7 +259,6 @@ func (p *recordingReader) record(rec *record.Record) error {
 	return nil
 }
 
-// foreign reads a line of the recording.
 func (p *recordingReader) foreign(rec *record.Record) error {
 	f := p.found
 	e, err := p.lines.Next(rec.Line)
@@ -316,7 +313,6 @@ func (p *recordingReader) sum(rec *record.Record) error {
 	return nil
 }
 
-// state returns the state of a tick, which the recording has.
 func (r *Recording) state(t lockstep.Tick) ([]byte, error) {
 	own, err := r.reader.Reopen()
 	if err != nil {

@@ -315,7 +315,6 @@ func (m *MissingStates) String() string {
 	return fmt.Sprintf("the %s; %s with SAMESTEP_DUMP=%s", m.states(), m.who(), m.Dump)
 }
 
-// states says which states are missing.
 func (m *MissingStates) states() string {
 	switch {
 	case len(m.A) == 0:

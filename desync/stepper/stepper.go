@@ -136,7 +136,6 @@ func (s *Stepper) lacks(t, first lockstep.Tick) error {
 	return fmt.Errorf("desync: got tick %d, want at least %d: the match begins with the state after tick %d", t, first+1, first)
 }
 
-// A stepWork is the work of one Step.
 type stepWork struct {
 	*Stepper
 	o      Options

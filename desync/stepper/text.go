@@ -123,7 +123,6 @@ func (s *Step) addChanges(p *words.Page, c *Changes) {
 	}
 }
 
-// count says how much changed.
 func (c *Changes) count() string {
 	if c.Places.Total == 0 {
 		return "nothing"
@@ -147,7 +146,6 @@ func (d *Draws) String() string {
 	return text + ", of " + strings.Join(ids, ", ")
 }
 
-// name returns the name of the phase for people.
 func (x *Phase) name() string {
 	if x.Name == "" {
 		return "before the first"

@@ -128,7 +128,6 @@ func (h *Header) parseEntry(line []byte) (e Entry, end bool, err error) {
 	return e, false, err
 }
 
-// sums sets the checksums of a line.
 func (h *Header) sums(e *Entry, l *entryLine) (err error) {
 	e.Checksum = true
 	if len(*l.Sum) == 32 {
@@ -283,7 +282,6 @@ func (q *quickLine) text() []byte {
 	return nil
 }
 
-// number reads a whole number.
 func (q *quickLine) number(most uint64) (n uint64) {
 	at := 0
 	for at < len(q.rest) && at < 11 && q.rest[at] >= '0' && q.rest[at] <= '9' {
@@ -306,7 +304,6 @@ func (q *quickLine) bytes() []byte {
 	return b[:n]
 }
 
-// sum reads a checksum.
 func (q *quickLine) sum() (sum uint64) {
 	text := q.text()
 	q.failed = q.failed || len(text) != 16

@@ -204,7 +204,6 @@ func (m *Reader) next() (bool, error) {
 	return more, nil
 }
 
-// malformed adds the present line to an error.
 func (m *Reader) malformed(err error) error { return MalformedAt(m.line, err) }
 
 // MalformedAt adds a line to an error about it. It returns nil for nil.
