@@ -269,6 +269,49 @@ func (a *attribution) key(d *lockstep.DesyncError) {
 	}
 }
 
+// check adds the blames of one check, and notes which parties have healed.
+func (a *attribution) check(c *check) {
+	for ; len(a.presence) > 0 && a.presence[0].tick <= c.tick; a.presence = a.presence[1:] {
+		if p := a.presence[0]; p.there {
+			a.gone[p.player] = 0
+		} else if a.gone[p.player] == 0 {
+			a.gone[p.player] = p.tick
+		}
+	}
+	_, wrong := c.sides()
+	for _, p := range wrong {
+		a.blame(WrongPlayer, p, c.tick)
+	}
+	first := c.tick
+	a.differs = c.own != c.agreed
+	if a.keyframe != nil && a.differs {
+		first = a.keyframe.Tick
+	} else if a.keyframe != nil {
+		a.blame(WrongKeyframe, 0, a.keyframe.Tick)
+	}
+	a.keyframe = nil
+	party := c.party()
+	if party != "" {
+		a.blame(party, 0, first)
+	}
+	if who := cmp.Or(party, WrongPlayer); a.decisive[who] == nil && (party != "" || len(wrong) > 0) {
+		a.decisive[who] = c
+	}
+	for i := range a.blames {
+		b := &a.blames[i]
+		well := party == ""
+		if b.Who == WrongPlayer {
+			well = !slices.Contains(wrong, b.Player)
+			if b.Healed == 0 {
+				b.Gone = a.gone[b.Player]
+			}
+		}
+		if well && b.Healed == 0 && b.Last < c.tick && b.Gone == 0 {
+			b.Healed = c.tick
+		}
+	}
+}
+
 // blame adds the check of tick t to those at which a party was wrong.
 func (a *attribution) blame(who Party, p lockstep.Player, t lockstep.Tick) {
 	i := slices.IndexFunc(a.blames, func(b Blame) bool { return b.Who == who && b.Player == p })
@@ -281,17 +324,6 @@ func (a *attribution) blame(who Party, p lockstep.Player, t lockstep.Tick) {
 		b.Checks++
 	}
 	b.Last, b.Healed = t, 0
-}
-
-// A check is everything known about one checked tick.
-type check struct {
-	tick       lockstep.Tick
-	tie        bool   // there is no agreed checksum
-	agreed     uint64 // on a tie, the simulation's own
-	own        uint64 // the simulation's
-	mismatches []mismatch
-	seats      int
-	admitted   bool // the referee admitted that it was wrong
 }
 
 // sums are checksums by tick.

@@ -126,8 +126,8 @@ func (w *work) read() error {
 	h := w.log.header
 	w.e = Explanation{
 		Match: h.Match.String(), Game: h.Game, Build: h.Build, Recorder: h.Platform,
-		Machine: lockstep.Platform(), TickRate: h.Settings.TickRate(),
-		Tick: m.Tick, Agreed: m.Agreed, Began: m.Began, Player: m.Player, Tie: m.Tie, Section: m.Section,
+		Machine: lockstep.Platform(),
+		Tick:    m.Tick, Agreed: m.Agreed, Began: m.Began, Player: m.Player, Tie: m.Tie, Section: m.Section,
 		Changes: []Change{}, Commands: []Touch{}, Streams: []Stream{}, Draws: []Draws{}, Notes: []string{}, Tried: []Tried{}, Steps: []NextStep{},
 	}
 	w.e.Groups = reportedIn(m).Groups

@@ -316,7 +316,7 @@ func ExampleStreamsOf() {
 	w.Loot.N(6)
 	right := codec.Append(nil, &w)
 	w.Loot.N(6)
-	for _, s := range desync.StreamsOf(codec.Schema(), good, right, codec.Append(nil, &w)) {
+	for _, s := range desync.StreamsOf(codec.Schema(), nil, good, right, codec.Append(nil, &w)) {
 		fmt.Println(s)
 	}
 	// Output: Loot: 1 draw, but 2 on the wrong side

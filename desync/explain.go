@@ -166,9 +166,9 @@ func (w *work) compare() {
 	}
 	w.show()
 	if good := w.again.state(w.good); good != nil {
-		w.e.Streams = streamsOf(w.log.schema, w.e.Fields.List, good, w.right, w.wrong)
+		w.e.Streams = StreamsOf(w.log.schema, w.e.Fields.List, good, w.right, w.wrong)
 	} else if x := w.lastGood(); x.referee.known() {
-		w.e.Streams = streamsOf(w.log.schema, w.e.Fields.List, x.referee.bytes, w.right, w.wrong)
+		w.e.Streams = StreamsOf(w.log.schema, w.e.Fields.List, x.referee.bytes, w.right, w.wrong)
 	}
 }
 

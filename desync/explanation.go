@@ -22,7 +22,6 @@ type Explanation struct {
 	Build       string            `json:"build"`
 	Recorder    string            `json:"recorder"`      // the platform that wrote the replay
 	Machine     string            `json:"machine"`       // the platform that explains it
-	TickRate    uint16            `json:"tick_rate"`     // ticks per second
 	Tick        lockstep.Tick     `json:"tick"`          // the check that found the desync
 	Agreed      lockstep.Tick     `json:"agreed"`        // the last check at which the player agreed
 	Began       lockstep.Tick     `json:"began"`         // the tick of the last state sent to the player; 0 if not known

@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/desync"
-	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -229,15 +228,9 @@ func (s *Step) draw(d lockstep.Draw, limit int) {
 
 // generators counts the draws from generators in the state.
 func (w *stepWork) generators() {
-	for _, path := range diff.StreamPaths(w.x.schema, w.x.Did.Fields.List) {
-		field, ok := diff.Watch(w.x.schema, w.x.after, path)
-		if !ok {
-			continue
-		}
-		from, _, ok := field.Generator(w.x.before)
-		to, _, ok2 := field.Generator(w.x.after)
-		if n, drawn := from.DrawsTo(to); ok && ok2 && drawn && n > 0 {
-			w.x.Draws = append(w.x.Draws, Draws{Purpose: path, Count: n, Generator: true})
+	for _, x := range desync.StreamsOf(w.x.schema, w.x.Did.Fields.List, w.x.before, w.x.after, w.x.after) {
+		if x.Known && x.Right > 0 {
+			w.x.Draws = append(w.x.Draws, Draws{Purpose: x.Path, Count: x.Right, Generator: true})
 		}
 	}
 }
