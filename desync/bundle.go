@@ -132,10 +132,10 @@ func (w *work) read() error {
 	}
 	w.e.Groups = reportedIn(m).Groups
 	if m.Match != w.e.Match {
-		w.note("the bundle says that it is of match %s, but its replay is of %s", m.Match, w.e.Match)
+		w.note("the bundle names match %s, but its replay is of match %s", m.Match, w.e.Match)
 	}
 	if w.log.damage != nil {
-		w.note("the replay in the bundle cannot be read to its end: %v", w.log.damage)
+		w.note("the bundle's replay cannot be read to its end: %v", w.log.damage)
 	}
 	w.e.Who, w.e.Columns = w.log.participants(m)
 	if w.exhibits, err = loadExhibits(w.bundle, w.log.schema, w.options.MaxStates, w.note); err != nil {
@@ -208,12 +208,12 @@ func checkAgain(m *replay.Manifest) error {
 // game returns the game of the match, or nil with a note of what is missing without it.
 func (w *work) game(missing string) *lockstep.Game {
 	if w.options.Game == nil {
-		w.note("the game's code is not here: %s", missing)
+		w.note("no game code: %s", missing)
 		return nil
 	}
 	g, err := w.options.Game(w.log.header)
 	if err != nil {
-		w.note("the game's code is not here (%v): %s", err, missing)
+		w.note("no game code (%v): %s", err, missing)
 		return nil
 	}
 	if words, err := lockstep.NewDescriber(w.log.header, g); err == nil && !w.options.Redact { // a game's words may have texts of people

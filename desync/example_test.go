@@ -210,7 +210,7 @@ func ExampleExplanation() {
 	// platform toaster, unlike the other player
 	// joined at tick 1, the same as the other player
 	// lost its connection never, the same as the other player
-	// [the game's code is not here: nothing was simulated again, and no command is looked for]
+	// [no game code: nothing was simulated again, and no command was searched for]
 }
 
 // chestAgain returns the bundle with what player 1's machine computed again, twice.
@@ -236,7 +236,7 @@ func ExampleAgain() {
 	// Output:
 	// wrong in the same way at tick 4
 	// the machine of player 1 computed ticks 1 to 5 again, 2 times: wrong in the same way, from tick 4 on in Gold
-	// so it is not its memory: its rules, its build or its platform compute otherwise
+	// so its memory is not the cause: its rules, its build or its platform compute another result
 }
 
 // Bundles with equal fingerprints have the same cause, as far as can be told.

@@ -38,7 +38,7 @@ func (w *work) panicAgain(g *lockstep.Game) error {
 	p, fault := w.e.Panic, (*lockstep.PanicError)(nil)
 	derives := p.Where == inDerive
 	if !derives && !isComputed(p.Where) {
-		return errors.New("they panicked in no tick")
+		return errors.New("the panic was not in a tick")
 	}
 	switch err := w.toPanic(g, derives); {
 	case err == nil:

@@ -30,7 +30,7 @@ type tester struct {
 	tell  func(done, all time.Duration) // reports progress; nil disables it
 }
 
-var errBudget = errors.New("desync: the time for trials is over")
+var errBudget = errors.New("desync: out of time for trials")
 
 func newTester(x *rerun, o *Options) (*tester, error) {
 	sim, err := x.game.NewSimulation(x.header)

@@ -139,7 +139,7 @@ func (e *Explanation) fieldLines() []string {
 	}
 	all := append([]string{fmt.Sprintf("at tick %d, %s: %s", e.Compared, e.values(), words.Count(e.Fields.Total, "field"))}, e.Places.Lines(textPlaces)...)
 	if len(e.Rivals) > 0 {
-		all = append(all, "which differed first is unknown: it may be "+strings.Join(e.Rivals[:min(len(e.Rivals), maxRivals)], " or ")+" as well, from which about as much of this follows")
+		all = append(all, "it is unknown which differed first: maybe "+strings.Join(e.Rivals[:min(len(e.Rivals), maxRivals)], " or ")+" instead, from which about as much follows")
 	}
 	return all
 }

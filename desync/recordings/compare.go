@@ -25,7 +25,7 @@ import (
 // whether the game is deterministic. The error wraps [state.ErrPath] if no state has the Path of the options.
 func Compare(a, b []*Recording, o Options) (*Divergence, error) {
 	if len(a) == 0 || len(b) == 0 {
-		return nil, errors.New("desync: want a recording of each side")
+		return nil, errors.New("desync: want at least one recording of each side")
 	}
 	d := &Divergence{
 		A: Side{Recording: a[0], More: a[1:]}, B: Side{Recording: b[0], More: b[1:]},
@@ -246,9 +246,9 @@ func (c *recordingComparison) compare() {
 		if sums && states && sumDiffers != stateDiffers && !odd[btoi(stateDiffers)] {
 			odd[btoi(stateDiffers)] = true
 			if stateDiffers {
-				d.note("the states of tick %d differ, but their checksums are equal: these do not cover all of the state", x.tick)
+				d.note("the states of tick %d differ, but their checksums are equal: the checksums do not cover all of the state", x.tick)
 			} else {
-				d.note("the checksums of tick %d differ, but the states are equal: these do not have all that the checksums cover", x.tick)
+				d.note("the checksums of tick %d differ, but the states are equal: the states lack something that the checksums cover", x.tick)
 			}
 		}
 		switch {

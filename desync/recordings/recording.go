@@ -192,7 +192,7 @@ func SidesOf(all []*Recording) (a, b []*Recording, err error) {
 		isA, isB := r.sameMachine(a[0]), r.sameMachine(b[0])
 		switch {
 		case !isA && !isB:
-			return nil, nil, fmt.Errorf("%s is of another player, build or platform than %s and %s", r.File, a[0].File, b[0].File)
+			return nil, nil, fmt.Errorf("%s has another player, build or platform than %s and %s", r.File, a[0].File, b[0].File)
 		case isA && (!isB || i%2 == 0):
 			a = append(a, r)
 		default:
@@ -338,7 +338,7 @@ func (r *Recording) state(t lockstep.Tick) ([]byte, error) {
 		return found, nil
 	}
 	if err == nil || errors.As(err, new(*replay.DamageError)) {
-		err = fmt.Errorf("desync: %s has no state of tick %d any more", r.File, t)
+		err = fmt.Errorf("desync: %s no longer has a state of tick %d", r.File, t)
 	}
 	return nil, err
 }

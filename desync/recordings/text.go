@@ -100,10 +100,10 @@ func (d *Divergence) computed() string {
 	for i, r := range []*Recording{d.A.Recording, d.B.Recording} {
 		name := "AB"[i : i+1]
 		if !r.commands {
-			return text + fmt.Sprintf("; %s has no commands, so it is not known whether they were the same", name)
+			return text + fmt.Sprintf("; %s has no commands, so whether they were the same is unknown", name)
 		}
 		if s, some := r.unheard(since, d.Tick); some {
-			return text + fmt.Sprintf("; %s does not have the commands of %s, so it is not known whether they were the same", name, ticksText(s))
+			return text + fmt.Sprintf("; %s does not have the commands of %s, so whether they were the same is unknown", name, ticksText(s))
 		}
 	}
 	return text + ", from the same commands" + from

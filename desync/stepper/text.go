@@ -51,7 +51,7 @@ func (s *Step) add(p *words.Page) {
 		p.Line("end", "the rules ended the match")
 	}
 	if s.Stale {
-		p.Line("stale", "a simulation that was restored before this tick has another state after it: a derived field is not rebuilt, or the rules have no fixed result")
+		p.Line("stale", "a simulation restored before this tick has another state after it: a derived field is not rebuilt, or the rules have no fixed result")
 	}
 }
 
