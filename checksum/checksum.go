@@ -51,8 +51,7 @@ func Of[T any](dst *Sum, c *state.Codec[T], v *T) {
 	dst.Hash = hash.Sum64()
 }
 
-// OfBytes sets dst to the sum of the state with canonical bytes b, which is the one that [Of] gives for the value. If b is
-// not canonical, it returns a [*state.DecodeError] and leaves dst unchanged.
+// OfBytes sets dst to the sum of the state with canonical bytes b, as [Of]. Other bytes are a [*state.DecodeError], and dst is unchanged.
 func OfBytes(dst *Sum, s *state.Schema, b []byte) error {
 	var buf [64][]byte
 	parts, err := s.Split(buf[:0], b)

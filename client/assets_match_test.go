@@ -285,7 +285,7 @@ func TestAssetHidden(t *testing.T) {
 			m.answers[assetPath+other.SHA256] = sends("another map")
 			err := m.join(t, playPath, "ada-ada-ada-ada-ada", nil).Wait()
 			if named := (*record.AssetError)(nil); !errors.As(err, &named) || named.Asset != tilesAsset || !errors.Is(err, record.ErrNoAsset) {
-				t.Errorf("got %v, want that the asset is not here", err)
+				t.Errorf("got %v, want that asset not found", err)
 			}
 			// With the asset in a cache, the list matters not.
 			late := m.join(t, playPath, "bob-bob-bob-bob-bob", m.folder)

@@ -2,8 +2,7 @@
 
 package fixed
 
-// Float64 returns the nearest float, ties to even, for renderers and logs. The result is exact below 2^21. The analyzer
-// (samestep vet) refuses it in a simulation.
+// Float64 returns the nearest float, ties to even, for renderers and logs, exact below 2^21. samestep vet refuses it in a simulation.
 func (x Q) Float64() float64 { return float64(x) / (1 << 32) }
 
 // Float32 returns the nearest float, ties to even, for renderers. The analyzer (samestep vet) refuses it in a simulation.

@@ -30,8 +30,7 @@ type Grid struct {
 	sorted []uint32 // ids by cell
 }
 
-// NewGrid returns a grid of columns × rows square cells of the given size, with origin at its lower left corner. A size or
-// number below 1 counts as 1.
+// NewGrid returns a grid of columns × rows square cells, with origin at its lower left corner. A size or number below 1 counts as 1.
 func NewGrid(origin Vec2, size Q, columns, rows uint32) *Grid {
 	g := &Grid{origin: origin, size: max(size, 1), columns: max(columns, 1), rows: max(rows, 1)}
 	if g.size&(g.size-1) == 0 {
@@ -91,8 +90,7 @@ type Box struct {
 	row, next, above uint32
 }
 
-// Around returns the cells that a square of ±radius around a position touches. They have every id within radius. A negative
-// radius counts as 0.
+// Around returns the cells that a square of ±radius around a position touches, with every id within radius. Below 0 it counts as 0.
 func (g *Grid) Around(at Vec2, radius Q) Box {
 	radius = max(radius, 0)
 	return Box{

@@ -116,8 +116,7 @@ func divSlow(x, y Q) Q {
 	return quotient(m>>32, m<<32, magnitude(int64(y)), x^y < 0)
 }
 
-// MulDiv returns x·y/z with one rounding at the end, to nearest, ties to even, saturating. A zero z saturates by the
-// sign of x·y, and 0/0 is 0.
+// MulDiv returns x·y/z with one rounding at the end, to nearest, ties to even, saturating. A zero z saturates by the sign of x·y; 0/0 is 0.
 func MulDiv(x, y, z Q) Q {
 	hi, lo := bits.Mul64(magnitude(int64(x)), magnitude(int64(y)))
 	return quotient(hi, lo, magnitude(int64(z)), x^y^z < 0)
@@ -244,8 +243,7 @@ var (
 	ErrRange = decimal.ErrRange
 )
 
-// Parse reads a decimal such as "-0.25", rounded to nearest, ties to even. It takes no exponent. The error wraps [ErrSyntax]
-// or [ErrRange].
+// Parse reads a decimal such as "-0.25", rounded to nearest, ties to even. It takes no exponent. The error wraps [ErrSyntax] or [ErrRange].
 func Parse(s string) (Q, error) {
 	v, err := decimal.Parse(s, 32)
 	if err != nil {
@@ -296,7 +294,6 @@ func (x *Q) UnmarshalJSON(text []byte) error {
 	return x.UnmarshalText(unquoted(text))
 }
 
-// unquoted returns text without quotes around it.
 func unquoted(text []byte) []byte {
 	if n := len(text); n >= 2 && text[0] == '"' && text[n-1] == '"' {
 		return text[1 : n-1]

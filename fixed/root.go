@@ -55,8 +55,7 @@ func (x Q) Sqrt() Q {
 		return 0
 	}
 	r := sqrtSeed(int64(x))
-	// The seed is off by less than 1, so the rest fits into 64 bits, although the squares do not. A root is never half-way
-	// between two integers, because (r+1/2)² is not an integer.
+	// The seed is off by less than 1, so the rest fits into 64 bits. A root is never half-way between two integers: (r+1/2)² is no integer.
 	rest := int64(x)<<32 - r*r
 	if rest > r {
 		r++

@@ -1,7 +1,6 @@
 package fixed
 
-// SelfTest returns a hash over several hundred results of this package, which is the same on every correct machine. It
-// takes some microseconds. Games set lockstep.Rules.SelfTest to it.
+// SelfTest returns a hash over some hundred results of this package, the same on every correct machine, for lockstep.Rules.SelfTest.
 func SelfTest() uint64 {
 	sum := uint64(5)
 	add := func(values ...Q) {

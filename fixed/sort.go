@@ -6,8 +6,7 @@ type Keyed struct {
 	ID  uint32
 }
 
-// SortKeyed sorts fewer than 2^32 items by (Key, ID), smallest first, in linear time. It needs scratch of the same length,
-// allocates it if scratch is shorter, and returns it for the next call.
+// SortKeyed sorts fewer than 2^32 items by (Key, ID) in linear time. It returns scratch, enlarged to their length, for the next call.
 func SortKeyed(items, scratch []Keyed) []Keyed {
 	if cap(scratch) < len(items) {
 		scratch = make([]Keyed, len(items))

@@ -202,8 +202,7 @@ func directionSlow(y, x Q) uint64 {
 	return base + (1<<60 ^ sign)
 }
 
-// arcTangent returns the arc tangent of r / 2^64 in turns · 2^63: c0 + u·(c1 - u·(c2 - u·(c3 + …))), where c3 and beyond
-// have either sign.
+// arcTangent returns the arc tangent of r / 2^64 in turns · 2^63: c0 + u·(c1 - u·(c2 - u·(c3 + …))), where c3 and beyond have either sign.
 func arcTangent(r uint64) uint64 {
 	p, u := &atanPieces[uint8(r>>56)], r<<8
 	short := int64(u >> 33)

@@ -221,8 +221,7 @@ func (v Vec3) InRange(o Vec3, r Q) bool {
 	return top|carry|less == 0
 }
 
-// Normalize returns the vector of length 1 in the direction of v, each component correctly rounded. The zero vector stays
-// zero.
+// Normalize returns the vector of length 1 in the direction of v, each component correctly rounded. The zero vector stays zero.
 func (v Vec2) Normalize() Vec2 {
 	if v.X|v.Y == 0 {
 		return Vec2{}

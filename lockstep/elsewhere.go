@@ -15,9 +15,8 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// NewGameElsewhere returns the game of rules that run elsewhere, such as in a WebAssembly module (package module). It is a game
-// like any other, except that its values have no Go types: configurations, commands and results are of type *[record.Untyped],
-// [World] panics, and the rules' events are not delivered.
+// NewGameElsewhere returns the game of rules that run elsewhere, such as in a WebAssembly module (package module). Its configurations,
+// commands and results are of type *[record.Untyped], [World] panics, and the rules' events are not delivered.
 func NewGameElsewhere(m abi.Machine) (*Game, error) {
 	one, err := m.New()
 	if err != nil {
@@ -133,7 +132,6 @@ func (e *elsewhere) describe(c *Command) string {
 	return string(text[:min(len(text), maxWords)])
 }
 
-// maxWords is the longest text about a command, in bytes.
 const maxWords = 4 << 10
 
 func untypedResult(s *state.Schema) *resultCodec {
@@ -188,7 +186,6 @@ func badAnswer(f abi.Function, err error) *abi.Fault {
 	return &abi.Fault{Wrong: true, Text: fmt.Sprintf("bad answer of %v: %v", f, err)}
 }
 
-// call returns the answer of a function that refuses nothing.
 func (w *distantWorld) call(f abi.Function, in []byte) []byte {
 	out, err := w.try(f, in)
 	if err != nil {
@@ -197,7 +194,6 @@ func (w *distantWorld) call(f abi.Function, in []byte) []byte {
 	return out
 }
 
-// try returns the answer of a function, or its refusal.
 func (w *distantWorld) try(f abi.Function, in []byte) ([]byte, error) {
 	out, err := w.caller.Call(f, in)
 	if fault := (*abi.Fault)(nil); errors.As(err, &fault) {
@@ -287,7 +283,6 @@ func (w *distantWorld) validate(c *Command) error {
 	return err
 }
 
-// save returns the state, valid until the next call.
 func (w *distantWorld) save() []byte {
 	out := w.call(abi.Save, nil)
 	if err := w.rules.description.State.Validate(out); err != nil {
@@ -303,8 +298,7 @@ func (w *distantWorld) append(dst []byte) []byte {
 
 func (w *distantWorld) appendConfig(dst []byte) []byte { return append(dst, w.config...) }
 
-// keep keeps the instance, and so its answer, until here: a machine may take back the memory of an instance that nobody refers to.
-// A write to it is a reference.
+// keep keeps the instance, and so its answer, until here: a machine may take back the memory of one that nobody refers to.
 func (w *distantWorld) keep() { w.in = w.in[:0] }
 
 func (w *distantWorld) restore(t Tick, b []byte) error {

@@ -19,8 +19,7 @@ type FollowerOptions struct {
 	Stepping func(begins bool)
 }
 
-// A DesyncError says that the follower's state differs from the log's. The Follower can go on, to see whether the
-// difference stays.
+// A DesyncError says that the follower's state differs from the log's. The Follower can go on, to see whether the difference stays.
 type DesyncError struct {
 	Tick     Tick   `json:"tick"`
 	Got      uint64 `json:"got,string"`  // our hash
@@ -39,8 +38,7 @@ func (e *DesyncError) Error() string {
 		e.Tick, checksum.FormatHash(e.Got), checksum.FormatHash(e.Want))
 }
 
-// A Follower computes the states of a match again from its log. It is a [Log]: it takes the records from the header on,
-// live or from a file. It belongs to one goroutine.
+// A Follower computes the states of a match from its log, whose records it takes from the header on. It belongs to one goroutine.
 type Follower struct {
 	game    *Game
 	options FollowerOptions
@@ -113,8 +111,7 @@ func (f *Follower) Memory() (n int) {
 // Ended reports whether the end record was applied.
 func (f *Follower) Ended() bool { return f.ended }
 
-// Checked returns how many of the log's checksums and keyframes were compared with the follower's own states. Apply
-// returned the results.
+// Checked returns how many of the log's checksums and keyframes were compared with the follower's own states. Apply returned the results.
 func (f *Follower) Checked() int { return f.checked }
 
 // Append decodes one record and applies it. See [Follower.Apply] for errors.
@@ -129,10 +126,9 @@ func (f *Follower) Append(raw []byte) error {
 	return f.Apply(r)
 }
 
-// Apply applies one record. It returns an [*IdentityError] for another game's log, [ErrGap] and [ErrRepeat] for a frame
-// that is not the next one, a [*DesyncError] for a checksum or keyframe that differs from the follower's state, and a
-// [*PanicError] if the game panics. After a DesyncError the follower can go on. It computes the tick of a record of a panic again, and can go on
-// after that, too, whether the game panics or not; its Simulation is another one then.
+// Apply applies one record. It returns an [*IdentityError] for another game's log, [ErrGap] or [ErrRepeat] for a frame that is not the
+// next one, a [*DesyncError] for a checksum or keyframe that differs, and a [*PanicError] if the game panics. After a DesyncError the
+// follower can go on, and so after the record of a panic, whose tick it computes again; its Simulation is another one then.
 func (f *Follower) Apply(r *record.Record) error {
 	if f.sim == nil && r.Kind > record.KindKeyframe {
 		return fmt.Errorf("lockstep: follower: %w: record %d before the first keyframe", record.ErrOutOfPlace, r.Kind)
@@ -182,8 +178,7 @@ func (f *Follower) endDifference(r *record.Record) string {
 	return ""
 }
 
-// Outrun returns an error once if ticks have followed the first end of the rules, else nil. Apply calls it. A caller of
-// Advance may.
+// Outrun returns an error once if ticks have followed the first end of the rules, else nil. Apply calls it. A caller of Advance may.
 func (f *Follower) Outrun() *DesyncError {
 	e := f.outrun
 	f.outrun = nil
@@ -201,7 +196,6 @@ func (f *Follower) begin(h *Header) error {
 	return nil
 }
 
-// keyframe restores the first keyframe, and compares later ones.
 func (f *Follower) keyframe(r *record.Record) error {
 	if f.header == nil {
 		return fmt.Errorf("lockstep: follower: %w: a keyframe before the header", record.ErrOutOfPlace)
@@ -287,8 +281,7 @@ func (f *Follower) keep() {
 	}
 }
 
-// ReleaseStates drops the states before tick t from the history, but not their checksums. With HistoryOptions.EveryTick it
-// does nothing.
+// ReleaseStates drops the states before tick t from the history, but not their checksums. With HistoryOptions.EveryTick it does nothing.
 func (f *Follower) ReleaseStates(t Tick) {
 	if !f.options.History.EveryTick {
 		f.history.release(t)
@@ -310,8 +303,7 @@ func (f *Follower) Sum(t Tick) (*checksum.Sum, bool) {
 	return &m.Sum, true
 }
 
-// State returns the canonical bytes of the state after tick t, or nil if they are not kept. They are valid until the
-// next tick.
+// State returns the canonical bytes of the state after tick t, or nil if they are not kept. They are valid until the next tick.
 func (f *Follower) State(t Tick) []byte {
 	if m := f.history.find(t); m != nil {
 		return m.State
@@ -327,8 +319,7 @@ type HistoryOptions struct {
 	// EveryTick keeps every tick, not only the checked ones. It costs a checksum each tick.
 	EveryTick bool
 
-	// States keeps the canonical bytes of the states, not only their checksums. It costs a snapshot for each moment,
-	// and Length times the size of the state.
+	// States keeps the canonical bytes of states, not only their checksums: a snapshot for each moment, and Length times a state's size.
 	States bool
 }
 
@@ -339,7 +330,6 @@ type Moment struct {
 	State []byte // canonical bytes; nil if they are not kept
 }
 
-// history is a ring of the latest moments, by ascending tick.
 type history struct {
 	ring  []Moment
 	first int // of the oldest
@@ -383,7 +373,6 @@ func (h *history) find(t Tick) *Moment {
 	return nil
 }
 
-// since returns the first moment at or after tick t, or nil.
 func (h *history) since(t Tick) *Moment {
 	lo, hi := 0, h.n
 	for lo < hi {
@@ -400,8 +389,7 @@ func (h *history) since(t Tick) *Moment {
 	return nil
 }
 
-// A Divergence tells where two copies of a match begin to differ, as far as their histories reach: at the first tick
-// that both keep and that differs.
+// A Divergence tells where two copies of a match begin to differ: at the first tick that both histories keep and that differs.
 type Divergence struct {
 	Tick    Tick
 	Agreed  Tick   // the last tick before it that both keep and that agrees
@@ -410,8 +398,7 @@ type Divergence struct {
 	Fields  state.Differences
 }
 
-// Diverged compares the histories of two followers of one match. It reports false if no kept tick differs. Fields lists
-// at most limit fields, and is empty unless both histories keep states.
+// Diverged compares the histories of two followers; false if no kept tick differs. Fields has at most limit fields, if both keep states.
 func Diverged(a, b *Follower, limit int) (Divergence, bool) {
 	var d Divergence
 	for i := range a.history.n {

@@ -17,8 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A Game is compiled [Rules]: what the engine needs to run any match of it. It is immutable and safe for concurrent
-// use.
+// A Game is compiled [Rules]: what the engine needs to run any match of it. It is immutable and safe for concurrent use.
 type Game struct {
 	name, build string
 	sources     record.Sources
@@ -39,9 +38,7 @@ type Game struct {
 	readAsset    func(Asset) ([]byte, error) // nil without a source
 }
 
-// NewGame compiles the rules of a game. It refuses types that could not be deterministic: the error names the field of
-// the state, the configuration or a command that is not plain data. It also refuses derived fields without Derive, and two
-// commands of one kind or name.
+// NewGame compiles rules. It refuses types that are no plain data, derived fields without Derive, and two commands of one kind or name.
 func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 	codec, err := state.Compile[S]()
 	if err != nil {
@@ -93,8 +90,10 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 	if g.kinds, err = record.CompileKinds(rules.Commands); err != nil {
 		return nil, fmt.Errorf("lockstep: game %s: %w", rules.Name, err)
 	}
-	if g.result, err = compileResult(rules.Result); err != nil {
-		return nil, fmt.Errorf("lockstep: result of %s: %w", rules.Name, err)
+	if rules.Result.compile != nil {
+		if g.result, err = rules.Result.compile(); err != nil {
+			return nil, fmt.Errorf("lockstep: result of %s: %w", rules.Name, err)
+		}
 	}
 	if g.view, err = compileView[S, C](rules.View); err != nil {
 		return nil, fmt.Errorf("lockstep: view of %s: %w", rules.Name, err)
@@ -129,8 +128,7 @@ func (g *Game) ConfigSchema() *state.Schema { return g.configSchema }
 // HasKind reports whether players can issue commands of a kind.
 func (g *Game) HasKind(k Kind) bool { return g.kinds.Has(k) }
 
-// CommandLimit returns how often a player may issue a kind of command, see [record.CommandType.Limit]. Its N is 0 for no
-// limit.
+// CommandLimit returns how often a player may issue a kind of command, see [record.CommandType.Limit]. Its N is 0 for no limit.
 func (g *Game) CommandLimit(k Kind) record.CommandLimit { return g.kinds.Limit(k) }
 
 // Commands returns the kinds of commands that players can issue, by ascending kind.
@@ -190,9 +188,8 @@ func (g *Game) AwaitState(h *Header) (*Simulation, error) {
 	return s, nil
 }
 
-// NewHeader returns the header of a new match. config is a pointer to the game's configuration type. The error is a
-// [*PanicError], a [*ConfigError] if the rules refuse the configuration, or a [*record.AssetError], so a match that cannot start has no header.
-// NewHeader runs New once for that, in a state that it drops, and takes as long as New.
+// NewHeader returns the header of a new match. config is a pointer to the game's configuration type. It runs New once, in a state that it
+// drops. The error is a [*PanicError], a [*ConfigError] if the rules refuse the configuration, or a [*record.AssetError].
 func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 	if err := g.checkConfig(config); err != nil {
 		return nil, err
@@ -213,9 +210,8 @@ func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 	return h, nil
 }
 
-// ReadConfig returns the configuration that a JSON object describes, as a pointer to the game's configuration type: the
-// input of [Game.NewHeader]. A field that the object lacks has the value of usual, a configuration that stays unchanged,
-// or is zero if usual is nil. The error of bad JSON is a [*state.JSONError], which names the field.
+// ReadConfig returns the configuration that a JSON object describes, for [Game.NewHeader]. A field that the object lacks has the value of
+// usual, a configuration that stays unchanged, or is zero if usual is nil. The error of bad JSON is a [*state.JSONError].
 func (g *Game) ReadConfig(text []byte, usual any) (any, error) {
 	var base []byte
 	if usual != nil {
@@ -231,8 +227,7 @@ func (g *Game) ReadConfig(text []byte, usual any) (any, error) {
 	return g.unpackConfig(b)
 }
 
-// WriteConfig writes a configuration as one JSON object and a newline, as [Game.ReadConfig] reads it. config is a pointer to
-// the game's configuration type.
+// WriteConfig writes a configuration, given by pointer, as one JSON object and a newline, as [Game.ReadConfig] reads it.
 func (g *Game) WriteConfig(w io.Writer, config any) error {
 	if err := g.checkConfig(config); err != nil {
 		return err
@@ -273,12 +268,10 @@ func Platform() string {
 // SelfTest returns the results of this machine, computed when the game was compiled.
 func (g *Game) SelfTest() SelfTest { return g.selfTest }
 
-// CheckIdentity returns an [*IdentityError] that names the first difference between the identities of this game and of
-// a match with header h.
+// CheckIdentity returns an [*IdentityError] that names the first difference of this game from the one of a match with header h.
 func (g *Game) CheckIdentity(h *Header) error { return h.CheckIdentity(g.Identity()) }
 
-// DecodeResult returns the result with the given canonical bytes as a pointer to the type of [Rules], and nil for no
-// bytes: the match ended without a result.
+// DecodeResult returns the result with these canonical bytes as a pointer to the type of [Rules], and nil for no bytes.
 func (g *Game) DecodeResult(canonical []byte) (any, error) {
 	if g.result == nil || len(canonical) == 0 {
 		return nil, nil
@@ -317,9 +310,8 @@ func DecodeView[V any](g *Game, b []byte, v *V) error {
 	return g.view.decode(b, v)
 }
 
-// WithAssets returns the same game with a source of assets. read returns the content of an asset; the engine checks it, and
-// does not change it. Each simulation reads the assets of its match when it is made. read must be safe for concurrent use.
-// An error that wraps [record.ErrNoAsset] says that the content is not here.
+// WithAssets returns the same game with a source of assets. read returns the content of an asset, which the engine checks and does not
+// change. It must be safe for concurrent use. An error that wraps [record.ErrNoAsset] says that the content is not here.
 func (g *Game) WithAssets(read func(Asset) ([]byte, error)) *Game {
 	own := *g
 	own.readAsset = read
@@ -371,9 +363,8 @@ func (g *Game) contents(config []byte) ([][]byte, error) {
 	return all, nil
 }
 
-// ReadAsset returns the content of an asset from the game's source, after a check. The error names the asset; it wraps
-// [record.ErrNoAsset] if the game has no source or the source does not have the asset, and [record.ErrAssetContent] if the
-// content is another one.
+// ReadAsset returns the checked content of an asset from the game's source. The error is a [*record.AssetError] that wraps
+// [record.ErrNoAsset] without a source or a content, and [record.ErrAssetContent] if the content is another one.
 func (g *Game) ReadAsset(a Asset) ([]byte, error) {
 	if g.readAsset == nil {
 		return nil, &record.AssetError{Asset: a, Err: fmt.Errorf("%w: the game has no source of assets", record.ErrNoAsset)}
@@ -407,8 +398,7 @@ func ownSources(pkg string) record.Sources {
 	return sourcesOf(info, pkg)
 }
 
-// sourcesOf returns the sources of a package of a program: its module, and what is known of its version. The go command
-// tells the revision of the program's own module only.
+// sourcesOf returns the sources of a package of a program. The go command tells the revision of the program's own module only.
 func sourcesOf(info *debug.BuildInfo, pkg string) record.Sources {
 	in := &info.Main
 	longest := 0
@@ -438,8 +428,7 @@ func sourcesOf(info *debug.BuildInfo, pkg string) record.Sources {
 	return s
 }
 
-// A Describer describes the commands of a log in words. It needs only the log's header. With the game's code, it uses
-// the game's words. It belongs to one goroutine.
+// A Describer describes the commands of a log in words, by its header alone or in the game's own words. It belongs to one goroutine.
 type Describer struct {
 	game     *Game // nil without its code or its Describe
 	payloads *record.Payloads
@@ -453,8 +442,7 @@ type describedKind struct {
 	schema *state.Schema
 }
 
-// NewDescriber returns a Describer of the log with header h. Pass the game if its code is available and its identity is
-// the log's, and nil otherwise. The error is that of a schema in the header.
+// NewDescriber returns a Describer of the log with header h. g is nil, or the log's game. The error is that of a schema in the header.
 func NewDescriber(h *Header, g *Game) (*Describer, error) {
 	kinds, err := parseKinds(h.Commands)
 	if err != nil {
@@ -513,8 +501,7 @@ func (d *Describer) Describe(c *Command) string {
 	return printable(fmt.Sprintf("%s: %s %s", who, kind.name, fields))
 }
 
-// Describe describes a decoded command of a player in the game's own words. It returns "" if the game has none, and a
-// [*PanicError] if the game's Describe panics.
+// Describe describes a decoded command in the game's own words, or returns "". The error is a [*PanicError] if the game's Describe panics.
 func (g *Game) Describe(c *Command) (text string, err error) {
 	if g.describe == nil {
 		return "", nil

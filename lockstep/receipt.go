@@ -41,8 +41,7 @@ func (e *RejectedError) Error() string {
 // A Reason tells why a command was rejected.
 type Reason uint8
 
-// The reasons. A Coordinator tries them in this order, but TooOften before Refused; RateLimited comes from the host.
-// The numbers are part of the protocol.
+// The reasons, as a Coordinator tries them, but TooOften before Refused; RateLimited is the host's. The numbers are part of the protocol.
 const (
 	Accepted     Reason = 0
 	MatchEnded   Reason = 1  // the match is over

@@ -57,15 +57,13 @@ const (
 	Engine       = record.Engine       // the name of this engine's rules, see [record.Engine]
 )
 
-// DefaultSettings returns the settings for a number of players: 20 ticks a second, a checksum every second and a keyframe
-// every minute. The seed is 0: a server draws one for each match.
+// DefaultSettings returns settings with 20 ticks a second, a checksum every second, a keyframe every minute, and the seed 0: none.
 func DefaultSettings(players uint8) Settings { return record.DefaultSettings(players) }
 
 // TickPeriod returns the TickMicros of [Settings] for a number of ticks per second, 1 to 1000.
 func TickPeriod(rate uint16) uint32 { return record.TickPeriod(rate) }
 
-// Type returns the command type of kind, with payloads of type M. See [record.CommandType.Limit] for how often a player may
-// issue it.
+// Type returns the command type of kind, with payloads of type M. See [record.CommandType.Limit] for how often a player may issue it.
 func Type[M any](kind Kind, name string) CommandType { return record.Type[M](kind, name) }
 
 // Rules are written by a game author. S is the state and C the match configuration, both plain data as package state
@@ -107,16 +105,14 @@ type Rules[S, C any] struct {
 	// on the whole state tells what the view hides, so their View refuses commands.
 	Validate func(world *S, config *C, command *Command) error
 
-	// Result is the type of the results with which [Turn.End] ends a match, such as Result[Victory](). Without it the
-	// rules cannot end a match.
+	// Result is the type of the results with which [Turn.End] ends a match, such as Result[Victory](). Without it the rules end none.
 	Result ResultType
 
 	// View makes what a player, a team, a spectator or a role may see of a state, and refuses commands by it, such as
 	// View(fogged, refuse). Package feed sends it. Without it the match can only be followed as a whole.
 	View ViewType
 
-	// ViewOf names whose view a player gets, such as that of its team, so that all of the team share one. Nil gives each
-	// player its own.
+	// ViewOf names whose view a player gets, such as that of its team, so that all of the team share one. Nil gives each player its own.
 	ViewOf func(world *S, player Player) Viewer
 
 	// Describe describes a command in words, for people. If it is nil or returns "", tools print the fields.
@@ -128,8 +124,7 @@ type Rules[S, C any] struct {
 	SelfTest func() uint64
 }
 
-// A Turn is the argument of Step: one tick and its commands. Step may read it and [Emit] events. It must not keep the
-// Turn or anything that it points to.
+// A Turn is the argument of Step: one tick and its commands. Step may read it and [Emit] events, and must not keep any of it.
 type Turn struct {
 	Tick     Tick
 	Commands []Command // in canonical order, with Value set
@@ -147,9 +142,8 @@ type Turn struct {
 	phased func(name string, sum *checksum.Sum) // nil unless phases are observed; sum is nil if it is to be computed
 }
 
-// Phase marks the beginning of a part of Step, such as "combat". An observer (see [Simulation.ObservePhases]) gets the sum of
-// the state at each mark, so two machines can tell in which part of a tick their states began to differ. Without one, it
-// costs two comparisons.
+// Phase marks the beginning of a part of Step, such as "combat". An observer (see [Simulation.ObservePhases]) gets the sum of the state at
+// each mark, to tell in which part of a tick two states began to differ. Without one, it costs two comparisons.
 func (t *Turn) Phase(name string) {
 	if t.phased != nil {
 		t.phased(name, nil)
@@ -159,40 +153,35 @@ func (t *Turn) Phase(name string) {
 	}
 }
 
-// A Draw is one use of randomness that leaves no trace in the state, such as a number that depends only on a seed, an
-// entity and the tick.
+// A Draw is one use of randomness that leaves no trace in the state, such as a number that depends only on a seed, an entity and the tick.
 type Draw struct {
 	Purpose string // in the game's words
 	Entity  uint32 // the entity that uses it
 	Phase   string // the part of Step that [Turn.Phase] has marked last; "" for none
 }
 
-// Drew reports a draw to an observer (see [Simulation.ObserveDraws]), which counts the draws by purpose to find the
-// cause of a desync. Without one, it costs a comparison. Draws from a generator in the state need no report, because
-// the state tells their number.
+// Drew reports a draw to an observer (see [Simulation.ObserveDraws]), which counts draws by purpose to find the cause of a desync. Without
+// one, it costs a comparison. Draws from a generator in the state need no report, because the state tells their number.
 func (t *Turn) Drew(purpose string, entity uint32) {
 	if t.drawing {
 		t.draws = append(t.draws, Draw{purpose, entity, t.phase})
 	}
 }
 
-// Emit passes an event, such as an effect, a sound or a statistic, to the observer of the simulation. Each confirmed
-// tick delivers its events once, after Step, in order of emission. Events are not part of the state, and the game
-// cannot read them back, so they cannot change a result. Without an observer, as on a server or in verification, Emit
-// costs a comparison and allocates nothing.
+// Emit passes an event, such as an effect, a sound or a statistic, to the observer of the simulation. Each confirmed tick delivers its
+// events once, after Step, in order of emission. Events are not part of the state, and the game cannot read them back. Without an
+// observer, as on a server, Emit costs a comparison and allocates nothing.
 func Emit[E any](t *Turn, event E) {
 	if t.observed {
 		t.events = append(t.events, event)
 	}
 }
 
-// End ends the match with this tick: no tick follows, and its log ends with the result, a value of the type that
-// [Rules] name or a pointer to one. Nil ends it without a result. A second call in a tick replaces the result of the
-// first one.
+// End ends the match with this tick: no tick follows, and its log ends with the result, a value of the type that [Rules] name or a pointer
+// to one. Nil ends it without a result. A second call in a tick replaces the result of the first one.
 //
-// Every machine computes the end. That of the referee decides, and a machine that computes another one has a desync. A
-// predicted end ends nothing. In a match without a referee nobody decides, and the match goes on until its server ends
-// it. End panics in a game whose Rules have no Result, and for a Turn that a test made instead of a [Simulation].
+// Every machine computes the end. That of the referee decides, and a machine that computes another one has a desync. A predicted end ends
+// nothing. Without a referee the match goes on until its server ends it. End panics in a game whose Rules have no Result.
 func (t *Turn) End(result any) {
 	if t.result == nil {
 		panic("lockstep: Turn.End: the Rules of the game have no Result: want Result: lockstep.Result[T](), and in a test the Turn of a Simulation")
@@ -245,13 +234,6 @@ type resultCodec struct {
 	decode func(b []byte) (any, error)
 }
 
-func compileResult(t ResultType) (*resultCodec, error) {
-	if t.compile == nil {
-		return nil, nil
-	}
-	return t.compile()
-}
-
 func (c *resultCodec) description() []byte {
 	if c == nil {
 		return nil
@@ -271,8 +253,7 @@ func (c *resultCodec) difference(got, want []byte) string {
 	return fmt.Sprintf("%s: got %s, want %s", d.Path, d.A, d.B)
 }
 
-// A Viewer is for whom a view is made. Its text is "player:1", "team:0", "spectator", or "role:" and a name that the game
-// knows.
+// A Viewer is for whom a view is made. Its text is "player:1", "team:0", "spectator", or "role:" and a name that the game knows.
 type Viewer struct {
 	As     ViewerKind
 	Number uint8  // of the player or the team
@@ -325,14 +306,12 @@ type ViewType struct {
 	compile func() (*viewCodec, error)
 }
 
-// View makes V the type of a game's views. V is plain data, as package state describes it. see sets *view, which is zero except
-// for the memory of its slices, to what a viewer may see of a world. It writes nothing else, and depends on nothing else. The
-// error refuses a viewer.
+// View makes V, which is plain data, the type of a game's views. see sets *view, which is zero except for the memory of its slices, to
+// what a viewer may see of a world. It depends on nothing else. The error refuses a viewer.
 //
-// refuse returns an error, which the command's player sees, to refuse a command. It depends on nothing but its arguments, and
-// changes neither: view is what the command's player may see of the state before the tick being sealed. So equal views give equal
-// answers, and no answer tells what a view hides. Step must let a command fail quietly for any other reason. Nil accepts every
-// well-formed command; so does a player's lack of a view.
+// refuse returns an error, which the command's player sees, to refuse a command. view is what the player may see of the state before the
+// tick being sealed. It depends on its arguments alone and changes neither, so no answer tells what a view hides. Step must let a command
+// fail quietly for any other reason. Nil accepts every well-formed command; so does a player's lack of a view.
 func View[S, C, V any](see func(world *S, config *C, viewer Viewer, view *V) error, refuse func(view *V, command *Command) error) ViewType {
 	return ViewType{func() (*viewCodec, error) {
 		codec, err := state.Compile[V]()

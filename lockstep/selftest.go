@@ -10,9 +10,8 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A SelfTest has the results of small computations that every match depends on. A machine whose compiler, virtual
-// machine or processor gives another result would compute another match, so it is rejected before the match.
-// docs/spec/state.md lists the engine's results.
+// A SelfTest has the results of small computations. A machine whose compiler, virtual machine or processor gives another result would
+// compute another match, so it is rejected before the match. docs/spec/state.md lists the engine's results.
 type SelfTest struct {
 	Integers  uint64 // arithmetic of sized integers, with wrapping and truncation
 	Layout    uint64 // canonical bytes of a state, written and read
@@ -69,7 +68,6 @@ func (t SelfTest) Check() error {
 	return nil
 }
 
-// testSelf runs the self-test. A game's part that panics is an error.
 func testSelf(game func() uint64) (t SelfTest, err error) {
 	t = SelfTest{Integers: testIntegers(), Layout: testLayout(), Checksums: testChecksums(), Records: testRecords()}
 	if game != nil {
@@ -95,7 +93,6 @@ func (f *fold) bytes(b []byte) {
 	}
 }
 
-// operands are numbers at which faulty arithmetic shows.
 var operands = [...]uint64{
 	0, 1, 2, 3, 7, 10, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
 	0x1fffffffffffff, 0x20000000000001, 0x7fffffffffffffff, 0x8000000000000000, 0xfffffffffffffffe, 0xffffffffffffffff, 0x9e3779b97f4a7c15,

@@ -15,10 +15,10 @@ import (
 // Errors of frames that a simulation cannot apply.
 var (
 	// ErrGap reports a frame beyond the next tick.
-	ErrGap = errors.New("frames are missing")
+	ErrGap = errors.New("missing frames")
 
 	// ErrRepeat reports a frame of a tick that was already simulated.
-	ErrRepeat = errors.New("frame was applied already")
+	ErrRepeat = errors.New("frame already applied")
 )
 
 // A Simulation is one copy of a match's state, and advances it. It belongs to one goroutine.
@@ -81,8 +81,7 @@ func (s *Simulation) ObservePhases(f func(t Tick, phase string, sum *checksum.Su
 // [*PanicError] if the game's Step panics, or its Validate of a frame that is Asked. After a panic the state is unusable.
 func (s *Simulation) Step(f *Frame) error { return s.run(f, true) }
 
-// StepInOrderGiven is Step for a frame with its commands in any order, in which they run. No log has such a frame. It
-// serves to find out what a faulty copy may have done.
+// StepInOrderGiven is Step for a frame with its commands in any order, to find out what a faulty copy may have done. No log has one.
 func (s *Simulation) StepInOrderGiven(f *Frame) error { return s.run(f, false) }
 
 func (s *Simulation) run(f *Frame, ordered bool) error {
@@ -211,8 +210,7 @@ func (s *Simulation) Ended() (result []byte, ended bool) {
 	return s.turn.ending, true
 }
 
-// AppendState appends the canonical bytes of the state. It appends nothing if rules that run elsewhere fail to give them; then
-// the state is unusable, and the next Step says so.
+// AppendState appends the canonical bytes of the state: none if rules elsewhere fail to give them, after which the state is unusable.
 func (s *Simulation) AppendState(dst []byte) (out []byte) {
 	var err error
 	out = dst
@@ -220,8 +218,7 @@ func (s *Simulation) AppendState(dst []byte) (out []byte) {
 	return s.world.append(dst)
 }
 
-// AppendConfig appends the canonical bytes of the match's configuration. They are those of the header unless the rules have
-// changed the configuration, which is a mistake.
+// AppendConfig appends the canonical bytes of the configuration: those of the header, unless the rules have changed it by mistake.
 func (s *Simulation) AppendConfig(dst []byte) []byte { return s.world.appendConfig(dst) }
 
 // Restore sets the state to that of tick t with the canonical bytes b.
@@ -265,12 +262,10 @@ func (s *Simulation) Hash() uint64 {
 // AnyWorld returns a pointer to the state, for reading with reflection. See [World].
 func (s *Simulation) AnyWorld() any { return s.world.state() }
 
-// World returns the state of a simulation, for reading. S is the state type of the game's [Rules]. World panics for any
-// other type.
+// World returns the state of a simulation, for reading. S is the state type of the game's [Rules]. World panics for any other type.
 func World[S any](s *Simulation) *S { return s.world.state().(*S) }
 
-// AppendView appends the canonical bytes of what a viewer may see. The error is the game's refusal of the viewer, or a
-// [*PanicError], after which the state is as usable as before.
+// AppendView appends the canonical bytes of what a viewer may see. The error is the game's refusal of the viewer, or a [*PanicError].
 func (s *Simulation) AppendView(dst []byte, viewer Viewer) (out []byte, err error) {
 	if s.broken != nil {
 		return dst, s.broken
@@ -308,7 +303,6 @@ func (s *Simulation) ViewerOf(p Player) (v Viewer) {
 	return s.world.viewer(p)
 }
 
-// world is a state of a game, without its Go type.
 type world interface {
 	load(contents [][]byte) error
 	create(s Settings) error
@@ -326,8 +320,7 @@ type world interface {
 	close() // says that nobody uses the world any more
 }
 
-// A ConfigError is the refusal of a match's players or configuration by the game's New, by its Load, or because of its list of
-// assets.
+// A ConfigError is the refusal of a match's players or configuration by the game's New, by its Load, or because of its list of assets.
 type ConfigError struct {
 	Game string
 	Err  error // of New or Load, or a *record.AssetError

@@ -53,7 +53,6 @@ func CompileFor(in io.Reader, out io.Writer) error {
 	select {} // until the input ends
 }
 
-// compiledFor compiles a module, and returns what came of it.
 func compiledFor(module []byte, o Options) compilation {
 	compile := Compile
 	if o.traced {

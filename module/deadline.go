@@ -27,7 +27,6 @@ type deadline struct {
 	byWork  bool // it is late by the clock
 }
 
-// begin starts the time.
 func (d *deadline) begin() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -40,7 +39,6 @@ func (d *deadline) begin() {
 // countEvery is how often a long call counts in its budget, which others spend meanwhile.
 const countEvery = time.Second
 
-// until returns the time until the next check.
 func (d *deadline) until(left time.Duration) time.Duration {
 	if d.budget != nil {
 		return min(left, countEvery)

@@ -62,7 +62,9 @@ func FuzzGuard(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		FromGo(b)
+		if plain, err := FromGo(b); err == nil {
+			Faster(plain)
+		}
 		slow, slowErr, slowRefused := called(b, true)
 		fast, fastErr, fastRefused := called(b, false)
 		if slowRefused != fastRefused {

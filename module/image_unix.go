@@ -21,10 +21,8 @@ func (i *image) mapped(size int) (experimental.LinearMemory, error) {
 	return mappedMemory(b), err
 }
 
-// mappedMemory is memory that the system maps.
 type mappedMemory []byte
 
-// Reallocate implements [experimental.LinearMemory].
 func (m mappedMemory) Reallocate(size uint64) []byte {
 	if size > uint64(len(m)) {
 		return nil
@@ -32,5 +30,4 @@ func (m mappedMemory) Reallocate(size uint64) []byte {
 	return m[:size]
 }
 
-// Free implements [experimental.LinearMemory].
 func (m mappedMemory) Free() { syscall.Munmap(m) }

@@ -35,8 +35,8 @@ func TestPasses(t *testing.T) {
 		{"buffer and call", assembly{buffer: join(times(6_000), i32(0)), call: join(times(6_000), i64(0))}, 10_000, true},
 		{"calls", thrice, 20_001, false},
 		{"more calls", thrice, 20_000, true},
-		{"copies", assembly{memory: []byte{0, 0x80, 0x08}, call: join(i32(0), i32(0), i32(60<<20), []byte{opBulk, bulkCopy, 0, 0}, i64(0))}, 61_442, false},
-		{"longer copies", assembly{memory: []byte{0, 0x80, 0x08}, call: join(i32(0), i32(0), i32(60<<20), []byte{opBulk, bulkCopy, 0, 0}, i64(0))}, 61_441, true},
+		{"copies", assembly{memory: []byte{0, 0x80, 0x08}, call: join(i32(0), i32(0), i32(60<<20), []byte{opBulk, 10, 0, 0}, i64(0))}, 61_442, false},
+		{"longer copies", assembly{memory: []byte{0, 0x80, 0x08}, call: join(i32(0), i32(0), i32(60<<20), []byte{opBulk, 10, 0, 0}, i64(0))}, 61_441, true},
 	} {
 		for _, interpret := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, interpreted %t", c.name, interpret), func(t *testing.T) {

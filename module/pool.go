@@ -1,6 +1,7 @@
 package module
 
 import (
+	"fmt"
 	"runtime"
 	"sync"
 
@@ -87,7 +88,6 @@ type caller struct {
 	cleanup  runtime.Cleanup
 }
 
-// Call implements [abi.Caller].
 func (c *caller) Call(f abi.Function, in []byte) ([]byte, error) {
 	if c.instance == nil {
 		return nil, &abi.Fault{Text: "a call after Close"}
@@ -106,3 +106,43 @@ func (c *caller) Close() {
 	c.pool.giveBack(c.instance)
 	c.instance = nil
 }
+
+func (i *instance) answer(f abi.Function, in []byte) (out []byte, err error) {
+	if i.broken != nil {
+		return nil, i.broken
+	}
+	if err := checkInput(in); err != nil {
+		return nil, err
+	}
+	i.spent = i.spent || i.cheap && (f == abi.Create || f == abi.Restore)
+	if err = i.run(func() error { out, err = i.exchange(f, in); return err }); err != nil {
+		return nil, err // what an answer is in may be gone: it can come when the time is over
+	}
+	return out, nil
+}
+
+// checkInput returns the fault of a message that no module takes.
+func checkInput(in []byte) error {
+	if len(in) > MaxMemory {
+		return &abi.Fault{Text: fmt.Sprintf("a message of %d bytes, want at most %d", len(in), MaxMemory)}
+	}
+	return nil
+}
+
+// Fresh returns a machine of the same rules, within a budget unless it is nil. Each of its callers has an instance of its own, which
+// nobody has used.
+func (r *Rules) Fresh(b *Budget) abi.Machine {
+	f := newFresh(r, b)
+	return &f
+}
+
+func newFresh(r *Rules, b *Budget) fresh {
+	return fresh{instance: func() (*instance, error) { return r.newInstance(b) }, pool: &pool{once: true}}
+}
+
+type fresh struct {
+	instance func() (*instance, error)
+	*pool
+}
+
+func (f *fresh) New() (abi.Caller, error) { return f.caller(f.instance) }

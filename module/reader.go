@@ -13,7 +13,6 @@ type reader struct {
 	err  error
 }
 
-// fail keeps an error, and ends the input.
 func (r *reader) fail(format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf(format, args...)
@@ -116,7 +115,6 @@ const (
 	sectionDataCount = 12
 )
 
-// order is the order of the sections of a module.
 var order = []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11}
 
 // magic begins each module: four letters, and the version.
@@ -164,7 +162,6 @@ func (s *sections) add(r *reader, id byte, body []byte) {
 	}
 }
 
-// append appends the module.
 func (s *sections) append(dst []byte) []byte {
 	dst = append(dst, magic...)
 	for _, id := range order {
@@ -210,7 +207,6 @@ func lengthened(r *reader, before, behind [][]byte) []byte {
 	return out
 }
 
-// ofSection returns the error of a section.
 func ofSection(id byte, err error) error {
 	if errors.Is(err, ErrImports) || errors.Is(err, ErrLimit) {
 		return err
@@ -227,4 +223,292 @@ func appendSigned(dst []byte, v int64) []byte {
 		}
 		dst = append(dst, b|0x80)
 	}
+}
+
+func (r *reader) types() (all []functionType) {
+	for n := r.number(); n > 0 && r.err == nil; n-- {
+		if form := r.byte(); form != formFunction {
+			r.fail("got a type of form %#x, want a function, %#x", form, formFunction)
+		}
+		parameters := r.bytes(r.number())
+		all = append(all, functionType{parameters, r.bytes(r.number())})
+	}
+	return all
+}
+
+// Instructions, value types and forms of WebAssembly that this package reads or writes.
+const (
+	opUnreachable      = 0x00
+	opNop              = 0x01
+	opBlock            = 0x02
+	opLoop             = 0x03
+	opIf               = 0x04
+	opElse             = 0x05
+	opEnd              = 0x0b
+	opBr               = 0x0c
+	opBrIf             = 0x0d
+	opBrTable          = 0x0e
+	opReturn           = 0x0f
+	opCall             = 0x10
+	opCallIndirect     = 0x11
+	opDrop             = 0x1a
+	opSelect           = 0x1b
+	opSelectTyped      = 0x1c
+	opLocalGet         = 0x20
+	opLocalSet         = 0x21
+	opLocalTee         = 0x22
+	opGlobalGet        = 0x23
+	opGlobalSet        = 0x24
+	opTableSet         = 0x26
+	opI32Load          = 0x28
+	opI64Load          = 0x29
+	opI32Store         = 0x36
+	opI64Store         = 0x37
+	opF32Store         = 0x38
+	opF64Store         = 0x39
+	opLastStore        = 0x3e
+	opI32Const         = 0x41
+	opI64Const         = 0x42
+	opF32Const         = 0x43
+	opF64Const         = 0x44
+	opI32Eqz           = 0x45
+	opI32LtS           = 0x48
+	opI32LeS           = 0x4c
+	opI64Eqz           = 0x50
+	opI64LeS           = 0x57
+	opF32Eq            = 0x5b
+	opF64Eq            = 0x61
+	opI32Add           = 0x6a
+	opI32Sub           = 0x6b
+	opI32Or            = 0x72
+	opI32ShrU          = 0x76
+	opI64Sub           = 0x7d
+	opF32Copysign      = 0x98
+	opI32WrapI64       = 0xa7
+	opI64ExtendU       = 0xad
+	opF64Copysign      = 0xa6
+	opI32ReinterpretF  = 0xbc
+	opI64ReinterpretF  = 0xbd
+	opMemorySize       = 0x3f
+	opMemoryGrow       = 0x40
+	opRefNull          = 0xd0
+	opRefFunc          = 0xd2
+	opBulk             = 0xfc
+	blockWithoutResult = 0x40
+
+	typeI32      = 0x7f
+	typeI64      = 0x7e
+	typeF32      = 0x7d
+	typeF64      = 0x7c
+	formFunction = 0x60
+)
+
+// immediates passes over what follows the first byte of an instruction. It knows WebAssembly 2.0 without vectors.
+func (r *reader) immediates(op byte) {
+	switch {
+	case op == opBlock || op == opLoop || op == opIf: // the type of a block
+		r.blockType()
+	case op == opBr || op == opBrIf || op == opCall || op >= opLocalGet && op <= opTableSet || op == opRefFunc: // a number
+		r.number()
+	case op == opBrTable:
+		for n := r.number(); n >= 0 && r.err == nil; n-- {
+			r.number()
+		}
+	case op == opCallIndirect:
+		r.number()
+		r.number()
+	case op == opSelectTyped:
+		r.one("a number of types", "\x01")
+		r.valueType()
+	case op >= 0x28 && op <= 0x3e: // load or store: alignment and offset
+		r.one("an alignment", "\x00\x01\x02\x03")
+		r.skipNumber()
+	case op == opMemorySize || op == opMemoryGrow:
+		r.memory()
+	case op == opRefNull:
+		r.one("a type of references", referenceTypes)
+	case op == opI32Const || op == opI64Const:
+		r.skipNumber()
+	case op == opF32Const:
+		r.bytes(4)
+	case op == opF64Const:
+		r.bytes(8)
+	case op == opBulk:
+		r.bulk()
+	case op <= 0x01 || op == 0x05 || op == opEnd || op == opReturn || op == opDrop || op == opSelect || op >= 0x45 && op <= 0xc4 || op == 0xd1:
+	case op == 0xfd:
+		r.fail("got an instruction for vectors, want none: build it without SIMD")
+	case op == 0xfe:
+		r.fail("got an instruction for threads, want none")
+	default:
+		r.fail("got instruction %#x, want one of WebAssembly 2.0", op)
+	}
+}
+
+func (r *reader) memory() { r.one("memory", "\x00") }
+
+// bulk passes over an instruction with the prefix opBulk. Its number is one byte, which all compilers write.
+func (r *reader) bulk() {
+	switch sub := r.byte(); {
+	case sub <= 7: // conversions that saturate
+	case sub == 8: // memory.init
+		r.number()
+		r.memory()
+	case sub == 10: // memory.copy
+		r.memory()
+		r.memory()
+	case sub == 11: // memory.fill
+		r.memory()
+	case sub == 12 || sub == 14: // table.init, table.copy
+		r.number()
+		r.number()
+	case sub == 9 || sub >= 13 && sub <= 17: // data.drop, elem.drop, table.grow, table.size, table.fill
+		r.number()
+	default:
+		r.fail("got instruction %#x %d, want one of WebAssembly 2.0", opBulk, sub)
+	}
+}
+
+// The types of values and references in WebAssembly 2.0 without vectors. Each is one byte; later versions have longer ones, which
+// the machines read although they do not offer them.
+const (
+	referenceTypes = "\x70\x6f"
+	valueTypes     = "\x7f\x7e\x7d\x7c" + referenceTypes
+)
+
+func (r *reader) valueType() byte { return r.one("a type of values", valueTypes) }
+
+func (r *reader) blockType() {
+	if len(r.rest) > 0 && r.rest[0] >= blockWithoutResult && r.rest[0] < 0x80 {
+		r.one("a type of a block", string(rune(blockWithoutResult))+valueTypes)
+		return
+	}
+	if v := r.signed(); v < 0 {
+		r.fail("got the type %d of a block in a long form, want one byte", v)
+	}
+}
+
+// An instruction is one with what follows its first byte.
+type instruction []byte
+
+func (i instruction) op() byte { return i[0] }
+
+// number returns the first number that follows the first byte.
+func (i instruction) number() int { return (&reader{rest: i[1:]}).number() }
+
+// constant returns the number that follows the first byte, with its sign.
+func (i instruction) constant() int64 { return (&reader{rest: i[1:]}).signed() }
+
+func instructionOf(op byte, number int) instruction {
+	return binary.AppendUvarint([]byte{op}, uint64(number))
+}
+
+func constantOf(op byte, number int64) instruction { return appendSigned([]byte{op}, number) }
+
+func (r *reader) instructions() (all []instruction) {
+	for len(r.rest) > 0 {
+		at := r.rest
+		r.immediates(r.byte())
+		all = append(all, at[:len(at)-len(r.rest)])
+	}
+	return all
+}
+
+func (i instruction) opens() bool { return i.op() >= opBlock && i.op() <= opIf }
+
+type functionType struct{ parameters, results []byte }
+
+// A wanted is a function that a module of rules exports.
+type wanted struct {
+	name string
+	functionType
+}
+
+// wantedFunctions are the functions that each module exports.
+var wantedFunctions = []wanted{
+	{"samestep_buffer", functionType{[]byte{typeI32}, []byte{typeI32}}},
+	{"samestep_call", functionType{[]byte{typeI32, typeI32}, []byte{typeI64}}},
+}
+
+// Kinds of exports.
+const (
+	exportFunction = 0
+	exportMemory   = 2
+	exportVariable = 3
+)
+
+// checkExports checks what a module offers. The module imports nothing.
+func checkExports(module []byte) error {
+	s, err := parseSections(module)
+	if err != nil {
+		return err
+	}
+	functions, memory, err := s.exports()
+	if err != nil {
+		return err
+	}
+	if !memory {
+		return fmt.Errorf("%w: it exports no memory \"memory\"", ErrMalformed)
+	}
+	types, err := s.functionTypes()
+	if err != nil {
+		return err
+	}
+	for _, w := range wantedFunctions {
+		index, ok := functions[w.name]
+		if !ok || index >= len(types) {
+			return fmt.Errorf("%w: it exports no function %s", ErrMalformed, w.name)
+		}
+		if !types[index].equal(w.functionType) {
+			return fmt.Errorf("%w: its function %s has other types than in docs/spec/abi.md", ErrMalformed, w.name)
+		}
+	}
+	if index, ok := functions["_initialize"]; ok && index < len(types) && !types[index].equal(functionType{}) {
+		return fmt.Errorf("%w: its function _initialize has parameters or results, want none", ErrMalformed)
+	}
+	return nil
+}
+
+// exports returns the numbers of the exported functions by name, and whether the memory is exported as "memory".
+func (s *sections) exports() (functions map[string]int, memory bool, err error) {
+	functions = map[string]int{}
+	r := &reader{rest: s.bodies[sectionExport]}
+	n := 0
+	if len(r.rest) > 0 {
+		n = r.number()
+	}
+	for ; n > 0 && r.err == nil; n-- {
+		name, kind, index := string(r.bytes(r.number())), r.byte(), r.number()
+		switch kind {
+		case exportFunction:
+			functions[name] = index
+		case exportMemory:
+			memory = memory || name == "memory"
+		}
+	}
+	if r.err != nil {
+		return nil, false, fmt.Errorf("%w: exports: %w", ErrMalformed, r.err)
+	}
+	return functions, memory, nil
+}
+
+// functionTypes returns the types of all functions of a module without imports.
+func (s *sections) functionTypes() (all []functionType, err error) {
+	types := (&reader{rest: s.bodies[sectionType]}).types()
+	r := &reader{rest: s.bodies[sectionFunction]}
+	for n := r.number(); n > 0 && r.err == nil; n-- {
+		if index := r.number(); index < len(types) {
+			all = append(all, types[index])
+		} else {
+			r.fail("got type %d, want one below %d", index, len(types))
+		}
+	}
+	if r.err != nil {
+		return nil, fmt.Errorf("%w: functions: %w", ErrMalformed, r.err)
+	}
+	return all, nil
+}
+
+func (t functionType) equal(o functionType) bool {
+	return string(t.parameters) == string(o.parameters) && string(t.results) == string(o.results)
 }

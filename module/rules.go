@@ -3,14 +3,21 @@
 package module
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -197,3 +204,254 @@ func (i *instance) start(f api.Function) error {
 func variable(m api.Module, name string) api.MutableGlobal {
 	return m.ExportedGlobal(name).(api.MutableGlobal)
 }
+
+// maxCompiled is how many bytes the files of compiled modules in a cache may have.
+const maxCompiled = 512 << 20
+
+func (r *Rules) compileHere(ctx context.Context, safe []byte) (err error) {
+	if r.compiled, err = r.runtime.CompileModule(ctx, safe); err != nil {
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return nil
+}
+
+// load loads the module from the cache of the runtime, and compiles nothing: the error is context.Canceled if the cache has no code of
+// this version of the compiler for this processor.
+func (r *Rules) load(ctx context.Context, safe []byte) error {
+	ended, end := context.WithCancel(experimental.WithCompilationWorkers(ctx, 2)) // several workers end with their context
+	end()
+	return r.compileHere(ended, safe)
+}
+
+// compileInto loads the module from the cache, or compiles it into that.
+func (r *Rules) compileInto(ctx context.Context, module, safe []byte, o Options) error {
+	load := func() error {
+		if r.runtime == nil {
+			if err := r.open(ctx, o); err != nil {
+				return err
+			}
+		}
+		return r.load(ctx, safe)
+	}
+	if !o.temporary {
+		if err := load(); !errors.Is(err, context.Canceled) {
+			return err
+		}
+	}
+	if o.Process != nil {
+		return compileElsewhere(ctx, module, o, load)
+	}
+	if err := r.compileHere(ctx, safe); err != nil {
+		return err
+	}
+	return shrink(o.Cache, maxCompiled)
+}
+
+// shrink removes the oldest files from a cache, until the files have at most some bytes. The youngest is kept.
+func shrink(cache string, most int64) error {
+	type file struct {
+		path    string
+		written time.Time
+		size    int64
+	}
+	var all []file
+	total := int64(0)
+	err := filepath.WalkDir(cache, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return gone(err)
+		}
+		info, err := e.Info()
+		if err == nil {
+			all = append(all, file{path, info.ModTime(), info.Size()})
+			total += info.Size()
+		}
+		return gone(err)
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(all, func(a, b file) int { return a.written.Compare(b.written) })
+	for i := 0; i < len(all)-1 && total > most; i++ {
+		if err := gone(os.Remove(all[i].path)); err != nil {
+			return err
+		}
+		total -= all[i].size
+	}
+	return nil
+}
+
+// gone returns err, or nil for a file that another process has removed.
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// A start is what instances begin with.
+type start struct {
+	image     *image   // of the memory
+	pages     uint32   // of the memory
+	variables []uint64 // of those that the module can change
+}
+
+// begin returns what instances begin with after _initialize, which only the first one runs: the module imports nothing, so
+// _initialize does the same in each. It returns nil if each instance has to run it.
+func (r *Rules) begin(b *Budget) (*start, error) {
+	r.starting.Lock()
+	defer r.starting.Unlock()
+	if r.started != nil || r.hidden {
+		return r.started, nil
+	}
+	i, err := r.initialized(b)
+	if err != nil {
+		return nil, err
+	}
+	defer i.close()
+	memory := i.module.Memory()
+	all, _ := memory.Read(0, memory.Size())
+	if all = bytes.TrimRight(all, "\x00"); len(all) > maxImage {
+		r.hidden = true
+		return nil, nil
+	}
+	s := &start{image: newImage(bytes.Clone(all)), pages: memory.Size() / pageBytes}
+	for _, v := range r.variables {
+		s.variables = append(s.variables, variable(i.module, variableName(v)).Get())
+	}
+	r.image.close()
+	r.started, r.image = s, s.image
+	return s, nil
+}
+
+// apply lets an instance, which has the image, begin.
+func (s *start) apply(i *instance, variables []int) {
+	if m := i.module.Memory(); m.Size()/pageBytes < s.pages {
+		m.Grow(s.pages - m.Size()/pageBytes)
+	}
+	for n, v := range variables {
+		variable(i.module, variableName(v)).Set(s.variables[n])
+	}
+}
+
+// Within returns a machine of the same rules, whose instances share a budget.
+func (r *Rules) Within(b *Budget) *Within { return &Within{rules: r, budget: b} }
+
+// A Within is a machine of rules within a [Budget].
+type Within struct {
+	rules  *Rules
+	budget *Budget
+	pool
+}
+
+// New implements [abi.Machine].
+func (w *Within) New() (abi.Caller, error) {
+	return w.caller(func() (*instance, error) { return w.rules.newInstance(w.budget) })
+}
+
+// Close frees the memory of the instances: of those that somebody uses, when they are closed. The rules stay open.
+func (w *Within) Close() { w.pool.close() }
+
+// A task is what a process is told that compiles a module. The module follows it.
+type task struct {
+	Cache     string // the folder of compiled modules
+	Temporary bool   // the process removes it with its end
+	Traced    bool
+	Size      int   // of the module, in bytes
+	Memory    int64 // that the process may take, in bytes
+}
+
+// A compilation is what it answers.
+type compilation struct {
+	Malformed, Limit bool   // why the module is refused
+	Text             string // the error; "" if the module is compiled
+}
+
+// compileElsewhere compiles a module into the cache by the process of the options, and loads what that has compiled before it ends.
+func compileElsewhere(ctx context.Context, module []byte, o Options, load func() error) error {
+	left, memory := o.Budget.compileTime(), o.Budget.compileMemory()
+	if b := o.Budget; b != nil && b.Context != nil {
+		ctx = b.Context
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	d := deadline{passing: patience * min(left, never/patience), work: left, end: cancel}
+	debug.FreeOSMemory() // the other process needs more
+	var loading error
+	answer, err := d.ask(o.Process(ctx), task{o.Cache, o.temporary, o.traced, len(module), memory}, module, func() { loading = load() })
+	if o.Budget != nil {
+		o.Budget.spend(d.took)
+	}
+	switch {
+	case d.late:
+		return fmt.Errorf("%w: compiling takes longer than %s", ErrLimit, advised(left.Round(time.Millisecond).String(), o.Budget.timeAdvice()))
+	case ctx.Err() != nil:
+		return fmt.Errorf("module: compiling: %w", ctx.Err())
+	case err != nil:
+		return fmt.Errorf("module: the process that compiles: %w", err)
+	case answer.Limit && answer.Text == tooLargeText:
+		return fmt.Errorf("%w: %s", ErrLimit, advised(fmt.Sprintf("compiling takes more than %d MiB", memory>>20), o.Budget.memoryAdvice()))
+	case answer.Text != "":
+		return answer.err()
+	case loading != nil:
+		return fmt.Errorf("module: what another process has compiled: %v", loading) // it is not malformed
+	}
+	return nil
+}
+
+// err returns the error of a module that was refused.
+func (o *compilation) err() error {
+	switch {
+	case o.Malformed:
+		return fmt.Errorf("%w: %s", ErrMalformed, o.Text)
+	case o.Limit:
+		return fmt.Errorf("%w: %s", ErrLimit, o.Text)
+	}
+	return fmt.Errorf("module: the process that compiles: %s", o.Text)
+}
+
+// ask runs a process with a task and a module as its input, and calls compiled if it has compiled the module. The input stays open until
+// then: its end would say that this process has ended. The deadline ends the process.
+func (d *deadline) ask(c *exec.Cmd, o task, module []byte, compiled func()) (answer compilation, err error) {
+	c.WaitDelay = time.Second
+	in, err := c.StdinPipe()
+	if err != nil {
+		return answer, err
+	}
+	defer in.Close()
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return answer, err
+	}
+	var text bytes.Buffer
+	c.Stderr = &text
+	if err := c.Start(); err != nil {
+		return answer, err
+	}
+	d.clock = processClock(c.Process.Pid)
+	d.begin()
+	go func() {
+		head, _ := json.Marshal(o) // of numbers and a text
+		in.Write(append(append(head, '\n'), module...))
+	}()
+	bad := json.NewDecoder(io.LimitReader(out, maxCompilation)).Decode(&answer)
+	d.stop()
+	if bad == nil && answer.Text == "" {
+		compiled()
+	}
+	in.Close()
+	err = c.Wait()
+	d.took = c.ProcessState.UserTime() + c.ProcessState.SystemTime() // its clock is gone
+	if err != nil || bad != nil {
+		return answer, fmt.Errorf("%w: %.200s", cmp.Or(err, bad), bytes.TrimSpace(text.Bytes()))
+	}
+	return answer, nil
+}
+
+// maxCompilation is the size of the longest answer of a process, in bytes.
+const maxCompilation = 1 << 20
+
+// patience is how many times the time that a process may work may pass until it is ended: others may have the processors.
+const patience = 4
+
+// tooLargeText is the answer of a process that would take too much memory.
+const tooLargeText = "memory"

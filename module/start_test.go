@@ -14,7 +14,7 @@ import (
 // counting is a module whose _initialize adds 5 to a variable, writes a number into a page by which the memory grows, and 7 times
 // more than the variable had. Each call adds 1 to the variable and answers with both.
 func counting() assembly {
-	add := func(n int64) []byte { return join([]byte{opGlobalGet, 0}, i64(n), []byte{opI64Add, opGlobalSet, 0}) }
+	add := func(n int64) []byte { return join([]byte{opGlobalGet, 0}, i64(n), []byte{0x7c, opGlobalSet, 0}) }
 	return assembly{
 		variables:  [][]byte{{typeI64, 1, opI64Const, 3, opEnd}},
 		initialize: join(add(5), i32(1), []byte{opMemoryGrow, 0, opDrop}, i32(pageBytes+8), []byte{opGlobalGet, 0, opI64Store, 3, 0}),

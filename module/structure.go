@@ -2,8 +2,11 @@ package module
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -201,4 +204,175 @@ func functionNames(section []byte, functions int) []byte {
 		return appendSized(append(appendSized(nil, []byte("name")), 1), names)
 	}
 	return nil
+}
+
+// Limits of the code. A compiler takes memory for each local variable, time and memory with the square of the places in a function where
+// branches begin or end, and for each value that is alive at such a place. The largest function of a game in Go has 30 KB, 1,700
+// branches and 55,000 values at them; all of its functions have 34 million squares and 6.4 million values.
+const (
+	maxBody      = 256 << 10   // bytes of a function
+	maxValues    = 10_000      // local variables and operands of a function
+	maxAllLocals = 4_000_000   // of all functions
+	maxBranches  = 6_000       // of a function
+	maxWork      = 200_000_000 // the squares of the branches of all functions together
+	maxLive      = 300_000     // the values at the branches of a function
+	maxAllLive   = 50_000_000  // of all functions
+)
+
+// canonical returns the body of a function that returns its parameter, or one NaN for all.
+func canonical(constant byte, nan []byte, equal byte) []byte {
+	body := append([]byte{0, opLocalGet, 0, constant}, nan...)
+	return append(body, opLocalGet, 0, opLocalGet, 0, equal, opSelect, opEnd)
+}
+
+// hostName begins the names of exports that guard adds.
+const hostName = "samestep_host_"
+
+// The names of the global variables that guard adds.
+const (
+	stopName   = hostName + "stop"   // the module traps soon after it is not 0
+	leftName   = hostName + "left"   // passes until the next pause
+	budgetName = hostName + "budget" // passes that the call may still do, at the last pause; the module traps if there are none
+	depthName  = hostName + "depth"  // how much deeper calls may still go; the module traps if it is negative
+)
+
+// variableName returns the name under which guard exports a variable of the module.
+func variableName(variable int) string { return hostName + strconv.Itoa(variable) }
+
+// guarded is a module that guard rewrites.
+type guarded struct {
+	types, functions, tables int // of the module
+	stop                     int // the number of the variable
+
+	kinds     []functionType // of the module
+	typed     []functionType // of its functions
+	surveys   []survey       // of its functions
+	slots     int            // local variables of all functions so far
+	work      int            // squares of the branches, so far
+	live      int64          // values at the branches, so far
+	memory    int64          // bytes at first
+	variables int            // of the module that were read
+	mutable   []int          // the numbers of those that the module can change
+	hidden    bool           // the module may change more than these and its memory
+}
+
+// A survey is what guard has to know of a function before it rewrites it.
+type survey struct {
+	calls  bool // it calls functions
+	looped bool // a loop begins before all calls and branches
+	frame  int  // how much a call in it goes deeper
+}
+
+// left, budget and depth return the numbers of the variables leftName, budgetName and depthName.
+func (g *guarded) left() int   { return g.stop + 1 }
+func (g *guarded) budget() int { return g.stop + 2 }
+func (g *guarded) depth() int  { return g.stop + 3 }
+
+func (g *guarded) pause() []byte { return binary.AppendUvarint([]byte{opCall}, uint64(g.functions+2)) }
+
+// locals reads the local variables of a function, and returns their number.
+func (r *reader) locals() (all int) {
+	for n := r.number(); n > 0 && r.err == nil; n-- {
+		if all += r.number(); all > maxValues {
+			r.fail("%w: got %d local variables, want at most %d", ErrLimit, all, maxValues)
+		}
+		r.valueType()
+	}
+	return all
+}
+
+// maxGap is the longest run of zeros, in bytes, that mergeData writes out between two segments.
+const maxGap = 1 << 10
+
+// mergeData joins the segments of a module's data that are close to each other. The linker of Go leaves out short runs of
+// zeros, which makes tens of thousands of segments, and a module that takes long to load.
+func mergeData(r *reader) []byte {
+	whole := r.rest
+	all, ok := r.segments()
+	if !ok || len(all) == 0 {
+		return whole
+	}
+	var merged []segment
+	for _, s := range all {
+		last := len(merged) - 1
+		if last < 0 || s.at-merged[last].end() > maxGap {
+			merged = append(merged, segment{s.at, slices.Clone(s.bytes)})
+			continue
+		}
+		gap := make([]byte, s.at-merged[last].end())
+		merged[last].bytes = append(append(merged[last].bytes, gap...), s.bytes...)
+	}
+	out := binary.AppendUvarint(nil, uint64(len(merged)))
+	for _, s := range merged {
+		out = appendSigned(append(out, 0, opI32Const), int64(s.at))
+		out = appendSized(append(out, opEnd), s.bytes)
+	}
+	return out
+}
+
+// maxImage is the largest image of a memory, in bytes.
+const maxImage = 64 << 20
+
+// takeData takes the data out of the module and returns the first content of the memory. It reports false if the data are not
+// simple or do not fit.
+func (s *sections) takeData() (image []byte, ok bool) {
+	if s.bodies[sectionDataCount] != nil { // instructions may name the segments
+		return nil, false
+	}
+	all, ok := (&reader{rest: s.bodies[sectionData]}).segments()
+	memory := &reader{rest: s.bodies[sectionMemory]}
+	memory.bytes(2) // one memory, with a limit
+	pages := memory.number()
+	if !ok || len(all) > 0 && all[len(all)-1].end() > min(pages*pageBytes, maxImage) {
+		return nil, false
+	}
+	if len(all) > 0 {
+		image = make([]byte, all[len(all)-1].end())
+	}
+	for _, d := range all {
+		copy(image[d.at:], d.bytes)
+	}
+	s.bodies[sectionData] = nil
+	return image, true
+}
+
+// segments reads the section with the data, and returns its segments by their addresses. It reports whether they are simple:
+// all are copied to fixed addresses, and none overlaps another.
+func (r *reader) segments() (all []segment, ok bool) {
+	if len(r.rest) == 0 {
+		return nil, true
+	}
+	for n := r.number(); n > 0; n-- {
+		s, ok := r.segment()
+		if !ok {
+			return nil, false
+		}
+		all = append(all, s)
+	}
+	slices.SortStableFunc(all, func(a, b segment) int { return cmp.Compare(a.at, b.at) })
+	for i := 1; i < len(all); i++ {
+		if all[i].at < all[i-1].end() {
+			return nil, false
+		}
+	}
+	return all, r.err == nil
+}
+
+// A segment is a part of the memory's first content.
+type segment struct {
+	at    int
+	bytes []byte
+}
+
+func (s *segment) end() int { return s.at + len(s.bytes) }
+
+// segment reads a segment, and reports whether it is copied to a fixed address.
+func (r *reader) segment() (s segment, ok bool) {
+	if r.byte() != 0 || r.byte() != opI32Const {
+		return s, false
+	}
+	s.at = int(int32(r.signed()))
+	ok = r.byte() == opEnd && s.at >= 0
+	s.bytes = r.bytes(r.number())
+	return s, ok && r.err == nil
 }

@@ -5,34 +5,10 @@ import (
 	"fmt"
 )
 
-// FromGo returns the module of a Go program for wasip1 in the form in which the engine runs it.
-//
-// It has no imports. Each function of the system that the program imports becomes a function of the module, which gives the same
-// answer on every machine: the clock stands still, random bytes are zeros, there are no arguments, no environment and no files, and the
-// end of the program traps.
-//
-// Its functions do the same as before, but faster. FromGo knows the form in which Go's compiler writes functions, so the program must
-// come from that compiler.
+// FromGo returns the module of a Go program for wasip1 without its imports. Each function of the system that the program imports becomes
+// a function of the module, which gives the same answer on every machine: the clock stands still, random bytes are zeros, there are no
+// arguments, no environment and no files, and the end of the program traps.
 func FromGo(module []byte) ([]byte, error) {
-	s, err := withoutSystem(module)
-	if err != nil {
-		return nil, err
-	}
-	functions, err := s.functionTypes()
-	if err != nil {
-		return nil, err
-	}
-	if err := s.rewrite(sectionCode, func(r *reader) []byte { return straightenAll(r, functions) }); err != nil {
-		return nil, err
-	}
-	if err := s.rewrite(sectionData, mergeData); err != nil {
-		return nil, err
-	}
-	return s.append(nil), nil
-}
-
-// withoutSystem returns the sections of a module without imports.
-func withoutSystem(module []byte) (*sections, error) {
 	s, err := parseSections(module)
 	if err != nil {
 		return nil, err
@@ -55,7 +31,10 @@ func withoutSystem(module []byte) (*sections, error) {
 	if err := s.rewrite(sectionCode, func(r *reader) []byte { return lengthened(r, bodies, nil) }); err != nil {
 		return nil, err
 	}
-	return s, nil
+	if err := s.rewrite(sectionData, mergeData); err != nil {
+		return nil, err
+	}
+	return s.append(nil), nil
 }
 
 // A systemImport is a function of the system that a module imports.
@@ -88,17 +67,6 @@ func (s *systemImport) body() []byte {
 		answer = noFile
 	}
 	return append(body, opI32Const, answer, opEnd)
-}
-
-func (r *reader) types() (all []functionType) {
-	for n := r.number(); n > 0 && r.err == nil; n-- {
-		if form := r.byte(); form != formFunction {
-			r.fail("got a type of form %#x, want a function, %#x", form, formFunction)
-		}
-		parameters := r.bytes(r.number())
-		all = append(all, functionType{parameters, r.bytes(r.number())})
-	}
-	return all
 }
 
 func (r *reader) imports(types []functionType) (all []systemImport) {

@@ -78,7 +78,14 @@ var skirmishModule = sync.OnceValues(func() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return module.FromGo(b)
+	if b, err = module.FromGo(b); err != nil {
+		return nil, err
+	}
+	faster, ok := module.Faster(b)
+	if !ok {
+		return nil, errors.New("no function has the form of Go's compiler")
+	}
+	return faster, nil
 })
 
 // elsewhere is the game of the module, which the server hosts.

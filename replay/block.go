@@ -44,8 +44,7 @@ func appendBlockHeader(dst []byte, kind byte, size int) []byte {
 	return binary.AppendUvarint(append(dst, kind), uint64(size))
 }
 
-// parseBlockHeader returns the kind, the size of the body and the size of the header that b begins with. It returns
-// io.ErrUnexpectedEOF if b is too short.
+// parseBlockHeader returns the kind, the size of the body and that of the header. It returns io.ErrUnexpectedEOF if b is too short.
 func parseBlockHeader(b []byte) (kind byte, size uint64, header int, err error) {
 	n := 0
 	if len(b) > 1 {
@@ -121,7 +120,6 @@ func parseIndex(body []byte, at int64) ([]mark, error) {
 	return marks, nil
 }
 
-// appendIndex appends the body of an index block that will stand at an offset.
 func appendIndex(dst []byte, marks []mark, at int64) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(marks)))
 	var before mark
@@ -170,9 +168,8 @@ func parseSegmentHead(body []byte) (h segmentHead, packed []byte, err error) {
 
 func largest(packed int) uint64 { return ratioFree + maxRatio*uint64(packed) }
 
-// affordable returns how many bytes of records all segments of a file of size bytes may have together. The states of
-// keyframes do not count: maxRatio limits them, they take little time for each byte, and the states of some games
-// compress to less than a hundredth.
+// affordable returns how many bytes of records all segments of a file of size bytes may have together. States of keyframes do not
+// count: maxRatio limits them, they take little time for each byte, and those of some games compress to less than a hundredth.
 func affordable(size int64) int64 { return unpackedFree + maxUnpackedRatio*size }
 
 // parseUvarint reads a number of at most max in its smallest form.
@@ -205,8 +202,7 @@ func (h *segmentHead) unpack(dst, packed []byte) ([]byte, error) {
 	return records, nil
 }
 
-// oneFrame returns an error unless packed is exactly one frame of compressed bytes. A decoder would also read the
-// frames after it, and skip some.
+// oneFrame returns an error unless packed is one frame of compressed bytes. A decoder would also read later frames, and skip some.
 func oneFrame(packed []byte) error {
 	var h zstd.Header
 	if err := h.Decode(packed); err != nil {
@@ -259,22 +255,22 @@ const (
 	LevelBetter              // less memory; files are 5% larger
 )
 
-// A RulesSum identifies a module of rules: the SHA-256 of its bytes.
-type RulesSum [sha256.Size]byte
+// A Hash is a SHA-256: of a match's content, see [HashContent], or of a module of rules, see [SumRules].
+type Hash [sha256.Size]byte
 
-// String returns the sum in hexadecimal digits.
-func (s RulesSum) String() string { return hex.EncodeToString(s[:]) }
+// String returns the hash in hexadecimal digits.
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
 // MarshalText returns what String does.
-func (s RulesSum) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
 // SumRules returns the sum of a module.
-func SumRules(module []byte) RulesSum { return sha256.Sum256(module) }
+func SumRules(module []byte) Hash { return sha256.Sum256(module) }
 
 // Rules are what a file says about the rules of its match: which module has them, and perhaps the module itself.
 type Rules struct {
-	Sum       RulesSum `json:"sum"`
-	SizeBytes int      `json:"size_bytes"` // of the module; 0 if it is not in the file
+	Sum       Hash `json:"sum"`
+	SizeBytes int  `json:"size_bytes"` // of the module; 0 if it is not in the file
 	packed    []byte
 }
 
@@ -293,8 +289,7 @@ func NewRules(module []byte) (*Rules, error) {
 	return &Rules{SumRules(module), len(module), packed}, nil
 }
 
-// Reference returns the same rules without the module. Attached to a file, the module is found elsewhere, by its sum: many
-// matches can share one.
+// Reference returns the same rules without the module, which is then found elsewhere by its sum: many matches can share one.
 func (r *Rules) Reference() *Rules { return &Rules{Sum: r.Sum} }
 
 // Module returns the bytes of the module, or nil if it is not in the file. The error is that of bytes that are another module.
@@ -333,7 +328,7 @@ func parseRules(body []byte) (*Rules, error) {
 	case len(body) < 1+sha256.Size+1:
 		return nil, fmt.Errorf("%w: rules of %d bytes, want at least %d", ErrInvalid, len(body), 1+sha256.Size+1)
 	}
-	r := &Rules{Sum: RulesSum(body[1 : 1+sha256.Size])}
+	r := &Rules{Sum: Hash(body[1 : 1+sha256.Size])}
 	n, packed, err := parseUvarint(body[1+sha256.Size:], math.MaxInt64)
 	switch {
 	case err != nil:

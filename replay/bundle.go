@@ -78,8 +78,7 @@ func (m *Manifest) Where() string {
 	return fmt.Sprintf("on the machine of player %d", m.Player)
 }
 
-// A BundleResimulation is what the machine of a player whose checksum differed has computed when it was asked to compute
-// the ticks again, each time. State hashes are of the ticks after From.
+// A BundleResimulation is what a player's machine has computed when it was asked to compute ticks again. Hashes are of the ticks after From.
 type BundleResimulation struct {
 	From    lockstep.Tick `json:"from"`
 	To      lockstep.Tick `json:"to"`
@@ -138,7 +137,6 @@ func WriteBundle(w io.Writer, h *lockstep.Header, e *host.Evidence, replay io.Re
 	return writeBundle(w, manifest(h, e), state, len(contents), content, replay)
 }
 
-// sides are the machines whose states a bundle has, as the names of its files say them.
 var sides = [...]string{"referee", "player"}
 
 // writeBundle writes the files of a bundle. A side without a state in an exhibit gives nil. The manifest gets the names of the states.
@@ -322,11 +320,6 @@ func (b *Bundle) contents() (sums []string) {
 // Replay returns the replay in the bundle. It returns [ErrLimit] for a larger one than maxBytes.
 func (b *Bundle) Replay(maxBytes int64) ([]byte, error) { return b.read(bundleReplay, maxBytes) }
 
-// CopyReplay writes the replay in the bundle to w. It returns [ErrLimit] for a larger one than maxBytes.
-func (b *Bundle) CopyReplay(w io.Writer, maxBytes int64) error {
-	return b.unpack(w, bundleReplay, maxBytes)
-}
-
 // read returns a file of at most max bytes. It reserves memory for the claimed size only if the limits allow it.
 func (b *Bundle) read(name string, max int64) ([]byte, error) {
 	var p bytes.Buffer
@@ -342,7 +335,6 @@ func (b *Bundle) read(name string, max int64) ([]byte, error) {
 	return p.Bytes(), nil
 }
 
-// unpack writes a file of at most max bytes to w, and counts them for the bundle's limit.
 func (b *Bundle) unpack(w io.Writer, name string, max int64) error {
 	f, err := b.files.Open(name)
 	if err != nil {
@@ -433,7 +425,6 @@ func redacted(file []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// placeLine matches a line of a stack with a file and a line of code.
 var placeLine = regexp.MustCompile(`(?m)^\t.*:\d+.*\n?`)
 
 func withoutPlaces(stack string) string { return placeLine.ReplaceAllString(stack, "") }

@@ -16,27 +16,14 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A ContentHash is the SHA-256 of a match's content. It depends neither on the recorder nor on the file's compression,
-// blocks and keyframes: docs/spec/replay.md lists what it has. Ticks without commands, later keyframes, notes and events do not
-// count. If the match has not ended, nor do the records after the last tick, since a torn file may lack them.
-type ContentHash [sha256.Size]byte
-
-// String returns the hash in hexadecimal digits.
-func (h ContentHash) String() string { return hex.EncodeToString(h[:]) }
-
-// MarshalText returns what String does.
-func (h ContentHash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
-
-// HashContent returns the content hash of a match up to a tick, or up to the match's last tick if that comes first, and
-// that tick. The hash covers everything up to the tick's frame, so it is the same for recordings of different lengths,
-// whether they continue, end with another text, or are torn. Checksums of the tick come after its frame and do not
-// count. With [WholeMatch] the end counts, and the file must be whole.
-//
-// The error is a [*TickError] if the match begins after the tick.
-func HashContent(r *Reader, tick lockstep.Tick) (ContentHash, lockstep.Tick, error) {
+// HashContent returns the SHA-256 of a match's content (docs/spec/replay.md) up to a tick or its last one, and that tick. It depends
+// neither on the recorder nor on compression, keyframes, notes and events. It covers all up to the tick's frame, but not its checksums,
+// so it is the same for longer and torn recordings. With [WholeMatch] the end counts, and the file must be whole. The error is a
+// [*TickError] if the match begins after the tick.
+func HashContent(r *Reader, tick lockstep.Tick) (Hash, lockstep.Tick, error) {
 	first, err := r.Reopen()
 	if err != nil {
-		return ContentHash{}, 0, err
+		return Hash{}, 0, err
 	}
 	c := newContent()
 	for rec, err := range first.All() {
@@ -44,10 +31,10 @@ func HashContent(r *Reader, tick lockstep.Tick) (ContentHash, lockstep.Tick, err
 			break // torn or damaged after the tick
 		}
 		if err != nil {
-			return ContentHash{}, c.tick, err
+			return Hash{}, c.tick, err
 		}
 		if rec.Kind == record.KindKeyframe && !c.began && rec.Tick > tick {
-			return ContentHash{}, rec.Tick, missing(first, tick)
+			return Hash{}, rec.Tick, missing(first, tick)
 		}
 		if rec.Kind == record.KindEnd && tick != WholeMatch {
 			break
@@ -66,7 +53,7 @@ func HashContent(r *Reader, tick lockstep.Tick) (ContentHash, lockstep.Tick, err
 // A PartHash is a result of [HashContent].
 type PartHash struct {
 	Tick        lockstep.Tick `json:"tick"`
-	ContentHash ContentHash   `json:"content_hash"`
+	ContentHash Hash          `json:"content_hash"`
 }
 
 // WholeMatch makes HashContent hash the whole match.
@@ -90,8 +77,7 @@ func (c *content) reach(t lockstep.Tick) {
 	c.tick = t
 }
 
-// later takes a record after the last tick. It goes to a copy of the hash, since it counts only if another tick
-// follows. There may be any number of such records.
+// later takes a record after the last tick. It goes to a copy of the hash, since it counts only if another tick follows.
 func (c *content) later(item []byte) {
 	if c.ahead == nil {
 		ahead, err := c.hash.(hash.Cloner).Clone()
@@ -166,7 +152,7 @@ func (c *content) write(tag byte, b []byte) {
 }
 
 // sum returns the hash up to the last tick. The content takes no more records after it.
-func (c *content) sum() (h ContentHash) {
+func (c *content) sum() (h Hash) {
 	c.hash.Write(binary.LittleEndian.AppendUint32([]byte{0}, uint32(c.tick)))
 	c.hash.Sum(h[:0])
 	return h
@@ -183,7 +169,7 @@ func Attach(w io.Writer, r *Reader, rules *Rules) error {
 }
 
 // signedText returns the signed bytes of a kind of signature, or nil if the rules that it covers are not known.
-func signedText(kind byte, id lockstep.MatchID, h ContentHash, rules *Rules) []byte {
+func signedText(kind byte, id lockstep.MatchID, h Hash, rules *Rules) []byte {
 	text := fmt.Appendf(nil, "samestep replay %d\n", kind)
 	text = append(append(text, id[:]...), h[:]...)
 	switch {
@@ -195,15 +181,13 @@ func signedText(kind byte, id lockstep.MatchID, h ContentHash, rules *Rules) []b
 	return append(text, rules.Sum[:]...)
 }
 
-// Sign copies the file of r to w with a signature of its content hash. It keeps the signatures of other keys, and
-// replaces that of the same key. The match must have ended. Blocks of unknown kinds after the end record are dropped.
-// Rewriting the file drops all signatures, so sign last; sealing does not change the signed content.
+// Sign copies the file of r to w with a signature of its content hash, in place of an earlier one of the same key. The match must have
+// ended. Rewriting a file drops its signatures, so sign last; sealing does not change the signed content.
 func Sign(w io.Writer, r *Reader, key ed25519.PrivateKey) error {
 	return sign(w, r, key, signedContent)
 }
 
-// SignWithRules is Sign with a signature that covers the sum of the file's rules, too: who trusts the key knows by which rules the
-// match was played. The file must have rules.
+// SignWithRules is Sign with a signature that covers the sum of the file's rules, too. The file must have rules.
 func SignWithRules(w io.Writer, r *Reader, key ed25519.PrivateKey) error {
 	return sign(w, r, key, signedRules)
 }
@@ -279,7 +263,7 @@ func VerifySignature(r *Reader, key ed25519.PublicKey) error {
 	return err
 }
 
-func (s signature) holds(id lockstep.MatchID, content ContentHash, rules *Rules) bool {
+func (s signature) holds(id lockstep.MatchID, content Hash, rules *Rules) bool {
 	text := signedText(s[0], id, content, rules)
 	return text != nil && ed25519.Verify(s.key(), text, s[1+ed25519.PublicKeySize:])
 }
@@ -289,16 +273,14 @@ type Signature struct {
 	// Kind is 1 for Ed25519, and 2 for Ed25519 of the content and the rules. Other kinds are unknown and not checked.
 	Kind uint8 `json:"kind"`
 
-	// Signer is the public key in hexadecimal digits, or empty for an unknown kind. The file does not say whose key it
-	// is.
+	// Signer is the public key in hexadecimal digits, or empty for an unknown kind. The file does not say whose key it is.
 	Signer string `json:"signer,omitempty"`
 
 	// Signed says that the signature is valid for this content, and these rules if it covers them.
 	Signed bool `json:"signed"`
 }
 
-// signed returns the signatures of a file that was read to its end.
-func (r *Reader) signed(content ContentHash) []Signature {
+func (r *Reader) signed(content Hash) []Signature {
 	var all []Signature
 	for _, s := range r.signatures {
 		if key := s.key(); key != nil {
@@ -311,7 +293,7 @@ func (r *Reader) signed(content ContentHash) []Signature {
 }
 
 type signedFile struct {
-	content    ContentHash
+	content    Hash
 	end        int64  // offset after the block of the end record
 	chain      uint64 // its check
 	signatures []signature

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-func contentOf(tb testing.TB, file []byte, tick lockstep.Tick) replay.ContentHash {
+func contentOf(tb testing.TB, file []byte, tick lockstep.Tick) replay.Hash {
 	tb.Helper()
 	h, _, err := replay.HashContent(open(tb, file), tick)
 	if err != nil {
@@ -64,7 +64,7 @@ func TestContentHash(t *testing.T) {
 			t.Fatalf("cut after tick %d: %+v, %v", tick, v, err)
 		}
 	}
-	seen := map[replay.ContentHash]lockstep.Tick{}
+	seen := map[replay.Hash]lockstep.Tick{}
 	for tick := range lockstep.Tick(206) {
 		h := contentOf(t, file, tick)
 		if before, ok := seen[h]; ok {
@@ -258,7 +258,7 @@ func ExampleHashContent() {
 	var keyed bytes.Buffer
 	err := replay.Rekey(replay.NewWriter(&keyed, replay.WriterOptions{SegmentTicks: 20}), open(file), game, 20, replay.SimulateOptions{})
 	fmt.Println(err)
-	var a, b replay.ContentHash
+	var a, b replay.Hash
 	a, _, _ = replay.HashContent(open(file), replay.WholeMatch)
 	b, _, _ = replay.HashContent(open(keyed.Bytes()), replay.WholeMatch)
 	fmt.Println(a == b)

@@ -14,12 +14,10 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A block of more than maxBlock bytes needs a keyframe with a state that is as large. A hostile file can claim any
-// size, and a sparse file has the bytes for it. So such a block is read twice: first in pieces, to compare its check
-// and find that state, then as a whole.
+// A hostile file can claim a block of any size, and a sparse file has the bytes for it. So a block of more than maxBlock bytes, which
+// needs a keyframe with a state as large, is read twice: first in pieces, to compare its check and find that state, then as a whole.
 
-// large returns ErrLimit if a block with a body of more than maxBlock bytes has no state of that size. It returns where
-// the block ends, if known.
+// large returns ErrLimit if a body of more than maxBlock bytes has no state of that size. It returns where the block ends, if known.
 func (r *Reader) large(kind byte, at, header int64, size, before uint64) (end int64, err error) {
 	const most = maxBlock + lockstep.MaxStateSize
 	if size > most || kind >= firstOptional {
@@ -75,8 +73,7 @@ func (r *Reader) segmentHeadSize(at int64) int {
 	return len(b) - len(rest)
 }
 
-// largestState returns the size that a keyframe claims for its state if it does not fit into the first maxBlock bytes
-// of records, and 0 if there is none.
+// largestState returns the size that a keyframe claims for a state that goes beyond the first maxBlock bytes of records, or 0.
 func (r *Reader) largestState(packed bool, in io.Reader) (uint64, error) {
 	if packed {
 		d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
@@ -107,7 +104,6 @@ func (r *Reader) largestState(packed bool, in io.Reader) (uint64, error) {
 	return 0, nil
 }
 
-// afford returns ErrLimit for a segment with more bytes of records than allowed.
 func (r *Reader) afford(h *segmentHead, packed []byte) error {
 	most := min(largest(len(packed)), maxBlock+lockstep.MaxStateSize)
 	if h.size > most {
@@ -125,16 +121,14 @@ func (r *Reader) afford(h *segmentHead, packed []byte) error {
 	return nil
 }
 
-// Limits of the search for a valid block after a damaged one, in bytes, and in times the size of the file. Any byte may
-// begin a large block, so a small hostile file could otherwise take long.
+// Limits of the search for a valid block after a damaged one, in bytes, and in times the size of the file: any byte may begin a large block.
 const (
 	maxSearch    = 256 << 20
 	searchTimes  = 32
 	searchAlways = 64 << 10
 )
 
-// classify turns the error of the block at r.start into one that says whether the file only ends too early or is
-// damaged inside. The block claims to end at end.
+// classify says whether the file only ends too early at the block at r.start or is damaged inside. The block claims to end at end.
 func (r *Reader) classify(err error, end int64) error {
 	if errors.Is(err, ErrLimit) {
 		return r.damage(err)
@@ -154,8 +148,7 @@ func (r *Reader) classify(err error, end int64) error {
 	return d
 }
 
-// search returns the offset of a valid batch or segment after the damaged block at r.start, or 0. It first looks at the
-// claimed end of the block, and then at every byte that can begin one.
+// search returns the offset of a valid batch or segment after the damaged block at r.start, or 0. It first looks at the block's claimed end.
 func (r *Reader) search(end int64) int64 {
 	if ok, _ := r.valid(end); ok {
 		return end
@@ -186,8 +179,7 @@ func (r *Reader) search(end int64) int64 {
 	return 0
 }
 
-// valid reports whether a batch or segment with records begins at an offset, and how many bytes it read to find out. It
-// takes the check from the bytes before the offset.
+// valid reports whether a batch or segment begins at an offset, and how many bytes it read. The check before it is in the bytes before it.
 func (r *Reader) valid(at int64) (ok bool, cost int64) {
 	if at < prefixSize+checkSize || at >= r.size || !r.plausible(at) {
 		return false, checkSize
@@ -196,8 +188,7 @@ func (r *Reader) valid(at int64) (ok bool, cost int64) {
 	return err == nil && (kind == blockBatch || kind == blockSegment) && len(body) > 0, max(end-at, checkSize)
 }
 
-// tickBefore returns the tick before the valid block at an offset, or 0. A segment names it, and a batch that begins
-// with a keyframe.
+// tickBefore returns the tick before the valid block at an offset, or 0. A segment names it, and a batch that begins with a keyframe.
 func (r *Reader) tickBefore(at int64) lockstep.Tick {
 	kind, body, _, _, err := r.blockAt(at)
 	if err != nil {
@@ -240,5 +231,4 @@ func (r *Reader) plausible(at int64) bool {
 	return kind == blockSegment && len(body) > 8 && bytes.HasPrefix(body[8:], []byte(zstdMagic)[:min(len(zstdMagic), len(body)-8)])
 }
 
-// zstdMagic begins all compressed bytes.
 const zstdMagic = "\x28\xb5\x2f\xfd"

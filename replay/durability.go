@@ -13,25 +13,21 @@ import (
 	"time"
 )
 
-// A Durability says when a Writer syncs the file, so that it survives a crash of the machine. It matters only if the
-// destination has a method Sync, like an *os.File.
+// A Durability says when a Writer syncs a destination that has a method Sync, so that the file survives a crash of the machine.
 type Durability uint8
 
 const (
-	// SyncInterval syncs every SyncEvery, concurrently with the match. A crash of the machine loses no more than that
-	// time, the ticks of FlushTicks, and the time of one sync.
+	// SyncInterval syncs every SyncEvery, concurrently. A crash of the machine loses that time, the ticks of FlushTicks, and the time of a sync.
 	SyncInterval Durability = iota
 
-	// SyncFrame syncs after each tick, before Append returns, so nobody sees a tick that a crash could take back. Each
-	// tick takes as long as the disk. Checksums, notes and events are synced with the next tick: checksums can be computed
-	// again, and no state depends on the others.
+	// SyncFrame syncs after each tick, before Append returns, so nobody sees a tick that a crash could take back. Checksums, notes and
+	// events are synced with the next tick: they can be computed again, or no state depends on them.
 	SyncFrame
 
 	// SyncNone leaves it to the operating system, and to Close.
 	SyncNone
 
-	// SyncCommit syncs when [Writer.Commit] asks for it, concurrently with the match. A caller that shows a tick only
-	// after its commit gets the guarantee of SyncFrame, and never waits for the disk.
+	// SyncCommit syncs concurrently when [Writer.Commit] asks for it. A caller that shows ticks after their commit is as safe as with SyncFrame.
 	SyncCommit
 )
 
@@ -50,8 +46,7 @@ func ParseDurability(name string) (Durability, error) {
 	return 0, fmt.Errorf("replay: durability: got %q, want none, interval or frame", name)
 }
 
-// writeError names the reasons that callers distinguish. It omits the path: players see the error, and must not learn a
-// server's folders.
+// writeError names the reasons that callers distinguish. It omits the path: players see the error, and must not learn a server's folders.
 func writeError(at int64, err error) error {
 	if inPath := (*fs.PathError)(nil); errors.As(err, &inPath) {
 		err = fmt.Errorf("%s: %w", inPath.Op, inPath.Err)
@@ -66,8 +61,7 @@ func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is
 
 type syncFile interface{ Sync() error }
 
-// A committer syncs a file in its own goroutine, so ticks never wait for the disk. It never repeats a failed sync: the
-// operating system may have dropped the data, and would report success.
+// A committer syncs a file in its own goroutine. It never repeats a failed sync: the system may have dropped data, and report success.
 type committer struct {
 	file    syncFile
 	every   time.Duration
@@ -78,12 +72,6 @@ type committer struct {
 
 	mu    sync.Mutex
 	asked func() // to be called after the next sync, or nil
-}
-
-func newCommitter(f syncFile, every time.Duration) *committer {
-	c := &committer{file: f, every: every, dirty: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{})}
-	go c.run()
-	return c
 }
 
 func (c *committer) run() {
@@ -123,8 +111,7 @@ func (c *committer) wake() {
 	}
 }
 
-// ask makes the committer call done after the next sync. It replaces an earlier done that was not called yet, since the
-// later sync covers the earlier bytes.
+// ask makes the committer call done after the next sync, in place of an earlier done that waits: the later sync covers the earlier bytes.
 func (c *committer) ask(done func()) {
 	c.mu.Lock()
 	c.asked = done
@@ -187,13 +174,6 @@ type behind struct {
 	full    bool
 	last    bool // closing is closed
 	err     error
-}
-
-func newBehind(file io.Writer) *behind {
-	b := &behind{file: file, closing: make(chan struct{}), stopped: make(chan struct{})}
-	b.changed.L = &b.mu
-	go b.run()
-	return b
 }
 
 // Write takes bytes, and never waits for the disk. It returns the error of an earlier write.
@@ -300,7 +280,6 @@ func (b *behind) pause() {
 	}
 }
 
-// await waits until the file has size bytes of those that it was given.
 func (b *behind) await(ctx context.Context, size int64) error {
 	if b == nil {
 		return nil
@@ -342,16 +321,6 @@ func (b *behind) failure() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.err
-}
-
-func (b *behind) backlog() Backlog {
-	if b == nil {
-		return Backlog{}
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	waiting := b.given - b.written
-	return Backlog{Bytes: waiting, Since: b.oldest(), Full: b.full, Crowded: waiting > b.crowd()}
 }
 
 // close waits until all bytes are written, and ends the goroutine. A disk that is full now is an error.

@@ -27,8 +27,7 @@ var (
 	// ErrInvalid: the checks are right, but the content breaks a rule of the format.
 	ErrInvalid = errors.New("invalid")
 
-	// ErrLimit: more ticks than the caller allows, or more bytes than a limit of the format. A few bytes of a hostile
-	// file can claim a thousand million.
+	// ErrLimit: more ticks than the caller allows, or more bytes than the format does. A few bytes can claim a thousand million.
 	ErrLimit = errors.New("too long")
 )
 
@@ -41,8 +40,7 @@ type DamageError struct {
 	Next   int64         // offset of the next valid batch or segment, 0 if there is none
 	Err    error
 
-	// NextTick is the tick before the next valid block: the ticks from Tick+1 up to it are lost. It is 0 if the block
-	// does not say.
+	// NextTick is the tick before the next valid block: the ticks from Tick+1 up to it are lost. It is 0 if the block does not say.
 	NextTick lockstep.Tick
 }
 
@@ -79,22 +77,21 @@ func (e *TickError) Text() string {
 }
 
 // ErrNoGame: the state must be simulated, but the game's code is missing.
-var ErrNoGame = errors.New("no keyframe, and the game's code is not at hand")
+var ErrNoGame = errors.New("no keyframe, and the game's code is missing")
 
 // ErrReplaced: a followed file became shorter, or its name became another file's, before the match was over.
 var ErrReplaced = errors.New("the file was cut or replaced while it was followed")
 
 // ErrIdle: nothing new came for the time that the options say.
-var ErrIdle = errors.New("nothing came any more")
+var ErrIdle = errors.New("no new records")
 
 // ErrBundle is wrapped by the errors of [OpenBundle], but for those of another format, which wrap [ErrUnsupported].
 var ErrBundle = errors.New("replay: not a bundle")
 
 // ErrSignature is wrapped by the error of a file that has no signature of the key, or was changed after it.
-var ErrSignature = errors.New("not signed so")
+var ErrSignature = errors.New("signature check failed")
 
-// ErrDiskFull is wrapped by the error of a Writer that ran out of room. The file is whole, up to a torn block at the
-// end.
+// ErrDiskFull is wrapped by the error of a Writer that ran out of room. The file is whole, up to a torn block at the end.
 var ErrDiskFull = errors.New("the disk is full")
 
 // ErrLocked: another program writes the file.

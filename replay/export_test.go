@@ -2,6 +2,7 @@ package replay
 
 import (
 	"encoding/binary"
+	"io"
 	"os"
 
 	"github.com/cespare/xxhash/v2"
@@ -74,3 +75,6 @@ func Chained(file []byte, blocks []Block) []byte {
 	}
 	return dst
 }
+
+// CopyReplay unpacks the replay in a bundle.
+func (b *Bundle) CopyReplay(w io.Writer, max int64) error { return b.unpack(w, bundleReplay, max) }

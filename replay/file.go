@@ -75,11 +75,10 @@ func (f *File) Close() error {
 	return err
 }
 
-// Content returns the bytes of the replay, and their number now: a replay that is being written grows. The replay in a
-// bundle is unpacked into a temporary file.
+// Content returns the bytes of the replay, and their number now: a running match grows. That in a bundle becomes a temporary file.
 func (f *File) Content() (io.ReaderAt, int64, error) {
 	if f.bundle != nil && f.inner == nil { // its replay may be too large for the memory
-		if err := f.temporary(func(inner *os.File) error { return f.bundle.CopyReplay(inner, maxBundleReplay) }); err != nil {
+		if err := f.temporary(func(inner *os.File) error { return f.bundle.unpack(inner, bundleReplay, maxBundleReplay) }); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -94,8 +93,7 @@ func (f *File) Content() (io.ReaderAt, int64, error) {
 	return file, info.Size(), nil
 }
 
-// Convert replaces the content by what convert writes for it to out, a temporary file: the methods of f then read that. The
-// file itself does not change.
+// Convert replaces the content by what convert writes to out, a temporary file. The file itself does not change.
 func (f *File) Convert(convert func(out, in *os.File) error) error {
 	return f.temporary(func(out *os.File) error { return convert(out, f.file) })
 }
@@ -155,9 +153,8 @@ const (
 	BundleVersion = bundleFormat
 )
 
-// Create makes and locks the file of a new match; see [Lock]. Nothing may have that name yet, and the name survives a
-// crash of the machine. Only the owner can read the file, because it will contain names and chat. After an error there
-// is no file.
+// Create makes and locks the file of a new match; see [Lock]. Nothing may have that name yet, and the name survives a crash of the
+// machine. Only the owner can read the file, because it will contain names and chat. After an error there is no file.
 func Create(path string) (*os.File, error) {
 	return create(path, Lock, func(*os.File) error { return syncDir(path) })
 }
@@ -203,9 +200,8 @@ func Replace(file, path string) error {
 	return syncDir(path)
 }
 
-// Lock keeps other programs from locking a file until it is closed or its program ends. The writer of a match keeps its
-// file locked, so that no two servers continue one match. Lock returns [ErrLocked] if another program has the lock. It
-// does nothing where the system or the file system has no such locks.
+// Lock keeps other programs from locking a file until it is closed or its program ends, so that no two servers continue one match. It
+// returns [ErrLocked] if another program has the lock. It does nothing where the system or the file system has no such locks.
 func Lock(f *os.File) error {
 	err := tryLock(f, true)
 	for range lockTries {

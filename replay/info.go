@@ -46,17 +46,15 @@ type Info struct {
 	Segments int `json:"segments"`
 
 	// ContentHash identifies the match's content.
-	ContentHash ContentHash `json:"content_hash"`
+	ContentHash Hash `json:"content_hash"`
 
-	// Signer is the public key in the file's signature, in hexadecimal digits, or empty. The file does not say whose
-	// key it is.
+	// Signer is the public key in the file's signature, in hexadecimal digits, or empty. The file does not say whose key it is.
 	Signer string `json:"signer,omitempty"`
 
 	// Signed says that the Signer's signature is valid for this content.
 	Signed bool `json:"signed"`
 
-	// Signatures are all signatures of the file, in its order. The Signer is the first with a valid signature, or else
-	// the first.
+	// Signatures are all signatures of the file, in its order. The Signer is the first with a valid signature, or else the first.
 	Signatures []Signature `json:"signatures,omitempty"`
 
 	// Rules say which module has the rules of the match, and whether it is in the file; nil if the file does not say.
@@ -244,8 +242,7 @@ func (a *absences) end(last lockstep.Tick, players *[256]PlayerInfo) {
 	}
 }
 
-// WriteText writes the Info for people. Control characters in names and texts of the file are escaped. Without a header
-// it writes why the file cannot be read.
+// WriteText writes the Info for people, with control characters escaped. Without a header it writes why the file cannot be read.
 func (info *Info) WriteText(w io.Writer) error {
 	var text strings.Builder
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
@@ -393,8 +390,7 @@ func (info *Info) played() lockstep.Tick {
 	return info.Ticks - min(info.Ticks, info.Keyframes[0].Tick)
 }
 
-// MarshalJSON returns the Info as samestep replay info --json prints it, with the fields of the header and the class of
-// the file.
+// MarshalJSON returns the Info as samestep replay info --json prints it, with the fields of the header and the class of the file.
 func (info *Info) MarshalJSON() ([]byte, error) {
 	if info.Header == nil {
 		return json.Marshal(struct {

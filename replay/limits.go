@@ -1,24 +1,17 @@
 package replay
 
-import (
-	"fmt"
-
-	"github.com/seed-49bee653/samestep/lockstep"
-)
+import "github.com/seed-49bee653/samestep/lockstep"
 
 // The limits of a replay file and of a reader's work. A reader refuses a file that exceeds one, with [ErrLimit].
 // docs/spec/replay.md lists those of the format, docs/limits.md the others; a test compares them with this file.
 const (
-	// maxBlock is the size of a block's body in bytes, and of the records in it. The state of a keyframe in it does not
-	// count.
+	// maxBlock is the size of a block's body in bytes, and of the records in it. The state of a keyframe in it does not count.
 	maxBlock = 8 << 20
 
-	// maxRecord is the size of a record in bytes. The state of a keyframe does not count. A Writer gathers less than
-	// maxGathered before a record, so its blocks keep maxBlock.
+	// maxRecord is the size of a record without a keyframe's state. A Writer gathers less than maxGathered before it, and so keeps maxBlock.
 	maxRecord = maxBlock - maxGathered
 
-	// A segment has at most maxRatio times its compressed bytes, after the first ratioFree bytes. Writers keep records
-	// that compress better in a batch.
+	// A segment has at most maxRatio times its compressed bytes, after the first ratioFree. What compresses better stays in a batch.
 	maxRatio  = 1000
 	ratioFree = 64 << 10
 
@@ -42,8 +35,7 @@ const (
 	// MaxRules is the size of a module of rules in bytes. Compressed, it has half of a block.
 	MaxRules = 32 << 20
 
-	// The files in a bundle have together at most maxBundleRatio times the bytes of the bundle, after the first
-	// bundleFree bytes.
+	// The files in a bundle have together at most maxBundleRatio times the bytes of the bundle, after the first bundleFree bytes.
 	maxBundleRatio = 100
 	bundleFree     = 32 << 20
 
@@ -53,8 +45,7 @@ const (
 	// maxManifest is the size of a bundle's table of contents in bytes.
 	maxManifest = 1 << 20
 
-	// A reader simulates at most maxTicksRatio ticks for each byte of the file, after the first ticksFree, unless the
-	// caller sets another limit.
+	// A reader simulates at most maxTicksRatio ticks for each byte of the file, after the first ticksFree, unless the caller says otherwise.
 	maxTicksRatio = 64
 	ticksFree     = 1 << 18
 
@@ -65,8 +56,7 @@ const (
 	maxDifferences = 1 << 17
 )
 
-// DefaultMaxTicks is the default limit of simulated ticks: nine days at 20 ticks a second. A small file has a lower
-// limit; see [SimulateOptions].
+// DefaultMaxTicks is the default limit of simulated ticks: nine days at 20 ticks a second. Small files have less; see [SimulateOptions].
 const DefaultMaxTicks lockstep.Tick = 1 << 24
 
 // maxTicks returns how many ticks of a file of size bytes may be simulated. A limit of 0 means the default.
@@ -78,13 +68,4 @@ func maxTicks(limit lockstep.Tick, size int64) lockstep.Tick {
 		return DefaultMaxTicks
 	}
 	return ticksFree + maxTicksRatio*lockstep.Tick(size)
-}
-
-// tooManyTicks returns ErrLimit for a file of size bytes with too many ticks.
-func tooManyTicks(ticks, limit lockstep.Tick, size int64) error {
-	err := fmt.Errorf("replay: %w: %d ticks to simulate, want at most %d", ErrLimit, ticks, maxTicks(limit, size))
-	if limit == 0 {
-		err = fmt.Errorf("%w for a file of %d bytes without max-ticks", err, size)
-	}
-	return err
 }

@@ -89,7 +89,6 @@ func (l *originLog) Append(raw []byte) error {
 // maxAncestors bounds how far a lineage is followed. A forged one may have no end.
 const maxAncestors = 64
 
-// A beginning is what a replay has before its first tick.
 type beginning struct {
 	tick    lockstep.Tick // of the first keyframe
 	hash    uint64
@@ -123,12 +122,9 @@ type Ancestor struct {
 	Reason string `json:"reason,omitempty"` // why it was not followed; "" if it was
 }
 
-// FollowLineage compares the first state of a match with that of its parent, the parent's with that of the parent's own
-// parent, and so on. places are files, and folders of which all replays are tried. It follows a parent there that has the
-// content of the lineage up to the tick, however much longer its replay is. The last Ancestor may have a Reason: it was
-// not at hand. There is none for a match that began at its own beginning.
-//
-// The error wraps a [*lockstep.DesyncError] if a first state is not the one that the parent has.
+// FollowLineage compares the first state of a match with that of its parent, the parent's with that of its own parent, and so on. It
+// looks for a parent with the content of the lineage in places: files, and folders with replays. The last Ancestor may have a Reason.
+// There is none for a match that began at its own beginning. The error wraps a [*lockstep.DesyncError] if a first state differs.
 func FollowLineage(r *Reader, game func(*File) (*lockstep.Game, error), places []string, o SimulateOptions) (all []Ancestor, err error) {
 	parents := replaysIn(places)
 	for len(all) < maxAncestors {
@@ -177,7 +173,7 @@ func follow(a *Ancestor, hash uint64, parent *Reader, g *lockstep.Game, o Simula
 }
 
 func findParent(a *Ancestor, candidates []candidate) (*File, string) {
-	why := "its replay is not at hand"
+	why := "its replay was not found"
 	for _, c := range candidates {
 		f, err := c.open(c.path)
 		if err != nil {
@@ -185,7 +181,7 @@ func findParent(a *Ancestor, candidates []candidate) (*File, string) {
 		}
 		if h, err := f.Header(); err == nil && h.Match.String() == a.Match {
 			r, err := f.Reader()
-			var got ContentHash
+			var got Hash
 			var reached lockstep.Tick
 			if err == nil {
 				got, reached, err = HashContent(r, a.Tick)

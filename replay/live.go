@@ -17,15 +17,13 @@ import (
 
 // LiveOptions say how to follow a file.
 type LiveOptions struct {
-	// Delay and DelayTime (at the match's tick rate) say how much later than the file Next returns records. It returns
-	// the first state at once, and the rest when the match is over.
+	// Delay and DelayTime say how much later than the file Next returns records, but for the first state and what is left at the match's end.
 	Delay     lockstep.Tick
 	DelayTime time.Duration
 
-	// Operator says that the records are for the operator of the match, who may see everything. All others get them as the log says
-	// for spectators: later than the file, if that is later than Delay says, and not at all while a match that is sent as views
-	// goes on. Next then returns [disclosure.ErrViews]. See package disclosure. A log that says nothing is shown: such are those of
-	// programs without a server.
+	// Operator says that the records are for the operator of the match, who may see everything. All others get them as the log says for
+	// spectators (package disclosure): with the larger delay, or [disclosure.ErrViews] while a match that is sent as views goes on. A log
+	// that says nothing is shown: such are those of programs without a server.
 	Operator bool
 
 	// Poll is the time between two looks at a file that has nothing new; 0 means 200 ms.
@@ -34,8 +32,7 @@ type LiveOptions struct {
 	// Waiting is called when Next has returned everything and begins to wait. Nil disables it.
 	Waiting func()
 
-	// Idle is the time without anything new after which Next returns [ErrIdle]; 0 means never. A paused match writes
-	// nothing.
+	// Idle is the time without anything new after which Next returns [ErrIdle]; 0 means never. A paused match writes nothing.
 	Idle time.Duration
 }
 
@@ -87,9 +84,8 @@ func (l *LiveReader) Size() int64 {
 	return l.r.Size()
 }
 
-// Next returns the next record, valid until the next call. It waits until the record is there and whole, or ctx ends.
-// It returns [io.EOF] after the end record, and a [*DamageError] if the file is damaged or, with [ErrReplaced], another
-// one.
+// Next returns the next record, valid until the next call. It waits until the record is there and whole, or ctx ends. It returns
+// [io.EOF] after the end record, and a [*DamageError] if the file is damaged or, with [ErrReplaced], another one.
 func (l *LiveReader) Next(ctx context.Context) (*record.Record, error) {
 	if l.err != nil {
 		return nil, l.err
@@ -246,7 +242,6 @@ func (l *LiveReader) due() bool {
 	return l.ended || l.failed() || l.scout.tick >= l.r.tick+l.options.Delay
 }
 
-// grow looks at the file, and reports whether it has grown.
 func (l *LiveReader) grow() (bool, error) {
 	named, err := os.Stat(l.path)
 	same := err == nil

@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockedByte returns the place of the locked byte, the last one that a file could have. Windows refuses to read or
-// write a locked byte through any other handle, so no byte of the match may be locked.
+// lockedByte is the last byte that a file could have: Windows refuses to read or write a locked byte through any other handle.
 func lockedByte() *windows.Overlapped {
 	return &windows.Overlapped{Offset: 0xfffffffe, OffsetHigh: 0x7fffffff}
 }

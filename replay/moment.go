@@ -23,8 +23,7 @@ type Moment struct {
 	State    []byte        // canonical bytes
 	Header   *lockstep.Header
 
-	// By is the player whose machine recorded the state, in a recording of another engine (see [RecordedAt]); nil for a state of
-	// a keyframe or a simulation. With it, Keyframe and Agreed mean nothing.
+	// By is the player whose machine recorded the state, see [RecordedAt]; nil for other states. With it, Keyframe and Agreed mean nothing.
 	By     *lockstep.Player
 	summed bool // a recorded state has a checksum
 
@@ -34,8 +33,7 @@ type Moment struct {
 
 // SimulateOptions limit a simulation.
 type SimulateOptions struct {
-	// MaxTicks is the largest number of ticks to simulate. 0 means 262,144 and 64 more for each byte of the file, up to
-	// [DefaultMaxTicks], since a file of a few bytes can claim a thousand million.
+	// MaxTicks limits the simulated ticks. 0 means 262,144 and 64 more for each byte of the file, up to [DefaultMaxTicks].
 	MaxTicks lockstep.Tick
 
 	// Progress is called from time to time with the number of simulated ticks and of all ticks. Nil disables it.
@@ -48,12 +46,10 @@ func (s *SimulateOptions) progress(done, all lockstep.Tick) {
 	}
 }
 
-// StateAt returns the state after a tick: the state of its keyframe, or one simulated from the keyframe before it. A
-// simulation needs the game; without it, the error wraps [ErrNoGame]. The error is a [*TickError] if the match lacks
-// the tick. It wraps a [*lockstep.DesyncError] if the simulation contradicts a checksum or keyframe on the way, or the
-// next one after the tick, for which StateAt simulates up to one interval of checks further. If the file has none
-// there, [Moment.Agreed] is before the tick. Nothing before the keyframe is compared. The position of the Reader is
-// undefined afterwards.
+// StateAt returns the state after a tick: that of its keyframe, or one simulated from the keyframe before it. Without the game, the error
+// of a simulation wraps [ErrNoGame]. It is a [*TickError] if the match lacks the tick, and wraps a [*lockstep.DesyncError] if the
+// simulation contradicts a checksum or keyframe on the way, or the next one within an interval of checks; if there is none,
+// [Moment.Agreed] is before the tick. Nothing before the keyframe is compared. The position of the Reader is undefined afterwards.
 func StateAt(r *Reader, g *lockstep.Game, t lockstep.Tick, o SimulateOptions) (*Moment, error) {
 	return stateAt(r, g, t, o, true)
 }
@@ -118,8 +114,7 @@ func HashAt(r *Reader, g *lockstep.Game, begin, t lockstep.Tick, o *SimulateOpti
 	return c.Simulation().Hash(), int(t - from), nil
 }
 
-// agrees returns an error if the checksum of a keyframe's tick, which comes before the keyframe, differs. Damage there
-// says nothing about the keyframe.
+// agrees returns an error if the checksum of a keyframe's tick differs. Damage before the keyframe says nothing about it.
 func (r *Reader) agrees(t lockstep.Tick) error {
 	if t == 0 {
 		return nil
@@ -187,7 +182,6 @@ func (m *Moment) fromKeyframe(r *Reader) error {
 	}
 }
 
-// isWhole returns an error if the keyframe's state does not have its checksum.
 func (m *Moment) isWhole(r *Reader) error {
 	schema, err := state.ParseSchema(m.Header.StateSchema)
 	if err != nil {
@@ -209,8 +203,7 @@ type Field struct {
 	Value string `json:"value"` // as [state.Value.String] gives it
 }
 
-// Show lets the text and the JSON show the leaves at or below a path, as [state.Schema.Lookup] takes it. The error wraps
-// [state.ErrPath] if the state has no such path.
+// Show lets text and JSON show the leaves at or below a path, see [state.Schema.Lookup]. The error wraps [state.ErrPath] for a wrong path.
 func (m *Moment) Show(path string) error {
 	schema, err := state.ParseSchema(m.Header.StateSchema)
 	if err != nil {
@@ -277,8 +270,7 @@ func (m *Moment) MarshalJSON() ([]byte, error) {
 	return json.Marshal(text)
 }
 
-// A Cursor simulates a match tick by tick, from a keyframe on. It does not compare the file's checksums and keyframes.
-// It belongs to one goroutine.
+// A Cursor simulates a match tick by tick, from a keyframe on, without comparing checksums and keyframes. It belongs to one goroutine.
 type Cursor struct {
 	reader   *Reader
 	follower *lockstep.Follower
@@ -310,7 +302,6 @@ func NewCursor(r *Reader, g *lockstep.Game, t lockstep.Tick) (*Cursor, error) {
 	return c, nil
 }
 
-// newCursor returns a Cursor at the keyframe where the reader is.
 func newCursor(r *Reader, g *lockstep.Game) (*Cursor, error) {
 	c := &Cursor{reader: r, follower: g.NewFollower(lockstep.FollowerOptions{})}
 	for c.follower.Simulation() == nil {
@@ -343,8 +334,7 @@ func (c *Cursor) TakePanic() { c.panics = true }
 // Agreed returns the last tick whose checksum or keyframe was compared and is that of the simulation, or else 0.
 func (c *Cursor) Agreed() lockstep.Tick { return c.agreed }
 
-// Frame returns the frame of the next tick, and does not simulate it. It reads the records up to there, with the errors of
-// Step. The frame is valid until the Cursor reads on.
+// Frame returns the frame of the next tick, valid until the Cursor reads on, and does not simulate it. It has the errors of Step.
 func (c *Cursor) Frame() (*lockstep.Frame, error) {
 	for {
 		if frame := c.rec.FrameAfter(c.Tick()); frame != nil {
@@ -366,8 +356,7 @@ func (c *Cursor) Frame() (*lockstep.Frame, error) {
 	}
 }
 
-// Step simulates one tick. It returns [io.EOF] at the end of the match, and a [*DamageError] where the file becomes
-// unreadable.
+// Step simulates one tick. It returns [io.EOF] at the end of the match, and a [*DamageError] where the file becomes unreadable.
 func (c *Cursor) Step() error {
 	frame, err := c.Frame()
 	if err != nil {
@@ -388,13 +377,11 @@ func (c *Cursor) compare(rec *record.Record) error {
 	return err
 }
 
-// lateChecks is for how many check intervals after a tick confirm looks for its checksum. Without a referee the
-// coordinator logs it only after the players' reports.
+// lateChecks is for how many check intervals confirm looks for a checksum: without a referee it is logged after the players' reports.
 const lateChecks = 64
 
-// confirm compares the checksums and keyframes after the present tick, up to the first one of this tick or a later one.
-// It simulates at most limit ticks and one interval of checks for that. Damage there, or a panic of the game, says
-// nothing about the present state.
+// confirm compares the checksums and keyframes after the present tick, up to the first one of this tick or a later one, and simulates at
+// most limit ticks and one interval of checks for that. Damage there, or a panic of the game, says nothing about the present state.
 func (c *Cursor) confirm(limit lockstep.Tick) error {
 	t, every := uint64(c.Tick()), uint64(c.follower.Header().Settings.CheckEvery)
 	for end := t + min(every, uint64(limit)); uint64(c.agreed) < t && uint64(c.Tick()) < end; {

@@ -21,8 +21,7 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A Reader reads the records of a replay file from the beginning, or from a keyframe on. Its first error stays. It
-// belongs to one goroutine.
+// A Reader reads the records of a replay file from the beginning or a keyframe on. Its first error stays. It belongs to one goroutine.
 type Reader struct {
 	r          io.ReaderAt
 	size       int64
@@ -60,8 +59,7 @@ type Reader struct {
 	err        error
 }
 
-// NewReader returns a Reader of the first size bytes of r. It returns a [*DamageError] if they do not begin like a
-// replay file.
+// NewReader returns a Reader of the first size bytes of r. It returns a [*DamageError] if they do not begin like a replay file.
 func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 	d := &Reader{r: r, size: size, block: make([]byte, prefixSize)}
 	b := d.block[:min(size, prefixSize)] // a crash may have left less than a prefix, and another version may have less
@@ -89,7 +87,6 @@ func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 // Reopen returns a new Reader of the same bytes, at their beginning.
 func (r *Reader) Reopen() (*Reader, error) { return NewReader(r.r, r.size) }
 
-// readAt fills p from the offset at, which lies inside the file.
 func (r *Reader) readAt(p []byte, at int64) error {
 	n, err := r.r.ReadAt(p, at)
 	if n == len(p) {
@@ -124,15 +121,13 @@ func (r *Reader) Offset() int64 { return r.start }
 // Record returns the bytes of the record that Next returned last, valid until the next call.
 func (r *Reader) Record() []byte { return r.last }
 
-// Finished reports whether the Reader has met an index, a signature or rules, which follow only the records of a match that is
-// over and whose file is complete.
+// Finished reports whether the Reader has met an index, a signature or rules, which only a complete file of an ended match has.
 func (r *Reader) Finished() bool { return r.indexed || r.ruled || len(r.signatures) > 0 }
 
 // Size returns the size of the file in bytes, from NewReader or Grow.
 func (r *Reader) Size() int64 { return r.size }
 
-// Next returns the next record, valid until the next call. It returns [io.EOF] after the end record, and a
-// [*DamageError] where the file becomes unreadable.
+// Next returns the next record, valid until the next call, [io.EOF] after the end record, or a [*DamageError] at unreadable bytes.
 func (r *Reader) Next() (*record.Record, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -238,7 +233,6 @@ func checkKnown(kind byte) error {
 	return nil
 }
 
-// take takes a block of a known kind. If it has records, they are read next.
 func (r *Reader) take(kind byte, body []byte) error {
 	switch {
 	case kind == blockBatch && len(body) == 0:
@@ -253,8 +247,7 @@ func (r *Reader) take(kind byte, body []byte) error {
 	return nil
 }
 
-// readBlock reads the block at an offset and verifies its check, given the check of the block before. It returns the
-// block's end, or its claimed end, if that is in the file.
+// readBlock reads the block at an offset and verifies its check. It returns the block's end, or its claimed end, if that is in the file.
 func (r *Reader) readBlock(at int64, before uint64) (kind byte, body []byte, check uint64, end int64, err error) {
 	var head [1 + maxLengthSize]byte
 	n := int(min(int64(len(head)), r.size-at))
@@ -307,13 +300,16 @@ func (r *Reader) blockAt(at int64) (kind byte, body []byte, check uint64, end in
 	return r.readBlock(at, binary.LittleEndian.Uint64(before[:]))
 }
 
-// CheckTicks returns [ErrLimit] if a simulation of the file may not have that many ticks with limit as its
-// [SimulateOptions.MaxTicks].
+// CheckTicks returns [ErrLimit] if a simulation of the file may not have that many ticks with limit as its [SimulateOptions.MaxTicks].
 func (r *Reader) CheckTicks(ticks, limit lockstep.Tick) error {
-	if ticks > maxTicks(limit, r.size) {
-		return tooManyTicks(ticks, limit, r.size)
+	most := maxTicks(limit, r.size)
+	switch {
+	case ticks <= most:
+		return nil
+	case limit == 0:
+		return fmt.Errorf("replay: %w: %d ticks to simulate, want at most %d for a file of %d bytes without max-ticks", ErrLimit, ticks, most, r.size)
 	}
-	return nil
+	return fmt.Errorf("replay: %w: %d ticks to simulate, want at most %d", ErrLimit, ticks, most)
 }
 
 // takeOptional takes a block without records: an index, a signature, rules, or one of an unknown kind, which it skips.
@@ -358,8 +354,7 @@ func (r *Reader) takeSegment(body []byte) error {
 	return nil
 }
 
-// leaveBlock checks at the end of a block that it had its claimed ticks, and that the segments so far do not exceed the
-// limit of their records.
+// leaveBlock checks that a block had its claimed ticks, and that the segments so far keep the limit of their records.
 func (r *Reader) leaveBlock() error {
 	if !r.sealed {
 		return nil
@@ -485,13 +480,12 @@ func (r *Reader) takeRulesEvent(rec *record.Record) {
 		return
 	}
 	if b, err := hex.DecodeString(rec.RulesSum()); err == nil && len(b) == sha256.Size {
-		r.rules = &Rules{Sum: RulesSum(b)}
+		r.rules = &Rules{Sum: Hash(b)}
 	}
 }
 
-// Rules returns what the file says about the rules of its match, or nil if it says nothing: what was attached to it, or else what
-// its log says since the match began. Of the records it reads the first only. The error is a [*DamageError] where the file becomes
-// unreadable.
+// Rules returns what the file says about the rules of its match, or nil: what was attached to it, or else what the first records of its
+// log say. The error is a [*DamageError] where the file becomes unreadable.
 func (r *Reader) Rules() (*Rules, error) {
 	rules, err := r.attachedRules()
 	if rules != nil {

@@ -156,7 +156,6 @@ func (r *RecordingInfo) add(line []byte) *RecordingInfo {
 	return r
 }
 
-// write describes the recording for people; nothing for nil.
 func (r *RecordingInfo) write(line func(name, format string, args ...any)) {
 	if r == nil {
 		return
@@ -192,6 +191,5 @@ const (
 	ForeignPlatform = "unknown"
 )
 
-// ForeignTorn is the reason of the end of an imported match whose recording has no end. Some commands of its last tick may be
-// missing.
+// ForeignTorn is the reason of the end of an imported match whose recording has no end. Some commands of its last tick may be missing.
 const ForeignTorn = "torn"

@@ -28,8 +28,7 @@ func Cut(w *Writer, r *Reader, tick lockstep.Tick) error {
 	return w.Close()
 }
 
-// upTo gives the records of a match up to a tick to log, and reports whether the match goes on. Of a run of ticks without
-// commands that leads beyond the tick, the log gets the beginning.
+// upTo gives the records of a match up to a tick to log, with the beginning of a run of empty ticks, and reports whether it goes on.
 func upTo(r *Reader, tick lockstep.Tick, log lockstep.Log) (more bool, err error) {
 	began := false
 	for rec, err := range r.All() {
@@ -39,7 +38,12 @@ func upTo(r *Reader, tick lockstep.Tick, log lockstep.Log) (more bool, err error
 		case rec.Kind == record.KindKeyframe && !began && rec.Tick > tick:
 			return false, fmt.Errorf("replay: cut after tick %d of a match that begins at tick %d", tick, rec.Tick)
 		case rec.Ticks() > 0 && rec.Tick > tick:
-			return true, appendEmpty(log, tick-(rec.Tick-rec.Ticks()))
+			for range tick - (rec.Tick - rec.Ticks()) {
+				if err := log.Append([]byte(emptyTick)); err != nil {
+					return true, err
+				}
+			}
+			return true, nil
 		}
 		began = began || rec.Kind == record.KindKeyframe
 		if err := log.Append(r.Record()); err != nil {
@@ -57,9 +61,8 @@ func Seal(w *Writer, r *Reader) error {
 	return w.Close()
 }
 
-// SealFile replaces the open file of a match that is over by its sealed form: see [Seal]. At any moment, also after a
-// crash, one of the two has the name and is whole, and readers of the open file can read on. SealFile first reads the
-// sealed form back and compares its [ContentHash]. When ctx ends, the open file stays.
+// SealFile replaces the open file of a match that is over by its sealed form (see [Seal]), after comparing their [HashContent]. At any
+// moment, also after a crash, one of the two has the name and is whole. When ctx ends, the open file stays.
 func SealFile(ctx context.Context, path string, o WriterOptions) error {
 	open, err := files.Open(path)
 	if err != nil {
@@ -117,15 +120,6 @@ func sealInto(ctx context.Context, sealed, open *os.File, size int64, o WriterOp
 	return err
 }
 
-func appendEmpty(w lockstep.Log, ticks lockstep.Tick) error {
-	for range ticks {
-		if err := w.Append([]byte(emptyTick)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func end(w *Writer, reason string) error {
 	var e record.Encoder
 	e.Header(&lockstep.Header{})
@@ -142,9 +136,8 @@ type Recovery struct {
 	Damage *DamageError  // why the file ends there, or nil
 }
 
-// Recover copies the readable beginning of a torn or damaged file to w, with an end that says what happened, and closes
-// w. It does not copy blocks after the damage, as ticks would be missing; the Damage says where they are. It refuses what it
-// does not know, with [ErrUnsupported]: a newer reader loses nothing of it.
+// Recover copies the readable beginning of a torn or damaged file to w, with an end that says what happened, and closes w. It copies no
+// blocks after the damage. What it does not know is [ErrUnsupported]: a newer reader loses nothing of it.
 func Recover(w *Writer, r *Reader) (*Recovery, error) {
 	var damage *DamageError
 	err := Play(r, nil, func(*record.Record) error { return w.Append(r.Record()) })
@@ -162,9 +155,8 @@ func Recover(w *Writer, r *Reader) (*Recovery, error) {
 	return found, end(w, "recovered: "+damage.Error())
 }
 
-// Rekey copies the match of r to w with a keyframe every given number of ticks, and closes w. With 0 only the first
-// keyframe stays, and nothing is simulated. Otherwise Rekey compares every checksum, and refuses a match with too many
-// ticks to simulate, with [ErrLimit].
+// Rekey copies the match of r to w with a keyframe every given number of ticks, and closes w. It compares every checksum, and refuses a
+// match with too many ticks, with [ErrLimit]. With 0 only the first keyframe stays, and nothing is simulated.
 func Rekey(w *Writer, r *Reader, g *lockstep.Game, every lockstep.Tick, o SimulateOptions) error {
 	k := &rekeyer{w: w, r: r, every: every, options: o}
 	if every > 0 {
@@ -245,9 +237,8 @@ func (k *rekeyer) key() error {
 	return k.w.Append(k.enc.Keyframe(sim.Tick(), sim.Hash(), k.r.dec.AppendLast(nil), sim.AppendState(nil)))
 }
 
-// Continue copies the readable part of an interrupted match to w and flushes w, so that the match can go on in it. It
-// also gives each record to log, a [host.Recovery]. The Damage says where the file ended. It is nil only if the match
-// has ended.
+// Continue copies the readable part of an interrupted match to w and flushes w, so that the match can go on in it. It also gives each
+// record to log, a [host.Recovery]. The Damage says where the file ended. It is nil only if the match has ended.
 func Continue(w *Writer, r *Reader, log lockstep.Log) (*Recovery, error) {
 	var damage *DamageError
 	err := Play(r, nil, func(*record.Record) error {
@@ -278,8 +269,7 @@ func Save(w *Writer, r *Reader) (lockstep.Tick, error) {
 	return r.tick, err
 }
 
-// SignFile replaces a file by the same one with a signature: see [Sign]. At any moment, also after a crash, one of the two
-// has the name and is whole.
+// SignFile replaces a file by the same one with a signature: see [Sign]. At any moment one of the two has the name and is whole.
 func SignFile(path string, key ed25519.PrivateKey) error {
 	if err := files.Replace(path, func(signed *os.File) error {
 		from, err := files.Open(path)
@@ -302,7 +292,6 @@ func SignFile(path string, key ed25519.PrivateKey) error {
 	return syncDir(path)
 }
 
-// An interruptible is a file that refuses writes after ctx has ended.
 type interruptible struct {
 	*os.File
 	ctx context.Context

@@ -201,7 +201,7 @@ func ExampleAttach() {
 	if err != nil {
 		panic(err)
 	}
-	var sum replay.RulesSum = found.Sum
+	var sum replay.Hash = found.Sum
 	module, err := found.Module()
 	fmt.Println(len(module), "bytes,", sum, err)
 	// Output: 8 bytes, 93a44bbb96c751218e4c00d479e4c14358122a389acca16205b1e4d0dc5f9476 <nil>

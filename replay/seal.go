@@ -28,7 +28,6 @@ func newCompressor(l zstd.EncoderLevel) func() *zstd.Encoder {
 	})
 }
 
-// packRules compresses a module.
 func packRules(module []byte) ([]byte, error) {
 	return compressors[LevelBest]().EncodeAll(module, nil), nil
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// sealBody returns nil: the program of a page compresses nothing, because the compressor is a tenth of its size. Its Writer
-// writes batches, which every reader reads.
+// sealBody returns nil: the compressor is a tenth of a page's program. The Writer then writes batches, which every reader reads.
 func sealBody(_, _ []byte, _ lockstep.Tick, _ uint32, _ Level) []byte { return nil }
 
 // packRules fails: see sealBody.

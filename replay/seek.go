@@ -11,8 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// Index returns the tick of every keyframe that Seek can go to, in order. Without an index in the file it reads the
-// whole file. It returns the keyframes before any damage.
+// Index returns the ticks of the keyframes that Seek can go to, before any damage. Without an index it reads the whole file.
 func (r *Reader) Index() []lockstep.Tick {
 	marks := r.marks()
 	ticks := make([]lockstep.Tick, len(marks))
@@ -22,9 +21,8 @@ func (r *Reader) Index() []lockstep.Tick {
 	return ticks
 }
 
-// Seek goes to the last keyframe up to a tick, or else to the first one, and returns the keyframe's tick. Next then
-// returns the header, that keyframe, and the records after it, as if the match had begun there, so a follower simulates
-// from the keyframe on. Seek clears an error of the Reader.
+// Seek goes to the last keyframe up to a tick, or else to the first one, and returns its tick. Next then returns the header, that
+// keyframe, and the records after it, as if the match had begun there. Seek clears an error of the Reader.
 func (r *Reader) Seek(tick lockstep.Tick) (lockstep.Tick, error) {
 	marks := r.marks()
 	if len(marks) > 0 {
@@ -54,7 +52,6 @@ func (r *Reader) marks() []mark {
 	return s.marks
 }
 
-// seek makes Next return the header and then the records from a mark on.
 func (r *Reader) seek(m mark) error {
 	if r.header == nil {
 		first, err := r.Reopen()
@@ -102,7 +99,6 @@ func (r *Reader) land(m mark) error {
 	return nil
 }
 
-// keyframeTick returns the tick of the keyframe that records begin with.
 func keyframeTick(records []byte) (lockstep.Tick, bool) {
 	var p pack.Reader
 	p.Reset(records)
@@ -121,12 +117,10 @@ type survey struct {
 	signatures []signature
 }
 
-// memory returns about how many bytes a simulation of the file needs. The memory of a game besides its state is
-// unknown; the example game has 30 times as much.
+// memory returns about how many bytes a simulation of the file needs. The example game has 30 times as much as its state.
 func (s *survey) memory() int { return s.block + 32*s.state }
 
-// scan reads the whole file without simulating, up to its end or to an error, which it returns. It stops with ErrLimit
-// at more ticks than the limit allows to simulate.
+// scan reads the whole file without simulating, up to its end or an error, which is ErrLimit at more ticks than the limit allows.
 func (r *Reader) scan(limit lockstep.Tick) (s survey, err error) {
 	ahead, err := r.Reopen()
 	if err != nil {

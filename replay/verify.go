@@ -14,8 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// Play gives each record of a replay to follower and then to visit. Either may be nil. It returns nil at the end of the
-// replay, and otherwise the first error of the three.
+// Play gives each record of a replay to follower and to visit, which may be nil. It returns the first error of the three, or nil.
 func Play(r *Reader, follower *lockstep.Follower, visit func(*record.Record) error) error {
 	for rec, err := range r.All() {
 		if err != nil {
@@ -37,28 +36,24 @@ func Play(r *Reader, follower *lockstep.Follower, visit func(*record.Record) err
 
 // VerifyOptions set how Verify works.
 type VerifyOptions struct {
-	// MaxTicks is the largest number of ticks to simulate; 0 means the default of [SimulateOptions]. Verify refuses a
-	// longer replay before it begins.
+	// MaxTicks limits the ticks to simulate, see [SimulateOptions]. Verify refuses a longer replay before it begins.
 	MaxTicks lockstep.Tick
 
 	// KeepGoing continues after a checksum that differs, to see whether the difference stays.
 	KeepGoing bool
 
-	// Workers is the number of goroutines that simulate, each from a keyframe on. 0 means one for each processor, or
-	// fewer if blocks or states are so large that the workers would exceed their memory (docs/limits.md). The result
-	// does not depend on it.
+	// Workers is the number of goroutines that simulate, each from a keyframe on. 0 means one for each processor, or fewer if blocks or
+	// states are so large that they would exceed their memory (docs/limits.md). The result does not depend on it.
 	Workers int
 
 	// Now is the clock with which the verdict of package desync waits for a whole second before it says that the file was edited,
 	// because rules that read a clock compute otherwise then. Nil: it does not wait.
 	Now func() time.Time
 
-	// Apart lets a process of its own compute the ticks again on which the verdict of package desync rests, see its Options. Nil: it is not
-	// proven.
+	// Apart computes ticks again in another process for the verdict of package desync, see its Options. Nil: it is not proven.
 	Apart func(job []byte) ([]byte, error)
 
-	// Progress is called from time to time, by one goroutine at a time, with the number of simulated ticks and of all
-	// ticks. Nil disables it.
+	// Progress is called now and then, by one goroutine at a time, with the number of simulated and of all ticks. Nil disables it.
 	Progress func(done, all lockstep.Tick)
 }
 
@@ -88,12 +83,11 @@ type Verification struct {
 	UnknownSignatures []int `json:"unknown_signatures,omitempty"`
 }
 
-// Verify simulates a replay from its beginning and compares every checksum and keyframe in it. With an error, the
-// [Verification] counts the part before it. The error is the first fault in the order of the file: if checksums differ,
-// its First, if the file has a panic of the rules, its Panic; and what ended the verification. Verify does not move the Reader.
+// Verify simulates a replay from its beginning and compares every checksum and keyframe in it. With an error, the [Verification] counts
+// the part before it. The error is the first fault in the order of the file (First, or the Panic), and what ended the verification.
+// Verify does not move the Reader.
 //
-// If the file has several keyframes, workers verify the stretches between them concurrently; each stretch ends by
-// comparing the keyframe of the next one. If anything is wrong, Verify repeats the rest in order, so the result is
+// Workers verify the stretches between keyframes concurrently. If anything is wrong, Verify repeats the rest in order, so the result is
 // always that of one simulation of the whole match.
 func Verify(r *Reader, g *lockstep.Game, o VerifyOptions) (*Verification, error) {
 	s, err := r.scan(o.MaxTicks)
@@ -189,8 +183,7 @@ func (p *verifier) stretches() []stretch {
 	return all
 }
 
-// parallel verifies stretches concurrently, and returns how many from the beginning on are right. The one before the
-// first wrong one does not count, as the fault may be in the keyframe between them.
+// parallel returns how many stretches from the first on are right, without the one before a wrong one: their keyframe may be at fault.
 func (p *verifier) parallel(all []stretch, workers int) int {
 	p.plan = newPlan(len(all), workers)
 	var group sync.WaitGroup
@@ -241,7 +234,6 @@ type walker struct {
 // errAside ends a stretch that a worker cannot verify by itself.
 var errAside = errors.New("not to be verified by itself")
 
-// stretch verifies one stretch, up to the keyframe of the next.
 func (w *walker) stretch(s *stretch, i int) error {
 	for rec, err := range w.r.All() {
 		if err != nil {
@@ -292,7 +284,6 @@ func (w *walker) progress() {
 	w.reported = w.f.Tick()
 }
 
-// progressTicks is the number of ticks between two reports of progress.
 const progressTicks = 256
 
 func (p *verifier) progress(ticks lockstep.Tick) {
@@ -305,7 +296,6 @@ func (p *verifier) progress(ticks lockstep.Tick) {
 	p.options.Progress(p.done, p.survey.last-p.survey.marks[0].tick)
 }
 
-// inOrder verifies from a mark to the end of the file and adds the result to v.
 func (p *verifier) inOrder(from mark, v *Verification) (*Verification, error) {
 	r, err := p.reader.Reopen()
 	if err == nil && from != p.survey.marks[0] {
@@ -337,8 +327,7 @@ func (p *verifier) inOrder(from mark, v *Verification) (*Verification, error) {
 	return v, v.found(nil)
 }
 
-// apply applies a record and counts the result. A checksum that differs is an error, unless the verification keeps
-// going.
+// apply applies a record and counts the result. A checksum that differs is an error, unless the verification keeps going.
 func (v *Verification) apply(f *lockstep.Follower, r *Reader, rec *record.Record, keepGoing bool) error {
 	err := v.panicked(f, rec, apply(f, r, rec))
 	v.count(rec)
@@ -358,8 +347,7 @@ func (v *Verification) apply(f *lockstep.Follower, r *Reader, rec *record.Record
 	return err
 }
 
-// apply applies a record. It also finds a keyframe whose state does not have its checksum, which no later record would
-// show.
+// apply applies a record. It also finds a keyframe whose state does not have its checksum, which no later record would show.
 func apply(f *lockstep.Follower, r *Reader, rec *record.Record) error {
 	first := f.Simulation() == nil
 	err := f.Apply(rec)
@@ -392,7 +380,7 @@ func (r *Reader) holds(h *lockstep.Header, k *record.Keyframe) bool {
 }
 
 func (r *Reader) odd(t lockstep.Tick) error {
-	return r.damage(fmt.Errorf("%w: keyframe of tick %d: its state is not the one that its checksum is of", ErrCorrupt, t))
+	return r.damage(fmt.Errorf("%w: keyframe of tick %d: its state does not match its checksum", ErrCorrupt, t))
 }
 
 func (v *Verification) add(next *Verification) {
@@ -403,17 +391,15 @@ func (v *Verification) add(next *Verification) {
 	v.Ended, v.Reason = next.Ended, next.Reason
 }
 
-// A plan divides stretches among workers. Each worker begins with a share of adjacent stretches and keeps its state
-// from one to the next, since a new beginning costs time. A worker without stretches takes the later half of the
-// longest share, so all finish at about the same time. Two workers that take stretches from a counter instead do up to
-// 13% more work (bench log).
+// A plan divides stretches among workers. Each begins with a share of adjacent ones and keeps its state from one to the next, since a new
+// beginning costs time. A worker without stretches takes the later half of the longest share, so all finish at about the same time.
+// Two workers that take stretches from a counter instead do up to 13% more work (bench log).
 type plan struct {
 	mutex sync.Mutex
 	left  []share // of each worker
 	end   int     // the first stretch that failed, or else the number of stretches
 }
 
-// A share is the stretches from one up to another that its worker has not begun.
 type share struct{ from, to int }
 
 func newPlan(n, workers int) *plan {

@@ -19,8 +19,7 @@ import (
 // maxBatch is how many bytes of records make the Writer write a batch, whatever the tick.
 const maxBatch = 64 << 10
 
-// maxPacked is how many bytes of records, besides states, the Writer compresses. It writes more as a batch, since they
-// would be in memory several times.
+// maxPacked is how many bytes of records, besides states, the Writer compresses. More become a batch: they would be in memory several times.
 const maxPacked = 2 * maxGathered
 
 // WriterOptions set when and how a Writer writes.
@@ -46,8 +45,7 @@ type WriterOptions struct {
 	Rules *Rules
 }
 
-// A Writer writes the log of a match as a replay file. It is a [lockstep.Log]. Its first error stays: every later call
-// returns it. It belongs to one goroutine.
+// A Writer writes the log of a match as a replay file. Its first error stays: later calls return it. It belongs to one goroutine.
 type Writer struct {
 	w       io.Writer
 	options WriterOptions
@@ -73,7 +71,6 @@ type Writer struct {
 	err       error
 }
 
-// headerSpace is the free space before a batch's records.
 const headerSpace = 1 + maxLengthSize
 
 // NewWriter returns a Writer to w. Its first record is the header.
@@ -83,9 +80,8 @@ func NewWriter(w io.Writer, o WriterOptions) *Writer {
 	return &Writer{w: w, file: file, options: o, block: make([]byte, headerSpace, maxBatch)}
 }
 
-// Append takes one record, and keeps it in memory until the batch has enough bytes or ticks; see [Writer.Flush]. It
-// allocates nothing. It waits for the disk to write a batch, unless a goroutine does; see [Writer.WriteBehind]. The next
-// Append after a failed sync returns its error.
+// Append takes one record, and keeps it in memory until the batch has enough bytes or ticks; see [Writer.Flush]. It allocates nothing. It
+// waits for the disk to write a batch, unless a goroutine does; see [Writer.WriteBehind].
 func (w *Writer) Append(raw []byte) error {
 	if err := w.check(); err != nil {
 		return err
@@ -95,7 +91,10 @@ func (w *Writer) Append(raw []byte) error {
 	}
 	if w.options.Durability == SyncFrame && w.file != nil {
 		if kind := record.KindOf(raw); kind.Advances() || kind == record.KindEnd {
-			return w.commit()
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			return w.sync()
 		}
 	}
 	return nil
@@ -165,8 +164,7 @@ func (w *Writer) begin(raw []byte) error {
 	return w.write(prefix)
 }
 
-// keyframe notes the place of a keyframe, and begins a new segment with it if one is due, so that a reader can begin
-// there without the records before it.
+// keyframe notes the place of a keyframe, and begins a segment with it if one is due, so that a reader can begin there.
 func (w *Writer) keyframe(raw []byte) error {
 	t, ok := keyframeTick(raw)
 	if !ok {
@@ -253,7 +251,6 @@ func (w *Writer) write(b []byte) error {
 // Err returns the Writer's error, that of a concurrent write or sync, or nil.
 func (w *Writer) Err() error { return w.check() }
 
-// fail makes err the Writer's error. The Writer writes nothing after it.
 func (w *Writer) fail(err error) error {
 	w.err = writeError(w.size, err)
 	return w.err
@@ -264,9 +261,8 @@ func (w *Writer) Size() int64 { return w.size }
 
 var errClosed = errors.New("replay: the writer is closed")
 
-// Close must be called even after an error. It writes the remaining records, and syncs the destination if it has a
-// method Sync. It does not close the destination. If the match has not ended, the file has no end record, and readers
-// say so.
+// Close must be called even after an error. It writes the remaining records, and syncs the destination if it has a method Sync, but does
+// not close it. If the match has not ended, the file has no end record, and readers say so.
 func (w *Writer) Close() error {
 	if errors.Is(w.err, errClosed) {
 		return w.err
@@ -311,8 +307,7 @@ type emptyRun struct {
 	w     pack.Writer
 }
 
-// add joins a well-formed [record.KindEmpty] to the run, and returns the ticks in it. It reports false, and leaves it
-// out, if the run would become too long for one record.
+// add joins a well-formed [record.KindEmpty] to the run, and returns its ticks; false if the run would become too long for a record.
 func (e *emptyRun) add(raw []byte) (n uint32, ok bool) {
 	e.r.Reset(raw[2:])
 	n = uint32(e.r.Uint(record.MaxEmptyRun))
@@ -323,7 +318,6 @@ func (e *emptyRun) add(raw []byte) (n uint32, ok bool) {
 	return n, true
 }
 
-// append appends the record of the run to dst, if there are any ticks in it, and begins a new one.
 func (e *emptyRun) append(dst []byte) []byte {
 	if e.ticks == 0 {
 		return dst
@@ -334,14 +328,6 @@ func (e *emptyRun) append(dst []byte) []byte {
 	e.w.Uint(uint64(e.ticks))
 	e.ticks = 0
 	return e.w.Bytes()
-}
-
-// commit writes the appended records and waits until they are on the disk.
-func (w *Writer) commit() error {
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return w.sync()
 }
 
 func (w *Writer) sync() error {
@@ -356,14 +342,14 @@ func (w *Writer) sync() error {
 
 func (w *Writer) committer(every time.Duration) *committer {
 	if w.commits == nil {
-		w.commits = newCommitter(w.file, every)
+		w.commits = &committer{file: w.file, every: every, dirty: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{})}
+		go w.commits.run()
 	}
 	return w.commits
 }
 
-// Commit writes the appended records and calls done when they are as safe as the [Durability] says: at once, or with
-// [SyncCommit] from another goroutine, after a sync. done must not wait. Of several calls during one sync, only the
-// last done is called. None is called after an error, which the next call returns, nor before the file has the records.
+// Commit writes the appended records and calls done when they are as safe as the [Durability] says: at once, or with [SyncCommit] from
+// another goroutine, after a sync. done must not wait. A later call replaces a done that waits. None is called after an error.
 func (w *Writer) Commit(done func()) error {
 	if err := w.Flush(); err != nil {
 		return err
@@ -387,7 +373,9 @@ func (w *Writer) WriteBehind() error {
 		return w.fail(fmt.Errorf("sync: %w", err))
 	}
 	w.commits = nil
-	w.behind = newBehind(w.w)
+	w.behind = &behind{file: w.w, closing: make(chan struct{}), stopped: make(chan struct{})}
+	w.behind.changed.L = &w.behind.mu
+	go w.behind.run()
 	w.before = w.size
 	w.w = w.behind
 	if w.file != nil {
@@ -400,7 +388,16 @@ func (w *Writer) WriteBehind() error {
 }
 
 // Backlog returns what was flushed and not yet written; nothing without [Writer.WriteBehind]. It is safe for concurrent use.
-func (w *Writer) Backlog() Backlog { return w.behind.backlog() }
+func (w *Writer) Backlog() Backlog {
+	b := w.behind
+	if b == nil {
+		return Backlog{}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	waiting := b.given - b.written
+	return Backlog{Bytes: waiting, Since: b.oldest(), Full: b.full, Crowded: waiting > b.crowd()}
+}
 
 // Await waits until the file has size bytes, a former [Writer.Size], or until ctx ends. It is safe for concurrent use.
 func (w *Writer) Await(ctx context.Context, size int64) error {

@@ -20,8 +20,7 @@ type Codec[T any] struct {
 	engine engine
 }
 
-// Compile returns the codec of T, a struct of plain data. The error is a [*TypeError] that names the first field that
-// cannot be part of a state.
+// Compile returns the codec of T, a struct of plain data. The error is a [*TypeError] that names a field that cannot be in a state.
 func Compile[T any]() (*Codec[T], error) {
 	s, places, err := compile(reflect.TypeFor[T]())
 	if err != nil {
@@ -48,10 +47,9 @@ func (c *Codec[T]) Size(v *T) int { return c.engine.size(refOf(v)) }
 // Append appends the canonical bytes of v. It panics if a slice or string is longer than 2^32-1.
 func (c *Codec[T]) Append(dst []byte, v *T) []byte { return c.engine.append(dst, refOf(v)) }
 
-// Decode sets v to the value whose canonical bytes are exactly src, or returns a [*DecodeError] and leaves v unchanged. It
-// reuses the memory of v's slices, which no other value may share, and shares no memory with src. Derived fields of v
-// keep their values; those in elements of slices become zero. Decode allocates at most about 64 times the size of src,
-// for most types less than twice.
+// Decode sets v to the value whose canonical bytes are exactly src, or returns a [*DecodeError] and leaves v unchanged. It reuses the
+// memory of v's slices, which no other value may share, and shares none with src. Derived fields of v keep their values; those in
+// elements of slices become zero. Decode allocates at most about 64 times the size of src, for most types less than twice.
 func (c *Codec[T]) Decode(src []byte, v *T) error {
 	if err := c.schema.Validate(src); err != nil {
 		return err
@@ -88,13 +86,11 @@ func (c *Codec[T]) DerivedFields() (paths []string) {
 	return paths
 }
 
-// description is a schema as plain data. Replays store its canonical form, so the strict decoder of states reads schemas
-// too, and each schema has exactly one description.
+// description is a schema as plain data. Replays store its canonical form, so each schema has exactly one description.
 type description struct {
 	Nodes []describedNode // preorder
 }
 
-// maxDescriptionBytes is the size of the longest description within the limits.
 const maxDescriptionBytes = countSize + MaxNodes*(1+1+4+countSize+MaxNameBytes)
 
 var descriptions = MustCompile[description]()
@@ -143,7 +139,6 @@ func (e *TypeError) Error() string {
 	return fmt.Sprintf("state: field %s of type %s is refused: %s", e.Path, e.Type, e.Reason)
 }
 
-// fractional is implemented by the integers of fixed-point arithmetic, such as fixed.Q.
 type fractional interface{ FractionBits() uint8 }
 
 var leafKinds = map[reflect.Kind]Kind{ // only looked up, never ranged over
@@ -152,7 +147,6 @@ var leafKinds = map[reflect.Kind]Kind{ // only looked up, never ranged over
 	reflect.Uint8: Uint8, reflect.Uint16: Uint16, reflect.Uint32: Uint32, reflect.Uint64: Uint64,
 }
 
-// refusals has the reason why each of these kinds is refused.
 var refusals = map[reflect.Kind]string{ // only looked up, never ranged over
 	reflect.Int:           "its size differs between machines",
 	reflect.Uint:          "its size differs between machines",
@@ -186,8 +180,7 @@ func compile(t reflect.Type) (*Schema, []place, error) {
 	return s, c.places, checkGrowth(s, c.places)
 }
 
-// maxGrowth bounds the memory of a slice's element, as a multiple of its least canonical bytes. Slices and padding reach
-// 8; with a large derived field, a few hostile bytes could demand much memory.
+// maxGrowth bounds the memory of a slice's element, as a multiple of its least canonical bytes. Slices and padding reach 8.
 const maxGrowth = 64
 
 func checkGrowth(s *Schema, places []place) error {
@@ -283,15 +276,13 @@ func (c *compiler) addFields(i int) (bool, error) {
 	return anyDerived, nil
 }
 
-// A Tag is what the tag of a field says to those who use a key. Path leads to the field from the type of the whole, such as
-// "Units[].Pos".
+// A Tag is what the tag of a field says to those who use a key. Path leads to the field from the type of the whole, such as "Units[].Pos".
 type Tag struct {
 	Path string `json:"path"`
 	Text string `json:"tag"`
 }
 
-// Tags returns the tags of a type's fields with a key, in the order of the fields. Those of fields that are no part of the state are
-// left out.
+// Tags returns the tags of a type's fields with a key, in the order of the fields, without fields that are no part of the state.
 func Tags(t reflect.Type, key string) []Tag { return tags(nil, t, key, "") }
 
 func tags(list []Tag, t reflect.Type, key, path string) []Tag {
@@ -393,7 +384,6 @@ func (p *typeParser) want(c byte) {
 	}
 }
 
-// word reads a name or a number.
 func (p *typeParser) word() string {
 	p.space(true)
 	from := p.at

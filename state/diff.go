@@ -12,8 +12,7 @@ type Difference struct {
 	A    string `json:"a"`    // both values as text, as [Value.String] gives it; a uint64 that is itself in a list, in hexadecimal
 	B    string `json:"b"`
 
-	// ULPs is the distance of two floats: how often the next float must be taken to come from one to the other. It is 0 for
-	// other kinds, for a NaN, and for the two zeros.
+	// ULPs is the distance of two floats: how many floats it is from one to the other. It is 0 for other kinds, NaNs and the two zeros.
 	ULPs ULPs `json:"ulps,omitzero"`
 }
 
@@ -33,9 +32,8 @@ func (d Differences) Rename(name func(path string) string) {
 	}
 }
 
-// Diff compares the states a and b leaf by leaf. It lists at most limit differences, and counts all. For slices of
-// different length it counts one difference and compares the common indexes. It skips equal regions at the speed of
-// memory. The error names the side and wraps a [*DecodeError].
+// Diff compares the states a and b leaf by leaf. It lists at most limit differences, and counts all. Of slices of different length it
+// counts one difference and compares the common indexes. The error names the side and wraps a [*DecodeError].
 func (s *Schema) Diff(a, b []byte, limit int) (Differences, error) { return s.DiffAt("", a, b, limit) }
 
 // DiffNodes compares the states a and b as [Schema.Diff] does. It returns the leaves and slices of the schema that differ in any
@@ -75,7 +73,6 @@ func (s *Schema) DiffAt(path string, a, b []byte, limit int) (Differences, error
 // A visit is called for every difference of two states, in order, with the node and its values at the start of a and b.
 type visit func(d *differ, n *node, a, b []byte)
 
-// differences calls see for every difference at or below a path.
 func (s *Schema) differences(path string, a, b []byte, see visit) error {
 	if err := s.Validate(a); err != nil {
 		return fmt.Errorf("first: %w", err)
@@ -119,7 +116,6 @@ type differ struct {
 	path  []step // from the root to the current value
 }
 
-// step is one step of a path: a field's node, or an index.
 type step struct {
 	field int
 	index int
@@ -188,8 +184,7 @@ func equalPrefix(a, b []byte) int {
 	return at
 }
 
-// difference describes the current value. A word of 64 bits in a list is mostly a part of a set of bits, so it is in
-// hexadecimal.
+// difference describes the current value. A word of 64 bits in a list is mostly a part of a set of bits, so it is in hexadecimal.
 func (d *differ) difference(n *node, a, b []byte) Difference {
 	if n.kind == Uint64 && n.fraction == 0 && d.path[len(d.path)-1].field < 0 {
 		return Difference{Path: d.text(d.path), A: fmt.Sprintf("%#x", loadUint(a[:n.size])), B: fmt.Sprintf("%#x", loadUint(b[:n.size]))}
@@ -251,8 +246,7 @@ func (p *Place) String() string {
 	return line
 }
 
-// nouns returns the singular and plural for elements of the list, from its name: unit and units for Units. Where the name
-// is no plural, they are element and elements.
+// nouns returns the singular and plural for elements of the list: unit and units for Units, or else element and elements.
 func (p *Place) nouns() (one, many string) {
 	many = strings.ToLower(p.Path[strings.LastIndexByte(p.Path, '.')+1:])
 	one = strings.TrimSuffix(many, "s")

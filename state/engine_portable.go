@@ -11,5 +11,4 @@ type (
 
 func newEngine(s *Schema, places []place) engine { return &portableEngine{s, places} }
 
-// refOf returns the value that v points to.
 func refOf[T any](v *T) ref { return reflect.ValueOf(v).Elem() }

@@ -33,7 +33,6 @@ const (
 	opArray                // count times elem
 )
 
-// op moves one part of a value.
 type op struct {
 	code   opcode
 	inner  bool    // of a slice: one state may have many
@@ -142,7 +141,6 @@ type (
 	ref    = pointer
 )
 
-// refOf returns the address of v.
 func refOf[T any](v *T) ref { return pointer(v) }
 
 // fastEngine moves values as blocks of memory. It produces the same bytes as portableEngine.
@@ -234,7 +232,6 @@ func (f *form) appendElems(dst []byte, p pointer, count int) []byte {
 	return dst
 }
 
-// direction tells which way a fixed value moves.
 type direction bool
 
 const (
@@ -359,7 +356,6 @@ func (h *hasher) writeElems(f *form, p pointer, count int) {
 	}
 }
 
-// readCount reads the count at the beginning of valid bytes.
 func readCount(src []byte) (int, []byte) {
 	return int(binary.LittleEndian.Uint32(src)), src[countSize:]
 }

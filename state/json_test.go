@@ -37,7 +37,7 @@ func TestAppendJSONErrors(t *testing.T) {
 		`[]`:                          "state: JSON: got [], want an object with Tick, Units, Scores, Flags, Fog, Winner, Message",
 		`null`:                        "state: JSON: got null, want an object",
 		`{"tick": 1}`:                 `state: JSON: unknown field "tick", want Tick, Units`,
-		`{"Tick": 1, "Tick": 2}`:      `state: JSON: "Tick" is given twice`,
+		`{"Tick": 1, "Tick": 2}`:      `state: JSON: duplicate field "Tick"`,
 		`{"Tick": -1}`:                "state: JSON: Tick: got -1, want a whole number from 0 to 4294967295",
 		`{"Tick": 4294967296}`:        "state: JSON: Tick: got 4294967296, want a whole number from 0 to 4294967295",
 		`{"Tick": 1e3}`:               "state: JSON: Tick: got 1e3, want a whole number",

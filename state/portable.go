@@ -8,8 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// portableEngine moves values by reflection. It is the reference for the fast engine, and replaces it on big-endian
-// machines and with the build tag samestep_portable.
+// portableEngine moves values by reflection: the reference for the fast engine, and its substitute with the tag samestep_portable.
 type portableEngine struct {
 	s      *Schema
 	places []place
@@ -75,7 +74,6 @@ func (e *portableEngine) appendNode(dst []byte, i int, v reflect.Value) []byte {
 	return append(dst, word[:n.size]...)
 }
 
-// appendCount appends the u32 before the elements of a slice or the bytes of a string.
 func appendCount(dst []byte, count int) []byte {
 	if uint64(count) > math.MaxUint32 {
 		panic("state: a slice or string longer than 2^32-1 has no canonical form")
@@ -122,7 +120,6 @@ func (e *portableEngine) decodeNode(src []byte, i int, v reflect.Value) []byte {
 	return src[n.size:]
 }
 
-// loadUint reads a little-endian integer of 1, 2, 4 or 8 bytes.
 func loadUint(b []byte) uint64 {
 	var word [8]byte
 	copy(word[:], b)

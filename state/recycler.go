@@ -37,11 +37,9 @@ type site struct {
 	piece       int     // elements of the whole piece
 }
 
-// keeps reports whether the slices of s may keep their memory.
 func (s *site) keeps() bool { return s.first != nil && !s.shared }
 
-// survey notes the memory of all slices in the old value at p. In the source of a copy, it gives up the memory that slices
-// there use, and adds up how many elements they need.
+// survey notes the memory of all slices in the old value at p. In the source of a copy, it gives up their memory, and adds up their elements.
 func (r *recycler) survey(f *form, p pointer, source bool) {
 	for k := range f.ops {
 		switch o := &f.ops[k]; o.code {
@@ -66,7 +64,6 @@ func (r *recycler) surveyElems(f *form, p pointer, count int, source bool) {
 	}
 }
 
-// note adds a slice to the memory range of its site.
 func (r *recycler) note(o *op, h *sliceHeader) {
 	if o.site >= maxSites || h.cap == 0 {
 		return
@@ -196,8 +193,7 @@ func newSlice(t reflect.Type, count, capacity int) sliceHeader {
 	return sliceHeader{reflect.MakeSlice(t, count, capacity).UnsafePointer(), count, capacity}
 }
 
-// reset zeroes the elements of h whose old content must not show: all if they have derived fields, else those behind the
-// end of the old slice, where pointers may be copies of others.
+// reset zeroes the elements of h whose old content must not show: those with derived fields, and those behind the end of the old slice.
 func (f *form) reset(h *sliceHeader, used int) {
 	if f.derived {
 		used = 0

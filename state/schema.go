@@ -55,8 +55,7 @@ func (k Kind) Integer() bool { return k >= Int8 && k <= Uint64 }
 // Signed reports whether k is one of Int8 to Int64.
 func (k Kind) Signed() bool { return k >= Int8 && k <= Int64 }
 
-// Float reports whether k is Float32 or Float64. Only parsed schemas have them, of the states of other engines: [Compile]
-// refuses floats.
+// Float reports whether k is Float32 or Float64. Only parsed schemas have them, of the states of other engines: [Compile] refuses floats.
 func (k Kind) Float() bool { return k == Float32 || k == Float64 }
 
 func (k Kind) valid() bool { return k >= Bool && k <= Float64 }
@@ -73,8 +72,7 @@ const (
 	MaxFixedSize = 1 << 30 // canonical bytes of a value with all its slices and strings empty
 )
 
-// Schema describes a type of plain data without the Go type. It validates, prints, compares and searches canonical bytes.
-// It is immutable and safe for concurrent use.
+// Schema describes a type of plain data without the Go type. It is immutable and safe for concurrent use.
 type Schema struct {
 	nodes  []node  // preorder; the root is nodes[0]
 	fields []int32 // the fields of all structs, as indexes into nodes
@@ -309,7 +307,6 @@ func checkName(name string, isField bool) string {
 	return ""
 }
 
-// inName reports whether a field's name may have c: an ASCII letter, a digit or an underscore.
 func inName(c byte) bool {
 	return c == '_' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
 }
@@ -395,12 +392,6 @@ func (n Node) Elem() Node {
 // Size returns the size of a value with all slices and strings empty, in canonical bytes, and whether all values have it.
 func (n Node) Size() (sizeBytes int, fixed bool) { return n.node().size, n.node().fixed }
 
-// SizeOf returns the size of the value of the node that valid canonical bytes begin with.
-func (n Node) SizeOf(b []byte) int { return n.s.skip(int(n.i), b) }
-
-// Elements returns the number of elements of the array or slice that valid canonical bytes begin with, and the offset of the first one.
-func (n Node) Elements(b []byte) (elements, offset int) { return n.s.elems(int(n.i), b) }
-
 // Path returns the path of the node, with [] for any element: "Units[].Pos.X". The root's is "".
 func (n Node) Path() string {
 	if n.i == 0 {
@@ -433,7 +424,6 @@ func joinPath(path, step string) string {
 	return path + "." + step
 }
 
-// indexStep returns the path step to element j.
 func indexStep(j int) string { return "[" + strconv.Itoa(j) + "]" }
 
 // isWithin reports whether a path is that of whole or of a part of it, both with indexes only.

@@ -14,7 +14,6 @@ import (
 	"github.com/seed-49bee653/samestep/internal/decimal"
 )
 
-// dumpBytes is how much text is buffered between writes.
 const dumpBytes = 32 << 10
 
 // Dump validates b and writes it as text for people: one line for each field and each element of a slice, indented by
@@ -173,9 +172,9 @@ func (s *Schema) leafCount(i int) int {
 	return 1
 }
 
-// DumpJSON validates b and writes it as one JSON object and a newline. A fixed-point number becomes the shortest decimal
-// that reads back as the same number. Every 64-bit number, fixed-point or not, becomes a string, because many JSON readers
-// round numbers beyond 53 bits; and so does a float that is infinite or a NaN. Bytes of strings that are not UTF-8 become U+FFFD. The error is a [*DecodeError] or w's.
+// DumpJSON validates b and writes it as one JSON object and a newline. A fixed-point number becomes the shortest decimal that reads back
+// as the same number. 64-bit numbers, infinite floats and NaNs become strings, because many JSON readers round numbers beyond 53 bits.
+// Bytes of strings that are not UTF-8 become U+FFFD. The error is a [*DecodeError] or w's.
 func (s *Schema) DumpJSON(w io.Writer, b []byte) error {
 	if err := s.Validate(b); err != nil {
 		return err
@@ -402,7 +401,7 @@ func (r *jsonReader) fields(n *node, path string, text json.RawMessage) map[stri
 		var value json.RawMessage
 		d.Decode(&value)
 		if _, twice := given[name]; twice {
-			r.fail(path, "%.128q is given twice", name)
+			r.fail(path, "duplicate field %.128q", name)
 		}
 		if !slices.ContainsFunc(r.s.fieldsOf(n), func(f int32) bool { return r.s.nodes[f].name == name }) {
 			r.fail(path, "unknown field %.128q, want %s", name, r.names(n))

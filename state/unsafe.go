@@ -4,15 +4,13 @@ package state
 
 import "unsafe"
 
-// This file has all uses of package unsafe. Blocks without pointers move as bytes. Slices and strings are assigned as
-// typed values, so that the garbage collector sees them.
+// This file has all uses of package unsafe. Slices and strings are assigned as typed values, so that the garbage collector sees them.
 
 type pointer = unsafe.Pointer
 
 // offset returns the address n bytes after p, in the same object.
 func offset(p pointer, n uintptr) pointer { return unsafe.Add(p, n) }
 
-// memory returns the n bytes at p.
 func memory(p pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) }
 
 // moveBlock copies n bytes, without a call where they are one integer. The arrays avoid any assumption about alignment.
@@ -31,7 +29,6 @@ func moveBlock(to, from pointer, n int) {
 	}
 }
 
-// dataOf returns the address of the first byte of b.
 func dataOf(b []byte) pointer { return pointer(unsafe.SliceData(b)) }
 
 // bytesOf returns the bytes of s, which nobody may change.
@@ -46,10 +43,8 @@ type sliceHeader struct {
 	len, cap int
 }
 
-// sliceAt returns the slice variable at p.
 func sliceAt(p pointer) *sliceHeader { return (*sliceHeader)(p) }
 
-// stringAt returns the string variable at p.
 func stringAt(p pointer) *string { return (*string)(p) }
 
 // overlap reports whether the n bytes at p and the m bytes at q have a byte in common.

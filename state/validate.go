@@ -7,8 +7,7 @@ import (
 	"io"
 )
 
-// Validate checks that b is the canonical form of a value. It accepts exactly what [Codec.Decode] accepts, and allocates
-// nothing but its error, a [*DecodeError].
+// Validate checks that b is the canonical form of a value, as [Codec.Decode] does. It allocates nothing but its error, a [*DecodeError].
 func (s *Schema) Validate(b []byte) error {
 	if s.check(0, b, 0) == len(b) {
 		return nil
@@ -115,7 +114,6 @@ func (s *Schema) orBools(n *node, i int, b []byte) (or byte) {
 	return or
 }
 
-// orBoolsOf is orBools for values of node i that fill b.
 func (s *Schema) orBoolsOf(n *node, i int, b []byte) (or byte) {
 	if n.boolAt == nil {
 		for at := 0; at < len(b); at += n.size {

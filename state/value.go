@@ -23,8 +23,7 @@ type Value struct {
 	Bytes  []byte // its canonical bytes, a part of those of the state
 }
 
-// String returns a leaf as text: an integer, a fixed-point number or a float as a decimal, true or false, or a quoted string. For a
-// slice it returns "3 elements", for an array or struct its kind.
+// String returns a leaf as text: a decimal, true or false, or a quoted string; for a slice "3 elements", for an array or struct its kind.
 func (v Value) String() string { return string(v.Node.node().appendText(nil, v.Bytes)) }
 
 // Elements returns the elements of an array or a slice, in order; of other kinds, none.
@@ -64,7 +63,6 @@ func (v Value) Flip() bool {
 	return true
 }
 
-// appendText appends the value at the start of b as text.
 func (n *node) appendText(dst, b []byte) []byte {
 	switch {
 	case n.kind == Bool:
@@ -137,8 +135,13 @@ func (s *Schema) elems(i int, b []byte) (n, at int) {
 	return s.nodes[i].count, 0
 }
 
-// Split validates b and appends its sections to dst: one part of b for each field of the root, in order. The error is a
-// [*DecodeError].
+// SizeOf returns the size of the value of the node that valid canonical bytes begin with.
+func (n Node) SizeOf(b []byte) int { return n.s.skip(int(n.i), b) }
+
+// Elements returns the number of elements of the array or slice that valid canonical bytes begin with, and the offset of the first one.
+func (n Node) Elements(b []byte) (elements, offset int) { return n.s.elems(int(n.i), b) }
+
+// Split validates b and appends its sections to dst: one part of b for each field of the root, in order. The error is a [*DecodeError].
 func (s *Schema) Split(dst [][]byte, b []byte) ([][]byte, error) {
 	if err := s.Validate(b); err != nil {
 		return dst, err
@@ -227,8 +230,7 @@ func (s *Schema) step(i int, b []byte, step string) (child, offset, index int, e
 	return 0, 0, 0, fmt.Errorf("%w: in a %v", ErrPath, n.kind)
 }
 
-// stepTo returns the first element of the array or slice i that matches "ID=4000": a field with that value, as an unscaled
-// number or as [Value.String] returns it.
+// stepTo returns the first element of array or slice i that matches "ID=4000": a field with that unscaled number, or [Value.String].
 func (s *Schema) stepTo(i int, b []byte, match string) (child, offset, index int, err error) {
 	name, want, _ := strings.Cut(match, "=")
 	elem := &s.nodes[i+1]
@@ -259,8 +261,7 @@ func (s *Schema) Leaves(b []byte) (iter.Seq[Value], error) {
 	return func(yield func(Value) bool) { s.leaves(0, b, 0, "", yield) }, nil
 }
 
-// LeavesAt returns the leaves at or below a path, as [Schema.Lookup] takes it, in order. "" is the whole state. The error is
-// that of Lookup.
+// LeavesAt returns the leaves at or below a path, in order; "" is the whole state. The error is that of [Schema.Lookup].
 func (s *Schema) LeavesAt(b []byte, path string) (iter.Seq[Value], error) {
 	v, err := s.Lookup(b, path)
 	if err != nil {
@@ -297,8 +298,7 @@ func (s *Schema) leaves(i int, b []byte, at int, path string, yield func(Value) 
 	return end
 }
 
-// IDField returns the integer field ID of the elements of a slice, and its offset in an element. It returns false for other nodes, and
-// if the elements have no such field, or not all at one offset.
+// IDField returns the integer field ID of a slice's elements, and its offset in each; false if they have none, or not all at one offset.
 func (n Node) IDField() (id Node, offset int, ok bool) {
 	if n.Kind() != Slice {
 		return Node{}, 0, false
@@ -318,8 +318,7 @@ func (n Node) IDField() (id Node, offset int, ok bool) {
 	return Node{}, 0, false
 }
 
-// IDs returns the IDs of the elements of a slice, as unscaled numbers, in order; negative ones as two's complement of 64 bits. It returns
-// nil if they have none, or two have the same.
+// IDs returns the IDs of a slice's elements, as [Node.Unscaled] numbers, in order; nil if they have none, or two have the same.
 func (v Value) IDs() []uint64 {
 	f, at, ok := v.Node.IDField()
 	if !ok {
@@ -338,8 +337,7 @@ func (v Value) IDs() []uint64 {
 	return all
 }
 
-// Step returns the step of a path to element i of an array or a slice: by its ID, such as [ID=34], if there are IDs of the elements
-// ([Value.IDs]), or else by its index.
+// Step returns the step of a path to element i: by its ID, such as [ID=34], if there are IDs of the elements, or else by its index.
 func (n Node) Step(i int, ids []uint64) string {
 	if i >= len(ids) {
 		return indexStep(i)
@@ -366,9 +364,8 @@ func (n Node) UnscaledText(x uint64) string {
 	return strconv.FormatUint(x, 10)
 }
 
-// Names returns a function that names elements in paths with indexes: Units[ID=34].Health for Units[33].Health, if the element has
-// that ID in each of the states, at least one, which are valid. An element of a list without IDs, or with one twice, keeps its index, and so do those
-// of lists in other lists.
+// Names returns a function that names elements in paths with indexes: Units[ID=34].Health for Units[33].Health, if the element has that ID
+// in each of the states, which are valid. Elements of a list without IDs, or with one twice, and of lists in lists, keep their index.
 func (s *Schema) Names(states ...[]byte) func(path string) string {
 	type known struct {
 		list Node

@@ -13,22 +13,6 @@ import (
 	"github.com/seed-49bee653/samestep/desync/probe/program"
 )
 
-// A Datum is a variable of a package that has different values on the two sides before the match, or an embedded file that differs.
-type Datum struct {
-	Name   string    `json:"name"` // of the first part that differs, such as "goods.Table[1].Cost"; "" for a file that no such variable has
-	Values [2]string `json:"values"`
-	Where  [2]*Place `json:"where"` // what makes the difference: the line of the file, or that of the code; nil where a side has none
-	Read   bool      `json:"read"`  // the line that was found reads it, or its function, or the caller of that
-}
-
-// A Change is a line in which the sources differ, and that ran before the first difference of the tick, or before the match.
-type Change struct {
-	Where [2]*Place `json:"where"` // nil where a side does not have it
-}
-
-// maxListed is how many changes and data a result has.
-const maxListed = 12
-
 // differences looks for what the sides differ in besides the place that was found, unless that is in a changed line.
 func (s *search) differences(ctx context.Context, sides [2]*side) error {
 	changes := weave.Changed(sides[0].source, sides[1].source)
@@ -216,13 +200,6 @@ func embedded(sides [2]*side) (all []fileChange, err error) {
 	return all, nil
 }
 
-func clipped(line string) string {
-	return strings.ToValidUTF8(strings.TrimSpace(line[:min(len(line), maxFileLine)]), "�")
-}
-
-// maxFileLine is how much of a line of an embedded file is told, in bytes.
-const maxFileLine = 160
-
 // readAt returns the variable that differs and that the line reads which was found, or else its function, or the function that
 // called it; nil if there is none.
 func (s *search) readAt(sides [2]*side, all []unequal) *unequal {
@@ -320,4 +297,54 @@ func mentions(text, word string) bool {
 	return slices.Contains(strings.FieldsFunc(text, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r < 0x80
 	}), word)
+}
+
+// coverage are the places that ran on the two sides before the first difference.
+type coverage struct {
+	lines [2]map[place]bool // whether a probe of the line ran; no entry for a line without probes
+	funcs [2]map[string]bool
+}
+
+type place struct {
+	file string
+	line int
+}
+
+// ranBefore returns what ran in the tick before the first difference, and all that ran in it if there is none.
+func (s *search) ranBefore(sides [2]*side) *coverage {
+	var c coverage
+	for i, one := range sides {
+		ran := s.ran[i]
+		c.lines[i], c.funcs[i] = map[place]bool{}, map[string]bool{}
+		for n := range one.source.Sites {
+			site := &one.source.Sites[n]
+			at := place{site.File, site.Line}
+			c.lines[i][at] = c.lines[i][at] || ran[n]
+			if ran[n] {
+				for fn := site.Func; ; {
+					c.funcs[i][fn] = true
+					dot := strings.LastIndex(fn, ".func")
+					if dot < 0 {
+						break
+					}
+					fn = fn[:dot]
+				}
+			}
+		}
+	}
+	return &c
+}
+
+// has reports whether a changed line ran on a side: a probe of it, or its function if it has no probe.
+func (c *coverage) has(change *weave.Change) bool {
+	for i, line := range change.Line {
+		if line == 0 {
+			continue
+		}
+		ran, ok := c.lines[i][place{change.File, line}]
+		if ran || !ok && c.funcs[i][change.Func[i]] {
+			return true
+		}
+	}
+	return false
 }

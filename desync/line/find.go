@@ -1,78 +1,36 @@
+// Package line names the line of code at which two computations of one tick begin to differ.
+//
+// It builds a copy of a game's rules with probes (package desync/line/internal/weave), lets two sides compute the same tick (package
+// desync/probe/program), and compares what the probes recorded. [Find] does all of it:
+//
+//	found, err := line.Find(ctx, file, line.Options{Source: ".", Other: "v1.3"})
+//	found.WriteText(os.Stdout)
+//
+// The sides are two versions of the sources; or one version again and again, for what differs from run to run; or a
+// simulation that came from the start of the match and one restored from a snapshot, for stale caches; or two platforms, for
+// numbers.
 package line
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/seed-49bee653/samestep/desync/line/internal/weave"
 	"github.com/seed-49bee653/samestep/desync/probe/program"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
-
-// A Mode is what the two sides are.
-type Mode string
-
-// The modes.
-const (
-	Versions  Mode = "versions"  // two versions of the sources
-	Platforms Mode = "platforms" // one version on two platforms
-	Again     Mode = "again"     // one version, and the same match again
-	WarmCold  Mode = "warm-cold" // a simulation that came all the way, and one restored from the snapshot before the tick
-	Checked   Mode = "check"     // the match of a failed check of package kit/locksteptest, and the way in which it was computed again
-)
-
-// A Result is what was compared, and what was found.
-type Result struct {
-	Mode     Mode          `json:"mode"`
-	Sides    [2]string     `json:"sides"`
-	Notes    []string      `json:"notes,omitempty"`    // how the sources differ from those that recorded the replay
-	First    lockstep.Tick `json:"first"`              // the first tick that was computed, less one
-	Last     lockstep.Tick `json:"last"`               // and the last
-	Reported *Reported     `json:"reported,omitempty"` // of a bundle
-	Tick     lockstep.Tick `json:"tick,omitempty"`     // the first whose results differ; 0 for none
-	Fields   []Field       `json:"fields,omitempty"`
-	Phase    string        `json:"phase,omitempty"`   // the part of Step in which the states began to differ, if it marks them
-	Streams  []Stream      `json:"streams,omitempty"` // from which the sides drew differently in that part, or in the tick
-	Panics   [2]string     `json:"panics"`            // of the rules, in the tick
-	Endless  [2]*Endless   `json:"endless,omitzero"`  // of the sides that did not end the tick
-	At       *Place        `json:"at,omitempty"`      // the last probe before a panic that is the same on both sides
-	Finding  *Finding      `json:"finding,omitempty"`
-	Data     []Datum       `json:"data,omitempty"`    // what differs before the match, if the finding is in no changed line
-	Changed  []Change      `json:"changed,omitempty"` // the changed lines that ran, if the data do not explain the finding either
-	Searched bool          `json:"-"`                 // the sources differ, and Changed has what ran of that
-
-	Probes       int           `json:"probes"`
-	Events       [2]int        `json:"events"`
-	Dropped      int           `json:"dropped,omitempty"` // events beyond the limit of a recording
-	Partial      int           `json:"partial,omitempty"` // calls that reach more than what was compared
-	BuildSeconds float64       `json:"build_seconds"`
-	RunSeconds   float64       `json:"run_seconds"`
-	took         time.Duration // of the whole
-}
-
-// A search is the work of Find.
-type search struct {
-	Options
-	file   *replay.File
-	head   *lockstep.Header
-	finder *Finder
-	dir    string // the sources of side A
-	repo   string // a folder in their repository, if they have one
-	folder string
-	assets string
-	named  bool // the caller has named the tick
-	result *Result
-	ran    [2]map[int]bool // the probes that ran on the sides before the finding; nil without one
-
-	innocent map[int]bool // sites that are passed over, if others differ; nil if not known
-}
 
 // Find compares two computations of the match in a file.
 func Find(ctx context.Context, f *replay.File, o Options) (*Result, error) {
@@ -84,7 +42,6 @@ func Find(ctx context.Context, f *replay.File, o Options) (*Result, error) {
 	return x.Find(ctx, f, o)
 }
 
-// find compares two computations of the match in the file.
 func (s *search) find(ctx context.Context) (*Result, error) {
 	if s.Other != "" && s.Platform != "" {
 		return nil, errors.New("line: want another version or another platform, not both")
@@ -107,7 +64,6 @@ func (s *search) find(ctx context.Context) (*Result, error) {
 	return s.result, err
 }
 
-// sides compares the two sides that the options name.
 func (s *search) sides(ctx context.Context) error {
 	switch {
 	case s.Other != "" || s.Edits != nil && s.Platform == "":
@@ -118,121 +74,298 @@ func (s *search) sides(ctx context.Context) error {
 	return s.alone(ctx)
 }
 
-// prepare finds the sources of side A, and the assets.
-func (s *search) prepare() error {
-	if err := s.openSource(); err != nil {
-		return err
+// Find compares two computations of the match in a file. Options.Edits are the same in all calls, and the sources do not
+// change between them.
+func (x *Finder) Find(ctx context.Context, f *replay.File, o Options) (*Result, error) {
+	s, err := x.search(f, o)
+	if err != nil {
+		return nil, err
 	}
-	tree := sourceTree{s.Source, s.repo, s.dir != s.repo, s.Other}
-	s.result.Notes = tree.compare(s.head)
-	return s.writeAssets()
+	defer os.RemoveAll(s.folder)
+	return s.find(ctx)
 }
 
-// openSource finds the folder of side A's sources: they may be a revision of the repository around the current folder.
-func (s *search) openSource() (err error) {
-	s.repo = s.Source
-	if info, wrong := os.Stat(s.Source); wrong != nil || !info.IsDir() {
-		s.repo = "."
+// ErrCheck is wrapped by the errors of a test that does not fail again.
+var ErrCheck = errors.New("line: the test, built with probes")
+
+// Check builds a test with probes, runs it up to a check of package kit/locksteptest that has failed, and compares the
+// two computations of the tick at which it failed.
+func Check(ctx context.Context, o program.TestJob) (*Result, error) {
+	folder, err := os.MkdirTemp("", "samestep-line-")
+	if err != nil {
+		return nil, err
 	}
-	s.dir, err = s.finder.checkout(s.repo, s.Source)
-	return err
+	defer os.RemoveAll(folder)
+	from := time.Now()
+	s := &search{folder: folder, finder: finderIn(folder), head: &lockstep.Header{}, result: &Result{Mode: Checked}}
+	a := s.side("A", o.Dir)
+	if err := a.buildTest(ctx, &o); err != nil {
+		return nil, err
+	}
+	s.result.BuildSeconds, s.result.Probes = time.Since(from).Seconds(), len(a.source.Sites)
+	built := time.Now()
+	done, err := a.runTest(ctx, &o)
+	if err != nil {
+		return nil, err
+	}
+	s.result.RunSeconds = time.Since(built).Seconds()
+	r := &done.result
+	s.head.StateSchema, s.Tick = r.Schema, lockstep.Tick(r.Tick)
+	s.result.First, s.result.Last = s.Tick-1, s.Tick
+	s.result.Sides = [2]string{"the match", wayOf(r)}
+	var before map[string]lastWrite
+	if !slices.Contains(program.SameWay, r.Phase) {
+		before = a.lastWrites(r.Before)
+	}
+	b := *a
+	b.name = "B"
+	if s.innocent, err = a.innocent(done, r.Equal); err != nil {
+		return nil, err
+	}
+	err = s.compare([2]*side{a, &b}, [2]*job{done, done}, [2]*program.Run{&r.Runs[0], &r.Runs[1]}, before)
+	s.result.took = time.Since(from)
+	return s.result, err
 }
 
-// writeAssets writes the assets of the match to a folder for the programs.
-func (s *search) writeAssets() error {
-	if len(s.List) == 0 || s.Assets == nil {
-		return nil
+// wayOf says how the second computation was made.
+func wayOf(r *program.Result) string {
+	if r.From > 0 {
+		return fmt.Sprintf("%s of tick %d", r.Phase, r.From)
 	}
-	s.assets = filepath.Join(s.folder, "assets")
-	if err := os.MkdirAll(s.assets, 0o700); err != nil {
+	return r.Phase
+}
+
+// buildTest weaves and builds a test.
+func (s *side) buildTest(ctx context.Context, o *program.TestJob) error {
+	p, err := s.read(weave.Options{Dir: o.Dir, Test: true, Tags: o.Tags, Overlay: o.Files})
+	if err != nil {
 		return err
 	}
-	for _, a := range s.List {
-		b, err := s.Assets(a)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(s.assets, a.SHA256), b, 0o600)
-		}
+	return s.compile(ctx, p, "test", "-c", "-vet=off")
+}
+
+// runTest runs the test up to the check.
+func (s *side) runTest(ctx context.Context, o *program.TestJob) (*job, error) {
+	j := &job{}
+	j.Folder = filepath.Join(s.folder, "check")
+	if err := os.MkdirAll(j.Folder, 0o700); err != nil {
+		return nil, err
+	}
+	o.Check.Folder = j.Folder
+	path := filepath.Join(j.Folder, "job.json")
+	if err := program.WriteJSON(path, &o.Check); err != nil {
+		return nil, err
+	}
+	c := exec.CommandContext(ctx, s.binary, "-test.run="+o.Run, "-test.count=1")
+	c.Dir = cmp.Or(o.Folder, o.Dir)
+	c.Env = append(os.Environ(), program.CheckVariable+"="+path)
+	out, err := c.CombinedOutput()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if readErr := program.ReadJSON(filepath.Join(j.Folder, program.ResultFile), &j.result); readErr != nil {
 		if err != nil {
+			return nil, fmt.Errorf("%w, fails otherwise: %w\n%s", ErrCheck, err, clipLines(string(out), 20))
+		}
+		return nil, fmt.Errorf("%w, does not come to a check with the same options", ErrCheck)
+	}
+	if j.result.Error != "" {
+		return nil, fmt.Errorf("%w: %s", ErrCheck, strings.TrimSpace(j.result.Error))
+	}
+	return j, nil
+}
+
+// lastWrites returns the latest assignments in the ticks before, by name. all is in order.
+func (s *side) lastWrites(all []program.Latest) map[string]lastWrite {
+	before := map[string]lastWrite{}
+	for _, l := range all {
+		site := &s.source.Sites[l.Site]
+		if site.Kind == weave.Write && !site.Local {
+			before[site.Name] = lastWrite{site, l.Tick}
+		}
+	}
+	return before
+}
+
+// A Session is a program that restores a match just before a tick and computes that tick, for the debugger Delve.
+type Session struct {
+	Tick   lockstep.Tick
+	Folder string // with all its files
+	Dir    string // of the module of the game
+	Binary string
+	Script string // commands for the debugger
+	Job    string // the file that is the argument of Binary
+
+	Built    string   // the build of the sources
+	Recorded string   // that of the match
+	Notes    []string // how the sources differ from those that recorded the replay
+	Step     program.Function
+	Field    *program.Field // that to watch, or nil
+	Panic    string         // of the rules in the tick, or ""
+}
+
+// Prepare builds the program for Options.Tick in a folder. The debugger watches the field at a path of the state before the
+// tick, if there is one and the platform can. Of the other options, those of a version of the sources count.
+func Prepare(ctx context.Context, f *replay.File, folder, path string, o Options) (*Session, error) {
+	s, err := finderIn(folder).search(f, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.prepare(); err != nil {
+		return nil, err
+	}
+	a := s.side("debug", s.dir)
+	a.edits, a.debug = s.Edits, true
+	s.progress("building for the debugger")
+	if err := s.build(ctx, a); err != nil {
+		return nil, err
+	}
+	log, err := s.log("log", s.Tick-1, s.Tick)
+	if err != nil {
+		return nil, err
+	}
+	s.progress("computing the match up to tick %d", s.Tick-1)
+	j := program.Job{Kind: program.Stand, Log: log, Assets: s.assets, Tick: uint32(s.Tick), Path: path}
+	stood, err := a.run(ctx, "stand", j)
+	if err != nil {
+		return nil, err
+	}
+	d := &Session{
+		Tick: s.Tick, Folder: folder, Dir: a.source.Dir, Binary: a.binary,
+		Built: stood.result.Build, Recorded: s.head.Build, Notes: s.result.Notes, Step: stood.result.Step, Field: stood.result.Field, Panic: stood.result.Panic,
+	}
+	if stood.stop != nil {
+		d.Notes = append(d.Notes, "the program "+stood.stop.what("in this tick"))
+	}
+	j = stood.Job
+	j.Kind, j.Memory = program.Debug, 0
+	if d.Job, err = filepath.Abs(filepath.Join(folder, "job.json")); err != nil {
+		return nil, err
+	}
+	if err := program.WriteJSON(d.Job, &j); err != nil {
+		return nil, err
+	}
+	return d, d.writeScript()
+}
+
+// hasWatchpoints reports whether Delve has watchpoints on this platform.
+func hasWatchpoints() bool {
+	return slices.Contains([]string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64"}, runtime.GOOS+"/"+runtime.GOARCH)
+}
+
+// engineProgram is the package of the functions before and after.
+const engineProgram = "github.com/seed-49bee653/samestep/desync/probe/program"
+
+// writeScript writes the commands for the debugger, and the definition of the command "written".
+func (d *Session) writeScript() error {
+	var script strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&script, format+"\n", args...) }
+	line("break before %s.before", engineProgram)
+	line("continue")
+	line("clear before")
+	if f := d.Field; f != nil && hasWatchpoints() {
+		memory := f.Type
+		if memory == "string" { // its pointer: no watchpoint is as wide as a string
+			memory = "uintptr"
+		}
+		written := filepath.Join(d.Folder, "written.star")
+		if err := os.WriteFile(written, fmt.Appendf(nil, writtenCommand, f.Path, f.Type, f.FractionBits), 0o600); err != nil {
 			return err
 		}
+		line("source %s", written)
+		line("watch -w *(*%s)(address)", memory)
+	}
+	line("break after %s.after", engineProgram)
+	line("break panicked runtime.gopanic")
+	line("break step %s", d.Step.Place())
+	line("continue")
+	d.Script = filepath.Join(d.Folder, "before-tick.dlv")
+	return os.WriteFile(d.Script, []byte(script.String()), 0o600)
+}
+
+// writtenCommand defines a command of Delve. A processor stops after the instruction that writes, which may be on the next line
+// already.
+const writtenCommand = `path, kind, bits = %q, %q, %d
+
+def command_written(args):
+    "goes on to the next write of the watched field, and prints the line that wrote it."
+    dlv_command("continue")
+    now = state().State
+    if now.Exited or now.CurrentThread == None:
+        return
+    hit = now.CurrentThread.Breakpoint
+    if hit == None or hit.WatchExpr == "":
+        return
+    text = path
+    if kind != "string":
+        value = eval(None, "*(*%%s)(%%d)" %% (kind, hit.Addr)).Variable.Value
+        text += " is %%s" %% (int(value) / (1 << bits) if bits > 0 else value)
+    at = find_location(None, "*%%d" %% (now.CurrentThread.PC - 1)).Locations[0]
+    if at.Function != None and at.Function.Name_.startswith("runtime."):
+        for frame in stacktrace(-1, 50).Locations:
+            at = frame.Location
+            if at.Function != None and not at.Function.Name_.startswith("runtime."):
+                break
+    print("%%s, written at %%s:%%d" %% (text, at.File, at.Line))
+`
+
+// Command returns the command that starts the debugger.
+func (d *Session) Command(delve string) []string {
+	return []string{delve, "exec", d.Binary, "--init", d.Script, "--", d.Job}
+}
+
+// WriteText writes how to start the debugger by hand.
+func (d *Session) WriteText(w io.Writer) error {
+	var p words.Page
+	p.Line("tick", "%d, of the sources in %s", d.Tick, d.Dir)
+	if d.Built != d.Recorded {
+		p.Line("", "they are build %q, and the match is of build %q", d.Built, d.Recorded)
+	}
+	d.addNotes(&p)
+	p.Line("step", "%s at %s:%d", d.Step.Name, d.Step.File, d.Step.Line)
+	if d.Field != nil {
+		p.Line("field", "%s is %s before the tick", d.Field.Path, d.Field.Value)
+		if !hasWatchpoints() {
+			p.Line("", "no watchpoint: the debugger has none on %s/%s; set breakpoints on the lines that assign the field", runtime.GOOS, runtime.GOARCH)
+		}
+	}
+	p.Line("folder", "%s has the program and its files; remove it afterwards", d.Folder)
+	p.Command("start", "cd", d.Dir)
+	p.Command("", d.Command("dlv")...)
+	return p.Write(w)
+}
+
+// WriteNotes writes only the notes.
+func (d *Session) WriteNotes(w io.Writer) error {
+	var p words.Page
+	d.addNotes(&p)
+	return p.Write(w)
+}
+
+func (d *Session) addNotes(p *words.Page) {
+	if d.Panic != "" {
+		p.Line("panic", "the rules panic in this tick: %s", d.Panic)
+		p.Line("", "the command continue goes there")
+	}
+	for i, text := range d.Notes {
+		p.Note(words.First("note", i), text)
+	}
+}
+
+// Run runs the debugger. Without a terminal, it reads commands from in until its end.
+func (d *Session) Run(ctx context.Context, delve string, terminal bool, in io.Reader, out, errs io.Writer) error {
+	args := d.Command(delve)
+	if !terminal {
+		args = slices.Insert(args, 2, "--allow-non-terminal-interactive=true")
+	}
+	c := exec.CommandContext(ctx, args[0], args[1:]...)
+	c.Dir, c.Stdin, c.Stdout, c.Stderr = d.Dir, in, out, errs
+	if !terminal {
+		c.Env = append(os.Environ(), "TERM=dumb") // no colors in a file or a pipe
+	}
+	c.WaitDelay = time.Second
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("line: %s: %w", delve, err)
 	}
 	return nil
-}
-
-func (s *search) side(name, dir string) *side {
-	return s.finder.side(name, dir, s.Platform, s.head.Game)
-}
-
-// build builds sides at the same time.
-func (s *search) build(ctx context.Context, sides ...*side) error {
-	from := time.Now()
-	group, ctx := errgroup.WithContext(ctx)
-	for _, one := range sides {
-		if one.binary != "" {
-			continue // for another file
-		}
-		group.Go(func() error {
-			if one.failed == nil {
-				one.failed = one.build(ctx, s.head.Game)
-			}
-			if err := one.failed; err != nil {
-				return recordedBy(s.head, one.dir, err)
-			}
-			return nil
-		})
-	}
-	err := group.Wait()
-	s.result.BuildSeconds = time.Since(from).Seconds()
-	if err == nil {
-		s.result.Probes = len(sides[0].source.Sites)
-		s.result.Notes = append(s.result.Notes, compareModule(s.head, sides[0])...)
-	}
-	return err
-}
-
-// log writes the records from the last keyframe up to a tick to a file, with what follows up to another tick.
-func (s *search) log(name string, from, last lockstep.Tick) (string, error) {
-	r, err := s.file.Reader()
-	if err != nil {
-		return "", err
-	}
-	if _, err := r.Seek(from); err != nil {
-		return "", err
-	}
-	path := filepath.Join(s.folder, name)
-	out, err := os.Create(path)
-	if err != nil {
-		return "", err
-	}
-	defer out.Close()
-	for {
-		one, err := r.Next()
-		if one == nil || err != nil {
-			if errors.As(err, new(*replay.DamageError)) || err == nil || isEnd(err) {
-				return path, out.Close() // a torn replay is good up to there
-			}
-			return "", err
-		}
-		if _, err := out.Write(r.Record()); err != nil {
-			return "", err
-		}
-		if last > 0 && one.Tick >= last && one.Kind != record.KindKeyframe {
-			return path, out.Close()
-		}
-	}
-}
-
-// pair lets two sides do their jobs at the same time.
-func (s *search) pair(ctx context.Context, name string, sides [2]*side, jobs [2]program.Job, env ...string) (done [2]*job, err error) {
-	from := time.Now()
-	group, ctx := errgroup.WithContext(ctx)
-	for i := range sides {
-		group.Go(func() (err error) {
-			done[i], err = sides[i].run(ctx, name+sides[i].name, jobs[i], env...)
-			return err
-		})
-	}
-	err = group.Wait()
-	s.result.RunSeconds += time.Since(from).Seconds()
-	return done, err
 }

@@ -1,6 +1,7 @@
 package line
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -8,13 +9,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/seed-49bee653/samestep/desync/line/internal/weave"
 	"github.com/seed-49bee653/samestep/desync/probe/program"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // A side is one of the programs that compute the tick.
@@ -160,4 +164,161 @@ func (j *job) hashes() ([]uint64, error) {
 		all[i] = binary.LittleEndian.Uint64(b[8*i:])
 	}
 	return all, nil
+}
+
+func gone(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// readFrom returns what a file has from a place on.
+func readFrom(path string, at int) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, max(info.Size()-int64(at), 0))
+	_, err = f.ReadAt(b, int64(at))
+	return b, err
+}
+
+// begun reports whether a job that was not done has something to tell: sums, a recording, or where Step is.
+func (j *job) begun() bool {
+	switch j.Kind {
+	case program.Trace:
+		return len(j.result.Runs) > 0
+	case program.Stand:
+		return j.result.Step.Name != ""
+	}
+	sums, err := j.hashes()
+	return err == nil && len(sums) > 0 && (j.Kind == program.Hashes || j.Kind == program.Cold)
+}
+
+// stackOverflow is what the Go runtime says of a goroutine that calls too deep.
+const stackOverflow = "stack overflow"
+
+// endedBy says how a program ended, of which err and out are what Wait returned and what it printed.
+func endedBy(err error, out string) string {
+	code, lines := 0, strings.Split(strings.TrimSpace(out), "\n")
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		code = exit.ExitCode()
+	}
+	for _, l := range lines {
+		switch fatal := strings.HasPrefix(l, "fatal error: "); {
+		case code != 2: // that of the Go runtime
+		case fatal && strings.HasSuffix(l, stackOverflow):
+			return stackOverflow
+		case fatal, strings.HasPrefix(l, "panic: "):
+			return clipped(l)
+		}
+	}
+	how := fmt.Sprintf("exit code %d", code)
+	if code < 0 {
+		how = exit.String() // such as a signal
+	}
+	if last := clipped(lines[len(lines)-1]); last != "" {
+		how += ", after the line " + strconv.Quote(last)
+	}
+	return how
+}
+
+// Options say what to compare.
+type Options struct {
+	Source   string // a folder in the module with the rules, or a git revision; "" means the current folder
+	Other    string // another version of it: a folder, or a git revision; "" for none
+	Platform string // another platform, such as "js/wasm" or "linux/386"; "" for none
+	Runs     int    // without both: how often to compute the match with one version; 0 means 4
+
+	// Edits replace files on the disk: absolute path to content. They are the other version, unless Platform
+	// is set. Nil for none.
+	Edits map[string][]byte
+
+	Tick lockstep.Tick // the tick; 0 means the first one whose results differ
+	From lockstep.Tick // a tick at which the sides agree, if one is known
+	Last lockstep.Tick // the last tick to look at; 0 means that of the log
+
+	// Assets reads the assets of the match. Nil means that it has none.
+	Assets func(lockstep.Asset) ([]byte, error)
+	// List lists the assets of the match.
+	List []lockstep.Asset
+
+	// Progress is called with what is done next. Nil disables it.
+	Progress func(text string)
+}
+
+func (o *Options) progress(format string, args ...any) {
+	if o.Progress != nil {
+		o.Progress(fmt.Sprintf(format, args...))
+	}
+}
+
+// platform returns the environment in which the go command builds for a platform, and what runs its programs here.
+func platform(name string) (env, runner []string, err error) {
+	system, arch, ok := strings.Cut(name, "/")
+	if !ok {
+		return nil, nil, fmt.Errorf("line: got platform %q, want one such as js/wasm or linux/386", name)
+	}
+	env = append(os.Environ(), "GOOS="+system, "GOARCH="+arch, "CGO_ENABLED=0")
+	switch {
+	case name == "js/wasm":
+		runner = []string{filepath.Join(goRoot(), "lib", "wasm", "go_js_wasm_exec")}
+		if _, err := exec.LookPath("node"); err != nil {
+			return nil, nil, fmt.Errorf("line: %s programs need Node.js: %w", name, err)
+		}
+	case system != runtime.GOOS:
+		return nil, nil, fmt.Errorf("line: programs for %s do not run on %s", name, runtime.GOOS)
+	case arch == runtime.GOARCH || arch == "386" && runtime.GOARCH == "amd64":
+	default:
+		if runner, err = emulator(arch); err != nil {
+			return nil, nil, fmt.Errorf("line: programs for %s need an emulator: %w", name, err)
+		}
+	}
+	return env, runner, nil
+}
+
+// emulator returns what runs the Linux programs of an architecture on any other one.
+func emulator(arch string) ([]string, error) {
+	machine := cmp.Or(map[string]string{"arm64": "aarch64", "386": "i386", "amd64": "x86_64"}[arch], arch)
+	for _, name := range []string{"qemu-" + machine, "qemu-" + machine + "-static"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return []string{path}, nil
+		}
+	}
+	return nil, fmt.Errorf("qemu-%s is not installed", machine)
+}
+
+func goRoot() string {
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return "" // there is no runner then
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func clipped(line string) string {
+	return strings.ToValidUTF8(strings.TrimSpace(line[:min(len(line), maxFileLine)]), "�")
+}
+
+// maxFileLine is how much of a line of an embedded file is told, in bytes.
+const maxFileLine = 160
+
+// what says what a side does.
+func (e *Endless) what(when string) string {
+	switch {
+	case e.Megabytes > 0:
+		return fmt.Sprintf("needs more than %d MB %s", e.Megabytes, when)
+	case e.Ended == stackOverflow:
+		return "overflows its stack " + when
+	case e.Ended != "":
+		return fmt.Sprintf("ends its process %s (%s)", when, e.Ended)
+	}
+	return fmt.Sprintf("does not end %s within %s", strings.TrimPrefix(when, "in "), seconds(e.Seconds))
 }

@@ -120,7 +120,6 @@ func (s *Summary) WriteText(w io.Writer) error {
 	return nil
 }
 
-// doubted reports whether what differs is not the desync of the bundle.
 func (r *Result) doubted() bool { return r.Tick > 0 && r.Reported != nil && r.Reported.Doubt != "" }
 
 // ends says how a tick ends that has no result, or not on each side; "" if it has.

@@ -70,7 +70,6 @@ func Spiral(n uint32) (x, y int32) {
 // words, in which bit x%64 of word x/64 is cell x of the row. A set without a word does not have the word's cells.
 type Bits []uint64
 
-// stride returns the words of one row.
 func (s Shape) stride() int { return (int(s.Columns) + 63) / 64 }
 
 // Words returns the length of the sets of a map.

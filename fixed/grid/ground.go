@@ -56,7 +56,6 @@ func (t *Terrain) Ground(s Shape, blocked Bits) *Ground {
 	return g
 }
 
-// reshape makes g a map of another shape, all blocked.
 func (g *Ground) reshape(s Shape) {
 	g.shape = s
 	for d := range g.beside {
@@ -154,8 +153,7 @@ func (g *Ground) Free(p fixed.Vec2) bool {
 	return x < uint32(g.shape.Columns) && y < uint32(g.shape.Rows) && g.open[y*uint32(g.shape.Columns)+x]
 }
 
-// Nearest returns c if it is open, or else the first open cell on a spiral of some rings around it, see [Spiral]. ok is
-// false if there is none.
+// Nearest returns c if it is open, or else the first open cell on a spiral of some rings around it, see [Spiral]; false if there is none.
 func (g *Ground) Nearest(c Cell, rings uint16) (open Cell, ok bool) {
 	cx, cy := g.shape.XY(c)
 	side := 2*uint32(min(rings, MaxSide)) + 1
@@ -218,8 +216,7 @@ func (g *Ground) Sees(a, b fixed.Vec2) bool {
 	return true
 }
 
-// corner tells where the line from a to b leaves cell (x, y): 1 through the side towards right, -1 through the side towards
-// up, 0 through the corner between them.
+// corner tells where the line from a to b leaves cell (x, y): 1 towards right, -1 towards up, 0 through the corner between them.
 func corner(a, b fixed.Vec2, x, y, right, up int32) int {
 	at := fixed.Vec2{X: fixed.Q(x+(right+1)/2) << 32, Y: fixed.Q(y+(up+1)/2) << 32}
 	return fixed.Orient2D(a, b, at) * int(right*up)

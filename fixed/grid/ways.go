@@ -48,8 +48,7 @@ func (f *Flow) Run(g *Ground, goal Cell, n uint32) uint32 {
 	return f.steps
 }
 
-// Next returns the next cell of the shortest way from a cell to the goal. ok is false at the goal, and if there is no way.
-// It computes the field as far as needed.
+// Next returns the next cell of the shortest way from a cell to the goal, computed as far as needed; false at the goal, or without a way.
 func (f *Flow) Next(g *Ground, goal, from Cell) (next Cell, ok bool) {
 	f.aim(g, goal)
 	for f.left > 0 && uint64(from) < uint64(len(f.cells)) && f.cells[from]&flowFinal == 0 {
@@ -58,8 +57,7 @@ func (f *Flow) Next(g *Ground, goal, from Cell) (next Cell, ok bool) {
 	return f.Known(from)
 }
 
-// Known is Next for the steps that [Flow.Run] has computed: the way may be longer than the shortest, and ok is also false
-// if no way is known yet.
+// Known is Next for the steps that [Flow.Run] has computed: the way may be longer than the shortest, or not known yet.
 func (f *Flow) Known(from Cell) (next Cell, ok bool) {
 	if uint64(from) >= uint64(len(f.cells)) || f.cells[from]&flowNext == 0 {
 		return from, false
@@ -134,8 +132,7 @@ func (f *Flow) run(n uint32) {
 	}
 }
 
-// spread lets the ways of a cell's neighbours lead over the cell, where that is shorter, and appends them to the stacks of
-// their costs.
+// spread lets the ways of a cell's neighbours lead over the cell, where that is shorter, and appends them to the stacks of their costs.
 func (f *Flow) spread(c uint32, near, far []uint32) (nearer, farther []uint32) {
 	ways, beside, cells := uint32(f.ground.ways[c]), &f.ground.beside, f.cells
 	if f.current+Straight > MaxCost {
@@ -165,8 +162,7 @@ func (f *Flow) spread(c uint32, near, far []uint32) (nearer, farther []uint32) {
 	return near, far
 }
 
-// A Field is the part of a shared [Flow] that belongs into the state: the goal, and how far it is computed. The directions
-// follow from these and the ground, so they are not in the state.
+// A Field is the part of a shared [Flow] that belongs into the state. The directions follow from it and the ground.
 type Field struct {
 	Goal   Cell
 	Steps  uint32 // computed so far
@@ -261,7 +257,6 @@ type Paths struct {
 	clock uint64
 }
 
-// pathFields is the number of fields that [Paths] keeps.
 const pathFields = 64
 
 // Next returns the next cell of the shortest way from a cell to a goal. ok is false at the goal, and if there is no way.
@@ -305,7 +300,6 @@ type Search struct {
 	stack [8][]open
 }
 
-// A visit is what a search knows about a cell.
 type visit struct {
 	epoch uint32
 	cost  uint32
@@ -352,7 +346,6 @@ func (s *Search) Find(g *Ground, from, to Cell, path []Cell) (way []Cell, ok boo
 	return path, false
 }
 
-// begin forgets the last search.
 func (s *Search) begin(cells int) {
 	if s.epoch++; len(s.visit) != cells || s.epoch == 0 {
 		s.visit = resize(s.visit, cells)
@@ -371,7 +364,6 @@ func (g *Ground) estimate(c Cell, x, y int32) uint32 {
 	return uint32(Straight*max(dx, dy) + (Diagonal-Straight)*min(dx, dy))
 }
 
-// push records a way to a cell.
 func (s *Search) push(c Cell, cost uint32, from uint8, estimate uint32) {
 	s.visit[c] = visit{epoch: s.epoch, cost: cost, from: from}
 	stack := &s.stack[estimate%8] // a step raises the estimate by at most 6
@@ -392,7 +384,6 @@ func (s *Search) spread(g *Ground, top open, goalX, goalY int32) (n int) {
 	return n
 }
 
-// trace appends the way that was found.
 func (s *Search) trace(g *Ground, from, to Cell, path []Cell) []Cell {
 	first := len(path)
 	for c := to; c != from; c = Cell(int32(c) - g.beside[s.visit[c].from]) {

@@ -57,8 +57,7 @@ func (t *Table[T]) Get(id ID) *T {
 	return nil
 }
 
-// Remove removes an element and reports whether there was one. The others keep their ids and order. Use [Table.Keep] to
-// remove many, because each call moves all later elements.
+// Remove removes an element and reports whether there was one. Use [Table.Keep] to remove many: each call moves all later elements.
 func (t *Table[T]) Remove(id ID) bool {
 	i := t.Index(id)
 	if i < 0 {
@@ -84,8 +83,7 @@ func (t *Table[T]) Keep(keep func(id ID, item *T) bool) {
 	t.IDs, t.Items = t.IDs[:kept], t.Items[:kept]
 }
 
-// Find returns the index of an id in a list that ascends without repetition, or -1. It takes constant time while few ids are
-// missing, and never more than a binary search.
+// Find returns the index of an id in a list that ascends, or -1, in constant time while few ids are missing, and by binary search at worst.
 func Find[I ~uint32](list []I, id I) int {
 	last := len(list) - 1
 	if last < 0 || id < list[0] || id > list[last] {

@@ -58,8 +58,7 @@ func AppendUint(dst []byte, v uint64, fractionBits uint8) []byte {
 	}
 }
 
-// maxFraction is how many digits decide a rounding, because a midpoint has at most 65. Later digits only tell whether the
-// number is above a midpoint.
+// maxFraction is how many digits decide a rounding: a midpoint has at most 65. Later ones only tell whether a number is above one.
 const maxFraction = 66
 
 // Parse reads a decimal as an integer v that stands for v / 2^fractionBits, rounded to nearest, ties to even. It takes an
@@ -101,8 +100,7 @@ func ParseUint(s string, fractionBits uint8) (uint64, error) {
 	return v, nil
 }
 
-// parseWhole checks that s is digits, or digits, a point and digits. It returns the part before the point, shifted into
-// place, and its length.
+// parseWhole checks that s is digits, perhaps with a point in them. It returns the part before the point, in place, and its length.
 func parseWhole(s string, fractionBits uint8) (whole uint64, n int, err error) {
 	overflow := false
 	for n < len(s) && '0' <= s[n] && s[n] <= '9' {

@@ -20,15 +20,13 @@ import (
 	"path/filepath"
 )
 
-// An irregularError reports a name of something other than a regular file. It is [fs.ErrNotExist], because no file has
-// that name.
+// An irregularError reports a name of something other than a regular file. It is [fs.ErrNotExist], because no file has that name.
 type irregularError struct{ got string }
 
 func (e *irregularError) Error() string { return fmt.Sprintf("got %s, want a regular file", e.got) }
 
 func (e *irregularError) Is(target error) bool { return target == fs.ErrNotExist }
 
-// kind describes what a name stands for.
 func kind(m fs.FileMode) string {
 	switch {
 	case m.IsRegular():
@@ -47,8 +45,7 @@ func kind(m fs.FileMode) string {
 	return "something else"
 }
 
-// Open opens a regular file for reading. It follows links, because the user may name one. It rejects anything else
-// without waiting, such as a pipe without a writer.
+// Open opens a regular file for reading. It follows links, because the user may name one, and rejects anything else without waiting.
 func Open(path string) (*os.File, error) { return open(path, os.Stat, noWait) }
 
 // OpenNoFollow is Open for a name that does not come from the user. It also rejects links.
@@ -69,8 +66,7 @@ func open(path string, look func(string) (fs.FileInfo, error), flags int) (*os.F
 	if err != nil {
 		return nil, err
 	}
-	// Another file may have taken the name in the meantime. It must be the same file if the system cannot open a file
-	// without following links.
+	// Another file may have taken the name meanwhile. It must be the same if the system cannot open a file without following links.
 	info, err := f.Stat()
 	if err == nil && (!info.Mode().IsRegular() || noFollow == 0 && !os.SameFile(before, info)) {
 		err = refused(path, info)
@@ -111,8 +107,7 @@ func Create(path string, write func(*os.File) error) error {
 	return Replace(path, write)
 }
 
-// Replace writes a file in place of the one with that name: it replaces a link and does not follow it. After an error,
-// the old file is unchanged.
+// Replace writes a file in place of the one, or the link, with that name. After an error, the old file is unchanged.
 func Replace(path string, write func(*os.File) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part") // a new file of mode 0600
 	if err != nil {

@@ -27,8 +27,7 @@ func Session(log *slog.Logger, id string) *slog.Logger {
 	return log.With("session", id)
 }
 
-// SessionOf returns the id of the session that a request for a WebSocket shows, see [protocol.ShownID]. Of a client that shows none,
-// each connection is a session.
+// SessionOf returns the id of the session that a request for a WebSocket shows, see [protocol.ShownID]. Without one it draws an id.
 func SessionOf(r *http.Request) string {
 	for part := range strings.SplitSeq(strings.Join(r.Header.Values("Sec-Websocket-Protocol"), ","), ",") {
 		if id, ok := strings.CutPrefix(strings.TrimSpace(part), protocol.ShownID); ok && protocol.IsSessionID(id) {

@@ -40,7 +40,6 @@ func (f *Failure) Inc() {
 	f.Counter.Inc()
 }
 
-// age returns the seconds since the last failure.
 func (f *Failure) age() float64 {
 	last := f.last.Load()
 	if last == nil {

@@ -29,8 +29,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
 
-// ErrMalformed is wrapped by every error of a [Reader], except for bytes that end too early, which are an
-// [io.ErrUnexpectedEOF].
+// ErrMalformed is wrapped by every error of a [Reader], except for bytes that end too early, which are an [io.ErrUnexpectedEOF].
 var ErrMalformed = errors.New("MessagePack")
 
 // ErrLimit is also wrapped by the error for an array, a byte string or a string that is longer than the caller allows.
@@ -71,8 +70,7 @@ func (r *Reader) End() error {
 	return r.err
 }
 
-// Fail sets the Reader's error to the formatted text and the offset, unless it has an error. Callers use it for values
-// that are well-formed but not allowed.
+// Fail sets the Reader's error to the formatted text and the offset, unless it has one: for well-formed values that are not allowed.
 func (r *Reader) Fail(format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf("%w at byte %d: %s", ErrMalformed, r.Offset(), fmt.Sprintf(format, args...))
@@ -96,7 +94,7 @@ func (r *Reader) Uint(max uint64) uint64 {
 	if !ok {
 		return 0
 	}
-	if !isFixedUint(c) && (c < msgpcode.Uint8 || c > msgpcode.Uint64) {
+	if c > msgpcode.PosFixedNumHigh && (c < msgpcode.Uint8 || c > msgpcode.Uint64) {
 		r.Fail("got code 0x%02x, want an unsigned number", c)
 		return 0
 	}
@@ -126,8 +124,7 @@ func (r *Reader) Bool() bool {
 	return v
 }
 
-// Array reads the start of an array of min to max values and returns how many follow, never more than there are bytes
-// left.
+// Array reads the start of an array of min to max values and returns how many follow, never more than there are bytes left.
 func (r *Reader) Array(min, max int) int {
 	c, ok := r.code()
 	if !ok {
@@ -192,8 +189,7 @@ func (r *Reader) take(max int, header func(int) int) []byte {
 	return r.b[at : at+n : at+n]
 }
 
-// decoded converts the library's error to the Reader's, and checks that the value at from has its smallest form, of
-// size bytes.
+// decoded converts the library's error to the Reader's, and checks that the value at from has its smallest form, of size bytes.
 func (r *Reader) decoded(err error, from, size int) {
 	switch got := r.Offset() - from; {
 	case r.err != nil || err == nil && got == size:
@@ -206,8 +202,7 @@ func (r *Reader) decoded(err error, from, size int) {
 	}
 }
 
-// bound checks a count against the caller's limits and the remaining bytes. A count beyond 2^31 is negative if an int
-// has 32 bits.
+// bound checks a count against the caller's limits and the remaining bytes. A count beyond 2^31 is negative if an int has 32 bits.
 func (r *Reader) bound(n, min, max int, what string) {
 	switch {
 	case r.err != nil:
@@ -219,8 +214,6 @@ func (r *Reader) bound(n, min, max int, what string) {
 		r.err = io.ErrUnexpectedEOF
 	}
 }
-
-func isFixedUint(c byte) bool { return c <= msgpcode.PosFixedNumHigh }
 
 // The sizes in bytes of the smallest forms, from the MessagePack specification.
 
@@ -265,8 +258,7 @@ func stringSize(n int) int {
 	return binarySize(n)
 }
 
-// A Writer writes values in their smallest form. The zero Writer is ready. It allocates its encoder once and may be
-// reused. It is not safe for concurrent use.
+// A Writer writes values in their smallest form, and reuses its encoder. The zero Writer is ready. It is not safe for concurrent use.
 type Writer struct {
 	buf appender
 	enc *msgpack.Encoder

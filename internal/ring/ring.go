@@ -35,8 +35,7 @@ type extent struct {
 	size  uint32
 }
 
-// New returns a ring for at most a number of records and bytes. It raises both to the minimum that the largest
-// record needs.
+// New returns a ring for at most a number of records and bytes. It raises both to the minimum that the largest record needs.
 func New(records, sizeBytes int) *Ring {
 	r := &Ring{maxBytes: max(sizeBytes, 2*protocol.MaxServerMessage), maxRecords: max(records, 16)}
 	r.data = make([]byte, min(r.maxBytes, firstRingBytes))
@@ -64,8 +63,7 @@ func (r *Ring) Append(raw []byte) error {
 	return nil
 }
 
-// makeRoom moves head to where a record of n bytes fits. The ring grows first, and drops its oldest records only when it
-// has reached its bounds.
+// makeRoom moves head to where a record of n bytes fits. The ring grows first, and drops its oldest records at its bounds.
 func (r *Ring) makeRoom(n uint64) {
 	if r.next-r.first == protocol.Position(len(r.extents)) {
 		if len(r.extents) < r.maxRecords {
@@ -155,8 +153,7 @@ func (r *Ring) Record(p protocol.Position) []byte {
 	return r.data[at : at+uint64(s.size)]
 }
 
-// AppendFrom appends the records from p up to, but not including, end, as many as fit in max bytes. It returns the
-// position after them.
+// AppendFrom appends the records from p up to, but not including, end, as many as fit in max bytes. It returns the position after them.
 func (r *Ring) AppendFrom(dst []byte, p, end protocol.Position, max int) ([]byte, protocol.Position) {
 	for end = min(end, r.next); p < end; p++ {
 		b := r.Record(p)

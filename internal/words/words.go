@@ -122,7 +122,6 @@ func List(all []string) string {
 	return strings.Join(all[:last], ", ") + " and " + all[last]
 }
 
-// comma returns a number with commas between its thousands.
 func comma(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	sign := len(text) - len(strings.TrimPrefix(text, "-"))
@@ -148,8 +147,7 @@ func Size[N int | int64](n N) string {
 	return fmt.Sprintf("%.0f %s", math.Floor(size+.5), units[unit])
 }
 
-// Digits writes a number with at most the given significant digits. It cuts no digit before the point, and uses no exponent:
-// "120".
+// Digits writes a number with at most the given significant digits. It cuts no digit before the point, and uses no exponent: "120".
 func Digits(v float64, digits int) string {
 	decimals := digits - 1
 	size := max(v, -v)
@@ -218,9 +216,8 @@ const Width = 80
 // indent is the number of columns of a line's name, with the space after it.
 const indent = 11
 
-// Wrapped breaks a line of a [Page] at spaces, so that no part has more than [Width] characters. The parts after the first
-// begin two columns to the right of the line's text. A word that is longer than a part, such as a path, is broken anywhere.
-// Tabs become four spaces.
+// Wrapped breaks a line of a [Page] at spaces, so that no part has more than [Width] characters. Later parts begin two columns to the right
+// of the line's text. A word that is longer than a part, such as a path, is broken anywhere. Tabs become four spaces.
 func Wrapped(line string) string {
 	var b strings.Builder
 	for i, part := range strings.Split(strings.ReplaceAll(line, "\t", "    "), "\n") {
@@ -233,7 +230,6 @@ func Wrapped(line string) string {
 	return b.String()
 }
 
-// wrap writes a line in parts.
 func wrap(b *strings.Builder, line string) {
 	hang := hangOf(line)
 	for room := Width; utf8.RuneCountInString(line) > room; room = Width - hang {
@@ -267,9 +263,8 @@ func hangOf(line string) int {
 	return min(at, Width/2) + 2
 }
 
-// A Cleaner is a Writer that escapes control characters, except for line feeds and tabs, and characters that change the
-// direction of text, so that a name in a hostile file can neither control the terminal nor look like another. It writes
-// \u and four hex digits, which mean the same inside a JSON string.
+// A Cleaner is a Writer that escapes control characters, but for line feeds and tabs, and characters that change the direction of text, so
+// that a name in a hostile file cannot control the terminal. It writes \u and four hex digits, which mean the same in a JSON string.
 type Cleaner struct {
 	w    io.Writer
 	buf  []byte
@@ -286,8 +281,7 @@ func (c *Cleaner) Unwrap() io.Writer { return c.w }
 // Err returns the first error of the Writer below.
 func (c *Cleaner) Err() error { return c.err }
 
-// Write writes p, except for bytes at its end that may begin an escaped character, which it keeps for the next call.
-// The first error stays.
+// Write writes p, except for bytes at its end that may begin an escaped character, which it keeps for the next call. The first error stays.
 func (c *Cleaner) Write(p []byte) (int, error) {
 	if c.err != nil {
 		return 0, c.err

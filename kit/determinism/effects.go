@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -29,7 +30,6 @@ type effects struct {
 	callees []*node
 }
 
-// findEffects notes the changes and the calls of a node.
 func (p *program) findEffects(n *node) {
 	n.writes, n.outer = map[place]bool{}, map[place]bool{}
 	for _, body := range n.bodies {
@@ -64,7 +64,6 @@ func assigned(at ast.Node) []ast.Expr {
 	return nil
 }
 
-// spreadEffects adds to each node the effects of its callees.
 func (p *program) spreadEffects() {
 	for changed := true; changed; {
 		changed = false
@@ -90,7 +89,6 @@ func merge(to, from map[place]bool) bool {
 	return len(to) > before
 }
 
-// noteWrite notes an assignment to an expression.
 func (p *program) noteWrite(n *node, e ast.Expr) {
 	if e == nil || isBlank(e) {
 		return
@@ -269,4 +267,293 @@ func (n *node) writesElements(p *program, e ast.Expr) {
 	if !p.isFresh(n, e) {
 		n.any = true
 	}
+}
+
+// dynamic resolves the call of an interface's method to the methods of all visible types: those of this package and of
+// its imports.
+func (p *program) dynamic(n *node, id *ast.Ident, method *types.Func, iface types.Type) {
+	if isStandard(method.Pkg().Path()) && method.Pkg().Path() != "reflect" {
+		iface = method.Signature().Recv().Type()
+	}
+	u, ok := iface.Underlying().(*types.Interface)
+	if !ok {
+		return
+	}
+	found := false
+	for _, pkg := range append([]*types.Package{p.Pkg}, p.Pkg.Imports()...) {
+		if isStandard(pkg.Path()) {
+			continue
+		}
+		for _, name := range pkg.Scope().Names() {
+			t, ok := pkg.Scope().Lookup(name).(*types.TypeName)
+			if !ok || types.IsInterface(t.Type()) {
+				continue
+			}
+			if m := methodOf(t.Type(), u, method); m != nil {
+				found = true
+				p.refer(n, id, m)
+			}
+		}
+	}
+	if _, isParameter := iface.(*types.TypeParam); !found && !isStandard(method.Pkg().Path()) && !isParameter {
+		n.report("unseen", id, "no visible type has the method "+types.TypeString(iface, types.RelativeTo(p.Pkg))+"."+method.Name())
+	}
+}
+
+// methodOf returns the method of a type that implements an interface's method, or nil.
+func methodOf(t types.Type, iface *types.Interface, method *types.Func) *types.Func {
+	if named, ok := types.Unalias(t).(*types.Named); ok && named.TypeParams() != nil {
+		// A generic type: by the name alone, as it has no method set before it is used.
+		for m := range named.Methods() {
+			if m.Name() == method.Name() {
+				return m
+			}
+		}
+		return nil
+	}
+	ptr := types.NewPointer(t)
+	if !types.Implements(ptr, iface) {
+		return nil
+	}
+	o, _, _ := types.LookupFieldOrMethod(ptr, true, method.Pkg(), method.Name())
+	m, _ := o.(*types.Func)
+	if m == nil || types.IsInterface(m.Signature().Recv().Type()) {
+		return nil
+	}
+	return m.Origin()
+}
+
+// instance adds the methods of type arguments that the constraint names.
+func (p *program) instance(n *node, id *ast.Ident) {
+	inst, ok := p.TypesInfo.Instances[id]
+	if !ok {
+		return
+	}
+	fn, ok := p.TypesInfo.Uses[id].(*types.Func)
+	if !ok {
+		return
+	}
+	params := fn.Origin().Signature().TypeParams()
+	for i := range min(params.Len(), inst.TypeArgs.Len()) {
+		constraint, ok := params.At(i).Constraint().Underlying().(*types.Interface)
+		if !ok {
+			continue
+		}
+		for m := range constraint.Methods() {
+			o, _, _ := types.LookupFieldOrMethod(inst.TypeArgs.At(i), true, m.Pkg(), m.Name())
+			if f, ok := o.(*types.Func); ok && f.Pkg() != nil && !types.IsInterface(f.Signature().Recv().Type()) {
+				p.refer(n, id, f.Origin())
+			}
+		}
+	}
+}
+
+// functionField resolves the call of a field of function type to all functions that the package assigns to it.
+func (p *program) functionField(n *node, id *ast.Ident, field *types.Var) {
+	field = field.Origin()
+	if !is[*types.Signature](field.Type()) || field.Pkg() != p.Pkg || !p.isCalled(id) {
+		return
+	}
+	values := p.locals.fields[field]
+	for _, v := range values {
+		if lit, ok := ast.Unparen(v).(*ast.FuncLit); ok {
+			n.refs = append(n.refs, p.literal(lit))
+		} else if fn := p.namedFunc(v); fn != nil {
+			p.refer(n, id, fn)
+		} else if !p.TypesInfo.Types[v].IsNil() {
+			n.report("unseen", id, "the function in the field "+field.Name())
+		}
+	}
+	if len(values) == 0 {
+		n.report("unseen", id, "the function in the field "+field.Name()+", which this package never sets")
+	}
+}
+
+// isCalled reports whether a field's name is the function of a call.
+func (p *program) isCalled(id *ast.Ident) bool {
+	sel, ok := p.parents[id].(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	call, ok := p.parents[sel].(*ast.CallExpr)
+	return ok && call.Fun == ast.Expr(sel)
+}
+
+// localFuncs has the function literals assigned to variables, and all values assigned to fields.
+type localFuncs struct {
+	vars   map[*types.Var]*ast.FuncLit
+	fields map[*types.Var][]ast.Expr
+}
+
+func (p *program) findLocalFuncs() {
+	p.locals = localFuncs{map[*types.Var]*ast.FuncLit{}, map[*types.Var][]ast.Expr{}}
+	for _, f := range p.files {
+		for n := range ast.Preorder(f) {
+			switch n := n.(type) {
+			case *ast.AssignStmt:
+				for i := range n.Lhs {
+					if len(n.Lhs) == len(n.Rhs) {
+						p.setFunc(n.Lhs[i], n.Rhs[i])
+					}
+				}
+			case *ast.CompositeLit:
+				p.setFields(n)
+			}
+		}
+	}
+}
+
+// setFunc notes the assignment of a function to a variable or a field.
+func (p *program) setFunc(left, right ast.Expr) {
+	switch left := ast.Unparen(left).(type) {
+	case *ast.Ident:
+		v := p.variable(left)
+		if lit, ok := ast.Unparen(right).(*ast.FuncLit); ok && v != nil {
+			p.locals.vars[v] = lit
+		}
+	case *ast.SelectorExpr:
+		if v, ok := p.TypesInfo.Uses[left.Sel].(*types.Var); ok && v.IsField() {
+			p.locals.fields[v.Origin()] = append(p.locals.fields[v.Origin()], right)
+		}
+	}
+}
+
+func (p *program) setFields(lit *ast.CompositeLit) {
+	s, ok := deref(p.typeOf(lit)).Underlying().(*types.Struct)
+	if !ok {
+		return
+	}
+	for i, e := range lit.Elts {
+		var v *types.Var
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			v, e = p.variable(kv.Key), kv.Value
+		} else if i < s.NumFields() {
+			v = s.Field(i)
+		}
+		if v != nil {
+			p.locals.fields[v.Origin()] = append(p.locals.fields[v.Origin()], e)
+		}
+	}
+}
+
+// isLocalLiteral reports whether a call is of a function literal, or of a variable of the node that has one.
+func (p *program) isLocalLiteral(n *node, call *ast.CallExpr) bool {
+	if _, ok := ast.Unparen(call.Fun).(*ast.FuncLit); ok {
+		return true
+	}
+	v := p.variable(call.Fun)
+	return p.locals.vars[v] != nil && n.declares(v)
+}
+
+// isPureFunc reports whether a function of another package is known to change nothing.
+func (p *program) isPureFunc(fn *types.Func) bool {
+	if isMethodOfInterface(fn) || fn.Pkg() == nil {
+		return false
+	}
+	if fn.Pkg() == p.Pkg {
+		n := p.objects[fn]
+		return n != nil && !n.any
+	}
+	if isStandard(fn.Pkg().Path()) {
+		if fn.Pkg().Path() == "regexp" || qualified(fn) == "strings.Replacer.Replace" {
+			return true
+		}
+		return !byPointer(fn) && (slices.Contains(pureStandard, fn.Pkg().Path()) || pureNames[qualified(fn)])
+	}
+	return !p.ImportObjectFact(fn, &writer{})
+}
+
+// isPureCall reports whether a call changes nothing.
+func (p *program) isPureCall(call *ast.CallExpr) bool {
+	if p.isConversion(call) {
+		return true
+	}
+	switch p.builtin(call) {
+	case "len", "cap", "min", "max", "make", "new", "complex", "real", "imag":
+		return true
+	case "":
+		fn := p.namedFunc(call.Fun)
+		return fn != nil && p.isPureFunc(fn)
+	}
+	return false
+}
+
+// effectsOf returns the named places that a call changes.
+func (p *program) effectsOf(call *ast.CallExpr) effects {
+	fn := p.namedFunc(call.Fun)
+	if fn != nil && fn.Pkg() == p.Pkg && !isMethodOfInterface(fn) {
+		if n := p.objects[fn]; n != nil {
+			seen := effects{writes: map[place]bool{}, outer: map[place]bool{}}
+			merge(seen.writes, n.writes) // without what is local there
+			merge(seen.outer, n.outer)
+			return seen
+		}
+	}
+	n := &node{effects: effects{writes: map[place]bool{}, outer: map[place]bool{}}}
+	switch {
+	case p.isConversion(call) || p.builtin(call) != "":
+	case fn == nil:
+		p.literalEffects(n, call)
+	case !p.isPureFunc(fn):
+		p.argumentsWritten(n, call)
+	}
+	return n.effects
+}
+
+// literalEffects adds what a call of a function literal, or of a variable with one, changes.
+func (p *program) literalEffects(n *node, call *ast.CallExpr) {
+	lit, _ := ast.Unparen(call.Fun).(*ast.FuncLit)
+	if v := p.variable(call.Fun); v != nil {
+		lit = p.locals.vars[v]
+	}
+	if lit == nil {
+		return
+	}
+	inner := &node{bodies: []ast.Node{lit}}
+	p.findEffects(inner)
+	for _, c := range inner.callees {
+		merge(inner.writes, c.writes)
+		merge(inner.outer, c.outer)
+	}
+	inside := func(w place, _ bool) bool { return inner.declares(w.v) }
+	maps.DeleteFunc(inner.writes, inside)
+	maps.DeleteFunc(inner.outer, inside)
+	maps.Copy(n.writes, inner.writes)
+	maps.Copy(n.outer, inner.outer)
+}
+
+// refer notes that a node refers to a function, variable or constant.
+func (p *program) refer(n *node, id *ast.Ident, o types.Object) {
+	switch {
+	case o.Pkg() == p.Pkg:
+		if to := p.objects[o]; to != nil {
+			n.refs = append(n.refs, to)
+		}
+	case isStandard(o.Pkg().Path()):
+		p.standard(n, id, o)
+	default:
+		for _, c := range p.imported(o) {
+			what := o.Pkg().Name() + "." + o.Name() + " leads to " + c.Origin
+			n.issues = append(n.issues, issue{rule: c.Rule, pos: id.Pos(), end: id.End(), what: what, origin: c.Origin})
+		}
+	}
+}
+
+// placeOf returns the variable or field that an expression changes.
+func (p *program) placeOf(e ast.Expr) *types.Var {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		v, _ := p.TypesInfo.ObjectOf(e).(*types.Var)
+		return v
+	case *ast.SelectorExpr:
+		v, _ := p.TypesInfo.Uses[e.Sel].(*types.Var)
+		return v
+	case *ast.IndexExpr:
+		return p.placeOf(e.X)
+	case *ast.SliceExpr:
+		return p.placeOf(e.X)
+	case *ast.StarExpr:
+		return p.placeOf(e.X)
+	}
+	return nil
 }

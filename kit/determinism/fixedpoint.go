@@ -5,7 +5,6 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
-	"math/bits"
 
 	"golang.org/x/tools/go/analysis"
 )
@@ -171,24 +170,6 @@ func (p *program) scaleOfOperation(e *ast.BinaryExpr, full int) int {
 	return max(a, b)
 }
 
-func (p *program) shiftOf(e ast.Expr) int {
-	if v := p.constant(e); v != nil {
-		if n, ok := constant.Int64Val(constant.ToInt(v)); ok && n >= 0 && n < 64 {
-			return int(n)
-		}
-	}
-	return 0
-}
-
-// powerOfTwo returns k for 2^k, or -1.
-func powerOfTwo(v constant.Value) int {
-	n, ok := constant.Uint64Val(constant.ToInt(v))
-	if !ok || n == 0 || n&(n-1) != 0 {
-		return -1
-	}
-	return bits.TrailingZeros64(n)
-}
-
 // mentionsFixed reports whether an expression contains a fixed-point number.
 func (p *program) mentionsFixed(e ast.Expr) bool {
 	return contains(e, func(n ast.Node) bool {
@@ -220,4 +201,52 @@ func (p *program) methodFix(at ast.Node, method string, x, y ast.Expr, t types.T
 		Message:   "call " + method,
 		TextEdits: []analysis.TextEdit{{Pos: at.Pos(), End: at.End(), NewText: []byte(text)}},
 	}}
+}
+
+// scaleOfVar returns the scale of a variable: the greatest of its values, less the bits that operations remove.
+func (p *program) scaleOfVar(v *types.Var, full int) int {
+	list, ok := p.values()[v]
+	if !ok || p.scaling[v] {
+		return full
+	}
+	p.scaling[v] = true
+	defer delete(p.scaling, v)
+	scale, known, shrinks := 0, false, 0
+	for _, one := range list {
+		switch {
+		case one.shrinks > 0:
+			shrinks = max(shrinks, one.shrinks)
+		case one.expr == nil:
+			return full
+		case !p.isZero(one.expr):
+			scale, known = max(scale, p.scale(one.expr, full)), true
+		}
+	}
+	if !known {
+		scale = full
+	}
+	return max(scale-shrinks, 0)
+}
+
+// scaleOfField returns the scale of a field of a local variable that is set to a literal: the least of its values.
+func (p *program) scaleOfField(e *ast.SelectorExpr, full int) int {
+	v := p.variable(e.X)
+	if v == nil || p.scaling[v] {
+		return full
+	}
+	p.scaling[v] = true
+	defer delete(p.scaling, v)
+	scale := full
+	for _, one := range p.values()[v] {
+		lit, ok := one.expr.(*ast.CompositeLit)
+		if !ok {
+			continue
+		}
+		for _, elt := range lit.Elts {
+			if kv, ok := elt.(*ast.KeyValueExpr); ok && !p.isZero(kv.Value) && types.ExprString(kv.Key) == e.Sel.Name {
+				scale = min(scale, p.scale(kv.Value, full))
+			}
+		}
+	}
+	return scale
 }

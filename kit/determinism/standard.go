@@ -2,6 +2,8 @@ package determinism
 
 import (
 	"go/ast"
+	"go/constant"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -118,4 +120,370 @@ func standardRule(path, name string, o types.Object) string {
 		return "runtime"
 	}
 	return "outside"
+}
+
+// localTimes are the functions whose results are in the time zone of the machine. That of Parse is, if the text has a zone.
+var localTimes = strings.Fields("time.Unix time.UnixMilli time.UnixMicro time.Parse")
+
+// zoneless are the methods of a time whose results do not depend on its zone, and shifting those whose results have the same zone.
+var (
+	zoneless = strings.Fields("UTC In Unix UnixMilli UnixMicro UnixNano Before After Equal Compare Sub IsZero")
+	shifting = strings.Fields("Add Truncate Round")
+)
+
+// localTime examines the use of a function whose result is in the time zone of the machine.
+func (p *program) localTime(n *node, id *ast.Ident, name string) {
+	call := p.callOf(id)
+	if call != nil && name == "time.Parse" {
+		v := p.constant(call.Args[0])
+		if v == nil || v.Kind() != constant.String {
+			return
+		}
+		switch layout := constant.StringVal(v); {
+		case strings.Contains(layout, "MST"):
+			n.report("outside", id, name+" of a zone's name asks the zone of the machine")
+			return
+		case !strings.Contains(layout, "07"):
+			return // in UTC
+		}
+	}
+	if call == nil || !p.isZoneless(call, nil) {
+		n.report("outside", id, name+" gives a time in the zone of the machine")
+	}
+}
+
+// isZoneless reports whether a time is only used in ways that do not depend on its zone: at once, or by a local variable.
+func (p *program) isZoneless(e ast.Expr, seen []*types.Var) bool {
+	switch up := p.parents[e].(type) {
+	case *ast.ParenExpr:
+		return p.isZoneless(up, seen)
+	case *ast.SelectorExpr:
+		call, ok := p.parents[up].(*ast.CallExpr)
+		if !ok || call.Fun != up {
+			return false
+		}
+		return slices.Contains(zoneless, up.Sel.Name) || slices.Contains(shifting, up.Sel.Name) && p.isZoneless(call, seen)
+	case *ast.CallExpr: // an argument of Before, Sub or such
+		fn := p.namedFunc(up.Fun)
+		return fn != nil && strings.HasPrefix(qualified(fn), "time.Time.") && slices.Contains(zoneless, fn.Name())
+	case *ast.AssignStmt:
+		for i, left := range up.Lhs {
+			if left == e || len(up.Rhs) == len(up.Lhs) && up.Rhs[i] == e || len(up.Rhs) < len(up.Lhs) && i == 0 {
+				return left == e || p.isZonelessVar(left, seen)
+			}
+		}
+	case *ast.ValueSpec:
+		for i, name := range up.Names {
+			if len(up.Values) < len(up.Names) || up.Values[i] == e {
+				return p.isZonelessVar(name, seen)
+			}
+		}
+	}
+	return false
+}
+
+// isZonelessVar is isZoneless for all uses of a local variable.
+func (p *program) isZonelessVar(name ast.Expr, seen []*types.Var) bool {
+	v := p.variable(name)
+	if isBlank(name) || slices.Contains(seen, v) {
+		return true
+	}
+	if v == nil || !isLocalVar(v) {
+		return false
+	}
+	for id, o := range p.TypesInfo.Uses {
+		if o == types.Object(v) && !p.isZoneless(id, append(seen, v)) {
+			return false
+		}
+	}
+	return true
+}
+
+// printedTime finds a printed time whose zone may be that of the machine.
+func (p *program) printedTime(n *node, name string, arg ast.Expr) {
+	if hasTime(p.typeOf(arg), 0) && !p.isUTC(arg, nil) {
+		n.report("outside", arg, "fmt."+name+" prints the time zone of "+types.ExprString(arg))
+	}
+}
+
+// hasTime reports whether a value of a type has a time that fmt prints.
+func hasTime(t types.Type, depth int) bool {
+	if depth > 4 {
+		return false
+	}
+	if n, ok := types.Unalias(t).(*types.Named); ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "time" && n.Obj().Name() == "Time" {
+		return true
+	}
+	if hasText(t) {
+		return false
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Pointer:
+		return depth == 0 && hasTime(u.Elem(), depth+1)
+	case *types.Array:
+		return hasTime(u.Elem(), depth+1)
+	case *types.Slice:
+		return hasTime(u.Elem(), depth+1)
+	case *types.Map:
+		return hasTime(u.Elem(), depth+1)
+	case *types.Struct:
+		for f := range u.Fields() {
+			if hasTime(f.Type(), depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isUTC reports whether a time is in a zone that the code names. time.Local has a rule of its own.
+func (p *program) isUTC(e ast.Expr, seen []*types.Var) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.CallExpr:
+		fn := p.namedFunc(e.Fun)
+		if fn == nil || fn.Pkg() == nil {
+			return false
+		}
+		switch qualified(fn) {
+		case "time.Time.UTC", "time.Time.In", "time.Date":
+			return true
+		case "time.Time.Add", "time.Time.AddDate", "time.Time.Truncate", "time.Time.Round":
+			s, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr)
+			return ok && p.isUTC(s.X, seen)
+		}
+	case *ast.Ident:
+		v := p.variable(e)
+		if slices.Contains(seen, v) {
+			return true
+		}
+		list := p.values()[v]
+		return len(list) > 0 && !slices.ContainsFunc(list, func(one value) bool { return one.expr == nil || !p.isUTC(one.expr, append(seen, v)) })
+	}
+	return false
+}
+
+// printers has the functions of fmt, and the index of their first printed argument. For names that end in "f", the
+// format precedes it.
+var printers = map[string]int{
+	"Sprint": 0, "Sprintln": 0, "Sprintf": 1, "Errorf": 1, "Append": 1, "Appendln": 1, "Appendf": 2,
+	"Fprint": 1, "Fprintln": 1, "Fprintf": 2, "Print": 0, "Println": 0, "Printf": 1,
+}
+
+// printed finds printed addresses.
+func (p *program) printed(n *node, call *ast.CallExpr) {
+	name := p.standardFunc(call, "fmt")
+	first, ok := printers[name]
+	if !ok {
+		p.printedBy(n, call)
+	}
+	if !ok || len(call.Args) < first {
+		return
+	}
+	verbs := ""
+	if strings.HasSuffix(name, "f") {
+		verbs = p.verbs(call.Args[first-1])
+		if strings.Contains(verbs, "p") {
+			n.report("pointer", call, "%p prints an address")
+			return
+		}
+	}
+	if call.Ellipsis != token.NoPos {
+		return
+	}
+	for i, arg := range call.Args[first:] {
+		if i < len(verbs) && verbs[i] == 'T' {
+			continue
+		}
+		if printsAddress(p.typeOf(arg), 0) {
+			n.report("pointer", arg, "fmt."+name+" prints the address in "+types.ExprString(arg))
+		}
+		p.printedTime(n, name, arg)
+	}
+}
+
+// printedBy finds addresses in calls of any other function with a format before a variadic list of values.
+func (p *program) printedBy(n *node, call *ast.CallExpr) {
+	s, ok := p.typeOf(call.Fun).(*types.Signature)
+	if !ok || !s.Variadic() || s.Params().Len() < 2 || len(call.Args) < s.Params().Len() {
+		return
+	}
+	last := s.Params().Len() - 1
+	list, ok := s.Params().At(last).Type().(*types.Slice)
+	if ok && types.IsInterface(list.Elem()) && strings.Contains(p.verbs(call.Args[last-1]), "p") {
+		n.report("pointer", call, "%p prints an address")
+	}
+}
+
+func (p *program) verbs(format ast.Expr) string {
+	v := p.constant(format)
+	if v == nil || v.Kind() != constant.String {
+		return ""
+	}
+	return verbsOf(constant.StringVal(v))
+}
+
+// verbsOf returns the verbs of a format, one for each argument.
+func verbsOf(format string) string {
+	var verbs strings.Builder
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' {
+			continue
+		}
+		for i++; i < len(format) && strings.IndexByte("+-# 0123456789.[]*", format[i]) >= 0; i++ {
+			if format[i] == '*' {
+				verbs.WriteByte('*')
+			}
+		}
+		if i < len(format) && format[i] != '%' {
+			verbs.WriteByte(format[i])
+		}
+	}
+	return verbs.String()
+}
+
+// printsAddress reports whether fmt prints an address in a value of a type. fmt follows only the outermost pointer to a
+// struct, a list or a map.
+func printsAddress(t types.Type, depth int) bool {
+	if depth > 4 || hasText(t) {
+		return false
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Pointer:
+		switch u.Elem().Underlying().(type) {
+		case *types.Struct, *types.Array, *types.Slice, *types.Map:
+			return depth > 0 || printsAddress(u.Elem(), depth+1)
+		}
+		return true
+	case *types.Chan, *types.Signature:
+		return true
+	case *types.Basic:
+		return u.Kind() == types.UnsafePointer
+	case *types.Array:
+		return printsAddress(u.Elem(), depth+1)
+	case *types.Slice:
+		return printsAddress(u.Elem(), depth+1)
+	case *types.Map:
+		return printsAddress(u.Key(), depth+1) || printsAddress(u.Elem(), depth+1)
+	case *types.Struct:
+		for f := range u.Fields() {
+			if printsAddress(f.Type(), depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hasText reports whether a type prints itself.
+func hasText(t types.Type) bool {
+	for _, name := range []string{"String", "Error", "Format", "GoString"} {
+		if o, _, _ := types.LookupFieldOrMethod(t, false, nil, name); o != nil {
+			if _, ok := o.(*types.Func); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// binary examines an operation on addresses or fixed-point numbers.
+func (p *program) binary(n *node, e *ast.BinaryExpr) {
+	switch e.Op {
+	case token.LSS, token.GTR, token.LEQ, token.GEQ:
+		if b, ok := p.typeOf(e.X).Underlying().(*types.Basic); ok && b.Kind() == types.Uintptr && isPlain(e.X) && isPlain(e.Y) && p.constant(e.Y) == nil {
+			n.report("pointer", e, types.ExprString(e)+" compares addresses")
+		}
+	}
+	p.fixedOperation(n, e, e.Op, e.X, e.Y)
+}
+
+// assign examines "x *= y" of fixed-point numbers.
+func (p *program) assign(n *node, s *ast.AssignStmt) {
+	ops := map[token.Token]token.Token{
+		token.MUL_ASSIGN: token.MUL, token.QUO_ASSIGN: token.QUO, token.REM_ASSIGN: token.REM,
+		token.ADD_ASSIGN: token.ADD, token.SUB_ASSIGN: token.SUB,
+	}
+	if op, ok := ops[s.Tok]; ok {
+		p.fixedOperation(n, s, op, s.Lhs[0], s.Rhs[0])
+	}
+}
+
+// complement finds a constant such as ^uint(0), whose value depends on the size of a word. A mask of other bits does not.
+func (p *program) complement(n *node, e *ast.UnaryExpr) {
+	b, ok := p.typeOf(e).Underlying().(*types.Basic)
+	if !ok || e.Op != token.XOR || p.constant(e) == nil || b.Kind() != types.Uint && b.Kind() != types.Uintptr {
+		return
+	}
+	var at ast.Node = e
+	for {
+		paren, ok := p.parents[at].(*ast.ParenExpr)
+		if !ok {
+			break
+		}
+		at = paren
+	}
+	switch up := p.parents[at].(type) {
+	case *ast.BinaryExpr:
+		if up.Op == token.AND {
+			return
+		}
+	case *ast.AssignStmt:
+		if up.Tok == token.AND_ASSIGN {
+			return
+		}
+	}
+	n.report("runtime", e, types.ExprString(e)+" depends on the size of a word")
+}
+
+// capacity finds a question for the room of a list, which the runtime decides, unless the answer only decides what is allocated.
+func (p *program) capacity(n *node, call *ast.CallExpr) {
+	if isCore[*types.Slice](p.typeOf(call.Args[0])) && !p.allocates(call) {
+		n.report("memory", call, types.ExprString(call)+" depends on how the runtime lets lists grow")
+	}
+}
+
+// allocates reports whether an expression only decides how much a list has room for.
+func (p *program) allocates(e ast.Expr) bool {
+	for at := ast.Node(e); ; {
+		up := p.parents[at]
+		switch up := up.(type) {
+		case *ast.CallExpr:
+			if p.isAllocation(up) && !within(e, up.Fun) {
+				return up.Args[len(up.Args)-1] == at
+			}
+		case *ast.SliceExpr:
+			return up.Max == at
+		case *ast.IfStmt:
+			return up.Cond == at && up.Else == nil && len(up.Body.List) == 1 && p.onlyAllocates(up.Body.List[0])
+		case ast.Expr:
+		default:
+			return false
+		}
+		at = up
+	}
+}
+
+// onlyAllocates reports whether a statement only gives room to a list.
+func (p *program) onlyAllocates(s ast.Stmt) bool {
+	var list []ast.Expr
+	switch s := s.(type) {
+	case *ast.AssignStmt:
+		list = s.Rhs
+	case *ast.ReturnStmt:
+		list = s.Results
+	}
+	return len(list) > 0 && !slices.ContainsFunc(list, func(e ast.Expr) bool {
+		call, ok := ast.Unparen(e).(*ast.CallExpr)
+		return !ok || !p.isAllocation(call) && (p.builtin(call) != "append" || !p.isCallOfMake(call.Args[0]))
+	})
+}
+
+// isAllocation reports whether a call gives room to a list by its last argument, a number.
+func (p *program) isAllocation(call *ast.CallExpr) bool {
+	return p.builtin(call) == "make" || p.standardFunc(call, "slices") == "Grow"
+}
+
+func (p *program) isCallOfMake(e ast.Expr) bool {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	return ok && p.builtin(call) == "make"
 }

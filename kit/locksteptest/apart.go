@@ -1,13 +1,18 @@
 package locksteptest
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"hash/fnv"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -31,7 +36,6 @@ type sent struct {
 	Under, Text      string // Text is that of Err
 }
 
-// checkOutside does the job of a process that [runOutside] has started.
 func checkOutside(g *lockstep.Game, o Options) *outsideResult {
 	o.Skip = allBut(outsidePhase)
 	o, err := o.measured(g, longest, nil)
@@ -57,7 +61,6 @@ func checkOutside(g *lockstep.Game, o Options) *outsideResult {
 	return r
 }
 
-// sums returns sums of all states.
 func (m *match) sums() (list []uint64) {
 	for _, s := range m.states {
 		h := fnv.New64a()
@@ -139,7 +142,6 @@ func (m *match) runOutside(t testing.TB, check program.CheckJob) (done bool, why
 
 const outsideTime = time.Minute // more than any match of a test takes
 
-// startOutside runs the test in another process.
 func startOutside(t testing.TB, check program.CheckJob) (*outsideResult, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -166,4 +168,224 @@ func startOutside(t testing.TB, check program.CheckJob) (*outsideResult, error) 
 		return nil, fmt.Errorf("another process of the test: %w: %s", err, shown(string(out)))
 	}
 	return r, nil
+}
+
+// fuzzing reports whether this process is a worker of a fuzzer.
+func fuzzing() bool {
+	f := flag.Lookup("test.fuzzworker")
+	return f != nil && f.Value.String() == "true"
+}
+
+// checkTraced is Check in a program with probes. It does the job, if that is the check that has failed, and skips the rest of the
+// test.
+func checkTraced(t testing.TB, j *program.CheckJob, g *lockstep.Game, o Options) {
+	t.Helper()
+	o.Seed = j.Seed // a test may take another one each time
+	if j.Options != "" && checkName(g, o) != j.Options {
+		return
+	}
+	var result any
+	if j.Phase == outsidePhase && j.Tick == 0 {
+		result = checkOutside(g, o)
+	} else {
+		result = traceCheck(j, g, o)
+	}
+	if err := program.WriteJSON(filepath.Join(j.Folder, program.ResultFile), result); err != nil {
+		t.Fatal(err)
+	}
+	t.SkipNow()
+}
+
+const traceTries = 4 // of a match that fails in another way each time
+
+// traceCheck plays the match until it fails, with a recording of the tick at which it did so before.
+func traceCheck(j *program.CheckJob, g *lockstep.Game, o Options) *program.Result {
+	want := *j
+	var last *match
+	for range traceTries {
+		o.Skip = allBut(want.Phase)
+		var m *match
+		o, err := o.measured(g, longest, nil)
+		if err == nil {
+			m, err = newMatch(g, o)
+		}
+		if err == nil {
+			m.alone = true
+			m.tracer = &tracer{job: want, history: program.History{}}
+			err = m.compute()
+		}
+		if m != nil && m.tracer.differ() {
+			return m.tracer.result(g, m.header, want)
+		}
+		if f, ok := err.(*Failure); ok && f.Tick > 0 && m != nil {
+			if f.Phase == want.Phase && uint32(f.From) == want.From && uint32(f.Tick) == want.Tick {
+				if r := m.tracer; f.Phase == PanicPhase && r.have[0] && r.runs[0].Panic != "" {
+					r.runs[1] = r.runs[0] // nothing was computed again
+					return r.result(m.game, m.header, want)
+				}
+				return &program.Result{Error: "the difference does not arise in Step"}
+			}
+			last, want.Phase, want.From, want.Tick = m, f.Phase, uint32(f.From), uint32(f.Tick)
+		}
+	}
+	if last != nil {
+		if r := last.traceAgain(want); r != nil {
+			return r
+		}
+	}
+	return &program.Result{Error: "the match does not fail again"}
+}
+
+const traceRuns = 64 // of a tick whose result is random
+
+// traceAgain computes one tick again and again until it has two results, or returns nil.
+func (m *match) traceAgain(want program.CheckJob) *program.Result {
+	t := lockstep.Tick(want.Tick)
+	if int(t) > len(m.frames) || int(t) > len(m.states) {
+		return nil
+	}
+	r := &tracer{job: want}
+	r.job.Phase = ""
+	for n := range traceRuns {
+		sim, err := m.game.AwaitState(m.header)
+		if err != nil || sim.Restore(t-1, m.states[t-1]) != nil {
+			return nil
+		}
+		r.index = min(n, 1)
+		if r.open, err = program.Record(want.Folder, r.index, sim, nil); err != nil {
+			return nil
+		}
+		r.end(sim.Step(&m.frames[t-1]))
+		if r.differ() {
+			return r.result(m.game, m.header, want)
+		}
+	}
+	return nil
+}
+
+// The time that looking for the line of a failure may take.
+const (
+	minLineTime = 10 * time.Second // less is not worth to begin
+	stopTime    = 5 * time.Second  // before the deadline of the test; and for the program to stop
+)
+
+// engineModule is the module whose program looks for lines.
+const engineModule = "github.com/seed-49bee653/samestep"
+
+// packageDir is the folder of the package under test: the go command runs a test there.
+var packageDir, _ = os.Getwd()
+
+// line returns the line of code behind a failure, or why it is not known, as lines of text. j says which test fails in this way.
+func (f *Failure) line(t testing.TB, j program.TestJob) string {
+	text, err := f.lookForLine(t, j)
+	if err != nil {
+		return fmt.Sprintf("line       not %s\n", oneLine(err.Error()))
+	}
+	return text
+}
+
+var (
+	errNoStep = errors.New("looked for: the difference does not arise in Step")
+	errNoTime = errors.New("looked for: the test has no time left")
+)
+
+// lookForLine returns the line of code behind a failure, or nothing if nobody wants it.
+func (f *Failure) lookForLine(t testing.TB, j program.TestJob) (string, error) {
+	switch {
+	case testing.Short() || program.LineTime() == 0:
+		return "", nil
+	case !f.inStep():
+		return "", errNoStep
+	}
+	until := time.Now().Add(program.LineTime())
+	if d, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
+		if end, ok := d.Deadline(); ok && end.Add(-2*stopTime).Before(until) {
+			until = end.Add(-2 * stopTime)
+		}
+	}
+	if time.Until(until) < minLineTime {
+		return "", errNoTime
+	}
+	text, err := f.findLine(j, until)
+	if err != nil {
+		return "", fmt.Errorf("known: %w", err)
+	}
+	return text, nil
+}
+
+// inStep reports whether the failure is one of a step, and not of what came before it.
+func (f *Failure) inStep() bool {
+	switch f.Phase {
+	case "new", "play", "validate", "configuration", "fields", "round trip":
+		return false
+	}
+	if f.Err != nil {
+		p := (*lockstep.PanicError)(nil)
+		return errors.As(f.Err, &p) && p.Where == "Step"
+	}
+	return f.Tick > f.From
+}
+
+// findLine lets the go command run the program that looks for the line: what reads and builds sources is no part of this one.
+func (f *Failure) findLine(job program.TestJob, until time.Time) (string, error) {
+	folder, err := os.MkdirTemp("", "samestep-check-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(folder)
+	job.Dir, job.Tags, job.Until = packageDir, buildTags(), until.Unix()
+	job.Env = map[string]string{"GOWORK": os.Getenv("GOWORK"), "GOFLAGS": os.Getenv("GOFLAGS")}
+	job.Check.Seed, job.Check.Phase, job.Check.From, job.Check.Tick = f.Options.Seed, f.Phase, uint32(f.From), uint32(f.Tick)
+	path := filepath.Join(folder, "job.json")
+	if err := program.WriteJSON(path, &job); err != nil {
+		return "", err
+	}
+	ctx, stop := context.WithDeadline(context.Background(), until.Add(stopTime))
+	defer stop()
+	out, err := goCommand(ctx, packageDir, os.Environ(), "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", engineModule)
+	if err != nil {
+		return "", err
+	}
+	engine := strings.TrimSpace(out)
+	if engine == "" {
+		return "", fmt.Errorf("the module cache does not have module %s", engineModule)
+	}
+	env := append(os.Environ(), "GOFLAGS=", "GOWORK=") // those of the game are not for the engine
+	return goCommand(ctx, engine, env, "run", "-mod=readonly", "./desync/line/checkline", path)
+}
+
+// testPattern returns the regular expressions that only one test has.
+func testPattern(name string) string {
+	parts := strings.Split(name, "/")
+	for i := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(parts[i]) + "$"
+	}
+	return strings.Join(parts, "/")
+}
+
+// goCommand runs the go command, and returns what it prints.
+func goCommand(ctx context.Context, dir string, env []string, args ...string) (string, error) {
+	var out, bad bytes.Buffer
+	c := exec.CommandContext(ctx, "go", args...)
+	c.Dir, c.Env, c.Stdout, c.Stderr, c.WaitDelay = dir, env, &out, &bad, time.Second
+	err := c.Run()
+	if text := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(bad.String()), "exit status 1")); err != nil && text != "" {
+		err = errors.New(text)
+	}
+	if ctx.Err() != nil {
+		err = errors.New("the time was over")
+	}
+	return out.String(), err
+}
+
+// buildTags returns the tags that this program was built with.
+func buildTags() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "-tags" {
+				return s.Value
+			}
+		}
+	}
+	return ""
 }

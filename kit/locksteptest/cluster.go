@@ -171,7 +171,6 @@ func keepArtifact(t testing.TB, s *simulate.Subject, out *simulate.Outcome) (nam
 	return name, errors.Join(a.Write(f), f.Close())
 }
 
-// playArtifact plays the match of an artifact.
 func playArtifact(t testing.TB, s *simulate.Subject, name string) error {
 	t.Helper()
 	f, err := os.Open(name)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -255,7 +256,6 @@ func (m *match) arrival(c *choices, orders []order) []int {
 	return arrival
 }
 
-// keep saves a frame and the state after it.
 func (m *match) keep(f *lockstep.Frame, s *lockstep.Simulation) {
 	commands := slices.Clone(f.Commands)
 	for i := range commands {
@@ -320,7 +320,289 @@ func (m *match) compareConfig(s *lockstep.Simulation) error {
 	return m.fail("configuration", 0, s.Tick(), err)
 }
 
-// fail returns err as a Failure.
 func (m *match) fail(phase string, from, t lockstep.Tick, err error) error {
 	return &Failure{Phase: phase, From: from, Tick: t, Err: err, Options: m.options, game: m.game, played: m.played}
+}
+
+// An author produces the players' commands: those of Options.Orders, or else those of Options.Play and random ones.
+type author struct {
+	m         *match
+	random    *generator
+	roster    *roster
+	payloads  *record.Payloads
+	sequences []lockstep.Sequence // by player
+	written   []Order             // orders of Options.Orders that are left
+	list      []order             // orders of the current tick
+}
+
+func (m *match) newAuthor(c *choices) (*author, error) {
+	gen, err := newGenerator(c, m.header.Commands, m.options.Weights)
+	if err != nil {
+		return nil, err
+	}
+	last := m.options.Ticks
+	if late := slices.IndexFunc(m.options.Orders, func(o Order) bool { return o.Tick > last }); late >= 0 {
+		return nil, m.fail("play", 0, last, fmt.Errorf("an order for tick %d, want one of the %d ticks of the match", m.options.Orders[late].Tick, last))
+	}
+	return &author{
+		m: m, random: gen, roster: newRoster(&m.options), payloads: m.game.NewPayloads(), written: m.options.Orders,
+		sequences: make([]lockstep.Sequence, m.options.Players),
+	}, nil
+}
+
+// orders returns the commands for tick t, given the state s before it. They are valid until the next call.
+func (a *author) orders(t lockstep.Tick, s *lockstep.Simulation) ([]order, error) {
+	a.list = a.list[:0]
+	if a.m.options.Orders != nil {
+		err := a.read(t)
+		return a.list, err
+	}
+	if change := a.roster.next(); change != nil {
+		a.list = append(a.list, order{tick: t, player: lockstep.System, system: change})
+	}
+	for p := range lockstep.Player(a.m.options.Players) {
+		if a.m.options.Play != nil {
+			if err := a.play(t, p, s); err != nil {
+				return nil, err
+			}
+		}
+		for range maxRandom {
+			if a.random.total == 0 || a.random.below(16) >= a.m.options.Rate {
+				break
+			}
+			kind, payload := a.random.command()
+			a.add(t, p, kind, payload)
+			if a.random.below(2) == 0 {
+				break
+			}
+		}
+	}
+	return a.list, nil
+}
+
+func (a *author) add(t lockstep.Tick, p lockstep.Player, kind lockstep.Kind, payload []byte) {
+	a.sequences[p]++
+	a.list = append(a.list, order{tick: t, player: p, sequence: a.sequences[p], kind: kind, payload: payload})
+}
+
+// play calls Options.Play, which must only read.
+func (a *author) play(t lockstep.Tick, p lockstep.Player, s *lockstep.Simulation) error {
+	values := a.m.options.Play(p, s)
+	if len(values) > maxPlayed {
+		return a.m.fail("play", 0, t, fmt.Errorf("%d commands of player %d for one tick, want at most %d", len(values), p, maxPlayed))
+	}
+	for _, value := range values {
+		kind, payload, err := a.payloads.Encode(value)
+		if err != nil {
+			return a.m.fail("play", 0, t, err)
+		}
+		a.add(t, p, kind, bytes.Clone(payload))
+	}
+	return a.m.compare("play", 0, s, a.m.states[t-1])
+}
+
+// read takes the orders of Options.Orders for tick t.
+func (a *author) read(t lockstep.Tick) error {
+	for len(a.written) > 0 && a.written[0].Tick <= t {
+		o := &a.written[0]
+		a.written = a.written[1:]
+		if o.Player == lockstep.System && o.Tick == t {
+			a.list = append(a.list, order{tick: t, player: o.Player, system: o.Value})
+			continue
+		}
+		kind, payload, err := a.encode(o)
+		switch {
+		case err != nil:
+		case o.Tick < t:
+			err = fmt.Errorf("an order for tick %d, want orders from tick 1 on, by ascending tick", o.Tick)
+		case int(o.Player) >= len(a.sequences):
+			err = fmt.Errorf("an order of player %d of %d", o.Player, len(a.sequences))
+		case a.count(o.Player) >= maxPlayed+maxRandom:
+			err = fmt.Errorf("too many orders of player %d for tick %d, want at most %d", o.Player, t, maxPlayed+maxRandom)
+		}
+		if err != nil {
+			return a.m.fail("play", 0, t, err)
+		}
+		a.add(t, o.Player, kind, bytes.Clone(payload))
+	}
+	slices.SortStableFunc(a.list, func(a, b order) int { return cmp.Compare(b.player/lockstep.System, a.player/lockstep.System) }) // System first
+	return nil
+}
+
+// count returns how many of the current orders are of a player.
+func (a *author) count(p lockstep.Player) (n int) {
+	for i := range a.list {
+		if a.list[i].player == p {
+			n++
+		}
+	}
+	return n
+}
+
+func (a *author) encode(o *Order) (lockstep.Kind, []byte, error) {
+	if o.Kind == 0 {
+		return a.payloads.Encode(o.Value)
+	}
+	payload, err := a.payloads.EncodeAs(o.Kind, o.Value)
+	return o.Kind, payload, err
+}
+
+// A roster makes players leave and return, and the match pause and change its speed. It has its own random numbers, so
+// it does not change the players' commands.
+type roster struct {
+	rng    *rand.Rand
+	often  int // of 64 ticks
+	away   []change
+	paused bool
+	pauser lockstep.Player
+}
+
+// A change is the state of a player's connection.
+type change uint8
+
+const (
+	here change = iota
+	lost
+	left
+)
+
+func newRoster(o *Options) *roster {
+	return &roster{rng: rand.New(rand.NewPCG(o.Seed, 0x205732)), often: max(o.Changes, 0), away: make([]change, o.Players)}
+}
+
+// next returns the command of System before the next tick, or nil.
+func (r *roster) next() any {
+	if r.paused {
+		r.paused = false
+		return &lockstep.Resumed{Player: r.pauser}
+	}
+	if r.rng.IntN(64) >= r.often {
+		return nil
+	}
+	p := lockstep.Player(r.rng.IntN(len(r.away)))
+	switch r.away[p] {
+	case lost, left:
+		r.away[p] = here
+		return &lockstep.Joined{Player: p}
+	}
+	switch r.rng.IntN(5) {
+	case 0:
+		r.away[p] = left
+		return &lockstep.Left{Player: p}
+	case 1:
+		r.away[p] = lost
+		return &lockstep.Lost{Player: p}
+	case 2:
+		r.away[p] = lost
+		return &lockstep.TakenOver{Player: p}
+	case 3:
+		r.paused, r.pauser = true, p
+		return &lockstep.Paused{Player: p}
+	}
+	return &lockstep.SpeedSet{Percent: uint16(50 + 50*r.rng.IntN(4))}
+}
+
+var errSystem = errors.New("not a command of System that can be written down")
+
+func issue(c *coordinator.Coordinator, value any) (err error) {
+	switch v := value.(type) {
+	case *lockstep.Joined:
+		if c.Seated(v.Player) {
+			_, err = c.Return(v.Player)
+		} else {
+			_, err = c.Join(v.Player)
+		}
+	case *lockstep.Left:
+		_, err = c.Leave(v.Player)
+	case *lockstep.Lost:
+		_, err = c.Lose(v.Player)
+	case *lockstep.TakenOver:
+		_, err = c.TakeOver(v.Player)
+	case *lockstep.Paused:
+		_, err = c.Pause(v.Player)
+	case *lockstep.Resumed:
+		_, err = c.Resume(v.Player)
+	case *lockstep.SpeedSet:
+		_, err = c.SetSpeed(v.Percent)
+	default:
+		err = fmt.Errorf("%w: got %T, want Joined, Left, Lost, TakenOver, Paused, Resumed or SpeedSet", errSystem, value)
+	}
+	return err
+}
+
+// limits counts the accepted commands of the kinds that have a limit, in a simpler way than the coordinator does.
+type limits struct {
+	list []limit
+	used map[use][]lockstep.Tick // ticks of the accepted commands, ascending; only looked up
+}
+
+// A limit allows a player n commands of a kind in any window of per ticks.
+type limit struct {
+	kind lockstep.Kind
+	n    int
+	per  lockstep.Tick
+}
+
+type use struct {
+	player lockstep.Player
+	kind   lockstep.Kind
+}
+
+func newLimits(g *lockstep.Game, s lockstep.Settings) *limits {
+	l := &limits{used: map[use][]lockstep.Tick{}}
+	for _, c := range g.Commands() {
+		if of := g.CommandLimit(c.Kind); of.N > 0 {
+			l.list = append(l.list, limit{c.Kind, of.N, lockstep.Tick(max(1, s.TicksIn(int64(of.Per))))})
+		}
+	}
+	return l
+}
+
+func (l *limits) of(kind lockstep.Kind) *limit {
+	if i := slices.IndexFunc(l.list, func(of limit) bool { return of.kind == kind }); i >= 0 {
+		return &l.list[i]
+	}
+	return nil
+}
+
+// arrange changes an order of arrival so that the commands of one player and limited kind arrive in the order of their
+// sequences, as from a connection. Otherwise the order of arrival would decide which of them are within the limit.
+func (l *limits) arrange(arrival []int, orders []order) {
+	places := map[use][]int{} // in arrival; only looked up
+	for place, at := range arrival {
+		if o := &orders[at]; l.of(o.kind) != nil {
+			key := use{o.player, o.kind}
+			places[key] = append(places[key], place)
+		}
+	}
+	for at := range orders { // of ascending sequences
+		key := use{orders[at].player, orders[at].kind}
+		if left := places[key]; len(left) > 0 {
+			arrival[left[0]], places[key] = at, left[1:]
+		}
+	}
+}
+
+// check counts a command that was submitted, and returns an error if its receipt contradicts the limit of its kind. The
+// commands of a player and kind come in the order of their arrival.
+func (l *limits) check(o *order) error {
+	limit := l.of(o.kind)
+	r := &o.receipt
+	if limit == nil || r.Reason != lockstep.Accepted && r.Reason != lockstep.Refused && r.Reason != lockstep.TooOften {
+		return nil // the limit was not asked
+	}
+	at, key := o.tick-1+delayTicks, use{o.player, o.kind}
+	used := l.used[key]
+	var wait lockstep.Tick // until the window has room
+	if first := len(used) - limit.n; first >= 0 && used[first]+limit.per > at {
+		wait = used[first] + limit.per - at
+	}
+	if (wait > 0) != (r.Reason == lockstep.TooOften) || wait != r.Wait {
+		return fmt.Errorf("command %d of player %d, kind %d: got %v, want a wait of %d ticks: at most %d in %d ticks",
+			o.sequence, o.player, o.kind, *r, wait, limit.n, limit.per)
+	}
+	if r.Reason == lockstep.Accepted {
+		l.used[key] = append(used, r.Tick)
+	}
+	return nil
 }

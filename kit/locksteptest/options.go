@@ -2,8 +2,16 @@ package locksteptest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"go/token"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
 
+	"github.com/seed-49bee653/samestep/internal/testing/reach"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
@@ -89,7 +97,6 @@ const (
 	whole   = 20000 // ticks of a match of [Search] in full length, at most
 )
 
-// filled returns o with its defaults.
 func (o Options) filled() Options {
 	o.Players = cmp.Or(o.Players, 4)
 	o.Ticks = cmp.Or(o.Ticks, unknown)
@@ -143,4 +150,254 @@ func configLine(config any) string {
 		text = "(that of the test)" // it has no name there, or nobody would read it
 	}
 	return "Config: " + text + ", "
+}
+
+// PanicPhase is the phase of a failure that is no difference: the rules panic in the match that is played first.
+const PanicPhase = "panic"
+
+// Two phases of which failures say more.
+const (
+	coldTwinPhase = "cold twin"
+	outsidePhase  = "outside"
+)
+
+// A Failure tells where two computations of one match differ.
+type Failure struct {
+	Phase string        // as in the package comment
+	From  lockstep.Tick // tick of the saved state, in phases that have one
+	Tick  lockstep.Tick // the first tick at which they differ
+	Field string        // the first field that differs; empty if Err is set
+	Got   string        // its value in the phase
+	Want  string        // its value in the match that was played first
+	More  int           // number of other fields that differ
+	Stale string        // in the phase "cold twin": the derived field at tick From that decides, and its values
+	Under string        // in the phase "outside": what was another; without it, the match has the same result
+	Err   error         // any other error, such as a panic
+
+	Options Options // they play the same match again
+
+	game   *lockstep.Game
+	played []order // up to the failure
+}
+
+func (f *Failure) Error() string {
+	if f.Phase == PanicPhase {
+		return "locksteptest: the rules panic: " + f.Err.Error()
+	}
+	s := "locksteptest: " + f.Phase
+	if f.From > 0 {
+		s += fmt.Sprintf(" of tick %d", f.From)
+	}
+	s += fmt.Sprintf(": tick %d: ", f.Tick)
+	if f.Under != "" {
+		s += "with " + f.Under + ": "
+	}
+	switch {
+	case f.Phase == coldTwinPhase:
+		s += f.stale()
+	case f.Err != nil:
+		s += f.Err.Error()
+	default:
+		s += fmt.Sprintf("%s: got %s, want %s", f.Field, f.Got, f.Want)
+	}
+	if f.More > 0 {
+		s += fmt.Sprintf(" (and %d more fields)", f.More)
+	}
+	return s
+}
+
+// Unwrap returns f.Err.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// stale says what the failure of a cold twin means.
+func (f *Failure) stale() string {
+	s := "data outside of the state decides: a restored copy "
+	if f.Stale != "" {
+		s = "derived data is stale: a restored copy "
+	}
+	if f.Err != nil {
+		s += "fails: " + f.Err.Error()
+	} else {
+		s += fmt.Sprintf("computes %s: got %s, want %s", f.Field, f.Got, f.Want)
+	}
+	if f.Stale != "" {
+		s += fmt.Sprintf(", from the derived field %s", f.Stale)
+	}
+	return s
+}
+
+// section returns the name of the section of a field.
+func section(path string) string {
+	if end := strings.IndexAny(path, ".["); end >= 0 {
+		return path[:end]
+	}
+	return path
+}
+
+type (
+	// Reached says what some matches of one game did, so that a verdict on them says what it is worth.
+	Reached = reach.Reached
+
+	// Accepted is how many commands of a kind were accepted.
+	Accepted = reach.Accepted
+)
+
+// ErrThin reports a match that proves too little: more than 80 % of its commands were refused or changed nothing. The error
+// tells for each kind how many were refused and why, and the last tick with a command that changed something.
+//
+// Where bots play (Options.Play), refused commands do not count: bots carry the match, and random commands are added.
+//
+// A match that its rules end in its first fifth proves too little as well, and so does one of rules with views in which the phase
+// answers compared none to a command of some kind. Matches of Options.Orders and Options.Choices, and others with
+// less than 20 commands, are never thin.
+var ErrThin = errors.New("the match proves too little")
+
+// Check returns [ErrThin] if matches have reached less than the floor. They are those of a verdict together, or one alone. Of their
+// options it needs Play, Weights and AllowThin.
+func (f Floor) Check(r *Reached, o *Options, together bool) error {
+	all := f.of(together).misses(r, o)
+	if len(all) == 0 || o.AllowThin != "" {
+		return nil
+	}
+	cure := "let bots play (Play)"
+	if o.Play != nil {
+		cure = "let the bots do more (Play)"
+	}
+	return fmt.Errorf("locksteptest: %w: %s\n\treached: %s\n%s, let more players play, play longer (Ticks: %d) if the rules do not end the match before, ask for less (Floor), or say why that is enough (AllowThin)",
+		ErrThin, strings.Join(all, "; "), r, cure, 5*r.Longest)
+}
+
+// misses returns in words what is below the floor, or nothing.
+func (f Floor) misses(r *Reached, o *Options) (all []string) {
+	if int(r.Longest) < f.Ticks {
+		all = append(all, fmt.Sprintf("got a match of %d ticks, want %d", r.Longest, f.Ticks))
+	}
+	var none []string
+	asked := 0
+	for _, k := range r.Accepted {
+		if weight, ok := o.Weights[k.Kind]; ok && weight == 0 {
+			continue
+		}
+		if asked++; k.N == 0 {
+			none = append(none, k.Kind)
+		}
+	}
+	switch {
+	case f.Kinds >= 0 && r.Commands() == 0 && (asked > 0 || o.Play != nil && len(r.Accepted) > 0):
+		all = append(all, "no command was accepted")
+	case 100*(asked-len(none)) < f.Kinds*asked:
+		all = append(all, fmt.Sprintf("commands of %d of %s were accepted, want %d %%: not %s", asked-len(none), words.Count(asked, "kind"), f.Kinds, reach.Names(none)))
+	}
+	if changed := r.Fields - len(r.Still); 100*changed < f.Fields*r.Fields {
+		all = append(all, fmt.Sprintf("%d of %s of the state changed, want %d %%: not %s", changed, words.Count(r.Fields, "field"), f.Fields, reach.Names(r.Still)))
+	}
+	return all
+}
+
+// An order is a submitted command.
+type order struct {
+	tick     lockstep.Tick // the next tick to be sealed
+	player   lockstep.Player
+	sequence lockstep.Sequence
+	kind     lockstep.Kind
+	payload  []byte
+	receipt  lockstep.Receipt
+	system   any // the value of a command of System, which has no kind, payload and receipt
+}
+
+func (o *order) differs(got any) error {
+	return fmt.Errorf("command %d of player %d, kind %d: got %v, want %v", o.sequence, o.player, o.kind, got, o.receipt)
+}
+
+// literals writes plain data as Go expressions, and collects the imports that they need.
+type literals struct {
+	own     string   // import path of the test, whose types need no package name
+	imports []string // import paths
+}
+
+var errUnnamed = errors.New("has a type that this package cannot name")
+
+// of returns an expression for a value: plain data, or a pointer to it.
+func (l *literals) of(value any) (string, error) {
+	v := reflect.ValueOf(value)
+	if v.Kind() != reflect.Pointer {
+		return l.value(v)
+	}
+	s, err := l.value(v.Elem())
+	return "&" + s, err
+}
+
+func (l *literals) value(v reflect.Value) (string, error) {
+	switch {
+	case v.Kind() == reflect.Bool:
+		return strconv.FormatBool(v.Bool()), nil
+	case v.CanInt():
+		return strconv.FormatInt(v.Int(), 10), nil
+	case v.CanUint():
+		return strconv.FormatUint(v.Uint(), 10), nil
+	case v.Kind() == reflect.String:
+		return strconv.Quote(v.String()), nil
+	case v.Kind() == reflect.Slice && v.Len() == 0:
+		return "nil", nil
+	}
+	name, err := l.name(v.Type())
+	if err != nil {
+		return "", err
+	}
+	var parts []string
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			field := v.Type().Field(i)
+			if !field.IsExported() || v.Field(i).IsZero() {
+				continue
+			}
+			s, err := l.value(v.Field(i))
+			if err != nil {
+				return "", err
+			}
+			parts = append(parts, field.Name+": "+s)
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			s, err := l.value(v.Index(i))
+			if err != nil {
+				return "", err
+			}
+			parts = append(parts, s)
+		}
+	default:
+		return "", fmt.Errorf("a value of type %s is not plain data", v.Type())
+	}
+	return name + "{" + strings.Join(parts, ", ") + "}", nil
+}
+
+// name returns the name of a type in the test's package.
+func (l *literals) name(t reflect.Type) (string, error) {
+	if t.Name() == "" {
+		switch t.Kind() {
+		case reflect.Slice:
+			s, err := l.name(t.Elem())
+			return "[]" + s, err
+		case reflect.Array:
+			s, err := l.name(t.Elem())
+			return fmt.Sprintf("[%d]%s", t.Len(), s), err
+		}
+		return "", fmt.Errorf("%s %w", t, errUnnamed)
+	}
+	switch path := t.PkgPath(); {
+	case path == "" || path == l.own:
+		return t.Name(), nil
+	case !token.IsExported(t.Name()) || strings.Contains(t.Name(), "["):
+		return "", fmt.Errorf("%s %w", t, errUnnamed)
+	default:
+		l.add(path)
+		return t.String(), nil
+	}
+}
+
+func (l *literals) add(path string) {
+	if !slices.Contains(l.imports, path) {
+		l.imports = append(l.imports, path)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -152,4 +153,75 @@ func (g *generator) number(n state.Node, bits int) uint64 {
 		below = 1 << 6
 	}
 	return uint64(g.below(below)) << n.FractionBits() << up
+}
+
+// choices makes the random decisions of a match: from bytes while there are any, then from a seed.
+type choices struct {
+	bytes []byte
+	rng   *rand.Rand
+}
+
+func newChoices(o *Options) *choices {
+	return &choices{o.Choices, rand.New(rand.NewPCG(o.Seed, 0x5a3e57e9))}
+}
+
+// below returns a number from 0 to n-1.
+func (c *choices) below(n int) int {
+	if len(c.bytes) == 0 {
+		return c.rng.IntN(n)
+	}
+	v := 0
+	for m := n - 1; m > 0 && len(c.bytes) > 0; m >>= 8 { // no more bytes than it takes
+		v, c.bytes = v<<8|int(c.bytes[0]), c.bytes[1:]
+	}
+	return v % n
+}
+
+func (c *choices) bits() (v uint64) {
+	for range 4 {
+		v = v<<16 | uint64(c.below(1<<16))
+	}
+	return v
+}
+
+func (c *choices) order(n int) []int {
+	order := make([]int, n)
+	for i := range order {
+		j := c.below(i + 1)
+		order[i], order[j] = order[j], i
+	}
+	return order
+}
+
+// everyCall is the rate of a bot that gives a command in each call.
+const everyCall = 16
+
+// RandomBot returns a maker of bots that give random commands of every kind, drawn from the schemas of their payloads. rate
+// is the mean number of commands in 16 calls; 16 or more is a command in each call. Equal seeds give equal commands. The
+// bots of a game without commands give none. weights are Options.Weights, or nil.
+func RandomBot(g *lockstep.Game, rate int, weights map[string]int) func(p lockstep.Player, seed uint64) func(*lockstep.Simulation) []any {
+	return func(p lockstep.Player, seed uint64) func(*lockstep.Simulation) []any {
+		return randomBot(g, weights, rand.New(rand.NewPCG(seed, uint64(p))), rate)
+	}
+}
+
+func randomBot(g *lockstep.Game, weights map[string]int, r *rand.Rand, rate int) func(*lockstep.Simulation) []any {
+	none := func(*lockstep.Simulation) []any { return nil }
+	gen, err := newGenerator(&choices{rng: r}, g.Commands(), weights)
+	if err != nil || gen.total == 0 {
+		return none
+	}
+	payloads := g.NewPayloads()
+	return func(*lockstep.Simulation) []any {
+		if rate < everyCall && gen.below(everyCall) >= rate {
+			return nil
+		}
+		var c lockstep.Command
+		c.Kind, c.Payload = gen.command()
+		payloads.Reset()
+		if payloads.Decode(&c) != nil {
+			return nil // too large
+		}
+		return []any{c.Value}
+	}
 }

@@ -262,7 +262,7 @@ func TestSkip(t *testing.T) {
 
 // The package comment lists all phases in their order.
 func TestPhasesAreDocumented(t *testing.T) {
-	doc, err := os.ReadFile("doc.go")
+	doc, err := os.ReadFile("check.go")
 	if err != nil {
 		t.Fatal(err)
 	}

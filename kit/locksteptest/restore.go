@@ -1,7 +1,20 @@
 package locksteptest
 
 import (
+	"bytes"
+	"fmt"
+	"io"
+	"reflect"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"github.com/seed-49bee653/samestep/internal/elsewhere"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
@@ -104,5 +117,343 @@ func (r *trial) join() {
 		if r.err == nil && r.ok(t, f.Append(enc.Keyframe(t, sums.Hash(), last, r.states[t]))) {
 			r.goOn(f.Simulation(), t+r.options.Span, func(frame *lockstep.Frame) error { return f.Append(enc.Frame(frame)) })
 		}
+	}
+}
+
+// A phase computes the match again in its own way.
+type phase struct {
+	name string
+	run  func(*trial)
+}
+
+// phases are those that run after the match was played, in order.
+var phases = []phase{
+	{coldTwinPhase, (*trial).coldTwin},
+	{"restore", (*trial).restore},
+	{"late join", (*trial).join},
+	{"copy", (*trial).copies},
+	{"redo", (*trial).redo},
+	{"refused", (*trial).refused},
+	{"derived", (*trial).derived},
+	{"fields", (*trial).fields},
+	{"round trip", (*trial).roundTrip},
+	{"machine", (*trial).machine},
+	{"reading", (*trial).reading},
+	{"views", (*trial).views},
+	{"answers", (*trial).answers},
+	{outsidePhase, (*trial).outside},
+}
+
+// compute plays the match and runs all phases.
+func (m *match) compute() error {
+	if err := m.play(); err != nil {
+		return err
+	}
+	for _, p := range phases {
+		if slices.Contains(m.options.Skip, p.name) {
+			continue
+		}
+		if err := m.try(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkSkip returns an error unless all names are names of phases.
+func checkSkip(names []string) error {
+	for _, name := range names {
+		if !slices.ContainsFunc(phases, func(p phase) bool { return p.name == name }) {
+			return fmt.Errorf("locksteptest: options: got %q in Skip, want one of %q", name, allBut(""))
+		}
+	}
+	return nil
+}
+
+// allBut returns the names of all phases but one.
+func allBut(phase string) (names []string) {
+	for _, p := range phases {
+		if p.name != phase {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
+// refused plays the match once more without the refused commands. The result is the same.
+func (r *trial) refused() {
+	c, err := r.coordinator(ignore{}, lockstep.FollowerOptions{})
+	if err != nil {
+		r.err = err
+		return
+	}
+	last := make([]lockstep.Sequence, r.options.Players)
+	left := r.played
+	for t := lockstep.Tick(1); t <= r.options.Ticks; t++ {
+		for ; len(left) > 0 && left[0].tick == t; left = left[1:] {
+			r.submitAgain(c, &left[0], last)
+		}
+		f, err := r.tick(r.phase, t, c)
+		if !r.ok(t, err) {
+			return
+		}
+		if want := r.frame(t - 1); !equalFrames(f, want) {
+			r.ok(t, fmt.Errorf("other commands were accepted: got %d, want %d", len(f.Commands), len(want.Commands)))
+			return
+		}
+		r.same(c.Referee().Simulation())
+	}
+}
+
+// submitAgain submits a command that was accepted the first time. last has the last sequence of each player.
+func (r *trial) submitAgain(c *coordinator.Coordinator, o *order, last []lockstep.Sequence) {
+	switch {
+	case o.system != nil:
+		_ = issue(c, o.system) // with the result of the first time
+	case o.receipt.Reason == lockstep.Accepted:
+		r.keepUp(c, o, &last[o.player])
+		if again := c.Submit(o.player, o.sequence, o.kind, o.payload); again != o.receipt {
+			r.ok(o.tick, o.differs(again))
+		}
+		last[o.player] = o.sequence
+	}
+}
+
+// keepUp advances a player's sequence where many commands in between were refused: it submits commands of an unknown kind.
+func (r *trial) keepUp(c *coordinator.Coordinator, o *order, last *lockstep.Sequence) {
+	const near = 200 // of the 256 that a coordinator looks ahead
+	for *last+near < o.sequence {
+		*last += near
+		c.Submit(o.player, *last, r.unknown, nil)
+	}
+}
+
+const maxTwins = 1000 // cold twins of a match
+
+// coldTwin restores the state before each tick on a new machine, which then steps once. In a match of more than maxTwins
+// ticks, it restores the state every few ticks, and each twin steps until the next one.
+func (r *trial) coldTwin() {
+	every := (r.options.Ticks + maxTwins - 1) / maxTwins
+	for r.from = 0; r.from < r.options.Ticks && r.err == nil; r.from += every {
+		sim, err := r.game.AwaitState(r.header)
+		if r.ok(r.from, err) {
+			r.restoreTo(sim, r.from)
+			r.goOn(sim, r.from+every, sim.Step)
+		}
+		if f, ok := r.err.(*Failure); ok {
+			f.Stale = r.stale(f.Tick)
+		}
+	}
+}
+
+// stale returns the derived field that decides, with both values: the first at which the match and a restored copy differ in it,
+// and without which they would not differ at tick end. It returns nothing if none decides. Derived fields may differ and be
+// innocent, such as a cache that is built when somebody asks for it.
+func (r *trial) stale(end lockstep.Tick) string {
+	var all []string // that differ
+	found := make(map[string]string)
+	for _, field := range r.game.DerivedFields() {
+		if live, copied := r.liveAndCopy(); live != nil {
+			d := derivedDiff{only: field, seen: map[[2]unsafe.Pointer]bool{}}
+			if d.values("", reflect.ValueOf(copied.AnyWorld()).Elem(), reflect.ValueOf(live.AnyWorld()).Elem(), false); d.found != "" {
+				all, found[field] = append(all, field), d.found
+			}
+		}
+	}
+	if len(all) == 0 || r.decide(nil, end) { // with nothing given, the copy computes what the match does: it is something else
+		return ""
+	}
+	for _, field := range all[:min(len(all), maxSuspects)] {
+		if r.decide([]string{field}, end) {
+			return found[field]
+		}
+	}
+	if len(all) < 2 || len(all) > maxSuspects || !r.decide(all, end) {
+		return ""
+	}
+	for i, field := range all { // they do so together: the first that cannot be left out
+		if !r.decide(slices.Delete(slices.Clone(all), i, i+1), end) {
+			return found[field]
+		}
+	}
+	return found[all[0]]
+}
+
+// maxSuspects is the number of derived fields that are tried: each takes a match.
+const maxSuspects = 8
+
+// liveAndCopy returns a simulation that has come all the way to r.from, and one that was restored there; nil if that fails.
+func (r *trial) liveAndCopy() (live, copied *lockstep.Simulation) {
+	live, err := r.game.NewSimulation(r.header)
+	for t := lockstep.Tick(0); t < r.from && err == nil; t++ {
+		err = live.Step(r.frame(t))
+	}
+	if err != nil {
+		return nil, nil
+	}
+	if copied, err = r.game.AwaitState(r.header); err != nil || copied.Restore(r.from, r.states[r.from]) != nil {
+		return nil, nil
+	}
+	return live, copied
+}
+
+// decide reports whether a restored copy that is given derived fields of the match computes what the match does, up to tick end.
+func (r *trial) decide(fields []string, end lockstep.Tick) bool {
+	live, copied := r.liveAndCopy()
+	if live == nil {
+		return false
+	}
+	give(fields, "", reflect.ValueOf(copied.AnyWorld()).Elem(), reflect.ValueOf(live.AnyWorld()).Elem())
+	for t := r.from; t < end; t++ {
+		if copied.Step(r.frame(t)) != nil {
+			return false
+		}
+	}
+	return bytes.Equal(copied.AppendState(nil), r.states[end])
+}
+
+// give sets derived fields in one state to their values in another one, of which the other fields are the same.
+func give(fields []string, node string, to, from reflect.Value) {
+	switch to.Kind() {
+	case reflect.Struct:
+		for i := range to.NumField() {
+			f := to.Type().Field(i)
+			name := join(node, f.Name)
+			switch {
+			case slices.Contains(fields, name):
+				reflect.NewAt(f.Type, to.Field(i).Addr().UnsafePointer()).Elem().Set(reflect.NewAt(f.Type, from.Field(i).Addr().UnsafePointer()).Elem())
+			case f.Tag.Get("state") != "derived":
+				give(fields, name, to.Field(i), from.Field(i))
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range min(to.Len(), from.Len()) {
+			give(fields, node+"[]", to.Index(i), from.Index(i))
+		}
+	}
+}
+
+// A setting is one of the runtime that a simulation must not notice.
+type setting struct {
+	processors int // GOMAXPROCS
+	gcPercent  int
+	collect    bool // all garbage, every Options.Every ticks
+}
+
+var settings = [...]setting{{1, 400, true}, {8, 20, false}}
+
+// changing is locked while the settings of the whole program are changed.
+var changing sync.Mutex
+
+// machine computes the match under other settings of the Go runtime.
+func (r *trial) machine() {
+	changing.Lock()
+	defer changing.Unlock()
+	for _, s := range settings {
+		r.under(s)
+	}
+}
+
+func (r *trial) under(s setting) {
+	processors := runtime.GOMAXPROCS(s.processors)
+	defer runtime.GOMAXPROCS(processors)
+	percent := debug.SetGCPercent(s.gcPercent)
+	defer debug.SetGCPercent(percent)
+
+	sim := r.simulation()
+	r.same(sim)
+	for t := range r.options.Ticks {
+		if s.collect && (t+1)%r.options.Every == 0 {
+			runtime.GC()
+		}
+		r.step(sim, t)
+		r.same(sim)
+	}
+}
+
+// reading computes the match while it is read in every way: events, pictures, words and dumps.
+func (r *trial) reading() {
+	current, previous := r.simulation(), r.simulation()
+	words, err := lockstep.NewDescriber(r.header, r.game)
+	if !r.ok(0, err) {
+		return
+	}
+	current.Observe(func(lockstep.Tick, any) {})
+	for t := range r.options.Ticks {
+		look := (t+1)%r.options.Every == 0
+		if look {
+			r.copyTo(previous, current)
+		}
+		r.step(current, t)
+		r.same(current)
+		if look && r.err == nil {
+			r.look(words, previous, current)
+		}
+	}
+}
+
+// look reads two states one tick apart, and compares them with the saved ones.
+func (r *trial) look(words *lockstep.Describer, previous, current *lockstep.Simulation) {
+	t := current.Tick()
+	for i := range r.frame(t - 1).Commands {
+		words.Describe(&r.frame(t - 1).Commands[i])
+	}
+	if r.options.Render != nil {
+		for _, f := range [...]player.Fraction{0, player.One / 3, player.One} {
+			r.options.Render(player.Interpolation{Previous: previous, Current: current, Fraction: f})
+		}
+	}
+	r.same(previous)
+	r.same(current)
+	r.ok(t, r.game.StateSchema().Dump(io.Discard, r.states[t]))
+	r.ok(t, r.game.StateSchema().DumpJSON(io.Discard, r.states[t]))
+}
+
+// A surrounding is one thing that another machine has in another way.
+type surrounding struct {
+	name   string
+	change func() (undo func(), err error)
+}
+
+var surroundings = [...]surrounding{
+	{"another time zone (time.Local)", func() (func(), error) { return elsewhere.Zone(), nil }},
+	{"other environment variables (" + elsewhere.Names + ")", elsewhere.Variables},
+}
+
+// outside computes the match once under each of the other surroundings. They are those of a whole process, so only a process that does
+// nothing else does so: one that Check starts.
+func (r *trial) outside() {
+	if !r.alone {
+		return
+	}
+	for _, s := range surroundings {
+		undo, err := s.change()
+		if r.ok(0, err) {
+			r.again()
+		}
+		undo()
+		if f, ok := r.err.(*Failure); ok {
+			if r.tracer != nil {
+				return // it has recorded this one
+			}
+			control := &trial{match: r.match, phase: r.phase}
+			if control.again(); control.err == nil { // else it is not because of the surrounding
+				f.Under = s.name
+			}
+			return
+		}
+	}
+}
+
+// again computes the match from its beginning.
+func (r *trial) again() {
+	sim := r.simulation()
+	if r.err != nil {
+		return
+	}
+	r.same(sim)
+	for t := range r.options.Ticks {
+		r.step(sim, t)
+		r.same(sim)
 	}
 }

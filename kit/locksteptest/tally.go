@@ -2,6 +2,7 @@ package locksteptest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -134,7 +135,6 @@ func (m *match) kindsOf(f *lockstep.Frame) (names []string) {
 	return names
 }
 
-// include adds the counts of other matches of the same game.
 func (t *tally) include(others *tally) {
 	if others == nil {
 		return
@@ -225,4 +225,129 @@ func (t *tally) suspect() string {
 func (t *tally) String() string {
 	given, refused := t.sum()
 	return fmt.Sprintf("%d of %s refused; %s", refused, words.Count(given, "command"), t.reached.Reached())
+}
+
+const thinMatches = 8 // matches that together must not be thin
+
+// Thin plays eight matches, whose seeds begin at o.Seed, and returns [ErrThin] if these together prove too little. [Fuzz],
+// [Search] and, without bots, [Cluster] call it first. Bots play every second match alone. bots returns Options.Play for the match of a seed; nil stands for that of the
+// options. Thin returns nil if the rules fail in a match, because another check explains that. Other errors are those of the options.
+func Thin(g *lockstep.Game, o Options, bots func(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any) error {
+	_, err := thin(g, o, bots)
+	return err
+}
+
+// thin is Thin. It returns what the matches have reached, or nil if the rules failed.
+func thin(g *lockstep.Game, o Options, bots func(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any) (*Reached, error) {
+	var sum *tally
+	o, err := o.measured(g, longest, bots)
+	if err != nil {
+		return nil, err
+	}
+	play := o.Play
+	for i := range thinMatches {
+		o := o
+		o.Seed += uint64(i)
+		if bots != nil {
+			o.Play = bots(o.Seed)
+			play = o.Play
+		}
+		if o.Play != nil && i%2 == 1 {
+			o.Weights = onlyBots(g)
+		}
+		m, err := newMatch(g, o)
+		if err == nil {
+			err = m.play()
+		}
+		if errors.As(err, new(*Failure)) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		t := m.tally()
+		t.include(sum)
+		sum = t
+	}
+	o.Play = play
+	if err = sum.thin(&o); err != nil {
+		err = fmt.Errorf("%w\nthese are the %d matches that are played first, to see what such matches reach", err, thinMatches)
+	}
+	return sum.reached.Reached(), err
+}
+
+// Length plays a match of the game until its rules end it, and returns the number of its ticks. With Options.Play, bots play it alone:
+// it is a usual match of this game, of at most o.Ticks, or 1000 if that is 0. Without, random commands play it, for at most o.Ticks or
+// 200. The error is one of the options; a match of rules that fail counts as one that they do not end.
+func Length(g *lockstep.Game, o Options) (lockstep.Tick, error) {
+	if o.Play != nil {
+		o.Ticks, o.Changes, o.Weights = cmp.Or(o.Ticks, longest), -1, onlyBots(g)
+	}
+	o = o.filled()
+	m, err := newMatch(g, o)
+	if err == nil {
+		return m.length()
+	}
+	if errors.As(err, new(*Failure)) {
+		return o.Ticks, nil // another check explains it
+	}
+	return 0, err
+}
+
+func (m *match) length() (lockstep.Tick, error) {
+	c, err := m.coordinator(ignore{}, lockstep.FollowerOptions{})
+	if err != nil {
+		return 0, err
+	}
+	author, err := m.newAuthor(newChoices(&m.options))
+	if err != nil {
+		return 0, err
+	}
+	for t := lockstep.Tick(1); t <= m.options.Ticks; t++ {
+		orders, err := author.orders(t, c.Referee().Simulation())
+		if err != nil {
+			return m.options.Ticks, nil // the rules or the bots fail, which another check explains
+		}
+		for i := range orders {
+			if o := &orders[i]; o.system != nil {
+				_ = issue(c, o.system) // the match goes on if it does not fit
+			} else {
+				c.Submit(o.player, o.sequence, o.kind, o.payload)
+			}
+		}
+		if f, err := c.Tick(); f == nil || err != nil {
+			return m.options.Ticks, nil // the same
+		}
+		if _, ended := c.Result(); ended {
+			return t, nil
+		}
+		m.states[t-1] = nil // only the author compares states, and only the last one
+		m.states = append(m.states, c.Referee().Simulation().AppendState(nil))
+	}
+	return m.options.Ticks, nil
+}
+
+// measured returns the options with the length of a match of bots alone, up to most ticks, unless they say one. bots may be nil, see
+// [Thin].
+func (o Options) measured(g *lockstep.Game, most lockstep.Tick, bots func(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any) (Options, error) {
+	if o.Ticks > 0 || o.Play == nil && bots == nil || o.Orders != nil {
+		return o.filled(), nil
+	}
+	alone := o
+	if bots != nil {
+		alone.Play = bots(max(o.Seed, 1))
+	}
+	alone.Ticks = most
+	var err error
+	o.Ticks, err = Length(g, alone)
+	return o.filled(), err
+}
+
+// onlyBots returns weights that exclude all random commands.
+func onlyBots(g *lockstep.Game) map[string]int {
+	weights := map[string]int{}
+	for _, k := range g.Commands() {
+		weights[k.Name] = 0
+	}
+	return weights
 }

@@ -75,7 +75,6 @@ func (r *tracer) remember(t uint32) error {
 	return r.history.Add(t, f)
 }
 
-// end ends the open recording.
 func (r *tracer) end(stepped error) {
 	run, err := r.open.End(stepped)
 	r.open = nil
@@ -91,7 +90,6 @@ func (r *tracer) differ() bool {
 	return r.err == nil && r.have[0] && r.have[1] && (r.runs[0].Hash != r.runs[1].Hash || r.runs[0].Panic != r.runs[1].Panic)
 }
 
-// result returns the result of the job.
 func (r *tracer) result(g *lockstep.Game, h *lockstep.Header, done program.CheckJob) *program.Result {
 	var equal []program.Run
 	if r.have[2] && r.have[3] && r.runs[2].Hash == r.runs[3].Hash {

@@ -1,6 +1,12 @@
 package locksteptest
 
-import "github.com/seed-49bee653/samestep/lockstep"
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
 
 // A trial is one run of a phase. It keeps its first error, and its methods do nothing after that.
 type trial struct {
@@ -10,7 +16,6 @@ type trial struct {
 	err   error         // a *Failure
 }
 
-// try runs a phase and returns its failure, or nil.
 func (m *match) try(p phase) error {
 	r := &trial{match: m, phase: p.name}
 	p.run(r)
@@ -58,14 +63,12 @@ func (r *trial) restoreTo(sim *lockstep.Simulation, t lockstep.Tick) {
 	}
 }
 
-// copyTo sets a simulation to the state of another.
 func (r *trial) copyTo(sim, from *lockstep.Simulation) {
 	if r.err == nil {
 		r.ok(from.Tick(), sim.CopyFrom(from))
 	}
 }
 
-// step advances a simulation by the frame after tick t.
 func (r *trial) step(sim *lockstep.Simulation, t lockstep.Tick) {
 	if r.err == nil {
 		r.ok(t+1, r.traced(r.phase, r.from, t+1, sim, func() error { return sim.Step(r.frame(t)) }))
@@ -89,4 +92,38 @@ func (r *trial) goOn(sim *lockstep.Simulation, to lockstep.Tick, advance func(*l
 			r.same(sim)
 		}
 	}
+}
+
+// validate lets a simulation validate the commands that arrived at its tick. It must accept the same commands as the
+// coordinator, as on a server that was restarted.
+func (r *trial) validate(sim *lockstep.Simulation) {
+	if r.err != nil {
+		return
+	}
+	t := sim.Tick() + 1
+	at, _ := slices.BinarySearchFunc(r.played, t, func(o order, t lockstep.Tick) int { return cmp.Compare(o.tick, t) })
+	r.payloads.Reset()
+	for ; at < len(r.played) && r.played[at].tick == t; at++ {
+		o := &r.played[at]
+		if o.system != nil || o.receipt.Reason != lockstep.Accepted && o.receipt.Reason != lockstep.Refused {
+			continue // the game was not asked
+		}
+		c := lockstep.Command{Tick: t - 1 + delayTicks, Player: o.player, Sequence: o.sequence, Kind: o.kind, Payload: o.payload}
+		err := r.payloads.Decode(&c)
+		if err == nil {
+			err = sim.Validate(&c)
+		}
+		if fault := (*lockstep.PanicError)(nil); errors.As(err, &fault) {
+			r.ok(t-1, err)
+		} else if accepted := err == nil; accepted != (o.receipt.Reason == lockstep.Accepted) {
+			r.ok(t-1, o.differs(verdict(err)))
+		}
+	}
+}
+
+func verdict(err error) string {
+	if err == nil {
+		return "accepted"
+	}
+	return "rejected: " + err.Error()
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/internal/testing/prober"
@@ -173,14 +172,6 @@ func (c *secrecyCheck) tick(t lockstep.Tick, viewer lockstep.Viewer, hidden []st
 		}
 	}
 	return nil
-}
-
-// isHidden reports whether a field is at or below one of some paths.
-func isHidden(paths []string, field string) bool {
-	return slices.ContainsFunc(paths, func(path string) bool {
-		rest, ok := strings.CutPrefix(field, path)
-		return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
-	})
 }
 
 func (c *secrecyCheck) leak(t lockstep.Tick, viewer lockstep.Viewer, path string, err error) error {

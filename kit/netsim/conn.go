@@ -58,13 +58,11 @@ func (c *Conn) Cut() {
 
 func (c *Conn) end() { c.once.Do(func() { close(c.closed) }) }
 
-// A packet is bytes in flight, with their time of arrival.
 type packet struct {
 	data []byte
 	due  time.Time
 }
 
-// A direction copies bytes one way.
 type direction struct {
 	link  Link
 	rand  *rand.Rand

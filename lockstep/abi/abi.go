@@ -58,8 +58,7 @@ type Caller interface {
 	// Call returns the answer of a function, which is valid until the next call. The error is a [*Refusal] or a [*Fault].
 	Call(f Function, in []byte) (out []byte, err error)
 
-	// Close says that nobody uses the instance any more. The machine may return it from New again: Configure begins anew. Close again
-	// does nothing, and Call after it returns a [*Fault].
+	// Close says that nobody uses the instance any more: New may return it again. Close again does nothing; Call then returns a [*Fault].
 	Close()
 }
 
@@ -166,8 +165,7 @@ func (d *Description) Schemas() (all []*state.Schema) {
 	return all
 }
 
-// ParseDescription reads the answer of [Describe]. It returns an error for a key that this version does not have, and [ErrUnsupported] for
-// another version.
+// ParseDescription reads the answer of [Describe]. An unknown key is an error, and another version is [ErrUnsupported].
 func ParseDescription(text []byte) (*Description, error) {
 	if len(text) > MaxDescription {
 		return nil, fmt.Errorf("got a description of %d bytes, want at most %d", len(text), MaxDescription)

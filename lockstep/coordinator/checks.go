@@ -10,13 +10,11 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// checks holds the checksums of recent checked ticks, by player.
 type checks struct {
 	ring    [record.CheckWindow]check // of tick t at (t / CheckEvery) % CheckWindow
 	players []standing                // by seat
 }
 
-// A standing sums up the comparisons of a player's reports.
 type standing struct {
 	compared lockstep.Tick // the latest tick that was compared
 	agreed   lockstep.Tick // the latest tick at which the player agreed; 0 if none
@@ -30,7 +28,6 @@ type Check struct {
 	Hash   uint64 // the agreed checksum, if there is one
 }
 
-// A check is a Check with the reports on which it is based.
 type check struct {
 	Check
 	logged  uint64 // the agreed checksum in the log; a referee may have corrected Hash since
@@ -47,7 +44,6 @@ const (
 	CheckTied                      // there is no referee and no majority
 )
 
-// A report is the checksum that a player reported of a checked tick.
 type report struct {
 	given bool
 	hash  uint64
@@ -69,8 +65,7 @@ func (k *check) begin(t lockstep.Tick) {
 // of returns the slot of tick t. The slot may hold the check of another tick.
 func (c *checks) of(t, every lockstep.Tick) *check { return &c.ring[t/every%record.CheckWindow] }
 
-// Check returns the check of a tick. It returns false if the tick is not among the last [record.CheckWindow] checked
-// ones.
+// Check returns the check of a tick. It returns false if the tick is not among the last [record.CheckWindow] checked ones.
 func (c *Coordinator) Check(t lockstep.Tick) (Check, bool) {
 	k := c.checkOf(t)
 	return k.Check, k.Tick == t
@@ -85,8 +80,7 @@ func (c *Coordinator) Reported(t lockstep.Tick, p lockstep.Player) (hash uint64,
 	return k.reports[p].hash, k.reports[p].given
 }
 
-// Final reports whether the verdict on a checked tick can no longer change: a player agrees with it, no further report
-// is expected, or there is no referee that could find itself wrong.
+// Final reports whether a verdict can no longer change: a player agrees, no report is expected, or there is no referee to be wrong.
 func (c *Coordinator) Final(t lockstep.Tick) bool {
 	k := c.checkOf(t)
 	return k.Tick != t || c.referee == nil || c.sealed-t >= patience*lockstep.Tick(c.header.Settings.CheckEvery) || k.same(k.Hash) > 0
@@ -98,8 +92,7 @@ func (c *Coordinator) StillDiffers(p lockstep.Player, t lockstep.Tick) bool {
 	return s.differs && s.compared == t
 }
 
-// AwaitState records whether a player lacks a state of the match. Such a player reports no checksums, so no check waits
-// for it. An error ends the match.
+// AwaitState records whether a player lacks a state, and so reports no checksums: no check waits for it. An error ends the match.
 func (c *Coordinator) AwaitState(p lockstep.Player, awaits bool) error {
 	c.seats[p].awaitsState = awaits
 	if !awaits || c.err != nil {
@@ -153,16 +146,14 @@ func (c *Coordinator) agreedByAll() lockstep.Tick {
 	return t
 }
 
-// agree makes hash the agreed checksum of a check and logs it.
 func (c *Coordinator) agree(k *check, hash uint64) error {
 	k.Status, k.Hash, k.logged = CheckAgreed, hash, hash
 	return c.append(c.enc.Checksum(k.Tick, hash))
 }
 
-// Report takes the checksum that player p computed of the state after tick t, which must be a sealed, checked tick
-// among the last CheckWindow ones. A report that differs from the agreed checksum is logged and affects p alone. The
-// first of several consecutive ones also makes a desync report. The error says why a report was not compared; it is
-// [ErrReport] unless the match is over.
+// Report takes the checksum that player p computed of the state after tick t, which must be a sealed, checked tick among the last
+// CheckWindow ones. One that differs from the agreed checksum is logged and affects p alone. The first of several consecutive ones also
+// makes a desync report. The error says why a report was not compared; it is [ErrReport] unless the match is over.
 func (c *Coordinator) Report(p lockstep.Player, t lockstep.Tick, sum *checksum.Sum) error {
 	if err := c.seated(p); err != nil {
 		return err
@@ -193,7 +184,6 @@ func (c *Coordinator) Report(p lockstep.Player, t lockstep.Tick, sum *checksum.S
 	return nil
 }
 
-// decideComplete decides the checks that wait for no further report.
 func (c *Coordinator) decideComplete() error {
 	for i := range c.checks.ring {
 		if k := &c.checks.ring[i]; k.Tick > 0 && k.Status == CheckOpen && c.complete(k) {
@@ -208,9 +198,8 @@ func (c *Coordinator) decideComplete() error {
 // patience is the number of checks after which a check with a majority stops waiting for the remaining reports.
 const patience = 2
 
-// complete reports whether a check waits for no further report. It does not wait for players that are away or await a
-// state: they get a state only after a verdict. Once the check is patience checks old, it does not wait for players
-// that cannot change the verdict either, so that one silent player does not delay the others.
+// complete reports whether a check waits for no further report: not for players that are away or await a state, who get one only after a
+// verdict. Once it is patience checks old, it does not wait for players that cannot change the verdict either.
 func (c *Coordinator) complete(k *check) bool {
 	missing, given, most := 0, 0, 0
 	for p, r := range k.reports {
@@ -235,8 +224,7 @@ func (k *check) same(hash uint64) (n int) {
 	return n
 }
 
-// compare compares one player's report with the agreed checksum. Reports arrive, and checks are decided, in any order
-// of ticks: only the latest tick counts for the player's standing.
+// compare compares a report with the agreed checksum, in any order of ticks: only the latest counts for the player's standing.
 func (c *Coordinator) compare(k *check, p lockstep.Player, sum *checksum.Sum) error {
 	hash := k.reports[p].hash
 	earlier := k.Tick < c.seats[p].joined // may be a report of the seat's previous player
@@ -366,8 +354,7 @@ type DesyncReport struct {
 	Groups       []Reporters
 	Resimulation Resimulation // RefereeWrong means that no player is accused
 
-	// Wrong holds the wrong referee's states of Agreed and Tick, as far as they were kept. The referee's history is
-	// corrected already.
+	// Wrong holds the wrong referee's states of Agreed and Tick, as far as they were kept. The referee's history is corrected already.
 	Wrong []State
 }
 
@@ -415,22 +402,16 @@ func (c *Coordinator) announce(k *check, p lockstep.Player, agreed lockstep.Tick
 		}
 	}
 	if resimulation == RefereeWrong {
-		r.Wrong = c.refereeStates(agreed, k.Tick)
+		for _, t := range [...]lockstep.Tick{agreed, k.Tick} {
+			if b := c.referee.State(t); b != nil {
+				r.Wrong = append(r.Wrong, State{t, slices.Clone(b)})
+			}
+		}
 	}
 	c.report(r)
 }
 
-func (c *Coordinator) refereeStates(ticks ...lockstep.Tick) (states []State) {
-	for _, t := range ticks {
-		if b := c.referee.State(t); b != nil {
-			states = append(states, State{t, slices.Clone(b)})
-		}
-	}
-	return states
-}
-
-// maxDesyncs bounds the reports that wait for [Coordinator.Desyncs], so that an owner that never asks for them does not
-// run out of memory. The log has every mismatch.
+// maxDesyncs bounds the reports that wait for [Coordinator.Desyncs]. The log has every mismatch.
 const maxDesyncs = 1024
 
 func (c *Coordinator) report(r *DesyncReport) {
@@ -439,8 +420,7 @@ func (c *Coordinator) report(r *DesyncReport) {
 	}
 }
 
-// Desyncs returns the desync reports since the last call, in order. [Coordinator.Report] can make one. Without a
-// referee Tick, Leave, Lose, TakeOver and AwaitState can make one, too.
+// Desyncs returns the reports since the last call, in order: those of [Coordinator.Report], and without a referee those of other calls.
 func (c *Coordinator) Desyncs() []*DesyncReport {
 	reports := c.desyncs
 	c.desyncs = nil
@@ -472,7 +452,6 @@ func (c *Coordinator) groups(k *check) []Reporters {
 	return groups
 }
 
-// majority reports whether more than half of the players are in the first of the groups, which is the largest.
 func majority(groups []Reporters) bool {
 	players := 0
 	for _, g := range groups {
@@ -496,12 +475,9 @@ var resimulationTexts = [...]string{"", "the referee has computed it again", "th
 
 func (r Resimulation) String() string { return resimulationTexts[r] }
 
-// resimulate computes the ticks up to a check again before a player is accused. The player reported hash, and last
-// agreed at tick from. Ticks that were re-simulated from there or earlier are not re-simulated again. With
+// resimulate computes the ticks up to a check again before a player is accused, who reported hash and last agreed at tick from. If the
+// player is honest, the state there was right. Ticks that were re-simulated from there or earlier are not re-simulated again. With
 // [RefereeWrong] it returns the right state of the check's tick.
-//
-// It begins at the tick where the player agreed. If the player is honest, the state there was right; if not, no other
-// player is accused.
 func (c *Coordinator) resimulate(k *check, from lockstep.Tick, hash uint64) (Resimulation, *lockstep.Simulation) {
 	switch {
 	case c.referee == nil || c.options.Frames == nil:
@@ -539,8 +515,7 @@ func (c *Coordinator) resimulate(k *check, from lockstep.Tick, hash uint64) (Res
 	return RefereeWrong, sim
 }
 
-// before returns the first moment at or after tick from whose state is kept, and the frames from there to a check. It returns nil if
-// there is no such moment with all its frames.
+// before returns the first moment from a tick on whose state and later frames up to a check are kept, and these frames, or nil.
 func (c *Coordinator) before(k *check, from lockstep.Tick) (*lockstep.Moment, []lockstep.Frame) {
 	for {
 		m := c.referee.MomentFrom(from)
@@ -557,8 +532,7 @@ func (c *Coordinator) before(k *check, from lockstep.Tick) (*lockstep.Moment, []
 	}
 }
 
-// replaceReferee gives the referee another state of a past tick, and corrects everything that was computed from the old
-// one.
+// replaceReferee gives the referee another state of a past tick, and corrects everything that was computed from the old one.
 func (c *Coordinator) replaceReferee(sim *lockstep.Simulation) error {
 	//samestep:allow unseen the frames of the log, which the caller keeps
 	frames := c.options.Frames.Frames(sim.Tick(), c.sealed)
@@ -583,8 +557,7 @@ func (c *Coordinator) replaceReferee(sim *lockstep.Simulation) error {
 	return c.referee.Simulation().CopyFrom(sim)
 }
 
-// correct replaces the state of sim's tick in the referee's history and in the check of the tick. Players that agreed
-// with the old state now differ.
+// correct replaces the referee's state of sim's tick, and its checksum. Players that agreed with the old one now differ.
 func (c *Coordinator) correct(sim *lockstep.Simulation) error {
 	m := c.referee.Moment(sim.Tick())
 	if m == nil {

@@ -1,3 +1,25 @@
+// Package coordinator decides the order of a match's commands. It answers each submitted command, seals one frame per
+// tick, writes the log, compares checksums, and reports desyncs. A [Recovery] makes the coordinator that continues an
+// interrupted match.
+//
+// # Order and receipts
+//
+// Every command has a player, a sequence that its player counts from 1 upwards, and the tick that the coordinator gives
+// it. Commands run in the order of (tick, player, sequence), in whatever order they arrived. The coordinator's rules
+// for a submitted sequence s of a player:
+//
+//   - Each sequence is answered once. Submitting s again gets the same receipt, and an accepted command runs exactly
+//     once. The last 256 receipts are kept. A sequence whose receipt is forgotten, or that is below a sealed one, is
+//     stale.
+//   - s may be at most 256 above the highest answered one. A sequence further ahead is refused without a receipt, and
+//     may be submitted again.
+//   - Gaps are allowed, and may be filled as long as they are not stale. A player's commands run in the order of their
+//     sequences, even if they arrive in another order or the input delay changes: a command's tick is now + input
+//     delay, but not before that of a waiting lower sequence and not after that of a waiting higher one.
+//   - A player that leaves has commanded up to the tick of its Left, and one that joins commands from the tick after
+//     its Joined on.
+//
+//samestep:deterministic
 package coordinator
 
 import (
@@ -33,27 +55,23 @@ var (
 
 // Options are a Coordinator's policies. The zero value is sensible.
 type Options struct {
-	// InputDelay is the number of ticks from the last sealed one to the tick in which a command runs. 0 means 1; at
-	// most MaxInputDelay.
+	// InputDelay is the number of ticks from the last sealed one to the tick in which a command runs. 0 means 1; at most MaxInputDelay.
 	InputDelay lockstep.Tick
 
 	// MaxPerTick bounds the number of a player's commands in one tick; 0 means 64.
 	MaxPerTick int
 
-	// MaxBytesPerTick bounds the total size of their payloads; 0 means 64 KiB. It bounds the memory of waiting commands
-	// per player and tick.
+	// MaxBytesPerTick bounds the total size of their payloads, and so the memory of waiting commands; 0 means 64 KiB.
 	MaxBytesPerTick int
 
-	// Relay makes the Coordinator order and log commands without simulating them. There is no referee, only the first
-	// keyframe is written, and only the form of commands is checked.
+	// Relay makes the Coordinator order and log commands without a referee: it writes only the first keyframe, and checks only their form.
 	Relay bool
 
 	// Referee sets the history and the observer of the referee.
 	Referee lockstep.FollowerOptions
 
-	// Frames provides the latest frames of the match. If it is set and Referee keeps states, the referee re-simulates
-	// ticks when a player contradicts it, and corrects its own mistakes: no player is blamed for a bit that flips in
-	// the referee's memory.
+	// Frames provides the latest frames of the match. If it is set and Referee keeps states, the referee re-simulates ticks when a player
+	// contradicts it, and corrects its own mistakes: no player is blamed for a bit that flips in the referee's memory.
 	Frames FrameSource
 }
 
@@ -161,8 +179,7 @@ func (c *Coordinator) append(record []byte) error {
 	return nil
 }
 
-// BreakOff ends the match without a last record because the log failed after a tick. It returns the error that ends the
-// match. If the log failed earlier, it changes nothing.
+// BreakOff ends the match without a last record because the log failed after a tick. It returns the first error that ends the match.
 func (c *Coordinator) BreakOff(after lockstep.Tick, err error) error {
 	if c.broken {
 		return c.err
@@ -201,8 +218,7 @@ func (c *Coordinator) Receipt(p lockstep.Player, seq lockstep.Sequence) (lockste
 	return c.seats[p].receipt(seq)
 }
 
-// AppendLast appends the last logged sequence of each player that has one, in ascending order of players, as a keyframe
-// has them.
+// AppendLast appends the last logged sequence of each player that has one, in ascending order of players, as a keyframe has them.
 func (c *Coordinator) AppendLast(dst []record.LastSequence) []record.LastSequence {
 	return c.enc.AppendLast(dst)
 }
@@ -309,8 +325,7 @@ func (c *Coordinator) crashed(err error, commands ...lockstep.Command) error {
 	return c.fail(err)
 }
 
-// lastState computes the state of the last sealed tick again, from the latest one that is kept, or returns nil. The referee's own is unusable
-// after a panic.
+// lastState computes the state of the last sealed tick from the latest that is kept, or returns nil. A panic spoils the referee's own.
 func (c *Coordinator) lastState() *lockstep.Simulation {
 	var kept *lockstep.Moment
 	for m := c.referee.MomentFrom(0); m != nil; m = c.referee.MomentFrom(m.Tick + 1) {
@@ -379,7 +394,6 @@ func (c *Coordinator) Seated(p lockstep.Player) bool {
 	return int(p) < len(c.seats) && c.seats[p].present
 }
 
-// seated returns an error unless p is in the match and the match goes on.
 func (c *Coordinator) seated(p lockstep.Player) error {
 	if c.err == nil && !c.Seated(p) {
 		return fmt.Errorf("%w: player %d is not in the match", ErrSeat, p)
@@ -387,9 +401,7 @@ func (c *Coordinator) seated(p lockstep.Player) error {
 	return c.err
 }
 
-// Join seats p, which can command from the tick after the returned one on. The seat of a player that left can be taken
-// again once the tick of the leave is sealed; before that Join fails with [ErrBusy]. Sequences continue across players
-// of a seat.
+// Join seats p, which can command from the tick after the returned one on. It is [ErrBusy] until a leave from the seat is sealed.
 func (c *Coordinator) Join(p lockstep.Player) (lockstep.Tick, error) {
 	if c.err != nil {
 		return 0, c.err
@@ -452,8 +464,7 @@ func (c *Coordinator) goes(p lockstep.Player, value any) (lockstep.Tick, error) 
 	return t, c.decideComplete() // no check waits for p any more
 }
 
-// Pause stops the match after the next tick, on behalf of p: Tick seals nothing more until Resume. A match that is
-// paused, or will be after the next tick, cannot be paused again.
+// Pause stops the match after the next tick, on behalf of p: Tick seals nothing more until Resume. It fails if the match is pausing.
 func (c *Coordinator) Pause(p lockstep.Player) (lockstep.Tick, error) {
 	if err := c.seated(p); err != nil {
 		return 0, err
@@ -466,8 +477,7 @@ func (c *Coordinator) Pause(p lockstep.Player) (lockstep.Tick, error) {
 	return t, err
 }
 
-// Resume continues a paused match, on behalf of p. Before the pausing tick is sealed, it cancels the pause. p may be
-// System, which resumes a match without players: a paused match cannot be joined.
+// Resume continues a paused match, or cancels the pause, on behalf of p. System may resume a match without players, which nobody can join.
 func (c *Coordinator) Resume(p lockstep.Player) (lockstep.Tick, error) {
 	if c.err == nil && !c.paused && !c.pausing {
 		return 0, ErrNotPaused
@@ -487,8 +497,7 @@ func (c *Coordinator) Resume(p lockstep.Player) (lockstep.Tick, error) {
 // Paused reports whether the match is paused: the pausing tick is sealed, and no Resume has come.
 func (c *Coordinator) Paused() bool { return c.paused }
 
-// SetSpeed makes the match run at a percentage of its tick rate, 10 to 1000. The Coordinator only logs it: its caller
-// keeps the time.
+// SetSpeed makes the match run at a percentage of its tick rate, 10 to 1000. The Coordinator only logs it: its caller keeps the time.
 func (c *Coordinator) SetSpeed(percent uint16) (lockstep.Tick, error) {
 	if err := record.CheckSpeed(percent); err != nil {
 		return 0, err
@@ -573,8 +582,7 @@ func (c *Coordinator) seal() *lockstep.Frame {
 	return &c.frame
 }
 
-// issue puts a command of System into the frame of tick t. Its sequence there counts within the tick; seal replaces it
-// by one that counts within the match.
+// issue puts a command of System into the frame of tick t. Its sequence counts within the tick until seal replaces it.
 func (c *Coordinator) issue(t lockstep.Tick, value any) (lockstep.Tick, error) {
 	if c.err != nil {
 		return 0, c.err
@@ -595,9 +603,8 @@ func (c *Coordinator) issue(t lockstep.Tick, value any) (lockstep.Tick, error) {
 // EndedByRules is the reason in the end record of a match that its rules ended.
 const EndedByRules = "the rules ended the match"
 
-// Conclude writes the last record if the rules ended the match in the last sealed tick, with the checksum of that tick
-// before it. Tick calls it. The owner of a recovered Coordinator calls it too, because the crash may have been before
-// that record.
+// Conclude writes the last record if the rules ended the match in the last sealed tick, with the checksum of that tick before it. Tick
+// calls it. The owner of a recovered Coordinator calls it too, because the crash may have been before that record.
 func (c *Coordinator) Conclude() error {
 	if c.err != nil || c.referee == nil {
 		return c.err
@@ -632,8 +639,7 @@ func (c *Coordinator) keyframe(sim *lockstep.Simulation, last []record.LastSeque
 	return c.append(c.enc.Keyframe(sim.Tick(), sim.Hash(), last, state))
 }
 
-// Keyframe writes the state after the last sealed tick into the log, unless the log has it as the last keyframe. Without a
-// referee there is no state.
+// Keyframe writes the state after the last sealed tick into the log, unless it is the last keyframe there. It needs a referee.
 func (c *Coordinator) Keyframe() error {
 	switch {
 	case c.err != nil:

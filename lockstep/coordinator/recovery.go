@@ -33,8 +33,7 @@ func NewRecovery(g *lockstep.Game) *Recovery {
 	return &Recovery{game: g, follower: g.NewFollower(lockstep.FollowerOptions{}), payloads: g.NewPayloads()}
 }
 
-// SkipTo makes the Recovery simulate only from the keyframe of a tick on. It then trusts the states of the log before
-// that. Call it before the first record.
+// SkipTo makes the Recovery trust the states before the keyframe of a tick, and simulate from there. Call it before the first record.
 func (r *Recovery) SkipTo(keyframe lockstep.Tick) { r.from = keyframe }
 
 func (r *Recovery) skips(rec *record.Record) bool {
@@ -44,9 +43,8 @@ func (r *Recovery) skips(rec *record.Record) bool {
 // Follower returns the copy of the match that has followed the log so far, for reading.
 func (r *Recovery) Follower() *lockstep.Follower { return r.follower }
 
-// Apply takes the next record of the log. An error means that the match cannot continue: the record is out of place, or
-// of another game. Apply also decodes the commands of [lockstep.System] in a frame; their values are valid until the
-// next call.
+// Apply takes the next record of the log. An error means that the match cannot continue: the record is out of place, or of another game.
+// Apply also decodes the commands of [lockstep.System] in a frame; their values are valid until the next call.
 func (r *Recovery) Apply(rec *record.Record) error {
 	differs := (*lockstep.DesyncError)(nil)
 	if r.skips(rec) || rec.Kind == record.KindPanic {
@@ -144,7 +142,7 @@ func (r *Recovery) system(t lockstep.Tick, value any) error {
 		return nil
 	}
 	if int(about) >= len(r.seats) {
-		return fmt.Errorf("%w: tick %d speaks of player %d", ErrSeat, t, about)
+		return fmt.Errorf("%w: tick %d refers to player %d", ErrSeat, t, about)
 	}
 	r.seats[about].present = present
 	return nil
@@ -164,10 +162,9 @@ func (r *Recovery) Check() error {
 	return nil
 }
 
-// Coordinator returns the Coordinator that continues after the last tick of the log, which d has read. It appends its
-// records to log, which already has the earlier ones. If the log ends with a panic of the rules, the players' commands of that tick run in
-// the next one again. Every player whose leave is not in the log is present. If the log
-// ends with the end of the rules, so does the Coordinator's match. See [Recovery.Check] for the errors.
+// Coordinator returns the Coordinator that continues after the last tick of the log, which d has read. It appends to log, which already
+// has the earlier records. The players' commands on which the rules panicked run in the next tick. Every player whose leave is not in
+// the log is present. If the rules have ended the log, so is the match. See [Recovery.Check] for the errors.
 func (r *Recovery) Coordinator(d *record.Decoder, log lockstep.Log, o Options) (*Coordinator, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -196,8 +193,7 @@ func (r *Recovery) Coordinator(d *record.Decoder, log lockstep.Log, o Options) (
 	return c, nil
 }
 
-// acceptAgain puts the commands of a frame on which the rules panicked into the next frame: their players were told that they run then.
-// What [lockstep.System] had to say is out of date.
+// acceptAgain puts the players' commands on which the rules panicked into the next frame: they were told that these run then.
 func (c *Coordinator) acceptAgain(commands []lockstep.Command) {
 	for i := range commands {
 		cmd := &commands[i]
@@ -212,8 +208,7 @@ func (c *Coordinator) acceptAgain(commands []lockstep.Command) {
 	}
 }
 
-// CheckAgain logs the checksum of the last sealed tick if that is a checked tick whose checksum was lost with the end
-// of the log.
+// CheckAgain logs the checksum of the last sealed tick if that is a checked tick whose checksum was lost with the end of the log.
 func (c *Coordinator) CheckAgain() error {
 	t := c.sealed
 	if t == 0 || t%lockstep.Tick(c.header.Settings.CheckEvery) != 0 {
@@ -239,10 +234,9 @@ func CheckOrigin(h, origin *lockstep.Header) error {
 	return nil
 }
 
-// Begin returns the Coordinator of a new match with header h, which begins in the state after the last tick of the log.
-// d has read the log. Everything that the simulation knows of the log stays true: the ticks and the sequences of players
-// go on, and those who are in the match stay in it. The Coordinator writes the new log from its header on, and its next
-// tick resumes a match that is paused and has the new input delay. See [Recovery.Check] and [CheckOrigin] for the errors.
+// Begin returns the Coordinator of a new match with header h, which begins in the state after the last tick of the log, which d has read.
+// Ticks and sequences go on, and those who are in the match stay in it. It writes the new log from its header on, and its next tick
+// resumes a match that is paused and has the new input delay. See [Recovery.Check] and [CheckOrigin] for the errors.
 func (r *Recovery) Begin(d *record.Decoder, h *lockstep.Header, log lockstep.Log, o Options) (*Coordinator, error) {
 	if err := r.Check(); err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A seat is the coordinator's state of one player.
 type seat struct {
 	present     bool
 	away        bool              // lost or taken over
@@ -20,8 +19,7 @@ type seat struct {
 	last        lockstep.Tick     // the latest tick that holds a command of this player
 	windows     []window          // by limit; nil before the first limited command
 
-	// receipts holds the last CommandWindow decisions, at sequence % len. A newer sequence replaces an older one in its
-	// slot. It grows up to CommandWindow, since most players give few commands.
+	// receipts holds the last CommandWindow decisions, at sequence % len. It grows, since most players give few commands.
 	receipts []lockstep.Receipt
 }
 
@@ -91,12 +89,10 @@ func (s *seat) place(seq lockstep.Sequence, t lockstep.Tick) lockstep.Tick {
 	return t
 }
 
-// systemRoom is the number of a frame's commands that are reserved for System: one for each seat, and some for the
-// match.
+// systemRoom is the number of a frame's commands that are reserved for System: one for each seat, and some for the match.
 const systemRoom = lockstep.MaxPlayers + 64
 
-// Memory that a slot keeps for its next tick. A slot releases larger buffers after a burst, so a player cannot make the
-// match hold them for ever.
+// Memory that a slot keeps for its next tick. It releases larger buffers, so a player cannot make the match hold them for ever.
 const (
 	keepCommands = 1 << 10
 	keepPayloads = 64 << 10
@@ -110,7 +106,6 @@ type slot struct {
 	system   int     // commands of System
 }
 
-// A share is one player's use of a tick.
 type share struct {
 	commands  uint16
 	sizeBytes uint32 // of the payloads
@@ -141,8 +136,7 @@ func (s *slot) clear() {
 	clear(s.shares)
 }
 
-// slots holds the slots of the last sealed tick and of later ticks. Only ticks with commands have one; released slots
-// are used again.
+// slots holds the slots of the last sealed tick and of later ticks. Only ticks with commands have one; released slots are used again.
 type slots struct {
 	ring [record.MaxInputDelay + 2]*slot // tick t is at t % len
 	free []*slot
@@ -168,7 +162,6 @@ func (s *slots) release(t lockstep.Tick) {
 	}
 }
 
-// A limit is a [record.CommandLimit] of a match.
 type limit struct {
 	kind lockstep.Kind
 	n    int
@@ -189,12 +182,10 @@ func limitOf(limits []limit, kind lockstep.Kind) int {
 	return slices.IndexFunc(limits, func(l limit) bool { return l.kind == kind })
 }
 
-// A window has the ticks of a player's last commands of a limited kind, in ascending order, at most as many as the limit
-// allows in a window. A command in the tick t is within the limit if the oldest of them is not in the window that ends with t.
-// This holds for every window that has t, because no later command is left out.
+// A window has the ticks of a player's last commands of a limited kind, ascending, at most as many as the limit allows. A command in tick
+// t is within the limit if the oldest of them is not in the window that ends with t.
 type window []lockstep.Tick
 
-// used counts an accepted command that runs in the tick t.
 func (s *seat) used(limits []limit, kind lockstep.Kind, t lockstep.Tick) {
 	i := limitOf(limits, kind)
 	if i < 0 {

@@ -6,6 +6,24 @@
 // An end owns no socket and no clock. Time is an argument, and datagrams are bytes that its owner sends and receives, with what it
 // gives each time: a host the records that the player lacks ([Supply]), a player its commands without an answer ([Demand]).
 //
+// A host gives a [HostEnd] what arrives, and sends what it returns, before it sends over the stream:
+//
+//	var end datagram.HostEnd
+//	newest, err := end.Receive(now, &in, high) // an error closes the connection
+//	if err == nil && newest {
+//		end.Acknowledge(&in)
+//	}
+//	for {
+//		out, sent := end.Send(&writer, nil, now, &datagram.Supply{Records: records, Period: period, Redundancy: 200})
+//		if len(out) == 0 {
+//			break
+//		}
+//		// send out; the stream need not carry the records before sent.High at once
+//	}
+//	due, next := end.Due(now) // when to do so again
+//
+// A player does the same with a [PlayerEnd], whose Receive returns receipts and records.
+//
 // # From the host to the player
 //
 // A record at position p is in one of these states for a [HostEnd]:
@@ -18,7 +36,7 @@
 // record goes into datagrams. Otherwise those up to have + [Window] do.
 //
 // [HostEnd.Send] fills one datagram: the newest record, then the oldest that the player lacks. A record goes into [Path.Copies]
-// datagrams without waiting for anything, one in each frame's, and into another one whenever it is [Path.Overdue]. Where datagrams
+// datagrams without waiting for anything, one in each frame's, and into another one whenever it is overdue. Where datagrams
 // are lost, the newest is sent again after [ResendAfter]. Repetitions are paid from a credit, so that a bad path costs at most
 // [Supply].Redundancy percent of the stream. A record that fits into no datagram goes over the stream at once ([Sent].Urgent), and
 // so do those behind it.
@@ -54,13 +72,27 @@
 //
 // Each end is a [Path]: it numbers what it sends and measures round trip and losses by what the other end acknowledges. Acknowledgements
 // are in the [Head] of each datagram. A player without news acknowledges one, two or four datagrams at once, the more the
-// longer nothing was lost ([Path.AckEvery]).
+// longer nothing was lost.
 //
 //	unknown ──(first acknowledgement)──> flows ──(none for its patience)──> alive ──(none for 2 s)──> dead
 //	                                       ^                                  |                         |
 //	                                       └──────────────(any)───────────────┴─────────────────────────┘
 //
 // On an unknown or dead path a host sends four datagrams a second, and a player two, which find it when it is there again.
+//
+// A path flows while the other end acknowledges in time; on one that does, the stream waits. A path that is alive may only be bad: both
+// ends go on, and the stream carries everything at once. Repetitions at once and [Path.Copies] in all follow the loss:
+//
+//	lost        sent again after ResendAfter    copies without an acknowledgement
+//	below 0.2 % no                              2
+//	to 5 %      once                            2, or as many as lose one record of 10,000
+//	above       twice, and with each frame      the same, at most 8
+//
+// # Trust
+//
+// Datagrams are as untrusted as messages. An end takes a datagram once, in any order; one that says what cannot be, such as
+// an acknowledgement of what was not sent or less than before, is an error, and the connection is closed. Bytes of a record that differ
+// from those of the stream are one, too. Both ends keep a bounded memory: [HostMemory] and [PlayerMemory].
 //
 // # Bytes
 //

@@ -45,7 +45,7 @@ const (
 	// slowPath is how much longer than twice that of the stream a round trip may be.
 	slowPath = 150 * lockstep.Millisecond
 
-	// firstOverdue is what Overdue returns until the round trip is known.
+	// firstOverdue is what overdue returns until the round trip is known.
 	firstOverdue = 250 * lockstep.Millisecond
 
 	// sparePatience is how much later an acknowledgement may come than it should at the latest, and maxPatience the most patience.
@@ -152,14 +152,14 @@ func (l *losses) measure(seen, count uint32) {
 // whose round trip is given, or 0: what a datagram carries need not hurry over the stream.
 func (p *Path) Flows(now, stream lockstep.Time) bool {
 	slow := stream > 0 && p.rtt > 2*stream+slowPath
-	return p.acked > 0 && now <= p.FlowsTo() && !slow
+	return p.acked > 0 && now <= p.flowsTo() && !slow
 }
 
 // Alive reports whether the path may be only bad, and not gone: datagrams go on as if it flowed.
 func (p *Path) Alive(now lockstep.Time) bool { return p.acked > 0 && now <= p.until(deadTime) }
 
-// FlowsTo returns until when the path counts as flowing, unless an acknowledgement comes.
-func (p *Path) FlowsTo() lockstep.Time { return p.until(p.patience()) }
+// flowsTo returns until when the path counts as flowing, unless an acknowledgement comes.
+func (p *Path) flowsTo() lockstep.Time { return p.until(p.patience()) }
 
 // until returns when the oldest datagram without an acknowledgement is older than a time.
 func (p *Path) until(patience lockstep.Time) lockstep.Time {
@@ -183,14 +183,14 @@ const ResendAfter = 8 * lockstep.Millisecond
 
 // Lost datagrams of a million.
 const (
-	someLoss  = 2000   // from here on Resends is 1
+	someLoss  = 2000   // from here on resends is 1
 	highLoss  = 50_000 // and from here on 2, because one burst of losses can take two copies
 	worstLoss = 70_000 // and then 2 for worstRun more datagrams, because between bursts nothing is lost
 	worstRun  = 1024
 )
 
-// Resends returns how often a new record or command is sent again at once, each time after ResendAfter.
-func (p *Path) Resends() int {
+// resends returns how often a new record or command is sent again at once, each time after ResendAfter.
+func (p *Path) resends() int {
 	switch {
 	case p.out.loss >= highLoss, p.out.worst > 0 && p.out.seen-p.out.worst < worstRun:
 		return 2
@@ -200,9 +200,9 @@ func (p *Path) Resends() int {
 	return 0
 }
 
-// Overdue returns after how long without an acknowledgement a record or command is sent again in any case. waits says that the other
+// overdue returns after how long without an acknowledgement a record or command is sent again in any case. waits says that the other
 // side lets acknowledgements wait where nothing is lost.
-func (p *Path) Overdue(waits bool) lockstep.Time {
+func (p *Path) overdue(waits bool) lockstep.Time {
 	switch {
 	case p.rtt == 0:
 		return firstOverdue
@@ -216,9 +216,9 @@ func (p *Path) Overdue(waits bool) lockstep.Time {
 // unknown.
 func (p *Path) Lateness() lockstep.Time { return p.rtt/2 + 2*p.jitter }
 
-// AckEvery returns how many datagrams one acknowledgement tells of, and how long it may wait for the others. Just after a loss
+// ackEvery returns how many datagrams one acknowledgement tells of, and how long it may wait for the others. Just after a loss
 // it does not wait: the other side then knows at once what to send again.
-func (p *Path) AckEvery() (datagrams int, wait lockstep.Time) {
+func (p *Path) ackEvery() (datagrams int, wait lockstep.Time) {
 	switch run := p.got.Seen - p.gap; {
 	case run < cleanRun:
 		return 1, 0
@@ -227,12 +227,6 @@ func (p *Path) AckEvery() (datagrams int, wait lockstep.Time) {
 	}
 	return 4, longAckWait
 }
-
-// Acked returns the highest of our numbers that has arrived there.
-func (p *Path) Acked() uint32 { return p.acked }
-
-// RoundTrip returns the time from a datagram to its acknowledgement, smoothed; 0 if it is unknown.
-func (p *Path) RoundTrip() lockstep.Time { return p.rtt }
 
 // Loss returns how many datagrams of a million are lost on their way to the other side.
 func (p *Path) Loss() uint32 { return p.out.loss }

@@ -59,7 +59,7 @@ func TestPathMeasures(t *testing.T) {
 			t.Errorf("%d percent are lost: got a loss of %d of a million", percent, got)
 		}
 		// An answer waits for the next tick.
-		if got := a.RoundTrip(); got < 80*lockstep.Millisecond || got > 160*lockstep.Millisecond {
+		if got := datagram.RoundTrip(&a); got < 80*lockstep.Millisecond || got > 160*lockstep.Millisecond {
 			t.Errorf("%d percent are lost: got a round trip of %d ms, want about 90", percent, got/lockstep.Millisecond)
 		}
 		if want := map[uint32]int{0: 2, 3: 2, 10: 4, 30: 7}[percent]; a.Copies() < want || a.Copies() > want+2 {

@@ -90,8 +90,7 @@ func (p Policy) Settings(r Reader, s record.Settings) record.Settings {
 	return s
 }
 
-// Figures reports whether r may know counters of messages and commands, and sizes of states. In a match of two players they
-// tell each what the other one does.
+// Figures reports whether r may know counters of messages and commands, and sizes of states, which tell a player what the other does.
 func (p Policy) Figures(r Reader, ended bool) bool { return r == Operator || ended }
 
 // Files returns an error if r may have no file of the match: a replay, a save, or a bundle of a desync. Each has states, the seed and

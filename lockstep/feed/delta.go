@@ -22,12 +22,10 @@ func (e *DeltaError) Error() string {
 // A Number counts the views of a sender, from 1. 0 is the view before, which is zero.
 type Number uint64
 
-// zigzag turns small numbers of both signs into small ones.
 func zigzag(v int64) uint64   { return uint64(v<<1) ^ uint64(v>>63) }
 func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
 
-// appendRow appends how a row differs from another one: a mask of the columns that differ, and the difference of each that
-// is no bool. The id is left out.
+// appendRow appends a mask of the columns in which a row differs, without the id, and the difference of each that is no bool.
 func (t *table) appendRow(dst []byte, from, to []byte, mask uint64) []byte {
 	dst = binary.AppendUvarint(dst, mask)
 	for m := mask; m != 0; m &= m - 1 {
@@ -55,7 +53,6 @@ func (t *table) mask(from, to []byte) (mask uint64) {
 
 func varintSize(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
 
-// overhead returns the most bytes of a delta to a view besides its changes.
 func (p *Plan) overhead(view *image) int {
 	n := 1
 	for i := range p.tables[1:] {
@@ -64,7 +61,6 @@ func (p *Plan) overhead(view *image) int {
 	return n
 }
 
-// A changeKind is what a delta does with a row.
 type changeKind uint8
 
 const (
@@ -73,7 +69,6 @@ const (
 	added
 )
 
-// A change is a row in which a view differs from its base.
 type change struct {
 	table uint8
 	kind  changeKind
@@ -194,7 +189,6 @@ func (t *table) first(key uint64) uint64 {
 	return zigzag(int64(key ^ sign))
 }
 
-// appendKind appends the number of the changes of one kind, and each of them.
 func (t *table) appendKind(dst, from, to []byte, list []change, kind changeKind) []byte {
 	is := func(c *change) bool {
 		if t.id == byIndex { // an added row of zeros is in the length of the list
@@ -364,7 +358,7 @@ func (r *deltaReader) each(t *table, what string, rows int, read func(at uint64)
 		case i == 0:
 			at = r.uint(last, what, t.path)
 		case at == last:
-			r.fail("%s%s: got one after the last", what, t.path)
+			r.fail("%s%s: index out of range", what, t.path)
 		default:
 			at += 1 + r.uint(last-at-1, what, t.path)
 		}

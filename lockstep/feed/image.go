@@ -160,7 +160,6 @@ const sign = 1 << 63
 
 func (t *table) signed() bool { return t.id != byIndex && t.columns[t.id].kind.Signed() }
 
-// quantize rounds the numbers of a row to the nearest that is sent.
 func (t *table) quantize(row []byte) {
 	for i := range t.columns {
 		c := &t.columns[i]

@@ -1,3 +1,12 @@
+// Package feed sends a viewer what it may see of a state, as differences. The viewer does not simulate.
+//
+// A view is a value of plain data, which the rules of a game make (see lockstep.Rules.View). A [Plan] says by the tags of its type how it is
+// sent. A [Sender] takes view after view, and makes the difference from any of its last ones. A [Receiver] makes the views
+// again. Both are pure: they have no clock and no connection, and lost or repeated differences do no harm.
+//
+// docs/feed.md describes the tags, docs/spec/views.md the bytes.
+//
+//samestep:deterministic
 package feed
 
 import (
@@ -24,7 +33,6 @@ const (
 	MaxTags    = 1024
 )
 
-// A column is one number or bool of a row.
 type column struct {
 	path     string // in the row
 	kind     state.Kind
@@ -283,7 +291,6 @@ func (p *Plan) set(o option) error {
 	return nil
 }
 
-// An option is what the tag of a field says, by its path.
 type option struct {
 	Path   string
 	ID     bool
@@ -358,8 +365,7 @@ const MaxDescription = 32 << 10
 
 var errDescription = errors.New("feed: not the description of a plan")
 
-// AppendDescription appends what a receiver needs to know of a plan, which [ParsePlan] reads: the description of the schema,
-// and what the tags of the fields say of ids and steps.
+// AppendDescription appends what a receiver needs: the description of the schema, and what the tags say of ids and steps.
 func (p *Plan) AppendDescription(dst []byte) []byte {
 	schema := p.schema.AppendDescription(nil)
 	dst = append(binary.AppendUvarint(dst, uint64(len(schema))), schema...)

@@ -10,7 +10,6 @@ import (
 // History is how many views a sender and a receiver keep: a delta is against one of them, or against no view.
 const History = 16
 
-// A shot is one view that was sent.
 type shot struct {
 	number Number
 	image  image
@@ -23,8 +22,7 @@ type waiting struct {
 	age   uint16
 }
 
-// A Sender makes the deltas of one series of views, such as what a team may see. All who see it share its work.
-// It is for one goroutine, and allocates nothing once its memory has grown.
+// A Sender makes the deltas of one series of views, which all viewers share. It is for one goroutine, and reuses its memory.
 type Sender struct {
 	plan    *Plan
 	number  Number
@@ -88,8 +86,7 @@ func (s *Sender) Set(view []byte, budget int) error {
 	return nil
 }
 
-// advance makes the image of the next number: the last one, and the changes that are due in the view of a number and fit into a
-// budget.
+// advance makes the image of the next number: the last one, and the changes that are due in the view of a number and fit into a budget.
 func (s *Sender) advance(due Number, budget int) error {
 	last, next := &s.shots[(s.number-1)%History].image, &s.shots[s.number%History].image
 	s.changes, s.settled = s.plan.compare(s.changes[:0], last, &s.view, due)
@@ -195,8 +192,7 @@ func (s *Sender) weight(c *change) uint32 {
 	return w
 }
 
-// Delta returns the delta from a view to the last one, or against no view, with base 0, if the sender has that view no longer.
-// The bytes are valid until the next call of Set.
+// Delta returns the delta from a view to the last one, or with base 0 from none if that view is gone. The bytes are valid until Set.
 func (s *Sender) Delta(from Number) (base Number, delta []byte) {
 	if from > s.number || from+History <= s.number || from == 0 {
 		from = 0

@@ -35,7 +35,7 @@ func newQuietHost(t *testing.T) *Host {
 		id, _ := h.Connect(0, "")
 		a := protocol.NewAuth(g)
 		a.Token = token
-		h.Receive(0, id, h.writer.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: a}))
+		h.Receive(0, id, h.peers.writer.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: a}))
 	}
 	return h
 }
@@ -43,9 +43,9 @@ func newQuietHost(t *testing.T) *Host {
 // Unread answers do not pile up.
 func TestHostUnreadAnswers(t *testing.T) {
 	h := newQuietHost(t)
-	p := h.seats[0].peer
+	p := h.seats.table[0].peer
 	for range maxPrivate {
-		h.private(p, &protocol.Message{Kind: protocol.KindPong, Nonce: 1 << 60})
+		h.peers.send(p, protocol.Message{Kind: protocol.KindPong, Nonce: 1 << 60})
 	}
 	if code, _, closed := h.Closed(p.id); !closed || code != protocol.CloseSlow || len(p.out) > maxPrivate {
 		t.Errorf("closed %t as %v with %d bytes waiting", closed, code, len(p.out))
@@ -65,16 +65,16 @@ func TestCheckBoundsControl(t *testing.T) {
 		{"of memory", func(h *Host, p *peer) { h.log.keyframes.Put(0, &syncing.State{Roster: make([]byte, 64<<20)}) }},
 		{"peers and", func(h *Host, p *peer) { h.peers.byID[99] = p }},
 		{"spectators, want", func(h *Host, p *peer) { h.options.MaxSpectators = 0 }},
-		{"is owned by", func(h *Host, p *peer) { h.seats[1].peer = p }},
+		{"is owned by", func(h *Host, p *peer) { h.seats.table[1].peer = p }},
 		{"is owned by", func(h *Host, p *peer) { p.state = Closed }},
-		{"without an owner", func(h *Host, p *peer) { h.seats[0].peer = nil }},
+		{"without an owner", func(h *Host, p *peer) { h.seats.table[0].peer = nil }},
 		{"bytes wait", func(h *Host, p *peer) { p.out = make([]byte, maxPrivate+1) }},
 		{"cursor", func(h *Host, p *peer) { p.stream.Pass(99) }},
 		{"speaks for", func(h *Host, p *peer) { h.peers.all[1].seat, h.peers.all[1].state = 0, Live }},
-		{"has a keyframe", func(h *Host, p *peer) { p.state = Live; p.stream.Give(h.log.keyframe(h.now, h.seats, h.lobby)) }},
+		{"has a keyframe", func(h *Host, p *peer) { p.state = Live; p.stream.Give(h.log.keyframe(h.now, h.seats.table, h.lobby)) }},
 	} {
 		h := newQuietHost(t)
-		row.change(h, h.seats[0].peer)
+		row.change(h, h.seats.table[0].peer)
 		if got := fmt.Sprint(h.Info().CheckBounds(100)); !strings.Contains(got, row.want) || row.want == "" && got != "<nil>" {
 			t.Errorf("got %s, want %q", got, row.want)
 		}

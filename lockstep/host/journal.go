@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/internal/ring"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -21,14 +22,54 @@ import (
 type journal struct {
 	c         *coordinator.Coordinator
 	ring      *ring.Ring
+	out       *outputs
+	relay     bool
 	barrier   syncing.Barrier
 	policy    disclosure.Policy // who may see what, as the log says
 	checks    evidence.Checks   // for spectators
 	talk      *talk.Talk        // what is said in it
 	header    []byte            // its first record
 	keyframes syncing.Keyframes
+	donors    syncing.Donors        // relay mode
 	last      []record.LastSequence // scratch
 	lost      lockstep.Tick         // ticks that were sealed but not in the log when it failed
+}
+
+// Append takes a record of the Coordinator. It adds the record to the next Ready and to the ring, and keeps the header for keyframes.
+func (j *journal) Append(raw []byte) error {
+	switch record.KindOf(raw) {
+	case record.KindHeader:
+		if len(raw) > protocol.MaxServerMessage {
+			return fmt.Errorf("lockstep: host: got a header of %d bytes, want at most %d", len(raw), protocol.MaxServerMessage)
+		}
+		j.header = slices.Clone(raw)
+	case record.KindKeyframe:
+		j.keyframes.First(j.header, raw) // the state at tick 0, the only own state in relay mode
+	}
+	j.out.made.record(raw)
+	return j.ring.Append(raw)
+}
+
+// sealed says that a tick was sealed: late spectators and joiners may now see what its barrier shows.
+func (j *journal) sealed(now lockstep.Time, t lockstep.Tick, all table, l *lobby.Lobby) {
+	if j.relay {
+		j.last = j.c.AppendLast(j.last[:0])
+		j.donors.Remember(t, j.ring.Next(), j.last)
+	}
+	delay := j.policy.Delay
+	if delay == 0 {
+		return
+	}
+	j.barrier.Seal(t, j.ring.Next())
+	if k, ok := j.c.Check(t); ok {
+		j.checks.Show(k)
+	}
+	j.check(t)
+	if t%((delay+3)/4) == 0 {
+		if k := j.keyframe(now, all, l); k != nil {
+			j.keyframes.Keep(k, j.barrier.Hidden(t))
+		}
+	}
 }
 
 // now returns the last sealed tick, or after a failure the last one in the log.
@@ -70,7 +111,7 @@ func (j *journal) window(p *peer) protocol.Position {
 // persisted returns the last tick that is durable in the log.
 func (j *journal) persisted() lockstep.Tick {
 	t := j.c.Now()
-	for p := j.ring.Next(); p > max(j.barrier.Persisted(), j.ring.First()); p-- {
+	for p := j.ring.Next(); p > max(j.barrier.Persisted, j.ring.First()); p-- {
 		if record.KindOf(j.ring.Record(p - 1)).Advances() {
 			t--
 		}
@@ -178,7 +219,7 @@ func (j *journal) seat(p lockstep.Player, s *hostSeat) (again bool, err error) {
 
 // keyframe returns the latest keyframe if it is young enough, or else makes one, at most one per interval, and returns nil if there is none yet.
 // In relay mode it makes none.
-func (j *journal) keyframe(now lockstep.Time, all seats, l *lobby.Lobby) *syncing.Keyframe {
+func (j *journal) keyframe(now lockstep.Time, all table, l *lobby.Lobby) *syncing.Keyframe {
 	k, due := j.keyframes.Latest(now, j.ring.First())
 	if !due {
 		return k
@@ -194,4 +235,88 @@ func (j *journal) giveBack(p lockstep.Player, s *substitution) {
 		_ = j.c.Event(p, record.EventSubstitute, fmt.Sprint(toCommand, j.c.LastDecided(p))) // an error ends the match; Advance handles that
 	}
 	s.end(j.c.LastDecided(p))
+}
+
+// Frames implements [coordinator.FrameSource] with the ring.
+func (j *journal) Frames(from, to lockstep.Tick) []lockstep.Frame {
+	commands, reached := j.since(from, to)
+	if reached > from {
+		return nil
+	}
+	return evidence.Frames(commands, from, to)
+}
+
+// since returns the commands of the ticks from+1 to to, and the tick after which the ring has them.
+//
+// Sequences in the log are relative to earlier ones, some of which the ring may have lost. But they add up to the
+// current ones, which are known.
+func (j *journal) since(from, to lockstep.Tick) (all []lockstep.Command, reached lockstep.Tick) {
+	at, tick := j.ring.Next(), j.c.Now()
+	for ; at > j.ring.First() && tick > from; at-- {
+		if record.KindOf(j.ring.Record(at - 1)).Advances() {
+			tick-- // the coordinator writes each empty tick as one record
+		}
+	}
+	dec := record.DecoderAt(tick)
+	for ; at < j.ring.Next(); at++ {
+		r, _, err := dec.Decode(slices.Clone(j.ring.Record(at)))
+		if err != nil {
+			panic(err) // our own record
+		}
+		if r.Tick <= to {
+			all = append(all, r.Frame.Commands...)
+		}
+	}
+	for i := range all {
+		c := &all[i]
+		c.Sequence += j.c.LastLogged(c.Player) - dec.Last(c.Player)
+	}
+	return all, tick
+}
+
+// offers returns the ticks at which a joiner could begin, with the live players who reported the agreed checksum and are not being asked.
+func (j *journal) offers(all table) (offers []syncing.Offer) {
+	for _, t := range j.donors.Moments(j.c.Now(), j.ring.First()) {
+		k, ok := j.c.Check(t)
+		if !ok || k.Status != coordinator.CheckAgreed {
+			continue
+		}
+		offer := syncing.Offer{Tick: t}
+		for i := range all {
+			if p := all[i].peer; p == nil || p.witness.Busy() || p.state != Live {
+				continue
+			}
+			if hash, ok := j.c.Reported(t, lockstep.Player(i)); ok && hash == k.Hash {
+				offer.Players = append(offer.Players, lockstep.Player(i))
+			}
+		}
+		offers = append(offers, offer)
+	}
+	return offers
+}
+
+// awaitState tells the coordinator that a player lacks a state, or has one again. In relay mode no check waits for a
+// player without a state.
+func (j *journal) awaitState(p *peer, awaits bool) {
+	if j.relay && p.seat != lockstep.System {
+		_ = j.c.AwaitState(p.seat, awaits) // an error ends the match; Advance handles that
+	}
+}
+
+// markNew marks the peers for whom there are new records, players first.
+func (j *journal) markNew(c *peers, all table) {
+	if j.barrier.Persisted == c.scanned {
+		return
+	}
+	c.scanned = j.barrier.Persisted
+	for i := range all {
+		if p := all[i].peer; p != nil && p.streams() && p.stream.Cursor < j.window(p) {
+			c.mark(p)
+		}
+	}
+	for _, p := range c.all {
+		if p.streams() && p.stream.Cursor < j.window(p) {
+			c.mark(p)
+		}
+	}
 }

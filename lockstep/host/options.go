@@ -121,6 +121,36 @@ type (
 	SlowPolicy  = pace.SlowPolicy  // slows the match down for a player whose machine cannot keep up
 )
 
+// A StartPolicy says when a match leaves its lobby. In the lobby no tick is sealed, and everybody sees the first state.
+type StartPolicy = lobby.Policy
+
+// An InactivePolicy is how a Host treats a player who is connected and gives no command.
+type InactivePolicy = idle.Policy
+
+// An InactiveAction is what follows the event [PeerInactive].
+type InactiveAction = idle.Action
+
+// The actions.
+const (
+	ReportInactive   = idle.Report   // nothing more
+	TakeOverInactive = idle.TakeOver // end the connection and take the seat over, see Options.Substitute; the player may come back
+	RemoveInactive   = idle.Remove   // end the connection and give up the seat
+)
+
+// A Wait says why a match stands still or runs slower. All peers are told. Reason is "" if the match runs; others are in package
+// protocol, and those of [Admin.Hold].
+type Wait = pace.Wait
+
+// A ViewPolicy says how a Host sends views. A view is what a viewer may see of the state (see package feed). Its client gets
+// views instead of the match's records. Clients that ask for them get views of any match whose game has some.
+type ViewPolicy struct {
+	// Only sends nothing else to any client, so that nobody but the server holds the whole state. It needs a game with views.
+	Only bool
+
+	Every  lockstep.Tick // ticks from one view to the next: a tenth of a second
+	Budget int           // bytes of a view; the rest is sent later, by priority: no limit
+}
+
 // Options are a Host's policies and limits. Zero fields have the defaults named.
 type Options struct {
 	// Authorize returns the rights of a token; an error refuses it. Nil refuses every token.
@@ -212,58 +242,94 @@ func or[T comparable](field *T, otherwise T) {
 	}
 }
 
+// bounds keep the first error of a list of options.
+type bounds struct{ err error }
+
+// option sets the default of an option, and checks its bounds.
+func option[T ~int | ~int64 | ~uint8 | ~uint16 | ~uint32](b *bounds, name string, field *T, otherwise T, low, high int64) {
+	if or(field, otherwise); b.err == nil && (int64(*field) < low || int64(*field) > high) {
+		b.err = fmt.Errorf("lockstep: host: %s: got %d, want %d to %d", name, *field, low, high)
+	}
+}
+
 // complete sets the defaults for a match with settings s, and checks all options.
 func (o *Options) complete(s *lockstep.Settings) error {
-	second := lockstep.Tick(s.TickRate())
-	or(&o.MaxSpectators, 64)
-	or(&o.MaxConnecting, 64)
-	or(&o.InputDelay, max(1, o.Delay.Min))
-	or(&o.AckEvery, max(1, min(second/2, 1<<15)))
-	or(&o.Lag, max(10*second, 4*o.AckEvery))
-	or(&o.MaxCatchUp, 3)
-	or(&o.MaxStrikes, 3)
-	or(&o.RingRecords, int(4*o.Lag+256+2*o.SpectatorDelay))
-	or(&o.RingBytes, 1<<20+256*int(o.SpectatorDelay))
-	or(&o.SyncBytesPerTick, 256<<10)
-	or(&o.KeyframeInterval, 5*lockstep.Second)
-	or(&o.EvidenceHistory, 8)
-	or(&o.ChatHistory, 16)
-	or(&o.MaxEvidence, 8<<20)
-	or(&o.Redundancy, 200)
-	or(&o.MaxNoteBytes, 16<<20)
-	or(&o.AuthTimeout, 10*lockstep.Second)
-	or(&o.PingEvery, 5*lockstep.Second)
-	or(&o.IdleTimeout, 10*lockstep.Second)
-	or(&o.SyncTimeout, 30*lockstep.Second)
-	or(&o.Grace, 30*lockstep.Second)
-	or(&o.Linger, 5*lockstep.Second)
-	or(&o.EndLinger, 15*lockstep.Second)
-	or(&o.KickTime, 60*lockstep.Second)
-	or(&o.Wait.Lead, 2*o.AckEvery)
-	or(&o.Slow.Lead, 4*o.AckEvery)
-	or(&o.Inactive.After, 5*minute)
-	or(&o.Inactive.Guests, 2*minute)
+	second, hour := lockstep.Tick(s.TickRate()), int64(60*minute)
+	if o.Random == nil {
+		return errors.New("lockstep: host: want a source of random bytes")
+	}
+	var b bounds
+	option(&b, "max spectators", &o.MaxSpectators, 64, 0, 1<<20)
+	option(&b, "max connecting", &o.MaxConnecting, 64, 1, 1<<20)
+	option(&b, "start players", &o.Start.Players, 0, 0, int64(s.Players))
+	option(&b, "start countdown", &o.Start.Countdown, 0, 0, int64(lobby.MaxCountdown))
 	if o.Start.Ready {
 		or(&o.Start.Deadline, 5*minute)
 	}
-	or(&o.Views.Every, max(1, min(second/10, 1<<15)))
-	o.shares(s)
-	r := &o.Rates
+	option(&b, "start deadline", &o.Start.Deadline, 0, -1<<40, 24*hour)
+	option(&b, "input delay", &o.InputDelay, max(1, o.Delay.Min), 1, record.MaxInputDelay)
+	option(&b, "largest input delay", &o.Delay.Max, 0, 0, record.MaxInputDelay)
+	option(&b, "ack every", &o.AckEvery, max(1, min(second/2, 1<<15)), 1, 1<<15)
+	option(&b, "lag", &o.Lag, max(10*second, 4*o.AckEvery), int64(2*o.AckEvery), 1<<20)
+	option(&b, "max catch up", &o.MaxCatchUp, 3, 1, 1000)
+	option(&b, "spectator delay", &o.SpectatorDelay, 0, 0, int64(disclosure.MaxDelay))
+	option(&b, "max strikes", &o.MaxStrikes, 3, 1, 1000)
+	option(&b, "ring records", &o.RingRecords, int(4*o.Lag+256+2*o.SpectatorDelay), 16, 1<<24)
+	option(&b, "ring bytes", &o.RingBytes, 1<<20+256*int(o.SpectatorDelay), 1, 1<<30)
+	option(&b, "sync bytes per tick", &o.SyncBytesPerTick, 256<<10, 1<<10, 1<<30)
+	option(&b, "chat history", &o.ChatHistory, 16, -1<<20, talk.MaxHistory)
+	option(&b, "evidence history", &o.EvidenceHistory, 8, 1, 1<<10)
+	option(&b, "redundancy", &o.Redundancy, 200, 100, 1000)
+	option(&b, "max note bytes", &o.MaxNoteBytes, 16<<20, 1, 1<<40)
+	option(&b, "max evidence", &o.MaxEvidence, 8<<20, 0, lockstep.MaxStateSize)
+	option(&b, "keyframe interval", &o.KeyframeInterval, 5*lockstep.Second, 1, hour)
+	option(&b, "auth timeout", &o.AuthTimeout, 10*lockstep.Second, 1, hour)
+	option(&b, "ping every", &o.PingEvery, 5*lockstep.Second, 1, hour)
+	option(&b, "idle timeout", &o.IdleTimeout, 10*lockstep.Second, 1, hour)
+	option(&b, "sync timeout", &o.SyncTimeout, 30*lockstep.Second, 1, hour)
+	option(&b, "grace", &o.Grace, 30*lockstep.Second, 1, 24*hour)
+	option(&b, "linger", &o.Linger, 5*lockstep.Second, 1, hour)
+	option(&b, "end linger", &o.EndLinger, 15*lockstep.Second, 1, hour)
+	option(&b, "abandoned", &o.Abandoned, 0, 0, 24*hour)
+	option(&b, "kick time", &o.KickTime, minute, 1, 24*hour)
+	option(&b, "inactive after", &o.Inactive.After, 5*minute, -1<<40, 24*hour)
+	option(&b, "inactive guests", &o.Inactive.Guests, 2*minute, -1<<40, 24*hour)
+	option(&b, "guest seats", &o.GuestSeats, 0, -1, lockstep.MaxPlayers)
+	option(&b, "inactive then", &o.Inactive.Then, 0, 0, int64(idle.Actions-1))
+	option(&b, "slow percent", &o.Slow.Percent, 0, 0, 100)
+	option(&b, "views every", &o.Views.Every, max(1, min(second/10, 1<<15)), 1, 1<<15)
+	option(&b, "bytes of a view", &o.Views.Budget, 0, 0, feed.MaxViewBytes)
+	option(&b, "wait bound", &o.Wait.Bound, 0, 0, int64(minute))
+	or(&o.Wait.Lead, 2*o.AckEvery)
+	or(&o.Slow.Lead, 4*o.AckEvery)
+	or(&o.MaxPerTick, record.CommandWindow)                 // a client sends up to that many again after a resume
+	o.MaxPerTick = max(1, min(o.MaxPerTick, o.share(s)/32)) // so that the largest frame fits in one message
+	o.Rates.complete(s, o.EvidenceHistory)
+	if b.err == nil {
+		b.err = o.checkReferee(s)
+	}
+	if rates := o.Rates.list(); b.err == nil {
+		b.err = rates.Check()
+	}
+	return b.err
+}
+
+// complete sets the default rates of a match whose referee keeps the states of some checks.
+func (r *Rates) complete(s *lockstep.Settings, history int) {
 	or(&r.Messages, Rate{N: 200, Per: lockstep.Second, Burst: 600})
 	or(&r.Bytes, Rate{N: 64 << 10, Per: lockstep.Second, Burst: 256 << 10})
 	or(&r.Commands, Rate{N: 50, Per: lockstep.Second, Burst: record.CommandWindow + 44}) // a client sends all unanswered commands again
 	or(&r.Chat, Rate{N: 1, Per: lockstep.Second, Burst: 5})
-	or(&r.Syncs, Rate{N: 4, Per: 60 * lockstep.Second, Burst: 4})
-	or(&r.Resyncs, Rate{N: 2, Per: 60 * lockstep.Second, Burst: 2})
-	or(&r.Returns, Rate{N: 20, Per: 60 * lockstep.Second, Burst: 20})
+	or(&r.Syncs, Rate{N: 4, Per: minute, Burst: 4})
+	or(&r.Resyncs, Rate{N: 2, Per: minute, Burst: 2})
+	or(&r.Returns, Rate{N: 20, Per: minute, Burst: 20})
 	or(&r.Keyframes, Rate{N: 512 << 10, Per: lockstep.Second, Burst: 16 << 20})
-	or(&r.Resimulations, Rate{N: max(1, int(s.TickRate())/16), Per: lockstep.Second, Burst: o.EvidenceHistory * int(s.CheckEvery)})
+	or(&r.Resimulations, Rate{N: max(1, int(s.TickRate())/16), Per: lockstep.Second, Burst: history * int(s.CheckEvery)})
 	or(&r.Ready, Rate{N: 1, Per: minute, Burst: 6})
 	or(&r.Notes, Rate{N: 1, Per: lockstep.Second, Burst: 8})
 	or(&r.Offences, Rate{N: 20, Per: lockstep.Second, Burst: 100})
 	or(&r.Pace, Rate{N: int(6 * lockstep.Second), Per: minute, Burst: int(6 * lockstep.Second)})
 	or(&r.MatchNotes, Rate{N: 16, Per: lockstep.Second, Burst: 64})
-	return o.check(s)
 }
 
 // Bytes of a frame that are not payloads.
@@ -272,82 +338,9 @@ const (
 	systemOverhead  = 16 << 10 // of System's commands, and the array's header
 )
 
-// shares bounds MaxPerTick so that the largest frame fits in one message.
-func (o *Options) shares(s *lockstep.Settings) {
-	share := o.share(s)
-	or(&o.MaxPerTick, record.CommandWindow) // a client sends up to that many again after a resume
-	o.MaxPerTick = max(1, min(o.MaxPerTick, share/32))
-}
-
+// share returns the bytes of a frame that one player can fill.
 func (o *Options) share(s *lockstep.Settings) int {
 	return (protocol.MaxServerMessage - systemOverhead) / int(s.Players)
-}
-
-func (o *Options) check(s *lockstep.Settings) error {
-	if o.Random == nil {
-		return fmt.Errorf("lockstep: host: want a source of random bytes")
-	}
-	for _, f := range []struct {
-		name           string
-		got, low, high int64
-	}{
-		{"max spectators", int64(o.MaxSpectators), 0, 1 << 20},
-		{"max connecting", int64(o.MaxConnecting), 1, 1 << 20},
-		{"start players", int64(o.Start.Players), 0, int64(s.Players)},
-		{"start countdown", int64(o.Start.Countdown), 0, int64(lobby.MaxCountdown)},
-		{"start deadline", int64(o.Start.Deadline), -1 << 40, int64(24 * 3600 * lockstep.Second)},
-		{"input delay", int64(o.InputDelay), 1, record.MaxInputDelay},
-		{"largest input delay", int64(o.Delay.Max), 0, record.MaxInputDelay},
-		{"ack every", int64(o.AckEvery), 1, 1 << 15},
-		{"lag", int64(o.Lag), int64(2 * o.AckEvery), 1 << 20},
-		{"max catch up", int64(o.MaxCatchUp), 1, 1000},
-		{"spectator delay", int64(o.SpectatorDelay), 0, int64(disclosure.MaxDelay)},
-		{"max strikes", int64(o.MaxStrikes), 1, 1000},
-		{"ring records", int64(o.RingRecords), 16, 1 << 24},
-		{"ring bytes", int64(o.RingBytes), 1, 1 << 30},
-		{"sync bytes per tick", int64(o.SyncBytesPerTick), 1 << 10, 1 << 30},
-		{"chat history", int64(o.ChatHistory), -1 << 20, talk.MaxHistory},
-		{"evidence history", int64(o.EvidenceHistory), 1, 1 << 10},
-		{"redundancy", int64(o.Redundancy), 100, 1000},
-		{"max note bytes", int64(o.MaxNoteBytes), 1, 1 << 40},
-		{"max evidence", int64(o.MaxEvidence), 0, lockstep.MaxStateSize},
-		{"keyframe interval", int64(o.KeyframeInterval), 1, int64(3600 * lockstep.Second)},
-		{"auth timeout", int64(o.AuthTimeout), 1, int64(3600 * lockstep.Second)},
-		{"ping every", int64(o.PingEvery), 1, int64(3600 * lockstep.Second)},
-		{"idle timeout", int64(o.IdleTimeout), 1, int64(3600 * lockstep.Second)},
-		{"sync timeout", int64(o.SyncTimeout), 1, int64(3600 * lockstep.Second)},
-		{"grace", int64(o.Grace), 1, int64(24 * 3600 * lockstep.Second)},
-		{"linger", int64(o.Linger), 1, int64(3600 * lockstep.Second)},
-		{"end linger", int64(o.EndLinger), 1, int64(3600 * lockstep.Second)},
-		{"abandoned", int64(o.Abandoned), 0, int64(24 * 3600 * lockstep.Second)},
-		{"kick time", int64(o.KickTime), 1, int64(24 * 3600 * lockstep.Second)},
-		{"inactive after", int64(o.Inactive.After), -1 << 40, int64(24 * 3600 * lockstep.Second)},
-		{"inactive guests", int64(o.Inactive.Guests), -1 << 40, int64(24 * 3600 * lockstep.Second)},
-		{"guest seats", int64(o.GuestSeats), -1, lockstep.MaxPlayers},
-		{"inactive then", int64(o.Inactive.Then), 0, int64(idle.Actions - 1)},
-		{"slow percent", int64(o.Slow.Percent), 0, 100},
-		{"views every", int64(o.Views.Every), 1, 1 << 15},
-		{"bytes of a view", int64(o.Views.Budget), 0, feed.MaxViewBytes},
-		{"wait bound", int64(o.Wait.Bound), 0, int64(60 * lockstep.Second)},
-	} {
-		if f.got < f.low || f.got > f.high {
-			return fmt.Errorf("lockstep: host: %s: got %d, want %d to %d", f.name, f.got, f.low, f.high)
-		}
-	}
-	if o.SpectatorDelay > 0 && o.Relay {
-		return fmt.Errorf("lockstep: host: spectator delay: got %d ticks in relay mode, want 0", o.SpectatorDelay)
-	}
-	if o.Observer != nil && o.Relay {
-		return fmt.Errorf("lockstep: host: got an observer in relay mode, which has no referee")
-	}
-	if err := o.checkBots(s); err != nil {
-		return err
-	}
-	rates := o.Rates.list()
-	if err := rates.Check(); err != nil {
-		return fmt.Errorf("lockstep: host: %w", err)
-	}
-	return nil
 }
 
 // coordinator returns those of a coordinator.
@@ -391,4 +384,22 @@ func (o *Options) maxPeers(seats int) int { return seats + o.MaxSpectators + o.M
 // Disclosure returns who may see what of a match with these options.
 func (o *Options) Disclosure() disclosure.Policy {
 	return disclosure.Policy{Views: o.Views.Only, Delay: o.SpectatorDelay}
+}
+
+// checkReferee refuses what needs a referee in relay mode, and bots without a seat.
+func (o *Options) checkReferee(s *lockstep.Settings) error {
+	switch {
+	case len(o.Bots) > int(s.Players):
+		return fmt.Errorf("lockstep: host: bots: got %d, want at most %d, the seats", len(o.Bots), s.Players)
+	case !o.Relay:
+	case o.SpectatorDelay > 0:
+		return fmt.Errorf("lockstep: host: spectator delay: got %d ticks in relay mode, want 0", o.SpectatorDelay)
+	case o.Observer != nil:
+		return errors.New("lockstep: host: got an observer in relay mode, which has no referee")
+	case len(o.Bots) > 0:
+		return fmt.Errorf("lockstep: host: bots: got %d in relay mode, want none: they look at the referee's state", len(o.Bots))
+	case o.Substitute != nil:
+		return errors.New("lockstep: host: substitute: got one in relay mode, want none: it looks at the referee's state")
+	}
+	return nil
 }

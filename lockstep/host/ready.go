@@ -1,7 +1,11 @@
 package host
 
 import (
+	"fmt"
+
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
+	"github.com/seed-49bee653/samestep/lockstep/host/internal/pace"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -31,6 +35,23 @@ func (r *Ready) AppendTo(log lockstep.Log) error {
 	return nil
 }
 
+type (
+	// Evidence is the data that a Host collects about a desync, or a panic of the rules.
+	Evidence = evidence.Evidence
+
+	// An Exhibit is one tick's state of both sides, in canonical bytes.
+	Exhibit = evidence.Exhibit
+
+	// A Participant is a player or spectator of a match, as its client describes it.
+	Participant = evidence.Participant
+
+	// A Resimulation is what a player whose checksum differed has computed when it was asked to compute the ticks again.
+	Resimulation = evidence.Resimulation
+
+	// A PhaseSum is a part of a tick, and the state hash at its beginning.
+	PhaseSum = evidence.PhaseSum
+)
+
 // keepOutput bounds the memory that an output keeps for its next records, in bytes.
 const keepOutput = 8 << 10
 
@@ -57,12 +78,19 @@ func (o *output) record(raw []byte) {
 	o.ends = append(o.ends, len(o.bytes))
 }
 
+// outputs are what the machines of a match have for its owner.
+type outputs struct {
+	now   func() lockstep.Tick // the last one in the log
+	made  *output              // since the last Ready
+	given *output              // the last Ready
+}
+
 // event adds an event, of the last tick unless it names another one.
-func (o *output) event(last lockstep.Tick, e Event) {
+func (o *outputs) event(e Event) {
 	if e.Tick == 0 {
-		e.Tick = last
+		e.Tick = o.now()
 	}
-	o.Events = append(o.Events, e)
+	o.made.Events = append(o.made.Events, e)
 }
 
 // cut makes Records from bytes, which are complete now.
@@ -74,50 +102,103 @@ func (o *output) cut() {
 	}
 }
 
-// Ready returns the work since the last call. The owner calls it after each other method, and does the work in the
-// order of the fields: it appends the records, calls Persisted when they are durable, and calls Send for the peers.
-// That can make more work, so the owner repeats this until a Ready is [Ready.Empty].
-func (h *Host) Ready() *Ready {
-	h.made, h.given = h.given, h.made
-	h.made.clear()
-	r := h.given
-	r.cut()
-	r.Position, r.Next = h.ring.Next(), h.wake.due(h.now, h.ending.Over(), h.pace)
-	h.peers.markNew(&h.log, h.seats)
-	r.Peers = h.peers.takeDirty(r.Peers)
-	return &r.Ready
+// never is a time later than all others.
+const never lockstep.Time = 1<<63 - 1
+
+// An alarm is when the next timer other than a tick is due.
+type alarm lockstep.Time
+
+// at makes it due at a time, or earlier.
+func (a *alarm) at(t lockstep.Time) { *a = min(*a, alarm(t)) }
+
+// due returns when Advance is due next in a match that is over, or goes on.
+func (a alarm) due(now lockstep.Time, over bool, p *pace.Pace) lockstep.Time {
+	switch {
+	case over:
+		return lockstep.Time(a)
+	case !p.Running():
+		return now
+	}
+	return min(lockstep.Time(a), p.Due())
 }
 
-// Persisted tells the Host that the records before a position are durable in the log. No peer sees a record before
-// that. After Fail it does nothing.
-func (h *Host) Persisted(now lockstep.Time, upTo protocol.Position) {
-	h.now = max(h.now, now)
-	upTo = min(upTo, h.ring.Next())
-	if upTo <= h.log.barrier.Persisted() || h.c.Broken() {
-		return
-	}
-	h.log.barrier.Durable(upTo)
-	h.log.barrier.Reveal(h.c.Now())
-	if h.log.keyframes.Awaited() {
-		h.waitingTime()
-	}
-	h.peers.markNew(&h.log, h.seats) // frames go before views
-	due, wake := h.views.Await(h.now, h.pace.Period(), !h.ending.Over() && h.peers.read())
-	if h.wake.at(wake); due {
-		h.makeViews(false)
-	}
+// An EventKind is the kind of an event of a hosted match.
+type EventKind uint8
+
+// The events of a Host.
+const (
+	PeerJoined    EventKind = 1 + iota // a player took a seat, or a spectator was welcomed
+	PeerResumed                        // a player returned with a new connection
+	PeerLost                           // a player's connection ended; Text is the reason
+	PeerLeft                           // a player or spectator left; Text is the reason
+	PeerTakenOver                      // the player did not come back in time, or gave no command; Text is the reason
+	PeerLive                           // a connection has reached the present
+	PeerSynced                         // a connection is sent a keyframe; Text is the reason
+	PeerClosed                         // the host ended a connection; Text is the reason
+	PeerRefused                        // a connection was refused
+	PeerDesynced                       // a checksum differs from the agreed one
+	ChecksTied                         // no checksum has a majority, and there is no referee
+	TicksSkipped                       // after a stall, Number ticks were skipped
+	DelayChanged                       // the input delay is Number ticks now
+	SpeedChanged                       // the match runs at Number percent now
+	MatchPaused
+	MatchResumed
+	MatchOver        // no more ticks; Text is the reason
+	MatchHeld        // no ticks are sealed; Text is the reason
+	RefereeHealed    // the referee, computing again, has another state at Tick, and takes it
+	TimeLost         // a player costs the match time; Text says how. Number is the used part of its Rates.Pace in milliseconds
+	BotFailed        // a bot panicked, or returned what is no command, and has left; Text is the error
+	SubstituteFailed // the substitute of a player panicked, or returned what is no command; the seat stays idle. Text is the error
+	MatchBegun       // the match has left its lobby
+	PeerInactive     // a player has given no command for Number seconds, see Options.Inactive
+	MatchGoesOn      // it is no longer held
+	PeerPanicked     // the rules panicked on a client's machine, as it says, at Tick; Text is what it says
+)
+
+var eventTexts = [...]string{
+	"", "joined", "resumed", "lost", "left", "taken over", "live", "synced", "closed", "refused", "desynced",
+	"checks tied", "ticks skipped", "delay changed", "speed changed", "paused", "resumed", "over", "held", "referee healed", "costs time", "failed", "substitute failed", "begun", "inactive", "goes on", "panicked",
 }
 
-// Fail ends the match because its log failed. No peer sees the records that are not persisted, and nothing more is
-// written.
-func (h *Host) Fail(now lockstep.Time, err error) {
-	h.now = max(h.now, now)
-	if !h.c.Broken() {
-		h.log.lost = h.c.Now() - h.log.persisted()
+func (k EventKind) String() string { return eventTexts[k] }
+
+// An Event is an event of a hosted match.
+type Event struct {
+	Kind   EventKind
+	Tick   lockstep.Tick   // the last sealed one, or the checked one
+	Peer   PeerID          // 0 if it does not concern a connection
+	Player lockstep.Player // System for a spectator, or for no player
+	Code   protocol.CloseCode
+	Number int64
+	Text   string
+
+	// ByRules of MatchOver says that the rules ended the match; Result is their result as JSON, "" for none.
+	ByRules bool
+	Result  string
+
+	Stack string // of BotFailed and SubstituteFailed: where the bot panicked, or ""; of PeerPanicked: as the client says
+}
+
+func (e Event) String() string {
+	s := fmt.Sprintf("tick %d: ", e.Tick)
+	switch {
+	case e.Player != lockstep.System:
+		s += fmt.Sprintf("player %d ", e.Player)
+	case e.Peer != 0:
+		s += "spectator "
 	}
-	_ = h.c.BreakOff(h.Now(), err)
-	if !h.ending.Over() {
-		h.finish()
+	s += e.Kind.String()
+	if e.Number != 0 {
+		s += fmt.Sprintf(" %d", e.Number)
 	}
-	h.peers.scanned = 0
+	if e.Code != 0 {
+		s += " " + e.Code.String()
+	}
+	if e.Text != "" {
+		s += ": " + e.Text
+	}
+	if e.Result != "" {
+		s += ": " + e.Result
+	}
+	return s
 }

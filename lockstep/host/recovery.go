@@ -1,8 +1,6 @@
 package host
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,13 +20,6 @@ const (
 	PausedNo  = "no"
 )
 
-// Claim returns the claim of a subject on a seat: half of a SHA-256 hash of the match and the subject, in hexadecimal. So
-// the log does not have the subject.
-func Claim(match lockstep.MatchID, subject string) string {
-	sum := sha256.Sum256(append(match[:], subject...))
-	return hex.EncodeToString(sum[:sha256.Size/2])
-}
-
 // A Recovery makes the [Host] that continues an interrupted match. It is a [lockstep.Log]: it takes the records of the
 // match's log, from the header on.
 //
@@ -41,7 +32,7 @@ type Recovery struct {
 	dec       record.Decoder
 	header    []byte            // the header record
 	position  protocol.Position // of the next record
-	seats     seats
+	seats     table
 	end       []byte // the end record, which only a match that its rules have ended may have
 	talk      *talk.Talk
 	options   string // the text of the last [record.EventOptions]
@@ -106,7 +97,7 @@ func (r *Recovery) Append(raw []byte) error {
 	switch rec.Kind {
 	case record.KindHeader:
 		r.header = slices.Clone(raw)
-		r.seats = make(seats, rec.Header.Settings.Players)
+		r.seats = make(table, rec.Header.Settings.Players)
 		r.talk = talk.New(len(r.seats), talk.Policy{History: talk.MaxHistory})
 		r.position = 1
 		return nil
@@ -215,17 +206,18 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	x.now, x.log.header = now, r.header
 	x.ring.Begin(r.position)
 	x.log.barrier.Durable(r.position)
-	if x.c, err = r.match.Coordinator(&r.dec, (*hostLog)(x), x.options.coordinator(&x.header.Settings, (*hostFrames)(x))); err != nil {
+	c, err := r.match.Coordinator(&r.dec, &x.log, x.options.coordinator(&x.header.Settings, &x.log))
+	if err != nil {
 		return nil, err
 	}
-	x.log.c = x.c
+	x.c, x.log.c, x.header = c, c, c.Header()
 	x.pace.SetSpeed(r.speed)
-	copy(x.seats, r.seats)
+	copy(x.seats.table, r.seats)
 	if r.sealed > r.origin {
 		x.lobby.Close()
 	}
-	for i := range x.seats {
-		s := &x.seats[i]
+	for i := range x.seats.table {
+		s := &x.seats.table[i]
 		s.awaited = r.awaits(s)
 		if s.want = s.told; s.told == here {
 			s.want = away
@@ -240,13 +232,13 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 		Roster: x.seats.roster(x.log.talk, x.lobby, r.position), Position: r.position,
 	})
 	x.log.barrier.Begin(x.log.policy.Delay, sim.Tick(), x.log.keyframes.Begin(now, sim.Tick(), x.log.policy.Delay > 0))
-	x.seatsChanged = true
+	x.seats.changed = true
 	x.wake.at(now)
 	if err := r.writeOn(x); err != nil {
 		return nil, err
 	}
-	for i := range x.seats {
-		if s := &x.seats[i]; s.want == s.told {
+	for i := range x.seats.table {
+		if s := &x.seats.table[i]; s.want == s.told {
 			x.log.show(lockstep.Player(i), s, s.presence(s.want)) // an event has said that the player is here, and no tick
 		}
 	}
@@ -272,4 +264,63 @@ func (r *Recovery) writeOn(h *Host) error {
 		return err
 	}
 	return h.c.Conclude()
+}
+
+// An Origin says how a match begins in the state of another one.
+type Origin struct {
+	Lineage record.Lineage // for the log
+
+	// Players are the subjects or the names, as grants have them, of the only players who may take these seats, by seat,
+	// whatever seat their tokens name. Everybody else takes the other seats, which have "".
+	Players []string
+}
+
+// Begin returns a Host of a new match with header h, which begins in the state after the last tick of the log, in which
+// no rules have ended the match. The log may go on elsewhere, and more matches may begin there.
+//
+// The first tick of the new match is sealed at once: in it, every player of the log who was connected counts as lost, has
+// Options.Grace to come, and is then taken over. A lobby (Options.Start) comes after that tick. Anybody with a token takes such
+// a seat like a free one. The names, sessions, bans and policies of the log do not matter. [coordinator.Recovery.Begin] has
+// the errors.
+func (r *Recovery) Begin(now lockstep.Time, h *lockstep.Header, origin Origin, o Options) (*Host, error) {
+	if err := r.match.Check(); err != nil {
+		return nil, err
+	}
+	x, err := newHost(r.game, h, o)
+	if err != nil {
+		return nil, err
+	}
+	x.now = now
+	c, err := r.match.Begin(&r.dec, h, &x.log, x.options.coordinator(&x.header.Settings, &x.log))
+	if err != nil {
+		return nil, err
+	}
+	x.c, x.log.c, x.header = c, c, c.Header()
+	x.log.barrier.Begin(x.log.policy.Delay, x.c.Now(), x.log.keyframes.Begin(now, x.c.Now(), x.log.policy.Delay > 0))
+	if err := x.c.Event(lockstep.System, record.EventLineage, origin.Lineage.Text()); err != nil {
+		return nil, err
+	}
+	x.seats.inherit(now, r.seats, o.Bots)
+	x.seats.changed = true
+	if err := x.seats.reserve(x.header.Match, origin.Players); err != nil {
+		return nil, err
+	}
+	for i := range x.seats.table {
+		if s := &x.seats.table[i]; s.reserved != "" {
+			x.out.made.record(record.Event(lockstep.Player(i), record.EventReserved, s.reserved))
+		}
+	}
+	if r.speed != x.pace.Speed() {
+		if _, err := x.c.SetSpeed(x.pace.Speed()); err != nil {
+			return nil, err
+		}
+	}
+	after := *x.lobby
+	x.lobby.Close()
+	x.tick() // so that the log says at once what became of the players, before a lobby opens
+	*x.lobby = after
+	if _, byRules := x.c.Result(); x.c.Err() != nil && !byRules {
+		return nil, x.c.Err()
+	}
+	return x, nil
 }

@@ -43,7 +43,7 @@ func newCountingHost(t *testing.T, players, spectators int, steps *int, asks boo
 		if i < players {
 			a.Token = string(rune('a' + i))
 		}
-		h.Receive(0, id, h.writer.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: a}))
+		h.Receive(0, id, h.peers.writer.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: a}))
 		ids = append(ids, id)
 	}
 	return h, ids
@@ -70,7 +70,7 @@ func lie(h *Host, seconds int, ids []PeerID) {
 		for i, id := range ids {
 			p := h.peers.find(id)
 			p.link.Heard(h.now) // it answers pings
-			h.Receive(h.now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindAck, Position: p.stream.High(), Tick: t}))
+			h.Receive(h.now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindAck, Position: p.stream.High, Tick: t}))
 			if t == before || t%20 != 0 {
 				continue
 			}

@@ -80,11 +80,11 @@ func New(g *lockstep.Game, o Options) *Client {
 }
 
 // Err returns why the client has given up, or nil if it has not.
-func (c *Client) Err() error { return c.link.Err() }
+func (c *Client) Err() error { return c.link.Err }
 
 // Simulation returns the confirmed state, for reading, or nil before the first state has arrived.
 func (c *Client) Simulation() *lockstep.Simulation {
-	if f := c.run.Follower(); f != nil {
+	if f := c.run.Follower; f != nil {
 		return f.Simulation()
 	}
 	return nil
@@ -92,7 +92,7 @@ func (c *Client) Simulation() *lockstep.Simulation {
 
 // Header returns the match's header, or nil before the first state has arrived.
 func (c *Client) Header() *lockstep.Header {
-	if f := c.run.Follower(); f != nil {
+	if f := c.run.Follower; f != nil {
 		return f.Header()
 	}
 	return nil
@@ -141,7 +141,7 @@ func (c *Client) Disconnected(now lockstep.Time, err error) {
 	default:
 		c.tell(ConnectFailed{l.Err})
 	}
-	if err := c.link.Err(); err != nil {
+	if err := c.link.Err; err != nil {
 		c.tell(LostForGood{err})
 	} else if !l.Over {
 		c.tell(Retrying{l.Attempt, c.now + l.At - c.clock})
@@ -156,10 +156,80 @@ func (c *Client) Retry() {
 	}
 }
 
+// Held returns why the match stands still or runs slower, as the last event of this type said. That of a silent server ends at the
+// latest when the client hangs up.
+func (c *Client) Held() Held {
+	if !c.line.Stalled {
+		return c.held
+	}
+	silent := c.clock - c.line.Last
+	return Held{Reason: LinkStalled, Since: c.now - silent, Until: c.now + max(0, c.line.SilentAt()-c.clock)}
+}
+
+// patience returns for how long the server may send nothing until a user is told.
+func (c *Client) patience() lockstep.Time {
+	paused, resumes := c.in.Paused()
+	switch {
+	case c.look != nil && c.link.State == dialing.Up: // a server sends something at least every ackEvery ticks
+		return max(quiet.Time, 2*c.look.Period*lockstep.Time(c.ackEvery))
+	case c.link.State != dialing.Up || c.run.Follower == nil:
+		return lockstep.Time(1 << 60)
+	case c.held.Reason != "" || paused && !resumes || c.in.From() == 0: // answers to pings come, at least
+		return c.options.PingEvery + quiet.Time
+	}
+	return max(quiet.Time, 3*c.pace.Arrival())
+}
+
+// SetReady says whether the player is ready to begin. It matters in the lobby of a match, where everybody sees it in
+// [Seat]; the client says it again after a reconnect. Spectators are not asked.
+func (c *Client) SetReady(ready bool) {
+	if c.wantReady != ready {
+		c.wantReady = ready
+		c.out.Want(outbox.Ready)
+	}
+}
+
+// Ready returns what happened since its last call, and when the client wants to be called again. The owner calls it
+// after each other method, until it returns no events: what the owner does because of an event can make more. Whether
+// there is something to send is not in it, because only the owner knows when the connection takes more; see
+// [Client.Send].
+func (c *Client) Ready() *Ready {
+	r := &c.ready
+	clear(r.Events)
+	if r.Events, c.events = c.events, r.Events[:0]; cap(c.events) > maxEvents {
+		c.events = nil
+	}
+	at := c.clock + lockstep.Second
+	switch c.link.State {
+	case dialing.Waiting:
+		at = min(at, c.link.DialAt)
+	case dialing.Greeting, dialing.Up:
+		at = min(at, c.line.SilentAt(), c.line.Due(c.patience()))
+		if c.link.State == dialing.Up {
+			at = min(at, c.measure.pingAt, c.datagrams.Wake(c.clock, c.own.Pending()))
+		}
+	}
+	if c.link.State == dialing.Up && !c.catchingUp {
+		at = min(at, c.answers.Due())
+	}
+	level := int64(c.run.Level(c.in.Tick()))
+	if waiting := c.run.Untimed(); c.link.Err == nil && (level > 0 || waiting || c.pace.Owed < c.mostOwed()) {
+		if c.catchingUp || waiting {
+			r.Next = c.now
+			return r
+		}
+		at = min(at, c.pace.Next(level))
+	}
+	r.Next = c.now + max(0, at-c.clock)
+	return r
+}
+
+func (c *Client) tell(e any) { c.events = append(c.events, e) }
+
 // fail gives up because of an err that another connection cannot mend.
 func (c *Client) fail(err error) {
 	p := (*lockstep.PanicError)(nil)
-	if c.link.State() == dialing.Up && c.look == nil && c.link.Err() == nil && errors.As(err, &p) {
+	if c.link.State == dialing.Up && c.look == nil && c.link.Err == nil && errors.As(err, &p) {
 		c.out.Panic(p) // before the connection ends, the server is told
 	}
 	if c.link.Fail(c.clock, c.Stage() == StageLive, err) {
@@ -175,9 +245,9 @@ func (c *Client) Advance(now lockstep.Time) {
 	c.tickClock(now)
 	c.timers()
 	c.play()
-	if c.run.Follower() != nil { // a client that catches up has no time to compute ticks again
+	if c.run.Follower != nil { // a client that catches up has no time to compute ticks again
 		want, known := c.run.Agreed(c.answers.Last())
-		free := c.link.State() == dialing.Up && !c.catchingUp
+		free := c.link.State == dialing.Up && !c.catchingUp
 		if o, news := c.answers.Advance(c.clock, c.pace.Full(), free, want, known); news {
 			c.tell(Resimulated(o))
 		}
@@ -196,8 +266,8 @@ func (c *Client) timers() {
 		c.hangUp(ErrSilent)
 		return
 	}
-	up := c.link.State() == dialing.Up
-	if !up && c.clock-c.link.Opened() >= stream.Patience || up && c.in.Stalled(c.clock) && (c.look == nil || c.Stage() == StageSyncing) {
+	up := c.link.State == dialing.Up
+	if !up && c.clock-c.link.Opened >= stream.Patience || up && c.in.Stalled(c.clock) && (c.look == nil || c.Stage() == StageSyncing) {
 		c.hangUp(ErrNoSync)
 		return
 	}
@@ -208,4 +278,72 @@ func (c *Client) timers() {
 		c.measure.pingAt = c.clock + c.options.PingEvery
 		c.out.Want(outbox.Ping)
 	}
+}
+
+// A Stage is the state of a client; see [Client].
+type Stage uint8
+
+// The stages of a client.
+const (
+	StageWaiting    Stage = iota // for the time of the next attempt
+	StageDialing                 // wants a connection
+	StageGreeting                // has one, and waits for the welcome
+	StageSyncing                 // waits for the state
+	StageCatchingUp              // runs ticks as fast as it can
+	StageLive
+	StageClosing  // wants the connection closed, after what Send returns
+	StageDraining // the match has ended; what has arrived is still run
+	StageDone
+)
+
+var stageTexts = [...]string{"waiting", "dialing", "greeting", "syncing", "catching up", "live", "closing", "draining", "done"}
+
+func (s Stage) String() string { return stageTexts[s] }
+
+// Stage returns the state of the client.
+func (c *Client) Stage() Stage {
+	switch c.link.State {
+	case dialing.Waiting:
+		return StageWaiting
+	case dialing.Dialing:
+		return StageDialing
+	case dialing.Greeting:
+		return StageGreeting
+	case dialing.Closing:
+		return StageClosing
+	case dialing.Over:
+		if c.over && c.link.Err == nil && (c.run.Level(c.in.Tick()) > 0 || c.run.Waiting() > 0) {
+			return StageDraining
+		}
+		return StageDone
+	}
+	switch {
+	case c.look != nil && !c.look.Looks(), c.look == nil && (c.run.Follower == nil || c.in.From() == 0): // nothing of the match on this connection
+		return StageSyncing
+	case c.catchingUp:
+		return StageCatchingUp
+	}
+	return StageLive
+}
+
+// maxGap bounds how far the client's clock moves at a time. It is longer than the time between two calls (see Ready),
+// and shorter than the silence that ends a connection: a machine that slept first reads the bytes that have arrived.
+const maxGap = 2 * lockstep.Second
+
+// A ticker makes a clock of our own from the caller's times.
+type ticker struct {
+	now     lockstep.Time // the caller's
+	clock   lockstep.Time // our own: without jumps
+	gap     lockstep.Time // since the call before
+	started bool
+}
+
+// tickClock takes the caller's time.
+func (t *ticker) tickClock(now lockstep.Time) {
+	if !t.started {
+		t.started, t.now = true, now
+	}
+	t.gap = now - t.now
+	t.clock += min(max(0, t.gap), maxGap)
+	t.now = now
 }

@@ -148,3 +148,52 @@ type Seat struct {
 	Presence Presence
 	Ready    bool // it has said so in the lobby, since it came; see [Client.SetReady]
 }
+
+// A Ready is what a Client wants done. Its memory is used again by the next call of [Client.Ready].
+type Ready struct {
+	Events []any         // in the order in which they happened; see [Dialing] and the types after it
+	Next   lockstep.Time // when to call Advance, unless something else is called before
+}
+
+const (
+	// maxEvents is how many events wait before the client stops running records until the next call of Advance, and how
+	// many an empty queue keeps memory for. One message of a server can add more.
+	maxEvents = 1 << 10
+
+	minEventMessage = 5  // bytes of the shortest message that makes an event: an error without texts
+	eventBytes      = 96 // about the size of an event
+)
+
+// LinkStalled is the Reason of a [Held] that the client finds by itself, at the latest a second after the last message of
+// the server, or later in a match whose ticks are longer.
+const LinkStalled = "nothing comes from the server"
+
+// InLobby reports whether the match has not begun: it waits for players, or for them to be ready, or counts down.
+func (h Held) InLobby() bool {
+	return h.Reason == protocol.LobbyPlayers || h.Reason == protocol.LobbyReady || h.Reason == protocol.LobbyBegins
+}
+
+// heldOf returns the server's word that the match stands, or goes on, which comes now on the clock of the client's owner.
+func heldOf(m *protocol.Message, now lockstep.Time) Held {
+	h := Held{Reason: m.Text}
+	if m.Text != "" {
+		h.Since = now - lockstep.Time(m.SinceMS)*lockstep.Millisecond
+		for _, seat := range m.Seats {
+			h.Players = append(h.Players, lockstep.Player(seat))
+		}
+		if m.UntilMS > 0 {
+			h.Until = now + lockstep.Time(m.UntilMS)*lockstep.Millisecond
+		}
+	}
+	return h
+}
+
+// Resimulated: after a desync the server has asked this client to compute the ticks after From up to To again. Outcome
+// says what that shows. A later one for the same ticks replaces an earlier one.
+type Resimulated struct {
+	From, To lockstep.Tick
+	Outcome  protocol.Outcome
+}
+
+// Looking: the client sees, for the first time or as another viewer than before. Whatever it knows of entities begins anew.
+type Looking struct{ Viewer string }

@@ -2,6 +2,7 @@ package player
 
 import (
 	"errors"
+	"math"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
@@ -103,4 +104,54 @@ func or[T ~int | ~int64 | ~uint32](field *T, otherwise T) {
 	if *field <= 0 {
 		*field = otherwise
 	}
+}
+
+// PacingOptions say when a client runs the ticks that have arrived. Zero fields have the defaults in brackets.
+type PacingOptions struct {
+	// AsTheyCome runs ticks at once, without a buffer, for programs without a display.
+	AsTheyCome bool
+
+	// MaxDelay bounds how long a tick waits so that later ones arrive before they are due (500 ms). The delay follows
+	// the jitter that is observed.
+	MaxDelay lockstep.Time
+
+	// Behind is how late the client may be before it catches up at CatchUp percent of the match's speed (800), instead
+	// of at most 5 % faster (250 ms).
+	Behind  lockstep.Time
+	CatchUp int
+
+	// FarBehind is how late it may be before it runs as fast as it can, as after a late join (10 s).
+	FarBehind lockstep.Time
+
+	// Budget is how many ticks one call of Advance runs at most (32).
+	Budget int
+}
+
+func (o *PacingOptions) defaults() {
+	or(&o.MaxDelay, 500*lockstep.Millisecond)
+	or(&o.Behind, 250*lockstep.Millisecond)
+	if o.CatchUp <= 100 {
+		o.CatchUp = 800
+	}
+	o.CatchUp = min(o.CatchUp, 100_000)
+	or(&o.FarBehind, 10*lockstep.Second)
+	or(&o.Budget, 32)
+}
+
+// A ReconnectPolicy says when a client that has lost its connection tries again. A connection that was live for five
+// times First resets it. Zero fields have the defaults in brackets.
+type ReconnectPolicy struct {
+	First    lockstep.Time // from the loss to the first attempt (200 ms); each wait is twice the one before …
+	Longest  lockstep.Time // … up to this (5 s); all vary by a fifth, so that clients do not come all at once
+	Attempts int           // before the client gives up (no limit); negative for none
+	Total    lockstep.Time // from the loss to the last attempt (10 min), besides the waits that the server asks for
+}
+
+func (p *ReconnectPolicy) defaults() {
+	or(&p.First, 200*lockstep.Millisecond)
+	or(&p.Longest, 5*lockstep.Second)
+	if p.Attempts == 0 {
+		p.Attempts = math.MaxInt
+	}
+	or(&p.Total, 600*lockstep.Second)
 }

@@ -1,12 +1,16 @@
 package player
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/datagram"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/answers"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/follow"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/outbox"
+	"github.com/seed-49bee653/samestep/lockstep/player/internal/stream"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -55,11 +59,11 @@ func (c *Client) receive(b []byte) error {
 
 // record takes the record that b begins with.
 func (c *Client) record(b []byte) (rest []byte, err error) {
-	if c.link.State() != dialing.Up || !c.in.Streaming() {
+	if c.link.State != dialing.Up || !c.in.Streaming {
 		return b, fmt.Errorf("lockstep: client: %w: a record before the state", record.ErrOutOfPlace)
 	}
 	if c.datagrams.Early() {
-		size, err := c.datagrams.Repeated(c.in.Position(), b)
+		size, err := c.datagrams.Repeated(c.in.Position, b)
 		if err != nil {
 			c.in.Break() // it cannot go on
 			return b, err
@@ -69,14 +73,14 @@ func (c *Client) record(b []byte) (rest []byte, err error) {
 		return rest, err
 	}
 	if c.datagrams != nil {
-		err = c.takeEarly(c.datagrams.Waiting(c.in.Position()))
+		err = c.takeEarly(c.datagrams.Waiting(c.in.Position))
 	}
 	return rest, err
 }
 
 // take takes the next record of the stream, with which b begins.
 func (c *Client) take(b []byte) (rest []byte, err error) {
-	at := c.in.Position()
+	at := c.in.Position
 	r, rest, err := c.in.Take(b)
 	if err != nil {
 		return b, err
@@ -86,10 +90,10 @@ func (c *Client) take(b []byte) (rest []byte, err error) {
 		c.datagrams.Took(at, raw)
 	}
 	c.serverTick = max(c.serverTick, c.in.Tick())
-	c.pace.Arriving(c.in.Speed())
+	c.pace.Arriving(c.in.Speed)
 	c.out.Arrived()
 	c.over = c.over || r.Kind == record.KindEnd
-	if c.in.Dropping() {
+	if c.in.Dropping {
 		return rest, nil
 	}
 	var late error // a state is shorter
@@ -109,7 +113,7 @@ func (c *Client) take(b []byte) (rest []byte, err error) {
 }
 
 func (c *Client) dispatch(m *protocol.Message) error {
-	if c.link.State() == dialing.Greeting {
+	if c.link.State == dialing.Greeting {
 		switch m.Kind {
 		case protocol.KindWelcome, protocol.KindError, protocol.KindClosing, protocol.KindPing:
 		default:
@@ -132,7 +136,7 @@ func (c *Client) dispatch(m *protocol.Message) error {
 	case protocol.KindCommandAccepted, protocol.KindCommandRejected:
 		c.answered(m)
 	case protocol.KindStateRequest:
-		if f := c.run.Follower(); f != nil {
+		if f := c.run.Follower; f != nil {
 			var b []byte
 			if m := f.Moment(m.Tick); m != nil {
 				b = m.State
@@ -172,7 +176,7 @@ func (c *Client) dispatch(m *protocol.Message) error {
 }
 
 func (c *Client) welcome(w *protocol.Welcome) error {
-	if c.link.State() != dialing.Greeting {
+	if c.link.State != dialing.Greeting {
 		return fmt.Errorf("lockstep: client: %w: a second welcome", record.ErrOutOfPlace)
 	}
 	if ok, at := c.in.Resumes(w.Position); w.Resumed && !ok {
@@ -191,7 +195,7 @@ func (c *Client) welcome(w *protocol.Welcome) error {
 	c.measure.begin(c.clock)
 	c.catchingUp, c.progressed = !w.Resumed, 0
 	c.in.Begin(c.clock, w)
-	c.pace.Arriving(c.in.Speed())
+	c.pace.Arriving(c.in.Speed)
 	if c.out.Take(outbox.Ready); c.wantReady {
 		c.out.Want(outbox.Ready)
 	}
@@ -240,7 +244,7 @@ func (c *Client) serverError(m *protocol.Message) {
 	}
 	switch e.Code {
 	case protocol.ErrorRefused:
-		if c.session != (protocol.SessionToken{}) && c.link.State() == dialing.Greeting {
+		if c.session != (protocol.SessionToken{}) && c.link.State == dialing.Greeting {
 			c.session = protocol.SessionToken{} // it was used up; the token may still be good
 			c.hangUp(err)
 			return
@@ -256,7 +260,7 @@ func (c *Client) closing(m *protocol.Message) {
 	c.tell(e)
 	err := fmt.Errorf("%w: %v: %s", ErrClosed, e.Code, m.Text)
 	switch {
-	case c.link.Leaving() || c.over || e.Code == protocol.CloseLeft:
+	case c.link.Leaving || c.over || e.Code == protocol.CloseLeft:
 		c.link.Left()
 	case e.Code == protocol.CloseEnded:
 		c.over = true // the record that says so did not come
@@ -266,4 +270,287 @@ func (c *Client) closing(m *protocol.Message) {
 	}
 	c.link.Delay(e.RetryAfter)
 	c.hangUp(err)
+}
+
+const (
+	// maxWaiting is how many ticks that have arrived wait to be run. A run of empty ones has only some bytes, but may
+	// be a day of them.
+	maxWaiting = 2 * record.MaxEmptyRun
+)
+
+// ask asks for a state because of err, unless that has failed too often.
+func (c *Client) ask(err error) {
+	if !c.in.Ask(c.clock) {
+		c.fail(fmt.Errorf("%w: %w", ErrNoSync, err))
+		return
+	}
+	c.out.Want(outbox.Sync)
+}
+
+// chunk takes a part of a state sync.
+func (c *Client) chunk(m *protocol.Message) error {
+	a, whole, err := c.in.Chunk(c.clock, m, c.options.MaxState)
+	if err != nil {
+		return err
+	}
+	c.tell(SyncProgress{Bytes: uint32(len(a.Bytes)), TotalBytes: a.Total, Tick: c.Tick(), Target: c.serverTick})
+	if !whole {
+		return nil
+	}
+	c.serverTick = max(c.serverTick, a.Tick)
+	err = c.adopt(a)
+	c.in.Lost()
+	identity, asset := (*lockstep.IdentityError)(nil), (*record.AssetError)(nil)
+	if errors.As(err, &identity) || errors.As(err, &asset) { // another state needs the same assets
+		c.fail(err)
+	} else if err != nil {
+		c.ask(err)
+	}
+	return nil
+}
+
+// adopt begins the stream anew with a complete state sync.
+func (c *Client) adopt(a *stream.Assembly) error {
+	var dec record.Decoder
+	r, rest, err := dec.Decode(a.Bytes)
+	if err != nil {
+		return err
+	}
+	f := c.game.NewFollower(lockstep.FollowerOptions{
+		History:  lockstep.HistoryOptions{Length: c.options.KeepStates, States: true},
+		Observer: c.options.Observer,
+	})
+	if old := c.Header(); old != nil && old.Match != r.Header.Match {
+		return &lockstep.IdentityError{Field: "match", Got: r.Header.Match.String(), Want: old.Match.String()}
+	}
+	if err := f.Apply(r); err != nil {
+		return err
+	}
+	if err := checkSeat(c.seat, f.Header()); err != nil {
+		return err
+	}
+	r, rest, err = dec.Decode(rest)
+	if err != nil {
+		return err
+	}
+	if r.Tick != a.Tick {
+		return fmt.Errorf("lockstep: client: %w: a state of tick %d, want tick %d", record.ErrMalformed, r.Tick, a.Tick)
+	}
+	if err := f.Apply(r); err != nil {
+		return err
+	}
+	if err := c.roster.adopt(&dec, rest, f.Header()); err != nil {
+		return err
+	}
+	if n, differs := c.run.Lag(f.Tick(), c.run.Level(c.in.Tick())); differs && (n < 0 || c.runTicks(n) == nil) {
+		c.run.KeepWrong() // otherwise the game fails on such a state
+	}
+	c.in.Adopt(a.Position, &dec)
+	c.datagrams.Begin(a.Position)
+	c.run.Begin(f, &dec)
+	c.events = c.run.Events(c.events)
+	c.pace.Begin(&f.Header().Settings)
+	c.predict.Refuse()
+	c.own.Forget(f.Tick())
+	c.out.Adopted(f.Tick())
+	c.catchingUp, c.progressed = true, 0
+	return nil
+}
+
+// A Sight is what a client of views sees: the last two views of the match, and how much of the time between them has passed. The
+// views are canonical bytes of the game's view type (see [lockstep.DecodeView]). A Sight is valid until the next call of the
+// client.
+type Sight struct {
+	Viewer       string        // whose views they are, such as "team:1"
+	Players      uint8         // seats of the match
+	Period       lockstep.Time // of a tick at full speed
+	Previous     []byte        // the same as Current if there is no other
+	Current      []byte
+	PreviousTick lockstep.Tick
+	Tick         lockstep.Tick
+	Fraction     Fraction // of the time from Previous to Current, beyond One while the next view is late
+
+	// Own are the player's own commands that Current does not have yet, with their values, ascending by sequence. A renderer that
+	// shows at once what they will do applies them to what it draws.
+	Own []lockstep.Command
+}
+
+// Sight returns what the client sees, and false before its first view.
+func (c *Client) Sight() (Sight, bool) {
+	if c.look == nil {
+		return Sight{}, false
+	}
+	l, ok := c.look.Look(c.clock, c.options.Extrapolate)
+	if !ok {
+		return Sight{}, false
+	}
+	c.seen = c.own.Append(c.seen[:0], c.seat)
+	c.payloads.Reset()
+	for i := range c.seen {
+		if err := c.payloads.Decode(&c.seen[i]); err != nil {
+			panic(err) // the client has made it
+		}
+	}
+	return Sight{
+		Viewer: l.Viewer, Players: l.Players, Period: l.Period, Previous: l.Previous, Current: l.Current,
+		PreviousTick: l.PreviousTick, Tick: l.Tick, Fraction: Fraction(l.Fraction), Own: c.seen,
+	}, true
+}
+
+// noted takes a record that a viewer gets.
+func (c *Client) noted(b []byte) (rest []byte, err error) {
+	dec := record.DecoderAt(c.Tick())
+	r, rest, err := dec.Decode(b)
+	if err != nil {
+		return b, err
+	}
+	switch {
+	case r.Kind == record.KindEnd:
+		c.over = true
+		c.tell(endOf(c.game, r))
+	case r.Kind != record.KindNote && r.Kind != record.KindEvent:
+		return b, fmt.Errorf("lockstep: client: %w: a record of kind %d for a viewer", record.ErrOutOfPlace, r.Kind)
+	case c.look.Blind():
+		c.look.Keep(b[:len(b)-len(rest)])
+	default:
+		c.roster.take(r)
+	}
+	return rest, nil
+}
+
+// viewed takes a message about views.
+func (c *Client) viewed(m *protocol.Message) error {
+	if m.Kind == protocol.KindViewSync {
+		plan, err := c.look.Check(m)
+		if err != nil {
+			return err
+		}
+		if c.look.Blind() {
+			dec := record.DecoderAt(c.Tick())
+			h := &lockstep.Header{Settings: lockstep.Settings{Players: m.Players}}
+			if err := c.roster.adopt(&dec, c.look.Notes, h); err != nil {
+				return err
+			}
+		}
+		if c.look.Begin(plan, m) {
+			c.tell(Looking{m.Text})
+		}
+		return nil
+	}
+	whole, first, err := c.look.Delta(m, c.clock)
+	if err != nil {
+		return err
+	}
+	if !whole {
+		c.in.Await(c.clock)
+		return nil
+	}
+	c.own.Forget(m.Tick)
+	c.serverTick = max(c.serverTick, m.Tick)
+	if first {
+		c.catchingUp = false
+		c.tell(Synced{m.Tick})
+	}
+	return nil
+}
+
+// SessionToken returns the secret with which the server knows whose datagrams arrive, and false while the client has none.
+func (c *Client) SessionToken() (protocol.SessionToken, bool) {
+	return c.session, c.link.State == dialing.Up && c.look == nil && c.session != protocol.SessionToken{}
+}
+
+// Shown returns the subprotocols that the next WebSocket should offer besides the server's own one, see [protocol.Shown].
+func (c *Client) Shown() []string { return protocol.Shown(c.options.Token, c.session) }
+
+// SendDatagram appends the next datagram for the server, or nothing. The caller sends each, before it calls Send: commands that
+// datagrams carry wait for the stream. A caller without a path of datagrams never calls it.
+func (c *Client) SendDatagram(dst []byte) []byte {
+	if c.link.State != dialing.Up || c.look != nil {
+		return dst
+	}
+	if c.datagrams == nil {
+		c.datagrams = datagram.NewPlayerEnd(c.in.Position)
+	}
+	before := len(dst)
+	dst = c.datagrams.Send(dst, c.clock, &datagram.Demand{Position: c.in.From(), Tick: c.Tick(), Commands: c.own.Pending()})
+	c.measure.bytesOut += uint64(len(dst) - before)
+	return dst
+}
+
+// ReceiveDatagram takes one datagram of the connection. It may come late, twice, or never. An error says why the client hangs
+// up because of it.
+func (c *Client) ReceiveDatagram(now lockstep.Time, b []byte) error {
+	c.tickClock(now)
+	if c.link.State != dialing.Up || c.datagrams == nil {
+		return nil
+	}
+	c.measure.bytesIn += uint64(len(b))
+	before := c.in.Tick()
+	err := c.receiveDatagram(b)
+	c.measure.came(c.clock, before, &c.in, &c.pace, c.catchingUp)
+	if err != nil {
+		c.hangUp(err)
+	}
+	return err
+}
+
+func (c *Client) receiveDatagram(b []byte) error {
+	d, err := c.datagrams.Receive(c.clock, b)
+	if err != nil {
+		return err
+	}
+	if c.line.Datagram(c.clock) {
+		c.tell(c.held)
+	}
+	for _, r := range d.Receipts {
+		c.message = protocol.Message{Kind: protocol.KindCommandAccepted, Sequence: r.Sequence, Tick: r.Tick}
+		c.answered(&c.message)
+	}
+	for i := range d.Records {
+		if !c.in.Streaming {
+			return nil
+		}
+		next, err := c.datagrams.Offer(&d.Records[i], c.in.Position)
+		if next && err == nil {
+			err = c.takeEarly(d.Records[i].Bytes)
+		}
+		if err != nil {
+			c.in.Break() // one of the two is wrong
+			return err
+		}
+	}
+	return nil
+}
+
+// takeEarly takes the next record before the stream brings it, or nil, and those that have waited for the one before.
+func (c *Client) takeEarly(b []byte) error {
+	for ; b != nil; b = c.datagrams.Waiting(c.in.Position) {
+		rest, err := c.take(b)
+		if err == nil && len(rest) > 0 {
+			err = fmt.Errorf("lockstep: client: %w: %d bytes behind a record in a datagram", record.ErrMalformed, len(rest))
+		}
+		if err != nil {
+			c.in.Break() // it cannot go on
+			return err
+		}
+	}
+	return nil
+}
+
+// materialOf copies what is needed to compute the ticks from+1 to last again, and returns nil if it is not kept.
+func materialOf(g *lockstep.Game, r *follow.Run, from, last lockstep.Tick) *answers.Material {
+	f := r.Follower
+	if f == nil || f.Tick() < last || last-from > answers.MaxTicks {
+		return nil
+	}
+	m := f.Moment(from)
+	if m == nil || m.State == nil {
+		return nil
+	}
+	commands, first, kept := r.Past(from, last)
+	sim, err := g.AwaitState(f.Header())
+	if !kept || err != nil {
+		return nil
+	}
+	return &answers.Material{From: from, Last: last, State: append([]byte(nil), m.State...), Hash: m.Sum.Hash, Commands: commands, First: first, Sim: sim}
 }

@@ -2,6 +2,7 @@ package player
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
@@ -16,7 +17,7 @@ func (c *Client) Tick() lockstep.Tick {
 	if c.look != nil {
 		return c.look.Tick()
 	}
-	if f := c.run.Follower(); f != nil {
+	if f := c.run.Follower; f != nil {
 		return f.Tick()
 	}
 	return 0
@@ -24,8 +25,8 @@ func (c *Client) Tick() lockstep.Tick {
 
 // play runs the ticks that are due, and shows what follows from them.
 func (c *Client) play() {
-	f := c.run.Follower()
-	if f == nil || c.link.Err() != nil {
+	f := c.run.Follower
+	if f == nil || c.link.Err != nil {
 		return
 	}
 	level := int64(c.run.Level(c.in.Tick()))
@@ -50,7 +51,7 @@ func (c *Client) play() {
 	c.report()
 	path, _ := c.path()
 	n := c.predict.Advance(c.clock, &c.own, &predict.Input{
-		Game: c.game, Confirmed: f.Simulation(), Owed: lockstep.Tick(c.pace.Owed()), Seat: c.seat,
+		Game: c.game, Confirmed: f.Simulation(), Owed: lockstep.Tick(c.pace.Owed), Seat: c.seat,
 		Late: c.catchingUp, Watches: c.role == protocol.Spectator, Path: path,
 	})
 	c.smooth.rollbacks += n.Rollbacks
@@ -59,23 +60,55 @@ func (c *Client) play() {
 	case c.options.Pacing.AsTheyCome:
 	case !c.runs():
 		c.smooth.stood = 0
-	case c.catchingUp && ran == 0 || !c.catchingUp && c.predict.Stands():
+	case c.catchingUp && ran == 0 || !c.catchingUp && c.predict.Stands:
 		c.smooth.pass(elapsed, elapsed)
 	default:
 		c.smooth.pass(elapsed, still)
 	}
 }
 
+// path returns how long a command takes that is submitted now, and whether its tick can be expected.
+func (c *Client) path() (w predict.Path, expects bool) {
+	w = predict.Path{
+		Tick:       c.pace.Tick(),
+		Ahead:      c.pace.Behind(int64(c.run.Level(c.in.Tick()))) + c.measure.roundTrip,
+		InputDelay: c.in.InputDelay,
+	}
+	return w, c.link.State == dialing.Up && c.runs() && c.pace.Steady()
+}
+
+// mostOwed returns over how many ticks that are late the prediction goes on.
+func (c *Client) mostOwed() int64 {
+	switch {
+	case c.options.PredictLate == 0 || c.options.Pacing.AsTheyCome || c.catchingUp || c.run.Follower == nil || c.predict.Failed || c.run.Level(c.in.Tick()) > 0:
+		return 0
+	case !c.runs() || !c.pace.Steady():
+		return c.pace.Owed // nobody knows when the next tick is due
+	}
+	return int64(c.predict.MostOwed())
+}
+
+// SetPredict changes how many ticks the client predicts at most, those that are late included; see [Options]. An owner that
+// finds that its machine needs too long for them asks for fewer: then the player's own commands show later.
+func (c *Client) SetPredict(ticks lockstep.Tick) { c.predict.SetMost(ticks) }
+
+// MostPredicted returns how many ticks the client predicts at most, see SetPredict.
+func (c *Client) MostPredicted() lockstep.Tick { return c.predict.Most }
+
+// Predicted returns the predicted state, for reading, or nil if there is none. It is valid until the next call of the
+// client.
+func (c *Client) Predicted() *lockstep.Simulation { return c.predict.Current() }
+
 // runs reports whether ticks are sealed, as far as the client knows.
 func (c *Client) runs() bool {
 	held := c.held.Reason != "" && c.held.Reason != protocol.HeldSlower
 	paused, _ := c.in.Paused()
-	return !held && !paused && !c.over && c.link.Err() == nil
+	return !held && !paused && !c.over && c.link.Err == nil
 }
 
 // report makes the events of catching up.
 func (c *Client) report() {
-	if !c.catchingUp || c.in.From() == 0 || c.link.State() != dialing.Up {
+	if !c.catchingUp || c.in.From() == 0 || c.link.State != dialing.Up {
 		return
 	}
 	t := c.Tick()
@@ -148,7 +181,7 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 		}
 	}
 	c.roster.ticked()
-	if c.predict.Confirm(c.Simulation(), c.own.Confirm(f, c.seat, c.predict.Due())) {
+	if c.predict.Confirm(c.Simulation(), c.own.Confirm(f, c.seat, c.predict.Due)) {
 		c.smooth.corrections++
 	}
 	if c.in.From() > 0 { // see answered
@@ -163,13 +196,13 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 
 // Interpolation returns the states to draw, and false before the first state has arrived.
 func (c *Client) Interpolation() (Interpolation, bool) {
-	f := c.run.Follower()
+	f := c.run.Follower
 	if f == nil {
 		return Interpolation{}, false
 	}
-	v := Interpolation{Previous: c.run.Previous(), Current: f.Simulation(), Fraction: Fraction(c.pace.Fraction())}
+	v := Interpolation{Previous: c.run.Previous, Current: f.Simulation(), Fraction: Fraction(c.pace.Fraction())}
 	if s := c.predict.Current(); s != nil {
-		v.Previous, v.Current, v.Predicted = c.predict.Previous(), s, true
+		v.Previous, v.Current, v.Predicted = c.predict.Previous, s, true
 	}
 	if v.Previous == nil || v.Previous.Tick() == v.Current.Tick() {
 		v.Previous = v.Current
@@ -194,4 +227,44 @@ func (c *Client) Render(draw func(Interpolation)) error {
 		return fmt.Errorf("%w of tick %d", ErrWritten, v.Current.Tick())
 	}
 	return nil
+}
+
+// A Fraction is a part of the time between two ticks, 0 to [One]. Beyond One it is a time after both: see Options.Extrapolate.
+type Fraction uint32
+
+const fractionBits = 16
+
+// One is the whole of a Fraction.
+const One Fraction = 1 << fractionBits
+
+// An Interpolation is the input of a renderer: two states of the match, one tick apart, and how much of the time between them has
+// passed. Both are read-only: a renderer that writes to one desyncs this client (see [Client.Render]). It is valid
+// until the next call of the client.
+type Interpolation struct {
+	Previous  *lockstep.Simulation
+	Current   *lockstep.Simulation
+	Fraction  Fraction
+	Predicted bool // the states are ahead of the confirmed one: see Options.Predict and Options.PredictLate
+}
+
+// Lerp returns the value at a fraction of the way from a to b, rounded towards a. It is exact for all integers, and so
+// for fixed-point numbers. Beyond One it goes on in a straight line, and wraps around as integers do.
+func Lerp[T ~int8 | ~int16 | ~int32 | ~int64](a, b T, f Fraction) T {
+	if b < a {
+		return T(int64(a) - part(uint64(int64(a))-uint64(int64(b)), f))
+	}
+	return T(int64(a) + part(uint64(int64(b))-uint64(int64(a)), f))
+}
+
+// LerpTurn is Lerp for angles: the type's whole range is one turn, and the shorter way is taken.
+func LerpTurn[T ~uint8 | ~uint16 | ~uint32](a, b T, f Fraction) T {
+	if way := b - a; way <= ^T(0)/2 {
+		return a + T(part(uint64(way), f))
+	}
+	return a - T(part(uint64(a-b), f))
+}
+
+func part(distance uint64, f Fraction) int64 {
+	hi, lo := bits.Mul64(distance, uint64(f))
+	return int64(hi<<(64-fractionBits) | lo>>fractionBits)
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// The capabilities of a client. A server passes over those that it does not know, and a client that lacks one gets no message
-// that needs it. So they grow without another protocol.
+// The capabilities of a client. A server ignores unknown ones, and a client that lacks one gets no message that needs it.
 const (
 	Resimulate = "resimulate" // it computes ticks again, see [KindResimulate]
 	Views      = "views"      // it is sent views of the match in place of its records, and simulates nothing
@@ -46,9 +45,8 @@ func NewViewerAuth(g *lockstep.Game) *Auth {
 	return a
 }
 
-// CheckViewer is [Auth.CheckIdentity] of a client of [Views]. Its state is the view. It simulates nothing, so its build
-// and its self-test do not matter, and neither do fingerprints that are 0: it takes views as they are described, or has no
-// commands.
+// CheckViewer is [Auth.CheckIdentity] of a client of [Views], whose state is the view. It simulates nothing, so its build and its
+// self-test do not matter, and neither do fingerprints that are 0: it takes views as they are described, or has no commands.
 func (a *Auth) CheckViewer(want *Auth) error {
 	if err := a.checkProtocol(want); err != nil {
 		return err
@@ -67,8 +65,7 @@ func (a *Auth) CheckViewer(want *Auth) error {
 	return nil
 }
 
-// AuthOf returns the identity that a client of the match with header h gives, without a token, and without the game's part
-// of the self-test, which no header has.
+// AuthOf returns the identity of a client of the match with header h, without a token and the game's part of the self-test.
 func AuthOf(h *lockstep.Header) *Auth {
 	a := &Auth{Protocol: h.Protocol, Engine: h.Engine, Game: h.Game, Build: h.Build, SelfTest: lockstep.KnownSelfTest()}
 	a.StateSchema, a.CommandSchema = h.Fingerprints()
@@ -82,8 +79,7 @@ func (a *Auth) checkProtocol(want *Auth) error {
 	return nil
 }
 
-// CheckIdentity returns an [*lockstep.IdentityError] that names the first value in which a differs from want. Capabilities are
-// no identity.
+// CheckIdentity returns an [*lockstep.IdentityError] that names the first value in which a differs from want. Capabilities are no identity.
 func (a *Auth) CheckIdentity(want *Auth) error {
 	if err := a.checkProtocol(want); err != nil {
 		return err
@@ -114,8 +110,7 @@ func (a *Auth) sums() []lockstep.SelfTestPart {
 	return all
 }
 
-// Schemas are the schemas of a match, the answer to GET /matches/NAME/schemas. A client that is refused because of a
-// schema's fingerprint compares them with its own, to name the field.
+// Schemas are those of a match, the answer to GET /matches/NAME/schemas. A refused client compares them, to name the field.
 type Schemas struct {
 	Config   []byte          `json:"configuration"` // descriptions, see state.ParseSchema; base64 in JSON
 	State    []byte          `json:"state"`
@@ -139,8 +134,7 @@ func SchemasOf(h *lockstep.Header) Schemas {
 	return s
 }
 
-// Check returns an [*lockstep.IdentityError] that names the first field in which the schemas differ from those of a game,
-// and nil if they do not.
+// Check returns an [*lockstep.IdentityError] that names the first field that is not that of a game, or nil.
 func (s *Schemas) Check(g *lockstep.Game) error {
 	h := &lockstep.Header{
 		Protocol: record.Protocol, Engine: lockstep.Engine, Game: g.Name(), Build: g.Build(),

@@ -22,10 +22,10 @@ var (
 	ErrAsset = errors.New("bad asset")
 
 	// ErrNoAsset reports an asset whose content is not here.
-	ErrNoAsset = errors.New("the asset is not here")
+	ErrNoAsset = errors.New("asset not found")
 
 	// ErrAssetContent reports content with another size or sum than the list says.
-	ErrAssetContent = errors.New("the content is not that of the asset")
+	ErrAssetContent = errors.New("the content does not match the asset")
 )
 
 // An Asset names a file that a match needs, such as its map. It is plain data: a game puts it into its configuration, which
@@ -67,7 +67,6 @@ func (a Asset) Check() error {
 	return nil
 }
 
-// fault says why the asset cannot be in a list, or returns "".
 func (a Asset) fault() string {
 	switch {
 	case a.Name == "" || len(a.Name) > MaxAssetName:
@@ -125,11 +124,11 @@ func CheckAssets(list []Asset) error {
 		}
 		for _, before := range list[:i] {
 			if before.Name == a.Name {
-				return &AssetError{a, fmt.Errorf("%w: the name is in the list twice", ErrAsset)}
+				return &AssetError{a, fmt.Errorf("%w: duplicate name in the list", ErrAsset)}
 			}
 		}
 		if total += uint64(a.Size); total > MaxAssetBytes {
-			return &AssetError{a, fmt.Errorf("%w: the list has more than %d bytes with it", ErrAsset, MaxAssetBytes)}
+			return &AssetError{a, fmt.Errorf("%w: the list exceeds %d bytes", ErrAsset, MaxAssetBytes)}
 		}
 	}
 	return nil

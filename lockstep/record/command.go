@@ -12,8 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A Tick is one step of the simulation, and the only unit of time in this package. Tick 0 is the initial state. Frame t
-// turns the state after tick t-1 into the state after tick t.
+// A Tick is one step of the simulation, and its unit of time. Frame t turns the state after tick t-1 into that after t; 0 is the beginning.
 type Tick uint32
 
 // MaxTick is the last possible tick of a match: 6.8 years at 20 ticks a second.
@@ -29,9 +28,8 @@ const (
 	// MaxPlayers is the largest number of seats a match can have.
 	MaxPlayers = 250
 
-	// System issues the commands that the coordinator itself puts into the log: joins, leaves, pauses. It has the
-	// highest player number, so its commands run last in every tick: a player that leaves at tick t has commanded up to
-	// and including t, and one that joins at t commands from t+1 on.
+	// System issues the coordinator's own commands: joins, leaves, pauses. It has the highest number, so they run last in every tick: a
+	// player that leaves at tick t has commanded up to and including t, and one that joins at t commands from t+1 on.
 	System Player = 255
 )
 
@@ -41,12 +39,10 @@ func (p Player) MarshalJSON() ([]byte, error) { return strconv.AppendUint(nil, u
 // A Sequence numbers the commands of one player, from 1 upwards.
 type Sequence uint32
 
-// A CommandKind says which registered type a command's payload has. The kinds of a game are its own; those of [System]
-// are the engine's (see [Joined]).
+// A CommandKind says which registered type a command's payload has. Kinds of [System] are the engine's (see [Joined]).
 type CommandKind uint16
 
-// A Command is what a player wants to happen at a tick. Commands run in canonical order, which is (Tick, Player,
-// Sequence); no two commands of a match are equal in all three.
+// A Command is what a player wants to happen at a tick. Commands run by (Tick, Player, Sequence); no two are equal in all three.
 type Command struct {
 	Tick     Tick
 	Player   Player
@@ -87,8 +83,7 @@ func (f *Frame) Clone() *Frame {
 	return c
 }
 
-// A CommandType is a registered kind of command: its number in the log, its name for people, and the Go type of its
-// payload. Make one with [Type].
+// A CommandType is a kind of command: its number, its name for people, and the Go type of its payload. Make one with [Type].
 type CommandType struct {
 	Kind CommandKind
 	Name string
@@ -105,8 +100,7 @@ type CommandDescription struct {
 	Schema []byte // the payload's description, see state.ParseSchema
 }
 
-// A CommandLimit allows a player N commands of a kind in every window of the time Per, which is match time: ticks at the full
-// tick rate.
+// A CommandLimit allows a player N commands of a kind in every window of the time Per, which is match time: ticks at the full tick rate.
 type CommandLimit struct {
 	N   int
 	Per Time
@@ -118,10 +112,9 @@ const (
 	MaxLimitPer = 3600 * Second // the largest Per
 )
 
-// Limit returns the type with a limit: a player may issue at most n commands of this kind in any window of the time per,
-// such as Limit(30, lockstep.Second). The window slides with the ticks in which the commands run. It belongs to the seat,
-// not to a connection, so it outlives reconnects, recoveries and substitutes. While the match is paused it stands
-// still. Further commands are refused with the ticks to wait. Limits are no part of a game's identity.
+// Limit returns the type with a limit: a player may issue at most n commands of this kind in any window of the time per, such as
+// Limit(30, lockstep.Second). The window slides with the ticks in which the commands run. It belongs to the seat, so it outlives
+// reconnects, recoveries and substitutes. Further commands are refused with the ticks to wait. Limits are no part of a game's identity.
 func (t CommandType) Limit(n int, per Time) CommandType {
 	t.limit = &CommandLimit{n, per}
 	return t
@@ -178,8 +171,7 @@ func (k *Kinds) Descriptions() []CommandDescription {
 	return all
 }
 
-// CompileKinds compiles command types. A Go type registered for several kinds belongs to the lowest of them. An error
-// names the command.
+// CompileKinds compiles command types. A Go type registered for several kinds belongs to the lowest of them. An error names the command.
 func CompileKinds(types []CommandType) (*Kinds, error) {
 	//samestep:allow sort kinds are unique, which is checked below
 	types = slices.SortedFunc(slices.Values(types), func(a, b CommandType) int { return cmp.Compare(a.Kind, b.Kind) })
@@ -225,7 +217,6 @@ func CheckName(what, name string) error {
 	return nil
 }
 
-// A pool makes values of one payload type and reuses them.
 type pool interface {
 	// decode returns a pointer to the value of canonical bytes, valid until reset.
 	decode(canonical []byte) (any, error)
@@ -240,8 +231,7 @@ type poolOf[M any] struct {
 	used  int
 }
 
-// keepValue is the largest canonical size whose memory is reused. Otherwise a player could make the pool keep large
-// values.
+// keepValue is the largest canonical size whose memory is reused. Otherwise a player could make the pool keep large values.
 const keepValue = 4 << 10
 
 func (p *poolOf[M]) decode(canonical []byte) (any, error) {
@@ -271,7 +261,6 @@ func TypeOf(kind CommandKind, name string, payload *state.Schema) CommandType {
 	}}
 }
 
-// An untypedPool makes values without a type. It reuses nothing.
 type untypedPool struct {
 	kind   CommandKind
 	schema *state.Schema
@@ -290,15 +279,13 @@ func (p *untypedPool) append(dst []byte, value any) []byte {
 
 func (p *untypedPool) reset() {}
 
-// Untyped is a value in canonical bytes whose Go type is not in this program: a command, a configuration or a result of rules
-// that run elsewhere.
+// Untyped is a value in canonical bytes whose Go type is not in this program: a command, configuration or result of rules elsewhere.
 type Untyped struct {
 	Kind      CommandKind // of a command
 	Canonical []byte
 }
 
-// Payloads turns command payloads into values of their registered types and back, and reuses its memory from one call
-// to the next. It belongs to one goroutine.
+// Payloads turns payloads into values of their registered types and back, and reuses its memory. It belongs to one goroutine.
 type Payloads struct {
 	kinds *Kinds
 	buf   []byte              // the last encoded payload
@@ -321,7 +308,6 @@ func (p *Payloads) pool(e *kindEntry) pool {
 	return q
 }
 
-// entry returns the registered kind of a command of player p, or nil.
 func (k *Kinds) entry(p Player, kind CommandKind) *kindEntry {
 	if p == System {
 		return systemKinds[kind]
@@ -337,8 +323,7 @@ func (p *Payloads) Reset() {
 	p.used = p.used[:0]
 }
 
-// Decode sets c.Value to the decoded payload, a pointer to the registered type that is valid until Reset. It accepts
-// only what Encode makes. An error wraps [ErrUnknownKind] or [ErrMalformed].
+// Decode sets c.Value to the decoded payload, a pointer that is valid until Reset. An error wraps [ErrUnknownKind] or [ErrMalformed].
 func (p *Payloads) Decode(c *Command) error {
 	if err := p.decode(c); err != nil {
 		return fmt.Errorf("lockstep: %w", err)
@@ -363,8 +348,7 @@ func (p *Payloads) decode(c *Command) error {
 	return nil
 }
 
-// Encode returns the kind and the canonical payload of a command given as a pointer to its registered type. The bytes
-// are valid until the next call.
+// Encode returns the kind and the canonical payload, valid until the next call, of a command given as a pointer to its registered type.
 func (p *Payloads) Encode(value any) (CommandKind, []byte, error) {
 	if u, ok := value.(*Untyped); ok && u != nil {
 		b, err := p.EncodeAs(u.Kind, u)
@@ -405,9 +389,8 @@ func (p *Payloads) encode(e *kindEntry, value any) []byte {
 	return p.buf
 }
 
-// ReadJSON returns the command of a kind that a JSON object describes, as a pointer to its registered type that is valid
-// until Reset. A field that the object lacks is zero. An error wraps [ErrUnknownKind], or is that of
-// [state.Schema.AppendJSON], which names the field.
+// ReadJSON returns the command of a kind that a JSON object describes, as a pointer that is valid until Reset. A field that the object
+// lacks is zero. An error wraps [ErrUnknownKind], or is that of [state.Schema.AppendJSON], which names the field.
 func (p *Payloads) ReadJSON(kind CommandKind, text []byte) (any, error) {
 	e := p.kinds.byKind[kind]
 	if e == nil {
@@ -455,27 +438,16 @@ type (
 	InputDelaySet struct{ Ticks uint16 }
 )
 
-// Kinds of the commands of System, numbered separately from the game's. The numbers are part of the log.
-const (
-	kindJoined        CommandKind = 1
-	kindLeft          CommandKind = 2
-	kindLost          CommandKind = 3
-	kindTakenOver     CommandKind = 4
-	kindPaused        CommandKind = 5
-	kindResumed       CommandKind = 6
-	kindSpeedSet      CommandKind = 7
-	kindInputDelaySet CommandKind = 8
-)
-
+// The kinds of the commands of System, numbered apart from the game's. The numbers are part of the log.
 var systemKinds, systemTypes, systemDescriptions = mustCompileKinds(
-	Type[Joined](kindJoined, "joined"),
-	Type[Left](kindLeft, "left"),
-	Type[Lost](kindLost, "lost"),
-	Type[TakenOver](kindTakenOver, "taken over"),
-	Type[Paused](kindPaused, "paused"),
-	Type[Resumed](kindResumed, "resumed"),
-	Type[SpeedSet](kindSpeedSet, "speed set"),
-	Type[InputDelaySet](kindInputDelaySet, "input delay set"),
+	Type[Joined](1, "joined"),
+	Type[Left](2, "left"),
+	Type[Lost](3, "lost"),
+	Type[TakenOver](4, "taken over"),
+	Type[Paused](5, "paused"),
+	Type[Resumed](6, "resumed"),
+	Type[SpeedSet](7, "speed set"),
+	Type[InputDelaySet](8, "input delay set"),
 )
 
 // SystemValue returns the value of a command of [System], such as a *Joined. It needs no game. The error wraps

@@ -21,17 +21,15 @@ type Decoder struct {
 	err   error
 }
 
-// DecoderAt returns a Decoder that begins after the frame of tick t. Sequences count from there. It has no header to
-// compare contents with.
+// DecoderAt returns a Decoder that begins after the frame of tick t. Sequences count from there. It has no header to compare contents with.
 func DecoderAt(t Tick) Decoder { return Decoder{stream: stream{stage: running, tick: t}} }
 
 // Clone returns a Decoder that continues where d is.
 func (d *Decoder) Clone() Decoder { return Decoder{stream: d.stream} }
 
-// Decode decodes the record that b begins with and returns it and the rest of b. The record shares memory with b and is
-// valid until the next call. Bytes that end inside a record are [io.ErrUnexpectedEOF]; all other errors wrap
-// [ErrMalformed], [ErrUnknownRecord], [ErrOutOfPlace] or [ErrContent]. A Decoder that has read the header compares the
-// contents of every record with it.
+// Decode decodes the record that b begins with and returns it and the rest of b. The record shares memory with b and is valid until the
+// next call. Bytes that end inside a record are [io.ErrUnexpectedEOF]; other errors wrap [ErrMalformed], [ErrUnknownRecord],
+// [ErrOutOfPlace] or [ErrContent]. A Decoder that has read the header compares the contents of every record with it.
 func (d *Decoder) Decode(b []byte) (*Record, []byte, error) {
 	if d.err != nil {
 		return nil, b, d.err
@@ -121,8 +119,7 @@ func AsMalformed(err error) error {
 	return fmt.Errorf("%w: %w", ErrMalformed, err)
 }
 
-// checkKnown returns an error for what a reader must know and this one does not: it comes before the values are counted, whose
-// number only the reader of a later format knows.
+// checkKnown returns an error for what a reader must know and this one does not, before the values are counted.
 func checkKnown(kind Kind, protocol uint32) error {
 	switch {
 	case kind == 0 || kind > KindEnd && kind < FirstOptional:
@@ -321,7 +318,6 @@ func (d *Decoder) panicked(body []byte) error {
 // back reads a tick that is counted back from the last frame.
 func (d *Decoder) back() Tick { return d.tick - Tick(d.r.Uint(uint64(d.tick))) }
 
-// positive reads a number from 1 to max.
 func (d *Decoder) positive(max uint64) uint64 {
 	n := d.r.Uint(max)
 	if n == 0 {
@@ -330,7 +326,6 @@ func (d *Decoder) positive(max uint64) uint64 {
 	return n
 }
 
-// player reads a player: a seat, or System if max is System.
 func (d *Decoder) player(max Player) Player {
 	p := Player(d.r.Uint(uint64(max)))
 	if p >= MaxPlayers && p != System {
@@ -339,9 +334,8 @@ func (d *Decoder) player(max Player) Player {
 	return p
 }
 
-// The contents of a log must fit its header: players have seats, and the configuration, the states and the payloads are
-// values of the header's own schemas. Tools without the game's code rely on it, and a game may panic on a player
-// without a seat. Errors do not wrap their causes: a value that ends too early does not mean that the log does.
+// The contents of a log must fit its header: players have seats, and configuration, states and payloads are values of its schemas. Tools
+// rely on it. Errors do not wrap their causes: a value that ends too early does not mean that the log does.
 type contents struct {
 	seats Player
 	ours  bool // the commands of System are this engine's
@@ -486,12 +480,11 @@ func (d *Decoder) system(c *Command) error {
 		return fmt.Errorf("%w: %v", ErrContent, err)
 	}
 	if ok && p >= d.contents.seats {
-		return fmt.Errorf("%w: it is about player %d in a match of %d seats", ErrContent, p, d.contents.seats)
+		return fmt.Errorf("%w: player %d in a match of %d seats", ErrContent, p, d.contents.seats)
 	}
 	return nil
 }
 
-// about returns the player that a command of System concerns, if there is one.
 func about(value any) (p Player, ok bool) {
 	switch v := value.(type) {
 	case *Joined:
@@ -510,8 +503,7 @@ func about(value any) (p Player, ok bool) {
 	return 0, false
 }
 
-// SelfTestRecords writes a log with the smallest and largest numbers of each size, reads it, and writes it again. It
-// gives add each record both times, and reports whether it could read all of them.
+// SelfTestRecords writes a log with numbers of each size, reads it, and writes it again. It gives add each record both times.
 func SelfTestRecords(add func(record []byte)) bool {
 	var enc, copied Encoder
 	dec := Decoder{loose: true}

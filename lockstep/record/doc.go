@@ -29,8 +29,7 @@ var (
 	// ErrOutOfPlace: a well-formed record in a wrong place.
 	ErrOutOfPlace = errors.New("record out of place")
 
-	// ErrContent: a well-formed record whose content does not fit the log's header: a player without a seat, or a value
-	// that its schema does not describe.
+	// ErrContent: a well-formed record that does not fit the log's header: a player without a seat, or a value of no schema.
 	ErrContent = errors.New("content does not fit the header")
 
 	// ErrUnknownKind: a command of a kind that is not registered.

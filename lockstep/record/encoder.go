@@ -6,8 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/pack"
 )
 
-// An Encoder writes the records of one log as bytes, in order. Each method returns one record; the bytes are valid
-// until the next call. A record out of place is a bug of the caller and panics.
+// An Encoder writes the records of a log, in order. The bytes are valid until the next call. It panics at a record out of place.
 type Encoder struct {
 	stream
 	w    pack.Writer
@@ -71,8 +70,7 @@ func (e *Encoder) settings(s *Settings) {
 	e.w.Bool(s.Relay)
 }
 
-// Keyframe encodes the state after tick t and the last sequences up to there (see [Encoder.AppendLast]). The first
-// keyframe starts the frames after t. A later one is not after the last frame.
+// Keyframe encodes the state after tick t and the last sequences (see [Encoder.AppendLast]). The first one starts the frames after t.
 func (e *Encoder) Keyframe(t Tick, hash uint64, last []LastSequence, state []byte) []byte {
 	first := e.stage == beforeKeyframe
 	e.begin(KindKeyframe, 5)
@@ -90,8 +88,7 @@ func (e *Encoder) Keyframe(t Tick, hash uint64, last []LastSequence, state []byt
 	return e.end()
 }
 
-// Frame encodes the next tick. A frame without commands becomes an empty run of one tick. Commands must be in canonical
-// order.
+// Frame encodes the next tick. A frame without commands becomes an empty run of one tick. Commands must be in canonical order.
 func (e *Encoder) Frame(f *Frame) []byte {
 	if f.Tick != e.tick+1 {
 		panic(fmt.Sprintf("lockstep: Encoder: frame %d after tick %d", f.Tick, e.tick)) // frames are sealed in order
@@ -213,8 +210,7 @@ func (e *Encoder) End(reason string) []byte {
 	return e.end()
 }
 
-// EndByRules encodes the last record of a match that its rules ended in the last tick, with the canonical bytes of the
-// result, at most [MaxResult]; without a result there are none.
+// EndByRules encodes the last record of a match that its rules ended, with the canonical bytes of the result or none.
 func (e *Encoder) EndByRules(reason string, result []byte) []byte {
 	e.begin(KindEnd, 3)
 	e.w.String(pack.Clip(reason, MaxNote))
@@ -222,8 +218,7 @@ func (e *Encoder) EndByRules(reason string, result []byte) []byte {
 	return e.end()
 }
 
-// Record encodes a record of a [Decoder]. The bytes are the same if the Encoder has written the records before it. It
-// returns nil for an unknown kind.
+// Record encodes a record of a [Decoder], as it was if the Encoder has written those before it. It returns nil for an unknown kind.
 func (e *Encoder) Record(r *Record) []byte {
 	switch r.Kind {
 	case KindHeader:

@@ -16,22 +16,17 @@ const (
 	// Protocol numbers the format of records and messages. No other has been released.
 	Protocol = 1
 
-	// Engine names this engine's rules: how commands are ordered and system
-	// commands are placed. It changes only when the same log would give another
-	// match.
+	// Engine names this engine's rules: how commands are ordered and placed. It changes only when the same log would give another match.
 	Engine = "samestep/1"
 )
 
-// A MatchID identifies a match. Draw it at random when a match starts; the engine
-// only compares it.
+// A MatchID identifies a match. Draw it at random when a match starts; the engine only compares it.
 type MatchID [16]byte
 
 // String returns the id as 32 hex digits.
 func (id MatchID) String() string { return hex.EncodeToString(id[:]) }
 
-// A Header is the log's first record: everything that must be known to make
-// the match's states again, and everything needed to read them without the
-// game's code.
+// A Header is the log's first record: all that must be known to make the match's states again, and to read them without the game's code.
 type Header struct {
 	Protocol uint32
 	Engine   string
@@ -69,8 +64,7 @@ func CommandFingerprint(all []CommandDescription) uint64 {
 	return xxhash.Sum64(b)
 }
 
-// CheckSchemas returns an error if the schema descriptions are larger than a
-// header can have. Compiled, they take some twenty times as many bytes.
+// CheckSchemas returns an error if the descriptions are larger than a header can have. Compiled, they take twenty times as many bytes.
 func (h *Header) CheckSchemas() error {
 	n := len(h.ConfigSchema) + len(h.StateSchema) + len(h.ResultSchema)
 	for i := range h.Commands {
@@ -83,8 +77,7 @@ func (h *Header) CheckSchemas() error {
 }
 
 const (
-	// CommandWindow is how many sequences of a player the engine remembers, and how far a new one may be ahead of the
-	// highest.
+	// CommandWindow is how many sequences of a player the engine remembers, and how far a new one may be ahead of the highest.
 	CommandWindow = 256
 
 	// CheckWindow is how many of the last checked ticks accept reports.
@@ -99,8 +92,7 @@ type Settings struct {
 	CheckEvery    uint16 `json:"check_every"`    // ticks from one checksum to the next, at least 1
 	KeyframeEvery uint32 `json:"keyframe_every"` // ticks from one keyframe to the next; 0: only the first
 
-	// Relay says that the match has no referee, so its log goes on where the rules end the match. A coordinator sets
-	// it, and only for rules that have a result.
+	// Relay says that the match has no referee, so its log goes on where the rules, which have a result, end the match.
 	Relay bool `json:"relay,omitempty"`
 }
 
@@ -115,8 +107,7 @@ func TickPeriod(rate uint16) uint32 {
 	return (1_000_000 + r/2) / r
 }
 
-// DefaultSettings returns the settings for a number of players: 20 ticks a second, a checksum every second and a
-// keyframe every minute. The seed is 0: a server draws one for each match.
+// DefaultSettings returns settings with 20 ticks a second, a checksum every second, a keyframe every minute, and the seed 0: none.
 func DefaultSettings(players uint8) Settings {
 	return Settings{Players: players, TickMicros: TickPeriod(20), CheckEvery: 20, KeyframeEvery: 1200}
 }
@@ -134,8 +125,7 @@ func (s *Settings) Check() error {
 	return nil
 }
 
-// TickRate returns the ticks per second, rounded, at least 1. Settings without a period, which a server can send in a
-// view, count as one tick a second.
+// TickRate returns the ticks per second, rounded, at least 1; 1 without a period, which a server can send in a view.
 func (s *Settings) TickRate() uint16 { return uint16(max(1, (second+s.period()/2)/s.period())) }
 
 // Micros returns the time of a number of ticks at full speed in microseconds.
@@ -199,8 +189,7 @@ type schema []byte
 
 type config struct{ schema, bytes []byte }
 
-// diff returns how two headers differ in a field. An error says that the first difference is a schema of the first header
-// that cannot be read.
+// diff returns how two headers differ in a field. An error says that the first difference is an unreadable schema of the first header.
 func (f headerField) diff(other any) ([]HeaderDifference, error) {
 	switch x := f.value.(type) {
 	case schema:
@@ -216,8 +205,7 @@ func (f headerField) diff(other any) ([]HeaderDifference, error) {
 	return []HeaderDifference{{f.name, fmt.Sprint(f.value), fmt.Sprint(other)}}, nil
 }
 
-// DiffHeaders returns everything that two headers say differently, in the order in which they say it. Headers of one
-// match differ in nothing but perhaps the platform, which is the recorder's.
+// DiffHeaders returns everything that two headers say differently, in their order. Those of one match may differ in the platform.
 func DiffHeaders(a, b *Header) []HeaderDifference {
 	var all []HeaderDifference
 	theirs := b.fields()
@@ -244,7 +232,6 @@ func diffCommands(name string, a, b []CommandDescription) (all []HeaderDifferenc
 	return all, err
 }
 
-// maxConfigDifferences is how many fields of the configuration diffConfigs lists.
 const maxConfigDifferences = 16
 
 // diffConfigs compares two configurations field by field, if they have the same fields.
@@ -284,8 +271,7 @@ func diffSchemas(name string, a, b []byte) ([]HeaderDifference, error) {
 	return []HeaderDifference{{name, sumText(a), sumText(b)}}, err
 }
 
-// firstDifference returns the path of the first node in which two schemas
-// differ, and what stands there.
+// firstDifference returns the path of the first node in which two schemas differ, and what stands there.
 func firstDifference(got, want state.Node) (path, g, w string, ok bool) {
 	if g, w = nodeText(got), nodeText(want); g != w {
 		return want.Path(), g, w, true
@@ -348,8 +334,7 @@ func (e *IdentityError) Error() string {
 	return fmt.Sprintf("lockstep: other %s: got %s, want %s", e.Field, e.Got, e.Want)
 }
 
-// fieldText returns a node of a schema with its path: "Units[].Armor uint16". The text of a node begins with its name,
-// which may differ from that in the path.
+// fieldText returns a node of a schema with its path, "Units[].Armor uint16". Its text begins with its name.
 func fieldText(path, node string) string {
 	switch {
 	case node == "none":
@@ -360,8 +345,7 @@ func fieldText(path, node string) string {
 	return path[:strings.LastIndexByte(path, '.')+1] + node
 }
 
-// CheckIdentity returns an [*IdentityError] that names the first thing in which the game of h is not that of want, the
-// header of a game at hand.
+// CheckIdentity returns an [*IdentityError] that names the first difference of the game of h from that of want.
 func (h *Header) CheckIdentity(want *Header) error {
 	wanted := want.fields()
 	for i, f := range h.fields() {
@@ -378,8 +362,7 @@ func (h *Header) CheckIdentity(want *Header) error {
 	return nil
 }
 
-// ResultJSON returns a result, given in canonical bytes, as one line of JSON by the header's schema. It needs no game. It
-// returns "" without a result, or if the bytes are not one.
+// ResultJSON returns a result in canonical bytes as one line of JSON, by the header's schema; "" without a valid result.
 func (h *Header) ResultJSON(result []byte) string {
 	if len(result) == 0 || len(h.ResultSchema) == 0 {
 		return ""
@@ -395,8 +378,7 @@ func (h *Header) ResultJSON(result []byte) string {
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
-// Sources say from which sources a program was built, as the go command wrote it into the program. A field is empty if it is
-// not known.
+// Sources say from which sources a program was built, as the go command wrote it into the program. A field is empty if it is not known.
 type Sources struct {
 	Module   string `json:"module"`             // path of the module with the rules
 	Version  string `json:"version,omitempty"`  // of the module, such as v1.3.0
@@ -406,8 +388,7 @@ type Sources struct {
 
 const modified = "modified"
 
-// String returns the sources as text, which [ParseSources] reads: "example.com/hex v1.3.0 3b18e512dba7 modified". It is empty
-// without a module.
+// String returns the text that [ParseSources] reads, "example.com/hex v1.3.0 3b18e512dba7 modified"; "" without a module.
 func (s Sources) String() string {
 	if s.Module == "" {
 		return ""
@@ -441,7 +422,6 @@ func ParseSources(text string) (s Sources) {
 	return s
 }
 
-// shortRevision is how many digits of a revision name it if there is no room for all.
 const shortRevision = 12
 
 // TextAfter returns the text of the sources that fits behind a platform, see [JoinPlatform]: if need be with the beginning of
@@ -459,11 +439,9 @@ func (s Sources) TextAfter(platform string) string {
 	return ""
 }
 
-// platformEnd stands between a platform and the sources.
 const platformEnd = "; "
 
-// JoinPlatform returns the text for the platform of a header or an auth: the platform, and behind it the sources unless they
-// are empty or too long together.
+// JoinPlatform returns the text for the platform of a header or an auth: the platform, and the sources unless they are empty or too long.
 func JoinPlatform(platform, sources string) string {
 	if sources == "" || len(platform)+len(platformEnd)+len(sources) > MaxName {
 		return platform
@@ -480,8 +458,7 @@ func SplitPlatform(text string) (platform, sources string) {
 	return platform, sources
 }
 
-// Checkout returns what git knows the sources by: the revision, the one in a version that the go command made of it, or a tag. It is
-// "" for none, and for a name that nobody should type.
+// Checkout returns what git knows the sources by: a revision or a tag. It is "" for none, and for a name that nobody should type.
 func (s Sources) Checkout() string {
 	for _, text := range []string{s.Revision, s.Version} {
 		if strings.HasPrefix(text, "-") || strings.ContainsFunc(text, func(r rune) bool {

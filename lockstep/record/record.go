@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// A Kind says what a [Record] is. It is the first value of the record's bytes. A reader refuses unknown kinds below
-// FirstOptional and skips those from there on.
+// A Kind says what a [Record] is: the first value of its bytes. A reader skips unknown kinds from FirstOptional on, and refuses others.
 type Kind uint8
 
 // The kinds of records. The package comment shows their bytes.
@@ -31,8 +30,7 @@ const (
 type Record struct {
 	Kind Kind
 
-	// Tick is the tick of a frame, the last tick of an empty run, or the tick of the state in a keyframe or checksum.
-	// For other records it is the tick of the last frame.
+	// Tick is that of a frame, of the last frame in an empty run, of the state in a keyframe or checksum, or else of the frame before.
 	Tick Tick
 
 	Header   *Header // KindHeader
@@ -62,8 +60,7 @@ type Panic struct {
 	Text  string // what they panicked with
 	Stack string // may be empty
 
-	// Frame is the sealed frame of the next tick, which the log does not have. In Validate, it is Asked, and has
-	// the one command that the rules were asked about.
+	// Frame is the sealed frame of the next tick, which the log lacks. In Validate, it is Asked, and has the one command in question.
 	Frame Frame
 }
 
@@ -102,8 +99,7 @@ const (
 	ReadyNo  = "no"
 )
 
-// KindOf returns the kind of a well-formed record. It stands after the array header of 1, 3 or 5 bytes, and has two
-// bytes if it is 128 or more.
+// KindOf returns the kind of a well-formed record: behind the array header of 1, 3 or 5 bytes, in two bytes from 128 on.
 func KindOf(record []byte) Kind {
 	at := 1
 	switch record[0] {
@@ -118,13 +114,11 @@ func KindOf(record []byte) Kind {
 	return Kind(record[at])
 }
 
-// All iterates over the records that next returns, in the order of the log. Each is valid until the next one. [io.EOF]
-// ends the log; any other error comes last, with a nil record.
+// All iterates over the records that next returns, in the order of the log. Each is valid until the next one. [io.EOF] ends the log; any
+// other error comes last, with a nil record.
 //
-// Callers need no Kind to handle ticks. A record advances the match by [Record.Ticks], so a caller that only counts
-// skips a run of empty ticks in one step. [Record.Frames] and [Record.FrameAfter] give the ticks one by one, with the
-// commands of each. Records are not grouped by tick: the reader of a live match would get a tick only when the next one
-// comes, and any number of notes may follow a tick.
+// Callers need no Kind to handle ticks: [Record.Ticks] tells by how many a record advances the match, and [Record.Frames] and
+// [Record.FrameAfter] give them one by one.
 func All(next func() (*Record, error)) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		for {
@@ -139,8 +133,7 @@ func All(next func() (*Record, error)) iter.Seq2[*Record, error] {
 // Advances reports whether a record of this kind has ticks: whether it is a frame or a run of empty ticks.
 func (k Kind) Advances() bool { return k == KindFrame || k == KindEmpty }
 
-// Ticks returns by how many ticks the record advances the match: 1 for a frame, up to [MaxEmptyRun] for a run of empty
-// ticks, 0 for any other record. The last of them is r.Tick.
+// Ticks returns by how many ticks the record advances the match: 1 for a frame, up to [MaxEmptyRun] for an empty run, or else 0.
 func (r *Record) Ticks() Tick {
 	switch r.Kind {
 	case KindFrame:
@@ -151,9 +144,7 @@ func (r *Record) Ticks() Tick {
 	return 0
 }
 
-// FrameAfter returns the frame of the record's first tick after t, without commands in a run of empty ticks, or nil if
-// the record has none. A caller that stops inside a run goes on after its own tick. The frame is valid until the next
-// call.
+// FrameAfter returns the frame of the record's first tick after t, or nil. It is valid until the next call.
 func (r *Record) FrameAfter(t Tick) *Frame {
 	n := r.Ticks()
 	if n == 0 || t >= r.Tick {
@@ -174,17 +165,12 @@ func (r *Record) Frames() iter.Seq[*Frame] {
 	}
 }
 
-// A Log takes the records of a match, in order. Replay writers, a [lockstep.Follower] and the sender to a peer are
-// logs.
-//
-// Append takes one record, whose bytes are valid until it returns. After an error, neither this record nor a later one
-// is in the log.
+// A Log takes the records of a match, in order, whose bytes are valid until Append returns. After an error, it has no more of them.
 type Log interface {
 	Append(record []byte) error
 }
 
-// Tee returns a Log that appends to each of logs in turn and stops at the first error. Put the log that must not miss a
-// record first: the others never get a record that it refused.
+// Tee returns a Log that appends to each of logs in turn and stops at the first error. Put the log that must not miss a record first.
 func Tee(logs ...Log) Log { return tee(logs) }
 
 type tee []Log

@@ -9,7 +9,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/abi"
 )
 
-// exported is what the module answers for.
 var exported abi.Caller
 
 // buffers keep what the host writes and reads.

@@ -54,7 +54,6 @@ func New[S, C any](rules lockstep.Rules[S, C], usual func(players int) C) (*Gues
 	return guest, nil
 }
 
-// asset returns the content of an asset of the match.
 func (g *Guest) asset(a lockstep.Asset) ([]byte, error) {
 	list, err := g.game.Assets(g.header)
 	if err != nil {
@@ -248,7 +247,6 @@ func (g *Guest) step(in []byte) error {
 	return nil
 }
 
-// observe observes draws and phases if they are asked for.
 func (g *Guest) observe() {
 	o := &g.outcome
 	g.sim.ObserveDraws(nil)
@@ -265,7 +263,6 @@ func (g *Guest) observe() {
 	}
 }
 
-// command returns a command with its value.
 func (g *Guest) command(in []byte) (*lockstep.Command, error) {
 	var m abi.Command
 	if err := abi.Commands.Decode(in, &m); err != nil {
@@ -276,7 +273,6 @@ func (g *Guest) command(in []byte) (*lockstep.Command, error) {
 	return &c, g.payloads.Decode(&c)
 }
 
-// native returns a command as the engine has it.
 func native(m *abi.Command) lockstep.Command {
 	return lockstep.Command{Tick: lockstep.Tick(m.Tick), Player: lockstep.Player(m.Player), Kind: lockstep.Kind(m.Kind), Sequence: lockstep.Sequence(m.Sequence), Payload: m.Payload}
 }

@@ -57,8 +57,7 @@ func (c *Canvas) Reset(seat int) {
 	*c = Canvas{seat: max(seat, -1) + 1, words: c.words[:0], texts: c.texts[:0]}
 }
 
-// Seat returns the viewer's seat, or -1 for a spectator and for the viewer of a replay. A game may hide from a player what
-// the player must not see.
+// Seat returns the viewer's seat, or -1 for a spectator and in a replay. A game may hide from a player what the player must not see.
 func (c *Canvas) Seat() int { return c.seat - 1 }
 
 // Cut reports whether the picture has exceeded a limit.
@@ -120,7 +119,6 @@ func (c *Canvas) Text(middle fixed.Vec2, height fixed.Q, text string, colour Col
 	}
 }
 
-// add adds a shape, and reports whether there was room for it.
 func (c *Canvas) add(op float64, colour Colour, numbers ...float64) bool {
 	if !c.room(2 + len(numbers)) {
 		return false
@@ -137,7 +135,6 @@ func (c *Canvas) room(words int) bool {
 	return true
 }
 
-// number returns a fixed-point number as the nearest float64.
 func number(q fixed.Q) float64 { return math.Ldexp(float64(q), -32) }
 
 // players are the colours of seats, which also differ in lightness.

@@ -13,7 +13,6 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// maxPlaces limits the places of one call.
 const maxPlaces = 20_000
 
 // PlaceWords is the number of numbers of a place.
@@ -33,10 +32,9 @@ func (s *Snapshot) Layers() []Layer {
 	return s.layers.list
 }
 
-// Places appends the places of the state to dst. Each is six little-endian float64: the number of its layer, X, Y, the
-// player to whom it belongs or -1, the id of its element or the element's index, and a number that all places of an
-// element share. A place belongs to the player that the field Owner, Player, Team, Seat or Side of its element names;
-// without one, to the player of its index, in a list with an element for each of the players.
+// Places appends the places of the state to dst. Each is six little-endian float64: the number of its layer, X, Y, its player or -1, the id
+// of its element or the element's index, and a number that all places of an element share. Its player is the one that the field Owner,
+// Player, Team, Seat or Side of its element names; without one, that of its index, in a list with an element for each of the players.
 func (s *Snapshot) Places(dst []byte, players int) []byte {
 	if s.layers == nil {
 		return dst
@@ -88,7 +86,6 @@ func (l *layers) look(n state.Node) bool {
 	return l.inside[n]
 }
 
-// isPlace reports whether a struct has two integers X and Y with equal fractions.
 func isPlace(n state.Node) bool {
 	if n.NumFields() != 2 {
 		return false
@@ -113,7 +110,6 @@ func role(path string) string {
 	return "place"
 }
 
-// belongs says to whom and to what a place belongs.
 type belongs struct {
 	player  float64
 	id      float64
@@ -121,7 +117,6 @@ type belongs struct {
 	path    string // only if one is wanted
 }
 
-// A placer collects the places of a state, or looks for one of them.
 type placer struct {
 	layers   *layers
 	players  int
@@ -228,8 +223,7 @@ func number(n state.Node, b []byte) float64 {
 	return math.Ldexp(v, -int(n.FractionBits()))
 }
 
-// A Form describes a kind of command: what a person enters to issue one. The page sends what was entered as JSON, which the
-// ReadJSON of the game's payload codec reads.
+// A Form describes a kind of command. The page sends what was entered as JSON, which the ReadJSON of the game's payload codec reads.
 type Form struct {
 	Kind lockstep.Kind `json:"kind"`
 	Name string        `json:"name"`

@@ -1,3 +1,13 @@
+// Package inspect shows the state of any game by its schema alone: as a tree with search, as the list of changes since the
+// last tick, and as the places of everything that has one. It also makes commands of what a person enters in a form.
+//
+//	var s inspect.Snapshot
+//	s.Take(before, now) // two simulations, one tick apart
+//	rows, total := s.Rows(&open, 0, 50)
+//	found := s.Search("units health = 12")
+//	places := s.Places(players)
+//
+// All results are bounded, whatever the state has. The texts are plain text, and not markup.
 package inspect
 
 import (
@@ -144,8 +154,7 @@ func (s *Snapshot) Rows(o *Open, from, n int) (rows []Row, total int) {
 	return w.rows, w.at
 }
 
-// Reveal opens everything around a path, as [state.Schema.Lookup] takes it, and returns the number of its row, or -1 if there is no
-// such row.
+// Reveal opens everything around a path, as [state.Schema.Lookup] takes it, and returns the number of its row, or -1.
 func (s *Snapshot) Reveal(o *Open, path string) int {
 	if s.schema == nil {
 		return -1
@@ -197,7 +206,6 @@ func widthOf(elems int) int {
 
 func rangePath(list string, from, to int) string { return fmt.Sprintf("%s[%d…%d]", list, from, to-1) }
 
-// A walk goes through the rows of a tree, and keeps those of a window.
 type walk struct {
 	snapshot *Snapshot
 	open     map[string]bool
@@ -208,7 +216,6 @@ type walk struct {
 	found    int
 }
 
-// row goes to a row, and reports whether it is open.
 func (w *walk) row(n state.Node, b []byte, path, name string, depth int) bool {
 	open := w.open[path] && !leaf(n)
 	if w.at >= w.from && w.at < w.to {
@@ -284,8 +291,7 @@ type Found struct {
 	More     bool  `json:"more"`     // there are more results, or more fields
 }
 
-// Search looks for fields whose path with indexes and value, as in "Units[3].Health = 12", have all words of a query. Upper and lower
-// case are the same.
+// Search looks for fields whose path and value, as in "Units[3].Health = 12", have all words of a query, whatever their case.
 func (s *Snapshot) Search(query string) Found {
 	f := &finder{Found: Found{Hits: []Hit{}}}
 	for word := range strings.FieldsSeq(strings.ToLower(query)) {
@@ -360,13 +366,10 @@ func (f *finder) leaf(n state.Node, b []byte) []byte {
 	return b[n.SizeOf(b):]
 }
 
-// maxText limits the text of one value, in bytes.
 const maxText = 200
 
-// count reads the length of a string or slice.
 func count(b []byte) int { return int(binary.LittleEndian.Uint32(b)) }
 
-// sizeOf returns the size of the first elements of an array or slice.
 func sizeOf(elem state.Node, elems int, b []byte) int {
 	if each, fixed := elem.Size(); fixed {
 		return elems * each
@@ -384,16 +387,13 @@ func text(n state.Node, b []byte) string {
 	if n.Kind() == state.String {
 		whole := count(b)
 		clipped := min(whole, maxText)
-		return strings.ToValidUTF8(quoted(b[4:4+clipped], whole > clipped), "\uFFFD")
+		quoted := strconv.Quote(string(b[4 : 4+clipped]))
+		if whole > clipped {
+			quoted += "…"
+		}
+		return strings.ToValidUTF8(quoted, "\uFFFD")
 	}
 	return state.Value{Node: n, Bytes: b}.String()
-}
-
-func quoted(b []byte, more bool) string {
-	if more {
-		return strconv.Quote(string(b)) + "…"
-	}
-	return strconv.Quote(string(b))
 }
 
 // summary returns a value in one line of about maxText bytes at most.

@@ -1,3 +1,12 @@
+// Package live is a live match on a page: a [client.Session], with its news and its status as text. A page asks a few times a
+// second, so nothing calls it.
+//
+//	m := live.Join(ctx, "wss://host/matches/duel/play", token, game, live.Options{})
+//	m.See(func(c *player.Client, v player.Interpolation) { draw(v.Current) })
+//	m.Submit(&Move{…})
+//	status, ok := m.Status() // encoded as JSON for the page
+//
+// It needs no browser: its tests use a real server.
 package live
 
 import (
@@ -28,8 +37,7 @@ const (
 	lateTicks = 10
 )
 
-// pingEvery is short, so that the page shows the true round trip two seconds after its start, and a silent server within one
-// and a half even when the match stands still.
+// pingEvery is short, so that the page soon shows the round trip, and a silent server within one and a half seconds.
 const pingEvery = lockstep.Second / 2
 
 // Options are the game's part of a match. The zero value has none. The functions are called in the session's goroutine.
@@ -40,8 +48,7 @@ type Options struct {
 	// Observe gets each event of the game while the match is live. Nil disables it.
 	Observe func(c *player.Client, event any)
 
-	// Views asks the server for views of the match: see [Match.Look]. There is no state then. ID is that of the match, as the server
-	// lists it: views do not tell.
+	// Views asks the server for views of the match: see [Match.Look]. ID is that of the match, as the server lists it: views do not tell.
 	Views bool
 	ID    string
 
@@ -157,8 +164,7 @@ func (m *Match) SetReady(ready bool) { m.Do(func(c *player.Client) { c.SetReady(
 // Tell adds a line to the news. Call it in the session's goroutine: in [Match.Do] or in a function of the [Options].
 func (m *Match) Tell(sort string, player int, text string) { m.news.line(sort, player, text) }
 
-// Corrupt changes one field of this client's state, to demonstrate how a desync is found and repaired. The path is that of
-// a field of the state, see [state.Schema.Lookup].
+// Corrupt changes a field of this client's state, by a path as [state.Schema.Lookup] takes it, to show how a desync is found and repaired.
 func (m *Match) Corrupt(path string) {
 	m.Do(func(c *player.Client) { m.CorruptOf(c, path) })
 }
@@ -249,7 +255,6 @@ type session interface {
 	Retry() error
 }
 
-// A localSession plays a match in this process, in a goroutine of its own.
 type localSession struct {
 	stopping sync.Once
 	stopped  chan struct{}
@@ -288,7 +293,6 @@ func (s *localSession) advance(elapsed time.Duration) bool {
 	return s.match.Advance(s.now) == nil
 }
 
-// end ends the match, so that its replay has an end.
 func (s *localSession) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -325,8 +329,7 @@ type request struct {
 	Config  json.RawMessage `json:"config"`
 }
 
-// Request returns the body of a request to create a match like this one, as JSON, or nothing before there is a state. The
-// caller adds its name and its bots.
+// Request returns the body of a request for a match like this one, without its name and bots, as JSON; nothing before there is a state.
 func (m *Match) Request() (body []byte) {
 	m.See(func(c *player.Client, _ player.Interpolation) {
 		h, config := c.Header(), bytes.Buffer{}

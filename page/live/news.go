@@ -44,7 +44,6 @@ func (n *news) line(sort string, player int, text string) {
 
 func (n *news) problem(text string) { n.line("problem", -1, text) }
 
-// plain returns the text of an error without package names.
 func plain(err error) string {
 	text := err.Error()
 	for _, prefix := range []string{"lockstep: client: ", "lockstep: ", "client: "} {

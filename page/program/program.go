@@ -48,7 +48,6 @@ type Scenario struct {
 	Config  func(players uint8) any `json:"-"`       // returns a pointer to the configuration
 }
 
-// A listed is what the lobby is told of a game.
 type listed struct {
 	Name  string `json:"name"`
 	Build string `json:"build"` // of new matches
@@ -60,13 +59,11 @@ type listed struct {
 	Rules []listedModule `json:"rules,omitempty"` // the modules with its rules
 }
 
-// A listedModule has the rules of a build of a game.
 type listedModule struct {
-	Build string          `json:"build"`
-	Sum   replay.RulesSum `json:"sum"` // the module is in rules/SUM.wasm, relative to the list
+	Build string      `json:"build"`
+	Sum   replay.Hash `json:"sum"` // the module is in rules/SUM.wasm, relative to the list
 }
 
-// gamesFile is the name of the list of a site's games.
 const gamesFile = "games.json"
 
 // Files returns the files of a site that depend on its games: the list, and the modules of rules.
@@ -80,8 +77,7 @@ func Files(games ...Game) map[string][]byte {
 	return files
 }
 
-// List returns what the lobby is told of the games, as JSON. A site has it as games.json, so that the lobby needs no
-// program. The first of several builds of a game counts.
+// List returns what the lobby is told of the games, as JSON: the file games.json of a site. The first of several builds of a game counts.
 func List(games ...Game) []byte {
 	list := []*listed{}
 	for _, g := range games {
@@ -109,17 +105,15 @@ type stock []stocked
 // A stocked game of a module is known by the sum of the module.
 type stocked struct {
 	Game
-	sum    replay.RulesSum // of Module, if it has one
-	inFile bool            // the module was in a replay
+	sum    replay.Hash // of Module, if it has one
+	inFile bool        // the module was in a replay
 }
 
-// is reports whether the game is that of the module with a sum.
 func (g stocked) is(sum string) bool { return g.Module != nil && g.sum.String() == sum }
 
 // maxModules is the number of modules in a stock. Older ones are fetched again when they are needed.
 const maxModules = 8
 
-// stockOf returns a stock of the games of a program.
 func stockOf(games []Game) (s stock) {
 	for _, g := range games {
 		s = append(s, stocked{Game: g})
@@ -146,7 +140,6 @@ func (s stock) has(sum string) bool {
 	return slices.ContainsFunc(s, func(g stocked) bool { return g.is(sum) && !g.inFile })
 }
 
-// games returns the games for all matches.
 func (s stock) games() (all []Game) {
 	for _, g := range s {
 		if !g.inFile {
@@ -156,7 +149,6 @@ func (s stock) games() (all []Game) {
 	return all
 }
 
-// known returns the games for replays.
 func (s stock) known() (all []watch.Known) {
 	for _, g := range s {
 		all = append(all, watch.Known{Game: g.Game.Game, Sum: g.sum, InFile: g.inFile})
@@ -184,8 +176,7 @@ func (s stock) of(name, build, sum string) (*Game, string) {
 	return &s[at].Game, ""
 }
 
-// UsualOf returns a function for the configuration that rules elsewhere give for some players, which is the zero value if they have
-// none.
+// UsualOf returns a function for the configuration that rules elsewhere give for some players, which is the zero value if they have none.
 func UsualOf(m abi.Machine, g *lockstep.Game) func(players uint8) any {
 	return func(players uint8) any {
 		if one, err := m.New(); err == nil {

@@ -21,7 +21,6 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A screen is what the inspector page shows: a live match or a replay, or nothing.
 type screen struct {
 	games  stock
 	game   *Game // of the match or replay
@@ -127,7 +126,6 @@ func (x *screen) send(kind lockstep.Kind, value string) string {
 	return ""
 }
 
-// watch opens a replay, or closes it if the file is nil.
 func (x *screen) watch(file []byte) (any, error) {
 	x.replay, x.viewer = nil, nil
 	if file == nil {
@@ -150,7 +148,6 @@ func (x *screen) watch(file []byte) (any, error) {
 	return v.About(), nil
 }
 
-// A look is what the page is told of a new state.
 type look struct {
 	Tick   lockstep.Tick   `json:"tick"`
 	Bytes  int             `json:"bytes"`
@@ -219,7 +216,7 @@ func (x *screen) look() any {
 			take(v.Previous, v.Current, c.Header(), seat)
 		})
 		x.match.Look(func(_ *player.Client, s player.Sight) {
-			taken, x.header = true, x.headerOf(s.Players)
+			taken, x.header = true, &lockstep.Header{Settings: lockstep.Settings{Players: s.Players}, Commands: x.game.Commands()} // all that the page needs
 			x.snapshot.TakeBytes(x.game.ViewSchema(), s.Tick, s.Previous, s.Current)
 		})
 	}
@@ -231,12 +228,6 @@ func (x *screen) look() any {
 	return Text(look{x.snapshot.Tick(), x.snapshot.SizeBytes(), x.snapshot.Layers(), drawn, texts, x.fault, ""})
 }
 
-// headerOf returns what the page needs of the header of a match that is seen by views.
-func (x *screen) headerOf(players uint8) *lockstep.Header {
-	return &lockstep.Header{Settings: lockstep.Settings{Players: players}, Commands: x.game.Commands()}
-}
-
-// lookAs takes what a viewer of the replay may see.
 func (x *screen) lookAs() any {
 	before, now := x.replay.States()
 	l := look{Tick: now.Tick(), Layers: []inspect.Layer{}, Texts: []string{}}
@@ -253,7 +244,6 @@ func (x *screen) lookAs() any {
 	return Text(l)
 }
 
-// lookRecorded takes the state of a recording of another engine.
 func (x *screen) lookRecorded() any {
 	t := x.replay.Tick()
 	before, now, schema, err := x.replay.Recorded()
@@ -328,11 +318,9 @@ func (f Functions) When(ready func() bool, more Functions) {
 	}
 }
 
-// scratch is a buffer for data that goes to the page.
 var scratch []byte
 
-// Fill copies the bytes that f appends to an array of the page, and returns their number. If that is more than the array
-// holds, it copies nothing.
+// Fill copies the bytes that f appends to an array of the page, and returns their number. If there is no room, it copies nothing.
 func Fill(array js.Value, f func(dst []byte) []byte) any {
 	scratch = f(scratch[:0])
 	if len(scratch) > array.Length() {
@@ -350,7 +338,6 @@ func Text(v any) any {
 	return string(b)
 }
 
-// workTicks is the number of ticks to simulate between two looks at the clock.
 const workTicks = 4
 
 // Watch adds the functions of replays that do not depend on the game. The viewer is nil while no replay is open. Open opens
@@ -411,7 +398,6 @@ type WatchState struct {
 	Compared *watch.Comparison `json:"compared,omitempty"` // with another replay
 }
 
-// shownDesyncs limits the desyncs in a WatchState.
 const shownDesyncs = 200
 
 // StateOf returns the WatchState of a replay.
@@ -432,7 +418,6 @@ func StateOf(v *watch.Viewer) WatchState {
 	return s
 }
 
-// A usual is the configuration of a usual match, and the form in which it is changed.
 type usual struct {
 	Form  inspect.Field   `json:"form"`
 	Value json.RawMessage `json:"value"`
@@ -442,7 +427,6 @@ type usual struct {
 // Lobby adds the functions of the lobby. The first of several builds of a game counts.
 func (f Functions) Lobby(games ...Game) { f.lobby(func() stock { return stockOf(games) }) }
 
-// lobby is Lobby for games to which others are added.
 func (f Functions) lobby(of func() stock) {
 	f["games"] = func(Arguments) any { return string(List(of().games()...)) } // JSON
 	f["configuration"] = func(a Arguments) any {                              // game, players, units (0: as usual), scenario, build, sum of its module (the last three may be left out); JSON
@@ -488,7 +472,6 @@ func (g *Game) usual(scenario string, players uint8, units uint16) (u usual, err
 	return usual{Form: inspect.FieldOf(g.ConfigSchema()), Value: text.Bytes()}, err
 }
 
-// rules adds the functions with which the program learns the rules of games.
 func (x *screen) rules(f Functions) {
 	f["knows"] = func(a Arguments) any { return x.games.has(a[0].String()) } // the sum of a module
 	f["learn"] = func(a Arguments) any {                                     // a module's sum and its bytes; a promise of "" or why it is refused

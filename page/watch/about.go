@@ -73,7 +73,6 @@ type Timeline struct {
 	Mismatches []Mismatch      `json:"mismatches"` // the first thousand
 }
 
-// Limits of a timeline.
 const maxColumns, maxMismatches = 4000, 1000
 
 // Timeline returns the summary of the match.
@@ -173,8 +172,7 @@ type Reporters struct {
 	Players  []lockstep.Player `json:"players"`
 }
 
-// Differing returns the last check up to the present tick of a recording of another engine, if the players' checksums differ at it,
-// or nil.
+// Differing returns the last check up to the present tick of a recording of another engine, if the players' checksums differ at it, or nil.
 func (v *Viewer) Differing() *Differing {
 	if v.recorded == nil {
 		return nil

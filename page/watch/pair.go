@@ -23,7 +23,6 @@ const (
 	listedDiffers = 200     // fields in a Comparison
 )
 
-// A pair is a second replay that goes along with a first one. Both are at the same tick.
 type pair struct {
 	other    *Viewer
 	note     string
@@ -55,8 +54,7 @@ type Comparison struct {
 	Total     int                `json:"total"` // of the fields that differ
 }
 
-// Compare lets the other viewer go along with v, so that both are at the same tick. Both must be of the same game, and begin at the
-// same tick. v ends with the shorter one. The error wraps [ErrPair].
+// Compare lets another viewer of the same game and first tick go along with v, up to the end of the shorter one. The error wraps [ErrPair].
 func (v *Viewer) Compare(other *Viewer) error {
 	switch {
 	case v.game == nil || other.game == nil:
@@ -79,7 +77,7 @@ func (v *Viewer) Compare(other *Viewer) error {
 	return nil
 }
 
-func differ(a, b *replay.RulesSum) bool { return a != nil && b != nil && *a != *b }
+func differ(a, b *replay.Hash) bool { return a != nil && b != nil && *a != *b }
 
 // logsAgree returns the last tick before the first check that differs, at which both logs have the same checksum.
 func (v *Viewer) logsAgree(other *Viewer) lockstep.Tick {
@@ -107,8 +105,7 @@ func (v *Viewer) Other() *Viewer {
 	return v.pair.other
 }
 
-// Differences lists the fields in which the two states of the present tick differ, up to a limit, and counts all. It is empty while
-// one of them is behind, and without another viewer.
+// Differences lists up to a limit of the fields in which the two states differ, and counts all. It is empty while one of them is behind.
 func (v *Viewer) Differences(limit int) state.Differences {
 	p := v.pair
 	if p == nil || p.other.Tick() != v.Tick() {

@@ -27,7 +27,6 @@ const (
 	maxRecorded    = 192 << 20 // bytes of recorded states: as many as lines of the allowed size can have
 )
 
-// A recording is the content of a file without the states.
 type recording struct {
 	header     *lockstep.Header
 	size       int
@@ -195,11 +194,6 @@ func (r *recording) check(t lockstep.Tick, hash uint64) {
 	}
 }
 
-func (r *recording) commandsAt(t lockstep.Tick) []lockstep.Command {
-	return r.commands[r.firstAt(t):r.firstAt(t+1)]
-}
-
-// firstAt returns the index of the first command at or after a tick.
 func (r *recording) firstAt(t lockstep.Tick) int {
 	return sort.Search(len(r.commands), func(i int) bool { return r.commands[i].Tick >= t })
 }
@@ -221,7 +215,6 @@ type Recorded struct {
 // ErrSimulated is returned for a replay that is no recording of another engine. See [Open].
 var ErrSimulated = errors.New("watch: the replay is no recording of another engine")
 
-// maxBundled is the size of the replay in a bundle, in bytes.
 const maxBundled = 256 << 20
 
 func isBundle(file []byte) bool { return bytes.HasPrefix(file, []byte("PK\x03\x04")) }
@@ -229,8 +222,8 @@ func isBundle(file []byte) bool { return bytes.HasPrefix(file, []byte("PK\x03\x0
 // A Known is a game whose rules a page has.
 type Known struct {
 	*lockstep.Game
-	Sum    replay.RulesSum // of the module with the rules; zeros for rules of the program itself
-	InFile bool            // the module was in a replay
+	Sum    replay.Hash // of the module with the rules; zeros for rules of the program itself
+	InFile bool        // the module was in a replay
 }
 
 // Fitting returns the games with which the match in a file may be watched: that of the module that the file names, or else those of
@@ -252,7 +245,7 @@ func Fitting(file []byte, all ...Known) (games []*lockstep.Game) {
 		return games
 	}
 	for _, k := range all {
-		if k.Sum == (replay.RulesSum{}) || sum == nil && !k.InFile {
+		if k.Sum == (replay.Hash{}) || sum == nil && !k.InFile {
 			games = append(games, k.Game)
 		}
 	}
@@ -318,7 +311,7 @@ func beginning(file []byte) (*replay.Reader, *lockstep.Header) {
 }
 
 // sumOf returns the sum of the module that a file names, or nil.
-func sumOf(r *replay.Reader) *replay.RulesSum {
+func sumOf(r *replay.Reader) *replay.Hash {
 	if r == nil {
 		return nil
 	}

@@ -88,7 +88,7 @@ func TestFitting(t *testing.T) {
 	for i := range games {
 		games[i] = new(lockstep.Game)
 	}
-	sum, other := replay.SumRules(module), replay.RulesSum{1}
+	sum, other := replay.SumRules(module), replay.Hash{1}
 	all := []watch.Known{{Game: games[0]}, {Game: games[1], Sum: sum}, {Game: games[2], Sum: other}, {Game: games[3], Sum: sum, InFile: true}, {Game: games[4], Sum: other, InFile: true}}
 	if got := watch.Fitting(with, all[0], all[2], all[4]); !slices.Equal(got, games[:1]) {
 		t.Errorf("without its module: got %d games, want that of the program", len(got))

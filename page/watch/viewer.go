@@ -1,3 +1,15 @@
+// Package watch plays a replay: it seeks to any tick, forwards and back, and lists the commands around it.
+//
+//	v, err := watch.Open(file, game)
+//	v.Seek(18000)
+//	for !v.Work(40) {
+//		// draw v.States()
+//	}
+//
+// A [Viewer] simulates the match from the nearest known state before the tick: a keyframe of the file, a state that it
+// kept while playing, or the present one. It is a follower like any other, and compares its state with every checksum
+// on the way. A second replay can go along with it ([Viewer.Compare]), or the state of the player in a bundle of a desync; then a
+// search finds the ticks at which they part ([Viewer.Find]). It has no clock and no goroutine: a page calls [Viewer.Work] between two frames.
 package watch
 
 import (
@@ -51,8 +63,7 @@ const (
 	// keepEvery is the first distance of snapshots, in ticks.
 	keepEvery = 200
 
-	// keepBytes limits the memory of the snapshots. When they exceed it, every second one is dropped, and the distance
-	// doubles.
+	// keepBytes limits the memory of the snapshots. When they exceed it, every second one is dropped, and the distance doubles.
 	keepBytes = 96 << 20
 
 	// jumpTicks is the number of ticks that take about as long as a jump.
@@ -62,11 +73,10 @@ const (
 	shownTicks = 60
 )
 
-// Open reads a whole replay file, keeps its bytes, and goes to its first tick. It plays a torn or damaged file up to
-// the fault (see [About]). The replay is of one of the games: otherwise the error wraps a [*lockstep.IdentityError] of the
-// game with the same name, or else of the first one. A file without a first state is [ErrEmpty]. Of a bundle of a desync, the
-// Viewer shows the match, and [Viewer.Other] the state of the player; of one of a panic, it shows the match up to there, and About says
-// the panic.
+// Open reads a whole replay file, keeps its bytes, and goes to its first tick. It plays a torn or damaged file up to the fault (see
+// [About]). If the replay is of none of the games, the error wraps a [*lockstep.IdentityError]. A file without a first state is
+// [ErrEmpty]. Of a bundle of a desync, the Viewer shows the match, and [Viewer.Other] the state of the player; of one of a panic, it
+// shows the match up to there, and About says the panic.
 func Open(file []byte, games ...*lockstep.Game) (*Viewer, error) {
 	if isBundle(file) {
 		return openBundle(file, games)
@@ -74,8 +84,7 @@ func Open(file []byte, games ...*lockstep.Game) (*Viewer, error) {
 	return openReplay(file, games)
 }
 
-// openBundle opens a bundle. The other viewer has the player's states where the bundle has them, and simulates from them with the
-// commands of the match.
+// openBundle opens a bundle. The other viewer has the player's states, and simulates from them with the commands of the match.
 func openBundle(file []byte, games []*lockstep.Game) (*Viewer, error) {
 	b, err := replay.OpenBundle(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
@@ -221,12 +230,10 @@ func (v *Viewer) First() lockstep.Tick { return v.keyframes[0] }
 // Last returns the last tick of the match.
 func (v *Viewer) Last() lockstep.Tick { return v.last }
 
-// States returns the simulations at the previous and the present tick, for reading. They are nil of a recording of another
-// engine, see [Viewer.Recorded].
+// States returns the simulations at the previous and the present tick, for reading; nil of recordings, see [Viewer.Recorded].
 func (v *Viewer) States() (before, now *lockstep.Simulation) { return v.before, v.now }
 
-// Hash returns the state hash of the present tick. Of a recording of another engine, it is the checksum that most players
-// reported, or "".
+// Hash returns the state hash of the present tick. Of a recording of another engine, it is the checksum that most players reported, or "".
 func (v *Viewer) Hash() string {
 	if v.recorded == nil {
 		return checksum.FormatHash(v.now.Hash())
@@ -270,8 +277,7 @@ func (v *Viewer) Left() lockstep.Tick {
 	return v.target - from
 }
 
-// Work simulates at most the given number of ticks towards the target. It reports whether it has reached the target, or
-// cannot reach it. A viewer that goes along does the same.
+// Work simulates at most some ticks towards the target, as does a viewer that goes along. It reports whether it is there, or cannot get there.
 func (v *Viewer) Work(ticks int) bool {
 	if v.pair == nil {
 		return v.advance(ticks)
@@ -313,7 +319,6 @@ func (v *Viewer) from() (t lockstep.Tick, jump bool) {
 	return v.Tick(), false
 }
 
-// start returns the tick of the last known state up to the target.
 func (v *Viewer) start() lockstep.Tick {
 	i := sort.Search(len(v.keyframes), func(i int) bool { return v.keyframes[i] > v.target })
 	best := v.keyframes[max(i-1, 0)]
@@ -391,7 +396,7 @@ func (v *Viewer) step() error {
 			return err
 		}
 	}
-	if err := v.now.Step(&lockstep.Frame{Tick: t, Commands: v.commandsAt(t)}); err != nil {
+	if err := v.now.Step(&lockstep.Frame{Tick: t, Commands: v.commands[v.firstAt(t):v.firstAt(t+1)]}); err != nil {
 		return err
 	}
 	if s := upTo(v.given, t); s != nil && s.tick == t {
@@ -417,7 +422,6 @@ func (v *Viewer) compare(t lockstep.Tick, want uint64) {
 	v.desyncs[t] = Desync{t, checksum.FormatHash(got), checksum.FormatHash(want)}
 }
 
-// A snapshot is a kept state of a tick.
 type snapshot struct {
 	tick  lockstep.Tick
 	state []byte

@@ -19,9 +19,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3mem"
-
+	"github.com/seed-49bee653/samestep/internal/testing/bucket"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/server"
@@ -711,11 +709,7 @@ func TestScriptsInFolderAndCloud(t *testing.T) {
 		return f
 	}
 	cloud := func(t *testing.T) archive.Store {
-		backend := s3mem.New()
-		if err := backend.CreateBucket("league"); err != nil {
-			t.Fatal(err)
-		}
-		web := httptest.NewServer(gofakes3.New(backend, gofakes3.WithLogger(gofakes3.DiscardLog())).Server())
+		web := httptest.NewServer(bucket.New("league"))
 		t.Cleanup(web.Close)
 		s, err := s3.New(s3.Config{Bucket: "league", Prefix: "eu", Endpoint: web.URL, Region: "us-east-1", AccessKey: "key", SecretKey: "secret"})
 		if err != nil {

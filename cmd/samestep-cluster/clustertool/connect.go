@@ -3,10 +3,10 @@
 package clustertool
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -27,8 +27,7 @@ import (
 // localStorage is where a verb finds the storage unless its flags say otherwise.
 const localStorage = "nats://127.0.0.1:4222"
 
-// connectionFlags say where the storage is, at usual by default, and who connects. A variable of the environment sets
-// each of them.
+// connectionFlags say where the storage is, at usual by default, and who connects. Each is also a variable of the environment.
 func connectionFlags(usual string) []cli.Flag {
 	return tool.FromEnvironment([]cli.Flag{
 		&cli.StringFlag{Name: "nats", Value: usual, Usage: "address of the cluster's storage: `URL`s, separated by commas"},
@@ -60,12 +59,11 @@ func dialAny(c *cli.Context, o storage.DialOptions) (*storage.Conn, error) {
 		if c.Context.Err() != nil {
 			break // the key is refused, which is told
 		}
-		o.Log.Warn("an address of the storage is of no use", "err", why)
+		o.Log.Warn("storage address skipped", "err", why)
 	}
 	return conn, err
 }
 
-// dialOptions fills in what the flags say.
 func dialOptions(c *cli.Context, o storage.DialOptions) (_ storage.DialOptions, err error) {
 	if c.IsSet("nats-creds") && c.IsSet("nats-nkey") {
 		return o, tool.Usagef("--nats-creds and --nats-nkey: want one of them")
@@ -140,8 +138,7 @@ func refusal(ctx context.Context, role storage.Role, log *slog.Logger) (starting
 
 // refusedIn returns what has ended a context of [refusal], or nil.
 func refusedIn(starting context.Context) error {
-	var refused *roleError
-	if errors.As(context.Cause(starting), &refused) {
+	if refused, ok := context.Cause(starting).(*roleError); ok {
 		return refused
 	}
 	return nil
@@ -159,10 +156,7 @@ func connected(c *cli.Context, role storage.Role, act func(*storage.Conn) error)
 	}
 	defer conn.Close()
 	err = act(conn)
-	if why := refusedIn(ctx); why != nil {
-		return why
-	}
-	return err
+	return cmp.Or(refusedIn(ctx), err)
 }
 
 // plainLog returns the log of a verb that has no flags for it.
@@ -173,7 +167,6 @@ func plainLog(c *cli.Context) *slog.Logger {
 // storageArchive is the place of an archive in the cluster's storage, for the archive of serve.
 const storageArchive = "nats:"
 
-// openStore opens an archive in the cluster's storage.
 func openStore(c *cli.Context, place string) (archive.Store, error) {
 	if place != storageArchive {
 		return nil, nil
@@ -221,13 +214,9 @@ func startNode(c *cli.Context, o storage.NodeOptions, listen, cluster string) (*
 		return nil, err
 	}
 	if path := c.String("node-users"); path != "" {
-		f, err := os.Open(path)
-		if err != nil {
+		var err error
+		if o.Users, err = readUsers(path); err != nil {
 			return nil, err
-		}
-		defer f.Close()
-		if o.Users, err = storage.ReadUsers(f); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	if c.String("node-cert") == "" {
@@ -282,8 +271,7 @@ func isExposed(address string) bool {
 	return err != nil || !ip.Unmap().IsLoopback()
 }
 
-// ownNode returns how this program connects to the node in its own process: that is reached by address, which its certificate
-// need not have.
+// ownNode returns how to connect to the node in this process, by an address that its certificate need not have.
 func ownNode(c *cli.Context, t *tls.Config) (*tls.Config, error) {
 	if c.String("node-cert") == "" {
 		return t, nil
@@ -314,7 +302,6 @@ func ownNode(c *cli.Context, t *tls.Config) (*tls.Config, error) {
 	return t, nil
 }
 
-// readPool reads the certificates of authorities.
 func readPool(path string) (*x509.CertPool, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -42,7 +41,6 @@ the players were told. It exits with 0 only if nothing is lost.`,
 	}}
 }
 
-// A demonstration is a cluster under attack.
 type demonstration struct {
 	c       *cli.Context
 	fleet   *fleet.Fleet
@@ -54,7 +52,6 @@ type demonstration struct {
 	result  demoResult
 }
 
-// A demoMatch is a match of the demonstration.
 type demoMatch struct {
 	name      string
 	players   []*fleet.Player
@@ -64,7 +61,6 @@ type demoMatch struct {
 	judgement *fleet.Judgement
 }
 
-// A demoResult is what the demonstration has shown.
 type demoResult struct {
 	Seconds   float64       `json:"seconds"`
 	Kills     int           `json:"kills"`
@@ -112,8 +108,26 @@ func demo(c *cli.Context) (err error) {
 		return err
 	}
 	defer d.fleet.Close()
-	if err := d.begin(ctx); err != nil {
-		return err
+	d.began = time.Now()
+	urls := func(all []*fleet.Process, first int) (urls []string) { // beginning with the first
+		for i := range all {
+			urls = append(urls, all[(i+first)%len(all)].URL)
+		}
+		return urls
+	}
+	for i := range int(c.Uint("matches")) {
+		m := &demoMatch{name: fmt.Sprint("match-", i+1)}
+		if err := d.fleet.Create(ctx, d.fleet.Servers[i%len(d.fleet.Servers)], m.name, 2); err != nil {
+			return err
+		}
+		for seat := range 2 {
+			bot := d.bot(lockstep.Player(seat), uint64(i))
+			m.players = append(m.players, d.fleet.Join(context.WithoutCancel(ctx), d.game, m.name, seat, bot, urls(d.fleet.Servers, i+seat)))
+		}
+		if len(d.fleet.Mirrors) > 0 {
+			m.spectator = d.fleet.Join(context.WithoutCancel(ctx), d.game, m.name, -1, nil, urls(d.fleet.Mirrors, i))
+		}
+		d.matches = append(d.matches, m)
 	}
 	if err := d.play(ctx); err != nil {
 		return err
@@ -121,39 +135,8 @@ func demo(c *cli.Context) (err error) {
 	return d.judge()
 }
 
-// begin begins the matches.
-func (d *demonstration) begin(ctx context.Context) error {
-	d.began = time.Now()
-	for i := range int(d.c.Uint("matches")) {
-		m := &demoMatch{name: fmt.Sprint("match-", i+1)}
-		if err := d.fleet.Create(ctx, d.fleet.Servers[i%len(d.fleet.Servers)], m.name, 2); err != nil {
-			return err
-		}
-		for seat := range 2 {
-			bot := d.bot(lockstep.Player(seat), uint64(i))
-			m.players = append(m.players, d.fleet.Join(context.WithoutCancel(ctx), d.game, m.name, seat, bot, turned(d.fleet.Servers, i+seat)))
-		}
-		if len(d.fleet.Mirrors) > 0 {
-			m.spectator = d.fleet.Join(context.WithoutCancel(ctx), d.game, m.name, -1, nil, turned(d.fleet.Mirrors, i))
-		}
-		d.matches = append(d.matches, m)
-	}
-	return nil
-}
-
-// turned returns the URLs of processes, beginning with the n-th.
-func turned(all []*fleet.Process, n int) (urls []string) {
-	for i := range all {
-		urls = append(urls, all[(i+n)%len(all)].URL)
-	}
-	return urls
-}
-
-// comeback is how long a killed server is away.
-const comeback = 5 * time.Second
-
-// play lets the bots play, and kills servers.
 func (d *demonstration) play(ctx context.Context) error {
+	const comeback = 5 * time.Second // of a killed server
 	end := time.After(d.c.Duration("time"))
 	kill := time.NewTicker(max(d.c.Duration("every"), comeback+time.Second))
 	defer kill.Stop()
@@ -163,10 +146,23 @@ func (d *demonstration) play(ctx context.Context) error {
 	for {
 		select {
 		case <-kill.C:
-			if dead = d.busiest(); dead < 0 {
+			d.look(ctx)
+			most := 0
+			for i, s := range d.fleet.Servers {
+				n := 0
+				for _, m := range d.matches {
+					if m.server == s.Name {
+						n++
+					}
+				}
+				if n > most {
+					dead, most = i, n
+				}
+			}
+			if most == 0 {
 				continue
 			}
-			d.say("%s is killed, with %d matches", d.fleet.Servers[dead].Name, d.count(dead))
+			d.say("%s is killed, with %d matches", d.fleet.Servers[dead].Name, most)
 			d.fleet.Servers[dead].Kill()
 			d.result.Kills++
 			back = time.After(comeback)
@@ -206,29 +202,6 @@ func (d *demonstration) look(ctx context.Context) {
 	}
 }
 
-// count returns how many matches a server has.
-func (d *demonstration) count(server int) (n int) {
-	for _, m := range d.matches {
-		if m.server == d.fleet.Servers[server].Name {
-			n++
-		}
-	}
-	return n
-}
-
-// busiest returns the server with the most matches, or -1.
-func (d *demonstration) busiest() int {
-	d.look(d.c.Context)
-	best := -1
-	for i := range d.fleet.Servers {
-		if n := d.count(i); n > 0 && (best < 0 || n > d.count(best)) {
-			best = i
-		}
-	}
-	return best
-}
-
-// show prints a row for each match.
 func (d *demonstration) show(w io.Writer) {
 	for _, m := range d.matches {
 		p, q := m.players[0].Seen(), m.players[1].Seen()
@@ -240,7 +213,6 @@ func (d *demonstration) show(w io.Writer) {
 	}
 }
 
-// judge ends the matches and compares their replays with what the players were told.
 func (d *demonstration) judge() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -267,7 +239,13 @@ func (d *demonstration) judge() error {
 			return fmt.Errorf("%s: %w", filepath.Base(path), err)
 		}
 		right = right && m.judgement.Right()
-		d.add(m)
+		r, j := &d.result, m.judgement
+		r.Takeovers, r.Ticks, r.Moved, r.Replays = r.Takeovers+int(m.term)-1, r.Ticks+j.Ticks, r.Moved+j.Moved, r.Replays+1
+		r.Commands, r.Lost, r.LostTicks = r.Commands+j.Accepted, r.Lost+j.Lost+j.Twice, max(r.LostTicks, j.LostTicks)
+		r.Checked, r.Differed = r.Checked+j.Checked+j.Seen, r.Differed+j.Differed+j.Desyncs+j.Forked
+		for _, p := range m.players {
+			r.LongestMS = max(r.LongestMS, p.Seen().Longest.Milliseconds())
+		}
 	}
 	d.result.Seconds = time.Since(d.began).Seconds()
 	var err error
@@ -277,20 +255,6 @@ func (d *demonstration) judge() error {
 	return tool.Tell(d.c, d.result, d.print, err)
 }
 
-// add adds a match to the result.
-func (d *demonstration) add(m *demoMatch) {
-	r, j := &d.result, m.judgement
-	r.Takeovers += int(m.term) - 1
-	r.Ticks += j.Ticks
-	r.Moved += j.Moved
-	r.Commands, r.Lost, r.LostTicks = r.Commands+j.Accepted, r.Lost+j.Lost+j.Twice, max(r.LostTicks, j.LostTicks)
-	r.Checked, r.Differed = r.Checked+j.Checked+j.Seen, r.Differed+j.Differed+j.Desyncs+j.Forked
-	r.Replays++
-	longest := slices.MaxFunc(m.players, func(a, b *fleet.Player) int { return int(a.Seen().Longest - b.Seen().Longest) })
-	r.LongestMS = max(r.LongestMS, longest.Seen().Longest.Milliseconds())
-}
-
-// print prints the result for people.
 func (d *demonstration) print(w io.Writer) {
 	r := &d.result
 	fmt.Fprintf(w, "servers     killed %d times; %d takeovers of matches\n", r.Kills, r.Takeovers)

@@ -55,7 +55,7 @@ With --rules it also stores the module (samestep rules build), and the workers o
 build take it from the storage: so a patch meets all matches of its game, of any build,
 on all machines, and none of them needs another program. It prints the build.`,
 		Flags: buildFlags(
-			rulesFlag(),
+			&cli.StringFlag{Name: "rules", Usage: "verify with the rules of the module in `FILE`; its SHA-256 is the build"},
 			&cli.BoolFlag{Name: "archive", Usage: "queue the replays in the storage, instead of a folder"},
 			&cli.StringFlag{Name: "as", Value: "farm", Usage: "`PREFIX` of the files' names in the storage"},
 			&cli.IntFlag{Name: "replicas", Value: 1, Usage: "keep `N` copies, 1, 3 or 5, if this is the first use of the storage"},
@@ -134,15 +134,13 @@ interrupt, or with --until-empty. A file that kills its workers is set aside.`,
 			&cli.BoolFlag{Name: "until-empty", Usage: "end when no job is left"},
 			tool.AssetsFlag(),
 		),
-		Action: onBuild(storage.WorkerRole, checkWork, farmWork),
+		Action: onBuild(storage.WorkerRole, func(c *cli.Context) error {
+			if c.Int("jobs") < 0 || c.Int("max-deliver") < 1 || c.Duration("ack-wait") < time.Second {
+				return tool.Usagef("--jobs, --max-deliver or --ack-wait is too small, want at least 0, 1 and 1s")
+			}
+			return nil
+		}, farmWork),
 	}
-}
-
-func checkWork(c *cli.Context) error {
-	if c.Int("jobs") < 0 || c.Int("max-deliver") < 1 || c.Duration("ack-wait") < time.Second {
-		return tool.Usagef("--jobs, --max-deliver or --ack-wait is too small, want at least 0, 1 and 1s")
-	}
-	return nil
 }
 
 func farmWork(c *cli.Context, conn *storage.Conn, build string) error {
@@ -166,7 +164,6 @@ func farmWork(c *cli.Context, conn *storage.Conn, build string) error {
 	})
 }
 
-// printResult prints a result as one line.
 func printResult(c *cli.Context, r farm.Result) error {
 	if c.Bool("json") {
 		return json.NewEncoder(c.App.Writer).Encode(r)
@@ -185,46 +182,38 @@ time that is left at this rate, and the results by class.`,
 			&cli.DurationFlag{Name: "every", Value: 2 * time.Second, Usage: "print a line each `TIME`"},
 			&cli.BoolFlag{Name: "once", Usage: "print one line"},
 		),
-		Action: onBuild(storage.OperatorRole, checkWatch, farmWatch),
+		Action: onBuild(storage.OperatorRole, func(c *cli.Context) error {
+			if every := c.Duration("every"); every < 100*time.Millisecond {
+				return tool.Usagef("--every: got %v, want at least 100ms", every)
+			}
+			return nil
+		}, farmWatch),
 	}
 }
 
 var errOnce = errors.New("one line is enough")
 
-func checkWatch(c *cli.Context) error {
-	if c.Duration("every") < 100*time.Millisecond {
-		return tool.Usagef("--every: got %v, want at least 100ms", c.Duration("every"))
-	}
-	return nil
-}
-
 func farmWatch(c *cli.Context, conn *storage.Conn, build string) error {
 	ctx, stop := tool.Interruptible(c)
 	defer stop()
-	err := farm.Watch(ctx, conn, build, c.Duration("every"), func(p farm.Progress) error {
-		if err := printProgress(c, p); err != nil {
-			return err
+	err := farm.Watch(ctx, conn, build, c.Duration("every"), func(p farm.Progress) (err error) {
+		if c.Bool("json") {
+			err = json.NewEncoder(c.App.Writer).Encode(p)
+		} else {
+			left := "unknown"
+			if p.PerSecond > 0 || p.Left == 0 {
+				left = time.Duration(p.Remaining * float64(time.Second)).Round(time.Second).String()
+			}
+			_, err = fmt.Fprintf(c.App.Writer, "%d of %d, %d in work, %.1f/s, %s left: %s\n", p.Done, p.Done+p.Left, p.Working, p.PerSecond, left, classes(p.Classes))
 		}
-		if c.Bool("once") {
-			return errOnce
+		if err == nil && c.Bool("once") {
+			err = errOnce
 		}
-		return nil
+		return err
 	})
 	if errors.Is(err, errOnce) || ctx.Err() != nil {
 		return nil
 	}
-	return err
-}
-
-func printProgress(c *cli.Context, p farm.Progress) error {
-	if c.Bool("json") {
-		return json.NewEncoder(c.App.Writer).Encode(p)
-	}
-	left := "unknown"
-	if p.PerSecond > 0 || p.Left == 0 {
-		left = time.Duration(p.Remaining * float64(time.Second)).Round(time.Second).String()
-	}
-	_, err := fmt.Fprintf(c.App.Writer, "%d of %d, %d in work, %.1f/s, %s left: %s\n", p.Done, p.Done+p.Left, p.Working, p.PerSecond, left, classes(p.Classes))
 	return err
 }
 
@@ -294,16 +283,14 @@ func farmForgetCommand() *cli.Command {
 		Description: `Removes what the farm has found with the build of --build, and its jobs in the queue.
 The replays stay. Stop the build's workers before: one that is at work stores its result
 later. The same build can be submitted again after an hour.`,
-		Flags:  buildFlags(),
-		Action: onBuild(storage.OperatorRole, checkForget, farmForget),
+		Flags: buildFlags(),
+		Action: onBuild(storage.OperatorRole, func(c *cli.Context) error {
+			if !c.IsSet("build") {
+				return tool.Usagef("want --build NAME, whose results are removed")
+			}
+			return nil
+		}, farmForget),
 	}
-}
-
-func checkForget(c *cli.Context) error {
-	if !c.IsSet("build") {
-		return tool.Usagef("want --build NAME, whose results are removed")
-	}
-	return nil
 }
 
 func farmForget(c *cli.Context, conn *storage.Conn, build string) error {
@@ -316,14 +303,6 @@ func farmForget(c *cli.Context, conn *storage.Conn, build string) error {
 		fmt.Fprintf(w, "build %s: removed %s and %s\n", build, words.Count(results, "result"), words.Count(jobs, "job"))
 	}, err)
 }
-
-// rulesFlag names a module of rules, whose build in the farm is its sum.
-func rulesFlag() cli.Flag {
-	return &cli.StringFlag{Name: "rules", Usage: "verify with the rules of the module in `FILE`; its SHA-256 is the build"}
-}
-
-// rulesName returns the name of a module in the storage.
-func rulesName(sum string) string { return "rules/" + sum + ".wasm" }
 
 // rulesOf returns the module of --rules and its sum, or nothing without the flag.
 func rulesOf(c *cli.Context) (module []byte, sum string, err error) {
@@ -342,14 +321,14 @@ func rulesOf(c *cli.Context) (module []byte, sum string, err error) {
 
 // storeRules stores a module, unless the storage has it. It replaces other bytes of its name.
 func storeRules(ctx context.Context, conn *storage.Conn, module []byte, sum string) error {
-	store := objects.New(conn)
+	store, name := objects.New(conn), "rules/"+sum+".wasm"
 	want, err := objects.SumOf(bytes.NewReader(module))
 	if err != nil {
 		return err
 	}
-	got, err := store.Sum(ctx, rulesName(sum))
+	got, err := store.Sum(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && got != want {
-		return store.Write(ctx, rulesName(sum), module)
+		return store.Write(ctx, name, module)
 	}
 	return err
 }
@@ -359,7 +338,7 @@ func gameOfBuild(c *cli.Context, conn *storage.Conn, build string) (func(*replay
 	if b, err := hex.DecodeString(build); err != nil || len(b) != sha256.Size {
 		return func(f *replay.File) (*lockstep.Game, error) { return tool.GameOf(c, f) }, nil
 	}
-	f, err := objects.New(conn).Open(c.Context, rulesName(build))
+	f, err := objects.New(conn).Open(c.Context, "rules/"+build+".wasm")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &tool.ClassError{Class: replay.ClassIdentity, Text: fmt.Sprintf("the storage has no module %s: farm submit --rules FILE stores it", build)}
 	}
@@ -377,40 +356,19 @@ func gameOfBuild(c *cli.Context, conn *storage.Conn, build string) (func(*replay
 	return tool.ModuleGames(c, module)
 }
 
-// buildFlag names the rules whose results are meant.
-func buildFlag() cli.Flag {
-	return &cli.StringFlag{Name: "build", Usage: "`NAME` of the rules in the farm", DefaultText: "the revision of the program's sources, or the hash of the program if they were changed"}
-}
-
-// buildOf returns the value of --build, or its default.
 func buildOf(c *cli.Context) (string, error) {
 	if c.IsSet("build") {
 		return c.String("build"), nil
 	}
+	settings := map[string]string{}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		if revision := cleanRevision(info); revision != "" {
-			return revision, nil
+		for _, s := range info.Settings {
+			settings[s.Key] = s.Value
 		}
 	}
-	return programHash()
-}
-
-// cleanRevision returns the revision of the sources, or nothing if they were changed.
-func cleanRevision(info *debug.BuildInfo) string {
-	settings := map[string]string{}
-	for _, s := range info.Settings {
-		settings[s.Key] = s.Value
+	if settings["vcs.modified"] == "false" && settings["vcs.revision"] != "" {
+		return settings["vcs.revision"], nil
 	}
-	if settings["vcs.modified"] != "false" {
-		return ""
-	}
-	return settings["vcs.revision"]
-}
-
-// programHash returns a hash of the program's file, which is equal on all machines of one platform.
-var programHash = sync.OnceValues(hashProgram)
-
-func hashProgram() (string, error) {
 	name, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("%w; want --build", err)
@@ -429,7 +387,8 @@ func hashProgram() (string, error) {
 
 // buildFlags returns the flags of a verb about a build: its own, and those that all have.
 func buildFlags(own ...cli.Flag) []cli.Flag {
-	return slices.Concat([]cli.Flag{buildFlag(), tool.JSONFlag()}, own, connectionFlags(localStorage))
+	build := &cli.StringFlag{Name: "build", Usage: "`NAME` of the rules in the farm", DefaultText: "the revision of the program's sources, or the hash of the program if they were changed"}
+	return slices.Concat([]cli.Flag{build, tool.JSONFlag()}, own, connectionFlags(localStorage))
 }
 
 // onBuild makes the action of such a verb, with a connection to the storage. check, which may be nil, looks at the flags before.

@@ -18,7 +18,6 @@ import (
 	"github.com/seed-49bee653/samestep/internal/files"
 )
 
-// usersFile is the name of the list of public keys.
 const usersFile = "users.txt"
 
 func keysCommand() *cli.Command {
@@ -103,7 +102,6 @@ func newKeys(c *cli.Context) error {
 	return nil
 }
 
-// create writes a new file of mode 0600.
 func create(path string, content []byte) error {
 	return files.Create(path, func(f *os.File) error {
 		_, err := f.Write(content)
@@ -132,42 +130,42 @@ func permissions(c *cli.Context) error {
 		if c.IsSet("users") {
 			return tool.Usagef("--role and --users: want at most one of them")
 		}
-		return printRole(c)
-	}
-	var users []storage.User
-	if path := c.String("users"); path != "" {
-		f, err := os.Open(path)
+		roles, err := chosenRoles([]string{c.String("role")})
 		if err != nil {
 			return err
 		}
-		defer f.Close()
-		if users, err = storage.ReadUsers(f); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+		p, err := storage.PermissionsOf(roles[0])
+		for _, s := range p.Publish {
+			fmt.Fprintln(c.App.Writer, "publish", s)
 		}
-	} else {
-		for _, r := range storage.Roles {
-			users = append(users, storage.User{Role: r, Key: "NKEY_OF_A_" + strings.ToUpper(string(r))})
+		for _, s := range p.Subscribe {
+			fmt.Fprintln(c.App.Writer, "subscribe", s)
+		}
+		return err
+	}
+	var users []storage.User
+	for _, r := range storage.Roles {
+		users = append(users, storage.User{Role: r, Key: "NKEY_OF_A_" + strings.ToUpper(string(r))})
+	}
+	if path := c.String("users"); path != "" {
+		var err error
+		if users, err = readUsers(path); err != nil {
+			return err
 		}
 	}
 	_, err := fmt.Fprint(c.App.Writer, storage.Accounts(users))
 	return err
 }
 
-// printRole prints the subjects of one role.
-func printRole(c *cli.Context) error {
-	roles, err := chosenRoles([]string{c.String("role")})
+func readUsers(path string) ([]storage.User, error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p, err := storage.PermissionsOf(roles[0])
+	defer f.Close()
+	users, err := storage.ReadUsers(f)
 	if err != nil {
-		return err
+		err = fmt.Errorf("%s: %w", path, err)
 	}
-	for _, s := range p.Publish {
-		fmt.Fprintln(c.App.Writer, "publish", s)
-	}
-	for _, s := range p.Subscribe {
-		fmt.Fprintln(c.App.Writer, "subscribe", s)
-	}
-	return nil
+	return users, err
 }

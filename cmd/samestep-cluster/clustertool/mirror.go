@@ -22,9 +22,6 @@ import (
 	"github.com/seed-49bee653/samestep/server"
 )
 
-// mirrorStop is how long a mirror that is interrupted waits for its spectators.
-const mirrorStop = 5 * time.Second
-
 func mirrorCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "mirror",
@@ -61,7 +58,6 @@ another mirror (--upstream). A mirror needs no game.`,
 	}
 }
 
-// mirrorOptions returns the options of a mirror, and a function to call at the end.
 func mirrorOptions(ctx context.Context, c *cli.Context) (o mirror.Options, closeSource func(), err error) {
 	closeSource = func() {}
 	if c.IsSet("upstream") == c.IsSet("nats") {
@@ -116,7 +112,6 @@ func mirrorOptions(ctx context.Context, c *cli.Context) (o mirror.Options, close
 	return o, conn.Close, nil
 }
 
-// serveMirror serves until ctx ends.
 func serveMirror(ctx context.Context, c *cli.Context, o mirror.Options) error {
 	r, err := mirror.New(o)
 	if err != nil {
@@ -134,15 +129,10 @@ func serveMirror(ctx context.Context, c *cli.Context, o mirror.Options) error {
 	case err = <-failed:
 	case <-ctx.Done():
 	}
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), mirrorStop)
-	defer cancel()
-	return errors.Join(ignore(err, http.ErrServerClosed), r.Shutdown(stopping), web.Shutdown(stopping))
-}
-
-// ignore returns an error unless it is a given one.
-func ignore(err, expected error) error {
-	if errors.Is(err, expected) {
-		return nil
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
 	}
-	return err
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // for the spectators
+	defer cancel()
+	return errors.Join(err, r.Shutdown(stopping), web.Shutdown(stopping))
 }

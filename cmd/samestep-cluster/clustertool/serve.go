@@ -48,13 +48,9 @@ func serveKeys() []cli.Flag {
 // replicated is the --durability of a server in a cluster.
 const replicated = "replicated"
 
-// shared are the flags of serve that mean something without a cluster.
-var shared = []string{"durability", "archive"}
-
-// checkOutside refuses flags that mean nothing without --durability replicated: the server would play outside the cluster, and
-// nobody would notice.
+// checkOutside refuses flags that need --durability replicated: the server would play outside the cluster, unnoticed.
 func checkOutside(c *cli.Context) error {
-	known := slices.Clone(shared)
+	known := []string{"durability", "archive"} // which mean something without a cluster
 	if c.String("archive") == storageArchive {
 		for _, f := range connectionFlags("") {
 			known = append(known, f.Names()[0])
@@ -62,7 +58,7 @@ func checkOutside(c *cli.Context) error {
 	}
 	for _, f := range append(serveFlags(), serveKeys()...) {
 		if name := f.Names()[0]; c.IsSet(name) && !slices.Contains(known, name) {
-			return tool.Usagef("%s: got it with --durability %s, want --durability %s: without it this server is in no cluster", name, c.String("durability"), replicated)
+			return tool.Usagef("%s needs --durability %s, got %s: without it this server is in no cluster", name, replicated, c.String("durability"))
 		}
 	}
 	return nil
@@ -75,7 +71,6 @@ type membership struct {
 	conn *storage.Conn
 }
 
-// serve makes a server with --durability replicated a member of a cluster.
 func serve(c *cli.Context, h tool.Hosting, o *server.Options) (tool.Serving, error) {
 	if c.String("durability") != replicated {
 		return nil, nil
@@ -129,10 +124,7 @@ func (m *membership) join(c *cli.Context, h tool.Hosting, o *server.Options) err
 	measureCertificate(t, o)
 	url := c.String("nats")
 	if url == "" {
-		dir := c.String("node-dir")
-		if dir == "" {
-			dir = filepath.Join(o.Dir, "storage")
-		}
+		dir := cmp.Or(c.String("node-dir"), filepath.Join(o.Dir, "storage"))
 		m.node, err = startNode(c, storage.NodeOptions{
 			Name: name, Dir: dir, Listen: c.String("node-listen"), Log: h.Log,
 			Cluster: c.String("node-cluster"), Advertise: c.String("node-cluster-advertise"), Routes: c.StringSlice("node-route"),
@@ -156,10 +148,7 @@ func (m *membership) join(c *cli.Context, h tool.Hosting, o *server.Options) err
 	if err := m.conn.Setup(ctx, storage.Layout{Replicas: int(c.Uint("replicas"))}); err != nil {
 		return cmp.Or(refusedIn(starting), err)
 	}
-	address := c.String("address")
-	if address == "" {
-		address = h.URL
-	}
+	address := cmp.Or(c.String("address"), h.URL)
 	checkAddress(h.Log, address, h.URL, url)
 	options := cluster.Options{
 		Conn: m.conn, Name: name, Address: address, Dir: o.Dir, Capacity: int(c.Uint("max-matches")), Spec: h.Spec, Redirect: c.Bool("redirect"), Log: h.Log,
@@ -187,15 +176,14 @@ func (m *membership) Close(ctx context.Context) {
 	}
 }
 
-var _ tool.Serving = (*membership)(nil)
-
-// checkAddress warns of an address at which other servers cannot reach this one. It does not refuse it: a proxy or the network
-// may lead from there to here.
+// checkAddress warns of an address at which other servers cannot reach this one. A proxy may lead from there to here.
 func checkAddress(log *slog.Logger, address, listens, nats string) {
 	at, here := hostOf(address), hostOf(listens)
+	_, noIP := netip.ParseAddr(at)
+	ip, hereNoIP := netip.ParseAddr(here)
 	switch {
-	case strings.HasPrefix(listens, "unix:") || isUnspecified(here):
-	case isExposed(at) != isExposed(here) || isIP(at) && isIP(here) && at != here:
+	case strings.HasPrefix(listens, "unix:") || hereNoIP == nil && ip.Unmap().IsUnspecified():
+	case isExposed(at) != isExposed(here) || noIP == nil && hereNoIP == nil && at != here:
 		log.Warn("the other servers are told an address at which this one does not listen: want a proxy that leads from address to listen, or another listen", "address", address, "listens", listens)
 		return
 	}
@@ -205,21 +193,10 @@ func checkAddress(log *slog.Logger, address, listens, nats string) {
 	}
 }
 
-// hostOf returns the host of a URL, or "".
 func hostOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return ""
 	}
 	return u.Hostname()
-}
-
-func isIP(host string) bool {
-	_, err := netip.ParseAddr(host)
-	return err == nil
-}
-
-func isUnspecified(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsUnspecified()
 }

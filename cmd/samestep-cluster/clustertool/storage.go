@@ -3,6 +3,7 @@
 package clustertool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,10 +16,104 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/cluster"
 	"github.com/seed-49bee653/samestep/cluster/storage"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/server"
 )
+
+// A status is what a cluster is doing.
+type status struct {
+	Servers []cluster.Server `json:"servers"`
+	Matches []matchStatus    `json:"matches"`
+	storageStatus
+}
+
+// A matchStatus is a match in the directory, with what its server says about it.
+type matchStatus struct {
+	cluster.Match
+	Live *liveMatch `json:"live,omitempty"` // nil if the server does not answer
+}
+
+// A liveMatch is what the server of a match says.
+type liveMatch struct {
+	State   string        `json:"state"` // recovering, failed, lobby, playing, paused, held or ended
+	Held    string        `json:"held,omitempty"`
+	Tick    lockstep.Tick `json:"tick"`
+	Players int           `json:"players"` // who are there
+	Seats   int           `json:"seats"`
+}
+
+func statusCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "status",
+		Usage: "show the servers, the matches and the storage of a cluster",
+		Description: `Reads the storage, and asks each server for its matches. The columns TICK and PLAYERS are
+empty, and STATE is that of the directory, for a match whose server does not answer
+this machine. A node leads the streams that it writes, and has copies of others; "storage
+status" shows more of them.`,
+		Flags: append([]cli.Flag{tool.JSONFlag()}, connectionFlags(localStorage)...),
+		Action: func(c *cli.Context) error {
+			return connected(c, storage.OperatorRole, func(conn *storage.Conn) error { return showStatus(c, conn) })
+		},
+	}
+}
+
+func showStatus(c *cli.Context, conn *storage.Conn) error {
+	ctx, cancel := context.WithTimeout(c.Context, 10*time.Second)
+	defer cancel()
+	servers, matches, err := cluster.Read(ctx, conn)
+	if err != nil {
+		return err
+	}
+	asking, cancel := context.WithTimeout(ctx, 2*time.Second) // the servers
+	defer cancel()
+	statuses := cluster.Statuses(asking, servers)
+	s := status{Servers: servers}
+	if s.Status, err = conn.Status(ctx); err != nil {
+		return err
+	}
+	s.Faults = s.Status.Faults()
+	for _, m := range matches {
+		one := matchStatus{Match: m}
+		if v, ok := statuses[m.ID]; ok {
+			one.Live = &liveMatch{State: v.State, Held: v.Held, Tick: v.Tick, Seats: int(v.Settings.Players)}
+			for _, p := range v.Players {
+				if p.State == "playing" || p.State == "bot" {
+					one.Live.Players++
+				}
+			}
+		}
+		s.Matches = append(s.Matches, one)
+	}
+	return tool.Tell(c, s, func(w io.Writer) { s.print(c, w) }, nil)
+}
+
+func (s *status) print(c *cli.Context, w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "SERVER\tADDRESS\tMATCHES\tROOM FOR\t")
+	for _, x := range s.Servers {
+		note := ""
+		if x.Draining {
+			note = "draining"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\n", x.Name, x.Address, x.Matches, max(0, x.Capacity-x.Matches), note)
+	}
+	fmt.Fprintln(t, "\nMATCH\tSERVER\tSTATE\tTICK\tPLAYERS\tTERM\tGAME\tBUILD\t")
+	for _, m := range s.Matches {
+		state, tick, players, note := string(m.State), "", "", m.Failure
+		if m.Live != nil {
+			state, tick, players = m.Live.State, fmt.Sprint(m.Live.Tick), fmt.Sprintf("%d of %d", m.Live.Players, m.Live.Seats)
+			note = cmp.Or(note, m.Live.Held)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", m.Name, m.Server, state, tick, players, m.Term, m.Game, m.Build, note)
+	}
+	fmt.Fprintln(t)
+	printNodes(t, s.Status)
+	t.Flush()
+	printFaults(c, w, s.Status)
+}
 
 func storageCommand() *cli.Command {
 	return &cli.Command{
@@ -28,26 +123,52 @@ func storageCommand() *cli.Command {
 three machines lose nothing when one is lost. Use an existing NATS instead, if you have
 one: the servers need only its URL. At an address that other machines reach, it needs
 --node-users, and for other nodes certificates (--node-cert, --node-key, --node-ca).`,
-		Flags:       storageFlags(),
-		Action:      runStorage,
-		Subcommands: []*cli.Command{storageStatusCommand(), storageAddCommand(), storageReplaceCommand(), storageRemoveCommand(), storageDrainCommand()},
+		Flags: slices.Concat(tool.FromEnvironment(slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "name", Usage: "`NAME` of the node, unique in the cluster"},
+			&cli.StringFlag{Name: "dir", Value: "storage", Usage: "`FOLDER` of its files"},
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:4222", Usage: "`ADDRESS` for servers, mirrors and workers"},
+			&cli.StringFlag{Name: "cluster", Usage: "`ADDRESS` for the other nodes"},
+			&cli.StringFlag{Name: "cluster-advertise", Usage: "`ADDRESS` at which the other nodes reach this one, if that is not where it listens: behind NAT, or in a container"},
+			&cli.StringSliceFlag{Name: "route", Usage: "`ADDRESS` of a node of the cluster; repeat the flag for each, this one may be among them"},
+			&cli.StringFlag{Name: "metrics", Usage: "serve /metrics, /healthz and /readyz on `ADDRESS`, for operators only"},
+			tool.SettingsFlag(),
+		}, tool.LogFlags())), nodeFlags()),
+		Action: runStorage,
+		Subcommands: []*cli.Command{
+			storageStatusCommand(),
+			changeCommand("add", "NAME", "give a new or drained node its share of the copies",
+				`Start the node before, with the routes of the others. It waits for the node, and moves
+copies to it, one after the other, until all nodes have about as many.`,
+				func(ctx context.Context, conn *storage.Conn, a []string, tell func(storage.Progress)) (string, error) {
+					return "node " + a[0] + " has its share", conn.AddNode(ctx, a[0], tell)
+				}),
+			changeCommand("replace", "OLD NEW", "let a new node take the place of one that is lost, or is to go",
+				`Start the node NEW before. OLD counts no more for the majority, and all copies are made
+again. A node that was started with the name of the lost one and an empty folder has its
+place already: "replace b b" waits until it has all copies.`,
+				func(ctx context.Context, conn *storage.Conn, a []string, tell func(storage.Progress)) (string, error) {
+					done := "node " + a[1] + " has all copies"
+					if a[0] != a[1] {
+						done = fmt.Sprintf("node %s has taken the place of %s, which must not be started again with its name", a[1], a[0])
+					}
+					return done, conn.ReplaceNode(ctx, a[0], a[1], tell)
+				}),
+			changeCommand("remove", "NAME", "take a node out of the cluster, alive or lost",
+				`Moves its copies to the others, and then lets it count no more for the majority. As many
+nodes must stay as streams have copies. Stop its program then.`,
+				func(ctx context.Context, conn *storage.Conn, a []string, tell func(storage.Progress)) (string, error) {
+					return "node " + a[0] + " is removed; stop its program", conn.RemoveNode(ctx, a[0], tell)
+				}),
+			changeCommand("drain", "NAME", "move all copies off a node that stays in the cluster",
+				`The node can then be stopped for as long as you like. "storage add" gives it copies again.
+As many other nodes must live as streams have copies.`,
+				func(ctx context.Context, conn *storage.Conn, a []string, tell func(storage.Progress)) (string, error) {
+					return "node " + a[0] + " has no copies", conn.DrainNode(ctx, a[0], tell)
+				}),
+		},
 	}
 }
 
-func storageFlags() []cli.Flag {
-	return slices.Concat(tool.FromEnvironment(slices.Concat([]cli.Flag{
-		&cli.StringFlag{Name: "name", Usage: "`NAME` of the node, unique in the cluster"},
-		&cli.StringFlag{Name: "dir", Value: "storage", Usage: "`FOLDER` of its files"},
-		&cli.StringFlag{Name: "listen", Value: "127.0.0.1:4222", Usage: "`ADDRESS` for servers, mirrors and workers"},
-		&cli.StringFlag{Name: "cluster", Usage: "`ADDRESS` for the other nodes"},
-		&cli.StringFlag{Name: "cluster-advertise", Usage: "`ADDRESS` at which the other nodes reach this one, if that is not where it listens: behind NAT, or in a container"},
-		&cli.StringSliceFlag{Name: "route", Usage: "`ADDRESS` of a node of the cluster; repeat the flag for each, this one may be among them"},
-		&cli.StringFlag{Name: "metrics", Usage: "serve /metrics, /healthz and /readyz on `ADDRESS`, for operators only"},
-		tool.SettingsFlag(),
-	}, tool.LogFlags())), nodeFlags())
-}
-
-// runStorage runs a node until it is interrupted.
 func runStorage(c *cli.Context) error {
 	if c.String("name") == "" {
 		return tool.Usagef("want --name, unique in the cluster")
@@ -84,47 +205,6 @@ func runStorage(c *cli.Context) error {
 	fmt.Fprintf(c.App.Writer, "storage at %s\n", node.URL())
 	<-ctx.Done()
 	return nil
-}
-
-func storageAddCommand() *cli.Command {
-	return changeCommand("add", "NAME", "give a new or drained node its share of the copies",
-		`Start the node before, with the routes of the others. It waits for the node, and moves
-copies to it, one after the other, until all nodes have about as many.`,
-		func(ctx context.Context, conn *storage.Conn, a []string, tell func(storage.Progress)) (string, error) {
-			return "node " + a[0] + " has its share", conn.AddNode(ctx, a[0], tell)
-		})
-}
-
-func storageReplaceCommand() *cli.Command {
-	return changeCommand("replace", "OLD NEW", "let a new node take the place of one that is lost, or is to go",
-		`Start the node NEW before. OLD counts no more for the majority, and all copies are made
-again. A node that was started with the name of the lost one and an empty folder has its
-place already: "replace b b" waits until it has all copies.`,
-		func(ctx context.Context, conn *storage.Conn, a []string, tell func(storage.Progress)) (string, error) {
-			done := "node " + a[1] + " has all copies"
-			if a[0] != a[1] {
-				done = fmt.Sprintf("node %s has taken the place of %s, which must not be started again with its name", a[1], a[0])
-			}
-			return done, conn.ReplaceNode(ctx, a[0], a[1], tell)
-		})
-}
-
-func storageRemoveCommand() *cli.Command {
-	return changeCommand("remove", "NAME", "take a node out of the cluster, alive or lost",
-		`Moves its copies to the others, and then lets it count no more for the majority. As many
-nodes must stay as streams have copies. Stop its program then.`,
-		func(ctx context.Context, conn *storage.Conn, a []string, tell func(storage.Progress)) (string, error) {
-			return "node " + a[0] + " is removed; stop its program", conn.RemoveNode(ctx, a[0], tell)
-		})
-}
-
-func storageDrainCommand() *cli.Command {
-	return changeCommand("drain", "NAME", "move all copies off a node that stays in the cluster",
-		`The node can then be stopped for as long as you like. "storage add" gives it copies again.
-As many other nodes must live as streams have copies.`,
-		func(ctx context.Context, conn *storage.Conn, a []string, tell func(storage.Progress)) (string, error) {
-			return "node " + a[0] + " has no copies", conn.DrainNode(ctx, a[0], tell)
-		})
 }
 
 // changeCommand returns a verb that changes the nodes of the storage, and waits until all streams are whole.
@@ -184,7 +264,7 @@ the nodes; without a majority it shows what the node at the first address knows.
 		Flags: append([]cli.Flag{tool.JSONFlag()}, connectionFlags(localStorage)...),
 		Action: func(c *cli.Context) error {
 			return connected(c, storage.OperatorRole, func(conn *storage.Conn) error {
-				ctx, cancel := context.WithTimeout(c.Context, statusTime)
+				ctx, cancel := context.WithTimeout(c.Context, 10*time.Second)
 				defer cancel()
 				s, err := conn.Status(ctx)
 				if err != nil {
@@ -202,10 +282,6 @@ type storageStatus struct {
 	Faults []storage.Fault `json:"faults"`
 }
 
-// statusTime is how long the storage may take to say what it is.
-const statusTime = 10 * time.Second
-
-// printStorage prints all that is known of the storage.
 func printStorage(c *cli.Context, w io.Writer, s *storage.Status) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	printNodes(t, s)
@@ -227,7 +303,6 @@ func printStorage(c *cli.Context, w io.Writer, s *storage.Status) {
 	printFaults(c, w, s)
 }
 
-// printNodes prints a line for each node.
 func printNodes(w io.Writer, s *storage.Status) {
 	fmt.Fprintln(w, "NODE\tSTATE\tLEADS\tCOPIES\tBEHIND\tFREE\t")
 	for _, n := range s.Nodes {
@@ -252,19 +327,13 @@ func printFaults(c *cli.Context, w io.Writer, s *storage.Status) {
 	for _, f := range s.Faults() {
 		fmt.Fprintf(w, "\n%s\n  %s", f.What, f.Do)
 		if len(f.Verb) > 0 {
-			fmt.Fprintf(w, ":\n    %s storage %s%s", c.App.Name, strings.Join(f.Verb, " "), givenConnection(c))
+			fmt.Fprintf(w, ":\n    %s storage %s", c.App.Name, strings.Join(f.Verb, " "))
+			for _, f := range connectionFlags(localStorage) {
+				if name := f.Names()[0]; c.IsSet(name) {
+					fmt.Fprintf(w, " --%s %s", name, c.String(name))
+				}
+			}
 		}
 		fmt.Fprintln(w)
 	}
-}
-
-// givenConnection returns the flags of the command line that say where the storage is and who connects.
-func givenConnection(c *cli.Context) string {
-	var b strings.Builder
-	for _, f := range connectionFlags(localStorage) {
-		if name := f.Names()[0]; c.IsSet(name) {
-			fmt.Fprintf(&b, " --%s %s", name, c.String(name))
-		}
-	}
-	return b.String()
 }

@@ -1,4 +1,4 @@
-//go:build !js && !wasip1
+//go:build !js
 
 package tool
 
@@ -109,15 +109,18 @@ func TestTableOfAnotherMatch(t *testing.T) {
 		}
 	}
 	page := filepath.Join(two, "a.html") // what a server does
-	args := desyncs.ExplainArgs(cli.NewContext(cli.NewApp(), flag.NewFlagSet("", flag.PanicOnError), nil), filepath.Join(two, "a.zip"), page)
-	e, err := desyncs.Explained(tollProcess(t, dir, "read", args...))
+	explain := func(how string) (*desync.Explanation, error) {
+		c := cli.NewContext(cli.NewApp(), flag.NewFlagSet("", flag.PanicOnError), nil)
+		return desyncs.ExplainApart(c, filepath.Join(two, "a.zip"), page, func(args ...string) *exec.Cmd { return tollProcess(t, dir, how, args...) })
+	}
+	e, err := explain("read")
 	if err != nil || e.Verdict.Party != desync.NoFixedResult || e.Verdict.Parting.Field != "Dots[0].Coins" || e.First.To == 0 || e.Fingerprint.ID == "" {
 		t.Errorf("got %+v, %v", e, err)
 	}
 	if b, err := os.ReadFile(page); err != nil || !strings.Contains(string(b), unfixed) {
 		t.Errorf("got a page of %d bytes, %v", len(b), err)
 	}
-	if _, err := desyncs.Explained(tollProcess(t, dir, "end", args...)); err == nil || !strings.Contains(err.Error(), "exit status 9: no more") {
+	if _, err := explain("end"); err == nil || !strings.Contains(err.Error(), "exit status 9: no more") {
 		t.Errorf("got %v, want how it ended", err)
 	}
 }

@@ -1,4 +1,4 @@
-//go:build !js && !wasip1
+//go:build !js
 
 package tool
 
@@ -8,17 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/desyncs"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
-	"github.com/seed-49bee653/samestep/lockstep/record"
-	"github.com/seed-49bee653/samestep/replay"
 )
 
 // The commands of a report run.
@@ -77,79 +73,6 @@ func TestRedactedReportHasNoFolder(t *testing.T) {
 		}
 		if strings.Contains(told, filepath.Base(filepath.Dir(bundle))+string(filepath.Separator)+filepath.Base(bundle)) || !strings.Contains(told, "desync line "+filepath.Base(bundle)) {
 			t.Errorf("%q: got %s", args, told)
-		}
-	}
-}
-
-// nextOf returns the commands that the text has.
-func nextOf(e *desync.Explanation) (all []string) {
-	for _, s := range e.Steps {
-		if s.Next {
-			all = append(all, s.Command)
-		}
-	}
-	return all
-}
-
-// The text has the command that finds the line before the evidence, and it names both revisions if the bundle does.
-func TestNextCommand(t *testing.T) {
-	line := &desync.Line{File: "a.go"}
-	steps := []desync.NextStep{{Command: "samestep desync explain b.zip"}, {Command: "samestep desync line b.zip"}}
-	for _, row := range []struct {
-		name string
-		e    desync.Explanation
-		want string
-	}{
-		{"not asked", desync.Explanation{}, "samestep desync line b.zip"},
-		{"the line is known", desync.Explanation{Line: line}, ""},
-		{"a line of another version", desync.Explanation{Line: &desync.Line{File: "a.go", Doubt: "neither"}}, "samestep desync line b.zip"},
-		{"no line was found", desync.Explanation{Line: &desync.Line{}}, "samestep desync line b.zip"},
-		{"its memory", desync.Explanation{Again: &desync.Again{Outcome: "right this time"}}, ""},
-		{"another build", desync.Explanation{Verdict: desync.Verdict{With: "3b18e512dba7"}}, "samestep desync explain b.zip\nsamestep desync line b.zip"},
-		{"its rules", desync.Explanation{Again: &desync.Again{Outcome: "wrong in the same way"}}, "samestep desync line b.zip"},
-	} {
-		row.e.Steps = slices.Clone(steps)
-		desyncs.MarkNext(&row.e)
-		got := strings.Join(nextOf(&row.e), "\n")
-		if text := strings.Join(row.e.Lines(), "\n"); got != row.want || got != "" && !strings.Contains(text, "\nnext       "+strings.ReplaceAll(got, "\n", "\n           ")+"\nmatch ") {
-			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
-		}
-	}
-	bundle := tooltest.DemoBundle(t)
-	f, err := replay.Open(bundle)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	m := &f.Bundle().Manifest
-	for i := range m.Participants {
-		if p := &m.Participants[i]; p.Player == m.Player {
-			h, err := f.Header()
-			if err != nil {
-				t.Fatal(err)
-			}
-			p.Sources = record.ParseSources(h.Sources).Module + " a1b2c3d4e5f60718"
-		}
-	}
-	var e desync.Explanation
-	desyncs.HandOver(&e, f, "samestep", bundle, "", "", "")
-	if got := strings.Join(nextOf(&e), "\n"); !strings.HasSuffix(got, " --other a1b2c3d4e5f6") {
-		t.Errorf("got %q, want the player's revision", got)
-	}
-	for _, row := range []struct {
-		shown *desync.Shown
-		want  string
-	}{
-		{&desync.Shown{Tick: 125, Field: "Units[ID=7].Pos.X"}, "t=125&unit=7&path=Units%5BID%3D7%5D.Pos.X"},
-		{&desync.Shown{Tick: 125, Field: "Units[ID=7]"}, "t=125&unit=7&path=Units%5BID%3D7%5D"},
-		{&desync.Shown{Tick: 120, Field: "Board[3].Piece"}, "t=120&path=Board%5B3%5D.Piece"},
-		{&desync.Shown{Tick: 120, Field: "Match.Score[2].Of[ID=4]"}, "t=120&path=Match.Score%5B2%5D.Of%5BID%3D4%5D"},
-		{nil, "t=130"},
-	} {
-		e = desync.Explanation{Tick: 130, Shown: row.shown}
-		desyncs.HandOver(&e, f, "samestep", "skirmish-desync-130.zip", "", "", "https://play.example/")
-		if want := "https://play.example/#/replay/skirmish-desync-130.zip?" + row.want; e.Viewer != want {
-			t.Errorf("got the link %q, want %q", e.Viewer, want)
 		}
 	}
 }

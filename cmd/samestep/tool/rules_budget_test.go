@@ -23,7 +23,7 @@ func TestInterruptedVerb(t *testing.T) {
 		app := cli.NewApp()
 		app.Metadata = map[string]any{gameset.GamesKey: gameset.List{}}
 		c := cli.NewContext(app, flag.NewFlagSet("", flag.ContinueOnError), &cli.Context{Context: t.Context()})
-		c.Command = replays.ReplayVerifyCommand()
+		c.Command = replays.AuditCommand()
 		gameset.TakesRules(c.Command)
 		if err := gameset.PrepareGames(c); err != nil {
 			t.Fatal(err)

@@ -96,7 +96,7 @@ func TestSaveAndServeFrom(t *testing.T) {
 	if !strings.Contains(out, fmt.Sprintf(`in the state after tick %d of "save"`, at)) || !strings.Contains(out, fmt.Sprintf("ticks after tick %d", at)) {
 		t.Errorf("info: %s", out)
 	}
-	if out, _ = tooltest.Requires(t, console.ExitOK, "replay", "verify", replays[0]); !tooltest.Says(out, "not followed: its replay is not at hand") {
+	if out, _ = tooltest.Requires(t, console.ExitOK, "replay", "verify", replays[0]); !tooltest.Says(out, "not followed: its replay was not found") {
 		t.Errorf("verify: %s", out)
 	}
 	if out, _ = tooltest.Requires(t, console.ExitOK, "replay", "verify", replays[0], "--parent", home); !tooltest.Says(out, "its first state is that of "+save) {
@@ -200,7 +200,7 @@ func TestPostFrom(t *testing.T) {
 		{`{"name":"x","from":"none-01234567.ssr"}`, 404, "no_replay"},
 		{`{"name":"x","from":"` + parent + `@5x"}`, 400, `got \"5x\" after the @, want a tick`},
 		{`{"name":"x","from":"../` + parent + `"}`, 404, "no_replay"},
-		{`{"name":"x","seats":{"0":"ann"}}`, 400, "got seats without from"},
+		{`{"name":"x","seats":{"0":"ann"}}`, 400, "seats needs from"},
 	} {
 		if status, answer := s.Do(t, http.MethodPost, "/matches", s.Tokens["admin"], row.body); status != row.status || !strings.Contains(answer, row.want) {
 			t.Errorf("%s: got %d %s, want %d %s", row.body, status, answer, row.status, row.want)

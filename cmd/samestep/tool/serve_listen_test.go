@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
@@ -36,13 +35,8 @@ func TestServeBasePath(t *testing.T) {
 			t.Errorf("%s: got %d, want %d", u, got, want)
 		}
 	}
-	watched, err := replays.NewServerSource(s.URL+"matches/match-1", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer watched.Close()
-	if got := getStatus(t, http.DefaultClient, watched.Page); got != 200 {
-		t.Errorf("watch asks for %s and gets %d", watched.Page, got)
+	if code := exitOf(t, "replay", "watch", "--once", s.URL+"matches/match-1"); code != 0 {
+		t.Errorf("watch exits with %d", code)
 	}
 	if code := exitOf(t, "join", "--token", s.Tokens["player-0"], "--for", "1s", s.URL+"matches/match-1"); code != 0 {
 		t.Errorf("join exits with %d", code)

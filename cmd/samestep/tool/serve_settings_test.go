@@ -4,106 +4,15 @@ package tool
 
 import (
 	"bytes"
-	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
-	"reflect"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
-	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
-	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/server"
 )
-
-// settingsInTest returns the settings of a server that was started with flags, and a function that writes the file.
-func settingsInTest(t *testing.T, first string, flags ...string) (f *serving.SettingsFile, write func(string)) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "serve.yaml")
-	write = func(text string) {
-		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(first)
-	serve := serving.ServeCommand()
-	serve.Action = func(c *cli.Context) error {
-		f = serving.NewSettingsFile(c)
-		if err := console.ReadSettings(c); err != nil {
-			return err
-		}
-		f.Reloadable(1)
-		return nil
-	}
-	app := &cli.App{Commands: []*cli.Command{serve}}
-	if err := app.RunContext(t.Context(), append([]string{"samestep", "serve", "--settings", path}, flags...)); err != nil {
-		t.Fatal(err)
-	}
-	f.Check = func(*cli.Context) error { return nil }
-	return f, write
-}
-
-// No key of a settings file is ignored in silence: each one changes a limit of the running server, or is named as one that needs a
-// restart. The command line stays stronger.
-func TestEverySettingIsTold(t *testing.T) {
-	f, write := settingsInTest(t, "", "--players", "3")
-	told := 0
-	for _, key := range console.SettingsIn(f.C.Command.Flags) {
-		name := key.Name()
-		if key.Where == console.AsCommand {
-			continue
-		}
-		var other string
-		switch v := f.C.Value(name).(type) {
-		case bool:
-			other = fmt.Sprint(!v)
-		case uint, uint64:
-			other = "7"
-		case time.Duration:
-			other = (v + 7*time.Second).String()
-		case cli.StringSlice:
-			other = "[other]"
-		default:
-			other = "other"
-		}
-		write(name + ": " + other + "\n")
-		c, err := f.Read()
-		if err != nil {
-			t.Errorf("%s: %s: %v", name, other, err)
-			continue
-		}
-		changed, waiting := f.Differ(c)
-		var want [2][]string
-		switch {
-		case name == "players": // the command line has it
-		case key.Live && name != "guests": // which begins at 0
-			want[0] = []string{name}
-		default:
-			want[1] = []string{name}
-		}
-		if !slices.Equal(changed, want[0]) || !slices.Equal(waiting, want[1]) {
-			t.Errorf("%s: %s: got %q changed and %q waiting, want %q", name, other, changed, waiting, want)
-		}
-		if before := serving.LimitsOf(f.C); reflect.DeepEqual(serving.LimitsOf(c), before) == key.Live {
-			t.Errorf("%s: %s: got the same limits: %t, want them to differ: %t", name, other, !key.Live, key.Live)
-		}
-		told++
-	}
-	if told < 80 {
-		t.Errorf("told of %d keys", told)
-	}
-}
 
 // serve has few flags. What it prints for --print-settings has each key once, with its meaning, and is a settings file whether its keys
 // are set or not; what is set on the command line and in the file is set there, too.
@@ -139,8 +48,6 @@ func TestPrintSettings(t *testing.T) {
 	if code, out := checkServe(t, text, "--dir", ""); code != console.ExitOK {
 		t.Errorf("with only comments: got exit code %d and %s", code, out)
 	}
-	_, write := settingsInTest(t, "")
-	write(regexp.MustCompile(`(?m)^#([a-z-]+: )`).ReplaceAllString(text, "$1")) // settingsInTest reads it
 	set := print("--players", "3", "--set", "max-matches=7", "--set", "origin=a", "--set", "origin=b,c")
 	for _, line := range []string{"players: 3", "max-matches: 7", "origin: [a, b, c]", "#bots: 0", "#grace: 30s", `#listen: 127.0.0.1:8766`} {
 		if !strings.Contains(set, "\n"+line+"\n") {
@@ -185,103 +92,6 @@ func TestKeysAreNoFlags(t *testing.T) {
 		}
 		if !strings.Contains(out, want) || (code == console.ExitOK) != (want == "ok") {
 			t.Errorf("%s: got exit code %d and %s, want %s", line, code, out, want)
-		}
-	}
-}
-
-// A running server takes limits from its file. A bad file changes nothing and says why.
-func TestReloadSettings(t *testing.T) {
-	f, write := settingsInTest(t, "max-matches: 1\n")
-	o := server.Options{Log: slog.New(slog.DiscardHandler)}
-	serving.LimitsOf(f.C).SetIn(&o)
-	s, err := server.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Shutdown(t.Context())
-	create := func(name string) error {
-		_, err := s.Create(server.MatchSpec{Name: name, Game: lockstep.MustGame(minimal.Rules()), Settings: lockstep.DefaultSettings(2), Config: &minimal.Config{Size: 20}})
-		return err
-	}
-	var said bytes.Buffer
-	log := slog.New(slog.NewTextHandler(&said, nil))
-	for _, x := range []struct {
-		text, name string
-		ok         bool
-		want       string // in the log or the error
-	}{
-		{"max-matches: 1\n", "one", true, ""},
-		{"max-matches: many\n", "two", false, `max-matches: got "many"`},
-		{"max-matche: 2\n", "two", false, "did you mean max-matches?"},
-		{"max-matches: 2\ntick-rate: 30\nguests: 4\n", "two", true, `changed=[max-matches] "need a restart"="[tick-rate guests]"`},
-		{"max-matches: 2\n", "three", false, ""},
-		{"", "three", true, "changed=[max-matches]"},
-		{"max-spectators: 1\nguest-seats: 1\nguest-inactive: 1m\ngrace: 1m\n", "four", true, `changed="[max-spectators guest-inactive guest-seats]" "need a restart"=[grace]`},
-	} {
-		said.Reset()
-		write(x.text)
-		err := f.Reload(s, log)
-		if got := fmt.Sprint(err) + said.String(); !strings.Contains(got, x.want) {
-			t.Errorf("%q: got %s, want %s", x.text, got, x.want)
-		}
-		if err := create(x.name); (err == nil) != x.ok {
-			t.Errorf("%q: match %s: got %v", x.text, x.name, err)
-		}
-	}
-}
-
-// Limits that wait for a restart stay, also when others change; a file with which the server would not start changes nothing.
-func TestReloadKeepsWhatWaits(t *testing.T) {
-	f, write := settingsInTest(t, "guests: 5\nmax-requests: 10\n", "--dir", "")
-	f.C.App.Metadata, f.Matches, f.Check = map[string]any{gameset.GamesKey: games}, 3, serving.CheckAgain
-	l := serving.LimitsOf(f.C)
-	for _, row := range []struct {
-		text                      string
-		guests, requests, matches int
-		err                       string
-	}{
-		{"guests: 0\nmax-requests: 20\nmax-matches: 2\n", 5, 20, 3, ""},
-		{"guests: 6\nmax-requests: 20\n", 6, 20, 1000, ""},
-		{"guests: 6\nmax-requests: 30\ntrusted-proxy: [nonsense]\n", 6, 20, 1000, "trusted-proxy: got \"nonsense\""},
-		{"guests: 6\nmax-requests: 30\nbase-path: nonsense\n", 6, 20, 1000, "base-path"},
-	} {
-		write(row.text)
-		c, err := f.Read()
-		if err == nil {
-			l, _, _, err = f.Change(c)
-		}
-		if (err == nil) != (row.err == "") || err != nil && !strings.Contains(err.Error(), row.err) {
-			t.Errorf("%q: got %v, want %s", row.text, err, row.err)
-		}
-		if l.GuestMatches != row.guests || l.MaxReads != row.requests || l.MaxMatches != row.matches {
-			t.Errorf("%q: got %+v", row.text, l)
-		}
-	}
-}
-
-// A reload tells of a limit that is another one now, and not of 0 in the place of the default.
-func TestReloadTellsWhatHolds(t *testing.T) {
-	f, write := settingsInTest(t, "max-requests: 50\n", "--dir", "")
-	f.C.App.Metadata, f.Matches, f.Check = map[string]any{gameset.GamesKey: games}, 3, serving.CheckAgain
-	for _, row := range []struct {
-		text    string
-		changed string
-		matches int
-	}{
-		{"max-requests: 0\nmax-matches: 0\nmax-per-address: 0\n", "[]", 1000},
-		{"max-requests: 20\nmax-matches: 0\n", "[max-requests]", 1000},
-		{"max-requests: 0\nmax-matches: 7\n", "[max-requests max-matches]", 7},
-		{"max-matches: 2\n", "[max-matches]", 3},
-		{"max-matches: 1\n", "[]", 3}, // those of the start
-	} {
-		write(row.text)
-		c, err := f.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, changed, _, err := f.Change(c)
-		if got := fmt.Sprint(changed); err != nil || got != row.changed || l.MaxMatches != row.matches {
-			t.Errorf("%q: got %s, %d matches, %v, want %s, %d", row.text, got, l.MaxMatches, err, row.changed, row.matches)
 		}
 	}
 }

@@ -12,10 +12,18 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
+
+// A feedLine is a line of replay feed and of join --feed.
+type feedLine struct {
+	Tick   lockstep.Tick
+	Viewer string
+	Bytes  int
+	View   json.RawMessage
+}
 
 // A coach sees the views of its team, from before the match begins, and the same views come from the replay. Nobody gets anything else.
 func TestServeViews(t *testing.T) {
@@ -28,11 +36,11 @@ func TestServeViews(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := tooltest.Serve(t, "--players", "2", "--config", `{"Units":60}`, "--dir", dir, "--tokens", tokens, "--set", "players-see=views")
-	feed := func(token string, flags ...string) (lines []replays.FeedLine, code int) {
+	feed := func(token string, flags ...string) (lines []feedLine, code int) {
 		var out, errs bytes.Buffer
 		code = tooltest.Execute(append([]string{"join", s.URL + "/matches/match-1", "--token", token, "--json"}, flags...), &out, &errs)
 		for line := range strings.Lines(out.String()) {
-			var l replays.FeedLine
+			var l feedLine
 			if err := json.Unmarshal([]byte(line), &l); err != nil {
 				t.Errorf("%s: %v in %q", token, err, line)
 			}
@@ -67,7 +75,7 @@ func TestServeViews(t *testing.T) {
 	last := seen[len(seen)-1]
 	var out, errs bytes.Buffer
 	code = tooltest.Execute([]string{"replay", "feed", files[0], "--viewer", "team:1", "--every", "1", "--json"}, &out, &errs)
-	again := replays.FeedLine{}
+	again := feedLine{}
 	for line := range strings.Lines(out.String()) {
 		if err := json.Unmarshal([]byte(line), &again); err != nil || again.Tick == last.Tick {
 			break

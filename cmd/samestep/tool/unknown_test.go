@@ -1,4 +1,4 @@
-//go:build !js && !wasip1
+//go:build !js
 
 package tool
 
@@ -10,7 +10,6 @@ import (
 	"encoding/binary"
 	"encoding/pem"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,9 +19,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
-	"github.com/seed-49bee653/samestep/replay"
 )
 
 // newer returns files that a newer program could have written: each needs a reader that knows more.
@@ -139,17 +136,6 @@ func TestUnknownBundles(t *testing.T) {
 		tooltest.Output(t, console.ExitUnsupported, strings.Fields(strings.NewReplacer("FILE", path, "OUT", out).Replace(verb))...)
 		if os.Remove(out) == nil {
 			t.Errorf("%s: wrote a file", verb)
-		}
-	}
-}
-
-// Recover names the class of the fault at which a file ends.
-func TestRecoveryText(t *testing.T) {
-	for err, want := range map[error]string{
-		io.ErrUnexpectedEOF: "torn at byte 9: 5 ticks are left", replay.ErrInvalid: "invalid at byte 9: 5 ticks are left", replay.ErrCorrupt: "corrupt at byte 9: 5 ticks are left",
-	} {
-		if got := replays.RecoveryText(&replay.Recovery{Ticks: 5, Damage: &replay.DamageError{Offset: 9, Err: err}}); got != want {
-			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

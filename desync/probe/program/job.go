@@ -1,12 +1,28 @@
+// Package program is the main of a program that samestep desync line builds: the rules of a game, with or without probes,
+// and no more. It does the [Job] in the file that its argument names, and writes the [Result] to a file.
+//
+// A program has the rules of one or more games, and uses those of the name in the job's log.
 package program
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
+	"path/filepath"
+	"runtime/debug"
+	"runtime/metrics"
+	"slices"
 	"strings"
+	"sync"
+	"time"
 
+	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/desync/probe"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // What a job does.
@@ -152,4 +168,286 @@ func WriteJSON(path string, v any) error {
 		return err
 	}
 	return os.Rename(part, path)
+}
+
+// LineTime returns how long to look for the line of a failure: what the environment variable SAMESTEP_LINE says, such as 5m, and
+// else a minute. It is 0 if the variable is off.
+func LineTime() time.Duration {
+	switch text := os.Getenv("SAMESTEP_LINE"); text {
+	case "off":
+		return 0
+	default:
+		if d, err := time.ParseDuration(text); err == nil {
+			return d
+		}
+		return time.Minute
+	}
+}
+
+// CheckVariable is the environment variable with the file of a [CheckJob] for the program of a test.
+const CheckVariable = "SAMESTEP_LINE_JOB"
+
+// A CheckJob is what the woven program of a test does when it comes to a check of package kit/locksteptest: it plays the
+// match of a failure again, and records the tick in both computations.
+type CheckJob struct {
+	Folder  string // for the files of the result
+	Options string // of the check, as Go code; "" for the first check of the test
+	Seed    uint64 `json:",string"`
+	Phase   string // the way in which the match was computed again
+	From    uint32 // the tick of the saved state
+	Tick    uint32 // the first that differs
+}
+
+// SameWay are the phases of package kit/locksteptest that compute the whole match in the same way again. In the others, a
+// restored simulation has no old contents in the buffers that it uses again.
+var SameWay = []string{"two runs", "machine", "reading", "refused", "outside"}
+
+// CheckJobOf returns the job of this process, or nil if it has none.
+func CheckJobOf() *CheckJob {
+	path := os.Getenv(CheckVariable)
+	if path == "" {
+		return nil
+	}
+	j := new(CheckJob)
+	if ReadJSON(path, j) != nil {
+		return nil // an ordinary test then: the variable is not ours
+	}
+	return j
+}
+
+// A TestJob says which failed check of a test to look into.
+type TestJob struct {
+	Check CheckJob
+	Dir   string            // the folder of the test's package
+	Run   string            // the pattern of the test
+	Tags  string            // build tags
+	Env   map[string]string // of the go command, where it was changed for the program that does the job
+	Until int64             // Unix time, in seconds, at which to give up
+
+	// Files replace files on the disk, or add some: absolute path to content. Nil for none.
+	Files  map[string][]byte
+	Folder string // where the test runs; "" means Dir
+}
+
+// maxStack is how large the stack of a goroutine may grow, in bytes: on each platform as on those of 32 bits.
+const maxStack = 250_000_000
+
+// A cut ends the program in the middle of a tick. Its lock guards what the program writes last.
+type cut struct {
+	sync.Mutex
+	folder    string
+	result    Result     // what is known so far
+	recording *Recording // of the tick that may be cut; nil if there is none
+	timer     *time.Timer
+}
+
+// begin writes a result that says that the job is not done: whoever finds it knows that the program has ended in a tick.
+func (c *cut) begin(r Result) error {
+	c.Lock()
+	defer c.Unlock()
+	r.Open = true
+	c.result = r
+	return WriteJSON(filepath.Join(c.folder, ResultFile), &r)
+}
+
+// record is begin for a tick that may be cut, after some seconds if they are not 0.
+func (c *cut) record(r Result, open *Recording, seconds float64) error {
+	run := open.run
+	run.Cut = true
+	r.Runs = append(r.Runs, run)
+	err := c.begin(r)
+	c.Lock()
+	defer c.Unlock()
+	c.recording = open
+	if seconds > 0 {
+		c.timer = time.AfterFunc(time.Duration(seconds*float64(time.Second)), func() { c.end(seconds) })
+	}
+	return err
+}
+
+// stop notes that the tick has ended.
+func (c *cut) stop() {
+	c.Lock()
+	defer c.Unlock()
+	c.recording = nil
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+}
+
+// end ends the program, if the tick is under way.
+func (c *cut) end(seconds float64) {
+	c.Lock()
+	if c.recording == nil {
+		c.Unlock()
+		return
+	}
+	c.exit(seconds)
+}
+
+// exit writes the result, with what was recorded of the tick, and ends the program.
+func (c *cut) exit(seconds float64) {
+	code := 0
+	if c.recording != nil {
+		run, err := c.recording.cut()
+		run.Seconds = seconds
+		c.result.Runs[len(c.result.Runs)-1] = run
+		if err != nil {
+			c.result.Error = err.Error()
+		}
+		c.result.Open = false
+	}
+	if err := WriteJSON(filepath.Join(c.folder, ResultFile), &c.result); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// watchMemory ends the program as soon as it needs more memory than a limit, or than the environment variable GOMEMLIMIT
+// says. Below that, the garbage collector does what it can, whatever GOGC is.
+func (c *cut) watchMemory(limit int64) {
+	if limit == 0 {
+		return
+	}
+	if own := debug.SetMemoryLimit(-1); own != math.MaxInt64 {
+		limit = own
+	}
+	debug.SetMemoryLimit(limit / 4 * 3)
+	go func() {
+		for range time.Tick(10 * time.Millisecond) {
+			if used() > uint64(limit) {
+				c.Lock()
+				c.result.Memory = limit
+				c.exit(0)
+			}
+		}
+	}()
+}
+
+// used returns how much memory the Go runtime has from the system, in bytes.
+func used() uint64 {
+	all := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(all)
+	return all[0].Value.Uint64() - all[1].Value.Uint64()
+}
+
+// A Recording is the recording of a step that is under way.
+type Recording struct {
+	folder string
+	sim    *lockstep.Simulation
+	out    *os.File
+	run    Run
+	err    error // of the states of phases
+}
+
+// Record begins to record the next step of a simulation in files of a folder. n is the number of the run. yield is as in
+// [probe.Start].
+func Record(folder string, n int, sim *lockstep.Simulation, yield func()) (*Recording, error) {
+	r := &Recording{folder: folder, sim: sim, run: Run{Trace: fmt.Sprintf("trace-%d", n), State: fmt.Sprintf("state-%d", n)}}
+	var err error
+	if r.out, err = os.Create(filepath.Join(folder, r.run.Trace)); err != nil {
+		return nil, err
+	}
+	if r.run.Before, err = r.writeState("before"); err != nil {
+		r.out.Close()
+		return nil, err
+	}
+	sim.ObservePhases(func(_ lockstep.Tick, phase string, sum *checksum.Sum) {
+		p := Phase{Name: phase, Hash: sum.Hash}
+		if len(r.run.Phases) < maxPhaseStates && r.err == nil {
+			p.State, r.err = r.writeState(fmt.Sprintf("phase-%d", len(r.run.Phases)))
+		}
+		r.run.Phases = append(r.run.Phases, p)
+	})
+	sim.ObserveDraws(func(_ lockstep.Tick, d lockstep.Draw) { r.run.draw(d.Purpose, d.Phase) })
+	probe.Start(r.out, sim.AnyWorld(), yield)
+	return r, nil
+}
+
+// maxPhaseStates is how many phases of a tick have their state in a file. Rules may mark phases in a loop.
+const maxPhaseStates = 64
+
+// writeState writes the present state to a file, and returns its name.
+func (r *Recording) writeState(name string) (string, error) {
+	name = fmt.Sprintf("%s-of-%s", name, r.run.State)
+	return name, os.WriteFile(filepath.Join(r.folder, name), r.sim.AppendState(nil), 0o600)
+}
+
+// draw counts a draw.
+func (r *Run) draw(purpose, phase string) {
+	for i := range r.Draws {
+		if d := &r.Draws[i]; d.Purpose == purpose && d.Phase == phase {
+			d.Count++
+			return
+		}
+	}
+	r.Draws = append(r.Draws, Draws{purpose, phase, 1})
+}
+
+func (r *Recording) cut() (Run, error) {
+	count, err := probe.Stop()
+	r.run.Events, r.run.Dropped, r.run.Partial, r.run.Cut = count.Events, count.Dropped, count.Partial, true
+	return r.run, errors.Join(err, r.err, r.out.Close())
+}
+
+// End ends the recording. stepped is the error of the step: a panic of the rules is a result.
+func (r *Recording) End(stepped error) (Run, error) {
+	count, err := probe.Stop()
+	r.run.Events, r.run.Dropped, r.run.Partial = count.Events, count.Dropped, count.Partial
+	r.sim.ObservePhases(nil)
+	r.sim.ObserveDraws(nil)
+	if err = errors.Join(err, r.err, r.out.Close()); err != nil {
+		return r.run, err
+	}
+	if stepped != nil {
+		if !panicked(stepped) {
+			return r.run, stepped
+		}
+		r.run.Panic = stepped.Error()
+		return r.run, nil
+	}
+	r.run.Hash = r.sim.Hash()
+	return r.run, os.WriteFile(filepath.Join(r.folder, r.run.State), r.sim.AppendState(nil), 0o600)
+}
+
+// panicked reports whether the rules panicked.
+func panicked(err error) bool { return errors.As(err, new(*lockstep.PanicError)) }
+
+// A History has the latest event of each probe.
+type History map[int]Latest
+
+// Step records a step of a tick, and notes its events.
+func (h History) Step(tick uint32, step func() error) error {
+	in, out := io.Pipe()
+	done := make(chan error)
+	go func() { done <- h.Add(tick, in) }()
+	probe.Start(out, nil, nil)
+	stepped := step()
+	_, err := probe.Stop()
+	out.Close()
+	return errors.Join(stepped, err, <-done)
+}
+
+// Add notes the events of a recording of a tick.
+func (h History) Add(tick uint32, in io.Reader) error {
+	for r := probe.NewReader(in); ; {
+		e, err := r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		h[e.Site] = Latest{e.Site, tick, e.Entity, e.Value}
+	}
+}
+
+// List returns the events by tick, and those of one tick in the order of the probes.
+func (h History) List() (all []Latest) {
+	for _, one := range h {
+		all = append(all, one)
+	}
+	slices.SortFunc(all, func(a, b Latest) int { return cmp.Or(cmp.Compare(a.Tick, b.Tick), cmp.Compare(a.Site, b.Site)) })
+	return all
 }

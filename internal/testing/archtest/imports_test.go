@@ -40,7 +40,6 @@ const (
 	chromedp  = "github.com/chromedp"
 	bbolt     = "go.etcd.io/bbolt"
 	minio     = "github.com/minio/minio-go/v7"
-	gofakes3  = "github.com/johannesboyne/gofakes3"
 	openAPI   = "github.com/getkin/kin-openapi"
 	nats      = "github.com/nats-io/nats.go"
 	natsNode  = "github.com/nats-io/nats-server/v2"
@@ -134,9 +133,9 @@ var imports = []importRow{
 	{pattern: "server/internal/hold", own: []string{"lockstep", "lockstep/host", "lockstep/protocol"}},
 	{pattern: "server/internal/livelog", own: []string{"lockstep", "lockstep/protocol", "lockstep/record", "replay"}},
 	{pattern: "server/internal/owners", own: []string{"lockstep", "lockstep/host"}},
-	{pattern: "server/archive", own: []string{"lockstep", "server", "replay", "internal/files"}, modules: []string{metrics, bbolt}, tests: []string{"lockstep/host", "lockstep/record", "server/archive/s3", gofakes3}},
+	{pattern: "server/archive", own: []string{"lockstep", "server", "replay", "internal/files"}, modules: []string{metrics, bbolt}, tests: []string{"lockstep/host", "lockstep/record", "server/archive/s3", "internal/testing/bucket"}},
 	// Apart, so that only a program with object storage links its client.
-	{pattern: "server/archive/s3", own: []string{"server/archive"}, modules: []string{minio}, tests: []string{"lockstep", "server", gofakes3}},
+	{pattern: "server/archive/s3", own: []string{"server/archive"}, modules: []string{minio}, tests: []string{"lockstep", "server", "internal/testing/bucket"}},
 	// Apart, so that only a program for a cluster links its storage.
 	{pattern: "cluster/ownership", own: []string{"lockstep", "internal/tries"}, modules: []string{xxhash}},
 	{pattern: "cluster", own: slices.Concat(log, live, []string{"internal/logged", "internal/measure", "internal/tries", "server", "cluster/ownership", "cluster/storage"}), modules: []string{nats, metrics}, tests: slices.Concat(games, shell)},
@@ -186,6 +185,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/loglines"},
 	{pattern: "internal/testing/ci"},
 	{pattern: "internal/testing/alerting"},
+	{pattern: "internal/testing/bucket"},
 	{pattern: "internal/testing/wire", own: []string{"kit/netsim"}, modules: []string{xsys}},
 	{pattern: "internal/testing/script", modules: []string{dataTests}},
 	{pattern: "internal/testing/frozen", own: []string{"internal/testing/script"}},

@@ -144,26 +144,28 @@ func (t *tree) fields(p *pkg, typ string) []string {
 	return nil
 }
 
-// defaultOf returns the default of a field: or(&o.Field, value), or cmp.Or(o.Field, value).
+// defaultOf returns the default of a field: or(&o.Field, value), cmp.Or(o.Field, value), or option(_, _, &o.Field, value, low, high).
 func (p *pkg) defaultOf(field string) (value ast.Expr) {
 	for _, f := range p.files {
 		ast.Inspect(f.ast, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
-			if !ok || f.test || len(call.Args) != 2 {
-				return true
+			args := []ast.Expr(nil)
+			if ok && !f.test {
+				args = call.Args
 			}
-			to := call.Args[0]
-			switch types.ExprString(call.Fun) {
-			case "or":
-				if a, ok := to.(*ast.UnaryExpr); ok {
-					to = a.X
-				}
-			case "cmp.Or":
+			switch {
+			case len(args) == 2 && (types.ExprString(call.Fun) == "or" || types.ExprString(call.Fun) == "cmp.Or"):
+			case len(args) == 6 && types.ExprString(call.Fun) == "option":
+				args = args[2:4]
 			default:
 				return true
 			}
-			if s, ok := to.(*ast.SelectorExpr); ok && s.Sel.Name == field {
-				value = call.Args[1]
+			to := args[0]
+			if a, ok := to.(*ast.UnaryExpr); ok {
+				to = a.X
+			}
+			if s, ok := to.(*ast.SelectorExpr); ok && s.Sel.Name == field && types.ExprString(args[1]) != "0" {
+				value = args[1]
 			}
 			return true
 		})

@@ -22,7 +22,6 @@ var methodExceptions = map[string]struct {
 	"internal/testing/simulate.world":  {65, "one world, whose machines, server and faults act on each other"},
 	"kit/determinism.program":          {163, "the analysis is recursive: calls, effects and values ask each other"},
 	"lockstep/coordinator.Coordinator": {77, "one deterministic state machine"},
-	"lockstep/host.Host":               {82, "composes the machines of a match"},
 	"server.Match":                     {68, "composes the machines of a match on a server"},
 }
 

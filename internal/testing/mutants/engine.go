@@ -131,7 +131,7 @@ func nameOf(fn *ast.FuncDecl) string {
 
 func (f *file) offset(pos token.Pos) int { return f.set.Position(pos).Offset }
 
-// line returns where a position is, such as "lockstep/host/notes.go:12".
+// line returns where a position is, such as "lockstep/host/host.go:12".
 func (f *file) line(pos token.Pos) string {
 	return fmt.Sprintf("%s:%d", f.name, f.set.Position(pos).Line)
 }

@@ -19,10 +19,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3mem"
 	"go.uber.org/goleak"
 
+	"github.com/seed-49bee653/samestep/internal/testing/bucket"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/server/archive"
@@ -39,12 +38,7 @@ type cloud struct {
 }
 
 func newCloud(t *testing.T) *cloud {
-	backend := s3mem.New()
-	if err := backend.CreateBucket("league"); err != nil {
-		t.Fatal(err)
-	}
-	c := &cloud{}
-	h := gofakes3.New(backend, gofakes3.WithLogger(gofakes3.DiscardLog())).Server()
+	c, h := &cloud{}, bucket.New("league")
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c.away.Add(-1) >= 0 {
 			c.refused.Add(1)

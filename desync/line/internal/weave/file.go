@@ -1,12 +1,16 @@
 package weave
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/seed-49bee653/samestep/desync/probe"
 )
 
 // probeName is the name of package probe in woven files.
@@ -48,7 +52,6 @@ func (f *file) site(k Kind, n ast.Node, text string) int {
 
 func (f *file) last() *Site { return &f.source.Sites[len(f.source.Sites)-1] }
 
-// function gives probes to a function.
 func (f *file) function(name string, at ast.Node, recv, params *ast.FieldList, body *ast.BlockStmt) {
 	outer, outerLits := f.fn, f.lits
 	f.fn, f.lits = name, 0
@@ -161,7 +164,6 @@ func (f *file) wrap(k Kind, e ast.Expr, text string) bool {
 	return true
 }
 
-// mark notes that a statement is reached.
 func (f *file) mark(k Kind, at ast.Node, text string) {
 	f.insert(at.Pos(), before, "%s", f.marker(k, at, text))
 	if k == Call {
@@ -171,4 +173,418 @@ func (f *file) mark(k Kind, at ast.Node, text string) {
 
 func (f *file) marker(k Kind, at ast.Node, text string) string {
 	return fmt.Sprintf("if %s.On { %s.S(%d) }; ", probeName, probeName, f.site(k, at, text))
+}
+
+// withoutProbes reports whether a call is of a named function that has no probes: of another module, of the standard library, or
+// without a body.
+func (f *file) withoutProbes(call *ast.CallExpr) bool {
+	o := f.callee(call)
+	if o == nil || o.Pkg() == nil {
+		return false
+	}
+	if r := o.Signature().Recv(); r != nil && types.IsInterface(r.Type()) {
+		return false // it may have a method with probes
+	}
+	d, ok := f.source.decls[f.source.keyOf(o.Origin())]
+	if !ok {
+		return true
+	}
+	fn, ok := d.node.(*ast.FuncDecl)
+	return ok && fn.Body == nil
+}
+
+// callee returns the function or method that a call names, or nil.
+func (f *file) callee(call *ast.CallExpr) *types.Func {
+	fun := ast.Unparen(call.Fun)
+	switch x := fun.(type) {
+	case *ast.IndexExpr:
+		fun = x.X
+	case *ast.IndexListExpr:
+		fun = x.X
+	}
+	switch x := fun.(type) {
+	case *ast.Ident:
+		o, _ := f.info.Uses[x].(*types.Func)
+		return o
+	case *ast.SelectorExpr:
+		o, _ := f.info.Uses[x.Sel].(*types.Func)
+		return o
+	}
+	return nil
+}
+
+// outside gives probes to the receiver and the arguments of a call of code without probes, and to what they reach after it.
+func (f *file) outside(call *ast.CallExpr) {
+	c := f.passing(call)
+	if x, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && !f.callsIn(call.Args) {
+		if s := f.info.Selections[x]; s != nil && s.Kind() == types.MethodVal {
+			c.receiver(x.X, f.callee(call))
+		}
+	}
+	for i, a := range call.Args {
+		if !f.callsIn(call.Args[i+1:]) {
+			c.argument(a)
+		}
+	}
+	c.end()
+}
+
+// builtin gives probes to what copy, clear, delete and append change.
+func (f *file) builtin(call *ast.CallExpr) {
+	id, ok := ast.Unparen(call.Fun).(*ast.Ident)
+	if !ok || len(call.Args) == 0 || f.callsIn(call.Args[1:]) {
+		return
+	}
+	c := f.passing(call)
+	switch id.Name {
+	case "append":
+		part, ok := ast.Unparen(call.Args[0]).(*ast.SliceExpr)
+		if !ok || f.whole == call && f.assigned == f.textOf(part.X) {
+			return // the assignment tells the list
+		}
+		c.argument(part)
+	case "copy", "clear":
+		c.argument(call.Args[0])
+	case "delete":
+		c.argument(call.Args[0])
+		c.argument(call.Args[1])
+	}
+	c.end()
+}
+
+// A passing is a call of code without probes, and what it is given.
+type passing struct {
+	*file
+	call *ast.CallExpr
+	from int  // insertions before it
+	told bool // what it leaves is told
+	kept int  // values that it may change
+	name string
+}
+
+func (f *file) passing(call *ast.CallExpr) *passing {
+	return &passing{file: f, call: call, from: len(f.all), told: f.later != call && (f.typed(call) || f.whole == call)}
+}
+
+func (c *passing) receiver(e ast.Expr, method *types.Func) {
+	_, byPointer := types.Unalias(method.Signature().Recv().Type()).(*types.Pointer)
+	_, isPointer := c.info.TypeOf(e).Underlying().(*types.Pointer)
+	switch {
+	case opaque(method.Signature().Recv().Type()):
+	case !byPointer || isPointer:
+		c.argument(e)
+	case c.told && c.addressable(e):
+		c.keep(e, "&", "")
+	}
+}
+
+func (c *passing) argument(e ast.Expr) {
+	if !c.typed(e) || opaque(c.info.TypeOf(e)) {
+		return
+	}
+	if !c.told || !refers(c.info.TypeOf(e)) {
+		c.wrap(Arg, e, c.textOf(e))
+		return
+	}
+	whole := ""
+	if part, ok := ast.Unparen(e).(*ast.SliceExpr); ok && c.pure(part.X) {
+		whole = c.code(part.X)
+		if _, list := c.info.TypeOf(part.X).Underlying().(*types.Array); list {
+			whole = "&" + whole
+		}
+	}
+	c.keep(e, "", whole)
+}
+
+// keep makes an argument pass through a probe that keeps it, or the whole that it is a part of, for the one after the call.
+func (c *passing) keep(e ast.Expr, sign, whole string) {
+	n := c.site(Arg, e, sign+c.textOf(e))
+	c.reading(e)
+	if c.kept++; c.kept == 1 {
+		c.name = fieldName(base(e))
+	}
+	if whole != "" {
+		c.insert(e.Pos(), opening, "%s.K(%d, ", probeName, n)
+		c.insert(e.End(), closing, ", %s)", whole)
+		return
+	}
+	c.insert(e.Pos(), opening, "%s.A(%d, %s", probeName, n, sign)
+	c.insert(e.End(), closing, ")")
+}
+
+// end gives a probe to what the call leaves in what was kept.
+func (c *passing) end() {
+	if c.kept == 0 {
+		return
+	}
+	n := c.site(Reach, c.call, c.textOf(c.call))
+	c.reading(c.call)
+	c.last().Name = c.name
+	if c.typed(c.call) {
+		begin := insertion{c.offset(c.call.Pos()), opening, fmt.Sprintf("%s.C(%d, %d, ", probeName, n, c.kept)}
+		c.all = slices.Insert(c.all, c.from, begin) // before that of a receiver
+		c.insert(c.call.End(), closing, ")")
+		return
+	}
+	c.insert(c.behind, after, "; if %s.On { %s.P(%d, %d) }", probeName, probeName, n, c.kept)
+}
+
+// base returns what a part of a list, or the address of a variable, is taken of.
+func base(e ast.Expr) ast.Expr {
+	for {
+		switch x := e.(type) {
+		case *ast.SliceExpr:
+			e = x.X
+		case *ast.UnaryExpr:
+			e = x.X
+		case *ast.ParenExpr:
+			e = x.X
+		default:
+			return e
+		}
+	}
+}
+
+// refers reports whether a function that has a value of a type may change what others have too.
+func refers(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Pointer, *types.Slice, *types.Map, *types.Interface:
+		return true
+	case *types.Array:
+		return refers(u.Elem())
+	case *types.Struct:
+		for v := range u.Fields() {
+			if refers(v.Type()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// opaque reports whether a type, or what it points to, is none of the game's.
+func opaque(t types.Type) bool {
+	for {
+		t = types.Unalias(t)
+		if p, ok := t.(*types.Pointer); ok {
+			t = p.Elem()
+			continue
+		}
+		n, ok := t.(*types.Named)
+		return ok && n.Obj().Pkg() != nil && probe.Opaque(n.Obj().Pkg().Path(), n.Obj().Name())
+	}
+}
+
+// The order of insertions at one place.
+const (
+	closing = iota // of an expression that ends here
+	after          // a statement that ends here
+	before         // a statement that begins here
+	opening        // of an expression that begins here
+)
+
+// An insertion is a text to insert.
+type insertion struct {
+	at    int // bytes from the start of the file
+	order int
+	text  string
+}
+
+// inserted returns a file with insertions. They have no line ends, so every line keeps its number.
+func inserted(src []byte, all []insertion) []byte {
+	slices.SortStableFunc(all, func(a, b insertion) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.order, b.order)) })
+	var out []byte
+	done := 0
+	for _, i := range all {
+		out = append(append(out, src[done:i.at]...), i.text...)
+		done = i.at
+	}
+	return append(out, src[done:]...)
+}
+
+// textOf returns the source of a node, on one line and with one space where there are more.
+func (f *file) textOf(n ast.Node) string {
+	return strings.Join(strings.Fields(string(f.src[f.offset(n.Pos()):f.offset(n.End())])), " ")
+}
+
+// code returns the source of an expression to be written once more, or "" if it is not on one line.
+func (f *file) code(e ast.Expr) string {
+	text := string(f.src[f.offset(e.Pos()):f.offset(e.End())])
+	if strings.ContainsAny(text, "\r\n") {
+		return ""
+	}
+	return text
+}
+
+func (f *file) offset(p token.Pos) int { return f.tok.Offset(p) }
+
+// sourceLine returns a line of the file, without the space at its ends.
+func (f *file) sourceLine(line int) string {
+	lines := strings.Split(string(f.src), "\n")
+	if line < 1 || line > len(lines) {
+		return ""
+	}
+	return strings.TrimSpace(lines[line-1])
+}
+
+// pure reports whether an expression can be evaluated once more: it calls nothing and receives nothing.
+func (f *file) pure(e ast.Expr) bool {
+	pure := f.code(e) != ""
+	for n := range ast.Preorder(e) {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			pure = pure && f.info.Types[n.Fun].IsType()
+		case *ast.FuncLit:
+			pure = false
+		case *ast.UnaryExpr:
+			pure = pure && n.Op != token.ARROW
+		}
+	}
+	return pure
+}
+
+// calls reports whether a node calls a function, other than a builtin and in a function literal.
+func (f *file) calls(n ast.Node) bool {
+	found := false
+	ast.Inspect(n, func(n ast.Node) bool {
+		if c, ok := n.(*ast.CallExpr); ok {
+			if t := f.info.Types[c.Fun]; !t.IsType() && !t.IsBuiltin() {
+				found = true
+			}
+		}
+		_, literal := n.(*ast.FuncLit)
+		return !found && !literal
+	})
+	return found
+}
+
+// callsIn reports whether one of several expressions calls a function or receives. An expression before it gets no probe: that
+// would be a call, and calls come in order, while the compiler reads a variable after the calls that follow it.
+func (f *file) callsIn(list []ast.Expr) bool {
+	return slices.ContainsFunc(list, func(e ast.Expr) bool {
+		receives := false
+		for n := range ast.Preorder(e) {
+			u, ok := n.(*ast.UnaryExpr)
+			receives = receives || ok && u.Op == token.ARROW
+		}
+		return receives || f.calls(e)
+	})
+}
+
+// typed reports whether an expression has the same type inside a call of a generic function: it is no constant, and its type
+// does not come from the place where it stands.
+func (f *file) typed(e ast.Expr) bool {
+	tv, ok := f.info.Types[e]
+	if !ok || tv.Value != nil || tv.IsNil() || !tv.IsValue() || tv.Type == nil {
+		return false
+	}
+	switch tv.Type.Underlying().(type) {
+	case *types.Tuple, *types.Signature: // several values; a function, whose type may come from its place
+		return false
+	}
+	return !f.adapts(e) || types.Identical(tv.Type, types.Typ[types.Bool]) || types.Identical(tv.Type, types.Typ[types.UntypedBool]) || types.Identical(tv.Type, types.Typ[types.Int])
+}
+
+// adapts reports whether the type of an expression comes from its place: a comparison, or a shift of a constant.
+func (f *file) adapts(e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.BinaryExpr:
+		switch e.Op {
+		case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
+			return true
+		case token.SHL, token.SHR:
+			return f.adapts(e.X)
+		}
+		return f.adapts(e.X) && f.adapts(e.Y)
+	case *ast.UnaryExpr:
+		return f.adapts(e.X)
+	}
+	tv := f.info.Types[e]
+	return tv.Value != nil
+}
+
+// reading notes what the latest site reads.
+func (f *file) reading(n ast.Node) {
+	s := f.last()
+	for n := range ast.Preorder(n) {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			continue
+		}
+		o := f.info.Uses[id]
+		if o == nil || o.Pkg() == nil {
+			continue
+		}
+		if v, ok := o.(*types.Var); ok && !slices.Contains(s.Reads, v.Name()) {
+			s.Reads = append(s.Reads, v.Name())
+		}
+		if name := declName(o); o.Parent() == o.Pkg().Scope() && f.source.Decls[name] != (Decl{}) && !slices.Contains(s.Uses, name) {
+			s.Uses = append(s.Uses, name)
+		}
+	}
+}
+
+// declName is the name of a constant or variable of a package in Source.Decls.
+func declName(o types.Object) string { return o.Pkg().Path() + "." + o.Name() }
+
+// owner returns the element that an assigned expression is a field of, as an expression: an address, or "" without one.
+func (f *file) owner(e ast.Expr) string {
+	for {
+		switch x := ast.Unparen(e).(type) {
+		case *ast.SelectorExpr:
+			t := f.info.TypeOf(x.X)
+			if t == nil {
+				return ""
+			}
+			if p, ok := t.Underlying().(*types.Pointer); ok {
+				if hasID(p.Elem()) {
+					return f.code(x.X)
+				}
+			} else if hasID(t) && f.addressable(x.X) {
+				return "&" + f.code(x.X)
+			}
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.StarExpr:
+			if t := f.info.TypeOf(x); t != nil && hasID(t) {
+				return f.code(x.X)
+			}
+			return ""
+		default:
+			return ""
+		}
+	}
+}
+
+// index returns the last index in an expression, or "" without one.
+func (f *file) index(e ast.Expr) string {
+	for {
+		switch x := ast.Unparen(e).(type) {
+		case *ast.SelectorExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			return f.code(x.Index)
+		default:
+			return ""
+		}
+	}
+}
+
+func (f *file) addressable(e ast.Expr) bool { return f.info.Types[e].Addressable() }
+
+// hasID reports whether a type is a struct with an integer field ID.
+func hasID(t types.Type) bool {
+	u, ok := t.Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	for v := range u.Fields() {
+		if b, ok := v.Type().Underlying().(*types.Basic); ok && strings.EqualFold(v.Name(), "ID") && b.Info()&types.IsInteger != 0 {
+			return true
+		}
+	}
+	return false
 }

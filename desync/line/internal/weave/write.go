@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"go/ast"
+	"go/token"
+	"go/types"
 	"maps"
 	"os"
 	"path/filepath"
@@ -178,7 +180,222 @@ func (s *Source) program() (content []byte, name, pkg string) {
 	return fmt.Appendf(nil, "package main\n\nimport (\n\t%q\n%s)\n\nfunc main() { program.Main(%s) }\n", engine+"/desync/probe/program", imports.String(), makers.String()), name, pkg
 }
 
-// inMain reports whether all rules are in programs.
 func (s *Source) inMain() bool {
 	return !slices.ContainsFunc(s.Rules, func(r Rules) bool { return !r.Main })
+}
+
+// dataFile is the name of the file that Write adds to each package with variables. It exists only in the overlay.
+const dataFile = "samestepdata.go"
+
+// data returns the file that tells package desync/probe the variables of a package, or nil if it has none.
+func (s *Source) data(p *packages.Package) (path string, content []byte) {
+	var calls strings.Builder
+	scope := p.Types.Scope()
+	for _, name := range scope.Names() { // sorted
+		if v, ok := scope.Lookup(name).(*types.Var); ok && name != probeName {
+			fmt.Fprintf(&calls, "\t%s.Data(%q, &%s)\n", probeName, declName(v), name)
+		}
+	}
+	if calls.Len() == 0 {
+		return "", nil
+	}
+	dir := filepath.Dir(s.fset.PositionFor(p.Syntax[0].Package, false).Filename)
+	return filepath.Join(dir, dataFile), fmt.Appendf(nil, "package %s\n\nimport %s %q\n\nfunc init() {\n%s}\n", p.Name, probeName, engine+"/desync/probe", calls.String())
+}
+
+// An Embedded is a file that a variable of a package has by go:embed.
+type Embedded struct {
+	File    string // relative to the folder of the module
+	Package string
+	Content []byte
+}
+
+// Embedded returns the embedded files of the packages, by name.
+func (s *Source) Embedded() (all []Embedded, err error) {
+	for _, p := range s.packages {
+		for _, path := range p.EmbedFiles {
+			e := Embedded{Package: p.PkgPath, File: s.relative(path)}
+			if e.Content, err = s.content(path); err != nil {
+				return nil, err
+			}
+			all = append(all, e)
+		}
+	}
+	slices.SortFunc(all, func(a, b Embedded) int { return strings.Compare(a.File, b.File) })
+	return all, nil
+}
+
+// relative returns the name of a file relative to the folder of the module.
+func (s *Source) relative(path string) string {
+	if name, err := filepath.Rel(s.Dir, path); err == nil {
+		path = name
+	}
+	return filepath.ToSlash(path)
+}
+
+// initial returns the declarations that are computed before the match: those of variables, functions init, and what these name.
+func (s *Source) initial() map[ast.Node]bool {
+	all := map[ast.Node]bool{}
+	var list []decl
+	add := func(d decl) {
+		if !all[d.node] {
+			all[d.node] = true
+			list = append(list, d)
+		}
+	}
+	for _, d := range s.decls {
+		_, isVar := d.object.(*types.Var)
+		if isVar || d.object.Name() == "init" {
+			add(d)
+		}
+	}
+	for i := 0; i < len(list); i++ {
+		for n := range ast.Preorder(list[i].node) {
+			if id, ok := n.(*ast.Ident); ok {
+				if o, ok := list[i].pkg.TypesInfo.Uses[id].(*types.Func); ok && o.Pkg() != nil {
+					if d, ok := s.decls[s.keyOf(o)]; ok {
+						add(d)
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// A Change is a line in which two versions differ, besides comments and space.
+type Change struct {
+	File    string
+	Package string
+	Line    [2]int    // on side A and B; 0 where the side does not have it
+	Text    [2]string // of the line
+	Func    [2]string // as in Site.Func, without its literals; "" outside of a function
+	Initial bool      // in what is computed before the match
+}
+
+// Changed returns the lines in which the packages of two sources differ.
+func Changed(a, b *Source) (all []Change) {
+	ours := a.codeFiles()
+	initial := [2]map[ast.Node]bool{a.initial(), b.initial()}
+	theirs := b.codeFiles()
+	for _, name := range slices.Sorted(maps.Keys(theirs)) {
+		x, ok := ours[name]
+		y := theirs[name]
+		if !ok || string(x.content) == string(y.content) {
+			continue
+		}
+		from := len(all)
+		all = append(all, changedLines(x.lines(a), y.lines(b))...)
+		for i := from; i < len(all); i++ {
+			c := &all[i]
+			c.File, c.Package = name, y.pkg.PkgPath
+			for side, f := range []*codeFile{x, y} {
+				if c.Line[side] == 0 {
+					continue
+				}
+				s := []*Source{a, b}[side]
+				node, fn := f.around(s, c.Line[side])
+				c.Func[side] = fn
+				c.Initial = c.Initial || initial[side][node]
+			}
+		}
+	}
+	return all
+}
+
+// A codeFile is a file of a package.
+type codeFile struct {
+	pkg     *packages.Package
+	syntax  *ast.File
+	content []byte
+}
+
+func (s *Source) codeFiles() map[string]*codeFile {
+	all := map[string]*codeFile{}
+	for _, p := range s.packages {
+		for _, f := range p.Syntax {
+			path := s.fset.PositionFor(f.Package, false).Filename
+			if content, err := s.content(path); err == nil {
+				all[s.relative(path)] = &codeFile{p, f, content}
+			}
+		}
+	}
+	return all
+}
+
+// A codeLine is a line with code.
+type codeLine struct {
+	number int
+	text   string
+}
+
+// lines returns the lines with code, without comments and the space around them.
+func (f *codeFile) lines(s *Source) (all []codeLine) {
+	content := slices.Clone(f.content)
+	for _, group := range f.syntax.Comments {
+		for _, c := range group.List {
+			from := s.fset.PositionFor(c.Pos(), false).Offset
+			for i := from; i < min(from+len(c.Text), len(content)); i++ {
+				if content[i] != '\n' {
+					content[i] = ' '
+				}
+			}
+		}
+	}
+	for i, text := range strings.Split(string(content), "\n") {
+		if text = strings.Join(strings.Fields(text), " "); text != "" {
+			all = append(all, codeLine{i + 1, text})
+		}
+	}
+	return all
+}
+
+// around returns the declaration around a line, and its name if it is a function.
+func (f *codeFile) around(s *Source, line int) (ast.Node, string) {
+	in := func(n ast.Node) bool {
+		return s.fset.PositionFor(n.Pos(), false).Line <= line && line <= s.fset.PositionFor(n.End(), false).Line
+	}
+	for _, d := range f.syntax.Decls {
+		if !in(d) {
+			continue
+		}
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			return d, f.pkg.PkgPath + "." + receiver(d) + d.Name.Name
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				if v, ok := spec.(*ast.ValueSpec); ok && d.Tok == token.VAR && in(v) {
+					return v, ""
+				}
+			}
+		}
+	}
+	return nil, ""
+}
+
+// changedLines pairs the lines that only one of two files has: between the same neighbours, one by one.
+func changedLines(a, b []codeLine) (all []Change) {
+	texts := func(lines []codeLine) (texts []string) {
+		for _, l := range lines {
+			texts = append(texts, l.text)
+		}
+		return texts
+	}
+	i, j := 0, 0
+	for _, m := range append(common(texts(a), texts(b)), [2]int{len(a), len(b)}) {
+		for i < m[0] || j < m[1] {
+			var c Change
+			if i < m[0] {
+				c.Line[0], c.Text[0] = a[i].number, a[i].text
+				i++
+			}
+			if j < m[1] {
+				c.Line[1], c.Text[1] = b[j].number, b[j].text
+				j++
+			}
+			all = append(all, c)
+		}
+		i, j = m[0]+1, m[1]+1
+	}
+	return all
 }

@@ -1,3 +1,27 @@
+// Package bans keeps the list of those who are kept out of a match. It is one of the machines of lockstep/host.
+//
+// # A ban
+//
+// A [Ban] names a subject, a name, an address, or several of them, and then concerns a [Person] whom all of them fit. With only an
+// address it concerns the guests of that address, because a guest can make up another subject. Guests adds the guests of an
+// address to the ban of a subject, so that the holder of a token cannot come back as one of them. [For] is the ban that fits a person.
+//
+// # States
+//
+//	      Add, KeepOut            Remove, or Until
+//	none ─────────────► in force ─────────────────► none
+//
+// A ban replaces another one of the same subject, name and address. At most [Max] bans are in force. [Table.KeepOut], for kicks,
+// uses only half of the room, never replaces a longer ban, and does without one if there is no room: it is still a kick.
+// Bans that are over are dropped whenever the table is used.
+//
+// # Calls
+//
+// The host asks [Table.Of] about each newcomer. A ban of an address does not concern guests who have seats, who may come back,
+// so the host says whether the newcomer has one. The host itself ends the connections and seats that a new ban concerns. [Table.Changes]
+// tells the owner of the host when to write the list down.
+//
+//samestep:deterministic
 package bans
 
 import (
@@ -89,7 +113,7 @@ func (b *Ban) Text(now lockstep.Time) string {
 // A Table has the bans of a match. The zero Table is empty.
 type Table struct {
 	bans    []Ban
-	changes uint64
+	Changes uint64
 }
 
 // List returns the bans in force, oldest first.
@@ -123,14 +147,14 @@ func (t *Table) add(now lockstep.Time, b Ban, most int) error {
 	b.Subject, b.Name, b.Address, b.Reason, b.Guests = strings.Clone(b.Subject), strings.Clone(b.Name), strings.Clone(b.Address), strings.Clone(pack.Clip(b.Reason, maxReason)), strings.Clone(b.Guests)
 	if i := t.find(&b); i >= 0 {
 		t.bans[i] = b
-		t.changes++
+		t.Changes++
 		return nil
 	}
 	if t.expire(now); len(t.bans) >= most {
 		return fmt.Errorf("%w: %d others hold", Err, len(t.bans))
 	}
 	t.bans = append(t.bans, b)
-	t.changes++
+	t.Changes++
 	return nil
 }
 
@@ -150,7 +174,7 @@ func (t *Table) Remove(now lockstep.Time, b Ban) bool {
 	i := t.find(&b)
 	if i >= 0 {
 		t.bans = slices.Delete(t.bans, i, i+1)
-		t.changes++
+		t.Changes++
 	}
 	return i >= 0
 }
@@ -167,9 +191,6 @@ func (t *Table) Of(now lockstep.Time, p Person, seated bool) *Ban {
 	}
 	return nil
 }
-
-// Changes counts how often a ban was added, or removed before its time.
-func (t *Table) Changes() uint64 { return t.changes }
 
 // Memory returns the memory of the table, in bytes.
 func (t *Table) Memory() int {

@@ -113,10 +113,10 @@ func TestChanges(t *testing.T) {
 		t.Errorf("after a kick: got %v", of)
 	}
 	b.KeepOut(50, 200, who, "kicked")
-	if b.Remove(50, Ban{Subject: "other"}) || len(b.List(199)) != 1 || len(b.List(200)) != 0 || b.Remove(200, Ban{Subject: "s"}) || b.Changes() != 2 {
-		t.Errorf("got %v, %d changes", b.List(0), b.Changes())
+	if b.Remove(50, Ban{Subject: "other"}) || len(b.List(199)) != 1 || len(b.List(200)) != 0 || b.Remove(200, Ban{Subject: "s"}) || b.Changes != 2 {
+		t.Errorf("got %v, %d changes", b.List(0), b.Changes)
 	}
-	if err := b.Add(200, Ban{Subject: "s"}); err != nil || !b.Remove(200, Ban{Subject: "s"}) || b.Changes() != 4 {
-		t.Errorf("got %v, %d changes", err, b.Changes())
+	if err := b.Add(200, Ban{Subject: "s"}); err != nil || !b.Remove(200, Ban{Subject: "s"}) || b.Changes != 4 {
+		t.Errorf("got %v, %d changes", err, b.Changes)
 	}
 }

@@ -1,3 +1,28 @@
+// Package ending says when a match is over, why, and how long its connections stay open then. It is one of the machines of
+// lockstep/host.
+//
+// # States
+//
+//	             Finish                      ClosesAt
+//	goes on ───────────► over, connections open ─────► over, connections closed
+//
+// The host calls [Ending.Finish] as soon as no tick can follow. There are four ways to that:
+//
+//   - the rules have ended the match. Its result is in the log. Players may connect until the connections close, to see it
+//     ([Ending.Lingers]), and have Policy.EndLinger for that, or Policy.Linger if all have seen the end;
+//   - an admin ends it ([Ending.End]), or the host itself because all its players have left for good for Policy.Abandoned
+//     ([Ending.Abandoned], which counts from the first player on). The connections close after Policy.Linger;
+//   - its log has failed. The error is the reason;
+//   - it is suspended ([Ending.Suspend]). Its log has no end, because another host continues it. The host closes the connections at
+//     once, and tells the clients when to come back.
+//
+// # Reasons
+//
+// [Ending.Reason] is why no tick follows, for the event of the end: the rules come before an admin's reason, and that before the
+// error of the log. [Ending.Closing] is what a connection that is closed is told: the error, that the match is suspended, or
+// no more than that it has ended, because the log's last record says more.
+//
+//samestep:deterministic
 package ending
 
 import (
@@ -20,25 +45,22 @@ type Policy struct {
 // An Ending is the end of a match, also before it comes.
 type Ending struct {
 	policy  Policy
-	over    bool
+	Over    bool
 	at      lockstep.Time
 	byRules bool
 	peopled bool          // a player has had a seat
 	leftAt  lockstep.Time // since when all players have left; 0 while one is there
 	reason  string        // of End; "" after other ends
-	retry   uint32        // milliseconds after which clients may come back; 0: not suspended
+	Retry   uint32        // milliseconds after which clients may come back; 0: not suspended
 	parting string        // why they are gone until then
 }
 
 // New returns the Ending of a match that goes on.
 func New(p Policy) *Ending { return &Ending{policy: p} }
 
-// Over reports whether Finish was called.
-func (e *Ending) Over() bool { return e.over }
-
 // Finish says that no tick follows. byRules says that the rules have ended the match.
 func (e *Ending) Finish(now lockstep.Time, byRules bool) {
-	e.over, e.at, e.byRules = true, now, byRules
+	e.Over, e.at, e.byRules = true, now, byRules
 }
 
 // End says why an end that is now in the log was wanted.
@@ -46,11 +68,8 @@ func (e *Ending) End(reason string) { e.reason = pack.Clip(reason, record.MaxNot
 
 // Suspend says that another host continues the match. Clients may come back after a time.
 func (e *Ending) Suspend(retry lockstep.Time, why string) {
-	e.retry, e.parting = uint32(min(max(retry.Milliseconds(), 1), 1<<31)), why
+	e.Retry, e.parting = uint32(min(max(retry.Milliseconds(), 1), 1<<31)), why
 }
-
-// Retry returns the milliseconds after which clients may come back to a suspended match, else 0.
-func (e *Ending) Retry() uint32 { return e.retry }
 
 // Peopled says that a player has a seat.
 func (e *Ending) Peopled() { e.peopled = true }
@@ -71,7 +90,7 @@ func (e *Ending) ClosesAt(seen bool) lockstep.Time {
 
 // Lingers reports whether the rules have ended the match and players may still connect to see its end.
 func (e *Ending) Lingers(now lockstep.Time, seen bool) bool {
-	return e.over && e.byRules && e.retry == 0 && now < e.ClosesAt(seen)
+	return e.Over && e.byRules && e.Retry == 0 && now < e.ClosesAt(seen)
 }
 
 // Abandoned reports whether a match that goes on should end, because nobody has a seat. If it should do so later, at is when.
@@ -99,7 +118,7 @@ func (e *Ending) Reason(err error, byRules bool) string {
 // Closing returns what a peer is told whose connection is closed because of the end.
 func (e *Ending) Closing(err error) (code protocol.CloseCode, text string) {
 	code, text = protocol.CloseEnded, "the match has ended"
-	if e.retry > 0 {
+	if e.Retry > 0 {
 		code, text = protocol.CloseShutdown, e.parting
 	}
 	if err != nil && err != coordinator.ErrEnded {

@@ -40,7 +40,7 @@ func TestEndings(t *testing.T) {
 		{"the log fails when it is suspended", func(e *Ending) { e.Suspend(second, "maintenance") }, full, false, false, "the disk is full", protocol.CloseShutdown, "the disk is full", 5, false},
 	} {
 		e := New(policy)
-		if e.Over() || e.Lingers(0, c.seen) {
+		if e.Over || e.Lingers(0, c.seen) {
 			t.Errorf("%s: over before the end", c.name)
 		}
 		c.end(e)
@@ -50,7 +50,7 @@ func TestEndings(t *testing.T) {
 			t.Errorf("%s: got reason %q, and %v: %q", c.name, got, code, closing)
 		}
 		at := e.ClosesAt(c.seen)
-		if !e.Over() || at != (100+c.closes)*second || e.Lingers(at-1, c.seen) != c.lingers || e.Lingers(at, c.seen) {
+		if !e.Over || at != (100+c.closes)*second || e.Lingers(at-1, c.seen) != c.lingers || e.Lingers(at, c.seen) {
 			t.Errorf("%s: closes after %d us, lingers %t", c.name, at-100*second, e.Lingers(at-1, c.seen))
 		}
 		if e.Forgive(110*second, 3*second); e.ClosesAt(c.seen) != at+3*second {
@@ -63,8 +63,8 @@ func TestEndings(t *testing.T) {
 func TestRetry(t *testing.T) {
 	for retry, want := range map[lockstep.Time]uint32{-second: 1, 0: 1, 2 * second: 2000, 1 << 60: 1 << 31} {
 		e := New(policy)
-		if e.Suspend(retry, ""); e.Retry() != want {
-			t.Errorf("%d: got %d ms, want %d", retry, e.Retry(), want)
+		if e.Suspend(retry, ""); e.Retry != want {
+			t.Errorf("%d: got %d ms, want %d", retry, e.Retry, want)
 		}
 	}
 }

@@ -304,7 +304,7 @@ func TestClaim(t *testing.T) {
 				break
 			}
 		}
-		return said + fmt.Sprintf("agreed at %d", w.Agreed())
+		return said + fmt.Sprintf("agreed at %d", w.Agreed)
 	}
 	b := bench{t: t}
 	agree(20)

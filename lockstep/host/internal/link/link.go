@@ -1,3 +1,28 @@
+// Package link measures one connection: whether it is silent, and how long a round trip takes. It is one of the machines of
+// lockstep/host, which has a [Link] for each connection.
+//
+// # States
+//
+//	             Begin                Ping, at Next            Pong
+//	connecting ────────► idle ─────────────────────► pinged ────────► idle
+//
+// From [Link.Begin] on the host asks [Link.Due] at the time of [Link.Next], and sends a ping with the nonce of [Link.Ping]. The
+// connections of a match ping at slightly different intervals, so that not all do at once. Every message that arrives is
+// [Link.Heard]. A connection is [Link.Silent] when nothing was heard for the timeout, whatever it was sent.
+//
+// # Measurements
+//
+// The answer to the latest ping is a measurement, once ([Link.Pong]). It updates the round trip and its mean deviation as TCP does
+// (RFC 6298). There are three exceptions, because they measure something else:
+//
+//   - a client that is not live yet is busy with a state, so its answers do not count; of the ping on its way when it comes to
+//     the present, the answer counts only if there was a measurement before ([Link.Live]);
+//   - of the first two measurements of a connection the smaller one is taken: a page may draw for the first time;
+//   - after a stall of the host itself the answer on its way does not count ([Link.Forgive]).
+//
+// RTT is 0 until something was measured.
+//
+//samestep:deterministic
 package link
 
 import "github.com/seed-49bee653/samestep/lockstep"
@@ -10,7 +35,7 @@ type Link struct {
 	pinged bool          // a ping is unanswered
 	nonce  uint64        // of the latest ping
 
-	rtt, jitter  lockstep.Time
+	RTT, Jitter  lockstep.Time
 	measurements int
 }
 
@@ -59,24 +84,18 @@ func (l *Link) Forgive(now, late lockstep.Time) {
 	l.pinged = false // the round trip would include the stall
 }
 
-// RTT returns the smoothed round trip, or 0.
-func (l *Link) RTT() lockstep.Time { return l.rtt }
-
-// Jitter returns the mean deviation of the round trip.
-func (l *Link) Jitter() lockstep.Time { return l.jitter }
-
 // early are the measurements in which a client may be busy with its start.
 const early = 2
 
 // measured updates the round trip with a measurement.
 func (l *Link) measured(rtt lockstep.Time) {
 	if l.measurements++; l.measurements <= early {
-		if l.rtt == 0 || rtt < l.rtt {
-			l.rtt, l.jitter = max(rtt, 1), rtt/2
+		if l.RTT == 0 || rtt < l.RTT {
+			l.RTT, l.Jitter = max(rtt, 1), rtt/2
 		}
 		return
 	}
-	off := rtt - l.rtt
-	l.jitter += (max(off, -off) - l.jitter) / 4
-	l.rtt = max(l.rtt+off/8, 1)
+	off := rtt - l.RTT
+	l.Jitter += (max(off, -off) - l.Jitter) / 4
+	l.RTT = max(l.RTT+off/8, 1)
 }

@@ -77,8 +77,8 @@ func TestPong(t *testing.T) {
 	} {
 		l := New(0)
 		c.answer(&l, l.Ping(0, every, 0))
-		if l.RTT() != c.want {
-			t.Errorf("%s: got a round trip of %d us, want %d", c.name, l.RTT(), c.want)
+		if l.RTT != c.want {
+			t.Errorf("%s: got a round trip of %d us, want %d", c.name, l.RTT, c.want)
 		}
 	}
 	l := New(0)
@@ -87,8 +87,8 @@ func TestPong(t *testing.T) {
 	if l.Live(); l.pinged {
 		l.Pong(20*ms, n, true)
 	}
-	if l.RTT() != 20*ms {
-		t.Errorf("live again: got a round trip of %d us, want 20,000", l.RTT())
+	if l.RTT != 20*ms {
+		t.Errorf("live again: got a round trip of %d us, want 20,000", l.RTT)
 	}
 }
 
@@ -98,14 +98,14 @@ func TestMeasuredAfterBusyStart(t *testing.T) {
 	for _, rtt := range []lockstep.Time{1400, 4, 5} {
 		l.measured(rtt * ms)
 	}
-	if l.RTT() > 5*ms || l.Jitter() > 2*ms {
-		t.Errorf("got a round trip of %v and a jitter of %v", l.RTT(), l.Jitter())
+	if l.RTT > 5*ms || l.Jitter > 2*ms {
+		t.Errorf("got a round trip of %v and a jitter of %v", l.RTT, l.Jitter)
 	}
-	l = Link{rtt: 80 * ms, jitter: 8 * ms, measurements: early}
-	if l.measured(160 * ms); l.RTT() != 90*ms || l.Jitter() != 26*ms {
-		t.Errorf("got a round trip of %v and a jitter of %v, want 90 ms and 26 ms", l.RTT(), l.Jitter())
+	l = Link{RTT: 80 * ms, Jitter: 8 * ms, measurements: early}
+	if l.measured(160 * ms); l.RTT != 90*ms || l.Jitter != 26*ms {
+		t.Errorf("got a round trip of %v and a jitter of %v, want 90 ms and 26 ms", l.RTT, l.Jitter)
 	}
-	if l.measured(10 * ms); l.RTT() != 80*ms {
-		t.Errorf("got a round trip of %v, want 80 ms", l.RTT())
+	if l.measured(10 * ms); l.RTT != 80*ms {
+		t.Errorf("got a round trip of %v, want 80 ms", l.RTT)
 	}
 }

@@ -1,3 +1,43 @@
+// Package lobby decides when a match begins: which players are ready, whom the lobby waits for, and for how long. It is one of the
+// machines that lockstep/host composes.
+//
+// # States
+//
+//	   ┌── enough players are present, and ready if required ──┐
+//	   │                                                       ▼
+//	waiting                                              counting down ──Countdown──► closed
+//	   ▲                                                       │
+//	   └── a player leaves, or is no longer ready ─────────────┘
+//
+// With the zero [Policy] a Lobby starts closed. [Lobby.Close] closes it at once. A closed Lobby never opens again, and ignores
+// what players say about being ready.
+//
+// # Input
+//
+// A Lobby knows no connections. With each call the host passes the occupants of the seats ([Seat]) and the time. Bots are not counted.
+//
+// A Lobby does track readiness. [Lobby.Say] records what a player says, and [Lobby.Unwritten] reports whether the log still lacks it.
+// A player counts as ready once the host has written that to the log and called [Lobby.Written], because only then does everybody
+// know. [Lobby.Leave] resets a seat. Saying "ready" is free; taking it back is rate limited, so that a player cannot
+// restart the countdown over and over.
+//
+// # Patience
+//
+// With Policy.Ready, the lobby waits for players who are away, and for players who are present but not ready. The clock runs while at
+// least half of the present players are ready and the server does not hold the match ([Lobby.Hold]):
+//
+//   - per account: after a fifth of Policy.Deadline the lobby treats the account's players as present and ready. The accounts keep
+//     this time, so leaving and joining again does not reset it, and guests of one address share it;
+//   - overall: it starts when enough players are present for the first time. After Policy.Deadline the match begins without
+//     the others.
+//
+// # Calls
+//
+// The host calls [Lobby.Time] before it seals a tick, and ends the lobby if the result is true. It calls [Lobby.Wait] for the
+// reason that players are shown, [Lobby.Hold] when an admin or the server holds the match, and [Lobby.Forgive] after a stall. [Lobby.Awaits]
+// tells which players can be voted out.
+//
+//samestep:deterministic
 package lobby
 
 import (
@@ -38,22 +78,11 @@ type Seat struct {
 	Account budget.ID
 }
 
-// Accounts count how long a lobby has waited for each account.
-type Accounts interface {
-	Await(now lockstep.Time, id budget.ID, dt lockstep.Time) lockstep.Time
-	Awaited(id budget.ID) lockstep.Time
-}
-
-// A Purse charges a player for taking back that it is ready.
-type Purse interface {
-	Take(k budget.Kind, n int) bool
-}
-
 // A Lobby is the state of a match before its first tick.
 type Lobby struct {
 	policy   Policy
-	accounts Accounts
-	open     bool
+	accounts *budget.Ledger
+	Open     bool
 	begins   lockstep.Time // when the countdown ends; 0 without one
 	full     bool          // enough players have been present at the same time
 	waited   lockstep.Time // since then, for any player
@@ -68,20 +97,17 @@ type word struct {
 }
 
 // New returns the Lobby of a match with the given number of seats.
-func New(p Policy, seats int, a Accounts) *Lobby {
-	return &Lobby{policy: p, accounts: a, open: p != (Policy{}), words: make([]word, seats)}
+func New(p Policy, seats int, a *budget.Ledger) *Lobby {
+	return &Lobby{policy: p, accounts: a, Open: p != (Policy{}), words: make([]word, seats)}
 }
 
-// Open reports whether the match waits for its players to begin.
-func (l *Lobby) Open() bool { return l.open }
-
 // Close ends the lobby.
-func (l *Lobby) Close() { l.open = false }
+func (l *Lobby) Close() { l.Open = false }
 
 // Say records that a player is ready, or no longer. It returns false if the player has taken it back too often and stays ready.
-func (l *Lobby) Say(p Purse, seat lockstep.Player, ready bool) bool {
+func (l *Lobby) Say(p budget.Purse, seat lockstep.Player, ready bool) bool {
 	w := &l.words[seat]
-	if !l.open {
+	if !l.Open {
 		return true
 	}
 	if w.says && !ready && !p.Take(budget.Ready, 1) {
@@ -94,21 +120,21 @@ func (l *Lobby) Say(p Purse, seat lockstep.Player, ready bool) bool {
 // Unwritten reports whether the log still lacks what a player said last.
 func (l *Lobby) Unwritten(seat lockstep.Player) (ready, unwritten bool) {
 	w := l.words[seat]
-	return w.says, l.open && w.says != w.written
+	return w.says, l.Open && w.says != w.written
 }
 
 // Written records that the log has what a player said last.
 func (l *Lobby) Written(seat lockstep.Player) { l.words[seat].written = l.words[seat].says }
 
 // Ready reports whether a player is ready, according to the log.
-func (l *Lobby) Ready(seat lockstep.Player) bool { return l.open && l.words[seat].written }
+func (l *Lobby) Ready(seat lockstep.Player) bool { return l.Open && l.words[seat].written }
 
 // Leave resets the readiness of a seat.
 func (l *Lobby) Leave(seat lockstep.Player) { l.words[seat] = word{} }
 
 // Awaits reports whether an open lobby waits for the player of a seat.
 func (l *Lobby) Awaits(seat lockstep.Player, s Seat) bool {
-	return l.open && (s.Away || s.Here && !l.words[seat].written)
+	return l.Open && (s.Away || s.Here && !l.words[seat].written)
 }
 
 // gathered returns the number of ready players, of present players, and of seats without a bot.
@@ -165,7 +191,7 @@ func (l *Lobby) count(now lockstep.Time, seats []Seat) (wake lockstep.Time) {
 // for the server's time. held says whether the match was held until now. The result is the latest time for the next call of Time.
 func (l *Lobby) Hold(now lockstep.Time, held bool, seats []Seat) (wake lockstep.Time) {
 	switch {
-	case !l.open:
+	case !l.Open:
 	case held:
 		l.at = now
 	default:

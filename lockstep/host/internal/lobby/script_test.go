@@ -100,7 +100,7 @@ func (r *room) pass(d lockstep.Time) string {
 	var out []string
 	for end := r.now + d; ; r.now += lockstep.Second {
 		text := "closed"
-		if r.l.Open() {
+		if r.l.Open {
 			over, wake := r.l.Time(r.now, r.seats)
 			w := r.l.Wait(r.now, r.seats)
 			text = w.Reason

@@ -155,12 +155,12 @@ func (m *table) tell() {
 	for _, c := range m.p.Costs() {
 		m.print("player %d, %d ms used: %s", c.Player, c.Used.Milliseconds(), c.Text)
 	}
-	before := m.p.Version()
+	before := m.p.Version
 	changed, again := m.p.Tell(m.now, m.others)
-	if changed != (m.p.Version() != before) || changed && again != Never || again <= m.now {
-		m.t.Errorf("changed %t, version %d after %d, again at %d", changed, m.p.Version(), before, again)
+	if changed != (m.p.Version != before) || changed && again != Never || again <= m.now {
+		m.t.Errorf("changed %t, version %d after %d, again at %d", changed, m.p.Version, before, again)
 	}
-	if w := m.p.Told(); changed {
+	if w := m.p.Told; changed {
 		m.print("told: %q for %v, since %d ms, until %d ms", w.Reason, w.Players, w.Since.Milliseconds(), w.Until.Milliseconds())
 	}
 }

@@ -24,46 +24,43 @@ type Stream struct {
 	policy *Policy
 
 	syncing   bool      // it has no state, and waits for a keyframe or is sent one
-	sync      *Keyframe // being sent
+	Keyframe  *Keyframe // being sent
 	sent      int       // bytes of it that were sent
 	room      int       // bytes of it that may still be sent before more
 	more      lockstep.Time
 	confirmed bool          // an ack has arrived since the keyframe was sent
-	deadline  lockstep.Time // of auth, of the first ack after a sync, of reaching the present
+	Deadline  lockstep.Time // of auth, of the first ack after a sync, of reaching the present
 	strikes   int
 	struckAt  lockstep.Time
 
-	cursor protocol.Position // of the next record to send
-	high   protocol.Position // the highest cursor so far
+	Cursor protocol.Position // of the next record to send
+	High   protocol.Position // the highest cursor so far
 	acked  protocol.Position
-	tick   lockstep.Tick // the last simulated one, from its acks
-	began  lockstep.Tick // of the last keyframe that it was sent
+	Tick   lockstep.Tick // the last simulated one, from its acks
+	Began  lockstep.Tick // of the last keyframe that it was sent
 }
 
 // NewStream returns the Stream of a connection that has until a deadline to authenticate.
 func NewStream(p *Policy, deadline lockstep.Time) Stream {
-	return Stream{policy: p, deadline: deadline}
+	return Stream{policy: p, Deadline: deadline}
 }
 
 // Begin begins to send a keyframe in place of the records up to it.
 func (s *Stream) Begin(now, period lockstep.Time) {
 	s.syncing, s.sent, s.confirmed = true, 0, false
 	s.room, s.more = s.policy.BytesPerTick, now+period
-	s.deadline = now + s.policy.Timeout
+	s.Deadline = now + s.policy.Timeout
 }
 
 // Give says which keyframe is sent. With nil the connection keeps waiting.
 func (s *Stream) Give(k *Keyframe) {
-	if s.sync = k; k != nil {
-		s.deadline += lockstep.Second * lockstep.Time(len(k.Bytes)>>20)
+	if s.Keyframe = k; k != nil {
+		s.Deadline += lockstep.Second * lockstep.Time(len(k.Bytes)>>20)
 	}
 }
 
 // Waits reports whether the connection waits for a keyframe.
-func (s *Stream) Waits() bool { return s.syncing && s.sync == nil }
-
-// Keyframe returns the keyframe that is being sent, or nil.
-func (s *Stream) Keyframe() *Keyframe { return s.sync }
+func (s *Stream) Waits() bool { return s.syncing && s.Keyframe == nil }
 
 // chunkOverhead bounds the size of a chunk's message without the chunk, in bytes.
 const chunkOverhead = 32
@@ -72,7 +69,7 @@ const chunkOverhead = 32
 // as the account of the connection has room for. It returns their sum, and whether the whole keyframe was sent: then the stream goes
 // on with the records after it.
 func (s *Stream) AppendChunks(dst []byte, w *protocol.Writer, limit, room int) (to []byte, n int, over bool) {
-	k := s.sync
+	k := s.Keyframe
 	for s.sent < len(k.Bytes) {
 		size := min(protocol.MaxChunk, len(k.Bytes)-s.sent, s.room, room-n)
 		if size <= 0 || len(dst)+size+chunkOverhead > limit {
@@ -86,16 +83,16 @@ func (s *Stream) AppendChunks(dst []byte, w *protocol.Writer, limit, room int) (
 		s.sent += size
 		s.room -= size
 	}
-	s.syncing, s.sync = false, nil
-	s.cursor, s.acked, s.tick, s.began = k.Position, k.Position, k.Tick, k.Tick
-	s.high = max(s.high, k.Position)
+	s.syncing, s.Keyframe = false, nil
+	s.Cursor, s.acked, s.Tick, s.Began = k.Position, k.Position, k.Tick, k.Tick
+	s.High = max(s.High, k.Position)
 	return dst, n, true
 }
 
 // More allows more of the keyframe once in the time of a tick, even while no ticks are sealed. It reports whether it did, and when it does
 // next, or false and [Never] if nothing is being sent.
 func (s *Stream) More(now, period lockstep.Time) (more bool, next lockstep.Time) {
-	if s.sync == nil {
+	if s.Keyframe == nil {
 		return false, Never
 	}
 	if more = now >= s.more; more {
@@ -109,55 +106,43 @@ const Never lockstep.Time = 1<<63 - 1
 
 // Resume continues with the record at a position, which the connection says that it lacks.
 func (s *Stream) Resume(now lockstep.Time, at protocol.Position) {
-	s.cursor, s.high, s.acked = at, at, at
-	s.syncing, s.deadline = false, now+s.policy.Timeout
+	s.Cursor, s.High, s.acked = at, at, at
+	s.syncing, s.Deadline = false, now+s.policy.Timeout
 }
 
 // Pass moves to a record without sending those before: a viewer gets only some of them, and acknowledges none.
 func (s *Stream) Pass(to protocol.Position) {
-	s.cursor, s.acked, s.high = to, to, max(s.high, to)
+	s.Cursor, s.acked, s.High = to, to, max(s.High, to)
 }
-
-// Cursor returns the position of the next record to send.
-func (s *Stream) Cursor() protocol.Position { return s.cursor }
-
-// High returns the position of the first record that was never sent.
-func (s *Stream) High() protocol.Position { return s.high }
 
 // Window returns the position up to which records may be sent before the next ack.
 func (s *Stream) Window() protocol.Position { return s.acked + s.policy.inFlight() }
 
 // Sent says that the stream carried the records before a position.
 func (s *Stream) Sent(to protocol.Position) {
-	s.cursor = to
+	s.Cursor = to
 	s.Carried(to)
 }
 
 // Carried says that a datagram carried the records before a position.
-func (s *Stream) Carried(to protocol.Position) { s.high = max(s.high, to) }
+func (s *Stream) Carried(to protocol.Position) { s.High = max(s.High, to) }
 
 // Outdated reports whether an ack is from before a keyframe.
 func (s *Stream) Outdated(at protocol.Position) bool { return s.syncing || at < s.acked }
 
 // Ack takes the progress of a client: its next record, and its last simulated tick.
 func (s *Stream) Ack(now lockstep.Time, at protocol.Position, t lockstep.Tick) {
-	s.acked, s.tick = min(at, s.cursor), t
+	s.acked, s.Tick = min(at, s.Cursor), t
 	if !s.confirmed {
-		s.confirmed, s.deadline = true, now+s.policy.Timeout
+		s.confirmed, s.Deadline = true, now+s.policy.Timeout
 	}
 }
 
 // Reach says which tick the connection knows, without an ack.
-func (s *Stream) Reach(t lockstep.Tick) { s.tick = t }
-
-// Tick returns the last tick that the connection knows.
-func (s *Stream) Tick() lockstep.Tick { return s.tick }
-
-// Began returns the tick of the last keyframe that the connection was sent; 0 if unknown.
-func (s *Stream) Began() lockstep.Tick { return s.began }
+func (s *Stream) Reach(t lockstep.Tick) { s.Tick = t }
 
 // Lag returns how many ticks the connection is behind.
-func (s *Stream) Lag(present lockstep.Tick) lockstep.Tick { return present - min(s.tick, present) }
+func (s *Stream) Lag(present lockstep.Tick) lockstep.Tick { return present - min(s.Tick, present) }
 
 // Near reports whether the connection is near enough to the present to be live.
 func (s *Stream) Near(present lockstep.Tick) bool {
@@ -171,9 +156,6 @@ func (s *Stream) Behind(present lockstep.Tick, spectator bool) bool {
 	}
 	return s.Lag(present) > s.policy.Lag
 }
-
-// Deadline returns until when the connection must have authenticated, or reached the present. It is none of a live one.
-func (s *Stream) Deadline() lockstep.Time { return s.deadline }
 
 // Confirmed reports whether the client has the keyframe, and is only too slow to reach the present.
 func (s *Stream) Confirmed() bool { return !s.syncing && s.confirmed }
@@ -196,39 +178,39 @@ func (s *Stream) Strike(now lockstep.Time) bool {
 // Hurry gives a connection that was struck, and begins with a keyframe, less time.
 func (s *Stream) Hurry(now, period lockstep.Time) {
 	size := 0
-	if s.sync != nil {
-		size = len(s.sync.Bytes)
+	if s.Keyframe != nil {
+		size = len(s.Keyframe.Bytes)
 	}
-	s.deadline = min(s.deadline, now+lockstep.Time(s.policy.Lag)*period+lockstep.Second*lockstep.Time(1+size>>20))
+	s.Deadline = min(s.Deadline, now+lockstep.Time(s.policy.Lag)*period+lockstep.Second*lockstep.Time(1+size>>20))
 }
 
 // Distrust forgets what the referee made after right, the last tick at which it was right. It reports whether the connection now waits for
 // another keyframe.
 func (s *Stream) Distrust(right lockstep.Tick) (waits bool) {
-	if s.began > right {
-		s.began = 0 // the state that it was sent may be wrong
+	if s.Began > right {
+		s.Began = 0 // the state that it was sent may be wrong
 	}
-	if s.sync == nil || s.sync.Tick <= right {
+	if s.Keyframe == nil || s.Keyframe.Tick <= right {
 		return false
 	}
-	s.sync, s.sent = nil, 0
+	s.Keyframe, s.sent = nil, 0
 	return true
 }
 
 // Forgive adds time to the deadline, in which the host did not run.
-func (s *Stream) Forgive(late lockstep.Time) { s.deadline += late }
+func (s *Stream) Forgive(late lockstep.Time) { s.Deadline += late }
 
 // Close ends the sending of a keyframe.
-func (s *Stream) Close() { s.syncing, s.sync = false, nil }
+func (s *Stream) Close() { s.syncing, s.Keyframe = false, nil }
 
 // Check returns an error if the stream is inconsistent. next is the end of the log, and streams says that the connection is sent records.
 func (s *Stream) Check(next protocol.Position, streams bool) error {
 	switch {
-	case s.cursor > next || s.acked > s.high || s.cursor > s.high:
-		return fmt.Errorf("cursor %d, acked %d, highest %d, log %d", s.cursor, s.acked, s.high, next)
-	case streams && s.cursor-min(s.acked, s.cursor) > s.policy.inFlight():
-		return fmt.Errorf("%d records on their way", s.cursor-s.acked)
-	case streams && s.sync != nil:
+	case s.Cursor > next || s.acked > s.High || s.Cursor > s.High:
+		return fmt.Errorf("cursor %d, acked %d, highest %d, log %d", s.Cursor, s.acked, s.High, next)
+	case streams && s.Cursor-min(s.acked, s.Cursor) > s.policy.inFlight():
+		return fmt.Errorf("%d records on their way", s.Cursor-s.acked)
+	case streams && s.Keyframe != nil:
 		return fmt.Errorf("it has a keyframe")
 	}
 	return nil

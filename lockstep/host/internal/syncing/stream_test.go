@@ -23,11 +23,11 @@ func keyframeOf(size int) *Keyframe {
 // A keyframe comes in chunks, some bytes in the time of a tick, and records follow.
 func TestStreamOfAKeyframe(t *testing.T) {
 	s := NewStream(&policy, 5)
-	if s.Waits() || s.Deadline() != 5 {
+	if s.Waits() || s.Deadline != 5 {
 		t.Error("it waits before it has authenticated")
 	}
 	s.Begin(100, 10)
-	if !s.Waits() || s.Deadline() != 1100 {
+	if !s.Waits() || s.Deadline != 1100 {
 		t.Error("it does not wait")
 	}
 	k := keyframeOf(100)
@@ -63,16 +63,16 @@ func TestStreamOfAKeyframe(t *testing.T) {
 	if !bytes.Equal(all, k.Bytes) || ticks != 3 {
 		t.Errorf("got %d bytes in %d ticks, want 100 in 3 more", len(all), ticks)
 	}
-	if s.Cursor() != 70 || s.High() != 70 || s.Window() != 70+84 || s.Began() != 7 || s.Tick() != 7 || s.Waits() || s.Keyframe() != nil {
-		t.Errorf("it goes on at %d, to %d, after tick %d", s.Cursor(), s.Window(), s.Tick())
+	if s.Cursor != 70 || s.High != 70 || s.Window() != 70+84 || s.Began != 7 || s.Tick != 7 || s.Waits() || s.Keyframe != nil {
+		t.Errorf("it goes on at %d, to %d, after tick %d", s.Cursor, s.Window(), s.Tick)
 	}
 	if more, next := s.More(now+100, 10); more || next != Never {
 		t.Error("nothing is sent, and there is more")
 	}
 	s.Begin(0, 10)
 	s.Give(keyframeOf(3 << 20))
-	if s.Deadline() != 1000+3*lockstep.Second {
-		t.Errorf("the time for 3 MiB is over at %d", s.Deadline())
+	if s.Deadline != 1000+3*lockstep.Second {
+		t.Errorf("the time for 3 MiB is over at %d", s.Deadline)
 	}
 }
 
@@ -82,8 +82,8 @@ func TestStreamAck(t *testing.T) {
 	s.Resume(100, 50)
 	s.Sent(60)
 	s.Carried(65)
-	if s.High() != 65 || s.Confirmed() || s.Deadline() != 1100 {
-		t.Errorf("highest %d, deadline %d", s.High(), s.Deadline())
+	if s.High != 65 || s.Confirmed() || s.Deadline != 1100 {
+		t.Errorf("highest %d, deadline %d", s.High, s.Deadline)
 	}
 	for _, row := range []struct {
 		at       protocol.Position
@@ -94,11 +94,11 @@ func TestStreamAck(t *testing.T) {
 		}
 	}
 	s.Ack(200, 64, 30)
-	if s.Window() != 60+84 || s.Deadline() != 1200 || !s.Confirmed() {
-		t.Errorf("window %d, deadline %d", s.Window(), s.Deadline())
+	if s.Window() != 60+84 || s.Deadline != 1200 || !s.Confirmed() {
+		t.Errorf("window %d, deadline %d", s.Window(), s.Deadline)
 	}
 	s.Ack(300, 60, 31)
-	if s.Deadline() != 1200 {
+	if s.Deadline != 1200 {
 		t.Error("a second ack gives more time")
 	}
 	for _, row := range []struct {
@@ -130,13 +130,13 @@ func TestStreamStrikes(t *testing.T) {
 	}
 	s.Begin(0, 10)
 	s.Hurry(0, 10)
-	if s.Deadline() != 1000 {
-		t.Errorf("got more time: %d", s.Deadline())
+	if s.Deadline != 1000 {
+		t.Errorf("got more time: %d", s.Deadline)
 	}
 	s.Forgive(1 << 40)
 	s.Hurry(0, 10)
-	if s.Deadline() != 400+lockstep.Second {
-		t.Errorf("deadline %d", s.Deadline())
+	if s.Deadline != 400+lockstep.Second {
+		t.Errorf("deadline %d", s.Deadline)
 	}
 }
 
@@ -157,10 +157,10 @@ func TestStreamDistrust(t *testing.T) {
 	if _, n, over := s.AppendChunks(nil, &w, 1000, 100); n != 10 || !over {
 		t.Errorf("the next state has %d bytes", n)
 	}
-	if s.Distrust(7); s.Began() != 7 {
+	if s.Distrust(7); s.Began != 7 {
 		t.Error("a right state is distrusted")
 	}
-	if s.Distrust(6); s.Began() != 0 {
+	if s.Distrust(6); s.Began != 0 {
 		t.Error("a wrong state is trusted")
 	}
 	s.Begin(0, 10)
@@ -177,7 +177,7 @@ func TestStreamCheck(t *testing.T) {
 	}{
 		{"<nil>", func(*Stream) {}},
 		{"cursor 99", func(s *Stream) { s.Pass(99) }},
-		{"highest 7", func(s *Stream) { s.high = 7 }},
+		{"highest 7", func(s *Stream) { s.High = 7 }},
 		{"85 records on their way", func(s *Stream) { s.Resume(0, 5); s.Sent(90) }},
 		{"it has a keyframe", func(s *Stream) { s.Give(keyframeOf(1)) }},
 	} {

@@ -17,7 +17,7 @@ func TestBarrier(t *testing.T) {
 	for tick := lockstep.Tick(11); tick < 20; tick++ {
 		end := protocol.Position(100 + 2*(tick-10))
 		b.Seal(tick, end)
-		if got := b.Visible(false, end); got != b.Persisted() || b.Shown(false, end) != end {
+		if got := b.Visible(false, end); got != b.Persisted || b.Shown(false, end) != end {
 			t.Errorf("tick %d: a player sees up to %d", tick, got)
 		}
 		b.Durable(end)
@@ -68,7 +68,7 @@ func TestLatest(t *testing.T) {
 		{100, 10, 0, true, true, false},
 		{100, 11, 0, true, false, false},
 	} {
-		s.made, s.elsewhere = row.made, row.elsewhere
+		s.Made, s.elsewhere = row.made, row.elsewhere
 		if k, due := s.Latest(row.now, row.first); (k != nil) != row.have || due != row.due {
 			t.Errorf("%+v: got %v, due %t", row, k, due)
 		}

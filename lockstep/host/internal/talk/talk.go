@@ -1,3 +1,38 @@
+// Package talk decides which chat lines, names and announcements are written to the log of a match. It is one of the machines that
+// lockstep/host composes.
+//
+// Every peer receives all notes, and they stay in the replay file. A [Talk] therefore limits the total size of notes, and a [Purse]
+// charges the person who causes one:
+//
+//	note                       charged to its author   allowed while all notes use less than
+//	a chat line                Chat and Notes          15/16 of Policy.Bytes
+//	a name, a reason to leave  Notes                   15/16 of Policy.Bytes
+//	readiness in a lobby       Notes                   Policy.Bytes, so that chat cannot keep a match in its lobby
+//	an announcement            nobody                  1/2 of Policy.Bytes, so that names and chat keep the rest
+//
+// # Chat
+//
+// [Talk.Say] takes a chat line and returns an [Answer]: write it to the log, refuse it as an offence, or drop it because the match
+// is at its limit, which may be the fault of others. A Talk remembers the latest lines for joiners ([Talk.Lines]): at most
+// Policy.History lines and 2 KiB of text, so that a flood of chat does not slow down joining.
+//
+// # Names and readiness
+//
+// The host calls [Talk.Name] when a player takes a seat, and writes the name if the result is true. A name that is in the log already
+// is not written again, even if the seat was vacant in between.
+//
+//	written ──Name(another)──► allowed: written
+//	                           refused: waiting ──Retry──► the host calls Name again for every seat
+//
+// [Talk.Ready] works the same way for a player's readiness. The host polls [Talk.Retry]; when it returns true, the host offers all
+// names and the readiness of all players again. If a value changes several times in between, only the last one reaches the log.
+//
+// # Recovery
+//
+// A recovery replays the log into a Talk with [Talk.Rename], [Talk.Read] and [Talk.Count]. [Talk.Recover] copies the result to the
+// Talk of the host that continues the match.
+//
+//samestep:deterministic
 package talk
 
 import (
@@ -40,11 +75,11 @@ type Line struct {
 
 // A Talk tracks the notes of a match.
 type Talk struct {
-	policy  Policy
-	bytes   int
-	waiting bool     // a name or readiness was refused
-	names   []string // in the log, by seat
-	lines   []Line   // the latest
+	policy Policy
+	bytes  int
+	Waits  bool     // a name or readiness was refused
+	names  []string // in the log, by seat
+	lines  []Line   // the latest
 }
 
 // New returns the Talk of a match with the given number of seats.
@@ -71,7 +106,7 @@ func (t *Talk) Note(p Purse, text string) bool {
 // Ready charges a note about the readiness of a player. If it returns false, the readiness waits for [Talk.Retry].
 func (t *Talk) Ready(p Purse, text string) bool {
 	ok := t.take(p, text, t.policy.Bytes)
-	t.waiting = t.waiting || !ok
+	t.Waits = t.Waits || !ok
 	return ok
 }
 
@@ -135,7 +170,7 @@ func (t *Talk) Name(p Purse, seat lockstep.Player, name string) bool {
 		return false
 	}
 	if !t.Note(p, name) {
-		t.waiting = true
+		t.Waits = true
 		return false
 	}
 	t.names[seat] = name
@@ -149,13 +184,10 @@ func (t *Talk) Rename(seat lockstep.Player, name string) bool {
 	return changed
 }
 
-// Waits reports whether a name or the readiness of a player waits.
-func (t *Talk) Waits() bool { return t.waiting }
-
 // Retry is Waits for a caller that then offers all names and the readiness of all players again.
 func (t *Talk) Retry() bool {
-	waited := t.waiting
-	t.waiting = false
+	waited := t.Waits
+	t.Waits = false
 	return waited
 }
 

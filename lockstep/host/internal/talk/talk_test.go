@@ -66,13 +66,13 @@ func TestBytes(t *testing.T) {
 	if got := count(func() bool { return x.Say(rich(), 0, text, 0) == Said }); got != 14 {
 		t.Errorf("%d lines of chat, want 14", got)
 	}
-	if x.Name(rich(), 0, text) || !x.Waits() {
+	if x.Name(rich(), 0, text) || !x.Waits {
 		t.Error("a name has the bytes of readiness")
 	}
-	if !x.Retry() || x.Waits() || x.Retry() {
+	if !x.Retry() || x.Waits || x.Retry() {
 		t.Error("the name waits twice")
 	}
-	if got := count(func() bool { return x.Ready(rich(), text) }); got != 2 || !x.Waits() {
+	if got := count(func() bool { return x.Ready(rich(), text) }); got != 2 || !x.Waits {
 		t.Errorf("%d words of readiness, want 2", got)
 	}
 }

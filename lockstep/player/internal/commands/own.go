@@ -1,3 +1,37 @@
+// Package commands has a player's own commands from the moment at which they are submitted until their tick has run.
+//
+// An [Own] belongs to one player, and outlives its connections. It knows neither messages nor states: its owner brings answers and
+// frames, and takes what is to be sent.
+//
+// # States of a command
+//
+//	pending ──(accepted)──> answered ──(its tick has run: Forget)──> gone
+//	   |                       |
+//	   |                       └──(a server that crashed has forgotten the answer: Known)──> pending
+//	   └──(refused)──> gone
+//
+// A pending command is in [Own.Pending], for the stream and for datagrams, and is sent on each new connection ([Own.Unsent]).
+//
+// # Sequences
+//
+// A server takes no sequence that is further ahead of the highest decided one than its window; so [Own.Submit] takes no more commands
+// than that. Sequences that were refused without a decision are used again. Each connection begins with what the server knows
+// ([Own.Known]): if a crash has taken decisions back, so that sequences are now too far ahead, or if a substitute has used them, the
+// undecided commands get new ones.
+//
+// # Assumptions
+//
+// A prediction runs commands before their tick is known. A command is assumed for the tick in which the prediction runs it:
+//
+//	Assume       the newest command, in one of the next two ticks
+//	AssumeRest   those that were submitted while nothing was predicted
+//	Answer       moves it to the tick of the answer, unless what is shown would vanish
+//	Confirm      a frame that has run: what is not in it moves to the tick after
+//	Frame        what is assumed for a tick
+//
+// Answer and Confirm return an [Error] of the assumptions, which makes a prediction begin again. The machine does not predict itself.
+//
+//samestep:deterministic
 package commands
 
 import (
@@ -205,4 +239,74 @@ func (o *Own) Memory() (n int) {
 		n += cap(s.Payload)
 	}
 	return n
+}
+
+// An Error is what was wrong with the assumptions about a tick; the greater one counts.
+type Error uint8
+
+// The errors.
+const (
+	None     Error = iota
+	Surprise       // nobody can predict that: another player's command in a frame that came in time, or an own one that was refused
+	Wrong          // a frame was late, or an own command ran in another tick
+)
+
+// Assume notes that the prediction runs the newest command in the next tick, or in the one after that if the server is expected to
+// run it then; expected is 0 if nobody knows. So it does if the command before runs then.
+func (o *Own) Assume(next, expected lockstep.Tick) {
+	n := len(o.list)
+	s := &o.list[n-1]
+	s.assumed, s.expected = next, expected
+	if expected == next+1 {
+		s.assumed++
+	}
+	if n > 1 {
+		s.assumed = max(s.assumed, o.list[n-2].assumed)
+	}
+}
+
+// AssumeRest notes that the prediction runs those in a tick of which nothing is assumed and which have not run.
+func (o *Own) AssumeRest(t lockstep.Tick) {
+	for i := range o.list {
+		if s := &o.list[i]; s.assumed == 0 && !s.run {
+			s.assumed = t
+		}
+	}
+}
+
+// Confirm compares a frame that was run with what was assumed of it. Own commands that it lacks are assumed for the tick after. Frames
+// up to due came late.
+func (o *Own) Confirm(f *lockstep.Frame, seat lockstep.Player, due lockstep.Tick) (e Error) {
+	for i := range f.Commands {
+		cmd := &f.Commands[i]
+		k := -1
+		if cmd.Player == seat {
+			k = o.find(cmd.Sequence)
+		}
+		switch {
+		case k < 0 && f.Tick > due:
+			e = max(e, Surprise)
+		case k < 0 || o.list[k].assumed != f.Tick:
+			e = Wrong
+		}
+		if k >= 0 {
+			o.list[k].run, o.list[k].assumed = true, 0
+		}
+	}
+	for i := range o.list {
+		if s := &o.list[i]; s.assumed != 0 && s.assumed <= f.Tick {
+			s.assumed, e = f.Tick+1, Wrong
+		}
+	}
+	return e
+}
+
+// Frame makes f the frame of tick t as far as it is assumed.
+func (o *Own) Frame(f *lockstep.Frame, t lockstep.Tick, seat lockstep.Player) {
+	f.Tick, f.Commands = t, f.Commands[:0]
+	for i := range o.list {
+		if s := &o.list[i]; s.assumed == t {
+			f.Commands = append(f.Commands, lockstep.Command{Tick: t, Player: seat, Sequence: s.Sequence, Kind: s.Kind, Payload: s.Payload})
+		}
+	}
 }

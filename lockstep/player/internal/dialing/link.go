@@ -1,3 +1,27 @@
+// Package dialing decides when a player dials, hangs up and gives up.
+//
+// A [Link] has one connection at most, one after the other. It owns no socket and no clock: its owner tells it what became of a
+// connection, and does what it says.
+//
+// # States
+//
+//	Waiting ──(due)──> Dialing ──Connected──> Greeting ──Welcomed──> Up
+//	   ^                  |                       |                   |
+//	   |                Lost                      └──HangUp, Fail, Leave──> Closing ──Lost──┐
+//	   └──(attempts left)─┴─────────────────────────────Lost──────────────────────────────┤
+//	                                                                                       v
+//	                                                  (none left, or it has failed or left) Over
+//
+// HangUp asks the owner to close the connection, and another one follows. Fail is for what no connection can mend. A player who leaves,
+// or whose match is over, is not connected again.
+//
+// # Waits
+//
+// The first attempt after a loss is due after Policy.First, each one after twice the wait before, up to Policy.Longest; all vary by a
+// fifth, so that clients do not come all at once. A server may ask for a longer wait ([Link.Delay]). A connection that was live for five times
+// Policy.First begins anew; otherwise a client would for ever dial a server that ends each connection at once.
+//
+//samestep:deterministic
 package dialing
 
 import (
@@ -27,12 +51,12 @@ const (
 type Link struct {
 	policy  Policy
 	backoff backoff
-	state   State
-	fatal   error // why the link is over, if not because of the match's end
+	State   State
+	Err     error // why the link is over, if not because of the match's end
 	reason  error // why it hangs up
-	leaving bool
-	dialAt  lockstep.Time
-	opened  lockstep.Time // when the connection was opened
+	Leaving bool
+	DialAt  lockstep.Time
+	Opened  lockstep.Time // when the connection was opened
 	since   lockstep.Time // of the welcome
 	after   lockstep.Time // the server's wait before the next attempt
 }
@@ -40,53 +64,38 @@ type Link struct {
 // New returns a Link that waits for its first attempt. The seed varies its waits.
 func New(p Policy, seed uint64) Link { return Link{policy: p, backoff: backoff{random: seed}} }
 
-// State returns the state.
-func (l *Link) State() State { return l.state }
-
 // Open reports whether there is a connection that is not to be closed.
-func (l *Link) Open() bool { return l.state == Greeting || l.state == Up }
-
-// Err returns why the link has failed, or nil if it has not.
-func (l *Link) Err() error { return l.fatal }
-
-// Leaving reports whether the player has left, or is about to.
-func (l *Link) Leaving() bool { return l.leaving }
-
-// Opened returns when the connection was opened.
-func (l *Link) Opened() lockstep.Time { return l.opened }
-
-// DialAt returns when the next attempt is due.
-func (l *Link) DialAt() lockstep.Time { return l.dialAt }
+func (l *Link) Open() bool { return l.State == Greeting || l.State == Up }
 
 // Advance reports whether the owner dials now, and how many attempts came before since a loss.
 func (l *Link) Advance(now lockstep.Time) (attempt int, dials bool) {
-	if l.state != Waiting || now < l.dialAt {
+	if l.State != Waiting || now < l.DialAt {
 		return 0, false
 	}
-	l.state = Dialing
+	l.State = Dialing
 	return l.backoff.attempt, true
 }
 
 // Retry makes the next attempt due at once, and the waits begin anew after it. It reports false while none is awaited.
 func (l *Link) Retry(now lockstep.Time) (attempt int, ok bool) {
-	if l.state != Waiting {
+	if l.State != Waiting {
 		return 0, false
 	}
-	l.backoff.attempt, l.backoff.since, l.dialAt = 1, now, now
+	l.backoff.attempt, l.backoff.since, l.DialAt = 1, now, now
 	return 1, true
 }
 
 // Connected says that a connection is open, and reports false if none was wanted.
 func (l *Link) Connected(now lockstep.Time) bool {
-	if l.state != Dialing {
+	if l.State != Dialing {
 		return false
 	}
-	l.state, l.opened = Greeting, now
+	l.State, l.Opened = Greeting, now
 	return true
 }
 
 // Welcomed says that the server knows the player.
-func (l *Link) Welcomed(now lockstep.Time) { l.state, l.since = Up, now }
+func (l *Link) Welcomed(now lockstep.Time) { l.State, l.since = Up, now }
 
 // Delay makes the next attempt wait for a time at least.
 func (l *Link) Delay(after lockstep.Time) { l.after = after }
@@ -102,38 +111,38 @@ func (l *Link) settle(now lockstep.Time, live bool) {
 func (l *Link) HangUp(now lockstep.Time, live bool, err error) {
 	if l.Open() {
 		l.settle(now, live)
-		l.state, l.reason = Closing, err
+		l.State, l.reason = Closing, err
 	}
 }
 
 // Fail gives up because of an err that another connection cannot mend. It reports whether the link is over by that.
 func (l *Link) Fail(now lockstep.Time, live bool, err error) (over bool) {
-	if l.fatal != nil || l.state == Over {
+	if l.Err != nil || l.State == Over {
 		return false
 	}
-	l.fatal = err
+	l.Err = err
 	if l.Open() {
 		l.HangUp(now, live, err)
-	} else if l.state != Closing {
-		l.state = Over
+	} else if l.State != Closing {
+		l.State = Over
 	}
-	return l.state == Over
+	return l.State == Over
 }
 
 // Leave ends the link for good. It reports whether there is a server to be told.
 func (l *Link) Leave(now lockstep.Time, live bool) (farewell bool) {
-	l.leaving = true
-	farewell = l.state == Up
+	l.Leaving = true
+	farewell = l.State == Up
 	if l.Open() {
 		l.HangUp(now, live, nil)
-	} else if l.state != Closing {
-		l.state = Over
+	} else if l.State != Closing {
+		l.State = Over
 	}
 	return farewell
 }
 
 // Left says that the server has taken the player's leave, or that it does not matter any more.
-func (l *Link) Left() { l.leaving = true }
+func (l *Link) Left() { l.Leaving = true }
 
 // A Loss says what follows from the end of a connection.
 type Loss struct {
@@ -148,10 +157,10 @@ type Loss struct {
 // Lost says that the connection, which was live or not, is gone or could not be made. done says that no other is wanted. It returns
 // false if there was none.
 func (l *Link) Lost(now lockstep.Time, live, done bool, err error) (Loss, bool) {
-	if l.state == Waiting || l.state == Over {
+	if l.State == Waiting || l.State == Over {
 		return Loss{}, false
 	}
-	loss := Loss{Had: l.state != Dialing, Err: err}
+	loss := Loss{Had: l.State != Dialing, Err: err}
 	if l.reason != nil {
 		loss.Err = l.reason
 	}
@@ -160,19 +169,71 @@ func (l *Link) Lost(now lockstep.Time, live, done bool, err error) (Loss, bool) 
 	}
 	l.settle(now, live)
 	l.reason = nil
-	if l.fatal != nil || l.leaving || done {
-		l.state, loss.Over = Over, true
+	if l.Err != nil || l.Leaving || done {
+		l.State, loss.Over = Over, true
 		return loss, true
 	}
 	l.backoff.lost(now)
 	at, ok := l.backoff.next(&l.policy, now, l.after)
 	l.after = 0
 	if !ok {
-		l.fatal = fmt.Errorf("%w after %d attempts: %w", ErrGaveUp, l.backoff.attempt, loss.Err)
-		l.state, loss.GaveUp = Over, true
+		l.Err = fmt.Errorf("%w after %d attempts: %w", ErrGaveUp, l.backoff.attempt, loss.Err)
+		l.State, loss.GaveUp = Over, true
 		return loss, true
 	}
-	l.state, l.dialAt = Waiting, at
+	l.State, l.DialAt = Waiting, at
 	loss.Attempt, loss.At = l.backoff.attempt, at
 	return loss, true
+}
+
+// A Policy says when a link that was lost is tried again.
+type Policy struct {
+	First    lockstep.Time // from the loss to the first attempt; each wait is twice the one before …
+	Longest  lockstep.Time // … up to this
+	Attempts int           // before the link gives up
+	Total    lockstep.Time // from the loss to the last attempt, besides the waits that the server asks for
+}
+
+// A backoff counts the attempts of a client since it lost its connection.
+type backoff struct {
+	attempt int           // how many have begun since the loss
+	since   lockstep.Time // the loss
+	random  uint64
+}
+
+// lost records the time of the loss, unless the client is dialing again already.
+func (b *backoff) lost(now lockstep.Time) {
+	if b.attempt == 0 {
+		b.since = now
+	}
+}
+
+// next returns when the next attempt is due, at the earliest after the wait that the server asked for, or false if
+// there is none.
+func (b *backoff) next(p *Policy, now, after lockstep.Time) (at lockstep.Time, ok bool) {
+	wait := p.First
+	for range b.attempt {
+		wait = min(2*wait, p.Longest)
+	}
+	wait = min(wait, p.Longest)
+	wait = wait * lockstep.Time(80+b.draw()%41) / 100
+	if after > wait {
+		b.since += after // the server's wait is not ours
+		wait = after
+	}
+	at = now + wait
+	if b.attempt >= p.Attempts || at-b.since > p.Total {
+		return 0, false
+	}
+	b.attempt++
+	return at, true
+}
+
+// draw returns 32 bits of SplitMix64 (Steele, Lea, Flood 2014).
+func (b *backoff) draw() uint64 {
+	b.random += 0x9e3779b97f4a7c15
+	z := b.random
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return (z ^ z>>31) >> 32
 }

@@ -14,11 +14,11 @@ var policy = dialing.Policy{First: second, Longest: 5 * second, Attempts: 4, Tot
 
 // dial brings a link to its next connection.
 func dial(t *testing.T, l *dialing.Link) (now lockstep.Time) {
-	now = l.DialAt()
+	now = l.DialAt
 	if _, dials := l.Advance(now - 1); dials && now > 0 {
 		t.Error("dials too soon")
 	}
-	if _, dials := l.Advance(now); !dials || !l.Connected(now) || l.Connected(now) || l.Opened() != now {
+	if _, dials := l.Advance(now); !dials || !l.Connected(now) || l.Connected(now) || l.Opened != now {
 		t.Error("does not connect once")
 	}
 	l.Welcomed(now)
@@ -45,8 +45,8 @@ func TestWaits(t *testing.T) {
 		t.Errorf("after a live connection: got attempt %d", loss.Attempt)
 	}
 	now = dial(t, &l)
-	if loss, _ := l.Lost(now, false, false, cut); !loss.GaveUp || !errors.Is(l.Err(), dialing.ErrGaveUp) || !errors.Is(l.Err(), cut) || l.State() != dialing.Over {
-		t.Errorf("got %+v, %v", loss, l.Err())
+	if loss, _ := l.Lost(now, false, false, cut); !loss.GaveUp || !errors.Is(l.Err, dialing.ErrGaveUp) || !errors.Is(l.Err, cut) || l.State != dialing.Over {
+		t.Errorf("got %+v, %v", loss, l.Err)
 	}
 	if _, ok := l.Lost(now, false, false, cut); ok {
 		t.Error("lost once more")
@@ -67,22 +67,22 @@ func TestEnds(t *testing.T) {
 	} {
 		l := dialing.New(policy, 1)
 		dial(t, &l)
-		if told := row.end(&l); told != row.told || l.State() != dialing.Closing || l.Open() {
-			t.Errorf("%s: got %t in state %d", name, told, l.State())
+		if told := row.end(&l); told != row.told || l.State != dialing.Closing || l.Open() {
+			t.Errorf("%s: got %t in state %d", name, told, l.State)
 		}
 		loss, ok := l.Lost(0, false, false, nil)
 		if !ok || loss.Over != row.over || !row.over && loss.Err != bad {
 			t.Errorf("%s: got %+v", name, loss)
 		}
-		if attempt, ok := l.Retry(1); ok == row.over || ok && (attempt != 1 || l.DialAt() != 1) {
+		if attempt, ok := l.Retry(1); ok == row.over || ok && (attempt != 1 || l.DialAt != 1) {
 			t.Errorf("%s: tried again: %t", name, ok)
 		}
 	}
 	l := dialing.New(policy, 1)
-	if !l.Fail(0, false, bad) || l.Fail(0, false, bad) || l.Err() != bad {
+	if !l.Fail(0, false, bad) || l.Fail(0, false, bad) || l.Err != bad {
 		t.Error("a link without a connection is not over at once")
 	}
-	if l = dialing.New(policy, 1); l.Leave(0, false) || l.State() != dialing.Over || !l.Leaving() {
+	if l = dialing.New(policy, 1); l.Leave(0, false) || l.State != dialing.Over || !l.Leaving {
 		t.Error("nobody leaves without a connection")
 	}
 }

@@ -79,3 +79,72 @@ func (t *tape) since(from, to lockstep.Tick) ([]lockstep.Command, bool) {
 
 // memory returns the bytes that the tape holds.
 func (t *tape) memory() int { return cap(t.payloads.buf) + tapedBytes*cap(t.commands) }
+
+// A backlog is a queue of bytes: the records that have arrived and are yet to be run.
+type backlog struct {
+	buf  []byte
+	head int
+}
+
+// keepBacklog is how much memory an empty backlog keeps.
+const keepBacklog = 64 << 10
+
+func (q *backlog) len() int { return len(q.buf) - q.head }
+
+// bytes returns the content of the queue. It is valid until the next push.
+func (q *backlog) bytes() []byte { return q.buf[q.head:] }
+
+func (q *backlog) push(b []byte) {
+	if q.head > 0 && q.head >= len(q.buf)/2 {
+		q.buf = q.buf[:copy(q.buf, q.buf[q.head:])]
+		q.head = 0
+	}
+	q.buf = append(q.buf, b...)
+}
+
+func (q *backlog) pop(n int) {
+	q.head += n
+	if q.head == len(q.buf) {
+		q.clear()
+	}
+}
+
+func (q *backlog) clear() {
+	q.buf, q.head = q.buf[:0], 0
+	if cap(q.buf) > keepBacklog {
+		q.buf = nil
+	}
+}
+
+// MaxHashes is for how many ticks Options.Hashes keeps the state hash at most.
+const MaxHashes = 4096
+
+// hashes are the state hashes of the latest ticks, with Options.Hashes: that of tick t at t % len.
+type hashes []tickHash
+
+type tickHash struct {
+	tick lockstep.Tick
+	hash uint64
+}
+
+// keep keeps the state hash of the present tick of f, for every tick that a state of its history reaches.
+func (h *hashes) keep(f *lockstep.Follower, states int) {
+	if *h == nil {
+		*h = make(hashes, min(MaxHashes, lockstep.Tick(states)*lockstep.Tick(f.Header().Settings.CheckEvery)))
+	}
+	t := f.Tick()
+	(*h)[t%lockstep.Tick(len(*h))] = tickHash{t, f.Simulation().Hash()}
+}
+
+// of returns the state hash of a past tick of f as it was computed first, and 0 if it is not kept.
+func (h hashes) of(f *lockstep.Follower, t lockstep.Tick) uint64 {
+	if sum, ok := f.Sum(t); ok {
+		return sum.Hash
+	}
+	if len(h) > 0 {
+		if x := h[t%lockstep.Tick(len(h))]; x.tick == t {
+			return x.hash
+		}
+	}
+	return 0
+}

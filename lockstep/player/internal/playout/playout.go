@@ -1,3 +1,34 @@
+// Package playout decides when a tick that has arrived runs: late enough that most later ones have arrived in time, and not later.
+//
+// A [Playout] has no clock and runs nothing. It knows how many ticks there are to run, their level, only when it is asked.
+//
+// # The plan
+//
+// From arrivals it estimates when ticks would arrive without jitter, its base. A tick is due [Playout.Delay] after that: as long as the
+// second worst of recent bursts was late, and a quarter of a tick. Time passes at the speed of the match, and up to 5 % faster or slower, so
+// that the level stays at the plan. Behind it by more than Options.Behind it is at Options.CatchUp percent, until it is less than a
+// tick behind.
+//
+//	unknown ──Came──> filling ──(the plan's time has come)──> steady
+//	   ^                 |                                       |
+//	   └──Interrupted, or Came in a pause────────────────────────┘
+//
+// Nothing runs while the buffer fills. [Playout.Steady] says when it is clear when the next tick is due.
+//
+// # Ticks that do not come
+//
+// A tick that was due and is not here is owed ([Playout.Owed]), up to a number that the owner names, over which its prediction goes on. Time
+// beyond that does not accumulate: [Playout.Ran] returns it as time for which the picture stood still.
+//
+// # Who calls what
+//
+//	a state was taken      Begin
+//	ticks have come        Arriving, Came
+//	time passes            FarBehind: then Skip, and all run; otherwise Pass says how many. Then Ran
+//	a tick has run         Playing
+//	wake up                at Next
+//
+//samestep:deterministic
 package playout
 
 import "github.com/seed-49bee653/samestep/lockstep"
@@ -30,12 +61,12 @@ type Playout struct {
 	options  Options
 	each     int64 // microseconds of a tick at 100 percent
 	arriving int64 // percent of it, at the end of what has arrived
-	playing  int64 // percent of it, at the tick that was run
+	Speed    int64 // percent of it, at the tick that was run
 	pace     int64 // per mille of that
 
 	units   int64         // of the next tick that have passed, and of those before it that are late
 	speed   int64         // at which the last of them passed, per microsecond
-	owed    int64         // ticks that were due and have not come: the prediction goes on over them
+	Owed    int64         // ticks that were due and have not come: the prediction goes on over them
 	passed  lockstep.Time // until when they were counted
 	base    lockstep.Time // when the last tick would have arrived without jitter
 	noBase  bool          // base is not known: the match was paused, or has just begun
@@ -51,17 +82,14 @@ func New(o Options) Playout { return Playout{options: o, noBase: true, pace: pac
 
 // Begin starts anew at a match's period, and at the speed at which ticks arrive.
 func (p *Playout) Begin(s *lockstep.Settings) {
-	*p = Playout{options: p.options, each: s.Micros(1), arriving: p.arriving, playing: p.arriving, pace: pacePlain, noBase: true, passed: p.passed, jitter: p.jitter}
+	*p = Playout{options: p.options, each: s.Micros(1), arriving: p.arriving, Speed: p.arriving, pace: pacePlain, noBase: true, passed: p.passed, jitter: p.jitter}
 }
 
 // Arriving sets the speed at the end of what has arrived, in percent.
 func (p *Playout) Arriving(percent int64) { p.arriving = percent }
 
 // Playing sets the speed at the tick that was run.
-func (p *Playout) Playing(percent int64) { p.playing = percent }
-
-// Speed returns it.
-func (p *Playout) Speed() int64 { return p.playing }
+func (p *Playout) Playing(percent int64) { p.Speed = percent }
 
 // Interrupted says that nobody knows when the next tick comes: the connection is another one.
 func (p *Playout) Interrupted() { p.noBase = true }
@@ -69,14 +97,11 @@ func (p *Playout) Interrupted() { p.noBase = true }
 // Steady reports whether it is known when the next tick is due, and the buffer is filled.
 func (p *Playout) Steady() bool { return !p.noBase && !p.waiting }
 
-// Owed returns how many ticks were due and have not come.
-func (p *Playout) Owed() int64 { return p.owed }
-
 // Jitter returns how late ticks arrive in the mean.
 func (p *Playout) Jitter() lockstep.Time { return p.jitter.mean }
 
 // Tick returns how long a tick takes that is run now, 0 if nobody knows.
-func (p *Playout) Tick() lockstep.Time { return p.duration(1, p.playing) }
+func (p *Playout) Tick() lockstep.Time { return p.duration(1, p.Speed) }
 
 // Arrival returns how long it takes from one tick that arrives to the next, 0 if nobody knows.
 func (p *Playout) Arrival() lockstep.Time { return p.duration(1, p.arriving) }
@@ -86,7 +111,7 @@ func (p *Playout) Full() lockstep.Time { return p.duration(1, 100) }
 
 // FarBehind reports whether a client with level ticks left to run runs them all at once.
 func (p *Playout) FarBehind(level int64) bool {
-	return !p.options.AsTheyCome && p.duration(level, p.playing) > p.options.FarBehind
+	return !p.options.AsTheyCome && p.duration(level, p.Speed) > p.options.FarBehind
 }
 
 // Elapsed returns the time since the last call of Pass or Skip that counts.
@@ -138,7 +163,7 @@ func (p *Playout) arrived(now lockstep.Time, n int64) (overdue int64) {
 
 // Delay returns how long after its undisturbed arrival a tick runs.
 func (p *Playout) Delay() lockstep.Time {
-	return min(p.jitter.peak+p.duration(1, p.playing)/4, p.options.MaxDelay)
+	return min(p.jitter.peak+p.duration(1, p.Speed)/4, p.options.MaxDelay)
 }
 
 // late returns how far behind its plan a client with level ticks left to run is, at the match's speed.
@@ -147,8 +172,8 @@ func (p *Playout) late(now lockstep.Time, level int64) lockstep.Time {
 	if p.noBase {
 		over = -p.Delay()
 	}
-	over = min(over, p.duration(1+p.owed, p.playing)) // ticks that have not arrived cannot run
-	return p.duration(level, p.playing) - lockstep.Time(p.units/max(1, p.playing*pacePlain)) + over
+	over = min(over, p.duration(1+p.Owed, p.Speed)) // ticks that have not arrived cannot run
+	return p.duration(level, p.Speed) - lockstep.Time(p.units/max(1, p.Speed*pacePlain)) + over
 }
 
 // Behind returns how long after the undisturbed arrival of a tick a client with level ticks left to run shows it.
@@ -163,10 +188,10 @@ func (p *Playout) Pass(now lockstep.Time, level int64) int64 {
 	if p.options.AsTheyCome {
 		return level
 	}
-	p.speed = p.playing * p.pace
+	p.speed = p.Speed * p.pace
 	p.units += int64(min(elapsed, maxStep)) * p.speed
-	late, tick := p.late(now, level), p.duration(1, p.playing)
-	if p.waiting = p.waiting && !p.noBase && late < 0 && p.owed == 0; p.waiting {
+	late, tick := p.late(now, level), p.duration(1, p.Speed)
+	if p.waiting = p.waiting && !p.noBase && late < 0 && p.Owed == 0; p.waiting {
 		p.wait = -late // the buffer fills before the first tick
 		return 0
 	}
@@ -189,7 +214,7 @@ func (p *Playout) Ran(n, most int64) (lost lockstep.Time) {
 		p.units -= over
 		lost = lockstep.Time(over / max(1, p.speed))
 	}
-	p.owed = min(p.units/max(1, tick), most)
+	p.Owed = min(p.units/max(1, tick), most)
 	return lost
 }
 
@@ -202,9 +227,9 @@ func (p *Playout) next(level int64) lockstep.Time {
 	}
 	due := p.tickUnits()
 	if level == 0 {
-		due += p.owed * p.tickUnits()
+		due += p.Owed * p.tickUnits()
 	}
-	speed := p.playing * p.pace
+	speed := p.Speed * p.pace
 	if p.options.AsTheyCome || p.units >= due {
 		return 0
 	}
@@ -217,5 +242,46 @@ func (p *Playout) Fraction() uint32 {
 		return 1 << fractionBits
 	}
 	tick := max(1, p.tickUnits())
-	return uint32(min(p.units-p.owed*tick, tick) << fractionBits / tick)
+	return uint32(min(p.units-p.Owed*tick, tick) << fractionBits / tick)
+}
+
+// A jitter measures how late recent ticks arrived.
+type jitter struct {
+	mean lockstep.Time
+	peak lockstep.Time // the second worst of the recent bursts: one alone proves nothing
+
+	recent [jitterWindow]lockstep.Time
+	next   int
+	burst  lockstep.Time // when the present burst began
+	worst  lockstep.Time // in it
+}
+
+const (
+	jitterWindow = 256                      // bursts
+	sameBurst    = 2 * lockstep.Millisecond // arrivals within it came together
+)
+
+// add counts the lateness of a tick. Ticks that arrive together had one cause and count once. Lateness above stall is
+// ignored, because no buffer helps against it.
+func (j *jitter) add(now, late, stall lockstep.Time) {
+	if late > stall {
+		return
+	}
+	j.mean += (late - j.mean) / 16
+	if now-j.burst < sameBurst {
+		j.worst = max(j.worst, late)
+		return
+	}
+	j.recent[j.next] = j.worst
+	j.next = (j.next + 1) % jitterWindow
+	j.burst, j.worst = now, late
+	var first, second lockstep.Time
+	for _, t := range &j.recent {
+		if t > first {
+			first, second = t, first
+		} else {
+			second = max(second, t)
+		}
+	}
+	j.peak = second
 }

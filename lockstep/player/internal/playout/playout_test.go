@@ -30,8 +30,8 @@ func steady(t *testing.T) (p playout.Playout, now lockstep.Time) {
 			t.Fatalf("got %d ticks at once", n)
 		}
 	}
-	if !p.Steady() || p.Owed() != 0 || level > 0 {
-		t.Fatalf("it does not become steady: %d ticks left, %d owed", level, p.Owed())
+	if !p.Steady() || p.Owed != 0 || level > 0 {
+		t.Fatalf("it does not become steady: %d ticks left, %d owed", level, p.Owed)
 	}
 	return p, now
 }
@@ -44,7 +44,7 @@ func TestOwed(t *testing.T) {
 		p.Pass(now, 0)
 		p.Ran(0, 5)
 	}
-	owed := p.Owed()
+	owed := p.Owed
 	if owed < 3 {
 		t.Fatalf("got %d ticks owed", owed)
 	}
@@ -53,8 +53,8 @@ func TestOwed(t *testing.T) {
 		if n := p.Pass(now, 1); n != 1 {
 			t.Fatalf("a late tick does not run: %d", n)
 		}
-		if p.Ran(1, 5); p.Owed() != left {
-			t.Errorf("got %d ticks owed, want %d", p.Owed(), left)
+		if p.Ran(1, 5); p.Owed != left {
+			t.Errorf("got %d ticks owed, want %d", p.Owed, left)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func TestStands(t *testing.T) {
 		p.Pass(now, 0)
 		lost += p.Ran(0, 2)
 	}
-	if p.Owed() != 2 || lost < 6*each || lost > 9*each {
-		t.Errorf("got %d ticks owed, and %d ms lost", p.Owed(), lost/lockstep.Millisecond)
+	if p.Owed != 2 || lost < 6*each || lost > 9*each {
+		t.Errorf("got %d ticks owed, and %d ms lost", p.Owed, lost/lockstep.Millisecond)
 	}
 }

@@ -1,3 +1,37 @@
+// Package predict runs a player's own commands ahead of the confirmed state, on a copy, so that they show at once. While frames are
+// late it goes on as if nobody had given a command. What it computes is never sent.
+//
+// A [Prediction] has the copy and how far ahead it runs. Which command runs in which tick is in [commands.Own], which its owner
+// passes; the confirmed state, too. It has no clock and no connection.
+//
+// # States
+//
+//	none ──Advance, with a lead or owed ticks──> valid ──(a frame or an answer refutes it)──> at fault ──Advance──> valid
+//	  ^                                            |
+//	  └─────(catching up, no lead, or the rules fail on what is predicted)
+//
+// A valid prediction advances with each tick that is due: one copy and one tick. One that is at fault begins again from the
+// confirmed state and runs up to the tick that was shown, so that what is shown never goes back; if its state is then another
+// one although nobody could be surprised, that was a correction, which a user may see. [Prediction.Advance] returns what it
+// counted. After a failure of the rules nothing is predicted until another tick is due: a server refuses such commands.
+//
+// # How far
+//
+// The lead is so long that a command submitted now takes effect in the next predicted tick: the server's input delay, the round trip
+// and the time for which the player shows a tick after it was sealed, corrected by what answers teach ([Prediction.Answered]). It
+// grows at once, and shrinks by a tick in a second at most, because the picture then stands still. [Prediction.SetMost] bounds it, together
+// with the ticks that are owed: due by the plan of the pace, and not here.
+//
+// # Who calls what
+//
+//	a command is submitted     Assume
+//	it is answered             Answered, with what Own.Answer returned
+//	a frame has run            Confirm, with what Own.Confirm returned
+//	the state is replaced      Refuse
+//	after the due ticks        Advance
+//	something is drawn         States, or Current
+//
+//samestep:deterministic
 package predict
 
 import (
@@ -19,16 +53,16 @@ const (
 type Prediction struct {
 	options  Options
 	sim      *lockstep.Simulation
-	previous *lockstep.Simulation // one tick before
+	Previous *lockstep.Simulation // one tick before
 	valid    bool
 	fault    commands.Error // what has refuted sim, which is then computed again in the next call
 	judged   bool           // whether this is a correction is known already
-	stands   bool           // sim did not advance in the last call, so the picture stands still: previous is equal to it
-	failed   bool           // the rules failed in ticks after base: nothing is predicted until another tick is due
-	base     lockstep.Tick  // the tick that was due in the last call: the confirmed one, or a late one
+	Stands   bool           // sim did not advance in the last call, so the picture stands still: previous is equal to it
+	Failed   bool           // the rules failed in ticks after base: nothing is predicted until another tick is due
+	Due      lockstep.Tick  // the tick that was due in the last call: the confirmed one, or a late one
 	lead     lockstep.Tick  // how many ticks ahead of that
 	shrunk   lockstep.Time  // when lead shrank last
-	most     lockstep.Tick  // ahead of the confirmed state
+	Most     lockstep.Tick  // ahead of the confirmed state
 	frame    lockstep.Frame
 	arrival  lockstep.Time // corrects the estimated time at which the server gets own commands; learned from receipts
 }
@@ -41,7 +75,7 @@ type Options struct {
 
 // New returns a Prediction.
 func New(o Options) Prediction {
-	return Prediction{options: o, most: max(o.Ahead, o.Ahead+o.Late)} // the sum may overflow
+	return Prediction{options: o, Most: max(o.Ahead, o.Ahead+o.Late)} // the sum may overflow
 }
 
 // A Path is how long a command takes to the server and back into what is shown.
@@ -62,10 +96,7 @@ func (p *Prediction) delay(w *Path, passed uint32) lockstep.Tick {
 }
 
 // SetMost changes how many ticks are predicted at most, those that are owed included.
-func (p *Prediction) SetMost(ticks lockstep.Tick) { p.most = ticks }
-
-// Most returns how many ticks are predicted at most.
-func (p *Prediction) Most() lockstep.Tick { return p.most }
+func (p *Prediction) SetMost(ticks lockstep.Tick) { p.Most = ticks }
 
 // Current returns the predicted state, or nil if there is none.
 func (p *Prediction) Current() *lockstep.Simulation {
@@ -75,9 +106,6 @@ func (p *Prediction) Current() *lockstep.Simulation {
 	return p.sim
 }
 
-// Previous returns the state one tick before.
-func (p *Prediction) Previous() *lockstep.Simulation { return p.previous }
-
 // Shown returns the tick of the predicted state; 0 if there is none.
 func (p *Prediction) Shown() lockstep.Tick {
 	if s := p.Current(); s != nil {
@@ -85,9 +113,6 @@ func (p *Prediction) Shown() lockstep.Tick {
 	}
 	return 0
 }
-
-// Stands reports whether the picture stands still: the prediction did not advance in the last call.
-func (p *Prediction) Stands() bool { return p.stands }
 
 // Assume chooses the tick in which the newest command is predicted: the next one or that after it, whichever the server will run it in;
 // the next one if that is neither, so that the command shows at once. expects says that the server's tick can be expected, unlike in
@@ -98,7 +123,7 @@ func (p *Prediction) Assume(own *commands.Own, w *Path, expects bool, passed uin
 	}
 	expected := lockstep.Tick(0)
 	if expects {
-		expected = p.base + p.delay(w, passed)
+		expected = p.Due + p.delay(w, passed)
 	}
 	own.Assume(p.sim.Tick()+1, expected)
 }
@@ -125,15 +150,9 @@ func (p *Prediction) Confirm(s *lockstep.Simulation, e commands.Error) (correcte
 // Refuse makes the prediction begin again, because the confirmed state is replaced.
 func (p *Prediction) Refuse() { p.fault = commands.Wrong }
 
-// Due returns the tick after which frames are in time.
-func (p *Prediction) Due() lockstep.Tick { return p.base }
-
-// Failed reports whether the rules fail on what is predicted: nothing is, until another tick is due.
-func (p *Prediction) Failed() bool { return p.failed }
-
 // MostOwed returns over how many ticks that are owed the prediction goes on.
 func (p *Prediction) MostOwed() lockstep.Tick {
-	return min(p.options.Late, p.most-min(p.most, p.lead))
+	return min(p.options.Late, p.Most-min(p.Most, p.lead))
 }
 
 // Input is what a prediction starts from.
@@ -160,32 +179,32 @@ func (p *Prediction) Advance(now lockstep.Time, own *commands.Own, in *Input) (n
 		if p.valid && p.fault != commands.None {
 			n.Rollbacks++
 		}
-		p.valid, p.stands = false, false
-		p.failed = p.failed && in.Confirmed.Tick() == p.base
+		p.valid, p.Stands = false, false
+		p.Failed = p.Failed && in.Confirmed.Tick() == p.Due
 		return n
 	}
 	if p.sim != nil && p.sim.Header() != in.Confirmed.Header() {
 		p.sim, p.valid = nil, false
 	}
 	due := in.Confirmed.Tick() + in.Owed
-	if p.failed && due == p.base {
+	if p.Failed && due == p.Due {
 		return n // until something is different
 	}
 	goal := due + p.lead
 	if p.Current() != nil {
 		goal = max(goal, p.sim.Tick()) // it never goes back
 	}
-	p.stands = (p.stands || due != p.base) && p.Shown() == goal
+	p.Stands = (p.Stands || due != p.Due) && p.Shown() == goal
 	err := p.redo(own, in, goal, &n)
 	for err == nil && p.sim.Tick() < goal {
 		err = p.foresee(own, in.Seat, goal)
 	}
-	if err == nil && p.stands {
-		err = p.previous.CopyFrom(p.sim)
+	if err == nil && p.Stands {
+		err = p.Previous.CopyFrom(p.sim)
 	}
-	p.base = due
-	if p.valid, p.failed = err == nil, err != nil; p.failed { // on our own commands: the server will refuse them
-		p.base = in.Confirmed.Tick() // nothing is owed until there is another one
+	p.Due = due
+	if p.valid, p.Failed = err == nil, err != nil; p.Failed { // on our own commands: the server will refuse them
+		p.Due = in.Confirmed.Tick() // nothing is owed until there is another one
 	}
 	return n
 }
@@ -194,7 +213,7 @@ func (p *Prediction) Advance(now lockstep.Time, own *commands.Own, in *Input) (n
 func (p *Prediction) redo(own *commands.Own, in *Input, goal lockstep.Tick, n *Counts) (err error) {
 	if p.sim == nil {
 		if p.sim, err = in.Game.AwaitState(in.Confirmed.Header()); err == nil {
-			p.previous, err = in.Game.AwaitState(in.Confirmed.Header())
+			p.Previous, err = in.Game.AwaitState(in.Confirmed.Header())
 		}
 		if err != nil {
 			return err
@@ -228,7 +247,7 @@ func (p *Prediction) redo(own *commands.Own, in *Input, goal lockstep.Tick, n *C
 func (p *Prediction) foresee(own *commands.Own, seat lockstep.Player, goal lockstep.Tick) error {
 	next := p.sim.Tick() + 1
 	if next == goal {
-		if err := p.previous.CopyFrom(p.sim); err != nil {
+		if err := p.Previous.CopyFrom(p.sim); err != nil {
 			return err
 		}
 	}
@@ -240,7 +259,7 @@ func (p *Prediction) foresee(own *commands.Own, seat lockstep.Player, goal locks
 // shrinks only if that is more than half a tick too far, to avoid oscillation, and by a tick at a time, because the picture then stands
 // still for one.
 func (p *Prediction) aim(now lockstep.Time, in *Input) {
-	most := min(p.options.Ahead, p.most)
+	most := min(p.options.Ahead, p.Most)
 	if most == 0 || in.Watches {
 		p.lead = 0
 		return

@@ -57,7 +57,7 @@ func (s *table) confirm(list ...lockstep.Command) (corrected bool) {
 	if err := s.in.Confirmed.Step(&f); err != nil {
 		s.t.Fatal(err)
 	}
-	return s.Confirm(s.in.Confirmed, s.own.Confirm(&f, s.in.Seat, s.Due()))
+	return s.Confirm(s.in.Confirmed, s.own.Confirm(&f, s.in.Seat, s.Due))
 }
 
 // A prediction shows a command at once, and is confirmed without a trace if the command runs in the tick in which it was shown.
@@ -69,7 +69,7 @@ func TestConfirmed(t *testing.T) {
 		if n := s.advance(); n != (predict.Counts{}) || s.Shown() != tick {
 			t.Errorf("got %+v at tick %d, want tick %d", n, s.Shown(), tick)
 		}
-		if tick == 2 && s.Current().Hash() == s.Previous().Hash() {
+		if tick == 2 && s.Current().Hash() == s.Previous.Hash() {
 			t.Error("the command is not shown")
 		}
 		if tick != 2 {
@@ -90,15 +90,15 @@ func TestNeverBack(t *testing.T) {
 		t.Fatalf("got tick %d", shown)
 	}
 	s.SetMost(2)
-	if s.Most() != 2 {
+	if s.Most != 2 {
 		t.Error("the limit is not kept")
 	}
 	kind, payload := testgame.Encode(t, s.in.Game, &testgame.Earn{Coins: 1})
 	for tick := lockstep.Tick(1); tick < 5; tick++ {
 		s.confirm(lockstep.Command{Player: 1, Sequence: lockstep.Sequence(tick), Kind: kind, Payload: payload}) // a surprise
 		n := s.advance()
-		if shown = max(shown, tick+2); n.Rollbacks != 1 || n.Corrections != 0 || s.Shown() != shown || s.Stands() != (tick <= 2) {
-			t.Errorf("tick %d: got %+v at tick %d, want %d; it stands: %t", tick, n, s.Shown(), shown, s.Stands())
+		if shown = max(shown, tick+2); n.Rollbacks != 1 || n.Corrections != 0 || s.Shown() != shown || s.Stands != (tick <= 2) {
+			t.Errorf("tick %d: got %+v at tick %d, want %d; it stands: %t", tick, n, s.Shown(), shown, s.Stands)
 		}
 	}
 }

@@ -1,3 +1,29 @@
+// Package quiet notices that nothing comes from a server any more, and decides when a player hangs up because of it.
+//
+// A [Line] belongs to one connection, by its stream and by datagrams. It has no clock and does not know why something should come: its
+// owner says for how long it may be quiet ([Line.Due], [Line.Notice]).
+//
+// # States
+//
+//	heard ──Notice, quiet for longer than it may be──> stalled ──Stream or Datagram──> heard
+//	  |                                                   |
+//	  └───────────────(silent for too long: SilentAt)─────┴──> the owner hangs up
+//
+// Stalled is what a user is told at once: nothing comes. Silent ends the connection. While datagrams come, the stream may be silent for
+// three times as long, because it may only wait for lost packets.
+//
+// An owner that was itself not called for longer than [gap] cannot blame the server: what has come meanwhile is not read yet, so
+// the quiet begins anew.
+//
+// # Who calls what
+//
+//	a connection is open     Begin
+//	something comes          Stream or Datagram; true says that the line was stalled until now
+//	time passes              Notice; true says that it is stalled from now on
+//	hang up                  at SilentAt
+//	wake up                  at Due
+//
+//samestep:deterministic
 package quiet
 
 import "github.com/seed-49bee653/samestep/lockstep"
@@ -14,14 +40,14 @@ const (
 type Line struct {
 	silence lockstep.Time // how long the server may send nothing
 	stream  lockstep.Time // when a message of the stream last came
-	last    lockstep.Time // when anything did
+	Last    lockstep.Time // when anything did
 	quiet   lockstep.Time // the same, or later: see Notice
-	stalled bool
+	Stalled bool
 }
 
 // Begin returns the line of a new connection, on which a server may send nothing for a time.
 func Begin(now, silence lockstep.Time) Line {
-	return Line{silence: silence, stream: now, last: now, quiet: now}
+	return Line{silence: silence, stream: now, Last: now, quiet: now}
 }
 
 // Stream notes that a message has come by the stream, and reports whether the line was stalled.
@@ -32,25 +58,19 @@ func (l *Line) Stream(now lockstep.Time) (stalled bool) {
 
 // Datagram notes that a datagram has come, and reports whether the line was stalled.
 func (l *Line) Datagram(now lockstep.Time) (stalled bool) {
-	stalled = l.stalled
-	l.last, l.quiet, l.stalled = now, now, false
+	stalled = l.Stalled
+	l.Last, l.quiet, l.Stalled = now, now, false
 	return stalled
 }
 
-// Stalled reports whether nothing comes.
-func (l *Line) Stalled() bool { return l.stalled }
-
-// Last returns when something came last.
-func (l *Line) Last() lockstep.Time { return l.last }
-
 // SilentAt returns when the owner hangs up because nothing comes.
 func (l *Line) SilentAt() lockstep.Time {
-	return min(l.last, l.stream+2*l.silence) + l.silence
+	return min(l.Last, l.stream+2*l.silence) + l.silence
 }
 
 // Due returns when a line that may be quiet for a time stalls; SilentAt if it is stalled.
 func (l *Line) Due(patience lockstep.Time) lockstep.Time {
-	if l.stalled {
+	if l.Stalled {
 		return l.SilentAt()
 	}
 	return l.quiet + patience
@@ -58,13 +78,13 @@ func (l *Line) Due(patience lockstep.Time) lockstep.Time {
 
 // Notice reports whether a line that may be quiet for a time is stalled from now on, unless its owner was not called for since.
 func (l *Line) Notice(now, since, patience lockstep.Time) bool {
-	if l.stalled || now < l.Due(patience) || now >= l.SilentAt() {
+	if l.Stalled || now < l.Due(patience) || now >= l.SilentAt() {
 		return false
 	}
 	if since > gap {
 		l.quiet = now // what has come meanwhile is not read yet
 		return false
 	}
-	l.stalled = true
+	l.Stalled = true
 	return true
 }

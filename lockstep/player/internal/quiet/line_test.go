@@ -12,13 +12,13 @@ const second = lockstep.Second
 // A line stalls once, goes on with anything that comes, and is silent at last.
 func TestLine(t *testing.T) {
 	l := quiet.Begin(10*second, 5*second)
-	if l.Notice(10*second+quiet.Time-1, 1, quiet.Time) || l.Stalled() {
+	if l.Notice(10*second+quiet.Time-1, 1, quiet.Time) || l.Stalled {
 		t.Error("stalled too soon")
 	}
-	if !l.Notice(11*second, 1, quiet.Time) || l.Notice(12*second, 1, quiet.Time) || !l.Stalled() || l.Due(quiet.Time) != l.SilentAt() {
+	if !l.Notice(11*second, 1, quiet.Time) || l.Notice(12*second, 1, quiet.Time) || !l.Stalled || l.Due(quiet.Time) != l.SilentAt() {
 		t.Error("not stalled once")
 	}
-	if !l.Datagram(13*second) || l.Datagram(13*second) || l.Last() != 13*second {
+	if !l.Datagram(13*second) || l.Datagram(13*second) || l.Last != 13*second {
 		t.Error("what goes on is not told once")
 	}
 	if got := l.SilentAt(); got != 18*second {

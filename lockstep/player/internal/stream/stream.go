@@ -1,3 +1,29 @@
+// Package stream takes the records of a match in their order as they arrive, and the states with which a player joins.
+//
+// A [Stream] outlives connections, so that a player can go on where it was. It has no clock and runs nothing: it knows where the
+// stream stands, and not where the simulation does.
+//
+// # States
+//
+//	none ──Begin, not resumed──> awaiting ──Chunk, until a state is whole; Adopt──> streaming
+//	streaming ──Begin, resumed──> streaming
+//	streaming ──Drop, too much waits──> dropping ──(another state)──> streaming
+//	streaming ──Break, or what Take cannot decode──> none
+//
+// [Stream.From] is the position at which the stream can go on: 0 while a state is awaited. A dropping stream still takes records, which
+// nobody keeps, so that it knows the position.
+//
+// # States that arrive
+//
+// A state comes in chunks, which must follow each other. It takes memory only for bytes that have come. The owner asks for
+// another one after a bad one, and gives up if that was too often ([Stream.Ask]). A server that is too slow is left ([Stream.Stalled]): nothing
+// for [Patience], or less than minRate bytes in a second after that; a server may begin a state again, but gains no time by it.
+//
+// # What the commands of System say
+//
+// [Stream.Take] looks for what says when the next ticks come: pauses, the speed, and the input delay.
+//
+//samestep:deterministic
 package stream
 
 import (
@@ -22,20 +48,20 @@ const (
 
 // A Stream is the part of the stream that has arrived.
 type Stream struct {
-	payloads  *record.Payloads
-	streaming bool // the decoder stands in a stream
-	dec       record.Decoder
-	position  protocol.Position // of the next record
-	assembly  Assembly
-	asks      int           // for a state, since the last one that was good
-	dropping  bool          // records are not kept, because a new state is awaited
-	paused    bool          // by the last tick
-	resumes   bool          // the server has said since then that the match goes on
-	speed     int64         // percent of the tick rate, after the last tick
-	delay     lockstep.Tick // of input
-	waiting   lockstep.Time // since when a state has been awaited and nothing of it came
-	awaited   lockstep.Time // since when it has been awaited
-	most      int           // bytes of it that have come, at most: a server may begin again
+	payloads   *record.Payloads
+	Streaming  bool // the decoder stands in a stream
+	dec        record.Decoder
+	Position   protocol.Position // of the next record
+	assembly   Assembly
+	asks       int           // for a state, since the last one that was good
+	Dropping   bool          // records are not kept, because a new state is awaited
+	paused     bool          // by the last tick
+	resumes    bool          // the server has said since then that the match goes on
+	Speed      int64         // percent of the tick rate, after the last tick
+	InputDelay lockstep.Tick // of input
+	waiting    lockstep.Time // since when a state has been awaited and nothing of it came
+	awaited    lockstep.Time // since when it has been awaited
+	most       int           // bytes of it that have come, at most: a server may begin again
 }
 
 // New returns a Stream of a match of a game.
@@ -43,8 +69,8 @@ func New(g *lockstep.Game) Stream { return Stream{payloads: g.NewPayloads()} }
 
 // Begin says that a connection is welcome, and that the stream is resumed or begins with a state.
 func (s *Stream) Begin(now lockstep.Time, w *protocol.Welcome) {
-	s.streaming, s.paused = w.Resumed, false
-	s.speed, s.delay = int64(w.SpeedPercent), lockstep.Tick(w.InputDelay)
+	s.Streaming, s.paused = w.Resumed, false
+	s.Speed, s.InputDelay = int64(w.SpeedPercent), lockstep.Tick(w.InputDelay)
 	s.Await(now)
 }
 
@@ -58,25 +84,16 @@ func (s *Stream) Stalled(now lockstep.Time) bool {
 
 // From returns the position at which the stream can go on, or 0.
 func (s *Stream) From() protocol.Position {
-	if !s.streaming || s.dropping {
+	if !s.Streaming || s.Dropping {
 		return 0
 	}
-	return s.position
+	return s.Position
 }
 
 // Resumes reports whether a stream that is resumed at a position goes on, and where it stands.
 func (s *Stream) Resumes(at protocol.Position) (bool, protocol.Position) {
-	return s.streaming && at == s.position, s.position
+	return s.Streaming && at == s.Position, s.Position
 }
-
-// Streaming reports whether records are taken, even if they are not kept.
-func (s *Stream) Streaming() bool { return s.streaming }
-
-// Dropping reports whether records are not kept.
-func (s *Stream) Dropping() bool { return s.dropping }
-
-// Position returns the position of the next record.
-func (s *Stream) Position() protocol.Position { return s.position }
 
 // Tick returns the last tick that has arrived.
 func (s *Stream) Tick() lockstep.Tick { return s.dec.Tick() }
@@ -87,17 +104,11 @@ func (s *Stream) Paused() (paused, resumes bool) { return s.paused, s.resumes }
 // Held notes that the server has said that the match stands, or goes on.
 func (s *Stream) Held(goesOn bool) { s.resumes = goesOn }
 
-// Speed returns the speed after the last tick, in percent of the tick rate.
-func (s *Stream) Speed() int64 { return s.speed }
-
-// InputDelay returns the input delay after the last tick.
-func (s *Stream) InputDelay() lockstep.Tick { return s.delay }
-
 // Break ends the stream: it cannot go on.
-func (s *Stream) Break() { s.streaming = false }
+func (s *Stream) Break() { s.Streaming = false }
 
 // Drop drops what comes until there is another state.
-func (s *Stream) Drop() { s.dropping = true }
+func (s *Stream) Drop() { s.Dropping = true }
 
 // Take takes the next record, with which b begins.
 func (s *Stream) Take(b []byte) (r *record.Record, rest []byte, err error) {
@@ -109,7 +120,7 @@ func (s *Stream) Take(b []byte) (r *record.Record, rest []byte, err error) {
 		s.Break()
 		return nil, b, err
 	}
-	s.position++
+	s.Position++
 	if r.Ticks() > 0 {
 		s.expect(&r.Frame)
 	}
@@ -125,13 +136,13 @@ func (s *Stream) expect(f *lockstep.Frame) {
 		}
 		switch v := System(s.payloads, &f.Commands[i]).(type) {
 		case *lockstep.SpeedSet:
-			s.speed = int64(v.Percent)
+			s.Speed = int64(v.Percent)
 		case *lockstep.Paused:
 			s.paused, s.resumes = true, false
 		case *lockstep.Resumed:
 			s.paused = false
 		case *lockstep.InputDelaySet:
-			s.delay = lockstep.Tick(v.Ticks)
+			s.InputDelay = lockstep.Tick(v.Ticks)
 		}
 	}
 }
@@ -170,7 +181,7 @@ func (s *Stream) Chunk(now lockstep.Time, m *protocol.Message, limit int) (a *As
 
 // Adopt goes on after a state, where a decoder stands.
 func (s *Stream) Adopt(at protocol.Position, dec *record.Decoder) {
-	s.streaming, s.dropping, s.position = true, false, at
+	s.Streaming, s.Dropping, s.Position = true, false, at
 	s.dec = dec.Clone() // without the memory of the state
 }
 
@@ -179,3 +190,32 @@ func (s *Stream) Lost() { s.assembly = Assembly{} }
 
 // Memory returns how many bytes have come of a state.
 func (s *Stream) Memory() int { return cap(s.assembly.Bytes) }
+
+// An Assembly puts the chunks of a state sync together.
+type Assembly struct {
+	active   bool
+	Position protocol.Position // of the record after it
+	Tick     lockstep.Tick
+	Total    uint32
+	Bytes    []byte // that have come
+}
+
+// add takes the chunk of m, and reports whether the sync is complete. It takes memory only for bytes that have arrived.
+func (a *Assembly) add(m *protocol.Message, limit int) (complete bool, err error) {
+	if m.Offset == 0 {
+		if m.Total == 0 || uint64(m.Total) > uint64(limit) {
+			return false, fmt.Errorf("%w: got a state sync of %d bytes, want 1 to %d", record.ErrMalformed, m.Total, limit)
+		}
+		*a = Assembly{active: true, Position: m.Position, Tick: m.Tick, Total: m.Total, Bytes: a.Bytes[:0]}
+	}
+	switch {
+	case !a.active:
+		return false, fmt.Errorf("%w: a state sync begins at byte %d", record.ErrMalformed, m.Offset)
+	case int(m.Offset) != len(a.Bytes) || m.Total != a.Total || m.Position != a.Position || m.Tick != a.Tick:
+		return false, fmt.Errorf("%w: got a chunk at byte %d of %d, want byte %d of %d", record.ErrMalformed, m.Offset, m.Total, len(a.Bytes), a.Total)
+	case len(m.Bytes) == 0:
+		return false, fmt.Errorf("%w: an empty chunk", record.ErrMalformed)
+	}
+	a.Bytes = append(a.Bytes, m.Bytes...)
+	return len(a.Bytes) == int(a.Total), nil
+}

@@ -19,7 +19,7 @@ func newStream() stream.Stream { return stream.New(lockstep.MustGame(testgame.Ba
 func TestRecords(t *testing.T) {
 	s := newStream()
 	s.Begin(0, &protocol.Welcome{SpeedPercent: 50, InputDelay: 3})
-	if s.From() != 0 || s.Streaming() || s.Speed() != 50 || s.InputDelay() != 3 {
+	if s.From() != 0 || s.Streaming || s.Speed != 50 || s.InputDelay != 3 {
 		t.Error("it streams without a state")
 	}
 	dec := record.DecoderAt(7)
@@ -33,14 +33,14 @@ func TestRecords(t *testing.T) {
 			s.Drop()
 		}
 	}
-	if ok, at := s.Resumes(6); !ok || at != 6 || s.Position() != 6 || s.Tick() != 11 || s.From() != 0 || !s.Dropping() {
+	if ok, at := s.Resumes(6); !ok || at != 6 || s.Position != 6 || s.Tick() != 11 || s.From() != 0 || !s.Dropping {
 		t.Errorf("got position %d, tick %d, from %d", at, s.Tick(), s.From())
 	}
 	s.Adopt(4, &dec)
 	if ok, _ := s.Resumes(6); ok || s.From() != 4 {
 		t.Errorf("a state took the stream back to 4: got %d", s.From())
 	}
-	if _, _, err := s.Take([]byte{0x91, 99}); err == nil || s.Streaming() || s.From() != 0 {
+	if _, _, err := s.Take([]byte{0x91, 99}); err == nil || s.Streaming || s.From() != 0 {
 		t.Errorf("a bad record: got %v", err)
 	}
 }

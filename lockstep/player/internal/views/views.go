@@ -1,3 +1,29 @@
+// Package views puts the views of a match together that a server sends to a client which does not simulate.
+//
+// A [Views] outlives connections, so that there is a picture while there is none. It has no clock and knows no seats or commands.
+//
+// # States
+//
+//	blind ──Begin──> awaiting ──Delta, until one is whole──> looking ──Drop──> blind
+//	                    ^                                       |
+//	                    └───────────────Begin───────────────────┘
+//
+// A blind connection gets records about seats, which [Views.Keep] keeps, and then how views are made ([Views.Check], [Views.Begin]). Each view
+// comes as a difference, in parts ([Views.Delta]). A whole one is to be acknowledged once ([Views.Ack]). A difference of no bytes
+// says that the view of a later tick is the same.
+//
+// [Views.Look] has the last two views, so that a renderer can show what is between them, and beyond the last one for a while.
+//
+// # Who calls what
+//
+//	message view_sync         Check; if it is the first of a connection the owner reads Notes; then Begin
+//	message view_delta        Delta
+//	a record                  Keep, while the connection is blind
+//	something may be sent     Ack
+//	something is drawn        Look
+//	the connection is gone    Drop
+//
+//samestep:deterministic
 package views
 
 import (
@@ -20,9 +46,9 @@ type Views struct {
 	receiver          *feed.Receiver // nil before view_sync
 	current, previous glance
 	players           uint8
-	period            lockstep.Time // of a tick
+	Period            lockstep.Time // of a tick
 	every             lockstep.Tick // from one view to the next
-	notes             []byte        // of the seats, before view_sync
+	Notes             []byte        // of the seats, before view_sync
 	total             uint32
 	delta             []byte // that has arrived of one
 	number            uint64
@@ -48,23 +74,17 @@ func (v *Views) Looks() bool { return v.receiver != nil && v.receiver.Number() >
 // Tick returns the tick of the last view.
 func (v *Views) Tick() lockstep.Tick { return v.current.tick }
 
-// Period returns the time of a tick at full speed.
-func (v *Views) Period() lockstep.Time { return v.period }
-
 // Drop forgets what has arrived of a connection. The last views stay, for the picture.
 func (v *Views) Drop() {
-	v.receiver, v.delta, v.total, v.notes, v.ack = nil, v.delta[:0], 0, v.notes[:0], false
+	v.receiver, v.delta, v.total, v.Notes, v.ack = nil, v.delta[:0], 0, v.Notes[:0], false
 }
 
 // Keep keeps a record of a blind connection.
 func (v *Views) Keep(b []byte) {
-	if len(v.notes) < protocol.MaxServerMessage {
-		v.notes = append(v.notes, b...)
+	if len(v.Notes) < protocol.MaxServerMessage {
+		v.Notes = append(v.Notes, b...)
 	}
 }
-
-// Notes returns the records that were kept.
-func (v *Views) Notes() []byte { return v.notes }
 
 // Check reads the plan of a view_sync.
 func (v *Views) Check(m *protocol.Message) (*feed.Plan, error) {
@@ -80,9 +100,9 @@ func (v *Views) Check(m *protocol.Message) (*feed.Plan, error) {
 
 // Begin begins the views of a view_sync, and reports whether they are another viewer's than before.
 func (v *Views) Begin(plan *feed.Plan, m *protocol.Message) (other bool) {
-	v.receiver, v.delta, v.total, v.notes = feed.NewReceiver(plan), v.delta[:0], 0, v.notes[:0]
+	v.receiver, v.delta, v.total, v.Notes = feed.NewReceiver(plan), v.delta[:0], 0, v.Notes[:0]
 	v.players = m.Players
-	v.period, v.every = lockstep.Time(m.Period), lockstep.Tick(m.Every)
+	v.Period, v.every = lockstep.Time(m.Period), lockstep.Tick(m.Every)
 	v.current, v.previous = glance{}, glance{}
 	other = v.viewer != m.Text
 	v.viewer = m.Text
@@ -167,14 +187,14 @@ func (v *Views) Look(now, beyond lockstep.Time) (Look, bool) {
 		return Look{}, false
 	}
 	s := Look{
-		Viewer: v.viewer, Players: v.players, Period: v.period,
+		Viewer: v.viewer, Players: v.players, Period: v.Period,
 		Previous: v.current.bytes, Current: v.current.bytes, PreviousTick: v.current.tick, Tick: v.current.tick, Fraction: one,
 	}
 	if v.previous.bytes == nil {
 		return s, true
 	}
 	s.Previous, s.PreviousTick = v.previous.bytes, v.previous.tick
-	whole := max(1, lockstep.Time(s.Tick-s.PreviousTick)*v.period)
+	whole := max(1, lockstep.Time(s.Tick-s.PreviousTick)*v.Period)
 	since := min(now-v.current.at, whole+max(0, beyond))
 	s.Fraction = uint32(min(since*one/whole, math.MaxUint32))
 	return s, true
@@ -189,5 +209,5 @@ func (v *Views) Memory() int {
 	if v.receiver != nil {
 		n = v.receiver.Memory()
 	}
-	return n + cap(v.current.bytes) + cap(v.previous.bytes) + cap(v.delta) + cap(v.notes)
+	return n + cap(v.current.bytes) + cap(v.previous.bytes) + cap(v.delta) + cap(v.Notes)
 }

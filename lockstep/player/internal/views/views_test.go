@@ -78,7 +78,7 @@ func TestLooks(t *testing.T) {
 	if _, ok := s.Look(0, 0); ok || !s.Blind() || s.Looks() {
 		t.Error("it sees before there is anything")
 	}
-	if s.Keep([]byte{1, 2}); !bytes.Equal(s.Notes(), []byte{1, 2}) || !s.begin() || len(s.Notes()) > 0 || s.Period() != period {
+	if s.Keep([]byte{1, 2}); !bytes.Equal(s.Notes, []byte{1, 2}) || !s.begin() || len(s.Notes) > 0 || s.Period != period {
 		t.Error("it does not begin")
 	}
 	if !s.see(2, 5, 100*lockstep.Millisecond, 3) || s.see(4, 7, 200*lockstep.Millisecond, 1) {

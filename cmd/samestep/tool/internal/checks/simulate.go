@@ -5,10 +5,12 @@ package checks
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,9 +23,11 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/internal/testing/mutants"
 	"github.com/seed-49bee653/samestep/internal/testing/reach"
 	"github.com/seed-49bee653/samestep/internal/testing/simulate"
 	"github.com/seed-49bee653/samestep/internal/words"
+	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -358,4 +362,224 @@ func (s *simulated) printTables(w io.Writer) {
 		fmt.Fprintf(w, "  not seen  %s\n", e)
 	}
 	fmt.Fprintln(w)
+}
+
+// simulatedUnits is the usual number of units, if the game knows units.
+const simulatedUnits = 120
+
+// drones is the name of the simulator's own game.
+const drones = "drones"
+
+// simulatedName returns the name of the simulation's game. The default is the program's first, or drones if that is an
+// example of the engine.
+func simulatedName(c *cli.Context) string {
+	first := gameset.Listed(c)[0]
+	switch {
+	case c.IsSet(gameset.GameFlag.Name):
+		return c.String(gameset.GameFlag.Name)
+	case strings.HasPrefix(first.Source.Path, console.Module+"/examples/"):
+		return drones
+	}
+	return first.Name()
+}
+
+// simulateSubject returns the game of the simulation.
+func simulateSubject(c *cli.Context) (*simulate.Subject, error) {
+	if simulatedName(c) == drones {
+		config := struct{ Units uint16 }{256}
+		text, err := gameset.ConfigText(c)
+		if err == nil && len(text) > 0 {
+			if err = json.Unmarshal(text, &config); err != nil {
+				err = fmt.Errorf("%s: %w", c.String(gameset.ConfigFlag.Name), err)
+			}
+		}
+		return simulate.Drones(config.Units), err
+	}
+	g, err := gameset.Listed(c).Named(simulatedName(c))
+	if err != nil {
+		return nil, err
+	}
+	override, err := g.Override(c)
+	if err != nil {
+		return nil, err
+	}
+	override = g.WithUnits(override, simulatedUnits)
+	configure := func(seats uint8) (any, error) { return g.Configure(seats, 0, override) }
+	kinds, err := console.Weights(c)
+	if err != nil {
+		return nil, err
+	}
+	s := &simulate.Subject{Game: g.Game, Configure: configure, Play: simulatedGame(g, kinds), Relay: c.Bool("relay")}
+	seats := g.MostSeats(uint8(min(c.Int("clients")+simulate.SpareSeats, lockstep.MaxPlayers)), lockstep.MaxPlayers, 0, override)
+	for n := uint8(1); n < seats; n++ {
+		if g.SeatsFit(n, 0, override) {
+			s.Seats = append(s.Seats, n)
+		}
+	}
+	s.Seats = append(s.Seats, seats)
+	config, err := configure(seats)
+	if err == nil {
+		err = g.Accepts(seats, 1, config)
+	}
+	if err != nil || c.IsSet("artifact") {
+		return s, err
+	}
+	return s, console.ThinHint(locksteptest.Thin(g.Game, locksteptest.Options{
+		Config: config, Players: seats, Seed: c.Uint64("seed"), Weights: kinds, AllowThin: c.String("allow-thin"), Floor: g.Floor,
+	}, g.Bots()), "--clients N, ")
+}
+
+// enough returns an error if the matches of a simulation have together reached less than the game's floor. The simulator's own game has
+// none: it is about the engine.
+func enough(c *cli.Context, r *locksteptest.Reached) error {
+	g, err := gameset.Listed(c).Named(simulatedName(c))
+	if err != nil {
+		return nil
+	}
+	kinds, err := console.Weights(c)
+	if err != nil {
+		return err
+	}
+	return console.ThinHint(g.Floor.Check(r, &locksteptest.Options{Weights: kinds, AllowThin: c.String("allow-thin")}, true), "--clients N, --seeds N, --minutes N, ")
+}
+
+// simulatedGame returns the players of a simulation: a random half of them give random commands, by their weights, the others
+// are bots.
+func simulatedGame(g *gameset.Playable, weights map[string]int) func(lockstep.Player, *rand.Rand) func(*lockstep.Simulation) []any {
+	return func(p lockstep.Player, r *rand.Rand) func(*lockstep.Simulation) []any {
+		seed := r.Uint64()
+		if g.Maker == nil || r.IntN(2) == 0 {
+			return locksteptest.RandomBot(g.Game, everyCall, weights)(p, seed)
+		}
+		return g.Bot(p, seed)
+	}
+}
+
+// everyCall is the rate of a random bot that gives a command whenever it is asked.
+const everyCall = 16
+
+// playArtifact plays the failure in a file again.
+func playArtifact(c *cli.Context, name string) error {
+	f, err := files.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	a, err := simulate.ReadArtifact(f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if !c.IsSet("game") {
+		if err := c.Set("game", a.Game); err != nil {
+			return err
+		}
+	}
+	s, err := simulateSubject(c)
+	if err == nil {
+		s, err = a.Of(s)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	out, err := simulate.Twice(s, a.Plan)
+	if err != nil {
+		return err
+	}
+	result := "no invariant is violated"
+	if out.Violation != nil {
+		result, err = fmt.Sprint(out.Violation), console.ErrViolated
+	}
+	return gameset.Tell(c, map[string]any{"artifact": name, "trace": fmt.Sprintf("%016x", out.Trace), "violation": out.Violation, "last": out.Last}, func(w io.Writer) {
+		printPlan(w, a.Plan)
+		for _, line := range out.Last {
+			fmt.Fprintln(w, line)
+		}
+		fmt.Fprintf(w, "trace %016x\n%s\n", out.Trace, result)
+	}, err)
+}
+
+// printPlan prints the faults of a plan.
+func printPlan(w io.Writer, p *simulate.Plan) {
+	present := 0
+	for i := range p.Machines {
+		if !p.Machines[i].Absent {
+			present++
+		}
+	}
+	fmt.Fprintf(w, "seed %d, %s, %s:\n", p.Seed, console.Count(present, "client"), console.Count(len(p.Faults), "fault"))
+	for _, f := range p.Faults {
+		fmt.Fprintf(w, "%10.6f s  %s of client %d for %.3f s (%d)\n", float64(f.At)/1e6, f.Kind, f.Who, float64(f.For)/1e6, f.N)
+	}
+}
+
+var errAlive = errors.New("the simulator has not found every mistake in the engine")
+
+// huntOf returns the hunt for mutants, or nil without --mutants.
+func huntOf(c *cli.Context) (*mutants.Hunt, error) {
+	if !c.Bool("mutants") {
+		return nil, nil
+	}
+	if c.IsSet("artifact") {
+		return nil, console.Usagef("--mutants: cannot be used with --artifact")
+	}
+	root, err := mutants.Checkout(".")
+	if err != nil {
+		return nil, console.Usagef("--mutants: needs a checkout of the engine, and the go command: %v", err)
+	}
+	return &mutants.Hunt{Root: root, Mutants: mutants.All(), Workers: c.Int("workers")}, nil
+}
+
+// A hunted is the result of a hunt for mutants.
+type hunted struct {
+	All    int      `json:"all"`
+	Killed int      `json:"killed"`
+	Median int      `json:"median_runs"` // until a mutant is killed
+	Most   int      `json:"most_runs"`
+	Alive  []mutant `json:"alive"`
+
+	text string
+}
+
+type mutant struct {
+	Name string `json:"name"`
+	File string `json:"file"`
+	Hits string `json:"breaks"`
+}
+
+// runHunt runs a hunt. It returns nil for nil.
+func runHunt(w io.Writer, h *mutants.Hunt) (*hunted, error) {
+	if h == nil {
+		return nil, nil
+	}
+	bar := console.NewProgress(w, int64(len(h.Mutants)), "mutants")
+	defer bar.Done()
+	tried := int64(0)
+	h.Found = func(*mutants.Result) { tried++; bar.Set(tried) }
+	results, err := h.Run()
+	if err != nil {
+		return nil, err
+	}
+	return newHunted(mutants.Summarize(results)), nil
+}
+
+func newHunted(s *mutants.Summary) *hunted {
+	h := &hunted{All: s.All, Killed: s.Killed, Median: s.Median, Most: s.Most, Alive: []mutant{}, text: s.String()}
+	for _, r := range s.Alive {
+		h.Alive = append(h.Alive, mutant{r.Mutant.Name, r.File, r.Mutant.Hits})
+	}
+	return h
+}
+
+func (h *hunted) print(w io.Writer) {
+	for _, m := range h.Alive {
+		fmt.Fprintf(w, "\nalive: %s\nin:    %s, and breaks %s\n", m.Name, m.File, m.Hits)
+	}
+}
+
+// err returns an error if a mutant has survived.
+func (h *hunted) err() error {
+	if h == nil || len(h.Alive) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %s: %w", len(h.Alive), console.Count(h.All, "mutant"), errAlive)
 }

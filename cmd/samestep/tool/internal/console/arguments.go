@@ -5,11 +5,15 @@ package console
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/kit/locksteptest"
 )
 
 // A usageError is a mistake in the command line.
@@ -131,4 +135,164 @@ func TakesValue(flags []cli.Flag, arg string) bool {
 // HasFlag reports whether a command has a flag.
 func HasFlag(c *cli.Command, name string) bool {
 	return slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return f.Names()[0] == name })
+}
+
+// TokenEnv names the environment variable with a client's token.
+const TokenEnv = "SAMESTEP_TOKEN"
+
+// FromEnvironment returns copies of flags that a variable of the environment sets if the command line leaves them out:
+// SAMESTEP_TICK_RATE sets --tick-rate. Variables with another meaning set no flag.
+func FromEnvironment(flags []cli.Flag) (all []cli.Flag) {
+	for _, f := range flags {
+		vars := []string{"SAMESTEP_" + strings.ToUpper(strings.ReplaceAll(f.Names()[0], "-", "_"))}
+		if vars[0] == TokensEnv || vars[0] == TokenEnv {
+			vars = nil
+		}
+		switch flag := f.(type) {
+		case *cli.BoolFlag:
+			same := *flag
+			same.EnvVars = vars
+			f = &same
+		case *cli.StringFlag:
+			same := *flag
+			same.EnvVars = vars
+			f = &same
+		case *cli.StringSliceFlag:
+			f = ListFrom(flag, vars...)
+		case *cli.UintFlag:
+			same := *flag
+			same.EnvVars = vars
+			f = &same
+		case *cli.Uint64Flag:
+			same := *flag
+			same.EnvVars = vars
+			f = &same
+		case *cli.DurationFlag:
+			same := *flag
+			same.EnvVars = vars
+			f = &same
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// ListFrom returns a copy of a flag that variables set. One that is set but empty sets no item.
+func ListFrom(f *cli.StringSliceFlag, vars ...string) *cli.StringSliceFlag {
+	same := *f
+	same.EnvVars = slices.DeleteFunc(vars, func(name string) bool {
+		value, set := os.LookupEnv(name)
+		return set && value == ""
+	})
+	return &same
+}
+
+// TokensEnv names the environment variable with a list of tokens.
+const TokensEnv = "SAMESTEP_TOKENS"
+
+// RandomFlags are those of verbs that play random commands.
+var RandomFlags = []cli.Flag{
+	&cli.StringSliceFlag{Name: "weight", Usage: "how often random commands of a kind come, as `KIND=N`: 0 for never, 1 for a kind without a weight; repeat the flag for several kinds"},
+	&cli.StringFlag{Name: "allow-thin", Usage: "accept matches in which most commands do nothing, for a `REASON`"},
+}
+
+// Weights returns the weights of --weight, or nil.
+func Weights(c *cli.Context) (map[string]int, error) {
+	var all map[string]int
+	for _, text := range c.StringSlice("weight") {
+		at := strings.LastIndexByte(text, '=')
+		n, err := strconv.ParseUint(text[at+1:], 10, 31)
+		if at < 1 || err != nil {
+			return nil, Usagef("--weight: got %q, want the name of a kind of command, = and a number, such as \"give up=0\"", text)
+		}
+		if all == nil {
+			all = map[string]int{}
+		}
+		all[text[:at]] = int(n)
+	}
+	return all, nil
+}
+
+// ThinHint adds the flags to an error that tells of the same options in Go. more are flags for larger matches, or "".
+func ThinHint(err error, more string) error {
+	if errors.Is(err, locksteptest.ErrThin) {
+		return fmt.Errorf("%w\nas flags: %s--weight KIND=0, --allow-thin REASON", err, more)
+	}
+	return err
+}
+
+// DidYouMean returns a question with the word that is nearest to a mistyped one, to be added to an error, or nothing if
+// none is near.
+func DidYouMean(got string, words []string) string {
+	best, least := "", max(1, len(got)/3)+1
+	for _, word := range words {
+		if n := edits(got, word); n < least {
+			best, least = word, n
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; did you mean " + best + "?"
+}
+
+// KeyMeant returns a question with the key of the settings file that is nearest to a mistyped flag, or nothing.
+func KeyMeant(flag string, flags []cli.Flag) string {
+	var keys []string
+	for _, s := range SettingsIn(flags) {
+		keys = append(keys, s.Name())
+	}
+	key := strings.TrimSuffix(strings.TrimPrefix(DidYouMean(strings.TrimPrefix(flag, "--"), keys), "; did you mean "), "?")
+	if key == "" {
+		return ""
+	}
+	return "; did you mean --" + SetFlag.Name + " " + key + "=VALUE?"
+}
+
+// CommandNames returns the names of commands.
+func CommandNames(commands []*cli.Command) (names []string) {
+	for _, c := range commands {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// maxMistyped is the longest word that is compared with others, in bytes.
+const maxMistyped = 64
+
+// edits returns how many bytes must be added, removed, replaced or swapped with the next to make b of a.
+func edits(a, b string) int {
+	if len(a) > maxMistyped {
+		return len(a)
+	}
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			replaced := 1
+			if a[i-1] == b[j-1] {
+				replaced = 0
+			}
+			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+replaced)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return rows[len(a)][len(b)]
+}
+
+// MistypedFlag returns the flag that an error of the flag parser does not know, with two dashes, or nothing.
+func MistypedFlag(err error) string {
+	_, name, found := strings.Cut(err.Error(), "flag provided but not defined: -")
+	if !found {
+		return ""
+	}
+	return "--" + strings.TrimPrefix(name, "-")
 }

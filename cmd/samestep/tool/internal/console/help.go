@@ -43,9 +43,6 @@ func InCategory(name string, verbs ...*cli.Command) []*cli.Command {
 	return verbs
 }
 
-// MaxHelp is the widest help, in columns.
-const MaxHelp = 100
-
 // The library prints each help with the function in a variable.
 func init() {
 	cli.HelpPrinter = func(w io.Writer, _ string, of any) {
@@ -130,24 +127,6 @@ func (p *helpPage) wrap(begin string, column int, text string) {
 	for _, line := range wrapped(begin, column, text, p.width) {
 		fmt.Fprintln(&p.text, line)
 	}
-}
-
-// wrapped returns the lines of a text after the beginning of the first. The others begin at a column. A word that is wider than a line
-// stays whole.
-func wrapped(begin string, column int, text string, width int) (lines []string) {
-	line := begin
-	for i, word := range strings.Split(text, " ") {
-		switch {
-		case i == 0:
-			line += word
-		case word != "" && utf8.RuneCountInString(line+word)+1 > width && strings.TrimSpace(line) != "":
-			lines = append(lines, strings.TrimRight(line, " "))
-			line = strings.Repeat(" ", column) + word
-		default:
-			line += " " + word
-		}
-	}
-	return append(lines, strings.TrimRight(line, " "))
 }
 
 // A helpTable has names and texts below headings.

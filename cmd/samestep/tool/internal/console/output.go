@@ -7,12 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
@@ -77,11 +77,11 @@ func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 
 // A Progress is a progress bar on a terminal.
 type Progress struct {
-	bar  *progressbar.ProgressBar
-	unit string
-	max  int64 // set before the first call of set
-	from time.Time
-	w    io.Writer // nil shows nothing
+	unit  string
+	max   int64 // set before the first call of set
+	from  time.Time
+	drawn time.Time
+	w     io.Writer // nil shows nothing
 }
 
 // NewProgress returns the bar of work with max steps. It appears if w is a terminal and the work takes more than a second.
@@ -105,29 +105,36 @@ func IsTerminal(w io.Writer) bool {
 
 // Set moves the bar to step n.
 func (p *Progress) Set(n int64) {
-	if p.w == nil {
+	now := time.Now()
+	if p.w == nil || now.Sub(p.from) < time.Second || now.Sub(p.drawn) < 100*time.Millisecond {
 		return
 	}
-	if p.bar == nil {
-		p.bar = progressbar.NewOptions64(p.max, progressbar.OptionSetWriter(p), progressbar.OptionSetItsString(p.unit),
-			progressbar.OptionShowBytes(p.unit == "bytes"), progressbar.OptionShowIts(), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
+	p.drawn = now
+	const width = 24
+	part := min(max(float64(n)/float64(max(p.max, 1)), 0), 1)
+	full, elapsed := int(part*width), now.Sub(p.from)
+	left := "?"
+	if part > 0 {
+		left = time.Duration(float64(elapsed) * (1/part - 1)).Round(time.Second).String()
 	}
-	p.bar.Set64(n)
+	line := fmt.Sprintf("%3.0f%% |%s%s| %s [%v, %s left]", part*100, strings.Repeat("█", full), strings.Repeat(" ", width-full), p.counts(n, elapsed),
+		elapsed.Round(time.Second), left)
+	fmt.Fprintf(p.w, "\r\x1b[K%s", Fit([]byte(line), TerminalWidth(p.w)-1)) // some terminals wrap after the last column
+}
+
+// counts returns "5/10 ticks, 2/s".
+func (p *Progress) counts(n int64, elapsed time.Duration) string {
+	rate := int64(float64(n) / elapsed.Seconds())
+	if p.unit == "bytes" {
+		return fmt.Sprintf("%s/%s, %s/s", Size(n), Size(p.max), Size(rate))
+	}
+	return fmt.Sprintf("%d/%d %s, %d/s", n, p.max, p.unit, rate)
 }
 
 // SetOf is set for work whose number of steps becomes known with the first one.
 func (p *Progress) SetOf(n, max int64) {
 	p.max = max
 	p.Set(n)
-}
-
-// Write implements [io.Writer] for the bar. It drops what the bar writes in the first second.
-func (p *Progress) Write(b []byte) (int, error) {
-	if time.Since(p.from) < time.Second {
-		return len(b), nil
-	}
-	_, err := p.w.Write(Fit(b, TerminalWidth(p.w)-1)) // some terminals wrap after the last column
-	return len(b), err
 }
 
 // TerminalWidth returns the columns of a terminal, and 80 for another writer.
@@ -167,7 +174,43 @@ func Fit(b []byte, width int) []byte {
 
 // Done removes the bar.
 func (p *Progress) Done() {
-	if p.bar != nil {
-		p.bar.Finish()
+	if !p.drawn.IsZero() {
+		fmt.Fprint(p.w, "\r\x1b[K")
 	}
+}
+
+// StatusOf returns the status of an answer in our own words, since a server can send any text.
+func StatusOf(r *http.Response) string {
+	return strings.TrimSpace(fmt.Sprintf("%d %s", r.StatusCode, http.StatusText(r.StatusCode)))
+}
+
+// ClientToken returns the token of --token or --token-file.
+func ClientToken(c *cli.Context) (string, error) {
+	path := c.String("token-file")
+	if path == "" {
+		return c.String("token"), nil
+	}
+	b, err := os.ReadFile(path)
+	return strings.TrimSpace(string(b)), err
+}
+
+// MaxHelp is the widest help, in columns.
+const MaxHelp = 100
+
+// wrapped returns the lines of a text after the beginning of the first. The others begin at a column. A word that is wider than a line
+// stays whole.
+func wrapped(begin string, column int, text string, width int) (lines []string) {
+	line := begin
+	for i, word := range strings.Split(text, " ") {
+		switch {
+		case i == 0:
+			line += word
+		case word != "" && utf8.RuneCountInString(line+word)+1 > width && strings.TrimSpace(line) != "":
+			lines = append(lines, strings.TrimRight(line, " "))
+			line = strings.Repeat(" ", column) + word
+		default:
+			line += " " + word
+		}
+	}
+	return append(lines, strings.TrimRight(line, " "))
 }

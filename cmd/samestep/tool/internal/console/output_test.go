@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,8 +42,15 @@ func TestProgress(t *testing.T) {
 	p = &Progress{w: &buf, unit: "ticks", max: 10, from: time.Now().Add(-time.Hour)}
 	p.Set(5)
 	p.Done()
-	if !bytes.Contains(buf.Bytes(), []byte("5/10")) {
-		t.Errorf("no bar after a second: %q", buf.String())
+	if got := buf.String(); !strings.Contains(got, " 50% |████") || !strings.Contains(got, "| 5/10 ticks, 0/s [1h0m0s, 1h0m0s left]") || !strings.HasSuffix(got, "\r\x1b[K") {
+		t.Errorf("no bar after a second, or it stays: %q", got)
+	}
+	buf.Reset()
+	p.unit, p.drawn = "bytes", time.Time{}
+	p.SetOf(3<<20, 0) // a size that nobody knows
+	p.Set(4)          // too soon after the last one
+	if got := buf.String(); strings.Count(got, "\r") != 1 || !strings.Contains(got, "100%") || !strings.Contains(got, "3.0 MiB/0 B") {
+		t.Errorf("got %q", got)
 	}
 }
 

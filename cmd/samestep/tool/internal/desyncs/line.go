@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/desync/line"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -59,6 +61,16 @@ func lineFlags() []cli.Flag {
 	}
 }
 
+// sidesOf returns the flags that say what the two sides are; "" for none.
+func sidesOf(c *cli.Context) (flags string) {
+	for _, name := range []string{"source", "other", "platform"} {
+		if c.IsSet(name) {
+			flags += fmt.Sprintf(" --%s %s", name, words.ShellWord(c.String(name)))
+		}
+	}
+	return flags
+}
+
 func desyncLine(c *cli.Context) error {
 	ctx, stop := console.Interruptible(c)
 	defer stop()
@@ -84,24 +96,6 @@ func desyncLine(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return linesOfBatch(b, ctx, c, find)
-}
-
-// lineError returns the result of the command for one file.
-func lineError(r *line.Result) error {
-	switch {
-	case r.Panicked():
-		return console.ErrPanicked
-	case r.Stuck():
-		return console.ErrStuck
-	case r.Differs():
-		return console.ErrDiffers
-	}
-	return nil
-}
-
-// linesOfBatch groups the files of a batch by the line that they name.
-func linesOfBatch(b *replays.Batch, ctx context.Context, c *cli.Context, find func(*replay.File) (*line.Result, error)) error {
 	var s line.Summary
 	var failed error
 	for _, in := range b.Inputs {
@@ -126,17 +120,16 @@ func linesOfBatch(b *replays.Batch, ctx context.Context, c *cli.Context, find fu
 	return gameset.Report(c, &s, failed)
 }
 
-// findLine compares the two sides of the flags in one file by the sources.
-func findLine(ctx context.Context, c *cli.Context, x *line.Finder, f *replay.File, o line.Options) (*line.Result, error) {
-	if err := console.Between(c, "runs", 2, 100); err != nil {
-		return nil, err
+func lineError(r *line.Result) error {
+	switch {
+	case r.Panicked():
+		return console.ErrPanicked
+	case r.Stuck():
+		return console.ErrStuck
+	case r.Differs():
+		return console.ErrDiffers
 	}
-	o.Source, o.Other, o.Platform, o.Runs = c.String("source"), c.String("other"), c.String("platform"), c.Int("runs")
-	if err := gameset.LineAssets(c, f, &o); err != nil {
-		return nil, err
-	}
-	found, err := x.Find(ctx, f, o)
-	return found, cmp.Or(context.Cause(ctx), err)
+	return nil
 }
 
 // findOneLine compares the two sides of the flags in one file.
@@ -159,7 +152,6 @@ type lineFinder struct {
 	others    *gameset.ModuleSet // the module of --other; nil for none
 }
 
-// newLineFinder returns the finder of the flags.
 func newLineFinder(c *cli.Context) (x *lineFinder, err error) {
 	x = &lineFinder{c: c}
 	if other := c.String("other"); strings.HasSuffix(other, gameset.ModuleExtension) {
@@ -192,7 +184,15 @@ func (x *lineFinder) find(ctx context.Context, f *replay.File, tick lockstep.Tic
 	if a != nil {
 		return x.findFunction(ctx, f, o, a)
 	}
-	return findLine(ctx, x.c, x.Finder, f, o)
+	if err := console.Between(x.c, "runs", 2, 100); err != nil {
+		return nil, err
+	}
+	o.Source, o.Other, o.Platform, o.Runs = x.c.String("source"), x.c.String("other"), x.c.String("platform"), x.c.Int("runs")
+	if err := gameset.LineAssets(x.c, f, &o); err != nil {
+		return nil, err
+	}
+	found, err := x.Finder.Find(ctx, f, o)
+	return found, cmp.Or(context.Cause(ctx), err)
 }
 
 // module returns the game of side A if it is one of a module, or nil to look for a line in the sources.
@@ -224,15 +224,10 @@ func (x *lineFinder) module(f *replay.File) (*gameset.Playable, error) {
 // inModuleOfGo reports whether the current folder is in a module of Go.
 func inModuleOfGo() bool {
 	dir, err := os.Getwd()
-	for err == nil {
+	for last := ""; err == nil && dir != last; last, dir = dir, filepath.Dir(dir) {
 		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil {
 			return true
 		}
-		if parent := filepath.Dir(dir); parent != dir {
-			dir = parent
-			continue
-		}
-		break
 	}
 	return false
 }

@@ -102,11 +102,11 @@ func groupDesyncs(c *cli.Context, b *replays.Batch, left []desync.LeftOut) (*tri
 	found.Sort()
 	found.Took = time.Since(s.From)
 	if found.Desyncs+found.Panics > 0 {
-		err := console.ErrExplained
+		class := replay.ClassDesync
 		if found.Desyncs == 0 {
-			err = console.ErrPanicked
+			class = replay.ClassPanic
 		}
-		s.Worst = &replays.BatchError{Text: fmt.Sprintf("%s in %s", found.Shown(), console.Count(found.Files, "file")), Worst: err}
+		s.Worst = &console.ClassError{Class: class, Text: fmt.Sprintf("%s in %s", found.Shown(), console.Count(found.Files, "file"))}
 	}
 	return found, s.Worst
 }
@@ -141,7 +141,6 @@ func triageBundle(program string, in replays.BatchInput, games replay.Games, o d
 	return triaged{desync: &found}
 }
 
-// writtenAt returns when a file was written; zero if that is not known.
 func writtenAt(path string) (t time.Time) {
 	if info, err := os.Stat(path); err == nil {
 		t = info.ModTime()
@@ -149,7 +148,6 @@ func writtenAt(path string) (t time.Time) {
 	return t
 }
 
-// named returns the error of a file with its name.
 func named(name string, err error) *console.FileError {
 	if f := (*console.FileError)(nil); errors.As(err, &f) && f.Name == name {
 		return f
@@ -157,8 +155,8 @@ func named(name string, err error) *console.FileError {
 	return &console.FileError{Name: name, Err: err}
 }
 
-// MaxRecordings is how many recordings of one match are compared with each other.
-const MaxRecordings = 64
+// maxRecordings is how many recordings of one match are compared with each other.
+const maxRecordings = 64
 
 var (
 	errNoMatch     = errors.New(`the header names no "match": compare it with replay bisect A B`)
@@ -166,8 +164,7 @@ var (
 	errNoRecording = errors.New("not a recording of a match")
 )
 
-// groupMatches puts the recordings of each match into one input, at the place of the first one. It leaves out replays
-// that are no recordings, unless an argument names them, and returns them.
+// groupMatches makes one input of the recordings of each match. It leaves out replays that are no recordings and no argument.
 func groupMatches(b *replays.Batch, args []string) (left []desync.LeftOut) {
 	all, matches := b.Inputs, map[string]int{} // matches are indexes in b.inputs, and are only looked up
 	b.Inputs = nil
@@ -185,8 +182,8 @@ func groupMatches(b *replays.Batch, args []string) (left []desync.LeftOut) {
 		case !is:
 		case match == "":
 			in.Err = errNoMatch
-		case known && len(b.Inputs[at].Match) == MaxRecordings:
-			in.Err = fmt.Errorf("%w: more than %d recordings of match %q", replay.ErrLimit, MaxRecordings, match)
+		case known && len(b.Inputs[at].Match) == maxRecordings:
+			in.Err = fmt.Errorf("%w: more than %d recordings of match %q", replay.ErrLimit, maxRecordings, match)
 		case known:
 			b.Inputs[at].Match = append(b.Inputs[at].Match, in)
 			continue
@@ -200,8 +197,7 @@ func groupMatches(b *replays.Batch, args []string) (left []desync.LeftOut) {
 	return left
 }
 
-// recordedMatch reports whether a file is a recording of another engine, and returns of which match. It reads only the
-// beginning.
+// recordedMatch reports whether a file is a recording of another engine, and of which match. It reads only the beginning.
 func recordedMatch(in replays.BatchInput) (match string, is bool, err error) {
 	if in.Err != nil || strings.EqualFold(filepath.Ext(in.Path), replays.BundleExtension) {
 		return "", false, in.Err
@@ -215,7 +211,6 @@ func recordedMatch(in replays.BatchInput) (match string, is bool, err error) {
 	return match, is, err
 }
 
-// triageMatch compares the recordings of one match.
 func triageMatch(program string, all []replays.BatchInput) (found triaged) {
 	var r replays.Recordings
 	defer r.Close()

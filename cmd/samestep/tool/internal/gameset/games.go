@@ -10,34 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
-	"github.com/seed-49bee653/samestep/replay"
 )
-
-// A List has the games of a program.
-type List []*Playable
-
-// Listed returns the games of the program that runs a command, and those of its modules.
-func Listed(c *cli.Context) List {
-	if m := ModulesOf(c); m != nil {
-		return m.Games()
-	}
-	return c.App.Metadata[GamesKey].(List)
-}
-
-// Keys of a program's metadata.
-const (
-	GamesKey   = "games"   // a List
-	modulesKey = "modules" // a *ModuleSet, while a command runs
-)
-
-// ModulesOf returns the modules of a command, or nil for one that does not simulate.
-func ModulesOf(c *cli.Context) *ModuleSet {
-	m, _ := c.App.Metadata[modulesKey].(*ModuleSet)
-	return m
-}
 
 // GameFlag chooses one of several games.
 var GameFlag = &cli.StringFlag{Name: "game", Usage: "`NAME` of the game; the default is the program's first, also of several builds"}
@@ -80,52 +55,6 @@ func Hosted(c *cli.Context) (List, error) {
 		return nil, err
 	}
 	return Listed(c).Builds(g.Name()), nil // ChosenGame has added the game of a folder to the list
-}
-
-// Builds returns all builds of a game.
-func (l List) Builds(name string) List {
-	return slices.DeleteFunc(slices.Clone(l), func(other *Playable) bool { return other.Name() != name })
-}
-
-// Named returns the first game with a name.
-func (l List) Named(name string) (*Playable, error) {
-	for _, g := range l {
-		if g.Name() == name {
-			return g, nil
-		}
-	}
-	return nil, console.Usagef("unknown game %.128q, want %s", name, l.Names())
-}
-
-// Names returns the names of all games, for people.
-func (l List) Names() string {
-	var names []string
-	for _, g := range l {
-		if !slices.Contains(names, g.Name()) {
-			names = append(names, g.Name())
-		}
-	}
-	return strings.Join(names, " or ")
-}
-
-// GamesOf returns the games whose matches the program can simulate.
-func GamesOf(c *cli.Context) replay.Games { return Listed(c).Games() }
-
-// Of returns the game of a match, see [replay.Games.Of].
-func (l List) Of(h *lockstep.Header) (*Playable, error) {
-	g, err := l.Games().Of(h)
-	if err != nil {
-		return nil, err
-	}
-	return l[slices.IndexFunc(l, func(p *Playable) bool { return p.Game == g })], nil
-}
-
-// Games returns the games as package replay wants them.
-func (l List) Games() (all replay.Games) {
-	for _, g := range l {
-		all = append(all, g.Game)
-	}
-	return all
 }
 
 // PlayTurn submits the commands of a bot, which may be nil.

@@ -5,6 +5,7 @@ package gameset
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -16,11 +17,17 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
+	"io"
+
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
 	"github.com/seed-49bee653/samestep/internal/testing/logbench"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
 )
 
@@ -257,4 +264,178 @@ type CompatOptions struct {
 type OtherWire struct {
 	Usual  lockstep.Settings
 	Bridge func(*server.Server, CompatOptions) http.Handler
+}
+
+// maxConfigFile is the largest file of a configuration, in bytes.
+const maxConfigFile = 4 << 20
+
+// ConfigFlag names a file with the configuration of a match.
+var ConfigFlag = &cli.StringFlag{Name: "config", Usage: "JSON `FILE`, or JSON itself, with fields of the match's configuration, such as '{\"Units\": 300}' for a game that has units; the others are as in a usual match"}
+
+// ConfigText returns the JSON of --config, or nothing.
+func ConfigText(c *cli.Context) ([]byte, error) {
+	name := c.String(ConfigFlag.Name)
+	if name == "" || name[0] == '{' {
+		return []byte(name), nil
+	}
+	b, err := readAtMost(name, maxConfigFile)
+	if err == nil && len(b) > maxConfigFile {
+		err = fmt.Errorf("%s: got more than %d bytes", name, maxConfigFile)
+	}
+	return b, err
+}
+
+// Override returns the JSON of --config, or nothing. The error of bad JSON names the file and the field.
+func (g *Playable) Override(c *cli.Context) ([]byte, error) {
+	b, err := ConfigText(c)
+	if err != nil || len(b) == 0 {
+		return nil, err
+	}
+	if _, err := g.ReadConfig(b, nil); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.String(ConfigFlag.Name), err)
+	}
+	return b, nil
+}
+
+// NameConfig adds the file of --config to the game's refusal of a configuration, and returns err.
+func NameConfig(c *cli.Context, err error) error {
+	refusal := (*lockstep.ConfigError)(nil)
+	if name := c.String(ConfigFlag.Name); name != "" && errors.As(err, &refusal) {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return err
+}
+
+// The flags that choose one of several scenarios and bots.
+var (
+	ScenarioFlag = &cli.StringFlag{Name: "scenario", Usage: "`NAME` of a scenario of the game, such as a map; the default is a usual match"}
+	BotFlag      = &cli.StringFlag{Name: "bot", Usage: "`NAME` of the bots of the game, such as their strength; the default is the usual one"}
+)
+
+// chosen returns the choice with a name.
+func (g *Playable) chosen(what string, list []Choice, name string) (*Choice, error) {
+	for i := range list {
+		if list[i].Name == name {
+			return &list[i], nil
+		}
+	}
+	names := ChoiceNames(list)
+	if len(names) == 0 {
+		return nil, fmt.Errorf("game %s has no %ss to choose, got %.64q", g.Name(), what, name)
+	}
+	return nil, fmt.Errorf("unknown %s %.64q of game %s, want %s", what, name, g.Name(), strings.Join(names, " or "))
+}
+
+// ChoiceNames returns the names of choices.
+func ChoiceNames(list []Choice) (names []string) {
+	for _, c := range list {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// In returns the game with a scenario as its usual match. "" changes nothing.
+func (g *Playable) In(scenario string) (*Playable, error) {
+	if scenario == "" {
+		return g, nil
+	}
+	c, err := g.chosen("scenario", g.Scenarios, scenario)
+	if err != nil {
+		return nil, err
+	}
+	other := *g
+	other.Usual, other.Sized = c.Usual, nil
+	return &other, nil
+}
+
+// Against returns the game with other bots as the usual ones. "" changes nothing.
+func (g *Playable) Against(bot string) (*Playable, error) {
+	if bot == "" {
+		return g, nil
+	}
+	c, err := g.chosen("bot", g.Opponents, bot)
+	if err != nil {
+		return nil, err
+	}
+	other := *g
+	other.Maker = c.Maker
+	return &other, nil
+}
+
+// ErrBoth refuses a size of a match whose scenario says it.
+var ErrBoth = errors.New("got units and a scenario, want one of them")
+
+// InScenario returns the game with the scenario of --scenario.
+func (g *Playable) InScenario(c *cli.Context) (*Playable, error) {
+	name := c.String(ScenarioFlag.Name)
+	other, err := g.In(name)
+	if err != nil {
+		return nil, console.Usagef("%s: %v", console.Spelled(c, ScenarioFlag.Name), err)
+	}
+	return other, nil
+}
+
+// AgainstBots returns the game with the bots of --bot.
+func (g *Playable) AgainstBots(c *cli.Context) (*Playable, error) {
+	other, err := g.Against(c.String(BotFlag.Name))
+	if err != nil {
+		return nil, console.Usagef("%s: %v", console.Spelled(c, BotFlag.Name), err)
+	}
+	return other, nil
+}
+
+// readAtMost returns the content of a file, and at most one byte more than a limit.
+func readAtMost(name string, limit int64) ([]byte, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit+1))
+}
+
+// A List has the games of a program.
+type List []*Playable
+
+// Builds returns all builds of a game.
+func (l List) Builds(name string) List {
+	return slices.DeleteFunc(slices.Clone(l), func(other *Playable) bool { return other.Name() != name })
+}
+
+// Named returns the first game with a name.
+func (l List) Named(name string) (*Playable, error) {
+	for _, g := range l {
+		if g.Name() == name {
+			return g, nil
+		}
+	}
+	return nil, console.Usagef("unknown game %.128q, want %s", name, l.Names())
+}
+
+// Names returns the names of all games, for people.
+func (l List) Names() string {
+	var names []string
+	for _, g := range l {
+		if !slices.Contains(names, g.Name()) {
+			names = append(names, g.Name())
+		}
+	}
+	return strings.Join(names, " or ")
+}
+
+// Of returns the game of a match, see [replay.Games.Of].
+func (l List) Of(h *lockstep.Header) (*Playable, error) {
+	g, err := l.Games().Of(h)
+	if err != nil {
+		return nil, err
+	}
+	return l[slices.IndexFunc(l, func(p *Playable) bool { return p.Game == g })], nil
+}
+
+// Games returns the games as package replay wants them.
+func (l List) Games() (all replay.Games) {
+	for _, g := range l {
+		all = append(all, g.Game)
+	}
+	return all
 }

@@ -69,8 +69,7 @@ func (s *survey) Write(out io.Writer, in io.ReadSeeker, o replay.WriterOptions) 
 	return w.Close()
 }
 
-// An importer writes a match of another engine as records. It reads the match a second time, because the survey does
-// not keep commands and notes.
+// An importer writes a match of another engine as records. It reads the match again: the survey keeps no commands and notes.
 type importer struct {
 	*survey
 	out      lockstep.Log
@@ -94,13 +93,13 @@ func (i *importer) run(in io.ReadSeeker) error {
 	if content != i.content || r.Torn() != i.Torn {
 		return fmt.Errorf("%w: the file changed while it was read", matchlog.ErrMalformed)
 	}
+	end := "imported"
 	if i.Torn {
-		return i.append(i.enc.End(replay.ForeignTorn))
+		end = replay.ForeignTorn
 	}
-	return i.append(i.enc.End("imported"))
+	return i.append(i.enc.End(end))
 }
 
-// header writes the header of a game without rules, and an empty state.
 func (i *importer) header() error {
 	var kinds []lockstep.Kind
 	for kind, used := range i.kinds {
@@ -124,20 +123,17 @@ func (i *importer) header() error {
 	if err != nil {
 		return err
 	}
-	h.Engine, h.Game, h.Sources = replay.ForeignEngine, clip(i.match.Title, 128), "" // not from the sources of this program
+	title := i.match.Title[:min(128, len(i.match.Title))]
+	h.Engine, h.Game, h.Sources = replay.ForeignEngine, strings.ToValidUTF8(title, ""), "" // not from the sources of this program
 	h.Build, h.Platform = cmp.Or(i.match.Build, replay.ForeignBuild), cmp.Or(i.match.Platform, replay.ForeignPlatform)
 	i.append(i.enc.Header(h))
 	i.append(i.enc.Keyframe(lockstep.Tick(i.first), sim.Hash(), nil, sim.AppendState(nil)))
-	if i.recording() {
+	if i.match.Recording() || i.lines { // some line has no other place in a replay, so the header needs one, too
 		return i.line(newHeaderLine(&i.match))
 	}
 	return i.err
 }
 
-// recording reports whether some line has no other place in a replay, so the header needs one, too.
-func (i *importer) recording() bool { return i.match.Recording() || i.lines }
-
-// line writes a line that has no other place in a replay.
 func (i *importer) line(v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -146,7 +142,6 @@ func (i *importer) line(v any) error {
 	return i.append(i.enc.Foreign(text))
 }
 
-// append writes a record, and returns the first error of the log.
 func (i *importer) append(record []byte) error {
 	if i.err == nil {
 		i.err = i.out.Append(record)
@@ -154,13 +149,6 @@ func (i *importer) append(record []byte) error {
 	return i.err
 }
 
-// clip returns the first characters of a text, at most n bytes.
-func clip(s string, n int) string { return strings.ToValidUTF8(s[:min(n, len(s))], "") }
-
-// begin writes the checksums of a tick.
-func (i *importer) begin(tick uint32) error { return i.checks(tick) }
-
-// next returns the next tick with checksums.
 func (i *importer) next(tick uint32) uint32 {
 	if len(i.votes) == 0 {
 		return math.MaxUint32
@@ -168,7 +156,6 @@ func (i *importer) next(tick uint32) uint32 {
 	return max(i.votes[0].tick(), tick+1)
 }
 
-// skip writes ticks without commands.
 func (i *importer) skip(ticks uint32) error {
 	for ticks > 0 && i.err == nil {
 		n := min(ticks, record.MaxEmptyRun)
@@ -178,7 +165,6 @@ func (i *importer) skip(ticks uint32) error {
 	return i.err
 }
 
-// reordered writes the order of the players in the present tick.
 func (i *importer) reordered(tick uint32, order uint64) error {
 	return i.line(OrderLine{tick, checksum.FormatHash(order)})
 }
@@ -189,12 +175,11 @@ func (i *importer) sumLine(tick lockstep.Tick, v vote) []byte {
 	if !v.long() {
 		return AppendSumLine(i.sum[:0], tick, v.player(), sum, i.sections.at(v.at, n))
 	}
-	long := i.sections.at(v.at, 2)
-	sum = checksum.FormatHash(long[0]) + checksum.FormatHash(long[1])
-	if v.sectioned() {
-		return AppendSumLine(i.sum[:0], tick, v.player(), sum, i.sections.at(v.at+2, n))
+	if !v.sectioned() {
+		n = 0
 	}
-	return AppendSumLine(i.sum[:0], tick, v.player(), sum, nil)
+	all := i.sections.at(v.at, 2+n)
+	return AppendSumLine(i.sum[:0], tick, v.player(), checksum.FormatHash(all[0])+checksum.FormatHash(all[1]), all[2:])
 }
 
 // remark writes a note of the present tick. The survey has the checksums.
@@ -225,7 +210,6 @@ func (i *importer) state(e *matchlog.Entry) error {
 	return i.err
 }
 
-// end writes the commands of a tick, which give the next state.
 func (i *importer) end(tick uint32, commands []play) error {
 	f := lockstep.Frame{Tick: lockstep.Tick(tick) + 1, Commands: make([]lockstep.Command, 0, len(commands))}
 	size := 0
@@ -255,9 +239,8 @@ func (i *importer) end(tick uint32, commands []play) error {
 	return nil
 }
 
-// checks writes the checksums of a tick: the one on which most players agree, and those of the others. If the two
-// largest groups have the same size, all players differ.
-func (i *importer) checks(tick uint32) error {
+// begin writes a tick's checksums: that of most players, and those that differ. If the two largest groups are equal, all differ.
+func (i *importer) begin(tick uint32) error {
 	sums, err := i.take(tick)
 	if err != nil || len(sums) == 0 {
 		return err
@@ -296,10 +279,10 @@ func FirstBytes(f *replay.File) (string, error) {
 	}
 	var head [4]byte
 	n, err := content.ReadAt(head[:], 0)
-	if err == io.EOF {
-		err = nil
+	if err != io.EOF && err != nil {
+		return "", err
 	}
-	return string(head[:n]), err
+	return string(head[:n]), nil
 }
 
 // The lines of matches of other engines, as docs/spec/recordings.md has them. Replays have some of them, too.

@@ -51,8 +51,7 @@ type scan struct {
 	hash     hash.Hash // of all commands
 }
 
-// scanned reads a match from its beginning, whose first tick is given. It returns the header, and an id that is a hash of all
-// commands, so that importing a match again gives the same file.
+// scanned reads a match from its first tick. The id is a hash of all commands, so that importing again gives the same file.
 func scanned(in io.ReadSeeker, first uint32, v visitor) (r *matchlog.Reader, id lockstep.MatchID, err error) {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return nil, id, err // of a pipe: it cannot be read twice
@@ -90,7 +89,6 @@ func (s *scan) run(r *matchlog.Reader) error {
 	}
 }
 
-// advance ends all ticks before t.
 func (s *scan) advance(t uint32) error {
 	for s.tick < t {
 		if err := s.finish(); err != nil {
@@ -126,10 +124,14 @@ func (s *scan) add(e *matchlog.Entry) error {
 	return nil
 }
 
-// finish ends the present tick.
 func (s *scan) finish() error {
 	if !slices.IsSortedFunc(s.commands, func(a, b play) int { return cmp.Compare(a.player, b.player) }) {
-		if err := s.reordered(s.tick, orderOf(s.commands)); err != nil {
+		players := make([]byte, len(s.commands))
+		for i := range s.commands {
+			players[i] = s.commands[i].player
+		}
+		//samestep:allow unseen xxHash64 is the same function in assembly and in Go
+		if err := s.reordered(s.tick, xxhash.Sum64(players)); err != nil {
 			return err
 		}
 	}
@@ -147,16 +149,6 @@ func (s *scan) finish() error {
 	clear(s.commands)
 	s.commands, s.size = s.commands[:0], 0
 	return err
-}
-
-// orderOf returns a sum of the order of the players in commands.
-func orderOf(commands []play) uint64 {
-	players := make([]byte, len(commands))
-	for i := range commands {
-		players[i] = commands[i].player
-	}
-	//samestep:allow unseen xxHash64 is the same function in assembly and in Go
-	return xxhash.Sum64(players)
 }
 
 // A survey is the facts of a whole match that the header needs, and the checksums, which may come later than their ticks.
@@ -213,7 +205,6 @@ func Surveyed(in io.ReadSeeker) (s *survey, err error) {
 	return s, nil
 }
 
-// A surveyor makes a survey.
 type surveyor survey
 
 func (*surveyor) begin(uint32) error { return nil }
@@ -264,8 +255,7 @@ func (s *surveyor) end(tick uint32, commands []play) error {
 	return nil
 }
 
-// begins returns the first tick of the match: that of the first line, if the checksums of the machine that recorded begin later
-// than they would in a whole recording.
+// begins returns the first tick: that of the first line, if the recorder's checksums begin later than in a whole recording.
 func (s *survey) begins() uint32 {
 	var own []uint32
 	for _, v := range s.votes {

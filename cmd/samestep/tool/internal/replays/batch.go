@@ -17,7 +17,6 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
-	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -59,11 +58,10 @@ type BatchInput struct {
 
 // A BatchRow is what a verb found in one file.
 type BatchRow struct {
-	value any    // printed with --json, besides the file's name; nil if err says all
-	text  string // for people, if err is nil
+	value any    // printed with --json, besides the file's name; nil if Err says all
+	text  string // for people, if Err is nil
 	Err   error
-
-	used []gameset.UsedRules // set by run
+	used  []gameset.UsedRules // set by run
 }
 
 // IsBatch reports whether arguments are several files, or a folder.
@@ -92,7 +90,6 @@ func NewBatch(c *cli.Context, args []string, extensions ...string) (*Batch, erro
 	return b, nil
 }
 
-// addFolder adds the files with one of the extensions in and below a folder, in the order of their names.
 func (b *Batch) addFolder(root string, extensions []string) {
 	filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -113,11 +110,7 @@ func HasExtension(path string, extensions []string) bool {
 	return slices.ContainsFunc(extensions, func(e string) bool { return strings.HasSuffix(strings.ToLower(path), e) })
 }
 
-// workers returns how many goroutines may work on one file.
-func (b *Batch) workers() int { return max(1, runtime.GOMAXPROCS(0)/b.Jobs) }
-
-// run lets work look at each file, several at a time, and prints the rows in the order of the files. The error is that of
-// the worst file.
+// run lets work look at each file, several at a time, prints the rows in the order of the files, and returns the worst error.
 func (b *Batch) run(c *cli.Context, work func(*replay.File, BatchInput) BatchRow) error {
 	s := BatchSum{From: time.Now(), Classes: map[string]int{}}
 	var werr error
@@ -182,10 +175,24 @@ func (in BatchInput) Run(work func(*replay.File, BatchInput) BatchRow) BatchRow 
 	return row
 }
 
-// print writes the row as one line.
 func (row BatchRow) print(c *cli.Context, path string) error {
 	if c.Bool("json") {
-		return row.printJSON(c, path)
+		value := row.value
+		if value == nil {
+			value = struct {
+				Class string `json:"class"`
+				Error string `json:"error"`
+			}{batchClass(row.Err), row.Err.Error()}
+		}
+		b, err := gameset.WithRules(value, row.used)
+		if err != nil {
+			return err
+		}
+		name, err := json.Marshal(path) // in front of the verb's own
+		if err != nil {
+			return err
+		}
+		return console.WriteLine(c.App.Writer, json.RawMessage(slices.Concat([]byte(`{"file":`), name, []byte(","), b[1:])))
 	}
 	text := path + ": " + row.text
 	if row.Err != nil {
@@ -193,26 +200,6 @@ func (row BatchRow) print(c *cli.Context, path string) error {
 	}
 	_, err := fmt.Fprintf(c.App.Writer, "%-11s %s\n", batchClass(row.Err), strings.ReplaceAll(text, "\n", "; "))
 	return err
-}
-
-// printJSON writes the JSON of the verb's value with the file's name in front.
-func (row BatchRow) printJSON(c *cli.Context, path string) error {
-	value := row.value
-	if value == nil {
-		value = struct {
-			Class string `json:"class"`
-			Error string `json:"error"`
-		}{batchClass(row.Err), words.OfError(row.Err)}
-	}
-	b, err := gameset.WithRules(value, row.used)
-	if err != nil {
-		return err
-	}
-	name, err := json.Marshal(path)
-	if err != nil {
-		return err
-	}
-	return console.WriteLine(c.App.Writer, json.RawMessage(slices.Concat([]byte(`{"file":`), name, []byte(","), b[1:])))
 }
 
 // batchClass returns the class of a file, or "failed" if the error says nothing about the file.
@@ -256,18 +243,8 @@ func (s *BatchSum) print(c *cli.Context, all int) error {
 	if s.bad <= 1 || s.Worst == nil || console.IsUsage(s.Worst) {
 		return s.Worst
 	}
-	return &BatchError{fmt.Sprintf("%d of %s are bad; the worst: %v", s.bad, console.Count(all, "file"), s.Worst), s.Worst}
+	return fmt.Errorf("%d of %s are bad; the worst: %w", s.bad, console.Count(all, "file"), s.Worst)
 }
-
-// A BatchError is the worst error of several.
-type BatchError struct {
-	Text  string
-	Worst error
-}
-
-func (e *BatchError) Error() string { return e.Text }
-
-func (e *BatchError) Unwrap() error { return e.Worst }
 
 // onReplays makes the action of a command that reads one replay or several.
 func onReplays(one func(*cli.Context, *replay.File) error, many func(*cli.Context, *Batch) error) cli.ActionFunc {
@@ -282,14 +259,4 @@ func onReplays(one func(*cli.Context, *replay.File) error, many func(*cli.Contex
 		}
 		return many(c, b)
 	}
-}
-
-// noFlags returns a usage error if a flag is set that only one file can have.
-func noFlags(c *cli.Context, names ...string) error {
-	for _, name := range names {
-		if c.IsSet(name) {
-			return console.Usagef("--%s takes one file, and no folder", name)
-		}
-	}
-	return nil
 }

@@ -109,20 +109,18 @@ func replayBisect(c *cli.Context) error {
 	return gameset.Report(c, found, found.Err)
 }
 
-// bisectOne compares a replay with the second file, or with the checksums of a player in it.
 func bisectOne(c *cli.Context, a *replay.File, o bisect.Options) (*bisect.Bisection, error) {
 	o.Apart = gameset.ApartFor(c, a)
-	player := (*lockstep.Player)(nil)
+	var player *lockstep.Player
 	if c.IsSet("player") {
 		h, err := a.Header()
 		if err != nil {
 			return nil, gameset.OfFile(a.Path(), err)
 		}
 		if p, seats := c.Uint("player"), h.Settings.Players; p >= uint(seats) {
-			return nil, console.Usagef("got player %d, want at most %d: the match has %s", p, seats-1, console.Count(int(seats), "seat"))
+			return nil, console.Usagef("--player: got %d, want 0 to %d", p, seats-1)
 		}
-		p := lockstep.Player(c.Uint("player"))
-		player = &p
+		player = new(lockstep.Player(c.Uint("player")))
 	}
 	if c.NArg() == 2 {
 		return bisectSecond(c, a, player, o)
@@ -170,7 +168,6 @@ func bisectSecond(c *cli.Context, a *replay.File, player *lockstep.Player, o bis
 	return bisect.File(a, reports, games, o)
 }
 
-// bisectBuilds compares what two builds of a game make of the commands of replays.
 func bisectBuilds(c *cli.Context) error {
 	if c.IsSet("player") || c.IsSet(console.HTMLFlag.Name) {
 		return console.Usagef("--other cannot be used with --player or --html")
@@ -207,7 +204,11 @@ func bisectBuilds(c *cli.Context) error {
 		}
 		row := BatchRow{value: found, text: "both builds compute the same", Err: differs(found)}
 		if row.Err != nil {
-			row.Err = fmt.Errorf("%w from tick %d on: %s", row.Err, found.Tick, firstField(found))
+			field := "no field"
+			if len(found.Fields.List) > 0 {
+				field = found.Fields.List[0].String()
+			}
+			row.Err = fmt.Errorf("%w from tick %d on: %s", row.Err, found.Tick, field)
 		}
 		return row
 	})
@@ -233,7 +234,6 @@ func bisectOptions(c *cli.Context) (bisect.Options, func()) {
 	}
 }
 
-// differs returns the error of a bisection that has found something.
 func differs(b *bisect.Bisection) error {
 	if b.Same {
 		return b.Err
@@ -241,15 +241,6 @@ func differs(b *bisect.Bisection) error {
 	return console.ErrDiffers
 }
 
-// firstField describes the first field that differs.
-func firstField(b *bisect.Bisection) string {
-	if len(b.Fields.List) == 0 {
-		return "no field"
-	}
-	return b.Fields.List[0].String()
-}
-
-// bisectWith compares what the game at hand and the one of the set make of a replay.
 func bisectWith(m *gameset.ModuleSet, c *cli.Context, f *replay.File, o bisect.Options) (*bisect.Bisection, error) {
 	g, h, err := gameset.GameIn(c, f)
 	if err != nil {
@@ -276,15 +267,6 @@ func (r *Recordings) Close() {
 	}
 }
 
-// open opens a recording: lines of JSON, or an imported match.
-func (r *Recordings) open(name string) error {
-	f, err := gameset.OpenReplay(name)
-	if err != nil {
-		return err
-	}
-	return r.Add(f, name)
-}
-
 // Add takes a file, which Close closes.
 func (r *Recordings) Add(f *replay.File, name string) error {
 	r.Files = append(r.Files, f)
@@ -303,8 +285,7 @@ func (r *Recordings) Add(f *replay.File, name string) error {
 	return nil
 }
 
-// areRecordings reports whether files are to be compared as recordings: both of the first two are of another engine, and one
-// of them is lines, or has more than commands, checksums and notes.
+// areRecordings reports whether both files are of another engine, and one is lines or has more than commands, checksums and notes.
 func areRecordings(names []string) (bool, error) {
 	is := false
 	for _, name := range names[:2] {
@@ -322,8 +303,7 @@ func areRecordings(names []string) (bool, error) {
 	return is, nil
 }
 
-// IsRecording reports whether a file is of another engine, and a recording and not only imported. It returns of which match,
-// if the recording says that.
+// IsRecording reports whether a file was imported, whether it is a recording, and of which match, if the recording says that.
 func IsRecording(f *replay.File) (imported, recorded bool, match string, err error) {
 	if lines, err := matchlines.HeaderOfLines(f); err != nil {
 		return false, false, "", err
@@ -345,25 +325,19 @@ func IsRecording(f *replay.File) (imported, recorded bool, match string, err err
 	return true, recorded, match, nil
 }
 
-// openRecordings opens all files.
-func openRecordings(names []string) (*Recordings, error) {
-	r := &Recordings{}
-	for _, name := range names {
-		if err := r.open(name); err != nil {
-			r.Close()
-			return nil, err
-		}
-	}
-	return r, nil
-}
-
 // compareRecordings prints where the recordings of two machines differ. The first two files are of A and B.
 func compareRecordings(c *cli.Context, names []string, tick *lockstep.Tick) error {
-	r, err := openRecordings(names)
-	if err != nil {
-		return err
-	}
+	r := &Recordings{}
 	defer r.Close()
+	for _, name := range names {
+		f, err := gameset.OpenReplay(name)
+		if err == nil {
+			err = r.Add(f, name)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	a, b, err := recordings.SidesOf(r.All)
 	if err != nil {
 		return console.Usagef("%v", err)

@@ -7,9 +7,11 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -123,7 +125,7 @@ func replayExport(c *cli.Context) error {
 	case to == "jsonl" && n == 1:
 		return gameset.OnReplay(exportLines)(c)
 	case to == "mcap" && (n == 2 || n == 3):
-		return exportFiles(c, c.Args().Slice())
+		return exportMCAP(c, c.Args().Slice())
 	case to == "jsonl" || to == "mcap":
 		return console.Usagef("got %s, want FILE for jsonl, and FILE OUT or FILE OTHER OUT for mcap", console.Count(n, "argument"))
 	default:
@@ -134,9 +136,9 @@ func replayExport(c *cli.Context) error {
 // pathsFlag chooses the fields of states that become topics.
 var pathsFlag = &cli.StringSliceFlag{Name: "path", Usage: "to mcap: add the field at `PATH` of the states, or those below it, such as Units[17].HP or Units[ID=4000].Pos; may be repeated"}
 
-// exportFiles writes the last of the files from the replays of the others.
-func exportFiles(c *cli.Context, names []string) error {
-	var matches []McapMatch
+// exportMCAP writes the last of the files from the replays of the others.
+func exportMCAP(c *cli.Context, names []string) error {
+	var matches []mcapMatch
 	for _, name := range names[:len(names)-1] {
 		f, err := gameset.OpenReplay(name)
 		if err != nil {
@@ -144,19 +146,22 @@ func exportFiles(c *cli.Context, names []string) error {
 		}
 		defer f.Close()
 		r, err := f.Reader()
+		var games replay.Games
+		if err == nil {
+			games, err = gameset.GamesFor(c, f)
+		}
+		if err == nil {
+			err = dropsPanic(c, name, r)
+		}
 		if err != nil {
 			return gameset.OfFile(name, err)
 		}
-		games, err := gameset.GamesFor(c, f)
-		if err = cmp.Or(err, dropsPanic(c, name, r)); err != nil {
-			return gameset.OfFile(name, err)
-		}
-		matches = append(matches, McapMatch{r, name, f.Bundle() != nil, games})
+		matches = append(matches, mcapMatch{r, name, f.Bundle() != nil, games})
 	}
-	fields := McapFields{Paths: c.StringSlice(pathsFlag.Name), MaxTicks: gameset.MaxTicks(c), Warn: func(name, text string) {
+	fields := mcapFields{Paths: c.StringSlice(pathsFlag.Name), MaxTicks: gameset.MaxTicks(c), Warn: func(name, text string) {
 		fmt.Fprintf(c.App.ErrWriter, "%s: %s: %s\n", c.App.Name, console.Shown(name), text)
 	}}
-	return files.Create(names[len(names)-1], func(out *os.File) error { return ExportMCAP(out, matches, fields) })
+	return files.Create(names[len(names)-1], func(out *os.File) error { return writeMCAP(out, matches, fields) })
 }
 
 func exportLines(c *cli.Context, f *replay.File) error {
@@ -169,10 +174,7 @@ func exportLines(c *cli.Context, f *replay.File) error {
 		return err
 	}
 	err = cmp.Or(dropsPanic(c, f.Path(), r), replay.Play(r, nil, x.record))
-	if ferr := x.w.Flush(); err == nil {
-		err = ferr
-	}
-	return err
+	return cmp.Or(err, x.w.Flush())
 }
 
 // dropsPanic tells that neither format has the panic of the rules that a file has.
@@ -184,7 +186,6 @@ func dropsPanic(c *cli.Context, name string, r *replay.Reader) error {
 	return err
 }
 
-// An exporter prints records in the form that import reads.
 type exporter struct {
 	w          *bufio.Writer
 	header     *lockstep.Header
@@ -243,7 +244,11 @@ func (x *exporter) record(rec *record.Record) error {
 		}
 		return nil
 	case record.KindNote:
-		return x.note(rec)
+		line := matchlines.NoteLine{Tick: rec.Tick, Topic: rec.Topic, Text: rec.Text}
+		if rec.Player != lockstep.System {
+			line.Player = &rec.Player
+		}
+		return console.WriteLine(x.w, line)
 	case record.KindChecksum:
 		return x.sums(rec)
 	case record.KindMismatch:
@@ -289,31 +294,16 @@ func (x *exporter) foreign(rec *record.Record) error {
 	return nil
 }
 
-// sum prints a checksum.
 func (x *exporter) sum(t lockstep.Tick, p lockstep.Player, hash uint64) error {
-	own := x.lineOf(t, p)
+	own := &matchlog.Entry{} // that the player reported, if the replay needs it
+	for i := range x.sections {
+		if e := &x.sections[i]; e.Tick == uint32(t) && e.Player == uint8(p) {
+			own = e
+		}
+	}
 	x.line = append(matchlines.AppendSumLine(x.line[:0], t, p, cmp.Or(own.Long, checksum.FormatHash(hash)), own.Sections), '\n')
 	_, err := x.w.Write(x.line)
 	return err
-}
-
-// lineOf returns the line of the checksum that a player reported at a tick, or an empty one if the replay has no need of it.
-func (x *exporter) lineOf(t lockstep.Tick, p lockstep.Player) *matchlog.Entry {
-	for i := range x.sections {
-		if e := &x.sections[i]; e.Tick == uint32(t) && e.Player == uint8(p) {
-			return e
-		}
-	}
-	return &matchlog.Entry{}
-}
-
-// note prints a note.
-func (x *exporter) note(rec *record.Record) error {
-	line := matchlines.NoteLine{Tick: rec.Tick, Topic: rec.Topic, Text: rec.Text}
-	if rec.Player != lockstep.System {
-		line.Player = &rec.Player
-	}
-	return console.WriteLine(x.w, line)
 }
 
 func (x *exporter) commands(f *lockstep.Frame) error {
@@ -341,18 +331,82 @@ func (x *exporter) commands(f *lockstep.Frame) error {
 
 // sums prints the checksums of a tick, by player.
 func (x *exporter) sums(agreed *record.Record) error {
-	mismatches := x.mismatches.of(agreed.Tick)
 	for p := range lockstep.Player(x.header.Settings.Players) {
-		hash, differs := mismatches.take(agreed.Tick, p)
-		if !differs {
-			hash = agreed.Hash
-		}
+		hash, differs := x.mismatches.take(agreed.Tick, p)
 		if !differs && !x.reports[p] {
 			continue
+		}
+		if !differs {
+			hash = agreed.Hash
 		}
 		if err := x.sum(agreed.Tick, p, hash); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// The mismatches of a match are the checksums of players that differ from the agreed ones. In the log of a live match
+// they stand ticks after these, so they are read ahead. A map would take four times the memory of the slice.
+type mismatches []mismatch
+
+type mismatch struct {
+	hash   uint64
+	tick   lockstep.Tick
+	player lockstep.Player
+	taken  bool
+}
+
+const maxMismatches = 1 << 19 // that are kept
+
+// readMismatches returns the mismatches of a replay, and then seeks to the beginning.
+func readMismatches(r *replay.Reader) (mismatches, error) {
+	var all mismatches
+	if err := replay.Play(r, nil, all.add); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) { // a cut replay has them up to there
+		return nil, err
+	}
+	all.order()
+	_, err := r.Seek(0)
+	return all, err
+}
+
+func (d *mismatches) add(r *record.Record) error {
+	if r.Kind != record.KindMismatch {
+		return nil
+	}
+	if len(*d) == maxMismatches {
+		return fmt.Errorf("%w: more than %d checksums that differ", replay.ErrLimit, maxMismatches)
+	}
+	*d = append(*d, mismatch{hash: r.Hash, tick: r.Tick, player: r.Player})
+	return nil
+}
+
+// order sorts the mismatches by tick and player. Of several for the same tick and player, it keeps the last one.
+func (d *mismatches) order() {
+	slices.Reverse(*d)
+	slices.SortStableFunc(*d, compareMismatches)
+	*d = slices.CompactFunc(*d, func(a, b mismatch) bool { return compareMismatches(a, b) == 0 })
+}
+
+func compareMismatches(a, b mismatch) int {
+	return cmp.Or(cmp.Compare(a.tick, b.tick), cmp.Compare(a.player, b.player))
+}
+
+func (d mismatches) of(t lockstep.Tick) mismatches {
+	from, _ := slices.BinarySearchFunc(d, t, func(m mismatch, t lockstep.Tick) int { return cmp.Compare(m.tick, t) })
+	to := from
+	for to < len(d) && d[to].tick == t {
+		to++
+	}
+	return d[from:to]
+}
+
+// take returns the mismatch of a player at a tick, once.
+func (d mismatches) take(t lockstep.Tick, p lockstep.Player) (hash uint64, ok bool) {
+	i, found := slices.BinarySearchFunc(d, mismatch{tick: t, player: p}, compareMismatches)
+	if !found || d[i].taken {
+		return 0, false
+	}
+	d[i].taken = true
+	return d[i].hash, true
 }

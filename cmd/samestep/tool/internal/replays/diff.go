@@ -71,8 +71,7 @@ func replayDiff(c *cli.Context) error {
 		if is {
 			var tick *lockstep.Tick
 			if c.IsSet("tick") {
-				t := gameset.TickOf(c, "tick")
-				tick = &t
+				tick = new(gameset.TickOf(c, "tick"))
 			}
 			return compareRecordings(c, names, tick)
 		}
@@ -95,33 +94,24 @@ func replayDiff(c *cli.Context) error {
 	if a.IsReplay && b.IsReplay {
 		err = d.compareReplays(c)
 	} else {
-		err = d.compareFiles(c)
+		t, known := gameset.TickOf(c, "tick"), c.IsSet("tick")
+		for _, s := range []*gameset.Subject{a, b} {
+			if s.Bundle() != nil && !known {
+				t, known = s.Bundle().Manifest.Tick, true
+			}
+		}
+		if !known && (a.IsReplay || b.IsReplay) {
+			return console.Usagef("want --tick, to compare a state of the replay")
+		}
+		if err = d.compareStates(c, t); !known && err == nil {
+			d.state.Tick = nil
+		}
 	}
 	if err != nil {
 		return err
 	}
 	err = d.result()
 	return gameset.Tell(c, d.json(err), d.print, err)
-}
-
-// compareFiles compares a state of each file, of which at least one is not a replay.
-func (d *difference) compareFiles(c *cli.Context) error {
-	t, known := gameset.TickOf(c, "tick"), c.IsSet("tick")
-	for _, s := range []*gameset.Subject{d.a, d.b} {
-		if s.Bundle() != nil && !known {
-			t, known = s.Bundle().Manifest.Tick, true
-		}
-	}
-	if !known && (d.a.IsReplay || d.b.IsReplay) {
-		return console.Usagef("want --tick, to compare a state of the replay")
-	}
-	if err := d.compareStates(c, t); err != nil {
-		return err
-	}
-	if !known {
-		d.state.Tick = nil
-	}
-	return nil
 }
 
 func (d *difference) compareStates(c *cli.Context, t lockstep.Tick) error {
@@ -158,17 +148,13 @@ func (d *difference) compareStates(c *cli.Context, t lockstep.Tick) error {
 func (d *difference) past(t lockstep.Tick) *desync.Past {
 	agreed, known := lockstep.Tick(0), false
 	from := d.a
-	if x := d.comparison; x != nil {
-		if s := x.Checksum; s != nil {
-			agreed, known = s.Agreed, s.Known
-		}
-	} else {
-		if from.Bundle() == nil {
-			from = d.b
-		}
-		if b := from.Bundle(); b != nil {
-			agreed, known = max(b.Manifest.Agreed, b.Manifest.Began), true
-		}
+	if d.comparison == nil && from.Bundle() == nil {
+		from = d.b
+	}
+	if d.comparison != nil && d.comparison.Checksum != nil {
+		agreed, known = d.comparison.Checksum.Agreed, d.comparison.Checksum.Known
+	} else if b := from.Bundle(); d.comparison == nil && b != nil {
+		agreed, known = max(b.Manifest.Agreed, b.Manifest.Began), true
 	}
 	if !known || agreed >= t || from.Game == nil {
 		return nil
@@ -193,7 +179,7 @@ func (d *difference) schema(c *cli.Context) (*state.Schema, error) {
 		}
 		return s.Schema()
 	}
-	if !d.sameSchema() {
+	if !sameSchema(d.a, d.b) {
 		for _, h := range record.DiffHeaders(d.a.Head, d.b.Head) {
 			if strings.HasPrefix(h.Field, "state") {
 				return nil, &lockstep.IdentityError{Field: h.Field, Got: h.B, Want: h.A}
@@ -209,18 +195,10 @@ func (d *difference) schema(c *cli.Context) (*state.Schema, error) {
 }
 
 // sameSchema reports whether the headers have the same schema of the state, as far as there are two.
-func (d *difference) sameSchema() bool {
-	return d.a.Head == nil || d.b.Head == nil || string(d.a.Head.StateSchema) == string(d.b.Head.StateSchema)
+func sameSchema(a, b *gameset.Subject) bool {
+	return a.Head == nil || b.Head == nil || string(a.Head.StateSchema) == string(b.Head.StateSchema)
 }
 
-// describe describes the commands of a tick in the words of the games.
-func (d *difference) describe(f *bisect.FrameDifference) *bisect.FrameText {
-	a, _ := lockstep.NewDescriber(d.a.Head, d.a.Game)
-	b, _ := lockstep.NewDescriber(d.b.Head, d.b.Game) // nil for a header that no game wrote
-	return bisect.DescribeFrame(f, a, b, d.limit)
-}
-
-// compareReplays compares two replays, and a state of each.
 func (d *difference) compareReplays(c *cli.Context) error {
 	x, err := d.a.Reader()
 	if err != nil {
@@ -233,7 +211,9 @@ func (d *difference) compareReplays(c *cli.Context) error {
 	if d.comparison, d.err = bisect.Compare(x, y); d.comparison == nil {
 		return d.err
 	}
-	d.frame = d.describe(d.comparison.Frame)
+	p, _ := lockstep.NewDescriber(d.a.Head, d.a.Game)
+	q, _ := lockstep.NewDescriber(d.b.Head, d.b.Game) // nil for a header that no game wrote
+	d.frame = bisect.DescribeFrame(d.comparison.Frame, p, q, d.limit)
 	if d.comparison.Same() {
 		t := min(d.comparison.A.Ticks, d.comparison.B.Ticks)
 		for i, r := range []*replay.Reader{x, y} {
@@ -246,7 +226,7 @@ func (d *difference) compareReplays(c *cli.Context) error {
 	}
 	t := gameset.TickOf(c, "tick")
 	if !c.IsSet("tick") {
-		if d.comparison.Keyframe == nil || !d.sameSchema() {
+		if d.comparison.Keyframe == nil || !sameSchema(d.a, d.b) {
 			return nil
 		}
 		t = d.comparison.Keyframe.Tick
@@ -259,7 +239,6 @@ func (d *difference) compareReplays(c *cli.Context) error {
 	return nil
 }
 
-// A difference is the result of diff.
 type difference struct {
 	a, b       *gameset.Subject   // the same for the two sides of one bundle
 	path       string             // of the fields
@@ -271,7 +250,6 @@ type difference struct {
 	err        error              // why a replay cannot be read to its end
 }
 
-// A stateDifference is the differences of two states.
 type stateDifference struct {
 	Tick   *lockstep.Tick    `json:"tick"` // nil if it is unknown
 	Fields state.Places      `json:"fields"`
@@ -296,16 +274,13 @@ func (d *difference) result() error {
 
 func (d *difference) print(w io.Writer) {
 	p := &words.Page{}
-	d.lines(p.Line)
-	p.Write(w)
-}
-
-func (d *difference) lines(line console.Liner) {
+	defer p.Write(w)
+	line := p.Line
 	if d.comparison != nil {
 		d.printReplays(line)
 	}
 	if desync := (*lockstep.DesyncError)(nil); errors.As(d.err, &desync) {
-		line("state", "not compared: a simulation contradicts its file at tick %d; bisect tells which recorder had another state", desync.Tick)
+		line("state", "not compared: the simulation contradicts its file at tick %d; bisect tells which recorder had another state", desync.Tick)
 	}
 	s, x := d.state, d.comparison
 	if s == nil {
@@ -419,7 +394,13 @@ func (d *difference) json(err error) any {
 		if x.Same() {
 			story.Content = d.content[:]
 		}
-		story.Checksum, story.Keyframe = newChecksumJSON(x.Checksum), newChecksumJSON(x.Keyframe)
+		of := func(d *bisect.ChecksumDifference) *checksumJSON {
+			if d == nil {
+				return nil
+			}
+			return &checksumJSON{d.Tick, checksum.FormatHash(d.A), checksum.FormatHash(d.B), d.Agreed, d.Known}
+		}
+		story.Checksum, story.Keyframe = of(x.Checksum), of(x.Keyframe)
 	}
 	return story
 }
@@ -431,12 +412,4 @@ type checksumJSON struct {
 	B      string        `json:"b"`
 	Agreed lockstep.Tick `json:"agreed"`
 	Known  bool          `json:"known"`
-}
-
-// newChecksumJSON returns nil for nil.
-func newChecksumJSON(d *bisect.ChecksumDifference) *checksumJSON {
-	if d == nil {
-		return nil
-	}
-	return &checksumJSON{d.Tick, checksum.FormatHash(d.A), checksum.FormatHash(d.B), d.Agreed, d.Known}
 }

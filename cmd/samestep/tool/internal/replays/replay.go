@@ -31,7 +31,7 @@ func ReplayCommand(index *cli.Command) *cli.Command {
 		Name:  "replay",
 		Usage: "inspect, verify, compare and rewrite replay files",
 		Subcommands: []*cli.Command{
-			replayInfoCommand(), ReplayVerifyCommand(), replayDumpCommand(), replayFollowCommand(), replayWatchCommand(), replaySeekCommand(), replayFeedCommand(),
+			replayInfoCommand(), replayVerifyCommand(), replayDumpCommand(), replayFollowCommand(), replayWatchCommand(), replaySeekCommand(), replayFeedCommand(),
 			replayStepCommand(), replayDebugCommand(), replayDiffCommand(), replayBisectCommand(), replaySealCommand(), index,
 			replaySignCommand(), replayAttachCommand(), replayCutCommand(), replayRekeyCommand(), replayRecoverCommand(), replayImportCommand(), replayExportCommand(),
 		},
@@ -58,7 +58,7 @@ at that tick. Without one, it names the nearest ticks that have states.`,
 			&cli.UintFlag{Name: "tick", Usage: "print the state after tick `N`; with --commands, the commands of tick N", DefaultText: "all"},
 			gameset.PathFlag,
 			&cli.StringFlag{Name: "raw", Usage: "with --tick: write the state's canonical bytes to `OUT`"},
-			gameset.MaxTicksFlag, gameset.AssetsFlag, followFlag, delayFlag, idleFlag,
+			gameset.MaxTicksFlag, gameset.AssetsFlag,
 		},
 		Action: gameset.OnReplay(replayDump),
 	}
@@ -71,45 +71,33 @@ func replayDump(c *cli.Context, f *replay.File) error {
 	if c.IsSet("raw") && (c.Bool("commands") || c.Bool("json") || c.IsSet("path") || !c.IsSet("tick")) {
 		return console.Usagef("--raw needs --tick, and no other flag")
 	}
-	if c.Bool("follow") {
-		if c.IsSet("tick") {
-			return console.Usagef("--follow cannot be used with --tick")
-		}
-		return followRecords(c, f)
-	}
 	if c.IsSet("tick") && !c.Bool("commands") {
 		return dumpState(c, f)
 	}
+	d, err := newDumper(c, f)
+	if err != nil {
+		return err
+	}
+	d.only, d.tick = c.IsSet("tick"), gameset.TickOf(c, "tick")
 	r, err := f.Reader()
 	if err != nil {
 		return err
 	}
-	return dumpRecords(c, f, r)
-}
-
-// errStop ends a dump after the tick of --tick.
-var errStop = errors.New("stop")
-
-func dumpRecords(c *cli.Context, f *replay.File, r *replay.Reader) error {
-	games, err := gameset.GamesFor(c, f)
-	if err != nil {
-		return err
-	}
-	d := &recordDumper{w: c.App.Writer, games: games, json: c.Bool("json"), commands: c.Bool("commands"), only: c.IsSet("tick"), tick: gameset.TickOf(c, "tick")}
-	err = replay.Play(r, nil, d.record)
-	if errors.Is(err, errStop) {
+	if err = replay.Play(r, nil, d.record); errors.Is(err, errStop) {
 		return nil
 	}
 	return unlessBundled(f, err)
 }
 
+// errStop ends a dump after the tick of --tick.
+var errStop = errors.New("stop")
+
 // followRecords prints each new record until the match ends or the user interrupts it.
 func followRecords(c *cli.Context, f *replay.File) error {
-	games, err := gameset.GamesFor(c, f)
+	d, err := newDumper(c, f)
 	if err != nil {
 		return err
 	}
-	d := &recordDumper{w: c.App.Writer, games: games, json: c.Bool("json"), commands: c.Bool("commands")}
 	err = follow(c, f, func(ctx context.Context, l *replay.LiveReader) error {
 		for rec, err := range l.All(ctx) {
 			if err == nil {
@@ -138,6 +126,11 @@ type recordDumper struct {
 	describe *lockstep.Describer
 }
 
+func newDumper(c *cli.Context, f *replay.File) (*recordDumper, error) {
+	games, err := gameset.GamesFor(c, f)
+	return &recordDumper{w: c.App.Writer, games: games, json: c.Bool("json"), commands: c.Bool("commands")}, err
+}
+
 func (d *recordDumper) record(r *record.Record) error {
 	if r.Kind == record.KindHeader {
 		g, _ := d.games.Of(r.Header) // without a game, schemas describe the commands
@@ -149,20 +142,13 @@ func (d *recordDumper) record(r *record.Record) error {
 	if d.only && r.Kind > record.KindKeyframe && r.Tick > d.tick {
 		return errStop
 	}
-	if !d.only || r.Tick == d.tick {
-		for i := range r.Frame.Commands {
-			if err := d.command(&r.Frame.Commands[i]); err != nil {
-				return err
-			}
-		}
-	}
-	t := r.Tick
+	t, commands := r.Tick, r.Frame.Commands
 	if p := r.Panic; p != nil {
-		t = p.Frame.Tick
+		t, commands = p.Frame.Tick, p.Frame.Commands
 	}
-	if p := r.Panic; p != nil && (!d.only || t == d.tick) {
-		for i := range p.Frame.Commands {
-			if err := d.command(&p.Frame.Commands[i]); err != nil {
+	if !d.only || t == d.tick {
+		for i := range commands {
+			if err := d.command(&commands[i]); err != nil {
 				return err
 			}
 		}
@@ -170,7 +156,8 @@ func (d *recordDumper) record(r *record.Record) error {
 	if d.commands || len(r.Frame.Commands) > 0 {
 		return nil
 	}
-	return d.line(t, recordName(r.Kind), recordText(r))
+	name, text := recordText(r)
+	return d.line(t, name, text)
 }
 
 func (d *recordDumper) command(c *lockstep.Command) error {
@@ -199,57 +186,40 @@ func (d *recordDumper) line(t lockstep.Tick, name, text string) error {
 	return err
 }
 
-func recordName(k record.Kind) string {
-	names := [...]string{"", "header", "keyframe", "frame", "empty", "checksum", "mismatch", "end"}
-	switch {
-	case int(k) < len(names):
-		return names[k]
-	case k == record.KindNote:
-		return "note"
-	case k == record.KindForeign:
-		return "foreign"
-	case k == record.KindPanic:
-		return "panic"
-	case k == record.KindEvent:
-		return "event"
-	}
-	return fmt.Sprintf("kind %d", k)
-}
-
-// recordText describes a record without commands.
-func recordText(r *record.Record) string {
-	if n := r.Ticks(); n > 0 {
-		return console.Count(n, "tick")
-	}
+// recordText names and describes a record without commands.
+func recordText(r *record.Record) (name, text string) {
 	switch r.Kind {
 	case record.KindHeader:
-		return fmt.Sprintf("game %q build %q match %s", r.Header.Game, r.Header.Build, r.Header.Match)
+		return "header", fmt.Sprintf("game %q build %q match %s", r.Header.Game, r.Header.Build, r.Header.Match)
 	case record.KindKeyframe:
-		return fmt.Sprintf("%s %s", checksum.FormatHash(r.Keyframe.Hash), console.Size(len(r.Keyframe.State)))
+		return "keyframe", fmt.Sprintf("%s %s", checksum.FormatHash(r.Keyframe.Hash), console.Size(len(r.Keyframe.State)))
+	case record.KindFrame:
+		return "frame", console.Count(r.Ticks(), "tick")
+	case record.KindEmpty:
+		return "empty", console.Count(r.Ticks(), "tick")
 	case record.KindChecksum:
-		return checksum.FormatHash(r.Hash)
+		return "checksum", checksum.FormatHash(r.Hash)
 	case record.KindMismatch:
-		return fmt.Sprintf("player %d has %s", r.Player, checksum.FormatHash(r.Hash))
+		return "mismatch", fmt.Sprintf("player %d has %s", r.Player, checksum.FormatHash(r.Hash))
 	case record.KindNote:
-		return fmt.Sprintf("player %d %s %q", r.Player, r.Topic, r.Text)
+		return "note", fmt.Sprintf("player %d %s %q", r.Player, r.Topic, r.Text)
 	case record.KindEvent:
-		return fmt.Sprintf("player %d %s %q", r.Player, r.Event, r.Text)
+		return "event", fmt.Sprintf("player %d %s %q", r.Player, r.Event, r.Text)
 	case record.KindPanic:
-		return replay.NewPanic(r).Error()
+		return "panic", replay.NewPanic(r).Error()
 	case record.KindForeign:
 		const most = 200
 		line := strings.ToValidUTF8(string(r.Line[:min(len(r.Line), most)]), "")
 		if len(r.Line) > most {
 			line += fmt.Sprintf("… (%s)", console.Size(len(r.Line)))
 		}
-		return line
+		return "foreign", line
 	case record.KindEnd:
-		return fmt.Sprintf("%q", r.Text)
+		return "end", fmt.Sprintf("%q", r.Text)
 	}
-	return ""
+	return fmt.Sprintf("kind %d", r.Kind), ""
 }
 
-// dumpState prints the state after the tick of --tick.
 func dumpState(c *cli.Context, f *replay.File) error {
 	at, err := gameset.StateAt(c, f, gameset.TickOf(c, "tick"))
 	if err != nil {
@@ -267,24 +237,19 @@ func dumpState(c *cli.Context, f *replay.File) error {
 			return err
 		})
 	case path != "":
-		return dumpPath(c, at, path)
+		err := gameset.PathError(at.Show(path))
+		for i := 0; i < len(at.Fields) && err == nil; i++ {
+			if f := &at.Fields[i]; c.Bool("json") {
+				err = console.WriteLine(c.App.Writer, f)
+			} else {
+				_, err = fmt.Fprintf(c.App.Writer, "%s %s\n", f.Path, f.Value)
+			}
+		}
+		return err
 	case c.Bool("json"):
 		return schema.DumpJSON(c.App.Writer, at.State)
 	}
 	return schema.Dump(c.App.Writer, at.State)
-}
-
-// dumpPath prints every leaf at or below a path, one a line.
-func dumpPath(c *cli.Context, at *replay.Moment, path string) error {
-	err := gameset.PathError(at.Show(path))
-	for i := 0; i < len(at.Fields) && err == nil; i++ {
-		if f := &at.Fields[i]; c.Bool("json") {
-			err = console.WriteLine(c.App.Writer, f)
-		} else {
-			_, err = fmt.Fprintf(c.App.Writer, "%s %s\n", f.Path, f.Value)
-		}
-	}
-	return err
 }
 
 func replayFollowCommand() *cli.Command {
@@ -294,8 +259,8 @@ func replayFollowCommand() *cli.Command {
 		ArgsUsage: "FILE",
 		Description: `Prints the same lines as dump while the file grows, and ends when the match is over.
 It waits for the rest of a record that is torn at the end of the file. It fails if
-the file is cut or replaced before the match is over. dump --follow does the same;
-verify --follow verifies a match while it is played.`,
+the file is cut or replaced before the match is over. verify --follow verifies a match
+while it is played.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print JSON, for programs: a line for each record or command"},
 			&cli.BoolFlag{Name: "commands", Usage: "print only the commands"},

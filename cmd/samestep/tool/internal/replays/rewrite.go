@@ -3,6 +3,7 @@
 package replays
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"crypto/x509"
 	"encoding/pem"
@@ -39,7 +40,6 @@ that is damaged inside, see recover. If there are several IN, OUT is a folder.` 
 	}
 }
 
-// sealSome seals one file, or several into a folder.
 func sealSome(c *cli.Context) error {
 	args := c.Args().Slice()
 	in, out := args[:len(args)-1], args[len(args)-1]
@@ -53,7 +53,21 @@ func sealSome(c *cli.Context) error {
 	options := optionsWithRules(c)
 	return b.run(c, func(f *replay.File, in BatchInput) BatchRow {
 		path := filepath.Join(out, in.rel)
-		file, err := sealFile(c, f, path, options)
+		o, err := options(f)
+		if err != nil {
+			return BatchRow{Err: err}
+		}
+		r, err := f.Reader()
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(path), 0o777)
+		}
+		if err == nil {
+			err = files.Create(path, func(out *os.File) error { return sealReplay(c, f.Path(), r, replay.NewWriter(out, o)) })
+		}
+		if err != nil {
+			return BatchRow{Err: err}
+		}
+		file, err := summaryOf(path)
 		if err != nil {
 			return BatchRow{Err: err}
 		}
@@ -62,25 +76,6 @@ func sealSome(c *cli.Context) error {
 			Class  replay.Class `json:"class"`
 		}{*file, file.Class}, text: fmt.Sprintf("%s, %s, now %s", path, console.Count(file.Ticks, "tick"), console.Size(file.SizeBytes))}
 	})
-}
-
-// sealFile seals an open replay into a new file, whose folder is made if it is missing.
-func sealFile(c *cli.Context, f *replay.File, path string, options func(*replay.File) (replay.WriterOptions, error)) (*writtenFile, error) {
-	o, err := options(f)
-	if err != nil {
-		return nil, err
-	}
-	r, err := f.Reader()
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(path), 0o777)
-	}
-	if err == nil {
-		err = files.Create(path, func(out *os.File) error { return sealReplay(c, f.Path(), r, replay.NewWriter(out, o)) })
-	}
-	if err != nil {
-		return nil, err
-	}
-	return summaryOf(path)
 }
 
 // sealReplay seals the match of a file, and closes one that a crash left open.
@@ -131,17 +126,13 @@ func rekey(c *cli.Context) error {
 	if !c.IsSet("every") {
 		return console.Usagef("want --every")
 	}
-	return copyReplay(c, func(f *replay.File, out *os.File) (err error) {
+	return copyReplay(c, func(f *replay.File, r *replay.Reader, out *os.File) (err error) {
 		var game *lockstep.Game
 		every := gameset.TickOf(c, "every")
 		if every > 0 {
 			if game, _, err = gameset.GameIn(c, f); err != nil {
 				return err
 			}
-		}
-		r, err := f.Reader()
-		if err != nil {
-			return err
 		}
 		sealed, err := optionsWithRules(c)(f)
 		if err != nil {
@@ -156,7 +147,7 @@ func rekey(c *cli.Context) error {
 // sealed makes the action of a command that reads one replay, with a progress bar, and writes another, sealed.
 func sealed(act func(*cli.Context, *replay.Reader, *replay.Writer) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		return copyReplay(c, func(f *replay.File, out *os.File) error {
+		return copyReplay(c, func(f *replay.File, _ *replay.Reader, out *os.File) error {
 			o, err := optionsWithRules(c)(f)
 			if err != nil {
 				return err
@@ -172,9 +163,13 @@ func sealed(act func(*cli.Context, *replay.Reader, *replay.Writer) error) cli.Ac
 }
 
 // copyReplay lets act read the replay of the first argument and write the file of the second.
-func copyReplay(c *cli.Context, act func(f *replay.File, out *os.File) error) error {
+func copyReplay(c *cli.Context, act func(f *replay.File, r *replay.Reader, out *os.File) error) error {
 	return gameset.WithReplay(c.Args().First(), func(f *replay.File) error {
-		return files.Create(c.Args().Get(1), func(out *os.File) error { return act(f, out) })
+		r, err := f.Reader()
+		if err != nil {
+			return err
+		}
+		return files.Create(c.Args().Get(1), func(out *os.File) error { return act(f, r, out) })
 	})
 }
 
@@ -198,7 +193,6 @@ func written(act cli.ActionFunc) cli.ActionFunc {
 	}
 }
 
-// summaryOf describes the replay in a file that was written.
 func summaryOf(name string) (file *writtenFile, err error) {
 	err = gameset.WithReplay(name, func(f *replay.File) error {
 		info, err := f.Info()
@@ -210,12 +204,11 @@ func summaryOf(name string) (file *writtenFile, err error) {
 	return file, err
 }
 
-// A writtenFile describes a replay that a verb has written.
 type writtenFile struct {
 	File        string             `json:"file"`
 	SizeBytes   int64              `json:"size_bytes,string"`
 	Ticks       lockstep.Tick      `json:"ticks"`
-	ContentHash replay.ContentHash `json:"content_hash"`
+	ContentHash replay.Hash `json:"content_hash"`
 	Signed      bool               `json:"signed"`
 	Class       replay.Class       `json:"class"`
 }
@@ -254,11 +247,7 @@ func replaySign(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return copyReplay(c, func(f *replay.File, out *os.File) error {
-		r, err := f.Reader()
-		if err != nil {
-			return err
-		}
+	return copyReplay(c, func(_ *replay.File, r *replay.Reader, out *os.File) error {
 		if c.Bool("rules") {
 			return replay.SignWithRules(out, r, key)
 		}
@@ -290,15 +279,6 @@ func ReadKey[K ed25519.PrivateKey | ed25519.PublicKey](name, pemType string, par
 	return key, nil
 }
 
-// verifySignature returns an error unless the replay has a signature by the public key in a file.
-func verifySignature(r *replay.Reader, name string) error {
-	key, err := ReadKey[ed25519.PublicKey](name, "PUBLIC KEY", x509.ParsePKIXPublicKey)
-	if err != nil {
-		return err
-	}
-	return replay.VerifySignature(r, key)
-}
-
 func replayRecoverCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "recover",
@@ -313,13 +293,20 @@ lost, and where the file can be read again.`,
 			if err != nil {
 				return err
 			}
-			return gameset.Tell(c, recoveryJSON(found), func(w io.Writer) { fmt.Fprintln(w, RecoveryText(found)) }, nil)
+			d := cmp.Or(found.Damage, &replay.DamageError{})
+			return gameset.Tell(c, struct {
+				Ticks    lockstep.Tick `json:"ticks"`
+				Whole    bool          `json:"whole"`
+				Offset   int64         `json:"offset,string"` // of the damage
+				Next     int64         `json:"next,string"`   // the next readable block; 0 if the file is torn
+				NextTick lockstep.Tick `json:"next_tick"`     // the tick before that block; 0 if it is not known
+			}{found.Ticks, found.Damage == nil, d.Offset, d.Next, d.NextTick}, func(w io.Writer) { fmt.Fprintln(w, recoveryText(found)) }, nil)
 		}),
 	}
 }
 
-// RecoveryText says in a line what recover has found.
-func RecoveryText(found *replay.Recovery) string {
+// recoveryText says in a line what recover has found.
+func recoveryText(found *replay.Recovery) string {
 	d, ticks := found.Damage, console.Count(found.Ticks, "tick")
 	switch {
 	case d == nil:
@@ -331,20 +318,6 @@ func RecoveryText(found *replay.Recovery) string {
 	}
 	return fmt.Sprintf("damaged at byte %d: %s are left; ticks %d to %d are lost, and the match goes on from byte %d, which is not in the new file",
 		d.Offset, ticks, found.Ticks+1, d.NextTick, d.Next)
-}
-
-func recoveryJSON(found *replay.Recovery) any {
-	d := found.Damage
-	if d == nil {
-		d = &replay.DamageError{}
-	}
-	return struct {
-		Ticks    lockstep.Tick `json:"ticks"`
-		Whole    bool          `json:"whole"`
-		Offset   int64         `json:"offset,string"` // of the damage
-		Next     int64         `json:"next,string"`   // the next readable block; 0 if the file is torn
-		NextTick lockstep.Tick `json:"next_tick"`     // the tick before that block; 0 if it is not known
-	}{found.Ticks, found.Damage == nil, d.Offset, d.Next, d.NextTick}
 }
 
 var (
@@ -373,22 +346,18 @@ func replayAttach(c *cli.Context) error {
 	if c.IsSet(withRulesFlag.Name) == c.Bool("none") {
 		return console.Usagef("want --with-rules or --none")
 	}
-	return copyReplay(c, func(f *replay.File, out *os.File) error {
-		r, err := f.Reader()
+	return copyReplay(c, func(_ *replay.File, r *replay.Reader, out *os.File) error {
+		if c.Bool("none") {
+			return replay.Attach(out, r, nil)
+		}
+		rules, err := newRules(c)
 		if err != nil {
 			return err
-		}
-		var rules *replay.Rules
-		if !c.Bool("none") {
-			if rules, err = newRules(c); err != nil {
-				return err
-			}
 		}
 		return replay.Attach(out, r, rules)
 	})
 }
 
-// newRules returns the rules of --with-rules.
 func newRules(c *cli.Context) (*replay.Rules, error) {
 	module, err := gameset.ModuleBytes(c.String(withRulesFlag.Name))
 	if err != nil {
@@ -401,8 +370,7 @@ func newRules(c *cli.Context) (*replay.Rules, error) {
 	return rules, err
 }
 
-// optionsWithRules returns the options of each sealed file that is written from another one: with the rules of --with-rules, or of
-// that file.
+// optionsWithRules returns the options of a sealed copy of a file: with the rules of --with-rules, or else with those of the file.
 func optionsWithRules(c *cli.Context) func(from *replay.File) (replay.WriterOptions, error) {
 	given := sync.OnceValues(func() (*replay.Rules, error) { return newRules(c) })
 	return func(from *replay.File) (o replay.WriterOptions, err error) {

@@ -4,6 +4,7 @@ package replays
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,24 +31,20 @@ import (
 
 // A watchReport is the result of one look, in all forms of output.
 type watchReport struct {
-	title  string
-	facts  []watchFact
-	table  watchTable
-	line   string // a summary
-	values any    // for JSON
-	over   bool   // nothing will change any more
+	title string
+	facts []watchFact
+	// A table with a row for each player or match. The last column is a sparkline.
+	columns []string
+	rows    [][]string
+	line    string // a summary
+	values  any    // for JSON
+	over    bool   // nothing will change any more
 }
 
 // A watchFact is a value with a name. A wrong one is highlighted.
 type watchFact struct {
 	name, value string
 	wrong       bool
-}
-
-// A watchTable has a row for each player or match. The last column is a sparkline.
-type watchTable struct {
-	columns []string
-	rows    [][]string
 }
 
 const watchHistory = 40 // values of a sparkline
@@ -129,7 +126,19 @@ func newFileSource(ctx context.Context, name string, o replay.LiveOptions) (*fil
 		return nil, err
 	}
 	ctx, s.stop = context.WithCancel(ctx)
-	go s.read(ctx)
+	go func() {
+		defer close(s.done)
+		for rec, err := range s.live.All(ctx) {
+			s.mu.Lock()
+			if err == nil {
+				s.totals.SizeBytes += len(s.live.Record())
+				s.take(rec)
+			} else if !errors.Is(err, context.Canceled) {
+				s.err = adviseOperator(err)
+			}
+			s.mu.Unlock()
+		}
+	}()
 	return s, nil
 }
 
@@ -139,24 +148,15 @@ func (s *fileSource) Close() {
 	s.live.Close()
 }
 
-// read takes each new record of the file.
-func (s *fileSource) read(ctx context.Context) {
-	defer close(s.done)
-	for rec, err := range s.live.All(ctx) {
-		s.mu.Lock()
-		if err == nil {
-			s.totals.SizeBytes += len(s.live.Record())
-			s.take(rec)
-		} else if !errors.Is(err, context.Canceled) {
-			s.err = adviseOperator(err)
-		}
-		s.mu.Unlock()
-	}
-}
-
 func (s *fileSource) take(r *record.Record) {
 	if r.Ticks() > 0 {
-		s.reach(r.Tick)
+		second := r.Tick/lockstep.Tick(s.header.Settings.TickRate()) + 1
+		for range min(second-s.second, watchHistory) { // which begin
+			for p := range s.seats {
+				s.seats[p].rate.push(0)
+			}
+		}
+		s.tick, s.second = r.Tick, second
 	}
 	for i := range r.Frame.Commands {
 		if p := r.Frame.Commands[i].Player; int(p) < len(s.seats) {
@@ -197,19 +197,8 @@ func (s *fileSource) take(r *record.Record) {
 	}
 }
 
-// reach advances to a tick, and starts the seconds up to it.
-func (s *fileSource) reach(t lockstep.Tick) {
-	second := t/lockstep.Tick(s.header.Settings.TickRate()) + 1
-	for range min(second-s.second, watchHistory) {
-		for p := range s.seats {
-			s.seats[p].rate.push(0)
-		}
-	}
-	s.tick, s.second = t, second
-}
-
-// Look reports the records so far.
-func (s *fileSource) Look(ctx context.Context) (*watchReport, error) {
+// look reports the records so far.
+func (s *fileSource) look(ctx context.Context) (*watchReport, error) {
 	select {
 	case <-s.met:
 	case <-s.done:
@@ -254,8 +243,8 @@ func (s *fileSource) report() *watchReport {
 			{"checksums", fmt.Sprintf("%s agreed, %s", humanize.Comma(int64(t.Checks)), differed), t.Mismatches > 0},
 			{"records", fmt.Sprintf("%s in %s, %s", console.Size(t.SizeBytes), console.Count(t.Keyframes, "keyframe"), console.Shown(h.Platform)), false},
 		},
-		table: watchTable{columns: []string{"player", "name", "commands", "last at", "differed", "commands a second"}},
-		over:  s.ended,
+		columns: []string{"player", "name", "commands", "last at", "differed", "commands a second"},
+		over:    s.ended,
 		values: struct {
 			Tick    lockstep.Tick `json:"tick"`
 			Seconds float64       `json:"seconds"`
@@ -276,54 +265,47 @@ func (s *fileSource) report() *watchReport {
 		if p.Commands > 0 {
 			last = fmt.Sprint(p.last)
 		}
-		mismatches := fmt.Sprint(p.Mismatches)
+		mismatches, spark := fmt.Sprint(p.Mismatches), []rune(p.rate.spark())
 		if p.differed > 0 {
 			mismatches += fmt.Sprintf(" since %d", p.differed)
+			if at := len(spark) - 1 - int(s.second-(p.differed/lockstep.Tick(h.Settings.TickRate())+1)); at >= 0 {
+				spark[at] = '!'
+			}
 		}
-		r.table.rows = append(r.table.rows, []string{
-			fmt.Sprint(p.Player), console.Shown(p.Name), humanize.Comma(int64(p.Commands)), last, mismatches, s.marked(p),
+		r.rows = append(r.rows, []string{
+			fmt.Sprint(p.Player), console.Shown(p.Name), humanize.Comma(int64(p.Commands)), last, mismatches, string(spark),
 		})
 	}
 	r.line = fmt.Sprintf("tick %d  %s  %s (%.0f/s)  %s, %d differ  %s", s.tick, console.MatchTime(at), console.Count(t.Commands, "command"), lately, console.Count(t.Checks, "check"), t.Mismatches, state)
 	return r
 }
 
-// marked returns the sparkline of a seat, with a mark in the second of its first mismatch.
-func (s *fileSource) marked(p *watchSeat) string {
-	spark := []rune(p.rate.spark())
-	if at := len(spark) - 1 - int(s.second-(p.differed/lockstep.Tick(s.header.Settings.TickRate())+1)); p.differed > 0 && at >= 0 {
-		spark[at] = '!'
-	}
-	return string(spark)
-}
-
 const (
-	MaxAnswer  = 16 << 20 // bytes of all answers to one look
+	maxAnswer  = 16 << 20 // bytes of all answers to one look
 	maxMatches = 10_000   // that are watched, even if the server has more
 )
 
 // A serverSource watches one or all matches of a server over HTTP.
 type serverSource struct {
-	root, Page string // URLs of the server, and of the match or the list of matches
+	root, page string // URLs of the server, and of the match or the list of matches
 	one        bool   // page is a match
 	client     http.Client
 	token      string
 
 	seen   map[string]*watchMatch
-	before Lateness
+	before lateness
 	at     time.Time // of the last look
 	left   int64     // bytes that may still be read in this look
 }
 
-// A watchMatch is a match between two looks.
 type watchMatch struct {
 	status watchedStatus
 	rate   trend // commands a second
 	now    float64
 }
 
-// NewServerSource watches the server at an address.
-func NewServerSource(address, token string) (*serverSource, error) {
+// newServerSource watches the server at an address.
+func newServerSource(address, token string) (*serverSource, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return nil, console.Usagef("%q is not a URL", address)
@@ -335,9 +317,9 @@ func NewServerSource(address, token string) (*serverSource, error) {
 		return nil, console.Usagef("%q is neither the URL of a server nor of a match, such as http://127.0.0.1:8766/matches/match-1", address)
 	}
 	s := &serverSource{token: token, root: u.Scheme + "://" + u.Host + base, one: one, seen: make(map[string]*watchMatch), client: http.Client{Timeout: 5 * time.Second}}
-	s.Page = s.root + "/matches"
+	s.page = s.root + "/matches"
 	if one {
-		s.Page += "/" + url.PathEscape(name)
+		s.page += "/" + url.PathEscape(name)
 	}
 	return s, nil
 }
@@ -363,7 +345,7 @@ func (s *serverSource) get(ctx context.Context, address string, read func(io.Rea
 	body := &io.LimitedReader{R: resp.Body, N: s.left}
 	err = read(body)
 	if s.left = body.N; s.left == 0 {
-		err = fmt.Errorf("the server answered with more than %s", console.Size[int64](MaxAnswer))
+		err = fmt.Errorf("the server answered with more than %s", console.Size[int64](maxAnswer))
 	}
 	if err != nil {
 		return resp.StatusCode, fmt.Errorf("%w: %s: %w", errUnseen, address, err)
@@ -371,47 +353,25 @@ func (s *serverSource) get(ctx context.Context, address string, read func(io.Rea
 	return resp.StatusCode, nil
 }
 
-// Look asks the server for its matches and metrics.
-func (s *serverSource) Look(ctx context.Context) (*watchReport, error) {
-	s.left = MaxAnswer
+// look asks the server for its matches and metrics.
+func (s *serverSource) look(ctx context.Context) (*watchReport, error) {
+	s.left = maxAnswer
 	statuses, status, err := s.views(ctx)
-	if s.one && status == http.StatusNotFound && len(s.seen) > 0 {
-		return s.gone(), nil
+	if s.one && status == http.StatusNotFound && len(s.seen) > 0 { // the server removes a match after all clients have left
+		for _, m := range s.seen {
+			m.status.Ended = cmp.Or(m.status.Ended, "the server has removed it")
+			statuses = []watchedStatus{m.status}
+		}
+		return s.report(statuses, watchLateness{}), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	var late Lateness
-	if _, err := s.get(ctx, s.root+"/metrics", late.Read); err != nil {
+	var late lateness
+	if _, err := s.get(ctx, s.root+"/metrics", late.read); err != nil {
 		late = s.before // the metrics are optional
 	}
-	now := time.Now()
-	s.remember(statuses, now)
-	r := s.report(statuses, late.Since(&s.before))
-	s.before, s.at = late, now
-	return r, nil
-}
-
-// views returns the match, or all matches of the server.
-func (s *serverSource) views(ctx context.Context) (all []watchedStatus, status int, err error) {
-	if s.one {
-		all = make([]watchedStatus, 1)
-		status, err = s.get(ctx, s.Page, func(r io.Reader) error { return json.NewDecoder(r).Decode(&all[0]) })
-		return all, status, err
-	}
-	for query := ""; ; query = "?after=" + url.QueryEscape(all[len(all)-1].Name) {
-		var page []watchedStatus
-		status, err = s.get(ctx, s.Page+query, func(r io.Reader) error { return json.NewDecoder(r).Decode(&page) })
-		all = append(all, page...)
-		if err != nil || len(page) < server.MaxListed || len(all) > maxMatches {
-			return all, status, err
-		}
-	}
-}
-
-// remember computes the rates since the last look.
-func (s *serverSource) remember(statuses []watchedStatus, now time.Time) {
-	seen := make(map[string]*watchMatch)
+	now, seen := time.Now(), make(map[string]*watchMatch)
 	for _, v := range statuses {
 		m := s.seen[v.Name]
 		if m == nil || m.status.Match != v.Match {
@@ -424,21 +384,27 @@ func (s *serverSource) remember(statuses []watchedStatus, now time.Time) {
 		seen[v.Name] = m
 	}
 	s.seen = seen
+	r := s.report(statuses, late.since(&s.before))
+	s.before, s.at = late, now
+	return r, nil
 }
 
-// gone returns the last report on a match that the server has removed, as it does after all clients have left.
-func (s *serverSource) gone() *watchReport {
-	var statuses []watchedStatus
-	for _, m := range s.seen {
-		if m.status.Ended == "" {
-			m.status.Ended = "the server has removed it"
-		}
-		statuses = append(statuses, m.status)
+func (s *serverSource) views(ctx context.Context) (all []watchedStatus, status int, err error) {
+	if s.one {
+		all = make([]watchedStatus, 1)
+		status, err = s.get(ctx, s.page, func(r io.Reader) error { return json.NewDecoder(r).Decode(&all[0]) })
+		return all, status, err
 	}
-	return s.report(statuses, watchLateness{})
+	for query := ""; ; query = "?after=" + url.QueryEscape(all[len(all)-1].Name) {
+		var page []watchedStatus
+		status, err = s.get(ctx, s.page+query, func(r io.Reader) error { return json.NewDecoder(r).Decode(&page) })
+		all = append(all, page...)
+		if err != nil || len(page) < server.MaxListed || len(all) > maxMatches {
+			return all, status, err
+		}
+	}
 }
 
-// A watchSum is the sum of all matches.
 type watchSum struct {
 	Matches    int `json:"matches"`
 	Players    int `json:"players"`
@@ -450,8 +416,7 @@ type watchSum struct {
 	Views []*watchedStatus `json:"views"`
 }
 
-// watchCounts are what servers tell to admins, and of matches that are over. They are missing if one of the matches has not told
-// them.
+// watchCounts are told to admins, and of matches that are over. They are missing if one of the matches has not told them.
 type watchCounts struct {
 	Commands *float64      `json:"commands_per_second,omitempty"`
 	Reports  *host.Counter `json:"reports,omitempty"` // checksums of players
@@ -461,8 +426,8 @@ type watchCounts struct {
 func (s *serverSource) report(statuses []watchedStatus, late watchLateness) *watchReport {
 	sum := &watchSum{Matches: len(statuses), watchLateness: late, Views: []*watchedStatus{}}
 	r := &watchReport{
-		title: s.Page, values: sum,
-		table: watchTable{columns: []string{"match", "tick", "time", "players", "spectators", "reports", "desyncs", "lag", "round trip", "state", "commands a second"}},
+		title: s.page, values: sum,
+		columns: []string{"match", "tick", "time", "players", "spectators", "reports", "desyncs", "lag", "round trip", "state", "commands a second"},
 	}
 	ended, told := 0, true
 	commands, reports, rejected := 0.0, host.Counter(0), host.Counter(0)
@@ -487,13 +452,16 @@ func (s *serverSource) report(statuses []watchedStatus, late watchLateness) *wat
 		} else if v.Held != "" {
 			state = "held: " + v.Held
 		}
-		trip := "-"
+		trip, reported := "-", "-"
+		if v.told {
+			reported = fmt.Sprint(st.Reports)
+		}
 		if v.SlowestRTT > 0 {
 			trip = fmt.Sprintf("%.0f ms", float64(v.SlowestRTT)/1000)
 		}
-		r.table.rows = append(r.table.rows, []string{
+		r.rows = append(r.rows, []string{
 			console.Shown(v.Name), humanize.Comma(int64(v.Tick)), fmt.Sprintf("%.0f s", float64(v.Settings.Micros(int64(v.Tick)))/1e6),
-			fmt.Sprint(st.Players), fmt.Sprint(st.Spectators), v.reports(), fmt.Sprint(st.Desyncs), fmt.Sprint(st.MaxLag), trip, console.Shown(state), m.rate.spark(),
+			fmt.Sprint(st.Players), fmt.Sprint(st.Spectators), reported, fmt.Sprint(st.Desyncs), fmt.Sprint(st.MaxLag), trip, console.Shown(state), m.rate.spark(),
 		})
 	}
 	r.over = s.one && ended > 0
@@ -511,7 +479,11 @@ func (s *serverSource) report(statuses []watchedStatus, late watchLateness) *wat
 		{"checksums", fmt.Sprintf("%s, %s", checks, console.Count(int(sum.Desyncs), "desync")), sum.Desyncs > 0},
 		{"lateness", late.String(), false},
 	}
-	r.line = fmt.Sprintf("%s  %s  %s  %s%s  lag %d", matchesIn(statuses), console.Count(sum.Players, "player"), console.Count(sum.Spectators, "spectator"),
+	which := fmt.Sprintf("%d matches", len(statuses))
+	if len(statuses) == 1 {
+		which = fmt.Sprintf("%s tick %d", console.Shown(statuses[0].Name), statuses[0].Tick)
+	}
+	r.line = fmt.Sprintf("%s  %s  %s  %s%s  lag %d", which, console.Count(sum.Players, "player"), console.Count(sum.Spectators, "spectator"),
 		counts, console.Count(int(sum.Desyncs), "desync"), sum.MaxLag)
 	if late.Advances > 0 {
 		r.line += "  late by " + late.String()
@@ -522,37 +494,23 @@ func (s *serverSource) report(statuses []watchedStatus, late watchLateness) *wat
 	return r
 }
 
-// matchesIn names a single match and its tick, and counts several.
-func matchesIn(statuses []watchedStatus) string {
-	if len(statuses) == 1 {
-		return fmt.Sprintf("%s tick %d", console.Shown(statuses[0].Name), statuses[0].Tick)
-	}
-	if len(statuses) == 0 {
-		return "no matches"
-	}
-	return fmt.Sprintf("%d matches", len(statuses))
-}
-
-// A Lateness is the server's histogram of how late its matches did work that was due.
-type Lateness struct {
+// lateness is the server's histogram of how late its matches did work that was due.
+type lateness struct {
 	sum     float64 // seconds
 	count   float64
-	buckets []bucket
+	buckets []struct{ bound, count float64 } // of the work that was at most bound seconds late
 }
 
-// A bucket counts the work that was at most bound seconds late.
-type bucket struct{ bound, count float64 }
+// lateMetric is the metric of late frames.
+const lateMetric = "samestep_lateness_seconds"
 
-// LateMetric is the metric of late frames.
-const LateMetric = "samestep_lateness_seconds"
-
-// Read parses the histogram in the metrics.
-func (l *Lateness) Read(r io.Reader) error {
+// read parses the histogram in the metrics.
+func (l *lateness) read(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
 		name, value, _ := strings.Cut(lines.Text(), " ")
 		v, err := strconv.ParseFloat(value, 64)
-		name, ours := strings.CutPrefix(name, LateMetric)
+		name, ours := strings.CutPrefix(name, lateMetric)
 		if err != nil || !ours || math.IsNaN(v) || math.IsInf(v, 0) {
 			continue
 		}
@@ -564,7 +522,7 @@ func (l *Lateness) Read(r io.Reader) error {
 		default:
 			bound, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimPrefix(name, `_bucket{le="`), `"}`), 64)
 			if err == nil && !math.IsNaN(bound) {
-				l.buckets = append(l.buckets, bucket{bound, v})
+				l.buckets = append(l.buckets, struct{ bound, count float64 }{bound, v})
 			}
 		}
 	}
@@ -578,8 +536,8 @@ type watchLateness struct {
 	Most     float64 `json:"late_p99_seconds"` // the 99th percentile, rounded up to a bucket, or the last bucket
 }
 
-// Since returns what was late since an earlier reading.
-func (l *Lateness) Since(before *Lateness) (w watchLateness) {
+// since returns what was late since an earlier reading.
+func (l *lateness) since(before *lateness) (w watchLateness) {
 	w.Advances = l.count - before.count
 	if w.Advances <= 0 || len(before.buckets) != 0 && len(before.buckets) != len(l.buckets) {
 		return watchLateness{}
@@ -607,7 +565,7 @@ func (w watchLateness) String() string {
 	return fmt.Sprintf("%s ms on average, 99 %% at most %s ms", words.Digits(w.Mean*1000, 2), words.Digits(w.Most*1000, 2))
 }
 
-// A watchedView is a match as a server tells it.
+// A watchedStatus is a match as a server tells it.
 type watchedStatus struct {
 	server.Status
 	told bool // all statistics, as to an admin
@@ -637,18 +595,10 @@ func (v *watchedStatus) MarshalJSON() ([]byte, error) {
 	}{&v.Status, v.Stats.Public(v.Stats.Tick)})
 }
 
-// reports returns the number of the players' checksums, for a table.
-func (v *watchedStatus) reports() string {
-	if !v.told {
-		return "-"
-	}
-	return fmt.Sprint(v.Stats.Reports)
-}
-
 // A source is a file or a server to watch.
 type source interface {
 	// look returns the present state. An error ends the watching, unless it wraps errUnseen.
-	Look(ctx context.Context) (*watchReport, error)
+	look(ctx context.Context) (*watchReport, error)
 	Close()
 }
 

@@ -67,22 +67,22 @@ func replayStep(c *cli.Context) error {
 	if err := console.Between(c, "limit", 0, 0); err != nil {
 		return err
 	}
-	a, err := OpenStepSide(c, c.Args().First())
+	a, err := openStepSide(c, c.Args().First())
 	if err != nil {
 		return err
 	}
-	defer a.File.Close()
-	s := &Stepping{C: c, A: a, path: c.String(gameset.PathFlag.Name), Limit: c.Int("limit")}
-	if s.Tick, err = oneTick(c, a.File); err != nil {
+	defer a.file.Close()
+	s := &stepping{c: c, a: a, path: c.String(gameset.PathFlag.Name), limit: c.Int("limit")}
+	if s.tick, err = oneTick(c, a.file); err != nil {
 		return err
 	}
 	if c.NArg() == 2 {
-		if s.b, err = OpenStepSide(c, c.Args().Get(1)); err != nil {
+		if s.b, err = openStepSide(c, c.Args().Get(1)); err != nil {
 			return err
 		}
-		defer s.b.File.Close()
+		defer s.b.file.Close()
 	}
-	return s.Run(stepInput(c))
+	return s.run(stepInput(c))
 }
 
 // oneTickFlag chooses a tick, see [oneTick].
@@ -95,7 +95,15 @@ func oneTick(c *cli.Context, f *replay.File) (lockstep.Tick, error) {
 	case c.IsSet("tick"):
 		return gameset.TickOf(c, "tick"), nil
 	case b == nil:
-		return panicTick(f)
+		r, err := f.Reader()
+		if err != nil {
+			return 0, err
+		}
+		p, err := replay.FindPanic(r)
+		if p == nil {
+			return 0, cmp.Or(err, console.Usagef("want --tick"))
+		}
+		return p.Tick, err
 	}
 	if r := b.Manifest.Resimulation; r != nil && r.First > 0 {
 		return r.First, nil
@@ -103,30 +111,13 @@ func oneTick(c *cli.Context, f *replay.File) (lockstep.Tick, error) {
 	return b.Manifest.Tick, nil
 }
 
-// panicTick returns the tick in which the rules panicked in a match.
-func panicTick(f *replay.File) (lockstep.Tick, error) {
-	r, err := f.Reader()
-	if err != nil {
-		return 0, err
-	}
-	p, err := replay.FindPanic(r)
-	if p == nil && err == nil {
-		err = console.Usagef("want --tick")
-	}
-	if err != nil {
-		return 0, err
-	}
-	return p.Tick, nil
-}
-
-// A stepSide is a file with a match, and a Stepper of it.
 type stepSide struct {
-	File    *replay.File
+	file    *replay.File
 	stepper *stepper.Stepper
 }
 
-// OpenStepSide opens one side of replay step.
-func OpenStepSide(c *cli.Context, name string) (*stepSide, error) {
+// openStepSide opens one side of replay step.
+func openStepSide(c *cli.Context, name string) (*stepSide, error) {
 	f, err := gameset.OpenReplay(name)
 	if err != nil {
 		return nil, err
@@ -143,76 +134,64 @@ func OpenStepSide(c *cli.Context, name string) (*stepSide, error) {
 	return &stepSide{f, stepper.New(r, g)}, nil
 }
 
-// step accounts for a tick of the side.
 func (s *stepSide) step(t lockstep.Tick, o stepper.Options) (*stepper.Step, error) {
 	x, err := s.stepper.Step(t, o)
 	var missing *replay.TickError
 	if errors.As(err, &missing) {
-		return nil, console.Usagef("tick %d: %s has ticks %d to %d", missing.Tick, s.File.Path(), missing.First, missing.Last)
+		return nil, console.Usagef("tick %d: %s has ticks %d to %d", missing.Tick, s.file.Path(), missing.First, missing.Last)
 	}
-	return x, gameset.OfFile(s.File.Path(), gameset.PathError(err))
+	return x, gameset.OfFile(s.file.Path(), gameset.PathError(err))
 }
 
-// fieldsOfStep is the number of fields that the JSON of a tick lists at most.
-const fieldsOfStep = 1 << 16
-
-// commandsOfStep is the number of commands of a tick that are accounted for one by one, with --json.
-const commandsOfStep = 256
-
 // show prints a tick. It reports whether two sides differ.
-func (s *Stepping) show() (differs bool, err error) {
-	o := stepper.Options{Path: s.path, Lines: s.Limit, Commands: s.Limit, Fields: fieldsOfStep, MaxTicks: gameset.MaxTicks(s.C)}
-	if s.C.Bool("json") {
-		o.Lines, o.Commands = math.MaxInt, commandsOfStep
+func (s *stepping) show() (differs bool, err error) {
+	o := stepper.Options{Path: s.path, Lines: s.limit, Commands: s.limit, Fields: 1 << 16, MaxTicks: gameset.MaxTicks(s.c)}
+	if s.c.Bool("json") {
+		o.Lines, o.Commands = math.MaxInt, 256
 	}
-	simulate, done := gameset.SimulateOptions(s.C)
+	simulate, done := gameset.SimulateOptions(s.c)
 	o.Progress = simulate.Progress
-	a, err := s.A.step(s.Tick, o)
+	a, err := s.a.step(s.tick, o)
 	done()
 	if err != nil {
 		return false, err
 	}
 	s.panics = a.Panic != ""
-	b, second, err := s.other(a, o)
+	var b *stepper.Step
+	var second string
+	switch bundle := s.a.file.Bundle(); {
+	case s.b != nil:
+		second = s.b.file.Path()
+		b, err = s.b.step(s.tick, o)
+	case bundle == nil || bundle.Manifest.Tie || bundle.Manifest.Panic != nil:
+		return false, gameset.Report(s.c, a, nil)
+	default:
+		second = fmt.Sprintf("player %d, by its states", bundle.Manifest.Player)
+		b, err = a.OfPlayer(bundle, o)
+		err = gameset.OfFile(s.a.file.Path(), err)
+	}
 	if err != nil {
 		return false, err
 	}
 	if b == nil {
-		return false, gameset.Report(s.C, a, nil)
+		return false, gameset.Report(s.c, a, nil)
 	}
-	pair, err := stepper.PairSteps(a, b, [2]string{s.A.File.Path(), second}, o)
+	pair, err := stepper.PairSteps(a, b, [2]string{s.a.file.Path(), second}, o)
 	if err != nil {
 		return false, err
 	}
-	return !pair.Same, gameset.Report(s.C, pair, nil)
+	return !pair.Same, gameset.Report(s.c, pair, nil)
 }
 
-// other returns the tick of the other side, and its name, or nil if there is none.
-func (s *Stepping) other(a *stepper.Step, o stepper.Options) (b *stepper.Step, name string, err error) {
-	if s.b != nil {
-		b, err = s.b.step(s.Tick, o)
-		return b, s.b.File.Path(), err
-	}
-	bundle := s.A.File.Bundle()
-	if bundle == nil || bundle.Manifest.Tie || bundle.Manifest.Panic != nil {
-		return nil, "", nil
-	}
-	b, err = a.OfPlayer(bundle, o)
-	return b, fmt.Sprintf("player %d, by its states", bundle.Manifest.Player), gameset.OfFile(s.A.File.Path(), err)
-}
-
-// A Stepping is a look at ticks, which words from standard input move.
-type Stepping struct {
-	C      *cli.Context
-	A, b   *stepSide // b is nil without a second file
-	Tick   lockstep.Tick
+// A stepping is a look at ticks, which words from standard input move.
+type stepping struct {
+	c      *cli.Context
+	a, b   *stepSide // b is nil without a second file
+	tick   lockstep.Tick
 	path   string
-	Limit  int
+	limit  int
 	panics bool // the rules, in the last tick
 }
-
-// maxStepWord bounds a line of standard input.
-const maxStepWord = 4 << 10
 
 // stepInput returns where the words come from, and whether a person is there who can be asks.
 func stepInput(c *cli.Context) (in io.Reader, asks bool) {
@@ -226,18 +205,17 @@ func stepInput(c *cli.Context) (in io.Reader, asks bool) {
 	return strings.NewReader(""), false // the output goes elsewhere: nobody would see a question
 }
 
-// Run shows the first tick, and then does what each line of the input says. If it asks, it prints a mistake and reads the
-// next line; else a mistake ends it.
-func (s *Stepping) Run(in io.Reader, asks bool) error {
+// run shows the first tick, and then does what each line says. A mistake ends it, unless it asks a person.
+func (s *stepping) run(in io.Reader, asks bool) error {
 	differs, err := s.show()
 	if err != nil {
 		return err
 	}
 	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, maxStepWord)
+	lines.Buffer(nil, 4<<10)
 	for {
 		if asks {
-			fmt.Fprintf(s.C.App.Writer, "tick %d> ", s.Tick)
+			fmt.Fprintf(s.c.App.Writer, "tick %d> ", s.tick)
 		}
 		if !lines.Scan() {
 			break
@@ -254,13 +232,13 @@ func (s *Stepping) Run(in io.Reader, asks bool) error {
 			return err
 		case err != nil:
 			*s = before
-			fmt.Fprintf(s.C.App.Writer, "%v\n", err)
+			fmt.Fprintf(s.c.App.Writer, "%v\n", err)
 		}
 	}
 	return cmp.Or(lines.Err(), s.result(differs))
 }
 
-func (s *Stepping) result(differs bool) error {
+func (s *stepping) result(differs bool) error {
 	switch {
 	case differs:
 		return console.ErrDiffers
@@ -271,7 +249,7 @@ func (s *Stepping) result(differs bool) error {
 }
 
 // do does what a line says, and reports whether there is a tick to show. At quit it returns io.EOF.
-func (s *Stepping) do(line string) (shows bool, err error) {
+func (s *stepping) do(line string) (shows bool, err error) {
 	word, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 	value = strings.TrimSpace(value)
 	takes := map[string]bool{"tick": true, "t": true, "limit": true, "path": true}
@@ -282,15 +260,15 @@ func (s *Stepping) do(line string) (shows bool, err error) {
 	case "":
 		return false, nil
 	case "next", "n":
-		s.Tick++
+		s.tick++
 	case "previous", "p":
-		s.Tick = max(s.Tick, 1) - 1
+		s.tick = max(s.tick, 1) - 1
 	case "tick", "t":
 		n, err := strconv.ParseUint(value, 10, 32)
 		if err != nil {
 			return false, console.Usagef("got tick %q, want a number", value)
 		}
-		s.Tick = lockstep.Tick(n)
+		s.tick = lockstep.Tick(n)
 	case "path":
 		s.path = value
 	case "limit":
@@ -298,9 +276,9 @@ func (s *Stepping) do(line string) (shows bool, err error) {
 		if err != nil {
 			return false, console.Usagef("got limit %q, want a number", value)
 		}
-		s.Limit = int(n)
+		s.limit = int(n)
 	case "help", "h", "?":
-		_, err := fmt.Fprint(s.C.App.Writer, stepHelp)
+		_, err := fmt.Fprint(s.c.App.Writer, stepHelp)
 		return false, err
 	case "quit", "q":
 		return false, io.EOF

@@ -5,9 +5,12 @@ package replays
 import (
 	"cmp"
 	"context"
+	"crypto/ed25519"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"time"
@@ -56,9 +59,18 @@ func replayInfo(c *cli.Context, f *replay.File) error {
 		return console.Refuse(c, err, nil)
 	}
 	if c.IsSet("upto") {
-		if err := hashUpTo(f, info, gameset.TickOf(c, "upto")); err != nil {
+		tick := gameset.TickOf(c, "upto")
+		if len(info.Keyframes) == 0 || tick < info.Keyframes[0].Tick || tick > info.Ticks {
+			return console.Usagef("--upto: got tick %d, want a tick in the readable part of the file, at most %d", tick, info.Ticks)
+		}
+		if r, err = f.Reader(); err != nil {
 			return err
 		}
+		h, _, err := replay.HashContent(r, tick)
+		if err != nil {
+			return err
+		}
+		info.UpTo = &replay.PartHash{Tick: tick, ContentHash: h}
 	}
 	return gameset.Report(c, info, err)
 }
@@ -79,24 +91,10 @@ func unlessBundled(f *replay.File, err error) error {
 	return err
 }
 
-// hashUpTo adds the content hash up to a tick.
-func hashUpTo(f *replay.File, info *replay.Info, tick lockstep.Tick) error {
-	if len(info.Keyframes) == 0 || tick < info.Keyframes[0].Tick || tick > info.Ticks {
-		return console.Usagef("--upto: got tick %d, want a tick in the readable part of the file, at most %d", tick, info.Ticks)
-	}
-	r, err := f.Reader()
-	if err != nil {
-		return err
-	}
-	h, _, err := replay.HashContent(r, tick)
-	info.UpTo = &replay.PartHash{Tick: tick, ContentHash: h}
-	return err
-}
-
 // batchInfo describes each file as [replayInfo] does.
 func batchInfo(c *cli.Context, b *Batch) error {
-	if err := noFlags(c, "upto"); err != nil {
-		return err
+	if c.IsSet("upto") {
+		return console.Usagef("--upto takes one file, not several or a folder")
 	}
 	return b.run(c, func(f *replay.File, _ BatchInput) BatchRow {
 		info, _ := f.Info()
@@ -108,8 +106,7 @@ func batchInfo(c *cli.Context, b *Batch) error {
 	})
 }
 
-// ReplayVerifyCommand returns the verb replay verify.
-func ReplayVerifyCommand() *cli.Command {
+func replayVerifyCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "verify",
 		Usage:     "simulate a replay again and compare every checksum in it",
@@ -148,9 +145,7 @@ func replayVerify(c *cli.Context, f *replay.File) error {
 		return followVerify(c, f)
 	}
 	o, done := gameset.SimulateOptions(c)
-	v, err := verifySigned(c, f, replay.VerifyOptions{
-		MaxTicks: o.MaxTicks, Progress: o.Progress, KeepGoing: c.Bool("keep-going"), Workers: c.Int("workers"), Now: time.Now,
-	})
+	v, err := verifySigned(c, f, c.Int("workers"), o.Progress)
 	done()
 	if v.Signed != nil && *v.Signed && !c.Bool("json") {
 		console.NewLiner(c.App.Writer)("signed", "with the key in %s", console.Shown(c.String("key")))
@@ -158,12 +153,24 @@ func replayVerify(c *cli.Context, f *replay.File) error {
 	return reportVerification(c, v, err)
 }
 
+func verifyOptions(c *cli.Context, f *replay.File) replay.VerifyOptions {
+	return replay.VerifyOptions{MaxTicks: gameset.MaxTicks(c), KeepGoing: c.Bool("keep-going"), Now: time.Now, Apart: gameset.ApartFor(c, f)}
+}
+
 // verifySigned verifies a replay, after the signature that --key requires. The result is never nil.
-func verifySigned(c *cli.Context, f *replay.File, o replay.VerifyOptions) (*desync.Verification, error) {
+func verifySigned(c *cli.Context, f *replay.File, workers int, progress func(done, all lockstep.Tick)) (*desync.Verification, error) {
 	var signed *bool // nil without --key
 	if c.IsSet("key") {
 		signed = new(bool)
-		if err := requireKey(f, c.String("key")); err != nil {
+		key, err := ReadKey[ed25519.PublicKey](c.String("key"), "PUBLIC KEY", x509.ParsePKIXPublicKey)
+		var r *replay.Reader
+		if err == nil {
+			r, err = f.Reader()
+		}
+		if err == nil {
+			err = replay.VerifySignature(r, key)
+		}
+		if err != nil {
 			return &desync.Verification{Signed: signed, Err: err}, err
 		}
 		*signed = true
@@ -172,33 +179,28 @@ func verifySigned(c *cli.Context, f *replay.File, o replay.VerifyOptions) (*desy
 	if err != nil {
 		return &desync.Verification{Signed: signed, Err: err}, err
 	}
-	o.Apart = gameset.ApartFor(c, f)
+	o := verifyOptions(c, f)
+	o.Workers, o.Progress = workers, progress
 	v, err := desync.Verify(f, games, o)
-	if v.Verification != nil {
-		err = followLineage(c, f, v, o.Progress)
-	}
 	v.Signed = signed
+	return v, followLineage(c, f, v, err, progress)
+}
+
+// followLineage compares the first state of a verified match with its parent, and so on. It returns the error of the verification.
+func followLineage(c *cli.Context, f *replay.File, v *desync.Verification, err error, progress func(done, all lockstep.Tick)) error {
+	if v.Verification != nil {
+		dir := filepath.Dir(f.Path())
+		places := append(slices.Clone(c.StringSlice("parent")), dir)
+		if filepath.Base(dir) == LiveFolder { // of a server
+			places = append(places, filepath.Dir(dir))
+		}
+		game := func(parent *replay.File) (*lockstep.Game, error) { return gameset.GameOf(c, parent) }
+		err = v.FollowLineage(f, game, places, replay.SimulateOptions{MaxTicks: gameset.MaxTicks(c), Progress: progress})
+	}
 	if err == nil {
 		gameset.ModulesOf(c).Complete(f)
 	}
-	return v, err
-}
-
-// followLineage compares the first state of a verified match with that of its parent, and so on. It returns the error of the
-// whole verification.
-func followLineage(c *cli.Context, f *replay.File, v *desync.Verification, progress func(done, all lockstep.Tick)) error {
-	return v.FollowLineage(f, func(parent *replay.File) (*lockstep.Game, error) { return gameset.GameOf(c, parent) }, parentPlaces(c, f.Path()), replay.SimulateOptions{MaxTicks: gameset.MaxTicks(c), Progress: progress})
-}
-
-// parentPlaces returns where the parent of a match may be: at --parent, in the folder of its file, and for a live log in
-// that of the server.
-func parentPlaces(c *cli.Context, path string) []string {
-	dir := filepath.Dir(path)
-	places := append(slices.Clone(c.StringSlice("parent")), dir)
-	if filepath.Base(dir) == LiveFolder {
-		places = append(places, filepath.Dir(dir))
-	}
-	return places
+	return err
 }
 
 // reportVerification prints a verification. Of a file that was not read to its first state, the error says all.
@@ -209,15 +211,6 @@ func reportVerification(c *cli.Context, v *desync.Verification, err error) error
 	return gameset.Report(c, v, err)
 }
 
-// requireKey returns an error unless the replay has a signature by the key in a file.
-func requireKey(f *replay.File, key string) error {
-	r, err := f.Reader()
-	if err != nil {
-		return err
-	}
-	return verifySignature(r, key)
-}
-
 func followVerify(c *cli.Context, f *replay.File) error {
 	var v *desync.Verification
 	games, err := gameset.GamesFor(c, f)
@@ -225,34 +218,29 @@ func followVerify(c *cli.Context, f *replay.File) error {
 		return console.Refuse(c, err, nil)
 	}
 	err = follow(c, f, func(ctx context.Context, l *replay.LiveReader) (err error) {
-		v, err = desync.VerifyLive(ctx, l, games, replay.VerifyOptions{MaxTicks: gameset.MaxTicks(c), KeepGoing: c.Bool("keep-going"), Now: time.Now, Apart: gameset.ApartFor(c, f)})
+		v, err = desync.VerifyLive(ctx, l, games, verifyOptions(c, f))
 		return err
 	})
 	if v == nil {
 		return err
 	}
 	if errors.Is(err, context.Canceled) {
-		err = errUnfinished
+		err = errors.New("interrupted before the match was over")
 		v.Err = err
 	}
-	if v.Verification != nil {
-		err = followLineage(c, f, v, nil)
-	}
-	if err == nil {
-		gameset.ModulesOf(c).Complete(f)
-	}
-	return reportVerification(c, v, err)
+	return reportVerification(c, v, followLineage(c, f, v, err, nil))
 }
 
 // batchVerify verifies each file as [replayVerify] does.
 func batchVerify(c *cli.Context, b *Batch) error {
-	if err := errors.Join(noFlags(c, "follow"), console.Between(c, "workers", 0, 0)); err != nil {
+	if c.IsSet("follow") {
+		return console.Usagef("--follow takes one file, not several or a folder")
+	}
+	if err := console.Between(c, "workers", 0, 0); err != nil {
 		return err
 	}
 	return b.run(c, func(f *replay.File, _ BatchInput) BatchRow {
-		v, err := verifySigned(c, f, replay.VerifyOptions{
-			MaxTicks: gameset.MaxTicks(c), KeepGoing: c.Bool("keep-going"), Workers: cmp.Or(c.Int("workers"), b.workers()), Now: time.Now,
-		})
+		v, err := verifySigned(c, f, cmp.Or(c.Int("workers"), runtime.GOMAXPROCS(0)/b.Jobs, 1), nil)
 		row := BatchRow{value: v, Err: err}
 		if v.Verification != nil {
 			row.text = fmt.Sprintf("%s, %s", console.Count(v.Ticks-v.Began, "tick"), console.Count(v.Checked, "checksum"))
@@ -309,5 +297,3 @@ func adviseOperator(err error) error {
 	}
 	return err
 }
-
-var errUnfinished = errors.New("interrupted before the match was over")

@@ -63,8 +63,8 @@ func (s *feedSum) WriteText(w io.Writer) error {
 	return p.Write(w)
 }
 
-// A FeedLine is one view as a line of JSON.
-type FeedLine struct {
+// A feedLine is one view as a line of JSON.
+type feedLine struct {
 	Tick   lockstep.Tick   `json:"tick"`
 	Viewer string          `json:"viewer"`
 	Bytes  int             `json:"bytes,omitempty"` // of the delta; not of a live match
@@ -80,14 +80,7 @@ func replayFeed(c *cli.Context, f *replay.File) error {
 	if every == 0 {
 		return console.Usagef("--every: got 0, want 1 or more ticks")
 	}
-	game, header, err := gameset.GameIn(c, f)
-	if err != nil {
-		return err
-	}
-	if game.ViewSchema() == nil {
-		return &console.ClassError{Class: replay.ClassIdentity, Text: fmt.Sprintf("the rules of %s have no views (Rules.View)", game.Name())}
-	}
-	r, err := f.Reader()
+	game, header, r, err := viewed(c, f)
 	if err != nil {
 		return err
 	}
@@ -113,7 +106,10 @@ func replayFeed(c *cli.Context, f *replay.File) error {
 				return err
 			}
 			_, delta := sender.Delta(sender.Number() - 1)
-			sum.add(len(view), len(delta))
+			if sum.Views++; sum.Views > 1 {
+				sum.Largest = max(sum.Largest, len(delta))
+			}
+			sum.Full, sum.Bytes = sum.Full+len(view), sum.Bytes+len(delta)
 			if c.Bool(console.JSONFlag.Name) {
 				if err := FeedTo(out, game, cursor.Tick(), viewer.String(), len(delta), sender.AppendView(view[:0])); err != nil {
 					return err
@@ -137,13 +133,17 @@ func replayFeed(c *cli.Context, f *replay.File) error {
 	return sum.WriteText(c.App.Writer)
 }
 
-// add counts a view.
-func (s *feedSum) add(full, delta int) {
-	if s.Views++; s.Views > 1 {
-		s.Largest = max(s.Largest, delta)
+// viewed returns the game of a file, which must have views.
+func viewed(c *cli.Context, f *replay.File) (*lockstep.Game, *lockstep.Header, *replay.Reader, error) {
+	game, header, err := gameset.GameIn(c, f)
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	s.Full += full
-	s.Bytes += delta
+	if game.ViewSchema() == nil {
+		return nil, nil, nil, &console.ClassError{Class: replay.ClassIdentity, Text: fmt.Sprintf("the rules of %s have no views (Rules.View)", game.Name())}
+	}
+	r, err := f.Reader()
+	return game, header, r, err
 }
 
 // FeedTo writes a view as a line.
@@ -152,10 +152,9 @@ func FeedTo(w io.Writer, g *lockstep.Game, t lockstep.Tick, viewer string, bytes
 	if err := g.ViewSchema().DumpJSON(&text, view); err != nil {
 		return err
 	}
-	return console.WriteLine(w, FeedLine{t, viewer, bytesSent, bytes.TrimSpace(text.Bytes())})
+	return console.WriteLine(w, feedLine{t, viewer, bytesSent, bytes.TrimSpace(text.Bytes())})
 }
 
-// feedAt prints the view of one tick.
 func feedAt(c *cli.Context, r *replay.Reader, g *lockstep.Game, viewer lockstep.Viewer, t lockstep.Tick) error {
 	cursor, err := replay.NewCursor(r, g, t)
 	if err != nil {
@@ -193,26 +192,6 @@ rules say which fields of commands refer to elements: feed:"of=Units" (docs/feed
 	}
 }
 
-// A fileAudit is the audits of one file.
-type fileAudit struct {
-	File    string         `json:"file"`
-	Players []replay.Audit `json:"players"`
-}
-
-// WriteText writes the audits for people.
-func (a *fileAudit) WriteText(w io.Writer) error {
-	fmt.Fprintln(w, console.Shown(a.File))
-	line := console.NewLiner(w)
-	for i := range a.Players {
-		p := &a.Players[i]
-		line(fmt.Sprintf("player %d", p.Player), "%s, %s; %d to what it had not seen, by chance %.1f", console.Count(p.Commands, "command"), console.Count(p.References, "reference"), len(p.Unseen), p.Expected)
-		for _, u := range p.Unseen {
-			fmt.Fprintf(w, "  tick %d: %s: %s %d, one of %d not seen of %d\n", u.Tick, console.Shown(u.Command), u.List, u.ID, u.Unseen, u.Elements)
-		}
-	}
-	return nil
-}
-
 func audit(c *cli.Context) error {
 	if c.NArg() == 0 {
 		return console.Usagef("want a replay")
@@ -222,48 +201,43 @@ func audit(c *cli.Context) error {
 		return console.Usagef("--player: got %d, want 0 to %d", player, lockstep.MaxPlayers-1)
 	}
 	for _, name := range c.Args().Slice() {
-		a, err := auditFile(c, name)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		if player >= 0 {
-			if player >= len(a.Players) {
-				return console.Usagef("--player: %s has players 0 to %d", name, len(a.Players)-1)
+		var players []replay.Audit
+		err := gameset.WithReplay(name, func(f *replay.File) error {
+			game, _, r, err := viewed(c, f)
+			if err != nil {
+				return err
 			}
-			a.Players = a.Players[player : player+1]
+			players, err = replay.AuditPlayers(r, game, replay.SimulateOptions{MaxTicks: gameset.MaxTicks(c)})
+			if errors.Is(err, replay.ErrNoReferences) {
+				err = &console.ClassError{Class: replay.ClassIdentity, Text: err.Error()}
+			}
+			return err
+		})
+		switch {
+		case err != nil:
+			return err
+		case player >= len(players):
+			return console.Usagef("--player: %s has players 0 to %d", name, len(players)-1)
+		case player >= 0:
+			players = players[player : player+1]
 		}
 		if c.Bool(console.JSONFlag.Name) {
-			err = console.WriteLine(c.App.Writer, a)
-		} else {
-			err = a.WriteText(c.App.Writer)
+			if err := console.WriteLine(c.App.Writer, struct {
+				File    string         `json:"file"`
+				Players []replay.Audit `json:"players"`
+			}{name, players}); err != nil {
+				return err
+			}
+			continue
 		}
-		if err != nil {
-			return err
+		fmt.Fprintln(c.App.Writer, console.Shown(name))
+		line := console.NewLiner(c.App.Writer)
+		for _, p := range players {
+			line(fmt.Sprintf("player %d", p.Player), "%s, %s; %d to what it had not seen, by chance %.1f", console.Count(p.Commands, "command"), console.Count(p.References, "reference"), len(p.Unseen), p.Expected)
+			for _, u := range p.Unseen {
+				fmt.Fprintf(c.App.Writer, "  tick %d: %s: %s %d, one of %d not seen of %d\n", u.Tick, console.Shown(u.Command), u.List, u.ID, u.Unseen, u.Elements)
+			}
 		}
 	}
 	return nil
-}
-
-func auditFile(c *cli.Context, name string) (*fileAudit, error) {
-	f, err := replay.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	game, _, err := gameset.GameIn(c, f)
-	if err != nil {
-		return nil, err
-	}
-	r, err := f.Reader()
-	if err != nil {
-		return nil, err
-	}
-	if game.ViewSchema() == nil {
-		return nil, &console.ClassError{Class: replay.ClassIdentity, Text: fmt.Sprintf("the rules of %s have no views (Rules.View)", game.Name())}
-	}
-	all, err := replay.AuditPlayers(r, game, replay.SimulateOptions{MaxTicks: gameset.MaxTicks(c)})
-	if errors.Is(err, replay.ErrNoReferences) {
-		err = &console.ClassError{Class: replay.ClassIdentity, Text: err.Error()}
-	}
-	return &fileAudit{name, all}, err
 }

@@ -56,14 +56,13 @@ rejects of a running match only to an admin (--token-file, or ` + console.TokenE
 	}
 }
 
-// openSource opens a file or a URL.
 func openSource(ctx context.Context, c *cli.Context, name string) (source, error) {
 	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
 		token, err := console.ClientToken(c)
 		if err != nil {
 			return nil, err
 		}
-		return NewServerSource(name, token)
+		return newServerSource(name, token)
 	}
 	o, err := liveOptions(c)
 	if err != nil {
@@ -76,7 +75,7 @@ func watchLines(ctx context.Context, c *cli.Context, s source) error {
 	every := time.NewTicker(c.Duration("interval"))
 	defer every.Stop()
 	for seen := false; ; seen = true {
-		r, err := s.Look(ctx)
+		r, err := s.look(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil // an interrupt is the usual way to stop
@@ -133,7 +132,6 @@ type screen struct {
 	height  int
 }
 
-// The messages to a screen, besides keys.
 type (
 	lookMsg struct{} // the next look is due
 	sawMsg  struct {
@@ -146,7 +144,7 @@ type (
 func (m *screen) Init() tea.Cmd { return m.look }
 
 func (m *screen) look() tea.Msg {
-	r, err := m.source.Look(m.ctx)
+	r, err := m.source.look(m.ctx)
 	return sawMsg{r, err}
 }
 
@@ -214,64 +212,31 @@ func (m *screen) draw() string {
 	if m.report == nil {
 		return m.footer()
 	}
-	r := m.report
-	lines := []string{titleStyle.Render(r.title), ""}
-	if m.width >= wideScreen {
-		return m.wide(lines)
-	}
-	lines = append(lines, r.drawFacts()...)
-	lines = append(lines, "")
-	return m.fitted(append(lines, m.rows(len(lines)), "", m.footer()))
-}
-
-// wideScreen is the number of columns from which on the facts and the table are side by side.
-const wideScreen = 120
-
-// wide draws the facts on the left and the table on the right.
-func (m *screen) wide(lines []string) string {
-	facts := lipgloss.NewStyle().PaddingRight(4).Render(strings.Join(m.report.drawFacts(), "\n"))
-	return m.fitted(append(lines, lipgloss.JoinHorizontal(lipgloss.Top, facts, m.rows(len(lines))), "", m.footer()))
-}
-
-// drawFacts returns a line for each fact.
-func (r *watchReport) drawFacts() (lines []string) {
-	for _, f := range r.facts {
+	lines := []string{titleStyle.Render(m.report.title), ""}
+	for _, f := range m.report.facts {
 		value := f.value
 		if f.wrong {
 			value = wrongStyle.Render(value)
 		}
 		lines = append(lines, fmt.Sprintf("%s %s", dimStyle.Render(fmt.Sprintf("%-10s", f.name)), value))
 	}
-	return lines
+	lines = append(lines, "")
+	lines = strings.Split(strings.Join(append(lines, m.rows(len(lines)), "", m.footer()), "\n"), "\n")
+	lines = lines[:min(len(lines), m.height)]
+	for i := range lines {
+		lines[i] = lipgloss.NewStyle().MaxWidth(m.width).Render(lines[i])
+	}
+	return strings.Join(lines, "\n")
 }
 
 // rows draws the rows of the table that fit on the screen below the lines above.
 func (m *screen) rows(above int) string {
-	all := m.report.table.rows
+	all, columns := m.report.rows, m.report.columns
 	room := max(m.height-above-4, 1) // the head of the table, the number of hidden rows, and the footer
 	m.from = min(m.from, max(len(all)-room, 0))
 	last := min(m.from+room, len(all))
-	text := m.table(all[m.from:last])
-	if left := len(all) - (last - m.from); left > 0 {
-		text += "\n" + dimStyle.Render(fmt.Sprintf("and %d more", left))
-	}
-	return text
-}
-
-// fitted cuts what does not fit on the screen.
-func (m *screen) fitted(lines []string) string {
-	all := strings.Split(strings.Join(lines, "\n"), "\n")
-	all = all[:min(len(all), m.height)]
-	for i := range all {
-		all[i] = lipgloss.NewStyle().MaxWidth(m.width).Render(all[i])
-	}
-	return strings.Join(all, "\n")
-}
-
-func (m *screen) table(rows [][]string) string {
-	columns := m.report.table.columns
-	return table.New().Border(lipgloss.HiddenBorder()).BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderHeader(false).
-		Headers(columns...).Rows(rows...).Wrap(false).
+	text := table.New().Border(lipgloss.HiddenBorder()).BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderHeader(false).
+		Headers(columns...).Rows(all[m.from:last]...).Wrap(false).
 		StyleFunc(func(row, col int) lipgloss.Style {
 			switch {
 			case row == table.HeaderRow:
@@ -281,6 +246,10 @@ func (m *screen) table(rows [][]string) string {
 			}
 			return lipgloss.NewStyle()
 		}).Render()
+	if left := len(all) - (last - m.from); left > 0 {
+		text += "\n" + dimStyle.Render(fmt.Sprintf("and %d more", left))
+	}
+	return text
 }
 
 func (m *screen) footer() string {

@@ -1,4 +1,4 @@
-//go:build !js && !wasip1
+//go:build !js
 
 package replays
 
@@ -8,16 +8,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
@@ -26,6 +27,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
 )
+
+var styles = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // watch shows the contents of a file.
 func TestWatchFile(t *testing.T) {
@@ -39,7 +42,7 @@ func TestWatchFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-f.done
-		r, err := f.Look(t.Context())
+		r, err := f.look(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +57,7 @@ func TestWatchFile(t *testing.T) {
 				}
 			}
 		}
-		got := fmt.Sprint(f.tick, f.totals.Commands, f.totals.Checks, f.totals.Mismatches, f.totals.Keyframes, int64(f.totals.SizeBytes), r.over, len(r.table.rows))
+		got := fmt.Sprint(f.tick, f.totals.Commands, f.totals.Checks, f.totals.Mismatches, f.totals.Keyframes, int64(f.totals.SizeBytes), r.over, len(r.rows))
 		want := fmt.Sprint(info.Ticks, players, info.Checksums, info.Mismatches, len(info.Keyframes), info.RecordBytes, true, info.Header.Settings.Players)
 		if got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)
@@ -128,12 +131,12 @@ func TestWatchServer(t *testing.T) {
 	web := httptest.NewServer(f)
 	defer web.Close()
 	for _, address := range []string{web.URL, web.URL + "/matches/duel"} {
-		s, err := NewServerSource(address, "")
+		s, err := newServerSource(address, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		r, err := s.Look(t.Context())
+		r, err := s.look(t.Context())
 		if err != nil || !strings.HasPrefix(r.line, "duel tick 100  2 players  3 spectators  0.0 commands/s") || r.over {
 			t.Fatalf("%s: %+v, %v", address, r, err)
 		}
@@ -141,10 +144,10 @@ func TestWatchServer(t *testing.T) {
 		before := f.status
 		f.status.Tick, f.status.Held, f.late = 300, "the disk is full", lateNow
 		f.status.Stats.Commands, f.status.Stats.Reports, f.status.Stats.Desyncs = 150, 7, 1
-		if r, err = s.Look(t.Context()); err != nil {
+		if r, err = s.look(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		row := strings.Join(r.table.rows[0], "|")
+		row := strings.Join(r.rows[0], "|")
 		if row != "duel|300|15 s|2|3|7|1|0|42 ms|held: the disk is full|█" || !r.facts[2].wrong {
 			t.Errorf("%s: %s, %+v", address, row, r.facts)
 		}
@@ -155,21 +158,21 @@ func TestWatchServer(t *testing.T) {
 			t.Errorf("%s: %q", address, r.line)
 		}
 		f.gone = true
-		if r, err = s.Look(t.Context()); s.one && (err != nil || !r.over || !strings.Contains(r.line, "has removed it")) || !s.one && err == nil {
+		if r, err = s.look(t.Context()); s.one && (err != nil || !r.over || !strings.Contains(r.line, "has removed it")) || !s.one && err == nil {
 			t.Errorf("%s: %+v, %v", address, r, err)
 		}
 		f.status, f.late, f.gone = before, lateThen, false
 	}
 	web.Close()
-	s, err := NewServerSource(web.URL, "")
+	s, err := newServerSource(web.URL, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Look(t.Context()); !errors.Is(err, errUnseen) {
+	if _, err := s.look(t.Context()); !errors.Is(err, errUnseen) {
 		t.Errorf("no server: got %v", err)
 	}
 	for _, address := range []string{"http://", "http://a/b", "http://a/matches/b/play"} {
-		if _, err := NewServerSource(address, ""); !console.IsUsage(err) {
+		if _, err := newServerSource(address, ""); !console.IsUsage(err) {
 			t.Errorf("%s: got %v", address, err)
 		}
 	}
@@ -187,12 +190,12 @@ func TestWatchWithoutToken(t *testing.T) {
 	}))
 	defer web.Close()
 	for token, want := range map[string]string{"": "duel tick 100  2 players  3 spectators  0 desyncs  lag 4", "of-an-admin": "duel tick 100  2 players  3 spectators  0.0 commands/s  7 reports  0 desyncs  lag 4"} {
-		s, err := NewServerSource(web.URL+"/matches/duel", token)
+		s, err := newServerSource(web.URL+"/matches/duel", token)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		r, err := s.Look(t.Context())
+		r, err := s.look(t.Context())
 		if err != nil || r.line != want {
 			t.Errorf("%q: got %+v, %v, want %s", token, r, err, want)
 			continue
@@ -213,24 +216,24 @@ func TestWatchHostileServer(t *testing.T) {
 	f := &fakeServer{status: v}
 	web := httptest.NewServer(f)
 	defer web.Close()
-	s, err := NewServerSource(web.URL, "")
+	s, err := newServerSource(web.URL, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := s.Look(t.Context())
+	r, err := s.look(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := &screen{report: r, width: 200, height: 20}
-	for _, text := range []string{r.line, ansi.Strip(m.draw())} {
+	for _, text := range []string{r.line, styles.ReplaceAllString(m.draw(), "")} {
 		if at := script.Control.FindString(text); at != "" || !strings.Contains(text, `a\u001b[31m b`) {
 			t.Errorf("%q in %q", at, text)
 		}
 	}
 	text := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<html>")) }))
 	defer text.Close()
-	if s, err = NewServerSource(text.URL, ""); err == nil {
-		_, err = s.Look(t.Context())
+	if s, err = newServerSource(text.URL, ""); err == nil {
+		_, err = s.look(t.Context())
 	}
 	if !errors.Is(err, errUnseen) {
 		t.Errorf("got %v", err)
@@ -243,14 +246,14 @@ type fakeSight struct {
 	err    error
 }
 
-func (s *fakeSight) Look(context.Context) (*watchReport, error) { return s.report, s.err }
+func (s *fakeSight) look(context.Context) (*watchReport, error) { return s.report, s.err }
 func (s *fakeSight) Close()                                     {}
 
 func manyRows(n int) *watchReport {
 	r := &watchReport{title: "title", facts: []watchFact{{"tick", "7", false}, {"checksums", "1 differed", true}}, line: "line"}
-	r.table.columns = []string{"player", "rate"}
+	r.columns = []string{"player", "rate"}
 	for i := range n {
-		r.table.rows = append(r.table.rows, []string{fmt.Sprintf("row%02d", i), strings.Repeat("█", watchHistory)})
+		r.rows = append(r.rows, []string{fmt.Sprintf("row%02d", i), strings.Repeat("█", watchHistory)})
 	}
 	return r
 }
@@ -277,7 +280,7 @@ func TestWatchScreen(t *testing.T) {
 	m.Update(m.Init()())
 	shows := func(what string, rows ...string) {
 		t.Helper()
-		text := ansi.Strip(m.draw())
+		text := styles.ReplaceAllString(m.draw(), "")
 		lines := strings.Split(text, "\n")
 		if len(lines) > m.height {
 			t.Errorf("%s: %d lines on a screen of %d", what, len(lines), m.height)
@@ -368,5 +371,44 @@ func TestLatenessHasNoExponent(t *testing.T) {
 		if got := row.lateness.String(); got != row.want {
 			t.Errorf("got %q, want %q", got, row.want)
 		}
+	}
+}
+
+// An endless list of matches with long names does not fill the memory of watch.
+func TestWatchEndlessList(t *testing.T) {
+	t.Parallel()
+	sent := 0
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		page := "[" + strings.Repeat(`{"name":"`+strings.Repeat("x", 10_000)+`"},`, 99) + `{"name":"last"}]`
+		sent += len(page)
+		io.WriteString(w, page)
+	}))
+	defer web.Close()
+	s, err := newServerSource(web.URL, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.look(t.Context()); err == nil || !strings.Contains(err.Error(), "more than 16 MiB") {
+		t.Errorf("got %.200v, want that the answer is too long", err)
+	}
+	if sent > maxAnswer+2<<20 {
+		t.Errorf("%d bytes were sent, want hardly more than %d", sent, maxAnswer)
+	}
+}
+
+// Metrics that are not numbers end neither watch nor its JSON.
+func TestWatchWildMetrics(t *testing.T) {
+	var late lateness
+	text := ""
+	for _, v := range []string{"NaN", "+Inf", "-Inf", "1e999"} {
+		text += fmt.Sprintf("%s_sum %s\n%s_count %s\n%s_bucket{le=\"%s\"} 1\n", lateMetric, v, lateMetric, v, lateMetric, v)
+	}
+	text += fmt.Sprintf("%s_bucket{le=\"0.5\"} 1\n%s_bucket{le=\"+Inf\"} 100\n%s_count 100\n", lateMetric, lateMetric, lateMetric)
+	if err := late.read(strings.NewReader(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := console.WriteJSON(io.Discard, late.since(&lateness{})); err != nil {
+		t.Error(err)
 	}
 }

@@ -13,10 +13,10 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,13 +38,25 @@ import (
 func authorizer(c *cli.Context, specs []server.MatchSpec, log *slog.Logger) (server.Authorizer, reloader, error) {
 	var all []server.Authorizer
 	var files reloader
-	if c.String("jwt-key") != "" {
-		signed, file, err := signedTokens(c)
+	o := server.JWTOptions{Algorithm: c.String("jwt-algorithm"), Audience: c.String("jwt-audience"), Issuer: c.String("jwt-issuer")}
+	if path := c.String("jwt-key"); path != "" {
+		keys, err := os.ReadFile(path)
 		if err != nil {
 			return nil, nil, err
 		}
-		all, files = append(all, signed), append(files, file)
-	} else if jwtOptions(c) != (server.JWTOptions{}) {
+		signed, err := server.NewJWT(keys, o)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", path, err)
+		}
+		all = append(all, signed)
+		files = append(files, newReloadable("jwt-key", func(*server.Server, *slog.Logger) error {
+			keys, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			return signed.Reload(keys)
+		}, path))
+	} else if o != (server.JWTOptions{}) {
 		return nil, nil, console.Usagef("jwt-algorithm, jwt-audience and jwt-issuer need jwt-key")
 	}
 	draw := len(all) == 0
@@ -58,7 +70,8 @@ func authorizer(c *cli.Context, specs []server.MatchSpec, log *slog.Logger) (ser
 		if err != nil {
 			return nil, nil, err
 		}
-		if list = string(b); onlyListed && !hasLine(list) {
+		list = string(b)
+		if onlyListed && strings.TrimSpace(comments.ReplaceAllString(list, "")) == "" {
 			return nil, nil, console.Usagef("--tokens: got no token in %s, want at least one", path)
 		}
 	} else if list == "" && draw {
@@ -77,7 +90,7 @@ func authorizer(c *cli.Context, specs []server.MatchSpec, log *slog.Logger) (ser
 			warnSeats(log, tokens, specs)
 		}
 		if path := c.String("tokens"); path != "" {
-			files = append(files, newReloadable("tokens", (&tokenFile{path, tokens}).reload, path))
+			files = append(files, newReloadable("tokens", func(s *server.Server, log *slog.Logger) error { return reloadTokens(path, tokens, s, log) }, path))
 		}
 	}
 	if len(all) == 1 {
@@ -86,14 +99,27 @@ func authorizer(c *cli.Context, specs []server.MatchSpec, log *slog.Logger) (ser
 	return server.AnyOf(all...), files, nil
 }
 
-// hasLine reports whether a list of tokens has a line that is not a comment.
-func hasLine(list string) bool {
-	for line := range strings.Lines(list) {
-		if words, _, _ := strings.Cut(line, "#"); strings.TrimSpace(words) != "" {
-			return true
-		}
+var comments = regexp.MustCompile(`#.*`)
+
+// reloadTokens reads the file of --tokens again, and disconnects clients whose tokens are gone.
+func reloadTokens(path string, tokens *server.Tokens, s *server.Server, log *slog.Logger) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
 	}
-	return false
+	defer file.Close()
+	gone, err := tokens.Reload(file)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	ended, err := s.Expel(ctx, func(g *host.Grant) bool {
+		_, found := slices.BinarySearch(gone, g.Subject)
+		return found
+	}, "the token is no longer valid")
+	log.Info("tokens", "path", path, "gone", len(gone), "seats", ended.Seats, "connections", ended.Connections)
+	return err
 }
 
 // warnSeats warns of the seats of seat that nobody can take, unless a token is added.
@@ -107,39 +133,11 @@ func warnSeats(log *slog.Logger, tokens *server.Tokens, specs []server.MatchSpec
 	}
 }
 
-// jwtOptions returns the options of the flags.
-func jwtOptions(c *cli.Context) server.JWTOptions {
-	return server.JWTOptions{Algorithm: c.String("jwt-algorithm"), Audience: c.String("jwt-audience"), Issuer: c.String("jwt-issuer")}
-}
-
-// signedTokens returns the authorizer with the keys of jwt-key.
-func signedTokens(c *cli.Context) (*server.JWT, *reloadable, error) {
-	path := c.String("jwt-key")
-	keys, err := os.ReadFile(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	signed, err := server.NewJWT(keys, jwtOptions(c))
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return signed, newReloadable("jwt-key", func(*server.Server, *slog.Logger) error {
-		keys, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		return signed.Reload(keys)
-	}, path), nil
-}
-
-// drawnFile is the file in --dir with the tokens that the server has drawn.
-const drawnFile = "tokens.txt"
-
 // drawnTokens returns a list of drawn tokens, and writes it to a file that only the user can read. With --resume the
 // tokens in that file stay. A terminal shows the list, for the person who has started the server.
 func drawnTokens(c *cli.Context, specs []server.MatchSpec) (list string, err error) {
 	dir := c.String("dir")
-	path := filepath.Join(dir, drawnFile)
+	path := filepath.Join(dir, "tokens.txt")
 	if dir != "" && c.Bool("resume") {
 		b, err := os.ReadFile(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -170,8 +168,7 @@ func drawnTokens(c *cli.Context, specs []server.MatchSpec) (list string, err err
 	return list, nil
 }
 
-// drawTokens returns a list of tokens for each seat of each match that no bot has, for a spectator of all matches, and
-// for an admin, except for those that are in the list known.
+// drawTokens returns tokens for each seat without a bot, for a spectator of all matches and for an admin, except for known ones.
 func drawTokens(specs []server.MatchSpec, known string) string {
 	has := make(map[string]bool)
 	for line := range strings.Lines(known) {
@@ -205,46 +202,18 @@ func DrawToken() string {
 	return hex.EncodeToString(b[:])
 }
 
-// A tokenFile is the file of --tokens, and the tokens in it.
-type tokenFile struct {
-	path string
-	*server.Tokens
-}
-
-// reload reads the file again, and disconnects clients whose tokens are gone.
-func (f *tokenFile) reload(s *server.Server, log *slog.Logger) error {
-	file, err := os.Open(f.path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	gone, err := f.Reload(file)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	ended, err := s.Expel(ctx, func(g *host.Grant) bool {
-		_, found := slices.BinarySearch(gone, g.Subject)
-		return found
-	}, "the token is no longer valid")
-	log.Info("tokens", "path", f.path, "gone", len(gone), "seats", ended.Seats, "connections", ended.Connections)
-	return err
-}
-
 // checkCompat checks compat and player-tokens, and gives a match as many seats as there are tokens by default.
 func checkCompat(c *cli.Context, g *gameset.Playable) error {
-	if c.Bool("compat") && g.Compat == nil {
+	switch {
+	case !c.Bool("compat"):
+	case g.Compat == nil:
 		return console.Usagef("compat: game %s has no other wire; --game chooses another game", g.Name())
-	}
-	if c.Bool("compat") && c.Bool("relay") {
-		return console.Usagef("compat: got relay, want a referee, which refuses commands that stop other clients")
-	}
-	if c.Bool("compat") && c.String("players-see") == "views" {
-		return console.Usagef("compat: got players-see views, want all: clients of the other wire are sent every state")
-	}
-	if c.Bool("compat") && c.Uint("guests") > 0 {
-		return console.Usagef("compat: got --guests, whose limits count addresses, and those of other clients are not told to the match")
+	case c.Bool("relay"):
+		return console.Usagef("compat: cannot be used with relay: it needs a referee, which refuses commands that stop other clients")
+	case c.String("players-see") == "views":
+		return console.Usagef("compat: cannot be used with players-see views: clients of the other wire are sent every state")
+	case c.Uint("guests") > 0:
+		return console.Usagef("compat: cannot be used with --guests, whose limits count addresses: the match does not know those of other clients")
 	}
 	if !c.IsSet("player-tokens") {
 		return nil
@@ -266,23 +235,14 @@ func checkCompat(c *cli.Context, g *gameset.Playable) error {
 	if c.IsSet("players") && uint(len(tokens)) > c.Uint("players") {
 		return console.Usagef("player-tokens: got %d, want at most %d, the --players", len(tokens), c.Uint("players"))
 	}
-	if !isLoopback(c.String("listen")) || len(c.StringSlice("trusted-proxy")) > 0 {
+	listen := c.String("listen")
+	name, _, _ := net.SplitHostPort(listen)
+	addr, err := netip.ParseAddr(name)
+	loopback := strings.HasPrefix(listen, "unix:") || name == "localhost" || err == nil && addr.Unmap().IsLoopback()
+	if !loopback || len(c.StringSlice("trusted-proxy")) > 0 {
 		return console.Usagef("player-tokens: anybody could guess a short token: want --listen on a loopback address such as 127.0.0.1:8766, and no trusted-proxy; otherwise use --tokens")
 	}
 	return nil
-}
-
-// isLoopback reports whether only this machine can connect to an address.
-func isLoopback(listen string) bool {
-	if strings.HasPrefix(listen, "unix:") {
-		return true
-	}
-	name, _, err := net.SplitHostPort(listen)
-	if err != nil {
-		return false
-	}
-	addr, err := netip.ParseAddr(name)
-	return name == "localhost" || err == nil && addr.Unmap().IsLoopback()
 }
 
 // playerTokens returns the tokens of player-tokens.
@@ -308,47 +268,10 @@ func (t shortTokens) Authorize(token, _ string) (host.Grant, error) {
 	return host.Grant{}, fmt.Errorf("%w: it is not among player-tokens", server.ErrRefused)
 }
 
-// watchedByAll reports whether everybody may watch. Where players see views only, a player who also watched could see more, so
-// only the flag allows it.
+// watchedByAll reports whether everybody may watch. Where players see only views, a spectator could see more: then the flag decides.
 func watchedByAll(c *cli.Context) bool {
 	if c.String("players-see") == "views" {
 		return c.Bool("anonymous-spectators")
 	}
 	return c.Bool("anonymous-spectators") || c.Uint("guests") > 0 || c.Bool("compat") && !c.IsSet("player-tokens")
-}
-
-// addCompat adds the handler of the other wire to a server, and warns of short tokens.
-func addCompat(c *cli.Context, g *gameset.Playable, s *server.Server, o *server.Options) {
-	if c.IsSet("player-tokens") {
-		o.Log.Warn("player-tokens: every user of this machine can take a seat with a short token", "seats", len(playerTokens(c)))
-	}
-	if !c.Bool("compat") {
-		return
-	}
-	s.HandleOtherSockets(g.Compat.Bridge(s, gameset.CompatOptions{
-		Match: "match-1", Strangers: !c.IsSet("player-tokens"), Origins: o.Origins, MaxPerAddress: o.MaxPerAddress, Log: o.Log,
-	}))
-}
-
-// setCompat gives a match the usual settings of the other wire.
-func setCompat(g *gameset.Playable, c *cli.Context, s *lockstep.Settings) {
-	if !c.Bool("compat") {
-		return
-	}
-	if !c.IsSet("tick-rate") {
-		s.TickMicros = g.Compat.Usual.TickMicros
-	}
-	s.CheckEvery, s.KeyframeEvery = g.Compat.Usual.CheckEvery, g.Compat.Usual.KeyframeEvery
-}
-
-// aroundPage serves other WebSockets, which may come to any path, and leaves everything else to the page and what is
-// behind it.
-func aroundPage(page, behind http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if server.IsOtherSocket(r) {
-			behind.ServeHTTP(w, r)
-		} else {
-			page.ServeHTTP(w, r)
-		}
-	})
 }

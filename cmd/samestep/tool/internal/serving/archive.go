@@ -29,7 +29,7 @@ import (
 
 // openStore opens the store of archive, and says where its index is: in the folder itself, or in dir.
 func openStore(c *cli.Context) (store archive.Store, index string, err error) {
-	place, dir := storePlace(c), c.String("dir")
+	place, dir := cmp.Or(c.String("archive"), c.Args().First()), c.String("dir") // of a verb that has no flag, the argument
 	if x, _ := c.App.Metadata[ExtensionKey].(Extension); x.OpenStore != nil {
 		if store, err = x.OpenStore(c, place); store != nil || err != nil {
 			return store, filepath.Join(dir, "archive.db"), err
@@ -39,19 +39,19 @@ func openStore(c *cli.Context) (store archive.Store, index string, err error) {
 		store, err = archive.OpenFolder(place)
 		return store, filepath.Join(place, "index.db"), err
 	}
-	config, err := s3.FromEnvironment(place, os.Getenv)
-	if err != nil {
-		return nil, "", err
-	}
-	store, err = s3.New(config)
+	store, err = openS3(place)
 	return store, filepath.Join(dir, "archive.db"), err
 }
 
-// storePlace returns the place of an archive: that of archive, or the argument of a verb.
-func storePlace(c *cli.Context) string { return cmp.Or(c.String("archive"), c.Args().First()) }
+func openS3(place string) (*s3.Store, error) {
+	config, err := s3.FromEnvironment(place, os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	return s3.New(config)
+}
 
-// addArchive adds the key of sign-key and the archive of archive to a server's options. The archive is nil if there
-// is none.
+// addArchive adds sign-key and archive to a server's options. It returns nil without an archive.
 func addArchive(c *cli.Context, o *server.Options) (*archive.Archive, error) {
 	key, err := archiveKey(c)
 	if err != nil {
@@ -91,7 +91,6 @@ func archiveKey(c *cli.Context) (key ed25519.PrivateKey, err error) {
 	return key, nil
 }
 
-// openArchive opens the archive of archive.
 func openArchive(c *cli.Context, key ed25519.PrivateKey, log *slog.Logger) (*archive.Archive, error) {
 	store, index, err := openStore(c)
 	if err != nil {
@@ -118,30 +117,13 @@ func keep(c *cli.Context) archive.Keep {
 	number := func(name string) int { return int(min(c.Uint(name), 1<<31-1)) }
 	bytes := func(name string) int64 { return int64(min(c.Uint64(name), 1<<62)) }
 	k := archive.Keep{
-		Age: time.Duration(min(c.Uint("keep-days"), maxKeepDays)) * 24 * time.Hour, Replays: number("keep-replays"), Bytes: bytes("keep-bytes"),
+		Age: time.Duration(min(c.Uint("keep-days"), 36500)) * 24 * time.Hour, Replays: number("keep-replays"), Bytes: bytes("keep-bytes"),
 		Bundles: number("keep-bundles"), BundleBytes: bytes("keep-bundles-bytes"),
 	}
 	if !c.IsSet("keep-bundles-bytes") {
 		k.BundleBytes = k.Bytes
 	}
 	return k
-}
-
-// maxKeepDays is the largest keep-days, a century.
-const maxKeepDays = 36500
-
-// archiveGrace is how long a server that stops waits for its archive. What is left is archived after the next start.
-const archiveGrace = 2 * time.Second
-
-// closeArchive stops the archive, which may be nil.
-func closeArchive(a *archive.Archive) {
-	if a == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), archiveGrace)
-	defer cancel()
-	a.Flush(ctx)
-	endWithin(archiveGrace, a.Close)
 }
 
 // ReplayIndexCommand returns the verb replay index.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -55,7 +54,6 @@ func (Nothing) Leave(context.Context) {}
 // Close implements [Serving].
 func (Nothing) Close(context.Context) {}
 
-// checkExtension lets the program's extension look at the flags.
 func checkExtension(c *cli.Context) error {
 	if x, _ := c.App.Metadata[ExtensionKey].(Extension); x.CheckServe != nil {
 		return x.CheckServe(c)
@@ -63,7 +61,6 @@ func checkExtension(c *cli.Context) error {
 	return nil
 }
 
-// extend lets the program's extension change the options of a server.
 func extend(c *cli.Context, url string, games gameset.List, policy *MatchPolicy, o *server.Options) (Serving, error) {
 	x, _ := c.App.Metadata[ExtensionKey].(Extension)
 	if x.Serve == nil {
@@ -86,16 +83,6 @@ func extend(c *cli.Context, url string, games gameset.List, policy *MatchPolicy,
 		s = Nothing{}
 	}
 	return s, err
-}
-
-// leaveTime is how long an extension may take to end.
-const leaveTime = 5 * time.Second
-
-// closeServing ends what an extension does.
-func closeServing(s Serving) {
-	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
-	defer cancel()
-	s.Close(ctx)
 }
 
 // An Extension is what a program has besides the verbs of this package.

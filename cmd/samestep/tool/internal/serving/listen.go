@@ -36,16 +36,6 @@ type binding struct {
 	path  string      // of base-path, with a slash at both ends
 }
 
-// bind opens the listener of --listen.
-func bind(c *cli.Context) (*binding, error) {
-	b, err := newBinding(c)
-	if err == nil {
-		b.Listener, err = listenOn(c.String("listen"))
-	}
-	return b, err
-}
-
-// newBinding returns a binding that has no listener yet.
 func newBinding(c *cli.Context) (*binding, error) {
 	b := &binding{path: c.String("base-path")}
 	if b.path != "/" && (b.path[:min(len(b.path), 1)] != "/" || path.Clean(b.path)+"/" != b.path || b.path == "//") {
@@ -56,14 +46,22 @@ func newBinding(c *cli.Context) (*binding, error) {
 		return nil, console.Usagef("--tls-cert and --tls-key go together")
 	}
 	if cert != "" {
-		var x certificate
-		if err := x.load(cert, key); err != nil {
+		var pair atomic.Pointer[tls.Certificate]
+		load := func(*server.Server, *slog.Logger) error {
+			p, err := tls.LoadX509KeyPair(cert, key)
+			if err == nil {
+				pair.Store(&p)
+			}
+			return err
+		}
+		if err := load(nil, nil); err != nil {
 			return nil, err
 		}
-		file := newReloadable("tls-cert", func(*server.Server, *slog.Logger) error { return x.load(cert, key) }, cert, key)
-		file.pair = x.pair.Load
+		file := newReloadable("tls-cert", load, cert, key)
+		file.pair = pair.Load
 		b.files = reloader{file}
-		b.tls = &tls.Config{GetCertificate: x.get, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+		get := func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return pair.Load(), nil }
+		b.tls = &tls.Config{GetCertificate: get, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
 	}
 	return b, nil
 }
@@ -91,8 +89,7 @@ func listenOn(address string) (net.Listener, error) {
 	return all[0], nil
 }
 
-// listenUnix listens on a unix socket, to which the user and the group may connect. A socket that a killed server has
-// left is replaced.
+// listenUnix listens on a unix socket for the user and the group. It replaces a socket that a killed server has left.
 func listenUnix(file string) (net.Listener, error) {
 	if info, err := os.Lstat(file); err == nil && info.Mode().Type() == fs.ModeSocket {
 		if c, err := net.Dial("unix", file); err == nil {
@@ -158,21 +155,17 @@ func underPath(base string, h http.Handler) http.Handler {
 	})
 }
 
-const datagramsOff = "off"
-
-// checkDatagrams checks the flags.
 func checkDatagrams(c *cli.Context) error {
 	address, public := c.String("datagrams"), c.String("datagrams-public")
-	if _, _, err := net.SplitHostPort(address); err != nil && address != "" && address != datagramsOff {
-		return console.Usagef("datagrams: got %q, want HOST:PORT or %s", address, datagramsOff)
+	if _, _, err := net.SplitHostPort(address); err != nil && address != "" && address != "off" {
+		return console.Usagef("datagrams: got %q, want HOST:PORT or off", address)
 	}
-	if public == "" {
-		return nil
-	}
-	if _, _, err := net.SplitHostPort(public); err != nil {
+	_, _, err := net.SplitHostPort(public)
+	switch {
+	case public == "":
+	case err != nil:
 		return console.Usagef("datagrams-public: got %q, want HOST:PORT", public)
-	}
-	if datagramAddress(c) == datagramsOff {
+	case datagramAddress(c) == "off":
 		return console.Usagef("datagrams-public needs datagrams with an address")
 	}
 	return nil
@@ -181,29 +174,24 @@ func checkDatagrams(c *cli.Context) error {
 // datagramAddress returns the address of datagrams. Behind a proxy it is off by default: players know the address of the proxy.
 func datagramAddress(c *cli.Context) string {
 	if !c.IsSet("datagrams") && len(c.StringSlice("trusted-proxy")) > 0 {
-		return datagramsOff
+		return "off"
 	}
 	return c.String("datagrams")
 }
 
 // datagramOrigins returns the origin of the datagrams, to which the pages of the server may connect; none if it is theirs.
 func datagramOrigins(c *cli.Context) []string {
-	address := datagramAddress(c)
-	if address == datagramsOff {
-		return nil
-	}
-	public := c.String("datagrams-public")
+	address, public := datagramAddress(c), c.String("datagrams-public")
 	if _, port, err := net.SplitHostPort(address); public == "" && err == nil && port != "0" {
 		public = ":" + port
 	}
-	if public == "" {
+	if public == "" || address == "off" {
 		return nil
 	}
 	return []string{"https://" + public}
 }
 
-// serveDatagrams serves datagrams at a UDP address until stop is called. The default is the address of the listener l, where an
-// error is only logged: players then have their WebSockets.
+// serveDatagrams serves datagrams until stop is called. At the default address, that of the listener l, an error is only logged.
 func serveDatagrams(s *server.Server, l net.Listener, address, public string, log *slog.Logger) (stop func(), err error) {
 	none := func() {}
 	tcp, isTCP := l.Addr().(*net.TCPAddr)
@@ -211,7 +199,7 @@ func serveDatagrams(s *server.Server, l net.Listener, address, public string, lo
 	if usual && isTCP {
 		address = tcp.String()
 	}
-	if address == "" || address == datagramsOff {
+	if address == "" || address == "off" {
 		return none, nil
 	}
 	c, err := net.ListenPacket("udp", address)
@@ -227,7 +215,7 @@ func serveDatagrams(s *server.Server, l net.Listener, address, public string, lo
 	go func() {
 		defer close(done)
 		if err := s.ServeDatagrams(ctx, c, public); err != nil {
-			log.Error("no datagrams any more", "err", err)
+			log.Error("datagrams failed", "err", err)
 		}
 	}()
 	return func() {
@@ -236,9 +224,6 @@ func serveDatagrams(s *server.Server, l net.Listener, address, public string, lo
 		c.Close()
 	}, nil
 }
-
-// reloadEvery is how often a server looks whether its files have changed.
-const reloadEvery = 5 * time.Second
 
 // A reloadable is one or more files that an operator may replace while the server runs.
 type reloadable struct {
@@ -273,7 +258,6 @@ func (r *reloadable) now() string {
 // A reloader has all files of a server that can be replaced.
 type reloader []*reloadable
 
-// measure adds the metrics of the files to those of a server.
 func (all reloader) measure(o *server.Options) {
 	for _, r := range all {
 		o.Metrics = append(o.Metrics, measure.Reload(r.flag, r.failed.Load))
@@ -283,13 +267,10 @@ func (all reloader) measure(o *server.Options) {
 	}
 }
 
-// watch reads files again that have changed, and all at each SIGHUP, until stop is called. A SIGHUP, such as that of
-// a terminal that closes, never ends a server.
+// watch reloads files that have changed, and all at each SIGHUP, until stop is called. A SIGHUP never ends a server.
 func (all reloader) watch(s *server.Server, log *slog.Logger, every time.Duration) (stop func()) {
 	hung, done := make(chan os.Signal, 1), make(chan struct{})
-	if len(hangup) > 0 {
-		signal.Notify(hung, hangup...)
-	}
+	signal.Notify(hung, syscall.SIGHUP)
 	tick := time.NewTicker(every)
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -299,7 +280,7 @@ func (all reloader) watch(s *server.Server, log *slog.Logger, every time.Duratio
 			case <-tick.C:
 			case <-hung:
 				if forced = true; len(all) == 0 {
-					log.Info("nothing to read again: the server has no --settings, --tokens, jwt-key or --tls-cert")
+					log.Info("nothing to reload: the server has no --settings, --tokens, jwt-key or --tls-cert")
 				}
 			case <-done:
 				return
@@ -342,28 +323,8 @@ func (r *reloadable) reload(s *server.Server, log *slog.Logger, forced bool) {
 	err := r.read(s, log)
 	r.failed.Store(err != nil)
 	if err != nil {
-		log.Error("not read again; what was read before stays valid", "flag", "--"+r.flag, "paths", r.paths, "err", err)
+		log.Error("reload failed; the previous content stays in effect", "flag", "--"+r.flag, "paths", r.paths, "err", err)
 		return
 	}
-	log.Info("read again", "flag", "--"+r.flag, "paths", r.paths)
+	log.Info("reloaded", "flag", "--"+r.flag, "paths", r.paths)
 }
-
-// A certificate is that of --tls-cert and --tls-key.
-type certificate struct {
-	pair atomic.Pointer[tls.Certificate]
-}
-
-func (x *certificate) load(cert, key string) error {
-	pair, err := tls.LoadX509KeyPair(cert, key)
-	if err != nil {
-		return err
-	}
-	x.pair.Store(&pair)
-	return nil
-}
-
-// get is for tls.Config.GetCertificate.
-func (x *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) { return x.pair.Load(), nil }
-
-// hangup lists the signals at which files are read again.
-var hangup = []os.Signal{syscall.SIGHUP}

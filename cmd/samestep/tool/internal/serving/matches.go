@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strconv"
@@ -27,7 +26,6 @@ import (
 	"github.com/seed-49bee653/samestep/server"
 )
 
-// matchSpecs returns the matches of --matches.
 func matchSpecs(c *cli.Context, g *gameset.Playable) ([]server.MatchSpec, error) {
 	if err := console.CheckSettings(c); err != nil {
 		return nil, err
@@ -53,7 +51,13 @@ func matchSpecs(c *cli.Context, g *gameset.Playable) ([]server.MatchSpec, error)
 		if err != nil {
 			return nil, err
 		}
-		setCompat(g, c, &spec.Settings)
+		if c.Bool("compat") {
+			usual := g.Compat.Usual
+			if !c.IsSet("tick-rate") {
+				spec.Settings.TickMicros = usual.TickMicros
+			}
+			spec.Settings.CheckEvery, spec.Settings.KeyframeEvery = usual.CheckEvery, usual.KeyframeEvery
+		}
 		specs = append(specs, spec)
 		if seed != 0 {
 			seed++
@@ -68,15 +72,6 @@ const (
 	minTickMicros = 1000
 	maxTickMicros = 60_000_000
 )
-
-// checkPeriod checks --tick-rate.
-func checkPeriod(c *cli.Context, name string) error {
-	if periodOf(c) == 0 {
-		return console.Usagef("%s: got %q, want 1 to %d ticks per second, or a time of %v to %v for each", console.Spelled(c, name), c.String(name), maxTickRate,
-			minTickMicros*time.Microsecond, maxTickMicros*time.Microsecond)
-	}
-	return nil
-}
 
 // periodOf returns the period that --tick-rate says, or 0.
 func periodOf(c *cli.Context) uint32 {
@@ -139,8 +134,8 @@ func RequestedMatch(body io.Reader, games gameset.List, guests bool, policy *Mat
 	d := json.NewDecoder(io.TeeReader(body, &text))
 	d.DisallowUnknownFields()
 	err := d.Decode(&r)
-	if unknown, ok := unknownField(err); ok {
-		err = fmt.Errorf("unknown field %q, want %s", unknown, strings.Join(FieldNames(reflect.TypeOf(r)), ", "))
+	if err != nil && strings.HasPrefix(err.Error(), "json: unknown field ") {
+		err = fmt.Errorf("%s, want %s", strings.TrimPrefix(err.Error(), "json: "), strings.Join(fieldNames(reflect.TypeOf(r)), ", "))
 	}
 	if err == nil {
 		err = r.setPeriod(r.TickRate, r.TickMicros)
@@ -152,7 +147,11 @@ func RequestedMatch(body io.Reader, games gameset.List, guests bool, policy *Mat
 		return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
 	}
 	if r.From != "" || r.Seats != nil {
-		return requestedSave(&text, r.MatchRequest, r.From, r.Seats, games, guests, policy)
+		spec, err := requestedFrom(&text, r.MatchRequest, r.From, r.Seats, games, guests, policy)
+		if err != nil {
+			err = fmt.Errorf("a match: %w", err)
+		}
+		return spec, err
 	}
 	if err := r.check(guests); err != nil {
 		return server.MatchSpec{}, err
@@ -173,20 +172,8 @@ func RequestedMatch(body io.Reader, games gameset.List, guests bool, policy *Mat
 	return spec, nil
 }
 
-// unknownField returns the field that an error of the decoder does not know.
-func unknownField(err error) (name string, ok bool) {
-	if err == nil {
-		return "", false
-	}
-	quoted, ok := strings.CutPrefix(err.Error(), "json: unknown field ")
-	if name, err = strconv.Unquote(quoted); err != nil {
-		return "", false
-	}
-	return name, ok
-}
-
-// FieldNames returns the names in JSON of the fields of a struct type.
-func FieldNames(t reflect.Type) (names []string) {
+// fieldNames returns the names in JSON of the fields of a struct type.
+func fieldNames(t reflect.Type) (names []string) {
 	for _, f := range reflect.VisibleFields(t) {
 		if name := f.Tag.Get("json"); name != "" && name != "-" {
 			names = append(names, name)
@@ -195,7 +182,6 @@ func FieldNames(t reflect.Type) (names []string) {
 	return names
 }
 
-// setPeriod takes a rate, a period or neither.
 func (r *MatchRequest) setPeriod(rate *uint16, micros *uint32) error {
 	switch {
 	case rate != nil && micros != nil:
@@ -222,21 +208,16 @@ const (
 
 // check refuses matches that would cost a server for guests too much, and bots without a seat.
 func (r *MatchRequest) check(guests bool) error {
+	rate := (&lockstep.Settings{TickMicros: r.TickMicros}).TickRate()
 	switch {
 	case len(r.Config) > 0 && guests:
 		return errors.New("a match: a server for guests takes no configuration")
 	case r.Bots > r.Players:
 		return fmt.Errorf("a match: got %d bots, want at most %d, the players", r.Bots, r.Players)
-	case guests && (r.Units > guestUnits || r.rate() > guestTickRate):
-		return fmt.Errorf("a match: got %d units at %d ticks a second, want at most %d at %d", r.Units, r.rate(), guestUnits, guestTickRate)
+	case guests && (r.Units > guestUnits || rate > guestTickRate):
+		return fmt.Errorf("a match: got %d units at %d ticks a second, want at most %d at %d", r.Units, rate, guestUnits, guestTickRate)
 	}
 	return nil
-}
-
-// rate returns the ticks in a second, rounded.
-func (r *MatchRequest) rate() uint16 {
-	s := lockstep.Settings{TickMicros: r.TickMicros}
-	return s.TickRate()
 }
 
 // An originName is a replay, and a place in it where a match begins: REPLAY, REPLAY@1200 or REPLAY@20m.
@@ -263,14 +244,6 @@ func parseOriginName(text string) originName {
 		replay: text, tick: replay.WholeMatch,
 		wrong: fmt.Errorf("got %.64q after the @, want a tick such as 1200 or a time such as 20m", text[i+1:]),
 	}
-}
-
-// notOpened returns the error of a replay that cannot be opened.
-func (n originName) notOpened(err error) error {
-	if n.wrong != nil && errors.Is(err, fs.ErrNotExist) {
-		return n.wrong
-	}
-	return err
 }
 
 // read reads the origin from a replay. It returns the game that fits the replay, too.
@@ -302,8 +275,7 @@ func (n originName) read(r *replay.Reader, games gameset.List, o replay.Simulate
 	return from, g, err
 }
 
-// matchIn returns the name of a match from the name of its file, such as duel from duel-9d40d492.ssr or
-// duel-9d40d492-1200.ssr.
+// matchIn returns the name of a match from that of its file, such as duel from duel-9d40d492.ssr or duel-9d40d492-1200.ssr.
 func matchIn(path string, h *lockstep.Header) string {
 	base := filepath.Base(path)
 	if name, _, ok := strings.Cut(base, "-"+h.Match.String()[:8]); ok && name != "" {
@@ -316,15 +288,6 @@ func matchIn(path string, h *lockstep.Header) string {
 	return name
 }
 
-// errFrom adds to an error where the match was to begin.
-func errFrom(name string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("from %.256s: %w", name, err)
-}
-
-// startingSpecs returns the matches of --matches, and their game.
 func startingSpecs(c *cli.Context, games gameset.List) ([]server.MatchSpec, *gameset.Playable, error) {
 	if c.String("from") == "" {
 		if c.IsSet("seat") {
@@ -338,8 +301,8 @@ func startingSpecs(c *cli.Context, games gameset.List) ([]server.MatchSpec, *gam
 	}
 	name := parseOriginName(c.String("from"))
 	f, err := replay.Open(name.replay)
-	if wrong := name.notOpened(err); wrong != err {
-		return nil, nil, console.Usagef("--from: %v", wrong)
+	if name.wrong != nil && errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, console.Usagef("--from: %v", name.wrong)
 	} else if err != nil {
 		return nil, nil, fmt.Errorf("--from: %w", err)
 	}
@@ -358,7 +321,20 @@ func startingSpecs(c *cli.Context, games gameset.List) ([]server.MatchSpec, *gam
 	if err != nil {
 		return nil, nil, err
 	}
-	spec, err := flagsFrom(c, g, from)
+	request := MatchRequest{Seed: c.Uint64("seed")}
+	if request.Config, err = g.Override(c); err != nil {
+		return nil, nil, err
+	}
+	if err := console.CheckSettings(c); err != nil {
+		return nil, nil, err
+	}
+	if c.IsSet("players") {
+		request.Players = uint8(min(c.Uint("players"), lockstep.MaxPlayers))
+	}
+	if c.IsSet("tick-rate") {
+		request.TickMicros = periodOf(c)
+	}
+	spec, err := specFrom(g, from, request) // the flags must agree with the match
 	if err != nil {
 		return nil, nil, err
 	}
@@ -371,26 +347,7 @@ func startingSpecs(c *cli.Context, games gameset.List) ([]server.MatchSpec, *gam
 	return specs, g, nil
 }
 
-// flagsFrom returns a match that begins in a state. The flags must agree with the match that has that state.
-func flagsFrom(c *cli.Context, g *gameset.Playable, from *replay.Origin) (spec server.MatchSpec, err error) {
-	r := MatchRequest{Seed: c.Uint64("seed")}
-	if r.Config, err = g.Override(c); err != nil {
-		return spec, err
-	}
-	if err := console.CheckSettings(c); err != nil {
-		return spec, err
-	}
-	if c.IsSet("players") {
-		r.Players = uint8(min(c.Uint("players"), lockstep.MaxPlayers))
-	}
-	if c.IsSet("tick-rate") {
-		r.TickMicros = periodOf(c)
-	}
-	return specFrom(g, from, r)
-}
-
-// specFrom returns a match that begins in a state. The fields of a request that are not zero must be as in the match with
-// that state.
+// specFrom returns a match that begins in a state. The request's fields that are not zero must be those of the match with that state.
 func specFrom(g *gameset.Playable, from *replay.Origin, r MatchRequest) (server.MatchSpec, error) {
 	spec := server.MatchSpec{Name: r.Name, Game: g.Game, Settings: from.Header.Settings, From: from}
 	s := &spec.Settings
@@ -426,7 +383,6 @@ func specFrom(g *gameset.Playable, from *replay.Origin, r MatchRequest) (server.
 	return spec, coordinator.CheckOrigin(h, from.Header)
 }
 
-// seatFlags returns the players of seat, by seat.
 func seatFlags(c *cli.Context, from *replay.Origin) ([]string, error) {
 	seats := make(map[string]string)
 	for _, text := range c.StringSlice("seat") {
@@ -467,64 +423,19 @@ func seatsFrom(seats map[string]string, from *replay.Origin) ([]string, error) {
 	return players, nil
 }
 
-// requestedFrom returns the match of a request that begins in a state of a replay on the server.
-func requestedFrom(r MatchRequest, from string, seats map[string]string, games gameset.List, policy *MatchPolicy) (server.MatchSpec, error) {
-	var none server.MatchSpec
-	if policy.openReplay == nil {
-		return none, errors.New("got from, but this server has no replays")
-	}
-	name := parseOriginName(from)
-	f, err := policy.openReplay(policy.Ctx, name.replay)
-	if err != nil {
-		return none, errFrom(from, name.notOpened(err))
-	}
-	defer f.Close()
-	reader, err := readerOf(f)
-	if err != nil {
-		return none, errFrom(from, err)
-	}
-	if r.Game != "" {
-		if _, err := games.Named(r.Game); err != nil {
-			return none, err
-		}
-		games = games.Builds(r.Game)
-	}
-	origin, g, err := name.read(reader, games, replay.SimulateOptions{})
-	if err != nil {
-		return none, errFrom(from, err)
-	}
-	spec, err := specFrom(g, origin, r)
-	if err != nil {
-		return none, errFrom(from, err)
-	}
-	if int(r.Bots) > int(spec.Settings.Players) {
-		return none, fmt.Errorf("got %d bots, want at most %d, the players", r.Bots, spec.Settings.Players)
-	}
-	if spec.Players, err = seatsFrom(seats, origin); err != nil {
-		return none, fmt.Errorf("seats: %w", err)
-	}
-	return spec, policy.Of(g).applyTo(&spec, &r.requestedPolicy, r.Bots)
-}
-
-// readerOf returns a reader of the replay in a file.
-func readerOf(f *os.File) (*replay.Reader, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	return replay.NewReader(f, info.Size())
-}
-
-// requestedSave is requestedFrom for the JSON of a request, of which r has the values.
-func requestedSave(text io.Reader, r MatchRequest, from string, seats map[string]string, games gameset.List, guests bool, policy *MatchPolicy) (spec server.MatchSpec, err error) {
-	var given map[string]json.RawMessage
+// requestedFrom returns the match of a request, in JSON and parsed, that begins in a state of a replay on the server.
+func requestedFrom(text io.Reader, r MatchRequest, from string, seats map[string]string, games gameset.List, guests bool, policy *MatchPolicy) (none server.MatchSpec, err error) {
 	switch {
 	case guests:
-		err = errors.New("a server for guests takes no from")
+		return none, errors.New("a server for guests takes no from")
 	case from == "":
-		err = errors.New("got seats without from, want them with from")
-	default:
-		err = json.NewDecoder(text).Decode(&given)
+		return none, errors.New("seats needs from")
+	case policy.openReplay == nil:
+		return none, errors.New("got from, but this server has no replays")
+	}
+	var given map[string]json.RawMessage
+	if err := json.NewDecoder(text).Decode(&given); err != nil {
+		return none, err
 	}
 	if given["players"] == nil { // it has a default that is not the save's
 		r.Players = 0
@@ -532,11 +443,47 @@ func requestedSave(text io.Reader, r MatchRequest, from string, seats map[string
 	if given["tick_rate"] == nil && given["tick_micros"] == nil {
 		r.TickMicros = 0
 	}
-	if err == nil {
-		spec, err = requestedFrom(r, from, seats, games, policy)
+	if r.Game != "" {
+		if _, err := games.Named(r.Game); err != nil {
+			return none, err
+		}
+		games = games.Builds(r.Game)
 	}
+	spec, g, err := saved(r, from, games, policy)
 	if err != nil {
-		err = fmt.Errorf("a match: %w", err)
+		return none, fmt.Errorf("from %.256s: %w", from, err)
 	}
-	return spec, err
+	if int(r.Bots) > int(spec.Settings.Players) {
+		return none, fmt.Errorf("got %d bots, want at most %d, the players", r.Bots, spec.Settings.Players)
+	}
+	if spec.Players, err = seatsFrom(seats, spec.From); err != nil {
+		return none, fmt.Errorf("seats: %w", err)
+	}
+	return spec, policy.Of(g).applyTo(&spec, &r.requestedPolicy, r.Bots)
+}
+
+// saved opens a replay of the server, and returns the match that a request begins in it.
+func saved(r MatchRequest, from string, games gameset.List, policy *MatchPolicy) (spec server.MatchSpec, g *gameset.Playable, err error) {
+	name := parseOriginName(from)
+	f, err := policy.openReplay(policy.Ctx, name.replay)
+	if err != nil {
+		if name.wrong != nil && errors.Is(err, fs.ErrNotExist) {
+			err = name.wrong
+		}
+		return spec, nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return spec, nil, err
+	}
+	reader, err := replay.NewReader(f, info.Size())
+	if err != nil {
+		return spec, nil, err
+	}
+	origin, g, err := name.read(reader, games, replay.SimulateOptions{})
+	if err == nil {
+		spec, err = specFrom(g, origin, r)
+	}
+	return spec, g, err
 }

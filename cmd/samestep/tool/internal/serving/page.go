@@ -82,11 +82,6 @@ func (h *pageHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// InspectorPage returns the page of a game without one of its own. Its program is this program, compiled for js/wasm.
-func InspectorPage() *gameset.WebPage {
-	return &gameset.WebPage{Files: page.Inspector, Programs: map[string]string{"inspector": console.MainPackage()}}
-}
-
 // PageOver serves the game's page in front of next. The inspector page plays all games of the program.
 func PageOver(g *gameset.Playable, c *cli.Context, next http.Handler, log *slog.Logger) http.Handler {
 	list := gameset.Listed(c)
@@ -114,12 +109,9 @@ func PageOver(g *gameset.Playable, c *cli.Context, next http.Handler, log *slog.
 	return h
 }
 
-// PageOrInspector returns the game's own page, or else the inspector page.
+// PageOrInspector returns the game's own page, or else the inspector page, whose program is this program, compiled for js/wasm.
 func PageOrInspector(g *gameset.Playable) *gameset.WebPage {
-	if g.Page != nil {
-		return g.Page
-	}
-	return InspectorPage()
+	return cmp.Or(g.Page, &gameset.WebPage{Files: page.Inspector, Programs: map[string]string{"inspector": console.MainPackage()}})
 }
 
 // Built has the programs of a release, or is nil. [Programs] sets it.
@@ -137,14 +129,12 @@ func PagePrograms(ctx context.Context, p *gameset.WebPage, say func(string)) (fs
 	return BuildPage(ctx, p, site.BuildOptions{Quality: 5, Say: say, Program: own})
 }
 
-// BuildPage compiles the programs of a page in the folder of the program's package main, or else in the checkout of this package,
-// or else in the current folder.
+// BuildPage compiles a page's programs in the folder of package main, or else in the checkout of this package, or else here.
 func BuildPage(ctx context.Context, p *gameset.WebPage, o site.BuildOptions) (fs.FS, error) {
 	o.Dir, o.Packages = cmp.Or(console.MainFolder, sources()), p.Programs
 	return site.Build(ctx, o)
 }
 
-// packed returns the programs of a release.
 func packed(p *gameset.WebPage) (fs.FS, error) {
 	files := Built
 	if found, err := fs.Glob(Built, "*/wasm_exec.js"); err == nil && len(found) == 1 {
@@ -162,11 +152,8 @@ func packed(p *gameset.WebPage) (fs.FS, error) {
 
 // sources returns the folder of this file if it exists, and otherwise nothing.
 func sources() string {
-	_, file, _, ok := runtime.Caller(0)
-	if !ok || !filepath.IsAbs(file) { // built with -trimpath
-		return ""
-	}
-	if _, err := os.Stat(file); err != nil {
+	_, file, _, _ := runtime.Caller(0)
+	if _, err := os.Stat(file); err != nil || !filepath.IsAbs(file) { // built with -trimpath
 		return ""
 	}
 	return filepath.Dir(file)
@@ -191,23 +178,12 @@ func SendRules(l gameset.List, o *server.Options) error {
 		http.Error(w, "this server has no such module of rules", http.StatusNotFound)
 	}))
 	moduleOf := func(hosted *lockstep.Game) *gameset.RulesModule {
-		i := slices.IndexFunc(l, func(g *gameset.Playable) bool { return g.Game == hosted })
-		if i < 0 {
-			return nil
+		if i := slices.IndexFunc(l, func(g *gameset.Playable) bool { return g.Game == hosted && g.Module != nil }); i >= 0 {
+			return l[i].Module
 		}
-		return l[i].Module
+		return &gameset.RulesModule{}
 	}
-	o.ModuleOf = func(hosted *lockstep.Game) []byte {
-		if m := moduleOf(hosted); m != nil {
-			return m.Bytes
-		}
-		return nil
-	}
-	o.RulesOf = func(hosted *lockstep.Game) string {
-		if m := moduleOf(hosted); m != nil {
-			return m.Sum
-		}
-		return ""
-	}
+	o.ModuleOf = func(hosted *lockstep.Game) []byte { return moduleOf(hosted).Bytes }
+	o.RulesOf = func(hosted *lockstep.Game) string { return moduleOf(hosted).Sum }
 	return nil
 }

@@ -45,14 +45,16 @@ type MatchPolicy struct {
 	readyDeadline   time.Duration
 }
 
-// defaultReadyDeadline is how long some players can keep the others in a lobby.
-const defaultReadyDeadline = 5 * time.Minute
+const (
+	DefaultStart         = "1"              // the default of start: a match in which nobody is there does not begin
+	DefaultAbandoned     = 30 * time.Second // how long a match goes on that all its players have left
+	defaultReadyDeadline = 5 * time.Minute  // how long some players can keep the others in a lobby
+	defaultCountdown     = 3 * time.Second
+	maxCountdown         = 10 * time.Minute
+)
 
-// DefaultAbandoned is how long a match goes on that all its players have left.
-const DefaultAbandoned = 30 * time.Second
-
-// NewMatchPolicy returns the policy of the flags of serve.
-func NewMatchPolicy(c *cli.Context, g *gameset.Playable) (*MatchPolicy, error) {
+// newMatchPolicy returns the policy of the flags of serve.
+func newMatchPolicy(c *cli.Context, g *gameset.Playable) (*MatchPolicy, error) {
 	if err := console.CheckSettings(c); err != nil {
 		return nil, err
 	}
@@ -75,8 +77,12 @@ func NewMatchPolicy(c *cli.Context, g *gameset.Playable) (*MatchPolicy, error) {
 	if d := p.DelaySpectators; d < 0 || p.Host.Relay && d > 0 || d > time.Hour {
 		return nil, console.Usagef("spectator-delay: got %v, want at most 1h, and 0 with relay", d)
 	}
-	if err := p.setInputDelay(c.String("input-delay")); err != nil {
-		return nil, err
+	if delay := c.String("input-delay"); delay == "auto" {
+		p.Adaptive = true
+	} else if n, err := strconv.ParseUint(delay, 10, 8); err == nil && n >= 1 && n <= record.MaxInputDelay {
+		p.Host.InputDelay = lockstep.Tick(n)
+	} else {
+		return nil, console.Usagef("input-delay: got %q, want auto or 1 to %d", delay, record.MaxInputDelay)
 	}
 	policies := map[string]host.DesyncPolicy{"log": host.LogDesynced, "resync": host.ResyncDesynced, "remove": host.RemoveDesynced}
 	p.Host.Desync = policies[c.String("desync")]
@@ -92,24 +98,17 @@ func NewMatchPolicy(c *cli.Context, g *gameset.Playable) (*MatchPolicy, error) {
 		return nil, console.Usagef("substitutes: %v", errSubstitutes)
 	}
 	p.readyDeadline = c.Duration("ready-deadline")
-	if err := p.readStart(c.String("start"), c.Duration("countdown")); err != nil {
-		return nil, err
+	start, err := parseStart(c.String("start"))
+	if err != nil {
+		return nil, console.Usagef("start: %v", err)
 	}
-	p.setInactive(c)
+	p.setStart(c.String("start"), start, c.Duration("countdown"))
+	inactive := map[string]host.InactiveAction{"report": host.ReportInactive, "takeover": host.TakeOverInactive, "remove": host.RemoveInactive}
+	after := cmp.Or(c.Duration("inactive"), -time.Second) // for a Host 0 is the default
+	p.Host.Inactive = host.InactivePolicy{After: lockstep.Time(after.Microseconds()), Then: inactive[c.String("inactive-then")]}
 	return p, nil
 }
 
-// readStart reads start and countdown.
-func (p *MatchPolicy) readStart(text string, countdown time.Duration) error {
-	start, err := parseStart(text)
-	if err != nil {
-		return console.Usagef("start: %v", err)
-	}
-	p.setStart(text, start, countdown)
-	return nil
-}
-
-// setStart sets when a match begins.
 func (p *MatchPolicy) setStart(text string, start host.StartPolicy, countdown time.Duration) {
 	if start.Ready {
 		start.Countdown = lockstep.Time(countdown.Microseconds())
@@ -183,17 +182,6 @@ func (p *MatchPolicy) applyTo(spec *server.MatchSpec, r *requestedPolicy, bots u
 	return nil
 }
 
-// setInactive sets the policy for players who give no command.
-func (p *MatchPolicy) setInactive(c *cli.Context) {
-	after := c.Duration("inactive")
-	actions := map[string]host.InactiveAction{"report": host.ReportInactive, "takeover": host.TakeOverInactive, "remove": host.RemoveInactive}
-	action := actions[c.String("inactive-then")]
-	if after == 0 {
-		after = -time.Second // for a Host 0 is the default
-	}
-	p.Host.Inactive = host.InactivePolicy{After: lockstep.Time(after.Microseconds()), Then: action}
-}
-
 // Of returns the same policy for the matches of another game, with its usual bots if it has none of that name.
 func (p *MatchPolicy) Of(g *gameset.Playable) *MatchPolicy {
 	other := *p
@@ -203,18 +191,6 @@ func (p *MatchPolicy) Of(g *gameset.Playable) *MatchPolicy {
 	}
 	other.Game = with
 	return &other
-}
-
-func (p *MatchPolicy) setInputDelay(text string) error {
-	if p.Adaptive = text == "auto"; p.Adaptive {
-		return nil
-	}
-	n, err := strconv.ParseUint(text, 10, 8)
-	if err != nil || n < 1 || n > record.MaxInputDelay {
-		return console.Usagef("input-delay: got %q, want auto or 1 to %d", text, record.MaxInputDelay)
-	}
-	p.Host.InputDelay = lockstep.Tick(n)
-	return nil
 }
 
 // apply sets the options of a match, of which those in ticks depend on its period, and gives its last seats to bots.
@@ -228,7 +204,7 @@ func (p *MatchPolicy) apply(spec *server.MatchSpec, bots uint) {
 	o.Views.Budget = int(p.Flags.Uint("view-bytes")) * int(o.Views.Every) / max(1, int(s.TickRate()))
 	o.Start.Players = min(o.Start.Players, int(s.Players))
 	spec.Host = &o
-	spec.Recorded, spec.Restore = p.recorded(bots), p.Restore
+	spec.Recorded, spec.Restore = p.recorded(bots), p.restore
 	spec.Again = func(next *server.MatchSpec) { p.apply(next, bots) }
 	if p.substitutes {
 		spec.Substitute = func(seat lockstep.Player) lockstep.Bot { return p.Game.Bot(seat, uint64(seat)+1) }
@@ -238,8 +214,7 @@ func (p *MatchPolicy) apply(spec *server.MatchSpec, bots uint) {
 	}
 }
 
-// policyFlags are the flags that are policies of a match, besides those that a request can set. A match keeps those of its
-// creation.
+// policyFlags are the policies that a match keeps from its creation, besides those that a request can set.
 var policyFlags = []string{
 	"spectator-delay", "anonymous-spectators", "relay", "players-see", "view-bytes", "input-delay", "wait", "slow", "share", "vote-kick", "desync",
 	"grace", "abandoned", "linger", "inactive", "inactive-then", "ready-deadline",
@@ -248,17 +223,12 @@ var policyFlags = []string{
 // recorded returns the policies of a match as flags, of those that are not the default.
 func (p *MatchPolicy) recorded(bots uint) string {
 	text := []string{fmt.Sprintf("--bots=%d", bots)}
-	if p.Bot != "" {
-		text = append(text, "--bot="+p.Bot)
-	}
-	if p.Start != DefaultStart {
-		text = append(text, "--start="+p.Start)
-	}
-	if p.countdown != defaultCountdown {
-		text = append(text, fmt.Sprintf("--countdown=%v", p.countdown))
-	}
-	if p.substitutes {
-		text = append(text, "--substitutes=true")
+	for _, f := range []struct{ name, value, usual string }{
+		{"bot", p.Bot, ""}, {"start", p.Start, DefaultStart}, {"countdown", p.countdown.String(), defaultCountdown.String()}, {"substitutes", fmt.Sprint(p.substitutes), "false"},
+	} {
+		if f.value != f.usual {
+			text = append(text, "--"+f.name+"="+f.value)
+		}
 	}
 	for _, name := range policyFlags {
 		if p.Flags.IsSet(name) {
@@ -274,15 +244,11 @@ func (p *MatchPolicy) recorded(bots uint) string {
 // disclosureFlags are the policy flags that nobody can replace later: the log says who may see what of the match.
 var disclosureFlags = []string{"spectator-delay", "players-see"}
 
-// Restore gives a resumed match the policies of its creation. A flag on the command line of this start replaces its own, unless
-// it is one of disclosureFlags.
-func (p *MatchPolicy) Restore(spec *server.MatchSpec, recorded string) error {
-	set := flag.NewFlagSet("", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	for _, f := range p.Flags.Command.Flags {
-		if err := f.Apply(set); err != nil {
-			return err
-		}
+// restore gives a resumed match the policies of its creation. Flags of this start replace its own, except for disclosureFlags.
+func (p *MatchPolicy) restore(spec *server.MatchSpec, recorded string) error {
+	c, set, err := freshFlags(p.Flags)
+	if err != nil {
+		return err
 	}
 	args := strings.Fields(recorded)
 	for _, name := range append(policyFlags, "bots", "bot", "start", "countdown", "substitutes") {
@@ -293,9 +259,7 @@ func (p *MatchPolicy) Restore(spec *server.MatchSpec, recorded string) error {
 	if err := set.Parse(args); err != nil {
 		return err
 	}
-	c := cli.NewContext(p.Flags.App, set, nil)
-	c.Context, c.Command = p.Ctx, p.Flags.Command
-	old, err := NewMatchPolicy(c, p.Game)
+	old, err := newMatchPolicy(c, p.Game)
 	if err != nil {
 		return err
 	}
@@ -304,14 +268,19 @@ func (p *MatchPolicy) Restore(spec *server.MatchSpec, recorded string) error {
 	return nil
 }
 
-// DefaultStart is the default of start: a match in which nobody is there does not begin.
-const DefaultStart = "1"
-
-// The default and the longest countdown.
-const (
-	defaultCountdown = 3 * time.Second
-	maxCountdown     = 10 * time.Minute
-)
+// freshFlags returns a command with its flags at their defaults.
+func freshFlags(of *cli.Context) (*cli.Context, *flag.FlagSet, error) {
+	set := flag.NewFlagSet("", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	for _, f := range of.Command.Flags {
+		if err := f.Apply(set); err != nil {
+			return nil, nil, err
+		}
+	}
+	c := cli.NewContext(of.App, set, nil)
+	c.Context, c.Command = of.Context, of.Command
+	return c, set, nil
+}
 
 var (
 	errSubstitutes = errors.New("got it with relay, want a referee, whose state the bots look at")
@@ -320,18 +289,9 @@ var (
 
 // parseStart reads when a match begins: the value of start, or of the field start in a request.
 func parseStart(text string) (start host.StartPolicy, err error) {
-	if text == "now" {
+	number, ready := strings.CutPrefix(text, "ready:")
+	if start.Ready = ready || text == "ready"; text == "ready" || text == "now" {
 		return start, nil
-	}
-	number := text
-	if rest, ok := strings.CutPrefix(text, "ready"); ok {
-		if start.Ready = true; rest == "" {
-			return start, nil
-		}
-		number, _ = strings.CutPrefix(rest, ":")
-		if number == rest {
-			number = ""
-		}
 	}
 	n, err := strconv.ParseUint(number, 10, 8)
 	if err != nil || n < 1 || n > lockstep.MaxPlayers {
@@ -359,8 +319,7 @@ func (p *MatchPolicy) fill(spec *server.MatchSpec, wanted uint) {
 	}
 }
 
-// SeatedBot returns a bot that is made at its first turn. There a panic is that of the bot, and leaves its seat; here it would end
-// the server.
+// SeatedBot returns a bot that is made at its first turn, where a panic ends only the bot. Here it would end the server.
 func SeatedBot(g *gameset.Playable, p lockstep.Player, seed uint64) lockstep.Bot {
 	var bot lockstep.Bot
 	return func(s *lockstep.Simulation) []any {
@@ -392,12 +351,4 @@ func (p *MatchPolicy) watch(m *server.Match, bots int) {
 			return
 		}
 	}
-}
-
-// openTo also lets guests in, if there may be any.
-func openTo(guests uint, a server.Authorizer) server.Authorizer {
-	if guests == 0 {
-		return a
-	}
-	return server.AnyOf(a, server.Guests{})
 }

@@ -53,7 +53,7 @@ func TestReloadOnChange(t *testing.T) {
 	failed("0")
 	said := make(lines, 1)
 	defer files.watch(nil, slog.New(slog.NewTextHandler(said, nil)), time.Millisecond)()
-	for _, x := range []struct{ text, want, failed string }{{"22", "level=INFO msg=\"read again\" flag=--file", "0"}, {"bad", "it is bad", "1"}, {"4444", "level=INFO", "0"}} {
+	for _, x := range []struct{ text, want, failed string }{{"22", "level=INFO msg=reloaded flag=--file", "0"}, {"bad", "it is bad", "1"}, {"4444", "level=INFO", "0"}} {
 		write(x.text)
 		select {
 		case got := <-read:
@@ -141,8 +141,8 @@ func TestReloadOnHangup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &tokenFile{path, tokens}
-	files := reloader{newReloadable("tokens", f.reload, path)}
+	read := func(s *server.Server, log *slog.Logger) error { return reloadTokens(path, tokens, s, log) }
+	files := reloader{newReloadable("tokens", read, path)}
 	stop := files.watch(s, slog.New(slog.DiscardHandler), time.Hour)
 	defer func() { stop() }()
 	knows := func(token string) bool {
@@ -162,7 +162,7 @@ func TestReloadOnHangup(t *testing.T) {
 		t.Error("a token that is not in the list any more is still good")
 	}
 	write("nonsense")
-	if err := f.reload(s, slog.New(slog.DiscardHandler)); err == nil || !knows("bob-bob-bob-bob-bob") {
+	if err := read(s, slog.New(slog.DiscardHandler)); err == nil || !knows("bob-bob-bob-bob-bob") {
 		t.Errorf("a list that is none: got %v, and the one before holds: %t", err, knows("bob-bob-bob-bob-bob"))
 	}
 	stop()

@@ -22,6 +22,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/server/agones"
 )
@@ -87,14 +88,19 @@ func serve(c *cli.Context) error {
 	}
 	ctx, stop := UntilSignal(c.Context) // from now on an interrupt suspends
 	defer stop()
-	bound, err := bind(c)
+	bound, err := newBinding(c)
 	if err != nil {
 		return err
 	}
-	defer bound.Close()
-	admins, err := bindAdmins(c)
-	if err != nil {
+	if bound.Listener, err = listenOn(c.String("listen")); err != nil {
 		return err
+	}
+	defer bound.Close()
+	var admins net.Listener
+	if addr := c.String("admin-listen"); addr != "" { // before anything is printed or written
+		if admins, err = listenOn(addr); err != nil {
+			return err
+		}
 	}
 	all := stopped.with(specs)
 	o, files, err := serverOptions(c, games, all, policy)
@@ -102,8 +108,8 @@ func serve(c *cli.Context) error {
 		return err
 	}
 	files = append(files, bound.files...)
-	if settings := settingsFileOf(c); settings != nil {
-		files = append(files, settings.Reloadable(len(all)))
+	if settings, _ := c.App.Metadata[settingsKey].(*settingsFile); settings != nil {
+		files = append(files, settings.reloadable(len(all)))
 	}
 	files.measure(&o)
 	warnInterrupted(c, o.Log)
@@ -111,19 +117,37 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	defer closeArchive(kept)
+	if kept != nil {
+		defer func() { // what is left is archived after the next start
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+			defer cancel()
+			kept.Flush(ctx)
+			endWithin(2*time.Second, kept.Close)
+		}()
+	}
 	beside, err := extend(c, bound.url(), games, policy, &o)
 	if err != nil {
 		return err
 	}
-	defer closeServing(beside)
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		beside.Close(ctx)
+	}()
 	s, err := server.New(o)
 	if err != nil {
 		return err
 	}
 	beside.Serve(s)
 	policy.openReplay = s.OpenReplay
-	addCompat(c, begin.game, s, &o)
+	if c.IsSet("player-tokens") {
+		o.Log.Warn("player-tokens: every user of this machine can take a seat with a short token", "seats", len(playerTokens(c)))
+	}
+	if c.Bool("compat") {
+		s.HandleOtherSockets(begin.game.Compat.Bridge(s, gameset.CompatOptions{
+			Match: "match-1", Strangers: !c.IsSet("player-tokens"), Origins: o.Origins, MaxPerAddress: o.MaxPerAddress, Log: o.Log,
+		}))
+	}
 	stopDatagrams, err := serveDatagrams(s, bound, datagramAddress(c), c.String("datagrams-public"), o.Log)
 	if err != nil {
 		return err
@@ -152,9 +176,16 @@ func serve(c *cli.Context) error {
 	stopped.start(c, s, o.Log, specs)
 	public = beside.Handler(public)
 	if c.Bool("web") {
-		public = aroundPage(PageOver(begin.game, c, public, o.Log), public)
+		page, behind := PageOver(begin.game, c, public, o.Log), public
+		public = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if server.IsOtherSocket(r) { // at any path
+				behind.ServeHTTP(w, r)
+			} else {
+				page.ServeHTTP(w, r)
+			}
+		})
 	}
-	defer files.watch(s, o.Log, reloadEvery)()
+	defer files.watch(s, o.Log, 5*time.Second)()
 	notifySystemd(daemon.SdNotifyReady, o.Log)
 	defer keepWatchdogFed(o.Log)()
 	untellAgones, err := tellAgones(s, o.Log)
@@ -182,7 +213,14 @@ func ServeUntilInterrupted(ctx context.Context, stop func(), s *server.Server, b
 	case <-ctx.Done():
 	}
 	if drain > 0 && failure == nil {
-		drainUntilInterrupted(s, drain, log)
+		ctx, stop := UntilSignal(context.Background())
+		ctx, cancel := context.WithTimeout(ctx, drain)
+		log.Warn("draining", "matches", len(s.Matches()), "longest", drain)
+		if s.Drain(ctx) == nil {
+			log.Warn("drained")
+		}
+		cancel()
+		stop()
 	}
 	stop() // another interrupt ends the program
 	log.Warn("shutting down")
@@ -193,26 +231,6 @@ func ServeUntilInterrupted(ctx context.Context, stop func(), s *server.Server, b
 	ctx, cancel = context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	return errors.Join(failure, s.Shutdown(ctx), h.Shutdown(ctx))
-}
-
-// drainUntilInterrupted waits until all matches are over, for a time, or until a further interrupt.
-func drainUntilInterrupted(s *server.Server, limit time.Duration, log *slog.Logger) {
-	ctx, stop := UntilSignal(context.Background())
-	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	log.Warn("draining", "matches", len(s.Matches()), "longest", limit)
-	if s.Drain(ctx) == nil {
-		log.Warn("drained")
-	}
-}
-
-// bindAdmins opens the listener of --admin-listen before anything is printed or written; nil without the flag.
-func bindAdmins(c *cli.Context) (net.Listener, error) {
-	if addr := c.String("admin-listen"); addr != "" {
-		return listenOn(addr)
-	}
-	return nil, nil
 }
 
 // serveAdmins serves all of the server on a listener, and Go's profiles. The server checks the host of each request.
@@ -239,8 +257,7 @@ func notifySystemd(state string, log *slog.Logger) {
 	}
 }
 
-// keepWatchdogFed notifies the watchdog of systemd twice in each of its periods until stop is called. It does nothing if
-// the unit has no WatchdogSec.
+// keepWatchdogFed notifies systemd's watchdog twice in each WatchdogSec until stop is called. It does nothing without a watchdog.
 func keepWatchdogFed(log *slog.Logger) (stop func()) {
 	period, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {
@@ -296,12 +313,10 @@ type played map[*server.Match]bool
 func (p *played) look(s *server.Server) (any bool) {
 	now := make(played)
 	for _, m := range s.Matches() {
-		if v := m.Status(); v.Ended == "" && ((*p)[m] || slices.ContainsFunc(v.Players, isHuman)) {
+		if v := m.Status(); v.Ended == "" && ((*p)[m] || slices.ContainsFunc(v.Players, func(p server.PlayerStatus) bool { return p.State != "bot" })) {
 			now[m] = true
 		}
 	}
 	*p = now
 	return len(now) > 0
 }
-
-func isHuman(p server.PlayerStatus) bool { return p.State != "bot" }

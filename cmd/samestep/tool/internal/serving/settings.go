@@ -3,9 +3,8 @@
 package serving
 
 import (
-	"flag"
+	"cmp"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -51,7 +50,13 @@ func serveSettings() []*console.Setting {
 			&console.Setting{Flag: &cli.UintFlag{Name: "players", Value: 4, Usage: "seats of a match"}, Where: console.Anywhere, Check: console.Within[uint](1, lockstep.MaxPlayers)},
 			&console.Setting{Flag: &cli.UintFlag{Name: "matches", Value: 1, Usage: "create `N` matches, named match-1, match-2, …; admins create more over HTTP"}, Where: console.Anywhere, Check: console.Within[uint](0, 100000)},
 			&console.Setting{Flag: &cli.UintFlag{Name: "bots", Usage: "give the last `N` seats of each match to bots"}, Where: console.Anywhere},
-			&console.Setting{Flag: &cli.StringFlag{Name: "tick-rate", Value: "20", Usage: "ticks per second, 1 to 1000, or the `TIME` of a tick, such as 250ms"}, Where: console.Anywhere, Check: checkPeriod},
+			&console.Setting{Flag: &cli.StringFlag{Name: "tick-rate", Value: "20", Usage: "ticks per second, 1 to 1000, or the `TIME` of a tick, such as 250ms"}, Where: console.Anywhere, Check: func(c *cli.Context, name string) error {
+				if periodOf(c) == 0 {
+					return console.Usagef("%s: got %q, want 1 to %d ticks per second, or a time of %v to %v for each", console.Spelled(c, name), c.String(name), maxTickRate,
+						minTickMicros*time.Microsecond, maxTickMicros*time.Microsecond)
+				}
+				return nil
+			}},
 			&console.Setting{Flag: &cli.StringFlag{Name: "from", Usage: "begin the matches in the state of a replay after a tick: `REPLAY[@TICK]`, or a time such as @20m; without either, after the last tick; they have the settings and the configuration of the replay"}, Where: console.Anywhere},
 			&console.Setting{Flag: &cli.StringSliceFlag{Name: "seat", Usage: "with from: keep a seat for the player with this name or subject in the tokens, as `SEAT=NAME`, whatever seat the token has"}},
 			&console.Setting{Flag: gameset.AssetsFlag},
@@ -79,7 +84,7 @@ func serveSettings() []*console.Setting {
 			&console.Setting{Flag: &cli.BoolFlag{Name: "explain", Usage: "explain each desync in the log, and as a page next to its bundle; costs seconds of CPU time"}},
 		),
 		grouped("Access", accessSettings()...),
-		grouped("Limits", LimitSettings()...),
+		grouped("Limits", limitSettings()...),
 		grouped("Settings and log",
 			&console.Setting{Flag: console.SettingsFlag, Where: console.AsCommand},
 			&console.Setting{Flag: console.SetFlag, Where: console.AsCommand},
@@ -92,7 +97,6 @@ func serveSettings() []*console.Setting {
 	)
 }
 
-// grouped returns settings below a heading.
 func grouped(name string, all ...*console.Setting) []*console.Setting {
 	for _, s := range all {
 		s.Group = name
@@ -127,7 +131,6 @@ func policySettings() []*console.Setting {
 	}
 }
 
-// accessSettings say who may come.
 func accessSettings() []*console.Setting {
 	return []*console.Setting{
 		{Flag: &cli.StringFlag{Name: "tokens", Usage: "`FILE` with a list of tokens; clients whose tokens are gone from a new list are disconnected"}, Where: console.Anywhere},
@@ -142,8 +145,8 @@ func accessSettings() []*console.Setting {
 	}
 }
 
-// LimitSettings can change while the server runs.
-func LimitSettings() []*console.Setting {
+// limitSettings can change while the server runs.
+func limitSettings() []*console.Setting {
 	all := []*console.Setting{
 		{Flag: &cli.UintFlag{Name: "max-per-address", Value: 64, Usage: "connections of one address, and the number that it may open in a second"}},
 		{Flag: &cli.UintFlag{Name: "max-unauthenticated", Value: 8, Usage: "connections of one address without a token yet; a new one closes the oldest"}},
@@ -170,7 +173,14 @@ func LimitSettings() []*console.Setting {
 // ServeFlags returns the settings of serve as flags, with those of an extension. Each is also a variable of the environment.
 func ServeFlags(ext Extension) (flags []cli.Flag) {
 	all := serveSettings()
-	for _, own := range grouped("Cluster", slices.Concat(settingsWhere(console.Anywhere, ext.ServeFlags), settingsWhere(console.InFile, ext.ServeKeys))...) {
+	var more []*console.Setting
+	for _, f := range ext.ServeFlags {
+		more = append(more, &console.Setting{Flag: f, Where: console.Anywhere})
+	}
+	for _, f := range ext.ServeKeys {
+		more = append(more, &console.Setting{Flag: f, Where: console.InFile})
+	}
+	for _, own := range grouped("Cluster", more...) {
 		i := slices.IndexFunc(all, func(s *console.Setting) bool { return s.Name() == own.Name() })
 		if i < 0 {
 			all = slices.Insert(all, slices.IndexFunc(all, func(s *console.Setting) bool { return s.Name() == "dir" }), own)
@@ -187,14 +197,6 @@ func ServeFlags(ext Extension) (flags []cli.Flag) {
 	return flags
 }
 
-// settingsWhere returns flags as settings.
-func settingsWhere(where console.Place, flags []cli.Flag) (all []*console.Setting) {
-	for _, f := range flags {
-		all = append(all, &console.Setting{Flag: f, Where: where})
-	}
-	return all
-}
-
 // liveSettings returns the keys that can change while the server runs. All others need a restart.
 func liveSettings(c *cli.Context) (names []string) {
 	for _, s := range console.SettingsIn(c.Command.Flags) {
@@ -205,13 +207,13 @@ func liveSettings(c *cli.Context) (names []string) {
 	return names
 }
 
-// A SettingsFile is the file of --settings, which a running server reads again.
-type SettingsFile struct {
-	C       *cli.Context        // of the start
+// A settingsFile is the file of --settings, which a running server reads again.
+type settingsFile struct {
+	c       *cli.Context        // of the start
 	given   map[string][]string // on the command line
 	running map[string][]string // what the server goes by
-	Matches int                 // the fewest that max-matches allows: those of the start
-	Check   func(*cli.Context) error
+	matches int                 // the fewest that max-matches allows: those of the start
+	check   func(*cli.Context) error
 }
 
 // settingsKey names the file of --settings in a program's metadata.
@@ -222,22 +224,16 @@ func TakeSettings(c *cli.Context) error {
 	if !console.HasFlag(c.Command, console.SettingsFlag.Name) {
 		return nil
 	}
-	c.App.Metadata[settingsKey] = NewSettingsFile(c)
+	c.App.Metadata[settingsKey] = newSettingsFile(c)
 	return console.ReadSettings(c)
 }
 
-// settingsFileOf returns the file that TakeSettings has read, or nil.
-func settingsFileOf(c *cli.Context) *SettingsFile {
-	f, _ := c.App.Metadata[settingsKey].(*SettingsFile)
-	return f
-}
-
-// NewSettingsFile returns the file of --settings, which was not read yet, or nil without one.
-func NewSettingsFile(c *cli.Context) *SettingsFile {
+// newSettingsFile returns the file of --settings, which was not read yet, or nil without one.
+func newSettingsFile(c *cli.Context) *settingsFile {
 	if c.String(console.SettingsFlag.Name) == "" {
 		return nil
 	}
-	f := &SettingsFile{C: c, given: make(map[string][]string)}
+	f := &settingsFile{c: c, given: make(map[string][]string)}
 	for _, name := range c.LocalFlagNames() {
 		if slices.Contains(flagNames(c), name) { // not an alias
 			f.given[name] = FlagValues(c, name)
@@ -246,7 +242,6 @@ func NewSettingsFile(c *cli.Context) *SettingsFile {
 	return f
 }
 
-// flagNames returns the names of the flags of a verb.
 func flagNames(c *cli.Context) (names []string) {
 	for _, f := range c.Command.Flags {
 		names = append(names, f.Names()[0])
@@ -265,7 +260,6 @@ func FlagValues(c *cli.Context, name string) []string {
 	return []string{fmt.Sprint(c.Value(name))}
 }
 
-// settingsOf returns the values of all flags.
 func settingsOf(c *cli.Context) map[string][]string {
 	all := make(map[string][]string)
 	for _, name := range flagNames(c) {
@@ -274,14 +268,11 @@ func settingsOf(c *cli.Context) map[string][]string {
 	return all
 }
 
-// Read returns the flags as a start would have them now.
-func (f *SettingsFile) Read() (*cli.Context, error) {
-	set := flag.NewFlagSet("", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	for _, each := range f.C.Command.Flags {
-		if err := each.Apply(set); err != nil {
-			return nil, err
-		}
+// read returns the flags as a start would have them now.
+func (f *settingsFile) read() (*cli.Context, error) {
+	c, set, err := freshFlags(f.c)
+	if err != nil {
+		return nil, err
 	}
 	for name, values := range f.given {
 		for _, v := range values {
@@ -290,21 +281,19 @@ func (f *SettingsFile) Read() (*cli.Context, error) {
 			}
 		}
 	}
-	c := cli.NewContext(f.C.App, set, nil)
-	c.Context, c.Command = f.C.Context, f.C.Command
 	if err := console.ReadSettings(c); err != nil {
 		return nil, err
 	}
-	return c, f.Check(c)
+	return c, f.check(c)
 }
 
-// Reload applies the settings that can change, and names those that need a restart.
-func (f *SettingsFile) Reload(s *server.Server, log *slog.Logger) error {
-	c, err := f.Read()
+// reload applies the settings that can change, and names those that need a restart.
+func (f *settingsFile) reload(s *server.Server, log *slog.Logger) error {
+	c, err := f.read()
 	if err != nil {
 		return err
 	}
-	limits, changed, waiting, err := f.Change(c)
+	limits, changed, waiting, err := f.change(c)
 	if err != nil {
 		return err
 	}
@@ -317,32 +306,31 @@ func (f *SettingsFile) Reload(s *server.Server, log *slog.Logger) error {
 	return nil
 }
 
-// Change returns the limits with the settings that can change, which the server goes by from now on. Those that need a restart stay as
-// they were.
-func (f *SettingsFile) Change(c *cli.Context) (l server.Limits, changed, waiting []string, err error) {
-	differ, waiting := f.Differ(c)
+// change returns the limits that the server goes by from now on. Settings that need a restart stay as they were.
+func (f *settingsFile) change(c *cli.Context) (l server.Limits, changed, waiting []string, err error) {
+	differ, waiting := f.differ(c)
 	now := settingsOf(c)
 	for _, name := range liveSettings(c) {
 		if err := c.Set(name, f.running[name][0]); err != nil {
 			return l, nil, nil, err
 		}
 	}
-	l = limitsFor(c, f.Matches)
+	l = limitsOf(c, f.matches)
 	for _, name := range differ {
 		before := l.WithDefaults()
 		f.running[name] = now[name]
 		if err := c.Set(name, now[name][0]); err != nil {
 			return l, nil, nil, err
 		}
-		if l = limitsFor(c, f.Matches); !reflect.DeepEqual(before, l.WithDefaults()) { // such as 0 in the place of the default
+		if l = limitsOf(c, f.matches); !reflect.DeepEqual(before, l.WithDefaults()) { // such as 0 in the place of the default
 			changed = append(changed, name)
 		}
 	}
 	return l, changed, waiting, nil
 }
 
-// Differ returns the flags that are other than those by which the server goes: those that can change now, and those that cannot.
-func (f *SettingsFile) Differ(c *cli.Context) (changed, waiting []string) {
+// differ returns the flags that are other than those by which the server goes: those that can change now, and those that cannot.
+func (f *settingsFile) differ(c *cli.Context) (changed, waiting []string) {
 	now, live := settingsOf(c), liveSettings(c)
 	for _, name := range flagNames(c) {
 		switch {
@@ -357,14 +345,14 @@ func (f *SettingsFile) Differ(c *cli.Context) (changed, waiting []string) {
 	return changed, waiting
 }
 
-// Reloadable returns the file for the reloader of a server that begins with some matches.
-func (f *SettingsFile) Reloadable(matches int) *reloadable {
-	f.running, f.Matches, f.Check = settingsOf(f.C), matches, CheckAgain
-	return newReloadable(console.SettingsFlag.Name, f.Reload, f.C.String(console.SettingsFlag.Name))
+// reloadable returns the file for the reloader of a server that begins with some matches.
+func (f *settingsFile) reloadable(matches int) *reloadable {
+	f.running, f.matches, f.check = settingsOf(f.c), matches, checkAgain
+	return newReloadable(console.SettingsFlag.Name, f.reload, f.c.String(console.SettingsFlag.Name))
 }
 
-// CheckAgain checks the settings of a server that runs as a start with --check-config does, without the logs of interrupted matches.
-func CheckAgain(c *cli.Context) error {
+// checkAgain checks the settings of a server that runs as a start with --check-config does, without the logs of interrupted matches.
+func checkAgain(c *cli.Context) error {
 	was := fmt.Sprint(c.Bool("check-config"))
 	if err := c.Set("check-config", "true"); err != nil { // so nothing is drawn or printed
 		return err
@@ -451,13 +439,10 @@ func writeSettings(c *cli.Context) error {
 	return nil
 }
 
-// createWith writes a new file.
 func createWith(path, text string, mode os.FileMode) error {
 	return files.Create(path, func(f *os.File) error {
-		if _, err := f.WriteString(text); err != nil {
-			return err
-		}
-		return f.Chmod(mode)
+		_, err := f.WriteString(text)
+		return cmp.Or(err, f.Chmod(mode))
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -23,12 +24,13 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/desyncs"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
+	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/server/archive"
-	"github.com/seed-49bee653/samestep/server/archive/s3"
 )
 
 // A start is what serve begins with, from its flags.
@@ -49,7 +51,7 @@ func newStart(c *cli.Context) (s start, err error) {
 	if s.specs, s.game, err = startingSpecs(c, s.games); err != nil {
 		return s, err
 	}
-	if s.policy, err = NewMatchPolicy(c, s.game); err != nil {
+	if s.policy, err = newMatchPolicy(c, s.game); err != nil {
 		return s, err
 	}
 	return s, s.policy.applyFlags(c, s.specs)
@@ -106,8 +108,15 @@ func (s *start) check(c *cli.Context, stopped *resumption) error {
 	if _, err = newBinding(c); err != nil {
 		return err
 	}
-	if err := checkArchive(c); err != nil {
+	if _, err := archiveKey(c); err != nil {
 		return err
+	}
+	if place := c.String("archive"); strings.HasPrefix(place, "s3:") {
+		store, err := openS3(place) // connects with nothing
+		if err != nil {
+			return fmt.Errorf("archive: %w", err)
+		}
+		store.Close()
 	}
 	if info, err := os.Stat(o.Dir); err == nil && !info.IsDir() {
 		return console.Usagef("--dir: %s is not a folder", o.Dir)
@@ -129,51 +138,43 @@ func (s *start) check(c *cli.Context, stopped *resumption) error {
 	return errors.Join(err, on.Shutdown(c.Context), lost)
 }
 
-// checkArchive checks the flags of the archive and its environment.
-func checkArchive(c *cli.Context) error {
-	if _, err := archiveKey(c); err != nil {
-		return err
-	}
-	if place := c.String("archive"); strings.HasPrefix(place, "s3:") {
-		config, err := s3.FromEnvironment(place, os.Getenv)
-		if err != nil {
-			return fmt.Errorf("archive: %w", err)
-		}
-		store, err := s3.New(config) // connects with nothing
-		if err != nil {
-			return fmt.Errorf("archive: %w", err)
-		}
-		store.Close()
-	}
-	return nil
-}
-
 func serverOptions(c *cli.Context, games gameset.List, specs []server.MatchSpec, policy *MatchPolicy) (server.Options, reloader, error) {
 	guests := c.Uint("guests")
-	if err := checkBots(c, specs); err != nil {
-		return server.Options{}, nil, err
+	bots := c.Uint("bots")
+	for i := range specs {
+		if seats := specs[i].Settings.Players; specs[i].From != nil && bots > uint(seats) {
+			return server.Options{}, nil, console.Usagef("--bots: got %d, want at most %d, the seats of --from", bots, seats)
+		}
+	}
+	if c.String("from") == "" && bots > c.Uint("players") {
+		return server.Options{}, nil, console.Usagef("--bots: got %d, want at most --players", bots)
 	}
 	if c.Bool("bundles") && !c.Bool("replays") {
-		return server.Options{}, nil, console.Usagef("bundles: got it with replays: false, want it with replays")
+		return server.Options{}, nil, console.Usagef("bundles needs replays")
 	}
 	log, err := NewLog(c)
 	if err != nil {
 		return server.Options{}, nil, err
 	}
 	o := server.Options{
-		Dir: c.String("dir"), Replays: c.Bool("replays"), ReplaysHere: !c.IsSet("replays"), Bundles: c.Bool("bundles"), Origins: c.StringSlice("origin"), AllowedHosts: allowedHosts(c),
+		Dir: c.String("dir"), Replays: c.Bool("replays"), ReplaysHere: !c.IsSet("replays"), Bundles: c.Bool("bundles"), Origins: c.StringSlice("origin"), AllowedHosts: c.StringSlice("allowed-host"),
 		AwaitPlayers: c.Duration("await-players"), KeepOpen: c.Bool("keep-open"),
 		Log: log, NewMatch: func(body io.Reader) (server.MatchSpec, error) { return RequestedMatch(body, games, guests > 0, policy) },
 	}
-	limitsFor(c, len(specs)).SetIn(&o)
+	if listened, _, _ := net.SplitHostPort(c.String("listen")); listened != "" { // listen reports errors
+		o.AllowedHosts = append(o.AllowedHosts, listened)
+	}
+	limitsOf(c, len(specs)).SetIn(&o)
 	if err := setProxies(c, &o); err != nil {
 		return o, nil, err
 	}
 	if c.Bool("explain") {
 		o.OnBundle = desyncs.Explainer(c, o.Log)
 	}
-	if o.Durability, err = durabilityOf(c); err != nil {
-		return o, nil, err
+	if o.Durability = replay.SyncInterval; c.String("durability") != replicated {
+		if o.Durability, err = replay.ParseDurability(c.String("durability")); err != nil {
+			return o, nil, err
+		}
 	}
 	if err := SendRules(gameset.Listed(c), &o); err != nil {
 		return o, nil, err
@@ -182,34 +183,12 @@ func serverOptions(c *cli.Context, games gameset.List, specs []server.MatchSpec,
 		log.Warn("modules of rules are interpreted, many times slower: this process may not make memory executable; see MemoryDenyWriteExecute of systemd")
 	}
 	a, files, err := authorizer(c, specs, log)
-	o.Authorizer = openTo(guests, a)
+	if o.Authorizer = a; guests > 0 {
+		o.Authorizer = server.AnyOf(a, server.Guests{})
+	}
 	return o, files, err
 }
 
-// checkBots refuses bots without a seat.
-func checkBots(c *cli.Context, specs []server.MatchSpec) error {
-	bots := c.Uint("bots")
-	for i := range specs {
-		if seats := specs[i].Settings.Players; specs[i].From != nil && bots > uint(seats) {
-			return console.Usagef("--bots: got %d, want at most %d, the seats of --from", bots, seats)
-		}
-	}
-	if c.String("from") == "" && bots > c.Uint("players") {
-		return console.Usagef("--bots: got %d, want at most --players", bots)
-	}
-	return nil
-}
-
-// allowedHosts returns the names that a Host header may have.
-func allowedHosts(c *cli.Context) []string {
-	names := c.StringSlice("allowed-host")
-	if listened, _, _ := net.SplitHostPort(c.String("listen")); listened != "" { // listen reports errors
-		names = append(names, listened)
-	}
-	return names
-}
-
-// setProxies sets the options of proxies.
 func setProxies(c *cli.Context, o *server.Options) error {
 	for _, text := range c.StringSlice("trusted-proxy") {
 		if text == "unix" {
@@ -244,14 +223,6 @@ func limit[N uint | uint64](n, most N) int64 {
 	return int64(min(n, most))
 }
 
-// durabilityOf returns the durability of the files on this machine.
-func durabilityOf(c *cli.Context) (replay.Durability, error) {
-	if c.String("durability") == replicated {
-		return replay.SyncInterval, nil
-	}
-	return replay.ParseDurability(c.String("durability"))
-}
-
 // LogFlags say what NewLog returns.
 var LogFlags = []cli.Flag{logFormatFlag, logLevelFlag}
 
@@ -269,40 +240,171 @@ func NewLog(c *cli.Context) (*slog.Logger, error) {
 	if err := cmp.Or(format.Refuse(c), level.Refuse(c)); err != nil {
 		return nil, err
 	}
-	o := &slog.HandlerOptions{}
 	var least slog.Level
 	if err := least.UnmarshalText([]byte(c.String(logLevelFlag.Name))); err != nil {
 		return nil, err // it is one of logLevels
 	}
-	o.Level = least
+	o := &slog.HandlerOptions{Level: least}
 	if c.String(logFormatFlag.Name) == "json" {
 		return slog.New(slog.NewJSONHandler(c.App.ErrWriter, o)), nil
 	}
 	return slog.New(slog.NewTextHandler(c.App.ErrWriter, o)), nil
 }
 
-// LimitsOf returns the limits in the flags.
-func LimitsOf(c *cli.Context) server.Limits {
-	idle := c.Duration("idle")
-	if idle == 0 {
-		idle = -1
-	}
-	return server.Limits{
+// limitsOf returns the limits in the flags, with which so many matches can begin.
+func limitsOf(c *cli.Context, matches int) server.Limits {
+	l := server.Limits{
 		MaxPerAddress: int(c.Uint("max-per-address")), MaxUnauthenticated: int(c.Uint("max-unauthenticated")),
 		MaxReads: int(c.Uint("max-requests")), MaxGuesses: int(c.Uint("max-wrong-tokens")), MaxMatches: int(c.Uint("max-matches")),
 		GuestMatches: int(c.Uint("guests")), GuestMatchesPerAddress: int(limit(c.Uint("guest-matches-per-address"), 1<<31-1)), GuestBots: int(limit(c.Uint("guest-bots"), 1<<31-1)),
 		GuestStateBytes: int64(min(max(c.Uint64("guest-state"), 1), 1<<40)), GuestDiskBytes: int(min(max(c.Uint64("guest-disk"), 1), 1<<31-1)),
-		MatchDiskBytes: limit(c.Uint64("match-disk"), 1<<62), DiskReserve: limit(c.Uint64("disk-reserve"), 1<<62), IdleMatch: idle,
+		MatchDiskBytes: limit(c.Uint64("match-disk"), 1<<62), DiskReserve: limit(c.Uint64("disk-reserve"), 1<<62), IdleMatch: cmp.Or(c.Duration("idle"), -1),
 		MatchLimits: &host.Limits{
 			MaxSpectators: int(c.Uint("max-spectators")), GuestSeats: int(min(c.Uint("guest-seats"), lockstep.MaxPlayers)),
 			InactiveGuests: lockstep.Time(cmp.Or(c.Duration("guest-inactive"), -time.Second).Microseconds()), // for a Host 0 is the default
 		},
 	}
-}
-
-// limitsFor returns the limits in the flags, with which some matches can begin.
-func limitsFor(c *cli.Context, matches int) server.Limits {
-	l := LimitsOf(c)
 	l.MaxMatches = max(l.WithDefaults().MaxMatches, matches)
 	return l
 }
+
+// A resumption has the matches whose logs a crash left open.
+type resumption struct {
+	found []server.Interrupted
+	taken map[string]bool // names of matches that have a log, also one that cannot be resumed
+}
+
+// findInterrupted finds the live logs of the games' matches. It reads their headers only.
+func findInterrupted(c *cli.Context, games gameset.List, policy *MatchPolicy) (*resumption, error) {
+	r := &resumption{taken: make(map[string]bool)}
+	dir := c.String("dir")
+	if dir == "" || !c.Bool("resume") {
+		return r, nil
+	}
+	paths, err := server.LiveLogs(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		spec, err := interruptedMatch(c, path, games, policy)
+		r.taken[server.MatchOfLog(path)] = !errors.Is(err, server.ErrNeverBegan)
+		r.found = append(r.found, server.Interrupted{Path: path, Spec: spec, Err: err})
+	}
+	return r, nil
+}
+
+// check returns why a start could not resume the matches, as far as their headers and assets tell.
+func (r *resumption) check(log *slog.Logger) (all error) {
+	for _, one := range r.found {
+		err := one.Err
+		if err == nil {
+			err = server.CheckLog(one.Path, one.Spec.Game)
+		}
+		switch {
+		case errors.Is(err, server.ErrNeverBegan): // a start begins the match anew
+			logged.Match(log, server.MatchOfLog(one.Path), "").Warn("match cannot be resumed", "path", one.Path, "err", err)
+		case err != nil:
+			all = errors.Join(all, fmt.Errorf("match %s cannot be resumed: %s: %w", server.MatchOfLog(one.Path), one.Path, err))
+		}
+	}
+	return all
+}
+
+// warnInterrupted warns of matches in --dir that could be resumed, and are not.
+func warnInterrupted(c *cli.Context, log *slog.Logger) {
+	live := filepath.Join(c.String("dir"), replays.LiveFolder)
+	paths, _ := filepath.Glob(filepath.Join(live, "*"+replays.ReplayExtension)) // the pattern is well-formed
+	switch {
+	case c.String("dir") == "" || c.Bool("resume") || len(paths) == 0:
+	case c.String("durability") == replicated:
+		log.Info("files of matches that this server had when it was lost: the cluster resumes the matches, and removes the files of those that another server has", "matches", len(paths), "folder", live)
+	default:
+		log.Warn("interrupted matches are not resumed, and new matches take their names; --resume resumes them", "matches", len(paths), "folder", live)
+	}
+}
+
+// hostedOf returns the game of a log: one of games, or else a module of --rules. So a match goes on under the rules of its own build.
+func hostedOf(c *cli.Context, games gameset.List, h *lockstep.Header, rules *replay.Rules) (*gameset.Playable, error) {
+	g, err := games.OfLog(h, rules)
+	m := gameset.ModulesOf(c)
+	if err == nil || m == nil {
+		return g, err
+	}
+	if rules != nil {
+		return m.Hosted(h, rules)
+	}
+	if found, err := m.Find(func(g *gameset.Playable) bool { return g.CheckIdentity(h) == nil }); found != nil || err != nil {
+		return found, err
+	}
+	return g, err
+}
+
+func interruptedMatch(c *cli.Context, path string, games gameset.List, policy *MatchPolicy) (spec server.MatchSpec, err error) {
+	f, err := replay.OpenNoFollow(path)
+	if err != nil {
+		return spec, err
+	}
+	defer f.Close()
+	h, err := f.Header()
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = server.ErrNeverBegan
+	}
+	if err != nil {
+		return spec, err
+	}
+	rules, err := gameset.RulesIn(f)
+	if err != nil {
+		return spec, err
+	}
+	g, err := hostedOf(c, games, h, rules)
+	if err != nil {
+		return spec, err
+	}
+	spec.Name, spec.Game, spec.Settings = server.MatchOfLog(path), g.Game, h.Settings
+	policy.Of(g).apply(&spec, c.Uint("bots"))
+	return spec, nil
+}
+
+// with returns the specs of the matches, and those of fresh ones of other names.
+func (r *resumption) with(fresh []server.MatchSpec) (all []server.MatchSpec) {
+	for _, one := range r.found {
+		if one.Err == nil {
+			all = append(all, one.Spec)
+		}
+	}
+	for _, spec := range fresh {
+		if !r.taken[spec.Name] {
+			all = append(all, spec)
+		}
+	}
+	return all
+}
+
+// start resumes the matches in the background, and prints the name of each. If one is over, it creates the match of that name in fresh.
+func (r *resumption) start(c *cli.Context, s *server.Server, log *slog.Logger, fresh []server.MatchSpec) {
+	var printing sync.Mutex
+	s.Recover(r.found, func(one server.Interrupted, m *server.Match, err error) {
+		printing.Lock()
+		defer printing.Unlock()
+		if errors.Is(err, server.ErrNotInterrupted) {
+			for _, spec := range fresh {
+				if spec.Name != one.Spec.Name {
+					continue
+				}
+				if _, err := s.Create(spec); err != nil {
+					logged.Match(log, spec.Name, "").Error("match not created", "err", err)
+				}
+			}
+		}
+		if err == nil { // otherwise the server has logged it
+			how := ""
+			if m.Status().EndedByRules {
+				how = ", where its rules ended it"
+			}
+			fmt.Fprintf(c.App.Writer, "resumed %s after tick %d%s\n", m.Name(), m.Status().Tick, how)
+		}
+	})
+}
+
+// replicated is the --durability with which an extension keeps the logs of matches on several machines.
+const replicated = "replicated"
