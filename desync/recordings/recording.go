@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -383,4 +384,32 @@ func ticksText(s desync.Span) string {
 		return fmt.Sprintf("tick %d", s.From)
 	}
 	return fmt.Sprintf("ticks %d to %d", s.From, s.To)
+}
+
+// extend adds a tick to ascending spans, if it is one of them.
+func extend(spans []desync.Span, t lockstep.Tick, add bool) []desync.Span {
+	if last := len(spans) - 1; add && last >= 0 && spans[last].To+1 == t {
+		spans[last].To = t
+	} else if add {
+		spans = append(spans, desync.Span{From: t, To: t})
+	}
+	return spans
+}
+
+// dumpText returns spans as SAMESTEP_DUMP has them: "77,78" and "60-80".
+func dumpText(spans []desync.Span) string { return strings.Join(spanParts(spans, "-"), ",") }
+
+// spanParts returns the ticks of spans, of which those of three and more have a word between the first and the last.
+func spanParts(spans []desync.Span, to string) (parts []string) {
+	for _, s := range spans {
+		parts = append(parts, fmt.Sprint(s.From))
+		switch s.To - s.From {
+		case 0:
+		case 1:
+			parts = append(parts, fmt.Sprint(s.To))
+		default:
+			parts[len(parts)-1] += to + fmt.Sprint(s.To)
+		}
+	}
+	return parts
 }
