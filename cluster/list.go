@@ -2,8 +2,11 @@ package cluster
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -11,6 +14,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed-49bee653/samestep/cluster/storage"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/server"
 )
 
 // maxList is the largest list of matches that a server takes from another one, in bytes.
@@ -142,4 +153,214 @@ func parseList(body []byte) (all []listed, err error) {
 		all = append(all, listed{of.Name, view})
 	}
 	return all, nil
+}
+
+// Views asks servers, such as those of [Read], for the matches that they run, and returns what they say by the ids of the matches. A
+// server that does not answer before ctx ends is left out.
+func Statuses(ctx context.Context, servers []Server) map[string]server.Status {
+	client := &http.Client{Transport: newTransport(), CheckRedirect: noRedirect}
+	defer client.CloseIdleConnections()
+	all := make(map[string]server.Status)
+	var mu sync.Mutex
+	var asking sync.WaitGroup
+	for _, s := range servers {
+		asking.Go(func() {
+			for _, v := range statusesOf(ctx, client, s.Address) {
+				mu.Lock()
+				all[v.Match] = v
+				mu.Unlock()
+			}
+		})
+	}
+	asking.Wait()
+	return all
+}
+
+// viewsOf asks the server at an address for all its matches.
+func statusesOf(ctx context.Context, client *http.Client, address string) (all []server.Status) {
+	to, err := parseAddress(address)
+	if err != nil {
+		return nil
+	}
+	path := to.JoinPath("matches")
+	for more := true; more; {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, path.String(), nil)
+		if err != nil {
+			return all
+		}
+		r.Header.Set(hop, "status") // its own matches only
+		answer, err := client.Do(r)
+		if err != nil {
+			return all
+		}
+		var page []server.Status
+		err = json.NewDecoder(io.LimitReader(answer.Body, maxList)).Decode(&page)
+		answer.Body.Close()
+		if err != nil || answer.StatusCode != http.StatusOK || len(page) == 0 {
+			return all
+		}
+		all, more = append(all, page...), answer.Header.Get("Link") != ""
+		path.RawQuery = url.Values{"after": {page[len(page)-1].Name}}.Encode()
+	}
+	return all
+}
+
+// Denials returns the bans and revocations of the whole cluster, for [server.Options.Denials].
+func (m *Member) Denials() server.Denials { return denials{m} }
+
+// denials are the bucket of bans and revocations.
+type denials struct{ m *Member }
+
+// Put implements [server.Denials].
+func (d denials) Put(key string, value []byte) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.m.ctx), writeTime)
+	defer cancel()
+	if _, err := d.m.denied.Put(ctx, key, value); err != nil {
+		return fmt.Errorf("cluster: %s: %w", key, err)
+	}
+	return nil
+}
+
+// Delete implements [server.Denials].
+func (d denials) Delete(key string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.m.ctx), writeTime)
+	defer cancel()
+	if err := d.m.denied.Purge(ctx, key, jetstream.PurgeTTL(storage.MarkerTime)); err != nil {
+		return fmt.Errorf("cluster: %s: %w", key, err)
+	}
+	return nil
+}
+
+// Get implements [server.Denials].
+func (d denials) Get(key string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(d.m.ctx, writeTime)
+	defer cancel()
+	e, err := d.m.denied.Get(ctx, key)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cluster: %s: %w", key, err)
+	}
+	return e.Value(), nil
+}
+
+// Sweep implements [server.Denials]. The time is that of the storage when it has stored this server's lease, so a server whose clock is
+// wrong deletes nothing that others need.
+func (d denials) Sweep(stale func(key string, value []byte, now time.Time, live func(lockstep.MatchID) bool) bool) error {
+	ctx, cancel := context.WithTimeout(d.m.ctx, sweepTime)
+	defer cancel()
+	var all []jetstream.KeyValueEntry
+	err := readBucket(ctx, d.m.options.Conn, storage.DeniedBucket, func(e jetstream.KeyValueEntry) error {
+		all = append(all, e)
+		return nil
+	})
+	live := make(map[string]bool) // by ID; read later than the bans, because the directory has a match before it has bans
+	if err == nil {
+		err = readBucket(ctx, d.m.options.Conn, storage.MatchesBucket, func(e jetstream.KeyValueEntry) error {
+			m, err := parseMatch(e.Value(), e.Revision())
+			if err == nil {
+				live[m.ID] = true
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return err
+	}
+	lease, err := d.m.servers.Get(ctx, d.m.id)
+	if err != nil {
+		return fmt.Errorf("cluster: the lease of server %s: %w", d.m.options.Name, err)
+	}
+	for _, e := range all {
+		if !stale(e.Key(), e.Value(), lease.Created(), func(match lockstep.MatchID) bool { return live[match.String()] }) {
+			continue
+		}
+		err := d.m.denied.Purge(ctx, e.Key(), jetstream.LastRevision(e.Revision()), jetstream.PurgeTTL(storage.MarkerTime))
+		if err != nil && !isStale(err) { // another server has put or deleted one meanwhile
+			return fmt.Errorf("cluster: %s: %w", e.Key(), err)
+		}
+	}
+	return nil
+}
+
+// sweepTime is how long a sweep may take.
+const sweepTime = 30 * time.Second
+
+// Watch implements [server.Denials].
+func (d denials) Watch(saw func(key string, value []byte), gone func(key string)) error {
+	err := readBucket(d.m.ctx, d.m.options.Conn, storage.DeniedBucket, func(e jetstream.KeyValueEntry) error {
+		saw(e.Key(), e.Value())
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	d.m.running.Go(func() {
+		d.m.watch("denials", d.m.denied, func(key string, value []byte, _ uint64) { saw(key, value) }, gone)
+	})
+	return nil
+}
+
+// ErrUnused is the error of [Read] for a storage that no server has used yet.
+var ErrUnused = errors.New("cluster: no server has used this storage yet")
+
+// Read returns the servers with a lease and the matches that are not over, by name, as they are in the storage now.
+func Read(ctx context.Context, conn *storage.Conn) (servers []Server, matches []Match, err error) {
+	if unused(ctx, conn) {
+		return nil, nil, ErrUnused
+	}
+	err = readBucket(ctx, conn, storage.ServersBucket, func(e jetstream.KeyValueEntry) error {
+		var s Server
+		err := json.Unmarshal(e.Value(), &s)
+		servers = append(servers, s)
+		return err
+	})
+	if err == nil {
+		err = readBucket(ctx, conn, storage.MatchesBucket, func(e jetstream.KeyValueEntry) error {
+			m, err := parseMatch(e.Value(), e.Revision())
+			if err == nil {
+				matches = append(matches, *m)
+			}
+			return err
+		})
+	}
+	slices.SortFunc(servers, func(a, b Server) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(matches, func(a, b Match) int { return cmp.Compare(a.Name, b.Name) })
+	return servers, matches, err
+}
+
+// unused reports whether the storage has nothing of a cluster. The directory is on disk, so it outlives a restart.
+func unused(ctx context.Context, conn *storage.Conn) bool {
+	_, err := conn.JS.KeyValue(ctx, storage.MatchesBucket)
+	return errors.Is(err, jetstream.ErrBucketNotFound)
+}
+
+// readBucket calls f with all that is in a bucket.
+func readBucket(ctx context.Context, conn *storage.Conn, name string, f func(jetstream.KeyValueEntry) error) error {
+	kv, err := conn.JS.KeyValue(ctx, name)
+	if err != nil {
+		return fmt.Errorf("cluster: bucket %s: %w", name, err)
+	}
+	w, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
+	if err != nil {
+		return fmt.Errorf("cluster: bucket %s: %w", name, err)
+	}
+	defer w.Stop()
+	for {
+		select {
+		case e, ok := <-w.Updates():
+			if !ok {
+				return errors.New("cluster: the connection to the storage is closed")
+			}
+			if e == nil { // all that is there
+				return nil
+			}
+			if err := f(e); err != nil {
+				return fmt.Errorf("cluster: key %s of bucket %s: %w", e.Key(), name, err)
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }

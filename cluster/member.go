@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,6 +18,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/cluster/storage"
+	"github.com/seed-49bee653/samestep/internal/logged"
+	"github.com/seed-49bee653/samestep/internal/measure"
 	"github.com/seed-49bee653/samestep/internal/tries"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -178,3 +181,410 @@ func (m *Member) announce() {
 
 // Collector returns the member's metrics, for [server.Options.Metrics].
 func (m *Member) Collector() prometheus.Collector { return &collector{m} }
+
+// A Server is what the lease of a server says about it.
+type Server struct {
+	Name     string  `json:"name"`
+	Address  string  `json:"address"`
+	Matches  int     `json:"matches"`
+	Capacity int     `json:"capacity"`
+	Builds   []Build `json:"builds"`
+	Draining bool    `json:"draining,omitempty"` // it takes no more matches
+}
+
+// A Build is a build of a game.
+type Build struct {
+	Game  string `json:"game"`
+	Build string `json:"build"`
+}
+
+// renewEvery is the time between two renewals of a lease.
+const renewEvery = storage.LeaseTime / 5
+
+// can reports whether the server has room for a match of a build.
+func (s *Server) can(b Build) bool {
+	if s.Draining || s.Matches >= s.Capacity {
+		return false
+	}
+	for _, own := range s.Builds {
+		if own == b {
+			return true
+		}
+	}
+	return false
+}
+
+// self returns what this server's lease says. The mutex is held.
+func (m *Member) self() Server {
+	return Server{Name: m.id, Address: m.options.Address, Matches: m.loads()[m.id], Capacity: m.options.Capacity, Builds: m.options.Builds, Draining: m.drains()}
+}
+
+// drains reports whether this server takes no more matches. The mutex is held.
+func (m *Member) drains() bool { return m.draining || m.server != nil && m.server.Draining() }
+
+// loads returns how many matches each server has. The directory says it at once, the lease of a server only when that is
+// renewed. The mutex is held.
+func (m *Member) loads() map[string]int {
+	all := make(map[string]int)
+	for _, e := range m.entries {
+		if e.State != ownership.Released && e.State != ownership.Failed {
+			all[e.Server]++
+		}
+	}
+	return all
+}
+
+// renew renews this server's lease once.
+func (m *Member) renew(ctx context.Context) error {
+	m.mu.Lock()
+	s := m.self()
+	m.mu.Unlock()
+	value, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // a Server has only strings and numbers
+	}
+	ctx, cancel := context.WithTimeout(ctx, storage.LeaseTime/2)
+	defer cancel()
+	sent := m.now()
+	revision, err := m.servers.Put(ctx, s.Name, value)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err != nil {
+		m.leases.Failed()
+		return err
+	}
+	m.renewed = sent
+	m.leases.Renewed(revision, sent, m.now())
+	return nil
+}
+
+// keepLease renews the lease until the member leaves.
+func (m *Member) keepLease() {
+	tick := time.NewTicker(renewEvery)
+	defer tick.Stop()
+	failing := false
+	tried := time.Now() // another node, or the lease was renewed
+	for {
+		select {
+		case <-tick.C:
+		case <-m.ctx.Done():
+			return
+		}
+		err := m.renew(m.ctx)
+		if err != nil && !failing && m.ctx.Err() == nil {
+			m.options.Log.Warn("the lease was not renewed", "err", err)
+		} else if err == nil && failing {
+			m.options.Log.Info("the lease is renewed again")
+		}
+		failing = err != nil
+		if !failing {
+			tried = time.Now()
+		} else if time.Since(tried) > m.times.elsewhere {
+			tried = time.Now()
+			_ = m.options.Conn.NATS.ForceReconnect() // fails only while it connects anyway
+		}
+	}
+}
+
+// spreadEvery is the time between two looks at which nodes lead the streams of logs.
+const spreadEvery = time.Minute
+
+// spread keeps the leaders of the streams of logs on different nodes until the member leaves. The first of the live servers
+// does it.
+func (m *Member) spread() {
+	tick := time.NewTicker(spreadEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-m.ctx.Done():
+			return
+		}
+		if !m.first() {
+			continue
+		}
+		switch stream, err := m.options.Conn.Spread(m.ctx); {
+		case err != nil:
+			m.options.Log.Debug("the leaders of the streams are not spread", "err", err)
+		case stream != "":
+			m.options.Log.Info("another node leads a stream, because one led too many", "stream", stream)
+		}
+	}
+}
+
+// first reports whether no other live server has a name before this one's.
+func (m *Member) first() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for name := range m.others {
+		if name < m.id && !m.leases.Expired(name, m.now()) {
+			return false
+		}
+	}
+	return m.leases.Mine(m.now())
+}
+
+// sawServer takes an update of a lease.
+func (m *Member) sawServer(name string, value []byte, revision uint64) {
+	s := &Server{}
+	if json.Unmarshal(value, s) != nil || s.Name != name {
+		return // not of a member
+	}
+	if _, err := parseAddress(s.Address); err != nil {
+		return // no member begins with it
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.others[name] = s
+	m.leases.Seen(name, revision, m.now())
+	m.announce()
+}
+
+// serverLeft takes a lease that its server has given up. One that runs out is no news: the storage may have been away.
+func (m *Member) serverLeft(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.others, name)
+	m.leases.Left(name, m.now())
+	m.announce()
+}
+
+// memberMetrics are what a member counts.
+type memberMetrics struct {
+	appends   prometheus.Histogram
+	takeovers takeovers
+}
+
+// takeovers are counted by result.
+type takeovers struct {
+	*prometheus.CounterVec
+	failures map[string]*measure.Failure // by those of the results that are failures
+}
+
+// WithLabelValues returns the counter of a result.
+func (t takeovers) WithLabelValues(result string) prometheus.Counter {
+	if f := t.failures[result]; f != nil {
+		return f
+	}
+	return t.CounterVec.WithLabelValues(result)
+}
+
+// Results of a takeover: the values of a label.
+const (
+	tookOver   = "continued"
+	wasOver    = "over"
+	neverBegan = "never began"
+	failedTo   = "failed"
+	hung       = "hung"
+)
+
+func newMemberMetrics() *memberMetrics {
+	m := &memberMetrics{
+		appends: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "samestep_cluster_append_seconds", Help: "Time until the replicated log has stored an append.",
+			Buckets: []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1},
+		}),
+		takeovers: takeovers{prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "samestep_cluster_takeovers_total", Help: "Matches that this server has taken from others, by result.",
+		}, []string{"result"}), make(map[string]*measure.Failure)},
+	}
+	for _, result := range []string{tookOver, wasOver, neverBegan, failedTo, hung} {
+		m.takeovers.WithLabelValues(result) // starts at 0, as a rate needs
+	}
+	for _, result := range []string{failedTo, hung} {
+		m.takeovers.failures[result] = measure.NewFailure(m.takeovers.CounterVec.WithLabelValues(result), "takeover "+result, "")
+	}
+	return m
+}
+
+// A collector has the metrics of a member: what it counts, and what it sees of the cluster now.
+type collector struct{ member *Member }
+
+var (
+	leaseDesc   = prometheus.NewDesc("samestep_cluster_lease_age_seconds", "Time since the storage took the last renewal of this server's lease.", nil, nil)
+	serversDesc = prometheus.NewDesc("samestep_cluster_servers", "Servers whose leases have not expired, with this one.", nil, nil)
+	matchesDesc = prometheus.NewDesc("samestep_cluster_matches", "Matches of all servers in the directory, by state. Of those that wait, no live server has the build and room.", []string{"state"}, nil)
+)
+
+// waiting is the state of a match that no live server could take.
+const waiting ownership.State = "waiting"
+
+// Describe implements [prometheus.Collector].
+func (c *collector) Describe(ch chan<- *prometheus.Desc) {
+	c.member.metrics.appends.Describe(ch)
+	c.member.metrics.takeovers.Describe(ch)
+	for _, f := range c.member.metrics.takeovers.failures {
+		f.Age.Describe(ch)
+	}
+	for _, d := range []*prometheus.Desc{leaseDesc, serversDesc, matchesDesc} {
+		ch <- d
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (c *collector) Collect(ch chan<- prometheus.Metric) {
+	c.member.metrics.appends.Collect(ch)
+	c.member.metrics.takeovers.Collect(ch)
+	for _, f := range c.member.metrics.takeovers.failures {
+		f.Age.Collect(ch)
+	}
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	age, servers, matches := c.member.census()
+	gauge(leaseDesc, float64(age)/float64(lockstep.Second))
+	gauge(serversDesc, float64(servers))
+	for state, n := range matches {
+		gauge(matchesDesc, float64(n), string(state))
+	}
+}
+
+// census returns the age of the member's lease, and how many servers live and matches are in each state.
+func (m *Member) census() (age lockstep.Time, servers int, matches map[ownership.State]int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	servers = 1
+	for name := range m.others {
+		if name != m.id && !m.leases.Expired(name, now) {
+			servers++
+		}
+	}
+	matches = map[ownership.State]int{ownership.Playing: 0, ownership.Recovering: 0, ownership.Released: 0, ownership.Failed: 0, waiting: 0}
+	for _, e := range m.entries {
+		if m.waits(e, now) {
+			matches[waiting]++
+		} else {
+			matches[e.State]++
+		}
+	}
+	return now - m.renewed, servers, matches
+}
+
+// waits reports whether a match has no server and no live one could take it. The mutex is held.
+func (m *Member) waits(e *Match, now lockstep.Time) bool {
+	if e.State == ownership.Failed || e.State != ownership.Released && !m.leases.Expired(e.Server, now) {
+		return false
+	}
+	able, _ := m.able(e, now)
+	return len(able) == 0
+}
+
+// errStorage: this server cannot renew its lease.
+var errStorage = errors.New("the storage of the cluster does not answer")
+
+// Check implements [server.Replicator].
+func (m *Member) Check() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.leases.Mine(m.now()) {
+		return errStorage
+	}
+	return nil
+}
+
+// Open implements [server.Replicator].
+func (m *Member) Open(name string, h *lockstep.Header) (server.ReplicatedLog, error) {
+	m.mu.Lock()
+	id := h.Match.String()
+	l, taken, draining := m.claimed[id], m.claimed[id] != nil, m.draining
+	delete(m.claimed, id)
+	if taken {
+		m.open[id] = l
+	}
+	m.mu.Unlock()
+	switch {
+	case taken:
+		return l, nil
+	case draining:
+		return nil, server.ErrShutdown
+	}
+	e, err := m.write(Match{Name: name, ID: id, Game: h.Game, Build: h.Build, Entry: ownership.Entry{Server: m.id, State: ownership.Playing, Term: 1}})
+	if err != nil {
+		return nil, err
+	}
+	l = m.newMatchLog(e, h.Match, ownership.End{}, m.options.Conn.Segments(h.Match))
+	m.mu.Lock()
+	m.open[id] = l
+	m.mu.Unlock()
+	return l, nil
+}
+
+const (
+	// movesAtOnce is how many matches move at a time when a server leaves: few, so that players wait only shortly.
+	movesAtOnce = 4
+
+	// moveTime is how long a match that moves may be without a server.
+	moveTime = 10 * time.Second
+)
+
+// Leave gives all matches to other servers, a few at a time, and ends the membership. Matches that nobody can take, or that
+// are left when ctx ends, stay until the server is shut down: do that afterwards.
+func (m *Member) Leave(ctx context.Context) {
+	m.mu.Lock()
+	m.draining = true
+	s := m.server
+	m.mu.Unlock()
+	_ = m.renew(ctx) // the others learn that this server takes no matches
+	if s == nil {
+		return
+	}
+	var moving sync.WaitGroup
+	defer moving.Wait()
+	slots := make(chan struct{}, movesAtOnce)
+	for _, match := range s.Matches() {
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		moving.Go(func() {
+			defer func() { <-slots }()
+			if !m.hasSuccessor(match.Name()) {
+				return
+			}
+			if err := m.move(ctx, match); err != nil {
+				logged.Match(m.options.Log, match.Name(), match.Status().Match).Warn("match not moved", "err", err)
+			}
+		})
+	}
+}
+
+// hasSuccessor reports whether another server can take a match.
+func (m *Member) hasSuccessor(match string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[match]
+	if e == nil {
+		return false
+	}
+	for name, s := range m.others {
+		if name != m.id && !m.leases.Expired(name, m.now()) && s.can(Build{e.Game, e.Build}) {
+			return true
+		}
+	}
+	return false
+}
+
+// move suspends a match and waits until another server has it.
+func (m *Member) move(ctx context.Context, match *server.Match) error {
+	ctx, cancel := context.WithTimeout(ctx, moveTime)
+	defer cancel()
+	match.Suspend()
+	select {
+	case <-match.Done():
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return m.wait(ctx, func() bool {
+		e := m.entries[match.Name()]
+		return e == nil || e.State == ownership.Failed || e.State == ownership.Playing && e.Server != m.id
+	})
+}
+
+// leaving reports whether the server gives its matches away.
+func (m *Member) leaving() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.draining
+}

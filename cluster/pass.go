@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -9,6 +10,8 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/netip"
+	"net/url"
+	"time"
 )
 
 // pass sends a request about a match to the server at an address. The connection is cut when another server gets the
@@ -94,4 +97,72 @@ func query(r *http.Request) string {
 		return ""
 	}
 	return "?" + r.URL.RawQuery
+}
+
+// runsElsewhere asks the other servers whether one of them runs a match that this server has had.
+func (m *Member) runsElsewhere(ctx context.Context, e *Match) bool {
+	addresses := m.addresses()
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	answers := make(chan bool, len(addresses))
+	for _, a := range addresses {
+		go func() { answers <- m.runs(ctx, a, e) }()
+	}
+	for range addresses {
+		if <-answers {
+			return true
+		}
+	}
+	return false
+}
+
+// runs asks the server at an address whether it runs a match.
+func (m *Member) runs(ctx context.Context, address string, e *Match) bool {
+	path, err := url.JoinPath(address, "matches", e.Name)
+	if err != nil {
+		return false
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return false
+	}
+	r.Header.Set(hop, m.options.Name)
+	answer, err := m.http.Do(r)
+	if err != nil {
+		return false
+	}
+	defer answer.Body.Close()
+	var view struct{ Match string }
+	err = json.NewDecoder(http.MaxBytesReader(nil, answer.Body, maxCreation)).Decode(&view)
+	return err == nil && answer.StatusCode == http.StatusOK && view.Match == e.ID
+}
+
+// hop marks a request that a server has passed on: the next one answers it itself.
+const hop = "Samestep-Hop"
+
+// askTime is how long another server may take to answer.
+const askTime = time.Second
+
+// addresses returns the addresses of the other servers that live.
+func (m *Member) addresses() (all []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for name, s := range m.others {
+		if name != m.id && !m.leases.Expired(name, m.now()) {
+			all = append(all, s.Address)
+		}
+	}
+	return all
+}
+
+// Hosts returns the hosts in the addresses of all servers of the cluster, also of this one. A [server.Server] accepts requests for them.
+func (m *Member) Hosts() (all []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range m.others {
+		if u, err := url.Parse(s.Address); err == nil { // as sawServer has checked
+			all = append(all, u.Host)
+		}
+	}
+	return all
 }

@@ -3,15 +3,21 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/seed-49bee653/samestep/cluster/ownership"
+	"github.com/seed-49bee653/samestep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
 )
 
@@ -247,4 +253,180 @@ func (m *Member) played(e *Match) error {
 	next.Entry = e.Play()
 	_, err := m.write(next)
 	return err
+}
+
+// failed returns the entry of a match that no server could continue, or nil.
+func (m *Member) failed(name string) *Match {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.entries[name]; e != nil && e.State == ownership.Failed {
+		return e
+	}
+	return nil
+}
+
+// answerFailed answers a request for a match that no server could continue. An admin can let the servers try again, and can
+// remove the match. Its players may come back until then.
+func (m *Member) answerFailed(w http.ResponseWriter, r *http.Request, name string) {
+	m.mu.Lock()
+	s := m.server
+	m.mu.Unlock()
+	change := http.HandlerFunc(nil)
+	switch {
+	case s == nil:
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/retry"):
+		change = func(w http.ResponseWriter, r *http.Request) { m.answerChange(w, name, m.retry) }
+	case r.Method == http.MethodDelete:
+		change = func(w http.ResponseWriter, r *http.Request) { m.answerChange(w, name, m.discard) }
+	}
+	if change != nil {
+		s.Admin(change).ServeHTTP(w, r)
+		return
+	}
+	m.guarded(w, r, func(w http.ResponseWriter, r *http.Request) {
+		refuseFor(w, "recovering", "no server could continue the match; an admin can let them try again")
+	})
+}
+
+// answerChange answers with the entry of a match after a change.
+func (m *Member) answerChange(w http.ResponseWriter, name string, change func(*Match) (*Match, error)) {
+	was := m.failed(name)
+	if was == nil {
+		refuse(w, http.StatusConflict, "conflict", "the match has not failed any more")
+		return
+	}
+	e, err := change(was)
+	switch {
+	case errors.Is(err, server.ErrExists):
+		refuse(w, http.StatusConflict, "conflict", "the match has changed meanwhile")
+	case err != nil:
+		m.logOf(was).Error("failed match", "err", err)
+		refuseFor(w, "storage", "the storage of the cluster does not answer")
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(e)
+	}
+}
+
+// retry lets the servers try again to continue a match.
+func (m *Member) retry(e *Match) (*Match, error) {
+	next := *e
+	next.Entry = e.Retry()
+	return m.write(next)
+}
+
+// discard removes a match from the cluster. Its log stays in the folder of live matches of this server, for the tools.
+func (m *Member) discard(e *Match) (*Match, error) {
+	m.mu.Lock()
+	m.taking[e.Name] = true // so that nobody here continues it
+	m.mu.Unlock()
+	defer func() {
+		m.mu.Lock()
+		delete(m.taking, e.Name)
+		m.mu.Unlock()
+	}()
+	next := *e
+	next.Entry = e.Retry().Take(m.id, false)
+	mine, err := m.write(next)
+	if err != nil {
+		return nil, err
+	}
+	f, err := m.fetch(m.ctx, mine)
+	if err != nil && f == nil {
+		m.release(mine, err)
+		return nil, err
+	}
+	m.logOf(e).Warn("a failed match is removed", "replay", f.path)
+	f.log.Drop()
+	return mine, nil
+}
+
+// fileOf returns the path of the file in which this server would have a match.
+func (m *Member) fileOf(e *Match) string {
+	return filepath.Join(m.options.Dir, "live", fmt.Sprintf("%s-%.8s.ssr", e.Name, e.ID))
+}
+
+// removeLeftovers removes files that a crash has left of matches which other servers play by now: the replicated log has all that
+// is in them. It ends when there are none. A file whose match is not in the directory stays: the match is over, or the storage has
+// lost it, and then the file is all that is left of it.
+func (m *Member) removeLeftovers() {
+	paths, err := server.LiveLogs(m.options.Dir)
+	if err != nil || len(paths) == 0 {
+		return // no folder, or nothing in it
+	}
+	left := make(map[string]bool)
+	for _, path := range paths {
+		left[path] = true
+	}
+	for len(left) > 0 {
+		m.mu.Lock() // so that this server does not take a match meanwhile, and writes its file
+		changed := m.changed
+		for _, e := range m.entries {
+			path := m.fileOf(e)
+			if !left[path] || e.State != ownership.Playing {
+				continue
+			}
+			delete(left, path)
+			if e.Server != m.id && !inUse(path) && os.Remove(path) == nil {
+				m.logOf(e).Info("file of a crash removed: another server has the match", "path", path)
+			}
+		}
+		m.mu.Unlock()
+		select {
+		case <-changed:
+		case <-m.ctx.Done():
+			return
+		}
+	}
+}
+
+// inUse reports whether another server, with the same folder, may write a file.
+func inUse(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	locked, err := replay.Locked(f)
+	return locked || err != nil
+}
+
+// headEvery is the time between two words of a server about how far its logs are.
+const headEvery = 3 * time.Second
+
+// tellHeads says how far the logs of this server are, until the member leaves.
+func (m *Member) tellHeads() {
+	tick := time.NewTicker(headEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			m.tellHeadsOnce()
+		case <-m.ctx.Done():
+			return
+		}
+	}
+}
+
+func (m *Member) tellHeadsOnce() {
+	ticks := make(map[string]lockstep.Tick)
+	for _, x := range m.server.Matches() {
+		v := x.Status()
+		ticks[v.Match] = v.Tick
+	}
+	m.mu.Lock() // so that a log which is removed has no head after that
+	defer m.mu.Unlock()
+	for id, l := range m.open {
+		if end, ok := l.stored(); ok {
+			_ = m.options.Conn.TellHead(l.id, storage.Head{Sequence: end, Tick: ticks[id]}) // fails while the storage is away: then nothing is stored, either
+		}
+	}
+}
+
+// stored returns the sequence of the last message that is stored, and false if there is none, or the log is lost.
+func (l *matchLog) stored() (sequence uint64, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	end := l.owner.End().Sequence
+	return end, end > 0 && l.owner.Claimed() && l.err == nil
 }

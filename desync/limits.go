@@ -1,7 +1,6 @@
 package desync
 
-// The limits. The [Options] can set others for an explanation. docs/limits.md lists the limits with their reasons, and a
-// test compares it with this file.
+// The limits. The [Options] can set others for an explanation. docs/limits.md lists those of an explanation.
 const (
 	maxEvidence = 1 << 17   // checksums that are compared
 	maxReplay   = 256 << 20 // bytes of the replay

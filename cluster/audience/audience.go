@@ -3,12 +3,15 @@ package audience
 import (
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/internal/ring"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // ErrOtherMatch is the error of [Audience.Sync] for a header of another match.
@@ -245,3 +248,257 @@ func (a *Audience) CheckBounds(stateBytes int) error {
 	}
 	return a.addresses.check(len(a.peers) - a.count[host.Closed])
 }
+
+const (
+	// maxChat and maxChatBytes bound the lines of chat that a spectator is told when it begins.
+	maxChat      = 16
+	maxChatBytes = 2 << 10
+)
+
+// A roster is what the log has told about the seats, and the last lines of chat.
+type roster struct {
+	seats []seat
+	chat  []line
+}
+
+type seat struct {
+	name     string
+	presence string // "" if nothing was told
+	ready    bool   // in the lobby
+}
+
+type line struct {
+	player lockstep.Player
+	text   string
+}
+
+// take takes the next record of the log.
+func (r *roster) take(rec *record.Record) {
+	if rec.Kind == record.KindNote || rec.Kind == record.KindEvent {
+		r.note(rec)
+		return
+	}
+	if rec.Ticks() > 0 {
+		for i := range r.seats {
+			r.seats[i].ready = false // the lobby is over
+		}
+	}
+	for i := range rec.Frame.Commands {
+		if c := &rec.Frame.Commands[i]; c.Player == lockstep.System {
+			if v, err := record.SystemValue(c); err == nil {
+				r.command(v)
+			}
+		}
+	}
+}
+
+func (r *roster) note(rec *record.Record) {
+	if rec.Topic == record.TopicChat {
+		r.chat = append(r.chat, line{rec.Player, rec.Text})
+		for size := r.chatBytes(); len(r.chat) > maxChat || size > maxChatBytes; size = r.chatBytes() {
+			r.chat = append(r.chat[:0], r.chat[1:]...)
+		}
+		return
+	}
+	if int(rec.Player) >= len(r.seats) {
+		return
+	}
+	s := &r.seats[rec.Player]
+	switch {
+	case rec.Topic == record.TopicName:
+		s.name = rec.Text
+	case rec.Event == record.EventPresence:
+		s.presence = rec.Text
+		s.ready = s.ready && rec.Text == record.PresenceHere
+	case rec.Topic == record.TopicReady:
+		s.ready = rec.Text == record.ReadyYes
+	}
+}
+
+func (r *roster) chatBytes() (n int) {
+	for _, l := range r.chat {
+		n += 16 + len(l.text)
+	}
+	return n
+}
+
+func (r *roster) command(value any) {
+	become := func(p lockstep.Player, presence string) {
+		if int(p) < len(r.seats) {
+			r.seats[p].presence = presence
+		}
+	}
+	switch v := value.(type) {
+	case *lockstep.Joined:
+		if int(v.Player) < len(r.seats) && r.seats[v.Player].presence != record.PresenceBot { // else an event has said so
+			become(v.Player, record.PresenceHere)
+		}
+	case *lockstep.Lost:
+		become(v.Player, record.PresenceAway)
+	case *lockstep.TakenOver:
+		become(v.Player, record.PresenceTakenOver)
+	case *lockstep.Left:
+		become(v.Player, record.PresenceVacant)
+	}
+}
+
+// appendNotes appends notes that tell a spectator what the log has told.
+func (r *roster) appendNotes(dst []byte) []byte {
+	for i := range r.seats {
+		s, p := &r.seats[i], lockstep.Player(i)
+		if s.name != "" {
+			dst = append(dst, record.Note(p, record.TopicName, s.name)...)
+		}
+		if s.presence == "" || s.presence == record.PresenceVacant {
+			continue
+		}
+		dst = append(dst, record.Event(p, record.EventPresence, s.presence)...)
+		if s.ready {
+			dst = append(dst, record.Note(p, record.TopicReady, record.ReadyYes)...)
+		}
+	}
+	for _, l := range r.chat {
+		dst = append(dst, record.Note(l.player, record.TopicChat, l.text)...)
+	}
+	return dst
+}
+
+// Stats are an Audience's counters since it began, and its current sizes.
+type Stats struct {
+	Tick       lockstep.Tick // the last one of the source
+	Shown      lockstep.Tick // the last one that spectators may see
+	Spectators int
+	Connecting int
+	BytesIn    uint64
+	BytesOut   uint64
+	Welcomes   uint64
+	Syncs      uint64 // keyframes sent
+	SyncBytes  uint64 // of them
+	Resyncs    uint64 // keyframes sent because the source has missed or replaced records
+	Strikes    uint64 // keyframes sent because a spectator was too far behind
+	Desyncs    uint64 // checksums of spectators that differ from the log's
+	Keyframes  uint64 // taken from the source
+	Cuts       uint64 // times that the source was away
+	Rewinds    uint64 // times that the source has replaced records
+	Offences   uint64
+	NoRoom     uint64
+	Closed     [protocol.CloseInactive + 1]uint64 // connections, by CloseCode
+	Memory     int                                // see Audience.Memory
+	StateBytes int                                // of the latest keyframe
+}
+
+// Stats returns the counters and the current sizes.
+func (a *Audience) Stats() Stats {
+	s := a.stats
+	s.Tick, s.Shown, s.Spectators, s.Connecting, s.Memory = a.tick, a.Now(), a.spectators(), a.count[host.Connecting], a.Memory()
+	if n := len(a.frames); n > 0 {
+		s.StateBytes = len(a.frames[n-1].Bytes)
+	}
+	return s
+}
+
+const (
+	// peerMemory is the size of one connection without its queue, in bytes.
+	peerMemory = 1 << 10
+
+	// addressMemory is the size of an address with its key, in bytes.
+	addressMemory = 256
+)
+
+// Memory returns the memory that the Audience holds now, in bytes: the ring, keyframes, queues and addresses.
+func (a *Audience) Memory() int {
+	sum := addressMemory*len(a.addresses.all) + 4*len(a.ticks)
+	if a.ring != nil {
+		sum += a.ring.Memory()
+	}
+	for _, k := range a.frames {
+		sum += len(k.Bytes)
+	}
+	for i, p := range a.peers {
+		sum += peerMemory + cap(p.out)
+		if p.sync != nil && !a.keeps(p.sync) && (i == 0 || a.peers[i-1].sync != p.sync) {
+			sum += len(p.sync.Bytes)
+		}
+	}
+	return sum
+}
+
+// keeps reports whether a keyframe is one of those that are kept anyway.
+func (a *Audience) keeps(k *Keyframe) bool {
+	for _, f := range a.frames {
+		if f == k {
+			return true
+		}
+	}
+	return false
+}
+
+// MemoryBound returns the limit of Memory in a match whose states have at most stateBytes bytes:
+//
+//	ring        max(RingBytes, 256 KiB) + 16·RingRecords, and 4·RingRecords with a delay
+//	keyframes   (8 + SyncTimeout / 5 s) · (state + header + 4 KiB): of the log, and those still being sent to slow readers
+//	peers       (MaxSpectators + 2·MaxConnecting) · (1 KiB + 2·8 KiB)
+//	addresses   (MaxSpectators + MaxConnecting + 4096) · 256 B
+//
+// A peer that reads has 1 KiB. The sockets of a server have buffers besides, see package mirror.
+func (a *Audience) MemoryBound(stateBytes int) int {
+	o := &a.options
+	sum := (o.MaxSpectators+2*o.MaxConnecting)*(peerMemory+2*maxPrivate) + a.addresses.max*addressMemory + 4*len(a.ticks)
+	if a.ring != nil {
+		sum += a.ring.MemoryBound()
+	}
+	frames := 8 + int(o.SyncTimeout/(5*lockstep.Second))
+	return sum + frames*(stateBytes+record.MaxConfig/16+protocol.MaxServerMessage)
+}
+
+// SourceLost is the reason of a [Audience.Hold] while the mirror has no connection to the match.
+const SourceLost = "the mirror has lost the match, and tries to find it again"
+
+// A wait says why the match stands still or runs slower.
+type wait struct {
+	version uint64
+	reason  string // "" if it does not
+	seats   []byte
+	since   lockstep.Time
+	until   lockstep.Time // 0 if nobody knows
+}
+
+// Hold tells the spectators why the match stands still or runs slower, and nothing any more with an empty reason. since is the
+// time for which it has done so; until, if it is not 0, the time that it may last.
+func (a *Audience) Hold(now lockstep.Time, reason string, seats []byte, since, until lockstep.Time) {
+	a.at(now)
+	w := &a.hold
+	reason = pack.Clip(reason, record.MaxNote)
+	if reason == w.reason && slices.Equal(seats, w.seats) && until == 0 && w.until == 0 {
+		return
+	}
+	*w = wait{version: w.version + 1, reason: reason, seats: slices.Clone(seats), since: a.now - since}
+	if until > 0 {
+		w.until = a.now + until
+	}
+	for _, p := range a.peers {
+		if p.state != host.Connecting && p.state != host.Closed {
+			a.mark(p)
+		}
+	}
+}
+
+// Held returns the reason of the last [Audience.Hold], or "".
+func (a *Audience) Held() string { return a.hold.reason }
+
+// appendWait appends what the match waits for, unless the peer knows it.
+func (a *Audience) appendWait(p *peer, dst []byte) []byte {
+	if p.told == a.hold.version || p.state == host.Connecting || p.state == host.Closed {
+		return dst
+	}
+	p.told = a.hold.version
+	w := &a.hold
+	a.message = protocol.Message{Kind: protocol.KindHeld, Text: w.reason, Seats: w.seats, UntilMS: milliseconds(w.until - a.now)}
+	if w.reason != "" {
+		a.message.SinceMS = milliseconds(a.now - w.since)
+	}
+	return a.writer.Append(dst, &a.message)
+}
+
+// milliseconds returns a time in milliseconds, 0 for a negative one.
+func milliseconds(t lockstep.Time) uint32 { return uint32(min(max(t, 0).Milliseconds(), 1<<32-1)) }

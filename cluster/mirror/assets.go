@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -141,4 +143,38 @@ func (c *assetCache) content(ctx context.Context, from Upstream, address, sum st
 	}
 	c.kept[sum], c.order, c.bytes = b, append(c.order, sum), c.bytes+len(b)
 	return b, nil
+}
+
+// maxModule is the size of a module of rules, in bytes.
+const maxModule = 32 << 20
+
+// sendRules answers with the module of rules of a match.
+func (s *Server) sendRules(w http.ResponseWriter, r *http.Request) {
+	sum, ok := strings.CutSuffix(r.PathValue("file"), ".wasm")
+	if !ok {
+		sum = ""
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), fetchTime)
+	defer cancel()
+	b, err := s.rules(ctx, sum)
+	if err != nil {
+		fail(w, http.StatusNotFound, "no_route", "no match of this mirror has such a module of rules")
+		return
+	}
+	send(w, "application/wasm", sum, b)
+}
+
+// rules returns the module of a match, from the upstream.
+func (s *Server) rules(ctx context.Context, sum string) ([]byte, error) {
+	u, ok := s.options.Source.(Upstream)
+	if !ok || sum == "" || !slices.ContainsFunc(s.all(), func(m *Match) bool { return m.Status().Rules == sum }) {
+		return nil, ErrNoMatch
+	}
+	base, _, err := u.base()
+	if err != nil {
+		return nil, err
+	}
+	s.assets.mu.Lock()
+	defer s.assets.mu.Unlock()
+	return s.assets.content(ctx, u, base+"/rules/"+sum+".wasm", sum, maxModule)
 }

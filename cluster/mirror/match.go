@@ -6,12 +6,17 @@ import (
 	"cmp"
 	"errors"
 	"log/slog"
+	"net/netip"
+	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/coder/websocket"
 
 	"github.com/seed-49bee653/samestep/cluster/audience"
 	"github.com/seed-49bee653/samestep/internal/buffer"
 	"github.com/seed-49bee653/samestep/internal/logged"
+	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -312,4 +317,133 @@ func (m *Match) publish() {
 	v.Match, v.Settings, v.MemoryBound = h.Match.String(), m.a.Settings(), m.a.MemoryBound(x.StateBytes)
 	v.State = cmp.Or(map[bool]string{m.a.Ended(): stateEnded, m.a.Held() != "" && !m.a.Ended(): stateHeld}[true], statePlaying)
 	m.status.Store(v)
+}
+
+// darkText is what spectators of such a match are told.
+const darkText = "this mirror gets nothing of the match now: watch it at another one"
+
+// A gap is what a match lacks of what its owner has stored.
+type gap struct {
+	since time.Time // when the mirror last had all of it; zero while it has
+	still time.Time // when something last came since then
+	at    uint64    // what came then
+	dark  bool      // nothing has come for Options.darkAfter
+}
+
+// lasts returns for how long there has been a gap.
+func (g *gap) lasts(now time.Time) time.Duration {
+	if g.since.IsZero() {
+		return 0
+	}
+	return now.Sub(g.since)
+}
+
+// look notes where the mirror is, and whether it lacks something. It reports whether the match has become dark, or is so no longer.
+func (g *gap) look(now time.Time, at uint64, behind bool, darkAfter time.Duration) (changed bool) {
+	was := g.dark
+	switch {
+	case !behind:
+		*g = gap{}
+	case g.since.IsZero():
+		g.since, g.still, g.at = now, now, at
+	case at != g.at:
+		g.still, g.at, g.dark = now, at, false
+	case now.Sub(g.still) >= darkAfter:
+		g.dark = true
+	}
+	return g.dark != was
+}
+
+// lookForGap looks whether the source gives what the owner of the match has stored. If it gives nothing, or is away, the spectators do
+// better at another mirror. The mirror goes on trying.
+func (m *Match) lookForGap() {
+	if m.over || m.stopped {
+		return
+	}
+	at, behind := m.feed.progress()
+	behind = behind || m.server.options.Source.away() != ""
+	if !m.gap.look(time.Now(), at, behind, m.server.options.darkAfter) {
+		return
+	}
+	if m.gap.dark {
+		m.log().Warn("mirror: nothing comes of a match", "away", m.server.options.Source.away(), "seconds", m.gap.lasts(time.Now()).Seconds(), "tick", uint32(m.a.Stats().Tick), "lag", uint32(m.feed.lag()))
+		m.a.Close(m.now(), protocol.CloseBusy, darkText, lockstep.Second)
+	} else {
+		m.log().Info("mirror: the match is no longer dark")
+		m.a.Reopen(m.now())
+	}
+	m.publish()
+}
+
+// darkMatches returns the names of the matches that are dark.
+func (s *Server) darkMatches() (names []string) {
+	for _, m := range s.all() {
+		if m.Status().dark {
+			names = append(names, m.name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+const (
+	// keepBuffer is the memory that a connection keeps for its next message, in bytes.
+	keepBuffer = 1 << 10
+
+	// maxQueued is the number of messages that wait for a socket, besides the one being written. Others stay in the ring.
+	maxQueued = 2
+
+	// gone is what spectators are told by a match without a goroutine.
+	gone = "the mirror follows the match no more"
+)
+
+// buffers reuses the memory of messages between a socket and its match.
+var buffers = buffer.Pool{Keep: 4 << 10}
+
+// A conn is the WebSocket of a spectator.
+type conn struct {
+	*wsmatch.Conn
+	match *Match
+	ws    *websocket.Conn
+	id    host.PeerID // used by the match's goroutine only
+	addr  netip.Prefix
+
+	remote  string // its address, for the log
+	session string // its id
+	agent   string // the name that the client's program gives itself
+	joined  bool   // it was welcomed; used by the match's goroutine only
+}
+
+// log returns the log of the connection.
+func (c *conn) log() *slog.Logger {
+	return logged.Session(c.match.log(), c.session).With("address", c.remote)
+}
+
+// Received implements [wsmatch.Match].
+func (c *conn) Received(b *buffer.Buffer) bool { return c.match.post(input{conn: c, data: b}) }
+
+// More implements [wsmatch.Match].
+func (c *conn) More() bool { return c.match.post(input{conn: c}) }
+
+// Closed implements [wsmatch.Match].
+func (c *conn) Closed() bool { return c.match.post(input{conn: c, closed: true}) }
+
+// Next implements [wsmatch.Match].
+func (c *conn) Next(dst []byte) []byte { return c.match.a.Send(c.id, dst) }
+
+// feed moves messages from the audience to the socket. The match's goroutine calls it.
+func (c *conn) feed() {
+	c.Feed()
+	if _, reason, closed := c.match.a.Closed(c.id); closed {
+		c.Finish(reason)
+	}
+}
+
+// serve reads and writes until the socket is closed.
+func (c *conn) serve() {
+	if !c.match.post(input{conn: c, opened: true}) {
+		c.ws.Close(websocket.StatusGoingAway, gone)
+		return
+	}
+	c.Serve()
 }

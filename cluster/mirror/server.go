@@ -3,16 +3,32 @@
 package mirror
 
 import (
+	"bufio"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 
+	"github.com/coder/websocket"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/seed-49bee653/samestep/cluster/audience"
+	"github.com/seed-49bee653/samestep/internal/logged"
+	"github.com/seed-49bee653/samestep/internal/wsmatch"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/server"
 )
 
@@ -213,4 +229,332 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	fmt.Fprintln(w, "ready")
+}
+
+// findTime is the time limit for looking a match up.
+const findTime = 5 * time.Second
+
+// requested returns the match that the path names. If there is none, it answers the request and returns nil.
+func (s *Server) requested(w http.ResponseWriter, r *http.Request) *Match {
+	ctx, cancel := context.WithTimeout(r.Context(), findTime)
+	defer cancel()
+	m, err := s.Follow(ctx, r.PathValue("name"))
+	switch {
+	case err == nil && m.Status().dark:
+		w.Header().Set("Retry-After", "1")
+		fail(w, http.StatusServiceUnavailable, "busy", darkText)
+	case err == nil:
+		return m
+	case errors.Is(err, ErrNoMatch):
+		fail(w, http.StatusNotFound, "no_match", "no such match")
+	case errors.Is(err, ErrFull):
+		fail(w, http.StatusServiceUnavailable, "too_many_matches", "the mirror follows as many matches as it may")
+	case errors.Is(err, ErrClosed):
+		fail(w, http.StatusServiceUnavailable, "shutting_down", "shutting down")
+	default:
+		logged.Match(s.options.Log, wsmatch.Clip(r.PathValue("name")), "").Warn("mirror", "err", err)
+		w.Header().Set("Retry-After", "1")
+		fail(w, http.StatusServiceUnavailable, "busy", "the mirror cannot reach the match now")
+	}
+	return nil
+}
+
+// play upgrades a request to a WebSocket, and serves it.
+func (s *Server) play(w http.ResponseWriter, r *http.Request) {
+	from := wsmatch.AddressOf(r.RemoteAddr)
+	if !s.reserve(from) {
+		w.Header().Set("Retry-After", "1")
+		fail(w, http.StatusTooManyRequests, "too_many_requests", "too many connections from your address, or to this mirror")
+		return
+	}
+	served := false
+	defer func() {
+		if !served {
+			s.release(from)
+		}
+	}()
+	m := s.requested(w, r)
+	if m == nil {
+		return
+	}
+	socket := &hijacker{ResponseWriter: w}
+	ws, err := websocket.Accept(socket, r, &websocket.AcceptOptions{
+		Subprotocols: []string{server.Subprotocol}, OriginPatterns: s.options.Front.Origins, CompressionMode: websocket.CompressionDisabled,
+	})
+	if err != nil {
+		return // Accept has answered
+	}
+	if ws.Subprotocol() != server.Subprotocol {
+		ws.Close(websocket.StatusPolicyViolation, "want the subprotocol "+server.Subprotocol)
+		return
+	}
+	ws.SetReadLimit(protocol.MaxAuthMessage)
+	c := &conn{match: m, ws: ws, addr: from, remote: wsmatch.Clip(r.RemoteAddr), session: logged.SessionOf(r), agent: wsmatch.Clip(r.UserAgent())}
+	c.Conn = wsmatch.New(ws, wsmatch.Options{Match: c, Socket: socket.conn, Buffers: &buffers, Queue: maxQueued, Keep: keepBuffer, Over: m.done, OverText: gone})
+	served = true
+	go func() { // the HTTP server's goroutine would keep its request and a large stack
+		defer s.release(from)
+		defer ws.CloseNow()
+		c.serve()
+	}()
+}
+
+// A hijacker keeps the hijacked connection.
+type hijacker struct {
+	http.ResponseWriter
+	conn net.Conn
+}
+
+// Hijack implements http.Hijacker.
+func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	c, rw, err := http.NewResponseController(h.ResponseWriter).Hijack()
+	h.conn = c
+	return c, rw, err
+}
+
+// Unwrap is for [http.ResponseController].
+func (h *hijacker) Unwrap() http.ResponseWriter { return h.ResponseWriter }
+
+// reserve takes a place for a WebSocket of an address, and reports false if there is none.
+func (s *Server) reserve(from netip.Prefix) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.total >= s.options.MaxConnections || s.conns[from] >= s.options.Front.MaxPerAddress {
+		s.metrics.refused.Inc()
+		return false
+	}
+	s.conns[from]++
+	s.total++
+	s.running.Add(1)
+	return true
+}
+
+func (s *Server) release(from netip.Prefix) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.total--
+	if s.conns[from]--; s.conns[from] == 0 {
+		delete(s.conns, from)
+	}
+	s.running.Done()
+}
+
+// show answers with the status of a match, as soon as it is known.
+func (s *Server) show(w http.ResponseWriter, r *http.Request) {
+	if v := s.statusOf(w, r); v != nil {
+		reply(w, v)
+	}
+}
+
+// schemas answers with the schemas of a match.
+func (s *Server) schemas(w http.ResponseWriter, r *http.Request) {
+	if v := s.statusOf(w, r); v != nil {
+		reply(w, protocol.SchemasOf(v.header))
+	}
+}
+
+// statusOf returns the status of the match that the path names, and waits a short time for its header. Without one it answers the request.
+func (s *Server) statusOf(w http.ResponseWriter, r *http.Request) *Status {
+	m := s.requested(w, r)
+	if m == nil {
+		return nil
+	}
+	got := make(chan *Status, 1)
+	for deadline := time.Now().Add(findTime); ; time.Sleep(20 * time.Millisecond) {
+		if !m.post(input{do: func() { m.publish(); got <- m.status.Load() }}) {
+			break
+		}
+		select {
+		case v := <-got:
+			if v.refused != nil {
+				fail(w, http.StatusForbidden, "refused", v.refused.Error())
+				return nil
+			}
+			if v.header != nil {
+				return v
+			}
+		case <-m.done:
+		case <-r.Context().Done():
+			return nil
+		}
+		if time.Now().After(deadline) {
+			break
+		}
+	}
+	w.Header().Set("Retry-After", "1")
+	fail(w, http.StatusServiceUnavailable, "busy", "the mirror does not know the match yet")
+	return nil
+}
+
+// fail answers with an error, as docs/spec/http.md describes it.
+func fail(w http.ResponseWriter, status int, code, message string) {
+	b, _ := json.Marshal(map[string]any{"error": map[string]string{"code": code, "message": message}}) // texts have no error
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	w.Write(append(b, '\n'))
+}
+
+// reply answers with a value as JSON.
+func reply(w http.ResponseWriter, v any) {
+	b, _ := json.Marshal(v) // no value of ours has an error
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Write(append(b, '\n'))
+}
+
+func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// metrics are the mirror's metrics for Prometheus. Those with the label match are of the matches that are followed now.
+type metrics struct {
+	registry *prometheus.Registry
+	server   *Server
+	refused  prometheus.Counter
+	in, out  prometheus.Counter
+	sync     prometheus.Counter
+	resyncs  *prometheus.CounterVec
+	welcomes prometheus.Counter
+	cuts     prometheus.Counter
+	desyncs  prometheus.Counter
+}
+
+var (
+	spectatorsDesc = prometheus.NewDesc("samestep_mirror_spectators", "Spectators of a match.", []string{"match"}, nil)
+	tickDesc       = prometheus.NewDesc("samestep_mirror_tick", "Last tick of a match that spectators may see.", []string{"match"}, nil)
+	lagDesc        = prometheus.NewDesc("samestep_mirror_source_lag_ticks", "Ticks that the owner of a match has, as it says, and the mirror has not.", []string{"match"}, nil)
+	behindDesc     = prometheus.NewDesc("samestep_mirror_behind_seconds", "The longest time for which a match that is followed has lacked what its owner says it has stored.", nil, nil)
+	darkDesc       = prometheus.NewDesc("samestep_mirror_dark_matches", "Matches that are followed, and of which nothing comes although their owners store more.", nil, nil)
+	memoryDesc     = prometheus.NewDesc("samestep_mirror_memory_bytes", "Memory for the spectators of a match, without sockets. A match whose spectators have a delay has none.", []string{"match"}, nil)
+)
+
+func newMetrics(s *Server) *metrics {
+	m := &metrics{registry: prometheus.NewRegistry(), server: s}
+	counter := func(name, help string) prometheus.Counter {
+		c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+		m.registry.MustRegister(c)
+		return c
+	}
+	m.refused = counter("samestep_mirror_refused_total", "WebSockets refused for want of a place.")
+	m.in = counter("samestep_mirror_received_bytes_total", "Bytes of messages of spectators.")
+	m.out = counter("samestep_mirror_sent_bytes_total", "Bytes of messages to spectators.")
+	m.sync = counter("samestep_mirror_keyframe_bytes_total", "Bytes of keyframes to spectators.")
+	m.welcomes = counter("samestep_mirror_welcomes_total", "Spectators welcomed.")
+	m.cuts = counter("samestep_mirror_source_losses_total", "Times that a mirror came back to a match that it had lost.")
+	m.desyncs = counter("samestep_mirror_desyncs_total", "Checksums of spectators that differ from the log's.")
+	m.resyncs = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "samestep_mirror_resyncs_total", Help: "Keyframes to spectators besides the first one, by reason."}, []string{"reason"})
+	for _, reason := range []string{"source", "slow"} {
+		m.resyncs.WithLabelValues(reason) // starts at 0, as a rate needs
+	}
+	m.registry.MustRegister(m.resyncs, m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(s.options.Front.Metrics...)
+	return m
+}
+
+// Describe implements [prometheus.Collector].
+func (m *metrics) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{spectatorsDesc, tickDesc, lagDesc, behindDesc, darkDesc, memoryDesc} {
+		to <- d
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (m *metrics) Collect(to chan<- prometheus.Metric) {
+	var behind, dark float64
+	for _, x := range m.server.all() {
+		v := x.Status()
+		if behind = max(behind, v.behind.Seconds()); v.dark {
+			dark++
+		}
+		for d, n := range map[*prometheus.Desc]float64{spectatorsDesc: float64(v.Spectators), tickDesc: float64(v.Tick), lagDesc: float64(v.Lag)} {
+			to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, n, v.Name)
+		}
+		if v.figures {
+			to <- prometheus.MustNewConstMetric(memoryDesc, prometheus.GaugeValue, float64(v.Memory), v.Name)
+		}
+	}
+	to <- prometheus.MustNewConstMetric(behindDesc, prometheus.GaugeValue, behind)
+	to <- prometheus.MustNewConstMetric(darkDesc, prometheus.GaugeValue, dark)
+}
+
+// count adds what an audience has done since the last call.
+func (m *metrics) count(x, before *audience.Stats) {
+	m.in.Add(float64(x.BytesIn - before.BytesIn))
+	m.out.Add(float64(x.BytesOut - before.BytesOut))
+	m.sync.Add(float64(x.SyncBytes - before.SyncBytes))
+	m.welcomes.Add(float64(x.Welcomes - before.Welcomes))
+	m.cuts.Add(float64(x.Cuts - before.Cuts))
+	m.desyncs.Add(float64(x.Desyncs - before.Desyncs))
+	m.resyncs.WithLabelValues("source").Add(float64(x.Resyncs - before.Resyncs))
+	m.resyncs.WithLabelValues("slow").Add(float64(x.Strikes - before.Strikes))
+	*before = *x
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// Errors of a [Source] and of [Server.Follow].
+var (
+	ErrNoMatch = errors.New("mirror: no such match")
+	ErrFull    = errors.New("mirror: too many matches")
+	ErrClosed  = errors.New("mirror: shut down")
+)
+
+// Options configure a [Server]. A zero field has the default that its comment names.
+type Options struct {
+	Source Source // of the matches; required
+
+	// Audience configures each match: its delay, the number of its spectators, and their limits.
+	Audience audience.Options
+
+	// Front has the limits of addresses and connections, the names of the host, the proxies and the origins, and an Authorizer for
+	// the tokens of spectators; without one everybody may watch. Its other fields have no meaning here.
+	Front server.Options
+
+	MaxMatches     int           // 100
+	MaxConnections int           // WebSockets: 16,384, at most three quarters of the file descriptors
+	Idle           time.Duration // a match without spectators is followed for this long: 1 m
+	Log            *slog.Logger  // slog.Default()
+
+	darkAfter time.Duration // how long nothing may come of a match whose owner stores more: 10 s; tests wait less
+}
+
+func (o *Options) complete() {
+	o.MaxMatches = cmp.Or(o.MaxMatches, 100)
+	o.MaxConnections = cmp.Or(o.MaxConnections, 16<<10)
+	o.Idle = cmp.Or(o.Idle, time.Minute)
+	o.Log = cmp.Or(o.Log, slog.Default())
+	o.darkAfter = cmp.Or(o.darkAfter, 10*time.Second)
+	o.Front.Log = cmp.Or(o.Front.Log, o.Log)
+	o.Front.MaxPerAddress = cmp.Or(o.Front.MaxPerAddress, 64)
+	if o.Front.Descriptors > 0 {
+		o.MaxConnections = min(o.MaxConnections, max(1, o.Front.Descriptors/4*3))
+	}
+}
+
+// A Source is where matches come from: an [Upstream] or a [Cluster].
+type Source interface {
+	// find looks a match up. The error is [ErrNoMatch] if there is none.
+	find(ctx context.Context, name string) (found, error)
+
+	// away returns why no match can be found right now, or "" if the source does not know of a reason.
+	away() string
+}
+
+// found is a match of a Source.
+type found interface {
+	// follow begins to feed the audience of a match. The match's goroutine calls it, and the methods of the feed.
+	follow(m *Match) feed
+}
+
+// A feed follows a match for its audience.
+type feed interface {
+	act()                // does what there is to do, without waiting; called after each input
+	next() lockstep.Time // when to call act, unless there is an input before
+	refresh()            // gets a new keyframe, if it can
+	lag() lockstep.Tick  // ticks that the owner of the match has and the audience has not, as far as known
+
+	// progress returns a number that changes with all that comes, and whether the owner of the match goes on, and has stored more.
+	progress() (at uint64, behind bool)
+	close()
 }

@@ -2,7 +2,10 @@ package storage
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"log/slog"
@@ -124,4 +127,111 @@ func (c *Conn) LogOf(id lockstep.MatchID) (stream, subject string) {
 	h.Write(id[:])
 	n := h.Sum32() % uint32(c.layout.Streams)
 	return fmt.Sprint(logStream, n), fmt.Sprint(logSubject, n, ".", id.String())
+}
+
+// Last returns the last message of the log of a match and its sequence. The error is [jetstream.ErrMsgNotFound] if the log is
+// empty. The node that leads the stream answers, so the answer is not older than any append that was acknowledged before.
+// The client's own call asks any copy.
+func (c *Conn) Last(ctx context.Context, id lockstep.MatchID) (sequence uint64, message []byte, err error) {
+	stream, subject := c.LogOf(id)
+	return c.last(ctx, stream, subject)
+}
+
+// last returns the last message of a subject, as Last does.
+func (c *Conn) last(ctx context.Context, stream, subject string) (sequence uint64, message []byte, err error) {
+	body, err := json.Marshal(map[string]string{"last_by_subj": subject})
+	if err != nil {
+		panic(err) // texts only
+	}
+	answer, err := c.NATS.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+stream, body)
+	if err != nil {
+		return 0, nil, fmt.Errorf("storage: the end of %s: %w", subject, err)
+	}
+	var a struct {
+		Error   *jetstream.APIError
+		Message struct {
+			Seq  uint64
+			Data []byte
+		}
+	}
+	switch err := json.Unmarshal(answer.Data, &a); {
+	case err != nil:
+		return 0, nil, fmt.Errorf("storage: the end of %s: %w", subject, err)
+	case a.Error != nil && a.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound:
+		return 0, nil, jetstream.ErrMsgNotFound
+	case a.Error != nil:
+		return 0, nil, fmt.Errorf("storage: the end of %s: %w", subject, a.Error)
+	}
+	return a.Message.Seq, a.Message.Data, nil
+}
+
+// handlers bring what happens to a connection into the program's log. The library would write it to the standard error output.
+func handlers(log *slog.Logger, refused func(error)) []nats.Option {
+	return []nats.Option{
+		nats.ErrorHandler(func(_ *nats.Conn, s *nats.Subscription, err error) {
+			switch {
+			case !errors.Is(err, nats.ErrPermissionViolation):
+				subject := ""
+				if s != nil {
+					subject = s.Subject
+				}
+				log.Warn("storage", "err", err, "subject", subject)
+			case refused != nil:
+				refused(err)
+			default:
+				log.Error("the storage refuses what the role of this key may not do", "err", err)
+			}
+		}),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil { // otherwise this program has closed the connection
+				log.Warn("the connection to the storage is lost", "err", err)
+			}
+		}),
+		nats.ReconnectHandler(func(c *nats.Conn) { log.Info("connected to the storage again", "address", c.ConnectedUrlRedacted()) }),
+	}
+}
+
+const (
+	majorityEvery = 2 * time.Second // between two questions for a majority
+	majorityTime  = 2 * time.Second // for an answer
+
+	// majorityLost is how long there must be no majority, so that the choice of another leader is none of its loss.
+	majorityLost = 5 * time.Second
+)
+
+// Away returns why the storage can be of no use now, or "" if the connection does not know of a reason. It waits for nothing.
+func (c *Conn) Away() string {
+	if !c.NATS.IsConnected() {
+		return "the storage is away"
+	}
+	m := &c.majority
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	if !m.asking && now.Sub(m.asked) >= majorityEvery {
+		m.asking, m.asked = true, now
+		go c.askMajority()
+	}
+	if m.since.IsZero() || now.Sub(m.since) < majorityLost {
+		return ""
+	}
+	return fmt.Sprintf("the storage node %s has no majority: %v", c.NATS.ConnectedServerName(), m.err)
+}
+
+// askMajority asks for what only a node with a majority says.
+func (c *Conn) askMajority() {
+	ctx, cancel := context.WithTimeout(context.Background(), majorityTime)
+	defer cancel()
+	began := time.Now()
+	_, err := c.JS.AccountInfo(ctx)
+	m := &c.majority
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asking, m.err = false, err
+	switch {
+	case err == nil:
+		m.since = time.Time{}
+	case m.since.IsZero():
+		m.since = began
+	}
 }

@@ -3,11 +3,15 @@ package storage
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,8 +19,14 @@ import (
 	"time"
 
 	nats "github.com/nats-io/nats-server/v2/server"
+	client "github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/internal/measure"
 )
 
 // NodeOptions configure a [Node]. A zero field has the default that its comment names.
@@ -308,4 +318,230 @@ func (n *Node) notReady() string {
 	}
 	state := stateOf(n.now())
 	return state.notReady()
+}
+
+// Requests of NATS in the system account.
+const (
+	evacuateServer = "$JS.API.SERVER.EVACUATE"
+	stepDownServer = "$JS.API.META.LEADER.STEPDOWN"
+	removeServer   = "$JS.API.SERVER.REMOVE"
+)
+
+// A nodeAnswer is what a node says of itself and of its cluster.
+type nodeAnswer struct {
+	Name    string   `json:"name"`
+	Leader  string   `json:"leader"` // of the cluster; "" without a majority
+	Problem string   `json:"problem,omitempty"`
+	Free    int64    `json:"free"` // bytes on its disk; -1: unknown
+	Members []member `json:"members"`
+}
+
+// deskTime is how long NATS may take to change the nodes of a cluster.
+const deskTime = 10 * time.Second
+
+// setDesk adds the system account to the options of a server, with one user that is drawn anew: its key never leaves this process.
+func setDesk(n *nats.Options) (client.Option, error) {
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return nil, fmt.Errorf("storage: %w", err)
+	}
+	key, err := pair.PublicKey()
+	if err != nil {
+		return nil, fmt.Errorf("storage: %w", err)
+	}
+	system := nats.NewAccount(nats.DEFAULT_SYSTEM_ACCOUNT)
+	n.Accounts, n.SystemAccount = append(n.Accounts, system), system.Name
+	n.Nkeys = append(n.Nkeys, &nats.NkeyUser{Nkey: key, Account: system})
+	return client.Nkey(key, pair.Sign), nil
+}
+
+// openDesk lets a server answer operators in an account until it is shut down. answer is what its node says of itself.
+func openDesk(s *nats.Server, as client.Option, account string, answer func() nodeAnswer) error {
+	streams, err := s.LookupAccount(account)
+	if err != nil {
+		return err
+	}
+	system := s.SystemAccount()
+	for _, subject := range []string{nodesSubject, drainSubject, removeSubject} {
+		if err := system.AddServiceExportWithResponse(subject, nats.Streamed, nil); err != nil {
+			return err
+		}
+		if err := streams.AddServiceImport(system, subject, subject); err != nil {
+			return err
+		}
+	}
+	desk, err := client.Connect("", client.InProcessServer(s), as, client.NoReconnect())
+	if err != nil {
+		return err
+	}
+	_, err = desk.Subscribe(nodesSubject, func(m *client.Msg) {
+		b, err := json.Marshal(answer())
+		if err != nil {
+			panic(err) // texts and numbers only
+		}
+		_ = m.Respond(b)
+	})
+	for subject, request := range map[string]string{drainSubject: evacuateServer, removeSubject: removeServer} {
+		if err == nil {
+			_, err = desk.QueueSubscribe(subject, subject, func(m *client.Msg) {
+				if s.ClusterAddr() == nil {
+					_ = m.Respond([]byte(`{"error": {"code": 400, "description": "the node is alone"}}`))
+					return
+				}
+				if subject == removeSubject {
+					stepAside(s, desk, m.Data)
+				}
+				answer, err := desk.Request(request, m.Data, deskTime/2)
+				if err != nil {
+					_ = m.Respond(fmt.Appendf(nil, `{"error": {"code": 503, "description": %q}}`, err))
+					return
+				}
+				_ = m.Respond(answer.Data)
+			})
+		}
+	}
+	if err == nil {
+		err = desk.Flush()
+	}
+	return err
+}
+
+// stepAside lets another node lead the others, if the one of a request to remove it leads them: it would not learn that it is removed.
+func stepAside(s *nats.Server, desk *client.Conn, request []byte) {
+	var r struct {
+		Peer string `json:"peer_id"`
+	}
+	if json.Unmarshal(request, &r) != nil {
+		return // NATS answers with the error
+	}
+	leads := func() bool {
+		js, err := s.Jsz(nil)
+		return err == nil && js.Meta != nil && js.Meta.Peer == r.Peer
+	}
+	for end := time.Now().Add(deskTime); leads() && time.Now().Before(end); time.Sleep(deskTime / 100) {
+		_, _ = desk.Request(stepDownServer, nil, deskTime)
+	}
+}
+
+// Handler returns the node's health and metrics for operators:
+//
+//	GET /healthz   200 while the process answers
+//	GET /readyz    200 while the node can store anything, or 503 with the reason
+//	GET /metrics   for Prometheus
+//
+// The metrics, besides those of the process and of Go:
+//
+//	samestep_storage_ready        gauge  1 while the node can store anything, else 0
+//	samestep_storage_nodes        gauge  nodes of the cluster, as far as this one knows
+//	samestep_storage_connected    gauge  nodes that it is connected to, with itself
+//	samestep_storage_clients      gauge  connections of servers, mirrors and workers to it
+//	samestep_storage_streams      gauge  streams of which it has a copy
+//	samestep_storage_bytes        gauge  bytes of these copies
+//	samestep_storage_copies_missing  gauge  copies that streams should have and have not, of those that it leads or that have no leader
+//	samestep_certificate_seconds  gauge  seconds until the certificate of NodeOptions.TLS expires
+func (n *Node) Handler() http.Handler {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(n.Collector(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if why := n.notReady(); why != "" {
+			http.Error(w, "not ready\n"+why, http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ready")
+	})
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	return mux
+}
+
+// Collector returns the node's metrics, for a registry.
+func (n *Node) Collector() prometheus.Collector {
+	c := &nodeCollector{node: n}
+	if t := n.options.TLS; t != nil && len(t.Certificates) > 0 {
+		c.certificate = measure.Certificate("node-cert", func() *tls.Certificate { return &t.Certificates[0] })
+	}
+	return c
+}
+
+// A nodeCollector has a node's metrics.
+type nodeCollector struct {
+	node        *Node
+	certificate prometheus.Collector // nil without TLS
+}
+
+var (
+	readyDesc     = prometheus.NewDesc("samestep_storage_ready", "1 while the node can store anything, else 0.", nil, nil)
+	nodesDesc     = prometheus.NewDesc("samestep_storage_nodes", "Nodes of the cluster, as far as this one knows.", nil, nil)
+	connectedDesc = prometheus.NewDesc("samestep_storage_connected", "Nodes that this one is connected to, with itself.", nil, nil)
+	clientsDesc   = prometheus.NewDesc("samestep_storage_clients", "Connections of servers, mirrors and workers.", nil, nil)
+	streamsDesc   = prometheus.NewDesc("samestep_storage_streams", "Streams of which the node has a copy.", nil, nil)
+	missingDesc   = prometheus.NewDesc("samestep_storage_copies_missing", "Copies that streams should have and have not, of those that the node leads or that have no leader.", nil, nil)
+	bytesDesc     = prometheus.NewDesc("samestep_storage_bytes", "Bytes of these copies.", nil, nil)
+)
+
+// Describe implements [prometheus.Collector].
+func (c *nodeCollector) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{readyDesc, nodesDesc, connectedDesc, clientsDesc, streamsDesc, bytesDesc, missingDesc} {
+		ch <- d
+	}
+	if c.certificate != nil {
+		c.certificate.Describe(ch)
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (c *nodeCollector) Collect(ch chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v)
+	}
+	if c.certificate != nil {
+		c.certificate.Collect(ch)
+	}
+	s := stateOf(c.node.now())
+	ready := 0.0
+	if c.node.notReady() == "" {
+		ready = 1
+	}
+	gauge(readyDesc, ready)
+	gauge(nodesDesc, float64(s.nodes))
+	gauge(connectedDesc, float64(len(s.peers)+1))
+	gauge(clientsDesc, float64(s.connections))
+	gauge(streamsDesc, float64(s.streams))
+	gauge(bytesDesc, float64(s.bytes))
+	gauge(missingDesc, float64(copiesMissing(c.node.now(), s.peers)))
+}
+
+const (
+	// leastRoom is how many bytes must fit on the disk. A server with less may hang instead of failing, and keep the lead.
+	leastRoom = 64 << 10
+
+	// room is how many bytes must fit before a server is started again.
+	room = 4 << 20
+)
+
+// failure returns why a server stores nothing any more, or not all streams, or "". A cluster whose majority is away is no
+// failure of the server: it goes on by itself.
+func failure(s *nats.Server) string {
+	if !s.JetStreamEnabled() {
+		return "JetStream has disabled itself after a failed write"
+	}
+	for _, e := range s.Healthz(&nats.HealthzOptions{Details: true}).Errors {
+		if strings.Contains(e.Error, "write error") {
+			return e.Error
+		}
+	}
+	return ""
+}
+
+// hasRoom reports whether a file of a size can be written into a folder.
+func hasRoom(dir string, size int) bool {
+	path := filepath.Join(dir, "room")
+	defer os.Remove(path)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return false
+	}
+	_, err = f.Write(make([]byte, size))
+	return f.Close() == nil && err == nil
 }

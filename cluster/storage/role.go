@@ -1,10 +1,15 @@
 package storage
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/nats-io/nkeys"
 )
 
 // A Role is what a program does in a cluster. It decides what the program may do in the storage.
@@ -170,4 +175,171 @@ func inbox(r Role) string {
 		return "_INBOX_operator"
 	}
 	return "_INBOX"
+}
+
+// A User is who may connect to a storage node, and as what. The node knows only the public key.
+type User struct {
+	Role Role
+	Key  string // public nkey: U and 55 letters and digits
+}
+
+// ErrUsers is wrapped by the errors of [ReadUsers].
+var ErrUsers = errors.New("storage: malformed list of users")
+
+// maxUsers is the largest number of users of a list, and maxUserLine that of bytes of a line.
+const (
+	maxUsers    = 10_000
+	maxUserLine = 1024
+)
+
+// NewUser draws a key for a user of a role. The seed is the secret with which the user connects, see [DialOptions].
+func NewUser(r Role) (u User, seed []byte, err error) {
+	if !slices.Contains(Roles, r) {
+		return User{}, nil, fmt.Errorf("storage: got the role %q, want one of %q", r, Roles)
+	}
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return User{}, nil, fmt.Errorf("storage: %w", err)
+	}
+	if u.Key, err = pair.PublicKey(); err != nil {
+		return User{}, nil, fmt.Errorf("storage: %w", err)
+	}
+	u.Role = r
+	seed, err = pair.Seed()
+	return u, seed, err
+}
+
+// String returns the user as a line of a list.
+func (u User) String() string { return string(u.Role) + " " + u.Key }
+
+// ReadUsers reads a list of users: a role and a public key on each line. Empty lines, and those that begin with #, count
+// for nothing. No key may be there twice.
+func ReadUsers(r io.Reader) (users []User, err error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxUserLine)
+	seen := make(map[string]bool)
+	for n := 1; lines.Scan(); n++ {
+		fields := strings.Fields(lines.Text())
+		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
+			continue
+		}
+		switch {
+		case len(fields) != 2:
+			return nil, fmt.Errorf("%w: line %d: got %d words, want a role and a public key", ErrUsers, n, len(fields))
+		case !slices.Contains(Roles, Role(fields[0])):
+			return nil, fmt.Errorf("%w: line %d: got the role %q, want one of %q", ErrUsers, n, fields[0], Roles)
+		case strings.HasPrefix(fields[1], "S"):
+			return nil, fmt.Errorf("%w: line %d: got a seed, which is secret; want a public key", ErrUsers, n)
+		case !nkeys.IsValidPublicUserKey(fields[1]):
+			return nil, fmt.Errorf("%w: line %d: got %q, want the public nkey of a user", ErrUsers, n, fields[1])
+		case seen[fields[1]]:
+			return nil, fmt.Errorf("%w: line %d: a key that another line has", ErrUsers, n)
+		case len(users) == maxUsers:
+			return nil, fmt.Errorf("%w: more than %d users", ErrUsers, maxUsers)
+		}
+		seen[fields[1]] = true
+		users = append(users, User{Role(fields[0]), fields[1]})
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUsers, err)
+	}
+	if len(users) == 0 {
+		return nil, fmt.Errorf("%w: it is empty", ErrUsers)
+	}
+	return users, nil
+}
+
+// mainAccount is the account of NATS that has the streams.
+const mainAccount = "SAMESTEP"
+
+// account returns the account of a role.
+func account(r Role) string {
+	if r.isolated() {
+		return mainAccount + "_" + strings.ToUpper(string(r))
+	}
+	return mainAccount
+}
+
+// Accounts returns the configuration of a NATS server that lets users do what their roles may do, and nothing else. It is a
+// block "accounts", which an existing server can have beside its own accounts.
+//
+// Servers and operators are in the account of the streams. Each other role has an account which imports the few requests that
+// it may send.
+func Accounts(users []User) string {
+	var b strings.Builder
+	b.WriteString("accounts {\n")
+	fmt.Fprintf(&b, "  %s {\n    jetstream: enabled\n", mainAccount)
+	writeUsers(&b, users, ServerRole, OperatorRole)
+	writeExports(&b)
+	b.WriteString("  }\n")
+	for _, r := range Roles {
+		if !r.isolated() {
+			continue
+		}
+		fmt.Fprintf(&b, "  %s {\n", account(r))
+		writeUsers(&b, users, r)
+		b.WriteString("    imports: [\n")
+		for _, s := range permissionsOf(r).Publish {
+			fmt.Fprintf(&b, "      { service: { account: %s, subject: %q } }\n", mainAccount, s)
+		}
+		b.WriteString("    ]\n  }\n")
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+// permissionsOf is PermissionsOf for a role that there is.
+func permissionsOf(r Role) Permissions {
+	p, err := PermissionsOf(r)
+	if err != nil {
+		panic(err) // the callers have checked the role
+	}
+	return p
+}
+
+// writeUsers writes the users of some roles with their permissions.
+func writeUsers(b *strings.Builder, users []User, roles ...Role) {
+	b.WriteString("    users: [\n")
+	for _, u := range users {
+		if !slices.Contains(roles, u.Role) {
+			continue
+		}
+		p := permissionsOf(u.Role)
+		fmt.Fprintf(b, "      { nkey: %s # %s\n        permissions: {\n          publish: { allow: [\n", u.Key, u.Role)
+		for _, s := range p.Publish {
+			fmt.Fprintf(b, "            %q\n", s)
+		}
+		b.WriteString("          ] }\n          subscribe: { allow: [\n")
+		for _, s := range p.Subscribe {
+			fmt.Fprintf(b, "            %q\n", s)
+		}
+		b.WriteString("          ] }\n        }\n      }\n")
+	}
+	b.WriteString("    ]\n")
+}
+
+// writeExports writes what the accounts of other roles may import.
+func writeExports(b *strings.Builder) {
+	who := make(map[string][]string)
+	for _, r := range Roles {
+		if r.isolated() {
+			for _, s := range permissionsOf(r).Publish {
+				who[s] = append(who[s], account(r))
+			}
+		}
+	}
+	var subjects []string
+	for s := range who {
+		subjects = append(subjects, s)
+	}
+	slices.Sort(subjects)
+	b.WriteString("    exports: [\n")
+	for _, s := range subjects {
+		response := ""
+		if strings.HasPrefix(s, nextMessage) || strings.HasPrefix(s, directGet+logStream) {
+			response = ", response_type: stream"
+		}
+		fmt.Fprintf(b, "      { service: %q, accounts: [ %s ]%s }\n", s, strings.Join(who[s], ", "), response)
+	}
+	b.WriteString("    ]\n")
 }

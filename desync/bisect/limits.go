@@ -1,6 +1,6 @@
 package bisect
 
-// The limits. docs/limits.md lists the limits with their reasons.
+// The limits. docs/limits.md names this file, and lists no single one.
 const (
 	maxEvidence       = 1 << 17   // checksums that are compared
 	maxReports        = 1 << 17   // checksums that ReadReports reads

@@ -1,6 +1,6 @@
 package triage
 
-// The limits. docs/limits.md lists them with their reasons.
+// The limits. docs/limits.md names this file, and lists no single one.
 const (
 	maxGroups     = 4096    // fingerprints of a Triage
 	maxNames      = 16      // builds or platforms of each

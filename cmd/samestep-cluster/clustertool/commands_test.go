@@ -40,7 +40,7 @@ func TestCommandsOfDocuments(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if verbs < 200 {
+	if verbs < 230 {
 		t.Errorf("got %d commands, want those of all documents", verbs)
 	}
 	t.Logf("%d commands", verbs)
@@ -147,7 +147,7 @@ func TestCommandsOfMessages(t *testing.T) {
 			t.Errorf("no document needs the exception %q", what)
 		}
 	}
-	if book.Size() < 60 || looked < 1500 {
+	if book.Size() < 60 || looked < 1900 {
 		t.Errorf("got %d verbs, and %d verbs and flags in texts", book.Size(), looked)
 	}
 	t.Logf("%d verbs, %d texts, %d verbs and flags in them", book.Size(), len(texts), looked)

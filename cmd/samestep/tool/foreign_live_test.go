@@ -64,7 +64,7 @@ func (f *foreign) until(url, what string, yes func(v *server.Status) bool) *serv
 	var v *server.Status
 	var err error
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if v, err = tooltest.View(f.t, url); err == nil && yes(v) {
+		if v, err = tooltest.Status(f.t, url); err == nil && yes(v) {
 			return v
 		}
 	}
@@ -110,7 +110,7 @@ func (f *foreign) live(t *testing.T) {
 	}
 	first := tooltest.ServeFrom(t, f.program, slices.Concat(flags, f.rules[0])...)
 	url := first.URL + "/matches/match-1"
-	guests := []*guest{f.join(url, "--token-file", in("ann")), f.join(url, "--token-file", in("bob"), "--corrupt", "30"), f.join(url, "--spectate")}
+	guests := []*guest{f.join(url, "--token", "@"+in("ann")), f.join(url, "--token", "@"+in("bob"), "--corrupt", "30"), f.join(url, "--spectate")}
 	everybody := func(v *server.Status) bool { return v.Stats.Players == 2 && v.Stats.Spectators == 1 }
 	f.until(url, "a desync is healed", func(v *server.Status) bool { return everybody(v) && v.Stats.Resyncs == 1 && v.Tick > 100 })
 	f.until(url, "the evidence is written", func(*server.Status) bool {

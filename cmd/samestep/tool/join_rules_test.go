@@ -48,7 +48,7 @@ func TestJoinFetchesRules(t *testing.T) {
 	}
 	s := tooltest.Serve(t, "--rules", file, "--game", "pebbles", "--players", "2", "--bots", "1", "--set", "base-path=/game/", "--dir", t.TempDir(), "--tick-rate", "100")
 	page := s.URL + "matches/match-1"
-	status, err := tooltest.View(t, page)
+	status, err := tooltest.Status(t, page)
 	if err != nil || status.Rules != tooltest.SumOf(b) {
 		t.Fatalf("the status has the module %q, %v, want %s", status.Rules, err, tooltest.SumOf(b))
 	}
@@ -59,7 +59,7 @@ func TestJoinFetchesRules(t *testing.T) {
 		if err := os.WriteFile(token, []byte(s.Tokens["player-0"]), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		code := tooltest.Execute([]string{"join", page, "--token-file", token, "--for", long, "--json"}, &out, &errs)
+		code := tooltest.Execute([]string{"join", page, "--token", "@"+token, "--time", long, "--json"}, &out, &errs)
 		var sum tooltest.Summary
 		if err := json.Unmarshal(out.Bytes(), &sum); err != nil || code != console.ExitOK || long == "2s" && sum.Agreed == 0 || sum.Differing > 0 || sum.Seat != 0 {
 			t.Fatalf("join exited with %d, %v: %s%s", code, err, &out, &errs)

@@ -36,7 +36,7 @@ func TestJoinNeverWelcomed(t *testing.T) {
 			w.Write([]byte(`{"game":"skirmish"}`))
 		}))
 		var out, errs bytes.Buffer
-		args := append([]string{"samestep", "join", s.URL + "/matches/match-1", "--for", "300ms"}, c.flags...)
+		args := append([]string{"samestep", "join", s.URL + "/matches/match-1", "--time", "300ms"}, c.flags...)
 		if code := tooltest.Run(t.Context(), args, &out, &errs); code != console.ExitError || !strings.Contains(errs.String(), c.want) {
 			t.Errorf("%v, %d bad answers: exited with %d: %s%s, want %q", c.flags, c.broken, code, out.String(), errs.String(), c.want)
 		}

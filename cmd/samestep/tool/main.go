@@ -176,6 +176,9 @@ func appOf(l gameset.List, name string, stdout, stderr io.Writer, ext serving.Ex
 	for _, c := range app.Commands {
 		if c.Name == "serve" {
 			c.Flags = serving.ServeFlags(ext)
+			if !slices.ContainsFunc(l, func(g *gameset.Playable) bool { return g.Compat != nil }) {
+				c.Flags = slices.DeleteFunc(c.Flags, func(f cli.Flag) bool { return f.Names()[0] == "compat" })
+			}
 		}
 		prepare(name, verbs, c)
 	}

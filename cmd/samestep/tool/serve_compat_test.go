@@ -4,12 +4,16 @@ package tool
 
 import (
 	"bytes"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/examples/platforms"
+	"github.com/seed-49bee653/samestep/examples/platforms/compat"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
@@ -82,6 +86,23 @@ func TestCompatFlags(t *testing.T) {
 	}
 }
 
+// Only a program with a game that has another wire has the key.
+func TestCompatKey(t *testing.T) {
+	for _, x := range []struct {
+		games []Game
+		want  bool
+	}{
+		{[]Game{New(minimal.Rules())}, false},
+		{[]Game{New(minimal.Rules()), New(platforms.Rules(), Compat(compat.Settings(), nil))}, true},
+	} {
+		var out bytes.Buffer
+		code := Run(t.Context(), []string{"mygame", "serve", "--print-settings"}, &out, io.Discard, x.games...)
+		if code != console.ExitOK || strings.Contains(out.String(), "compat:") != x.want || !strings.Contains(out.String(), "player-tokens") {
+			t.Errorf("exit code %d, want compat: %t\n%s", code, x.want, &out)
+		}
+	}
+}
+
 // A match of compat has the settings of the other wire, and flags are stronger.
 func TestCompatSettings(t *testing.T) {
 	for flags, want := range map[string][3]uint32{
@@ -91,7 +112,7 @@ func TestCompatSettings(t *testing.T) {
 		"--set compat=true --set player-tokens=a,b": {60, 100, 600},
 	} {
 		s := tooltest.Serve(t, append([]string{"--game", "platforms", "--dir", ""}, strings.Fields(flags)...)...)
-		status, err := tooltest.View(t, s.URL+"/matches/match-1")
+		status, err := tooltest.Status(t, s.URL+"/matches/match-1")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,7 +38,7 @@ func TestServeBasePath(t *testing.T) {
 	if code := exitOf(t, "replay", "watch", "--once", s.URL+"matches/match-1"); code != 0 {
 		t.Errorf("watch exits with %d", code)
 	}
-	if code := exitOf(t, "join", "--token", s.Tokens["player-0"], "--for", "1s", s.URL+"matches/match-1"); code != 0 {
+	if code := exitOf(t, "join", "--token", s.Tokens["player-0"], "--time", "1s", s.URL+"matches/match-1"); code != 0 {
 		t.Errorf("join exits with %d", code)
 	}
 	for _, bad := range []string{"", "game", "/game", "game/", "//", "/a//b/", "/a/../"} {
@@ -177,7 +177,7 @@ func TestServeAdminListen(t *testing.T) {
 			}
 		}
 	}
-	if code := exitOf(t, "join", "--token", s.Tokens["player-0"], "--for", "1s", s.URL+"/matches/match-1"); code != console.ExitOK {
+	if code := exitOf(t, "join", "--token", s.Tokens["player-0"], "--time", "1s", s.URL+"/matches/match-1"); code != console.ExitOK {
 		t.Errorf("join exits with %d", code)
 	}
 	for _, x := range []struct {

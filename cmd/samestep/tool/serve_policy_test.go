@@ -22,7 +22,7 @@ func TestServeRestoresPolicies(t *testing.T) {
 	common := []string{"--players", "2", "--config", `{"Units":20}`, "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--resume"}
 	after := func(s *tooltest.Server, tick uint32) *server.Status {
 		for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-			v, err := tooltest.View(t, s.URL+"/matches/match-1")
+			v, err := tooltest.Status(t, s.URL+"/matches/match-1")
 			if err == nil && uint32(v.Tick) > tick {
 				return v
 			}

@@ -84,7 +84,7 @@ func playInTest(t *testing.T, s *tooltest.Server, after lockstep.Tick) tooltest.
 	t.Helper()
 	awaitResumed(t, s)
 	for {
-		sum, code := s.Join(t, "ann", "--for", "700ms")
+		sum, code := s.Join(t, "ann", "--time", "700ms")
 		if code != console.ExitOK {
 			t.Fatalf("ann exited with %d: %+v", code, sum)
 		}

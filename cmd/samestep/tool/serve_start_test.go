@@ -26,7 +26,7 @@ func TestServeStart(t *testing.T) {
 	until := func(what string, ok func(*server.Status) bool) *server.Status {
 		t.Helper()
 		for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-			v, err := tooltest.View(t, s.URL+"/matches/match-1")
+			v, err := tooltest.Status(t, s.URL+"/matches/match-1")
 			if err == nil && ok(v) {
 				return v
 			}

@@ -49,7 +49,7 @@ func TestServeAndJoin(t *testing.T) {
 	}
 	var players sync.WaitGroup
 	players.Go(func() {
-		sum, code := s.Join(t, "player-0", "--for", "3s", "--netsim", "delay=10ms jitter=5ms seed=3", "--predict", "10", "--predict-late", "10")
+		sum, code := s.Join(t, "player-0", "--time", "3s", "--netsim", "delay=10ms jitter=5ms seed=3", "--predict", "10", "--predict-late", "10")
 		if got, want := sum.Corrections.PerMinute*sum.Watched, 60*float64(sum.Corrections.Count); sum.Watched == 0 || got > want+1 || got < want-1 {
 			t.Errorf("player 0 watched for %.1f s, and saw %+v", sum.Watched, sum.Corrections)
 		}
@@ -58,12 +58,12 @@ func TestServeAndJoin(t *testing.T) {
 		}
 	})
 	players.Go(func() {
-		sum, code := s.Join(t, "watcher", "--for", "2500ms", "--spectate")
+		sum, code := s.Join(t, "watcher", "--time", "2500ms", "--spectate")
 		if code != console.ExitOK || sum.Seat != -1 || sum.Agreed == 0 || sum.Differing > 0 {
 			t.Errorf("the spectator exited with %d: %+v", code, sum)
 		}
 	})
-	sum, code := s.Join(t, "player-1", "--for", "3s", "--corrupt", "30")
+	sum, code := s.Join(t, "player-1", "--time", "3s", "--corrupt", "30")
 	if code != console.ExitDesync || sum.Seat != 1 || sum.Desyncs != 1 || sum.Healed != 1 || sum.Differing == 0 {
 		t.Errorf("player 1 exited with %d: %+v", code, sum)
 	}
@@ -101,7 +101,7 @@ func TestRelayTie(t *testing.T) {
 	var players sync.WaitGroup
 	for seat, flags := range [][]string{nil, {"--corrupt", "10"}} {
 		players.Go(func() {
-			sum, code := s.Join(t, fmt.Sprint("player-", seat), append(flags, "--for", "2s")...)
+			sum, code := s.Join(t, fmt.Sprint("player-", seat), append(flags, "--time", "2s")...)
 			if code != console.ExitDesync || sum.Undecided != 1 || sum.Differing != 0 {
 				t.Errorf("player %d exited with %d: %+v", seat, code, sum)
 			}
@@ -117,7 +117,7 @@ func TestRelayHealed(t *testing.T) {
 	var players sync.WaitGroup
 	for seat, flags := range [][]string{nil, {"--corrupt", "60"}, nil} {
 		players.Go(func() {
-			sum, code := s.Join(t, fmt.Sprint("player-", seat), append(flags, "--for", "4s")...)
+			sum, code := s.Join(t, fmt.Sprint("player-", seat), append(flags, "--time", "4s")...)
 			if want := console.ExitDesync * (seat % 2); code != want || sum.Desyncs != seat%2 || sum.Healed != sum.Desyncs {
 				t.Errorf("player %d exited with %d, want %d: %+v", seat, code, want, sum)
 			}

@@ -46,7 +46,7 @@ func TestDrawnTokens(t *testing.T) {
 		t.Errorf("after a restart with another match: got\n%s\nwant the tokens before and two more:\n%s", now, drawn)
 	}
 	second.Tokens["player-0"] = strings.Fields(drawn)[4] // of match-1
-	if sum, code := second.Join(t, "player-0", "--for", "1s", "--retry", "1m"); code != console.ExitOK || sum.Seat != 0 {
+	if sum, code := second.Join(t, "player-0", "--time", "1s", "--retry", "1m"); code != console.ExitOK || sum.Seat != 0 {
 		t.Errorf("a player with a token of the first start: %+v, exit code %d", sum, code)
 	}
 }

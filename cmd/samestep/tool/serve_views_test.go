@@ -48,13 +48,13 @@ func TestServeViews(t *testing.T) {
 		}
 		return lines, code
 	}
-	if lines, code := feed("coach-coach-coach", "--feed", "--for", "300ms"); code != console.ExitOK || len(lines) != 1 || lines[0].Viewer != "team:1" || lines[0].Tick != 0 {
+	if lines, code := feed("coach-coach-coach", "--feed", "--time", "300ms"); code != console.ExitOK || len(lines) != 1 || lines[0].Viewer != "team:1" || lines[0].Tick != 0 {
 		t.Errorf("before the match: exited with %d, %d views", code, len(lines))
 	}
 	var players sync.WaitGroup
 	for name, viewer := range map[string]string{"ada-ada-ada-ada-ada": "team:0", "bob-bob-bob-bob-bob": "team:1"} {
 		players.Go(func() {
-			if lines, code := feed(name, "--feed", "--for", "2500ms"); code != console.ExitOK || len(lines) < 10 || lines[9].Viewer != viewer {
+			if lines, code := feed(name, "--feed", "--time", "2500ms"); code != console.ExitOK || len(lines) < 10 || lines[9].Viewer != viewer {
 				t.Errorf("%s: exited with %d, %d views", name, code, len(lines))
 			}
 		})
@@ -62,7 +62,7 @@ func TestServeViews(t *testing.T) {
 	if _, code := feed("ada-ada-ada-ada-ada"); code != console.ExitUsage {
 		t.Errorf("without --feed: exited with %d, want %d", code, console.ExitUsage)
 	}
-	seen, code := feed("coach-coach-coach", "--feed", "--for", "2s")
+	seen, code := feed("coach-coach-coach", "--feed", "--time", "2s")
 	if players.Wait(); code != console.ExitOK || len(seen) < 10 {
 		t.Fatalf("the coach exited with %d, %d views", code, len(seen))
 	}

@@ -121,7 +121,7 @@ func TestRematchFromPage(t *testing.T) {
 				testenv.Night(t)
 			}
 			s := servedPage(t, append(strings.Fields(row.args), "--dir", t.TempDir())...)
-			before, err := tooltest.View(t, s.URL+"/matches/"+row.match)
+			before, err := tooltest.Status(t, s.URL+"/matches/"+row.match)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,7 +139,7 @@ func TestRematchFromPage(t *testing.T) {
 			if again := browser.Value[string](b, `JSON.stringify(JSON.parse(samestep.request()).config)`); again != config {
 				t.Errorf("the rematch has the configuration %s, want %s", again, config)
 			}
-			after, err := tooltest.View(t, s.URL+"/matches/"+row.match+".2")
+			after, err := tooltest.Status(t, s.URL+"/matches/"+row.match+".2")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -29,8 +29,8 @@ var limitName = regexp.MustCompile("`([a-z]+\\.[A-Za-z]\\w*)`")
 var limitPages = []string{"docs/limits.md", "docs/threat-model.md"}
 
 // limitFindings compares the rows of pages with the code. The constants of every
-// file limits.go that no page names, and the rates of every Rates, need a row. A limit
-// in a table of a specification stands in no other.
+// file limits.go, and the rates of every Rates, need a row; in a file that a page names as
+// a whole they need a comment. A limit in a table of a specification stands in no other.
 func (t *tree) limitFindings(pages map[string]string) []finding {
 	var found []finding
 	told := map[string]string{}
@@ -67,10 +67,16 @@ func (t *tree) limitFindings(pages map[string]string) []finding {
 	all := strings.Join(slices.Collect(maps.Values(pages)), "")
 	for _, p := range t.pkgs {
 		for _, f := range p.files {
-			if path.Base(f.name) != "limits.go" || strings.Contains(all, "`"+f.name+"`") {
+			if path.Base(f.name) != "limits.go" {
 				continue
 			}
 			for _, s := range constants(f.ast) {
+				if strings.Contains(all, "`"+f.name+"`") {
+					if s.Comment == nil && s.Doc == nil {
+						found = append(found, finding{p.path, 0, "limits", s.Names[0].Name + ": " + f.name + " has no comment that says what it bounds"})
+					}
+					continue
+				}
 				if name := f.ast.Name.Name + "." + s.Names[0].Name; told[name] == "" {
 					found = append(found, finding{f.name, t.line(s.Pos()), "limits", name + " is in no table of limits"})
 				}
@@ -310,7 +316,7 @@ func TestLimitsControl(t *testing.T) {
 	tr := treeOf(t, map[string]string{
 		"a/limits.go": "package a\nconst (\n\tright = 8 << 20\n\twrong = right - 1<<20\n\tuntold = 3\n\tspecified = 4\n\ttwice = 5\n)\n",
 		"b/b.go":      "package b\nconst Max = 3 * (1000 + 1)\n",
-		"d/limits.go": "package d\nconst told = 1\n",
+		"d/limits.go": "package d\nconst told = 1 // bytes\nconst bare = 1\n",
 		"c/c.go": `package c
 const Second = 1000 * 1000
 type Options struct { Size, Free int }
@@ -346,5 +352,6 @@ func (o *Options) complete(r *Rates) {
 		"docs/spec/c.md:0: limits: a.maxGone is in no table of limits",
 		"a/limits.go:5: limits: a.untold is in no table of limits",
 		"c:0: limits: c.Rates.Untold is in no table of budgets",
+		"d:0: limits: bare: d/limits.go has no comment that says what it bounds",
 	)
 }

@@ -108,7 +108,7 @@ func (c *crowd) withProgram(ctx context.Context, token string) (time.Duration, e
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	page := "http" + strings.TrimPrefix(c.server.URL, "ws") + "/matches/" + c.server.Match
-	p := exec.CommandContext(ctx, c.program, "join", "--json", "--bot", "none", "--for", joinTime.String(), page)
+	p := exec.CommandContext(ctx, c.program, "join", "--json", "--bot", "none", "--time", joinTime.String(), page)
 	p.Env = append(p.Environ(), "SAMESTEP_TOKEN="+token)
 	var said strings.Builder
 	p.Stderr = &said

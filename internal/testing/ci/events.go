@@ -40,7 +40,7 @@ type testName struct{ pkg, test string }
 type tally map[testName]string
 
 // withClocks matches the packages whose tests have sockets and clocks, so that a busy machine can fail them.
-const withClocks = `/(server|client|cluster(/(storage|objects|farm|relay))?|cmd/samestep(/tool)?|cmd/samestep-cluster(/clustertool)?|internal/testing/(attack|browser)|page|examples/(minimal/online|platforms/compat|skirmish/web))`
+const withClocks = `/(server|client|cluster(/(storage|objects|farm|mirror))?|cmd/samestep(/tool)?|cmd/samestep-cluster(/clustertool)?|internal/testing/(attack|browser)|page|examples/(minimal/online|platforms/compat|skirmish/web))`
 
 var (
 	timedPackage = regexp.MustCompile(withClocks + `$`)

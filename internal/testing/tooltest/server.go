@@ -155,7 +155,7 @@ func (s *Server) Join(t *testing.T, name string, flags ...string) (sum Summary, 
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	args := append([]string{"join", s.URL + "/matches/match-1", "--token-file", token, "--json"}, flags...)
+	args := append([]string{"join", s.URL + "/matches/match-1", "--token", "@"+token, "--json"}, flags...)
 	code = Execute(args, &out, &errs)
 	if err := json.Unmarshal(out.Bytes(), &sum); err != nil {
 		t.Fatalf("join exited with %d and printed %q, %q", code, out.String(), errs.String())
@@ -182,8 +182,8 @@ func Fetch(t *testing.T, url string) (status int, body, kind string) {
 	return answer.StatusCode, string(b), answer.Header.Get("Content-Type")
 }
 
-// View returns what a server tells of the match at a URL.
-func View(t *testing.T, url string) (*server.Status, error) {
+// Status returns what a server tells of the match at a URL.
+func Status(t *testing.T, url string) (*server.Status, error) {
 	t.Helper()
 	status, body, _ := Fetch(t, url)
 	if status != http.StatusOK {

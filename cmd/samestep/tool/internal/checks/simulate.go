@@ -43,14 +43,14 @@ same to the byte. A failure is reduced and written to a file with all its faults
 --artifact. Exits with 1 if an invariant was violated, the matches reached too little,
 or a known mistake was not found.`,
 		Flags: append([]cli.Flag{
-			&cli.IntFlag{Name: "seeds", Value: 20, Usage: "number of matches; 0 with --for: no limit"},
+			&cli.IntFlag{Name: "seeds", Value: 20, Usage: "number of matches; 0 with --time: no limit"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "the first seed"},
 			&cli.Float64Flag{Name: "minutes", Value: 5, Usage: "length of each match"},
 			&cli.IntFlag{Name: "clients", Value: 8, Usage: "players in each match"},
 			&cli.StringFlag{Name: "game", Usage: "`NAME` of the game; the default is the program's first, or drones for the engine's examples: drones is the engine's own, in which most of the time is spent in the engine"},
 			gameset.AssetsFlag, gameset.ConfigFlag,
 			&cli.BoolFlag{Name: "relay", Usage: "some matches have no referee: the rules must then handle commands that Validate refuses"},
-			&cli.DurationFlag{Name: "for", Usage: "start no more matches after this time"},
+			&cli.DurationFlag{Name: "time", Usage: "start no more matches after this time"},
 			&cli.IntFlag{Name: "workers", Usage: "matches at the same time (default: one for each processor)"},
 			&cli.StringFlag{Name: "only", Usage: "only these kinds of faults, separated by commas; none: no faults at all"},
 			&cli.BoolFlag{Name: "once", Usage: "play each seed only once"},
@@ -172,10 +172,10 @@ func campaignOf(c *cli.Context) (*simulate.Campaign, error) {
 		return nil, console.Usagef("--minutes: got %v, want up to a day", length)
 	case !calm && length*60 < float64(simulate.Shortest/lockstep.Second):
 		return nil, console.Usagef("--minutes: got %v, want at least 0.7, or --only none: the last half minute has no faults", length)
-	case c.Int("seeds") < 0 || c.Int("seeds") == 0 && c.Duration("for") <= 0:
-		return nil, console.Usagef("--seeds: got %d, want at least 1, or --for", c.Int("seeds"))
+	case c.Int("seeds") < 0 || c.Int("seeds") == 0 && c.Duration("time") <= 0:
+		return nil, console.Usagef("--seeds: got %d, want at least 1, or --time", c.Int("seeds"))
 	}
-	if err := cmp.Or(console.Between[time.Duration](c, "for", 0, 0), console.Between(c, "clients", 1, 200), console.Between(c, "shrink", 0, 0),
+	if err := cmp.Or(console.Between[time.Duration](c, "time", 0, 0), console.Between(c, "clients", 1, 200), console.Between(c, "shrink", 0, 0),
 		console.Between(c, "workers", 0, 0), isDirectory(c.String("dir"))); err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func campaignOf(c *cli.Context) (*simulate.Campaign, error) {
 			Subject: subject, Clients: c.Int("clients"),
 			Length: lockstep.Time(length * 60 * float64(lockstep.Second)), Calm: calm,
 		},
-		First: c.Uint64("seed"), Seeds: c.Int("seeds"), Time: c.Duration("for"), Workers: c.Int("workers"), Once: c.Bool("once"),
+		First: c.Uint64("seed"), Seeds: c.Int("seeds"), Time: c.Duration("time"), Workers: c.Int("workers"), Once: c.Bool("once"),
 	}
 	if only := c.String("only"); only != "" && !calm {
 		for _, kind := range strings.Split(only, ",") {
@@ -285,7 +285,7 @@ func newSimulated(c *cli.Context, r *simulate.Report) *simulated {
 }
 
 // notOfMatch are the flags of simulate that do not decide how a match goes, and those that again gives itself.
-var notOfMatch = []string{"seeds", "seed", "minutes", "clients", "game", "for", "workers", "once", "artifact", "dir", "shrink", "mutants", "report", "json"}
+var notOfMatch = []string{"seeds", "seed", "minutes", "clients", "game", "time", "workers", "once", "artifact", "dir", "shrink", "mutants", "report", "json"}
 
 // again returns the command that plays a seed again.
 func again(c *cli.Context, seed uint64) string {

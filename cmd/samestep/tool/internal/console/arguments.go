@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -148,29 +149,13 @@ func FromEnvironment(flags []cli.Flag) (all []cli.Flag) {
 		if vars[0] == TokensEnv || vars[0] == TokenEnv {
 			vars = nil
 		}
-		switch flag := f.(type) {
-		case *cli.BoolFlag:
-			same := *flag
-			same.EnvVars = vars
-			f = &same
-		case *cli.StringFlag:
-			same := *flag
-			same.EnvVars = vars
-			f = &same
-		case *cli.StringSliceFlag:
-			f = ListFrom(flag, vars...)
-		case *cli.UintFlag:
-			same := *flag
-			same.EnvVars = vars
-			f = &same
-		case *cli.Uint64Flag:
-			same := *flag
-			same.EnvVars = vars
-			f = &same
-		case *cli.DurationFlag:
-			same := *flag
-			same.EnvVars = vars
-			f = &same
+		if list, ok := f.(*cli.StringSliceFlag); ok {
+			f = ListFrom(list, vars...)
+		} else if old := reflect.ValueOf(f).Elem(); old.FieldByName("EnvVars").IsValid() { // the library's flags have it
+			same := reflect.New(old.Type())
+			same.Elem().Set(old)
+			same.Elem().FieldByName("EnvVars").Set(reflect.ValueOf(vars))
+			f = same.Interface().(cli.Flag)
 		}
 		all = append(all, f)
 	}

@@ -57,29 +57,21 @@ const ExitTable = `Exit codes:
   7  the rules panicked: in the match that the file is of, here in one of its ticks,
      on the server of a match that was joined, or in a match of fuzz`
 
-// ErrUndecided is the result of joining a match in which the players' checksums differed, ours among them, and none had a majority.
-var ErrUndecided = errors.New("the players' checksums differ, and none has a majority: a desync")
+// Results of verbs, which decide the exit code.
+var (
+	ErrUndecided   = errors.New("the players' checksums differ, and none has a majority: a desync")        // join, whose own checksum was among them
+	ErrDiffered    = errors.New("our state differed from that of the match: a desync")                     // join
+	ErrFound       = errors.New("not every way of computing the match of this seed gives the same result") // fuzz
+	ErrGolden      = errors.New("a golden match has another result")                                       // golden
+	ErrDiffers     = errors.New("they differ")                                                             // a comparison
+	ErrStuck       = errors.New("neither side ends the tick, and they do not differ")                      // two sides that do the same
+	ErrPanicked    = &ClassError{replay.ClassPanic, "the rules panic in this tick"}                        // a single tick
+	ErrExplained   = errors.New("a desync, explained")                                                     // desync explain, after it has printed its explanation
+	ErrViolated    = errors.New("an invariant was violated")                                               // simulate
+	ErrInterrupted = errors.New("interrupted")                                                             // any verb
+)
 
-// ErrDiffered is the result of joining a match in which a checksum differed.
-var ErrDiffered = errors.New("our state differed from that of the match: a desync")
-
-// ErrFound is the result of a fuzz run that found a failure.
-var ErrFound = errors.New("not every way of computing the match of this seed gives the same result")
-
-// ErrGolden is the result if a golden match has another result now.
-var ErrGolden = errors.New("a golden match has another result")
-
-// ErrDiffers is the result of a comparison that has found a difference.
-var ErrDiffers = errors.New("they differ")
-
-// ErrStuck is the result if two sides do the same in a tick that neither ends.
-var ErrStuck = errors.New("neither side ends the tick, and they do not differ")
-
-// ErrPanicked is the result if a tick ends with a panic of the rules.
-var ErrPanicked = &ClassError{replay.ClassPanic, "the rules panic in this tick"}
-
-// EndedByPanic returns the result of joining a match that a panic of the rules on the server has ended, by the reason that the server gives,
-// or nil.
+// EndedByPanic returns the result of join if a panic of the rules on the server ended the match, by the reason that the server gives, or nil.
 func EndedByPanic(reason string) error {
 	if !saidPanic.MatchString(reason) {
 		return nil
@@ -89,12 +81,6 @@ func EndedByPanic(reason string) error {
 
 // saidPanic matches the text of a [lockstep.PanicError].
 var saidPanic = regexp.MustCompile(`^lockstep: tick \d+: the game panicked in \w+: `)
-
-// ErrExplained lets explain exit with 3 after it has printed its explanation.
-var ErrExplained = errors.New("a desync, explained")
-
-// ErrViolated is the result of a simulation that broke an invariant.
-var ErrViolated = errors.New("an invariant was violated")
 
 // A FileError is an error of reading a file. Only such errors and those of package replay say something about a file: a
 // connection can end too early as well.
@@ -211,9 +197,6 @@ func ExitCode(err error) int {
 	}
 	return ExitError
 }
-
-// ErrInterrupted is the result of a verb that an interrupt has ended.
-var ErrInterrupted = errors.New("interrupted")
 
 // Where a command keeps the context of the calls of modules, and what ends it, see [Interruptible].
 const (

@@ -184,13 +184,20 @@ func StatusOf(r *http.Response) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", r.StatusCode, http.StatusText(r.StatusCode)))
 }
 
-// ClientToken returns the token of --token or --token-file.
+// TokenFlag has the token of a client, see [ClientToken].
+var TokenFlag = &cli.StringFlag{
+	Name: "token", Usage: "your `TOKEN`, or @FILE with it; other users of this machine can see the command line, but neither the file nor the variable",
+	EnvVars: []string{TokenEnv},
+}
+
+// ClientToken returns the token of --token.
 func ClientToken(c *cli.Context) (string, error) {
-	path := c.String("token-file")
-	if path == "" {
-		return c.String("token"), nil
+	token := c.String(TokenFlag.Name)
+	name, inFile := strings.CutPrefix(token, "@")
+	if !inFile {
+		return token, nil
 	}
-	b, err := os.ReadFile(path)
+	b, err := os.ReadFile(name)
 	return strings.TrimSpace(string(b)), err
 }
 

@@ -38,17 +38,6 @@ The match has 16 seats, 8 of them for honest players, or as many seats as the ga
 has, at least 2. In a match of fewer than 16 seats, half of them are for honest
 players, and newcomers watch.
 
---server attacks a server that you have started, on a loopback address; other
-addresses are refused. That server needs a list of tokens made here, and as many seats
-as it has, 16 for a game that has as many:
-
-  samestep attack --print-tokens > tokens
-  samestep serve --players 16 --tokens tokens
-  samestep attack --server ws://127.0.0.1:8766 --token-file tokens
-
-Its CPU time and memory are not measured, and attacks that need other flags (such as
-serve --guests 8) say so. Restart it after the attacks.
-
 Exits with 1 if an honest player or a newcomer with a valid token was disconnected
 or refused, a checksum is missing or differs, half of the ticks are missing, or an
 attack succeeded. With --strict, also if frames are late, newcomers wait for a
@@ -61,10 +50,6 @@ machine: on a busy one, frames are late even without an attack.`,
 			&cli.BoolFlag{Name: "strict", Usage: "also fail for results that depend on the speed of the machine"},
 			&cli.DurationFlag{Name: "late", Value: 5 * time.Millisecond, Usage: "with --strict: how much later frames may be (99 %)"},
 			gameset.GameFlag,
-			&cli.StringFlag{Name: "server", Usage: "attack the server at `URL`, ws://127.0.0.1:PORT"},
-			&cli.StringFlag{Name: "token-file", Usage: "`FILE` with its tokens"},
-			&cli.BoolFlag{Name: "print-tokens", Usage: "print tokens for such a server, and do nothing else"},
-			&cli.StringFlag{Name: "match", Value: "match-1", Usage: "with --print-tokens: the `NAME` of the match"},
 			&cli.BoolFlag{Name: "hands", Hidden: true, Usage: "run the attackers, with a job from standard input"},
 			console.JSONFlag,
 		},
@@ -80,12 +65,6 @@ func runAttack(c *cli.Context) error {
 	switch {
 	case c.Bool("hands"):
 		return runHands(c)
-	case c.Bool("print-tokens"):
-		seats, err := attackedSeats(g)
-		if err != nil {
-			return err
-		}
-		return attack.WriteTokens(c.App.Writer, c.String("match"), seats)
 	case c.Bool("list"):
 		return listAttacks(c)
 	}
@@ -93,8 +72,11 @@ func runAttack(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	x, err := newAttacker(c, g)
-	if err != nil {
+	x := &attacker{game: g, time: c.Duration("time"), log: c.App.ErrWriter}
+	if x.program, err = os.Executable(); err != nil {
+		return err
+	}
+	if x.seats, err = attackedSeats(g); err != nil {
 		return err
 	}
 	return x.all(c, all)
@@ -158,37 +140,8 @@ type attacker struct {
 	game    *gameset.Playable
 	program string // of samestep
 	time    time.Duration
-	seats   int            // of the match
-	server  *attack.Server // of --server, or nil
+	seats   int // of the match
 	log     io.Writer
-}
-
-func newAttacker(c *cli.Context, g *gameset.Playable) (*attacker, error) {
-	exe, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	x := &attacker{game: g, program: exe, time: c.Duration("time"), log: c.App.ErrWriter}
-	url, tokens := c.String("server"), c.String("token-file")
-	if (url == "") != (tokens == "") {
-		return nil, console.Usagef("--server and --token-file go together")
-	}
-	if url == "" {
-		x.seats, err = attackedSeats(g)
-		return x, err
-	}
-	if err := attack.CheckURL(c.Context, url); err != nil {
-		return nil, console.Usagef("--server: %v", err)
-	}
-	x.server = &attack.Server{URL: url}
-	f, err := os.Open(tokens)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	x.server.Tokens, x.server.Match, err = attack.ReadTokens(f)
-	x.seats = x.server.Tokens.Seats()
-	return x, err
 }
 
 func (x *attacker) all(c *cli.Context, attacks []*attack.Attack) error {
@@ -219,21 +172,18 @@ func (x *attacker) all(c *cli.Context, attacks []*attack.Attack) error {
 	return gameset.Tell(c, results, func(w io.Writer) { printAttacks(w, results) }, attack.Failure(results))
 }
 
-// one runs one attack, on its own server without --server.
+// one runs one attack, on a server of its own.
 func (x *attacker) one(ctx context.Context, a *attack.Attack) (*attack.Result, error) {
 	dir, err := os.MkdirTemp("", "samestep-attack-*")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	s := x.server
-	if s == nil {
-		var process *serverProcess
-		if s, process, err = x.serve(dir, a); err != nil {
-			return nil, err
-		}
-		defer process.Stop()
+	s, process, err := x.serve(dir, a)
+	if err != nil {
+		return nil, err
 	}
+	defer process.Stop()
 	r, err := attack.Run(ctx, a, s, attack.Options{
 		Game: x.game.Game, Think: x.game.Bot, Time: x.time, Attackers: x.hands, Program: x.program, Files: dir, Units: x.game.Sized != nil,
 	})

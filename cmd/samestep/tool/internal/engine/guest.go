@@ -45,8 +45,7 @@ type loadGuest struct {
 	checked  lockstep.Tick // whose checksum is to be reported; 0 for none
 	checksum uint64        // that the log has for it
 	seq      lockstep.Sequence
-	view     protocol.Message // that acknowledges a view; Kind 0 if none is due
-	sent     time.Time        // the command that awaits its receipt; zero if none does
+	sent     time.Time // the command that awaits its receipt; zero if none does
 
 	mu        sync.Mutex
 	measuring bool
@@ -56,7 +55,6 @@ type loadGuest struct {
 	commands  int
 	accepted  int
 	bytes     int
-	views     int
 	ended     bool // the match
 	err       error
 }
@@ -73,10 +71,6 @@ func newLoadGuest(ctx context.Context, url string, auth *protocol.Auth, order *l
 	ws.SetReadLimit(protocol.MaxServerMessage)
 	g := &loadGuest{ws: ws, period: time.Second / time.Duration(rate), every: lockstep.Tick(max(1, every*time.Duration(rate)/time.Second))}
 	g.kind, g.payload = order.Kind, order.Payload
-	if auth.Can(protocol.Views) {
-		dec := record.DecoderAt(0)
-		g.dec = &dec
-	}
 	if err := g.send(&protocol.Message{Kind: protocol.KindAuth, Auth: auth}); err != nil {
 		return nil, err
 	}
@@ -200,13 +194,6 @@ func (g *loadGuest) message(m *protocol.Message) error {
 			g.next = m.Position
 			return g.begin()
 		}
-	case protocol.KindViewDelta:
-		if m.Offset+uint32(len(m.Bytes)) == m.Total {
-			g.view = protocol.Message{Kind: protocol.KindViewAck, View: m.View, Tick: m.Tick}
-			if g.measuring {
-				g.views++
-			}
-		}
 	case protocol.KindPing:
 		return g.send(&protocol.Message{Kind: protocol.KindPong, Nonce: m.Nonce, Tick: g.tick})
 	case protocol.KindCommandAccepted, protocol.KindCommandRejected:
@@ -245,16 +232,6 @@ func (g *loadGuest) play() error {
 		if err := g.send(&protocol.Message{Kind: protocol.KindAck, Position: g.next, Tick: g.tick}); err != nil {
 			return err
 		}
-	}
-	if g.view.Kind != 0 {
-		ack := g.view
-		g.view.Kind = 0
-		if err := g.send(&ack); err != nil {
-			return err
-		}
-	}
-	if g.welcome.Role == protocol.Spectator {
-		return nil
 	}
 	if t := g.checked; t > 0 {
 		g.checked = 0
@@ -390,107 +367,6 @@ func (p *wirePlayer) measure() {
 func (p *wirePlayer) close() {
 	close(p.stop)
 	p.session.Close()
-}
-
-// A viewersResult compares how late the frames of the first match are with and without viewers.
-type viewersResult struct {
-	Viewers        int        `json:"viewers"`
-	Turns          int        `json:"turns"` // with viewers, and as many without
-	ViewsPerSecond float64    `json:"views_per_second"`
-	BytesPerView   float64    `json:"bytes_per_view"`
-	With           turnResult `json:"with"`
-	Without        turnResult `json:"without"`
-}
-
-// A turnResult is what was measured in all turns of one kind.
-type turnResult struct {
-	LatenessP50MS float64 `json:"lateness_p50_ms"`
-	LatenessP95MS float64 `json:"lateness_p95_ms"`
-	LatenessP99MS float64 `json:"lateness_p99_ms"`
-	ServerCPU     float64 `json:"server_cpu_percent"` // of one core; 0 if it is unknown
-}
-
-func (r *viewersResult) print(line func(name, format string, args ...any)) {
-	if r == nil {
-		return
-	}
-	line("viewers", "%s in %d turns, each with %.1f views a second of %s", console.Count(r.Viewers, "viewer"), r.Turns, r.ViewsPerSecond, console.Size(int64(r.BytesPerView)))
-	for _, t := range []struct {
-		name string
-		*turnResult
-	}{{"with them", &r.With}, {"without", &r.Without}} {
-		line(t.name, "frames late by %.1f ms (median), %.1f ms (95 %%), %.1f ms (99 %%); server %.1f %% of a core", t.LatenessP50MS, t.LatenessP95MS, t.LatenessP99MS, t.ServerCPU)
-	}
-}
-
-// turnsOfViewers is how often viewers come and go.
-const turnsOfViewers = 5
-
-// A turn is a time of the measurement, with viewers or without.
-type turn struct {
-	from, to time.Time
-	viewers  bool
-	cpu      time.Duration
-}
-
-// turns is the whole measurement, and what the viewers were sent.
-type turns struct {
-	list  []turn
-	views int
-	bytes int
-}
-
-// wait makes a turn.
-func (x *turns) wait(s *serverProcess, d time.Duration, viewers bool) {
-	t := turn{from: time.Now(), viewers: viewers}
-	cpu := s.cpu()
-	time.Sleep(d)
-	t.to, t.cpu = time.Now(), s.cpu()-cpu
-	x.list = append(x.list, t)
-}
-
-// take takes what a viewer was sent, and ends its measurement.
-func (x *turns) take(g *loadGuest) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.measuring = false
-	x.views += g.views
-	x.bytes += g.bytes
-	return g.err
-}
-
-// result returns nil without viewers. The players are those of the first match, and their measurements are over.
-func (x *turns) result(viewers, rate int, players []*loadGuest) *viewersResult {
-	if viewers == 0 {
-		return nil
-	}
-	r := &viewersResult{Viewers: viewers, Turns: turnsOfViewers}
-	with := x.sum(rate, players, true, &r.With)
-	x.sum(rate, players, false, &r.Without)
-	r.ViewsPerSecond = float64(x.views) / with.Seconds() / float64(viewers)
-	r.BytesPerView = float64(x.bytes) / float64(max(x.views, 1))
-	return r
-}
-
-// sum sums up the turns of one kind, and returns how long they took.
-func (x *turns) sum(rate int, players []*loadGuest, viewers bool, r *turnResult) (took time.Duration) {
-	var late []time.Duration
-	var cpu time.Duration
-	for _, t := range x.list {
-		if t.viewers != viewers {
-			continue
-		}
-		took, cpu = took+t.to.Sub(t.from), cpu+t.cpu
-		for _, g := range players {
-			frames, _ := dueBetween(t.from, t.to, rate).late(g.arrivals)
-			late = append(late, frames...)
-		}
-	}
-	if r.LatenessP50MS, r.LatenessP99MS = percentiles(late); len(late) > 0 {
-		r.LatenessP95MS = console.Milliseconds(late[len(late)*95/100]) // they are in order by now
-	}
-	r.ServerCPU = 100 * cpu.Seconds() / took.Seconds()
-	return took
 }
 
 // An arrival is the time at which a tick's frame arrived.

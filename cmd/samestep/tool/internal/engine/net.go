@@ -5,12 +5,10 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,8 +31,7 @@ func benchNetCommand() *cli.Command {
 		Usage: "a server under load: the cost of a client, and how late frames are",
 		Description: `Starts "samestep serve" in another process, and plays in all its matches from this
 one: the clients read every frame, acknowledge, and give commands, but do not
-simulate. Both processes share this machine. With --viewers it also compares how late
-frames are with and without them, by turns; they acknowledge views, and do not decode them.
+simulate. Both processes share this machine.
 
 With --wire it compares both transports on a bad network: two servers at once, each with
 the same matches behind a link of this kind, one with WebSockets only and one with
@@ -45,8 +42,6 @@ packet of a WebSocket is a stall.`,
 			gameset.GameFlag, gameset.AssetsFlag, gameset.ConfigFlag,
 			&cli.UintFlag{Name: "clients", Value: 400, Usage: "players, 1 to 20000"},
 			&cli.UintFlag{Name: "room", Value: 8, Usage: "players in a match"},
-			&cli.UintFlag{Name: "spectators", Usage: "spectators of the first match, 0 to 20000"},
-			&cli.UintFlag{Name: "viewers", Usage: "viewers of the first match, 0 to 20000, who come and go several times"},
 			&cli.UintFlag{Name: "tick-rate", Value: 20, Usage: "ticks per second"},
 			&cli.DurationFlag{Name: "every", Value: time.Second, Usage: "time between two commands of a player"},
 			&cli.DurationFlag{Name: "time", Value: 10 * time.Second, Usage: "how long to measure"},
@@ -62,10 +57,10 @@ packet of a WebSocket is a stall.`,
 			}
 			b := &netBench{
 				Game:    game,
-				Clients: int(c.Uint("clients")), spectators: int(c.Uint("spectators")), Viewers: int(c.Uint("viewers")), Room: int(c.Uint("room")), Rate: int(c.Uint("tick-rate")),
+				Clients: int(c.Uint("clients")), Room: int(c.Uint("room")), Rate: int(c.Uint("tick-rate")),
 				Every: c.Duration("every"), Time: c.Duration("time"), relay: c.Bool("relay"), Durability: c.String("durability"), Settle: 2 * time.Second,
 			}
-			if err := cmp.Or(console.Between[uint](c, "clients", 1, 20000), console.Between[uint](c, "spectators", 0, 20000), console.Between[uint](c, "viewers", 0, 20000), console.Between[uint](c, "room", 1, gameset.MaxRoom),
+			if err := cmp.Or(console.Between[uint](c, "clients", 1, 20000), console.Between[uint](c, "room", 1, gameset.MaxRoom),
 				console.Between[uint](c, "tick-rate", 1, 100), console.Between(c, "every", 10*time.Millisecond, 0),
 				console.Between(c, "time", shortestBench, time.Hour)); err != nil {
 				return err
@@ -94,11 +89,11 @@ type netBench struct {
 	Game    *gameset.Playable
 	Program string // to start the server; "" for this one
 
-	Clients, spectators, Viewers, Room, Rate int
-	Every, Time                              time.Duration
-	relay                                    bool
-	Durability                               string        // "" for no replays
-	Settle                                   time.Duration // after connections were made, until all are live
+	Clients, Room, Rate int
+	Every, Time         time.Duration
+	relay               bool
+	Durability          string        // "" for no replays
+	Settle              time.Duration // after connections were made, until all are live
 
 	assets   string // the folder of --assets, or ""
 	Override []byte // the configuration of --config, or nothing
@@ -108,9 +103,6 @@ func (b *netBench) matches() int { return (b.Clients + b.Room - 1) / b.Room }
 
 // Run runs it against servers, and prints what it has measured.
 func (b *netBench) Run(ctx context.Context) (*netResult, error) {
-	if b.Viewers > 0 && b.Game.ViewSchema() == nil {
-		return nil, errors.New("the game has no views")
-	}
 	dir, err := os.MkdirTemp("", "samestep-bench-*")
 	if err != nil {
 		return nil, err
@@ -133,28 +125,18 @@ func (b *netBench) Run(ctx context.Context) (*netResult, error) {
 		return nil, err
 	}
 	defer hangUp(guests)
-	joiner, watcher := tokens[len(tokens)-2], tokens[len(tokens)-1]
-	watch := func(int) (string, string) { return s.url + "/matches/match-1/play", watcher }
-	spectators, err := b.connect(ctx, auth, b.spectators, watch)
-	if err != nil {
-		return nil, err
-	}
-	defer hangUp(spectators)
 	time.Sleep(b.Settle) // until all are live
-	for _, g := range slices.Concat(guests, spectators) {
+	for _, g := range guests {
 		if err := g.lasts(); err != nil {
 			return nil, err
 		}
 		g.measure()
 	}
 	cpu, from := s.cpu(), time.Now()
-	turns, err := b.turns(ctx, s, watch)
-	if err != nil {
-		return nil, err
-	}
+	time.Sleep(b.Time)
 	due := dueBetween(from, time.Now(), b.Rate)
 	took, used := due.to.Sub(from), s.cpu()-cpu
-	for _, g := range slices.Concat(guests, spectators) {
+	for _, g := range guests {
 		if err := g.lasts(); err != nil {
 			return nil, err
 		}
@@ -162,44 +144,14 @@ func (b *netBench) Run(ctx context.Context) (*netResult, error) {
 	}
 	time.Sleep(grace)
 	r := &netResult{Clients: b.Clients, Matches: b.matches(), Seconds: took.Seconds(), ResidentMemoryMB: float64(s.resident()) / 1e6}
-	r.add(due, guests, spectators)
-	r.Viewers = turns.result(b.Viewers, b.Rate, guests[:min(b.Room, len(guests))])
+	r.add(due, guests)
 	r.ServerCPU = 100 * used.Seconds() / took.Seconds()
 	r.PerClient = r.ServerCPU / float64(b.Clients)
 	last := fmt.Sprintf("%s/matches/match-%d/play", s.url, b.matches()+1)
-	return r, r.lateJoin(ctx, b.Game, last, joiner)
+	return r, r.lateJoin(ctx, b.Game, last, tokens[len(tokens)-1])
 }
 
-// turns waits for the time of the measurement. Meanwhile viewers come and go.
-func (b *netBench) turns(ctx context.Context, s *serverProcess, watch func(int) (url, token string)) (*turns, error) {
-	x := &turns{}
-	if b.Viewers == 0 {
-		time.Sleep(b.Time)
-		return x, nil
-	}
-	for range turnsOfViewers {
-		x.wait(s, b.Time/turnsOfViewers, false)
-		viewers, err := b.connect(ctx, protocol.NewViewerAuth(b.Game.Game), b.Viewers, watch)
-		if err != nil {
-			return nil, err
-		}
-		time.Sleep(b.Settle / 2) // until all are live
-		for _, g := range viewers {
-			g.measure()
-		}
-		x.wait(s, b.Time/turnsOfViewers, true)
-		for _, g := range viewers {
-			err = errors.Join(err, x.take(g))
-		}
-		if hangUp(viewers); err != nil {
-			return nil, err
-		}
-		time.Sleep(b.Settle / 4) // until all are gone
-	}
-	return x, nil
-}
-
-// writeTokens writes a token for each seat, one for the late joiner and one for all spectators. It returns them in this order.
+// writeTokens writes a token for each seat and one for the late joiner, and returns them in this order.
 func (b *netBench) writeTokens(path string) ([]string, error) {
 	var list strings.Builder
 	var tokens []string
@@ -208,11 +160,9 @@ func (b *netBench) writeTokens(path string) ([]string, error) {
 		tokens = append(tokens, token)
 		fmt.Fprintf(&list, "player %d p%d match-%d %s\n", i%b.Room, i, i/b.Room+1, token)
 	}
-	for _, role := range []string{"player", "spectator"} {
-		token := serving.DrawToken()
-		tokens = append(tokens, token)
-		fmt.Fprintf(&list, "%s - %s - %s\n", role, role, token)
-	}
+	joiner := serving.DrawToken()
+	tokens = append(tokens, joiner)
+	fmt.Fprintf(&list, "player - joiner - %s\n", joiner)
 	return tokens, os.WriteFile(path, []byte(list.String()), 0o600)
 }
 
@@ -227,7 +177,7 @@ func (b *netBench) startServer(dir string, w *wire.Wire) (*serverProcess, error)
 		}
 	}
 	args := []string{
-		"--tokens", filepath.Join(dir, "tokens"), "--set", "max-per-address=100000", "--set", "max-unauthenticated=100000", "--set", fmt.Sprintf("max-spectators=%d", b.spectators+b.Viewers+8),
+		"--tokens", filepath.Join(dir, "tokens"), "--set", "max-per-address=100000", "--set", "max-unauthenticated=100000",
 		"--matches", strconv.Itoa(b.matches() + 1), "--players", strconv.Itoa(b.Room), "--tick-rate", strconv.Itoa(b.Rate), "--game", b.Game.Name(),
 	}
 	if b.Durability == "" {
@@ -307,14 +257,9 @@ type netResult struct {
 	CommandP99MS     float64 `json:"command_p99_ms"`
 	ConnectionsLost  int     `json:"connections_lost"`
 	ResidentMemoryMB float64 `json:"server_resident_mb"`
-
-	Spectators       int            `json:"spectators"`
-	SpectatorFrames  int            `json:"spectator_frames"`
-	SpectatorLateP99 float64        `json:"spectator_lateness_p99_ms"`
-	Viewers          *viewersResult `json:"viewers,omitempty"`
-	JoinMS           float64        `json:"late_join_ms"`    // from dialing until the simulation is live
-	ResumeMS         float64        `json:"resume_ms"`       // from the new socket until the stream continues
-	StateBytes       uint32         `json:"late_join_bytes"` // of the keyframe
+	JoinMS           float64 `json:"late_join_ms"`    // from dialing until the simulation is live
+	ResumeMS         float64 `json:"resume_ms"`       // from the new socket until the stream continues
+	StateBytes       uint32  `json:"late_join_bytes"` // of the keyframe
 }
 
 func (r *netResult) Print(w io.Writer) {
@@ -326,14 +271,10 @@ func (r *netResult) Print(w io.Writer) {
 	line("lost", "%s", console.Count(r.ConnectionsLost, "connection"))
 	line("late join", "live after %.0f ms, with a state of %s; after a lost connection the stream continued %.1f ms after the new socket",
 		r.JoinMS, console.Size(int64(r.StateBytes)), r.ResumeMS)
-	r.Viewers.print(line)
-	if r.Spectators > 0 {
-		line("spectators", "%s, %d frames, late by %.1f ms (99 %%)", console.Count(r.Spectators, "spectator"), r.SpectatorFrames, r.SpectatorLateP99)
-	}
 }
 
-// add sums up the measurements of the players and the spectators.
-func (r *netResult) add(due *dueTime, players, spectators []*loadGuest) {
+// add sums up the measurements of the players.
+func (r *netResult) add(due *dueTime, players []*loadGuest) {
 	var late, answers []time.Duration
 	bytes := 0
 	for _, g := range players {
@@ -347,14 +288,6 @@ func (r *netResult) add(due *dueTime, players, spectators []*loadGuest) {
 	r.LatenessP50MS, r.LatenessP99MS = percentiles(late)
 	r.CommandP50MS, r.CommandP99MS = percentiles(answers)
 	r.BytesPerFrame = float64(bytes) / float64(max(r.Frames, 1))
-	late = nil
-	for _, g := range spectators {
-		frames, missing := r.close(due, g)
-		r.SpectatorFrames += len(frames) - missing
-		late = append(late, frames...)
-	}
-	r.Spectators = len(spectators)
-	_, r.SpectatorLateP99 = percentiles(late)
 }
 
 // close ends the measurements of a guest, and returns how late its frames were, and how many did not arrive.

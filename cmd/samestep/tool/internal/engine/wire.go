@@ -57,10 +57,8 @@ func (b *netBench) compareWire(c *cli.Context) error {
 	if err != nil {
 		return console.Usagef("--wire: %v", err)
 	}
-	for _, name := range []string{"spectators", "viewers", "relay"} {
-		if c.IsSet(name) {
-			return console.Usagef("--wire and --%s exclude each other", name)
-		}
+	if b.relay {
+		return console.Usagef("--wire and --relay exclude each other")
 	}
 	if !c.IsSet("clients") {
 		b.Clients = b.Room

@@ -62,8 +62,7 @@ func (l List) ReadFrom(f assets.Folder) (all List) {
 			all = append(all, g)
 			continue
 		}
-		own := *g
-		read := func(a lockstep.Asset) (b []byte, err error) {
+		all = append(all, g.reading(func(a lockstep.Asset) (b []byte, err error) {
 			err = record.ErrNoAsset
 			if f.Dir != "" {
 				b, err = f.Read(a)
@@ -74,12 +73,17 @@ func (l List) ReadFrom(f assets.Folder) (all List) {
 				}
 			}
 			return b, err
-		}
-		own.Game = g.WithAssets(read)
-		own.Faulty = func(c *faultinjection.Change) *lockstep.Game { return g.Faulty(c).WithAssets(read) }
-		all = append(all, &own)
+		}))
 	}
 	return all
+}
+
+// reading returns the game with another way to read assets.
+func (g *Playable) reading(read func(lockstep.Asset) ([]byte, error)) *Playable {
+	own := *g
+	own.Game = g.WithAssets(read)
+	own.Faulty = func(c *faultinjection.Change) *lockstep.Game { return g.Faulty(c).WithAssets(read) }
+	return &own
 }
 
 // orBundle returns games that also read assets from the bundle of a file, if it is one.
@@ -101,21 +105,19 @@ func (l List) orBundle(f *replay.File) (all List) {
 		return kept[a.SHA256]
 	}
 	for _, g := range l {
-		own := *g
-		if g.HasAssets() {
-			read := func(a lockstep.Asset) ([]byte, error) {
-				b, err := g.ReadAsset(a)
-				if errors.Is(err, record.ErrNoAsset) {
-					if content := inBundle(a); content != nil {
-						return content, nil
-					}
-				}
-				return b, err
-			}
-			own.Game = g.WithAssets(read)
-			own.Faulty = func(c *faultinjection.Change) *lockstep.Game { return g.Faulty(c).WithAssets(read) }
+		if !g.HasAssets() {
+			all = append(all, g)
+			continue
 		}
-		all = append(all, &own)
+		all = append(all, g.reading(func(a lockstep.Asset) ([]byte, error) {
+			b, err := g.ReadAsset(a)
+			if errors.Is(err, record.ErrNoAsset) {
+				if content := inBundle(a); content != nil {
+					return content, nil
+				}
+			}
+			return b, err
+		}))
 	}
 	return all
 }

@@ -43,16 +43,12 @@ server, and keeps it in the cache: modules reach no files and no network.
 
 A bot plays in the seat of the token, or join only watches. On a terminal it shows a
 status line every second. At the end it prints a summary, and exits with 3 if a checksum
-of the match differs from its own, or if the players' differ without a majority, or with 1 if the server never let it in.
-
-Other users can see a token on the command line; prefer --token-file or the
-environment variable ` + console.TokenEnv + `.`,
+of the match differs from its own, or if the players' differ without a majority, or with 1 if the server never let it in.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "token", Usage: "authorizes you", EnvVars: []string{console.TokenEnv}},
-			&cli.StringFlag{Name: "token-file", Usage: "`FILE` with the token"},
+			console.TokenFlag,
 			&cli.StringFlag{Name: "bot", Value: "default", Usage: "the bot that plays: default or none"},
 			&cli.BoolFlag{Name: "spectate", Usage: "only watch"},
-			&cli.DurationFlag{Name: "for", Usage: "leave after `TIME`; 0: at the end of the match"},
+			&cli.DurationFlag{Name: "time", Usage: "leave after `TIME`; 0: at the end of the match"},
 			&cli.DurationFlag{Name: "retry", Value: 10 * time.Minute, Usage: "try for `TIME` to come back after a lost connection; if given, also to reach the server at first"},
 			&cli.UintFlag{Name: "predict", Usage: "run own commands at once, up to `N` ticks ahead"},
 			&cli.UintFlag{Name: "predict-late", Usage: "go on over up to `N` ticks that are late, as if nobody had given a command"},
@@ -152,11 +148,11 @@ func newJoin(c *cli.Context) (*join, error) {
 
 var (
 	errNotIn   = errors.New("the server never let this client in")
-	errNoToken = errors.New("the server wants a token: see --token-file and " + console.TokenEnv)
+	errNoToken = errors.New("the server wants a token: see --token and " + console.TokenEnv)
 )
 
 func (j *join) run(ctx context.Context) error {
-	if limit := j.flags.Duration("for"); limit > 0 {
+	if limit := j.flags.Duration("time"); limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()

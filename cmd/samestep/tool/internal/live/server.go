@@ -308,13 +308,9 @@ func SaveCommand() *cli.Command {
 		Description: `Saves the match at a URL such as http://127.0.0.1:8766/matches/match-1, which goes on.
 The token must be an admin's, because a save has what players must not see. The replay
 has an end, and verifies like that of a match that is over. FILE must not exist; without
-it, the server names the file. To play on from the save: samestep serve --from FILE
-
-Other users can see a token on the command line; prefer --token-file or the
-environment variable ` + console.TokenEnv + `.`,
+it, the server names the file. To play on from the save: samestep serve --from FILE`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "token", Usage: "authorizes you", EnvVars: []string{console.TokenEnv}},
-			&cli.StringFlag{Name: "token-file", Usage: "`FILE` with the token"},
+			console.TokenFlag,
 			console.JSONFlag,
 		},
 		Action: save,
@@ -365,22 +361,12 @@ func save(c *cli.Context) error {
 
 // askForSave asks a server for a save.
 func askForSave(ctx context.Context, page, token string) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, page+"/save", nil)
-	if err != nil {
-		return nil, err
-	}
-	if token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
-	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	if answer.StatusCode != http.StatusOK {
+	answer, err := ask(ctx, page+"/save", token, true)
+	if err == nil && answer.StatusCode != http.StatusOK {
 		answer.Body.Close()
-		return nil, fmt.Errorf("%s: %s%s", r.URL, console.StatusOf(answer), saveHints[answer.StatusCode])
+		err = fmt.Errorf("%s/save: %s%s", page, console.StatusOf(answer), saveHints[answer.StatusCode])
 	}
-	return answer, nil
+	return answer, err
 }
 
 // saveHints say what statuses mean for a save.

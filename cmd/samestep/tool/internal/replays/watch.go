@@ -27,14 +27,13 @@ func replayWatchCommand() *cli.Command {
 of them (http://127.0.0.1:8766/matches/match-1). On a terminal it shows a table with
 sparklines until you press q; elsewhere it prints a line at each interval until the
 match is over. It simulates nothing. A server tells commands, reports and what it
-rejects of a running match only to an admin (--token-file, or ` + console.TokenEnv + `).`,
+rejects of a running match only to an admin (--token, or ` + console.TokenEnv + `).`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print a line of JSON at each interval, for programs"},
 			&cli.BoolFlag{Name: "plain", Usage: "print lines even on a terminal"},
 			&cli.BoolFlag{Name: "once", Usage: "print one line and exit"},
 			&cli.DurationFlag{Name: "interval", Value: time.Second, Usage: "update every `TIME`, at least 100ms"},
-			&cli.StringFlag{Name: "token", Usage: "authorizes you at a server", EnvVars: []string{console.TokenEnv}},
-			&cli.StringFlag{Name: "token-file", Usage: "`FILE` with the token"},
+			console.TokenFlag,
 			delayFlag,
 		},
 		Action: func(c *cli.Context) error {

@@ -19,13 +19,14 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/internal/testing/attack"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/internal/testing/wire"
 	"github.com/seed-49bee653/samestep/kit/netsim"
 )
 
-// A load test counts what its clients get. Viewers come and go meanwhile, or the game has the configuration of a file.
+// A load test counts what its clients get. The game has the configuration of a file.
 func TestBenchNet(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -33,7 +34,7 @@ func TestBenchNet(t *testing.T) {
 		engine.NetBench
 		want []string
 	}{
-		{"viewers", engine.NetBench{Game: sized(t), Override: []byte(`{"Units":100}`), Viewers: 4}, []string{`viewers +4 viewers in 5 turns, each with [1-9][0-9.]* views a second`, `with them +frames late by `, `without +frames late by `}},
+		{"units", engine.NetBench{Game: sized(t), Override: []byte(`{"Units":100}`)}, []string{`load +2 clients in 1 match`}},
 		{"config", engine.NetBench{Game: small(t), Override: []byte(`{"Size": 200, "Coins": 3000}`)}, []string{`late join +live after [0-9]+ ms, with a state of [1-9][0-9] KiB;`}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -137,4 +138,27 @@ func TestMain(m *testing.M) {
 			return tool.Run(ctx, args, stdout, stderr, games.All()...)
 		},
 	}})
+}
+
+// Control: an attack that succeeds is reported as a failure. This server accepts the foreign host.
+func TestAttackControl(t *testing.T) {
+	t.Parallel()
+	hosts, err := attack.Named("hosts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := *hosts
+	own.Serve = func(string) ([]string, error) { return []string{"--set", "allowed-host=rebound.example"}, nil }
+	r, err := engine.Attack(t.Context(), sized(t), 16, io.Discard, &own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"the attack succeeded: /matches", "got 101", "got 200"} {
+		if !strings.Contains(strings.Join(r.Failures, "\n"), want) {
+			t.Errorf("want %q in %q", want, r.Failures)
+		}
+	}
+	if err := attack.Failure([]*attack.Result{r}); err == nil || !strings.Contains(err.Error(), "did not withstand: hosts") {
+		t.Errorf("got %v, want a failure", err)
+	}
 }
