@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,9 +28,8 @@ const (
 
 // A loader has the assets of a session's match.
 type loader struct {
-	cache   AssetCache                               // or nil
-	own     func(lockstep.Asset) ([]byte, error)     // of the game that the program has given
-	fetcher func() (get fetch, done func(), _ error) // done is to be called afterwards
+	options *Options
+	own     func(lockstep.Asset) ([]byte, error) // of the game that the program has given
 
 	mu       sync.Mutex
 	contents map[string][]byte // of the match, by sum
@@ -43,8 +43,8 @@ func (l *loader) read(a lockstep.Asset) ([]byte, error) {
 	if b != nil {
 		return b, nil
 	}
-	if l.cache != nil {
-		if b, err := l.cache.Read(a); err == nil && a.CheckContent(b) == nil {
+	if l.options.Assets != nil {
+		if b, err := l.options.Assets.Read(a); err == nil && a.CheckContent(b) == nil {
 			return b, nil
 		}
 	}
@@ -57,25 +57,35 @@ func (l *loader) read(a lockstep.Asset) ([]byte, error) {
 // load fetches the assets of the match whose WebSocket is at an address: those that its server lists, and that are not here.
 // The list is only a hint: the header of the match decides what its simulation needs. What has come stays after an error.
 func (l *loader) load(ctx context.Context, address string) error {
-	p, ok := placeOf(address)
-	if !ok {
-		return nil // not a server of ours, so all assets must be here
+	var list []lockstep.Asset
+	soon, cancel := context.WithTimeout(ctx, assetListTime)
+	defer cancel()
+	p, err := l.options.ask(soon, address, "assets", maxAssetList, &list)
+	if errors.Is(err, errForeign) {
+		return nil // so all assets must be here
 	}
-	get, done, err := l.fetcher()
+	if err == nil {
+		err = record.CheckAssets(list)
+	}
+	if err != nil {
+		return fmt.Errorf("the match's list of assets: %w", err)
+	}
+	get, done, err := l.options.fetcher()
 	if err != nil {
 		return err
 	}
 	defer done()
-	list, err := assetList(ctx, get, p)
-	if err != nil {
-		return err
-	}
-	l.forgetBut(list)
-	total := uint32(0)
+	total, kept := uint32(0), make(map[string][]byte) // not what no list has: lists that change must not fill the memory
+	l.mu.Lock()
 	for _, a := range list {
 		total += a.Size // the list has at most record.MaxAssetBytes
+		if b := l.contents[a.SHA256]; b != nil {
+			kept[a.SHA256] = b
+		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, assetTime+time.Duration(total/minAssetRate)*time.Second)
+	l.contents = kept
+	l.mu.Unlock()
+	ctx, cancel = context.WithTimeout(ctx, assetTime+time.Duration(total/minAssetRate)*time.Second)
 	defer cancel()
 	for _, a := range list {
 		b, err := l.content(ctx, get, p, a)
@@ -89,51 +99,20 @@ func (l *loader) load(ctx context.Context, address string) error {
 	return nil
 }
 
-// assetList asks the server for the list of the match's assets.
-func assetList(ctx context.Context, get fetch, p place) ([]lockstep.Asset, error) {
-	ctx, cancel := context.WithTimeout(ctx, assetListTime)
-	defer cancel()
-	text, err := get(ctx, p.about("assets"), maxAssetList)
-	var list []lockstep.Asset
-	if err == nil {
-		err = json.Unmarshal(text, &list)
-	}
-	if err == nil {
-		err = record.CheckAssets(list)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the match's list of assets: %w", bounded(err, maxAssetList))
-	}
-	return list, nil
-}
-
-// forgetBut drops the contents of assets that are in no list, so that lists that change do not fill the memory.
-func (l *loader) forgetBut(list []lockstep.Asset) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	kept := make(map[string][]byte, len(list))
-	for _, a := range list {
-		if b := l.contents[a.SHA256]; b != nil {
-			kept[a.SHA256] = b
-		}
-	}
-	l.contents = kept
-}
-
 // content returns the checked content of an asset, from here or from the server.
 func (l *loader) content(ctx context.Context, get fetch, p place, a lockstep.Asset) ([]byte, error) {
 	if b, err := l.read(a); err == nil && a.CheckContent(b) == nil {
 		return b, nil
 	}
-	b, err := get(ctx, p.asset(a.SHA256), int64(a.Size))
+	b, err := get(ctx, p.at(p.prefix+"/assets/"+a.SHA256), int64(a.Size))
 	if err != nil {
 		return nil, &record.AssetError{Asset: a, Err: bounded(err, int64(a.Size))}
 	}
 	if err := a.CheckContent(b); err != nil {
 		return nil, err
 	}
-	if l.cache != nil {
-		_ = l.cache.Write(a, b) // this session has the content
+	if l.options.Assets != nil {
+		_ = l.options.Assets.Write(a, b) // this session has the content
 	}
 	return b, nil
 }
@@ -152,6 +131,27 @@ type fetch func(ctx context.Context, address string, limit int64) ([]byte, error
 
 // errTooLong is the error of an answer with more bytes than wanted.
 var errTooLong = errors.New("the answer is longer than it may be")
+
+// errForeign is the error of an address that is not that of a match on a server of ours.
+var errForeign = errors.New("not a server of ours")
+
+// ask decodes the JSON that the server tells about the match whose WebSocket is at an address.
+func (o *Options) ask(ctx context.Context, address, what string, limit int64, answer any) (place, error) {
+	p, ok := placeOf(address)
+	if !ok {
+		return p, errForeign
+	}
+	get, done, err := o.fetcher()
+	if err != nil {
+		return p, err
+	}
+	defer done()
+	text, err := get(ctx, p.at(p.match+"/"+what), limit)
+	if err == nil {
+		err = json.Unmarshal(text, answer)
+	}
+	return p, bounded(err, limit)
+}
 
 // A place is where a server has a match, in its HTTP interface.
 type place struct {
@@ -180,12 +180,6 @@ func placeOf(address string) (p place, ok bool) {
 	return place{*u, prefix, match}, true
 }
 
-// about returns the address of what the server knows of the match.
-func (p place) about(what string) string { return p.at(p.match + "/" + what) }
-
-// asset returns the address of an asset.
-func (p place) asset(sum string) string { return p.at(p.prefix + "/assets/" + sum) }
-
 // at returns the address of an escaped path. A query stays: a proxy may need it.
 func (p place) at(path string) string {
 	p.url.RawPath = path
@@ -212,4 +206,33 @@ func refusal(status, want int, body []byte) error {
 		return fmt.Errorf("%s (status %d)", problem.Error.Message, status)
 	}
 	return fmt.Errorf("got status %d, want %d", status, want)
+}
+
+// findPath asks the server of a match for the address of its datagrams.
+func findPath(ctx context.Context, address string, o *Options) (info pathInfo, err error) {
+	var answer struct {
+		Address     string `json:"address"`
+		Certificate string `json:"certificate_sha256"`
+	}
+	p, err := o.ask(ctx, address, "datagrams", maxPathInfo, &answer)
+	if err != nil {
+		return info, err
+	}
+	if answer.Address == "" {
+		return info, errors.New("the server has no datagrams")
+	}
+	to, err := url.Parse("https://" + answer.Address)
+	if err != nil || to.Port() == "" || to.Host != answer.Address {
+		return info, fmt.Errorf("got the address %q, want HOST:PORT", answer.Address)
+	}
+	if to.Hostname() == "" {
+		to.Host = strings.TrimSuffix(p.url.Host, ":"+p.url.Port()) + answer.Address
+	}
+	if info.hash, err = hex.DecodeString(answer.Certificate); err != nil || len(info.hash) != 32 {
+		return info, fmt.Errorf("got the hash %q of a certificate, want 64 hexadecimal digits", answer.Certificate)
+	}
+	to.RawPath = p.match[len(p.prefix):] + "/datagrams"
+	to.Path, _ = url.PathUnescape(to.RawPath)
+	info.url = to.String()
+	return info, nil
 }

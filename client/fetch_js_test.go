@@ -129,7 +129,7 @@ func TestBrowserAssets(t *testing.T) {
 	game := lockstep.MustGame(testgame.TilesRules())
 
 	serve(string(content))
-	l := &loader{own: game.ReadAsset, fetcher: new(Options).fetcher}
+	l := &loader{options: new(Options), own: game.ReadAsset}
 	for range 2 { // the second time only for the list
 		if err := l.load(t.Context(), address); err != nil {
 			t.Fatal(err)

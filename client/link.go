@@ -108,11 +108,3 @@ func farewell(ctx context.Context) string {
 	}
 	return ""
 }
-
-// wait waits a short time until the server has read our last messages, so that a program may end right after the session.
-func (l *link) wait() {
-	select {
-	case <-l.closed:
-	case <-time.After(closeTimeout):
-	}
-}

@@ -1,6 +1,8 @@
 package client
 
 import (
+	"time"
+
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
@@ -50,6 +52,12 @@ type Options struct {
 }
 
 const (
+	// pathTime is how long an attempt to open a path of datagrams may take.
+	pathTime = 10 * time.Second
+
+	// maxPathInfo is how many bytes the server's answer with the address of its datagrams may have.
+	maxPathInfo = 4 << 10
+
 	// maxUnreadDatagrams is how many datagrams wait for the client. Others are lost.
 	maxUnreadDatagrams = 64
 

@@ -3,12 +3,9 @@ package client
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -77,7 +74,7 @@ func Dial(ctx context.Context, url string, g *lockstep.Game, o Options) *Session
 		s.id = protocol.SessionID(rand.Uint64())
 	}
 	if g.HasAssets() {
-		s.loader = &loader{cache: o.Assets, own: g.ReadAsset, fetcher: s.options.fetcher}
+		s.loader = &loader{options: &s.options, own: g.ReadAsset}
 		g = g.WithAssets(s.loader.read)
 	}
 	s.client = player.New(g, o.Options)
@@ -266,7 +263,10 @@ func (s *Session) run(ctx context.Context) {
 		}
 	}
 	if s.last != nil {
-		s.last.wait()
+		select {
+		case <-s.last.closed: // the server has read our last messages, so a program may end right after the session
+		case <-time.After(closeTimeout):
+		}
 	}
 	s.err = cmp.Or(s.lost, s.client.Err())
 	if s.err == nil && leave == nil {
@@ -399,7 +399,13 @@ func (s *Session) dialAny(ctx context.Context, urls, shown []string, synced bool
 			ended++
 			if d.err == nil {
 				cancel()
-				go abortLate(results, begun-ended)
+				go func() {
+					for range begun - ended { // they come too late
+						if d := <-results; d.socket != nil {
+							d.socket.abort()
+						}
+					}
+				}()
 				return d
 			}
 			if failed.err == nil {
@@ -409,15 +415,6 @@ func (s *Session) dialAny(ctx context.Context, urls, shown []string, synced bool
 		}
 	}
 	return failed
-}
-
-// abortLate ends the connections that come too late.
-func abortLate(results <-chan dialed, n int) {
-	for range n {
-		if d := <-results; d.socket != nil {
-			d.socket.abort()
-		}
-	}
 }
 
 // dial fetches the assets of the match that are not here, and connects. A client that has had a state has them all, because a
@@ -449,17 +446,12 @@ func (s *Session) connected(d dialed) {
 		d.socket.abort()
 		return
 	}
-	s.prefer(d.url)
+	for s.urls[0] != d.url { // it is the first one of the next attempt
+		s.urls = append(s.urls[1:], s.urls[0])
+	}
 	s.link = newLink(d.socket)
 	s.client.Connected(s.now())
 	s.handle()
-}
-
-// prefer makes a server the first one of the next attempt.
-func (s *Session) prefer(url string) {
-	for s.urls[0] != url {
-		s.urls = append(s.urls[1:], s.urls[0])
-	}
 }
 
 // receive gives the client a message and all others that have arrived, as many as may be unread. An error makes the client hang up.
@@ -492,19 +484,10 @@ const (
 // explainSchemas adds to the error of a refusal because of a schema which field differs. The server's refusal has only
 // hashes; the schemas of the match whose WebSocket is at an address are fetched by HTTP. Without an answer the error stays.
 func explainSchemas(refused error, g *lockstep.Game, address string, o *Options) error {
-	p, ok := placeOf(address)
-	if !ok {
-		return refused
-	}
-	get, done, err := o.fetcher()
-	if err != nil {
-		return refused
-	}
-	defer done()
 	ctx, cancel := context.WithTimeout(context.Background(), explainTime)
 	defer cancel()
 	var theirs protocol.Schemas
-	if text, err := get(ctx, p.about("schemas"), maxSchemas); err != nil || json.Unmarshal(text, &theirs) != nil {
+	if _, err := o.ask(ctx, address, "schemas", maxSchemas, &theirs); err != nil {
 		return refused
 	}
 	if differs := theirs.Check(g); differs != nil {
@@ -514,17 +497,11 @@ func explainSchemas(refused error, g *lockstep.Game, address string, o *Options)
 }
 
 const (
-	// pathTime is how long an attempt to open a path of datagrams may take.
-	pathTime = 10 * time.Second
-
 	// firstPath is the time after a path was lost, or could not be opened, until the next attempt, and up to a half more. It doubles
 	// up to longestPath while paths do not last for lastingPath.
 	firstPath   = time.Second
 	longestPath = time.Minute
 	lastingPath = 10 * time.Second
-
-	// maxPathInfo is how many bytes the server's answer with the address of its datagrams may have.
-	maxPathInfo = 4 << 10
 )
 
 // datagrams is the state of a session's path.
@@ -550,62 +527,16 @@ func (s *Session) openPath(ctx context.Context) {
 	d.dialing = result
 	url := s.urls[0]
 	go func() {
-		p, err := openPath(ctx, url, token, &s.options)
+		var p *path
+		info, err := findPath(ctx, url, &s.options)
+		if err == nil {
+			p, err = dialPath(ctx, info, token, &s.options)
+		}
 		if err != nil {
 			p = nil
 		}
 		result <- p
 	}()
-}
-
-// openPath asks the server for the address of its datagrams, and opens a path there.
-func openPath(ctx context.Context, address string, token protocol.SessionToken, o *Options) (*path, error) {
-	info, err := findPath(ctx, address, o)
-	if err != nil {
-		return nil, err
-	}
-	return dialPath(ctx, info, token, o)
-}
-
-// findPath asks the server of a match for the address of its datagrams.
-func findPath(ctx context.Context, address string, o *Options) (info pathInfo, err error) {
-	p, ok := placeOf(address)
-	if !ok {
-		return info, errors.New("not a server of ours")
-	}
-	get, done, err := o.fetcher()
-	if err != nil {
-		return info, err
-	}
-	defer done()
-	text, err := get(ctx, p.about("datagrams"), maxPathInfo)
-	if err != nil {
-		return info, err
-	}
-	var answer struct {
-		Address     string `json:"address"`
-		Certificate string `json:"certificate_sha256"`
-	}
-	if err := json.Unmarshal(text, &answer); err != nil {
-		return info, err
-	}
-	if answer.Address == "" {
-		return info, errors.New("the server has no datagrams")
-	}
-	to, err := url.Parse("https://" + answer.Address)
-	if err != nil || to.Port() == "" || to.Host != answer.Address {
-		return info, fmt.Errorf("got the address %q, want HOST:PORT", answer.Address)
-	}
-	if to.Hostname() == "" {
-		to.Host = strings.TrimSuffix(p.url.Host, ":"+p.url.Port()) + answer.Address
-	}
-	if info.hash, err = hex.DecodeString(answer.Certificate); err != nil || len(info.hash) != 32 {
-		return info, fmt.Errorf("got the hash %q of a certificate, want 64 hexadecimal digits", answer.Certificate)
-	}
-	to.RawPath = p.match[len(p.prefix):] + "/datagrams"
-	to.Path, _ = url.PathUnescape(to.RawPath)
-	info.url = to.String()
-	return info, nil
 }
 
 // tookPath takes the outcome of an attempt.

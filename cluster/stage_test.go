@@ -239,7 +239,7 @@ func newSiteAs(t testing.TB, name, storageURL string, replicas int, seed string,
 			return duel(wanted.Name), err
 		},
 		RulesOf:    func(*lockstep.Game) string { return rulesSum },
-		Authorizer: tokens, Dir: x.dir, Log: log, Replicator: x.member, IdleMatch: -1, MaxUnauthenticated: 1000, MaxPerAddress: 1000, MaxReads: 10000,
+		Authorizer: tokens, Dir: x.dir, Log: log, Replicator: x.member, Limits: server.Limits{IdleMatch: -1, MaxUnauthenticated: 1000, MaxPerAddress: 1000, MaxReads: 10000},
 	})
 	if err != nil {
 		t.Fatal(err)

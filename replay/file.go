@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -177,16 +176,7 @@ func create(path string, steps ...func(*os.File) error) (*os.File, error) {
 
 // syncDir makes the name of a file survive a crash of the machine, if the system can do that.
 func syncDir(path string) error {
-	switch runtime.GOOS {
-	case "windows", "plan9", "js", "wasip1":
-		return nil
-	}
-	d, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return fmt.Errorf("replay: %w", err)
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil {
+	if err := files.SyncFolder(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("replay: %w", err)
 	}
 	return nil

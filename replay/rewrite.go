@@ -102,7 +102,7 @@ func sealInto(ctx context.Context, sealed, open *os.File, size int64, o WriterOp
 	if err != nil {
 		return err
 	}
-	w := NewWriter(&interruptible{sealed, ctx}, o)
+	w := NewWriter(&files.Interruptible{File: sealed, Context: ctx}, o)
 	if err := Seal(w, r); err != nil {
 		return err
 	}
@@ -290,16 +290,4 @@ func SignFile(path string, key ed25519.PrivateKey) error {
 		return fmt.Errorf("replay: %w", err)
 	}
 	return syncDir(path)
-}
-
-type interruptible struct {
-	*os.File
-	ctx context.Context
-}
-
-func (f *interruptible) Write(p []byte) (int, error) {
-	if err := f.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return f.File.Write(p)
 }

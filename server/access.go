@@ -60,53 +60,46 @@ func (ac *access) authorize(token, match string) (host.Grant, error) {
 		g.Subject = tokenSubject(sha256.Sum256([]byte(token)))
 	}
 	if err == nil && ac.revoked.includes(&g, time.Now()) {
-		return host.Grant{}, fmt.Errorf("%w: it was revoked", ErrRefused)
+		return host.Grant{}, fmt.Errorf("%w: token revoked", ErrRefused)
 	}
 	return g, err
 }
 
-// publicKey marks the requests of [Server.Public] in their context.
-type publicKey struct{}
+// A face is one of the server's handlers, which the context of a request names; 0 is the server itself.
+type face int
 
-// isPublic reports whether a request came to [Server.Public].
-func isPublic(r *http.Request) bool { return r.Context().Value(publicKey{}) != nil }
+const (
+	public  face = iota + 1 // [Server.Public]
+	private                 // [Server.Private]
+)
 
-// privateKey marks the requests of [Server.Private] in their context.
-type privateKey struct{}
+func (f face) of(r *http.Request) bool { return r.Context().Value(public) == f }
 
-// isPrivate reports whether a request came to [Server.Private].
-func isPrivate(r *http.Request) bool { return r.Context().Value(privateKey{}) != nil }
+func (f face) mark(r *http.Request) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), public, f))
+}
 
 // refusedText is the message for a client whose token is not valid or not permitted. It does not say which.
 const refusedText = "refused"
 
-// authenticate returns the grant of a request's bearer token in the match that the path names. It counts an invalid
-// token and answers the request. A valid token passes however many wrong ones its address has sent, because many
-// people can share an address.
-func (ac *access) authenticate(w http.ResponseWriter, r *http.Request) (g host.Grant, ok bool) {
-	return ac.authenticateIn(w, r, r.PathValue("name"))
-}
-
-// authenticateIn is authenticate for a match that the path does not name; "" for all matches.
-func (ac *access) authenticateIn(w http.ResponseWriter, r *http.Request, match string) (g host.Grant, ok bool) {
+// authenticate returns the grant of a request's bearer token in a match; "" for all matches. It counts an invalid token and answers
+// the request. A valid token passes however many wrong ones its address has sent, because many people can share an address.
+func (ac *access) authenticate(w http.ResponseWriter, r *http.Request, match string) (g host.Grant, ok bool) {
 	token, shown := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	a := auditOf(r)
-	a.why = errNoToken
-	if shown {
+	if a.why = errNoToken; shown {
 		a.grant, a.why = ac.authorize(token, match)
-		if a.why == nil && a.grant.Role == protocol.Admin && isPublic(r) {
-			fail(w, codeRefused, "admins have another address on this server")
-			return host.Grant{}, false
-		}
-		if a.why == nil {
-			return a.grant, true
-		}
 	}
-	if shown && !ac.countGuess(wsmatch.AddressOf(r.RemoteAddr), r.RemoteAddr) {
+	switch {
+	case a.why == nil && a.grant.Role == protocol.Admin && public.of(r):
+		fail(w, codeRefused, "admins have another address on this server")
+	case a.why == nil:
+		return a.grant, true
+	case shown && !ac.countGuess(wsmatch.AddressOf(r.RemoteAddr), r.RemoteAddr):
 		fail(w, codeGuesses, "too many tokens from your address were refused")
-		return host.Grant{}, false
+	default:
+		fail(w, codeRefused, refusedText)
 	}
-	fail(w, codeRefused, refusedText)
 	return host.Grant{}, false
 }
 
@@ -167,7 +160,7 @@ func (ac *access) audited(next http.HandlerFunc) http.HandlerFunc {
 var auditedValues = []string{"seat", "peer", "percent", "subject", "name", "address", "for", "reason"}
 
 // roleRefused is the reason in the log why a valid token was refused.
-const roleRefused = "its role does not permit this"
+const roleRefused = "role not permitted"
 
 // logCall writes the line of a call, with the message of an error.
 func (ac *access) logCall(r *http.Request, a *audit, status int, message string) {
@@ -216,19 +209,17 @@ type statusWriter struct {
 	message string
 }
 
-// WriteHeader implements [http.ResponseWriter].
 func (w *statusWriter) WriteHeader(status int) {
 	w.status = status
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap is for [http.ResponseController].
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // onlyAdmins lets only admins pass.
 func (ac *access) onlyAdmins(next http.HandlerFunc) http.HandlerFunc {
 	return ac.audited(func(w http.ResponseWriter, r *http.Request) {
-		if g, ok := ac.authenticate(w, r); ok && permitted(w, g.Role == protocol.Admin) {
+		if g, ok := ac.authenticate(w, r, r.PathValue("name")); ok && permitted(w, g.Role == protocol.Admin) {
 			next(w, r)
 		}
 	})
@@ -304,11 +295,11 @@ func (m *Match) knows(ctx context.Context, session protocol.SessionToken, subjec
 	if m.Do(ctx, func(h *host.Host) {
 		owner, ok := h.Info().Known(session, subject)
 		answer <- known{owner, ok}
-	}) != nil {
-		return "", false
+	}) == nil {
+		k := <-answer
+		owner, ok = k.owner, k.ok
 	}
-	k := <-answer
-	return k.owner, k.ok
+	return owner, ok
 }
 
 // shownIn returns the first token and the first session in the headers of a request.
@@ -335,7 +326,7 @@ func (ac *access) listReader(r *http.Request) disclosure.Reader {
 		return disclosure.Spectator
 	}
 	g, err := ac.authorize(token, "")
-	if err != nil || isPublic(r) && g.Role == protocol.Admin {
+	if err != nil || public.of(r) && g.Role == protocol.Admin {
 		return disclosure.Spectator
 	}
 	return readerWith(&g)
@@ -347,8 +338,8 @@ func (ac *access) readerOf(w http.ResponseWriter, r *http.Request, match string)
 	if r.Header.Get("Authorization") == "" {
 		return disclosure.Spectator, true
 	}
-	g, ok := ac.authenticateIn(w, r.WithContext(context.WithValue(r.Context(), publicKey{}, nil)), match)
-	if isPublic(r) && g.Role == protocol.Admin {
+	g, ok := ac.authenticate(w, face(0).mark(r), match)
+	if public.of(r) && g.Role == protocol.Admin {
 		return disclosure.Spectator, ok
 	}
 	return readerWith(&g), ok
@@ -407,104 +398,15 @@ func (ac *access) mayScrape(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// nobodyFits and notListed say that a ban or a revocation has ended nothing.
-const (
-	nobodyFits = "nobody who is connected or has a seat fits; it holds for those who come"
-	notListed  = "nobody who is connected or has a seat fits; it holds for those who come; no listed token has this subject"
-)
-
-// A directory is an [Authorizer] that can list its grants.
-type directory interface {
-	// lookUp reports whether a token that is valid in a match has a text as its subject, and returns the least subject of those that
-	// have it as their name, or "". An empty match means any.
-	lookUp(text, match string) (subject bool, named string)
-}
-
-func (t *Tokens) lookUp(text, match string) (subject bool, named string) {
-	for _, g := range t.list.Load().grants {
-		if match != "" && g.match != "" && g.match != match {
-			continue
-		}
-		subject = subject || g.Subject == text
-		if g.Name == text && (named == "" || g.Subject < named) {
-			named = g.Subject
-		}
-	}
-	return subject, named
-}
-
-func (a anyOf) lookUp(text, match string) (subject bool, named string) {
-	for _, each := range a {
-		if d, ok := each.(directory); ok {
-			has, of := d.lookUp(text, match)
-			subject = subject || has
-			if named == "" {
-				named = of
-			}
-		}
-	}
-	return subject, named
-}
-
-// listed reports whether the operator has a list of tokens, and what it has of a text.
-func (ac *access) listed(text, match string) (subject bool, named string, ok bool) {
-	d, ok := ac.authorizer.(directory)
-	if ok {
-		subject, named = d.lookUp(text, match)
-	}
-	return subject, named, ok
-}
-
-// whyNobody says why a ban or a revocation of a subject has ended nothing. connected is the subject of a connection with that name, or
-// "". An empty subject means that none was given.
-func (ac *access) whyNobody(subject, match, connected string) string {
-	if subject == "" {
-		return nobodyFits
-	}
-	has, named, ok := ac.listed(subject, match)
-	switch {
-	case has:
-		return nobodyFits
-	case connected != "":
-		return fmt.Sprintf(onlyName, subject, connected)
-	case named != "":
-		return fmt.Sprintf(onlyName, subject, named)
-	case ok:
-		return notListed
-	}
-	return nobodyFits
-}
-
-// onlyName says that a subject is none, but a name.
-const onlyName = "nobody who is connected has the subject %q; it is the name of %q"
-
-// connectedAs returns the subject of a connection with a name in any match, or "".
-func (reg *registry) connectedAs(ctx context.Context, name string) (subject string) {
-	for _, m := range reg.running() {
-		if subject == "" && name != "" {
-			_ = m.Do(ctx, func(h *host.Host) { subject = subjectNamed(h, m.now(), name) }) // a match that is over has nobody
-		}
-	}
-	return subject
-}
-
-// subjectNamed returns the subject of a connection with a name, or "".
-func subjectNamed(h *host.Host, now lockstep.Time, name string) string {
-	for _, c := range h.Info().Connections(now) {
-		if name != "" && c.Name == name {
-			return c.Subject
-		}
-	}
-	return ""
-}
+// nobodyFits says that a ban or a revocation has ended nothing.
+const nobodyFits = "nobody connected or seated matches, so it applies to those who come; to match a name, give name in place of subject"
 
 // rateLimited limits how often an address may call a handler.
 func (ac *access) rateLimited(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if from := wsmatch.AddressOf(r.RemoteAddr); !ac.gates.reads.Spend(from, 1, time.Now()) && !ac.reserved(r, from) {
 			ac.turned.away("reading", r.RemoteAddr)
-			w.Header().Set("Retry-After", "1")
-			fail(w, codeRequests, "too many requests from your address")
+			failFor(w, 1, codeRequests, "too many requests from your address")
 			return
 		}
 		next(w, r)

@@ -61,7 +61,7 @@ func TestConnectionsOfOneAddress(t *testing.T) {
 		{"the same token, after those of it", func(int) string { return press }, press, false, n},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			c := setup{options: server.Options{MaxPerAddress: n}}
+			c := setup{options: server.Options{Limits: server.Limits{MaxPerAddress: n}}}
 			crowd(&c)
 			inBubble(t, c, func(t *testing.T, s *stage) {
 				var first []*raw

@@ -88,7 +88,7 @@ func newWatched(t *testing.T) *watched {
 		return w.disk.new(path)
 	}
 	more := []prometheus.Collector{w.kept.Collector(), measure.Reload("tokens", w.failed.Load), measure.Certificate("tls-cert", w.certificate)}
-	w.setup = setup{newFile: create, settings: slowly, pipes: true, options: server.Options{IdleMatch: -1, KeepOpen: true, Metrics: more}}
+	w.setup = setup{newFile: create, settings: slowly, pipes: true, options: server.Options{Limits: server.Limits{IdleMatch: -1}, KeepOpen: true, Metrics: more}}
 	return w
 }
 

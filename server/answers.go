@@ -17,76 +17,48 @@ import (
 // A code names an error of the HTTP interface for programs. A name never changes its meaning.
 type code string
 
-const (
-	codeRequest      code = "bad_request"
-	codeRefused      code = "refused"
-	codeOrigin       code = "wrong_origin"
-	codeHost         code = "wrong_host"
-	codeNoRoute      code = "no_route"
-	codeNoAction     code = "no_action"
-	codeNoMatch      code = "no_match"
-	codeNoReplay     code = "no_replay"
-	codeNoAsset      code = "no_asset"
-	codeNoRevocation code = "no_revocation"
-	codeMethod       code = "wrong_method"
-	codeExists       code = "match_exists"
-	codeConflict     code = "conflict"
-	codeInProgress   code = "in_progress"
-	codeKeyReused    code = "key_reused"
-	codeOver         code = "match_over"
-	codePrecondition code = "precondition_failed"
-	codeTooLarge     code = "too_large"
-	codeRange        code = "bad_range"
-	codeUpgrade      code = "upgrade_required"
-	codeRequests     code = "too_many_requests"
-	codeGuesses      code = "too_many_guesses"
-	codeGuestLimit   code = "guest_limit"
-	codeInternal     code = "internal"
-	codeGame         code = "game_failed"
-	codeUnsupported  code = "not_supported"
-	codeBusy         code = "busy"
-	codeRecovering   code = "recovering"
-	codeGuestsFull   code = "guests_full"
-	codeFull         code = "too_many_matches"
-	codeShutdown     code = "shutting_down"
-	codeStorage      code = "storage"
-)
-
 // statuses has the one HTTP status of each code.
-var statuses = map[code]int{
-	codeRequest:      http.StatusBadRequest,
-	codeRefused:      http.StatusForbidden,
-	codeOrigin:       http.StatusForbidden,
-	codeHost:         http.StatusForbidden,
-	codeNoRoute:      http.StatusNotFound,
-	codeNoAction:     http.StatusNotFound,
-	codeNoMatch:      http.StatusNotFound,
-	codeNoReplay:     http.StatusNotFound,
-	codeNoAsset:      http.StatusNotFound,
-	codeNoRevocation: http.StatusNotFound,
-	codeMethod:       http.StatusMethodNotAllowed,
-	codeExists:       http.StatusConflict,
-	codeConflict:     http.StatusConflict,
-	codeInProgress:   http.StatusConflict,
-	codeKeyReused:    http.StatusUnprocessableEntity,
-	codeOver:         http.StatusGone,
-	codePrecondition: http.StatusPreconditionFailed,
-	codeTooLarge:     http.StatusRequestEntityTooLarge,
-	codeRange:        http.StatusRequestedRangeNotSatisfiable,
-	codeUpgrade:      http.StatusUpgradeRequired,
-	codeRequests:     http.StatusTooManyRequests,
-	codeGuesses:      http.StatusTooManyRequests,
-	codeGuestLimit:   http.StatusTooManyRequests,
-	codeInternal:     http.StatusInternalServerError,
-	codeGame:         http.StatusInternalServerError,
-	codeUnsupported:  http.StatusNotImplemented,
-	codeBusy:         http.StatusServiceUnavailable,
-	codeRecovering:   http.StatusServiceUnavailable,
-	codeGuestsFull:   http.StatusServiceUnavailable,
-	codeFull:         http.StatusServiceUnavailable,
-	codeShutdown:     http.StatusServiceUnavailable,
-	codeStorage:      http.StatusInsufficientStorage,
+var statuses = make(map[code]int)
+
+func newCode(name code, status int) code {
+	statuses[name] = status
+	return name
 }
+
+var (
+	codeRequest      = newCode("bad_request", http.StatusBadRequest)
+	codeRefused      = newCode("refused", http.StatusForbidden)
+	codeOrigin       = newCode("wrong_origin", http.StatusForbidden)
+	codeHost         = newCode("wrong_host", http.StatusForbidden)
+	codeNoRoute      = newCode("no_route", http.StatusNotFound)
+	codeNoAction     = newCode("no_action", http.StatusNotFound)
+	codeNoMatch      = newCode("no_match", http.StatusNotFound)
+	codeNoReplay     = newCode("no_replay", http.StatusNotFound)
+	codeNoAsset      = newCode("no_asset", http.StatusNotFound)
+	codeNoRevocation = newCode("no_revocation", http.StatusNotFound)
+	codeMethod       = newCode("wrong_method", http.StatusMethodNotAllowed)
+	codeExists       = newCode("match_exists", http.StatusConflict)
+	codeConflict     = newCode("conflict", http.StatusConflict)
+	codeInProgress   = newCode("in_progress", http.StatusConflict)
+	codeKeyReused    = newCode("key_reused", http.StatusUnprocessableEntity)
+	codeOver         = newCode("match_over", http.StatusGone)
+	codePrecondition = newCode("precondition_failed", http.StatusPreconditionFailed)
+	codeTooLarge     = newCode("too_large", http.StatusRequestEntityTooLarge)
+	codeRange        = newCode("bad_range", http.StatusRequestedRangeNotSatisfiable)
+	codeUpgrade      = newCode("upgrade_required", http.StatusUpgradeRequired)
+	codeRequests     = newCode("too_many_requests", http.StatusTooManyRequests)
+	codeGuesses      = newCode("too_many_guesses", http.StatusTooManyRequests)
+	codeGuestLimit   = newCode("guest_limit", http.StatusTooManyRequests)
+	codeInternal     = newCode("internal", http.StatusInternalServerError)
+	codeGame         = newCode("game_failed", http.StatusInternalServerError)
+	codeUnsupported  = newCode("not_supported", http.StatusNotImplemented)
+	codeBusy         = newCode("busy", http.StatusServiceUnavailable)
+	codeRecovering   = newCode("recovering", http.StatusServiceUnavailable)
+	codeGuestsFull   = newCode("guests_full", http.StatusServiceUnavailable)
+	codeFull         = newCode("too_many_matches", http.StatusServiceUnavailable)
+	codeShutdown     = newCode("shutting_down", http.StatusServiceUnavailable)
+	codeStorage      = newCode("storage", http.StatusInsufficientStorage)
+)
 
 // An apiError is the JSON of an error: {"error":{"code":"no_match","message":"no such match"}}.
 type apiError struct {
@@ -125,6 +97,23 @@ func fail(w http.ResponseWriter, c code, message string) {
 	reply(w, statuses[c], apiError{apiProblem{c, message}})
 }
 
+// failFor is fail for an error that may be over after some seconds.
+func failFor(w http.ResponseWriter, seconds int, c code, message string) {
+	w.Header().Set("Retry-After", strconv.Itoa(seconds))
+	fail(w, c, message)
+}
+
+// sendsFile sets the headers of an answer that is a file.
+func sendsFile(w http.ResponseWriter, name, cache string) {
+	h := w.Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", cache)
+	if name != "" {
+		h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	}
+}
+
 // foreignErrors writes the errors of handlers that are not ours: those of net/http and of the WebSocket library.
 type foreignErrors struct {
 	http.ResponseWriter
@@ -144,7 +133,6 @@ var foreignCodes = map[int]code{
 	http.StatusNotImplemented:               codeInternal,
 }
 
-// WriteHeader implements [http.ResponseWriter].
 func (w *foreignErrors) WriteHeader(status int) {
 	if status < http.StatusBadRequest {
 		w.ResponseWriter.WriteHeader(status)
@@ -173,7 +161,6 @@ func (w *foreignErrors) tell(text string) {
 	}
 }
 
-// Unwrap is for [http.ResponseController].
 func (w *foreignErrors) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // linkNext names the next page of a list, which follows after a name.
@@ -224,7 +211,7 @@ func takeObject(r *http.Request, body []byte, names []string) error {
 	}
 	for name, value := range fields {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("body: unknown field %q, want %s", name, orNone(names))
+			return fmt.Errorf("body: unknown field %q, want %s", name, cmp.Or(strings.Join(names, ", "), "no fields"))
 		}
 		switch v := value.(type) {
 		case string:
@@ -238,13 +225,6 @@ func takeObject(r *http.Request, body []byte, names []string) error {
 		}
 	}
 	return nil
-}
-
-func orNone(names []string) string {
-	if len(names) == 0 {
-		return "no fields"
-	}
-	return strings.Join(names, ", ")
 }
 
 // maxBanDuration is the longest ban that is not for the rest of the match.

@@ -80,7 +80,11 @@ func (ma *matchAPI) act(w http.ResponseWriter, r *http.Request) {
 		ma.do(w, r, func(m *Match, h *host.Host) error { return h.Admin().Keyframe(m.now()) })
 		return
 	case "retry":
-		ma.retryMatch(w, r)
+		if v, err := ma.registry.retry(r.PathValue("name")); err != nil {
+			fail(w, codeConflict, err.Error())
+		} else {
+			reply(w, http.StatusOK, v)
+		}
 		return
 	case "pause", "resume", "kick":
 	case "speed":
@@ -104,7 +108,7 @@ func (ma *matchAPI) act(w http.ResponseWriter, r *http.Request) {
 	}
 	seat := lockstep.Player(min(n, uint64(lockstep.System)))
 	if action == "kick" {
-		ma.doEnding(w, r, "", func(m *Match, h *host.Host) (host.Ended, error) {
+		ma.doEnding(w, r, func(m *Match, h *host.Host) (host.Ended, error) {
 			return h.Admin().Remove(m.now(), seat, "kicked by an admin")
 		})
 		return
@@ -118,16 +122,6 @@ func (ma *matchAPI) act(w http.ResponseWriter, r *http.Request) {
 		}
 		return h.Admin().SetSpeed(m.now(), uint16(n))
 	})
-}
-
-// retryMatch tries again to resume a match that failed.
-func (ma *matchAPI) retryMatch(w http.ResponseWriter, r *http.Request) {
-	v, err := ma.registry.retry(r.PathValue("name"))
-	if err != nil {
-		fail(w, codeConflict, err.Error())
-		return
-	}
-	reply(w, http.StatusOK, v)
 }
 
 // do calls f in the goroutine of the match that the path names, and answers with the match.
@@ -151,8 +145,7 @@ func (ma *matchAPI) doReply(w http.ResponseWriter, r *http.Request, f func(*Matc
 	case gone != nil:
 		fail(w, codeOver, gone.Error())
 	case errors.Is(err, coordinator.ErrBusy): // until the next tick
-		w.Header().Set("Retry-After", "1")
-		fail(w, codeBusy, err.Error())
+		failFor(w, 1, codeBusy, err.Error())
 	case err != nil:
 		fail(w, codeConflict, err.Error())
 	default:
@@ -160,12 +153,12 @@ func (ma *matchAPI) doReply(w http.ResponseWriter, r *http.Request, f func(*Matc
 	}
 }
 
-// doEnding is do for a call that ends connections. name is what the caller may have meant as a name, or "".
-func (ma *matchAPI) doEnding(w http.ResponseWriter, r *http.Request, name string, f func(*Match, *host.Host) (host.Ended, error)) {
+// doEnding is do for a call that ends connections.
+func (ma *matchAPI) doEnding(w http.ResponseWriter, r *http.Request, f func(*Match, *host.Host) (host.Ended, error)) {
 	var done affected
 	ma.doReply(w, r, func(m *Match, h *host.Host) (err error) {
 		if done.Ended, err = f(m, h); err == nil && done.Ended == (host.Ended{}) {
-			done.Message = ma.access.whyNobody(name, m.Name(), subjectNamed(h, m.now(), name))
+			done.Message = nobodyFits
 		}
 		return err
 	}, func(m *Match) {
@@ -181,11 +174,9 @@ func (ma *matchAPI) doEnding(w http.ResponseWriter, r *http.Request, name string
 
 // listAssets answers with the assets of a match, so that a client can fetch them before it connects.
 func (ma *matchAPI) listAssets(w http.ResponseWriter, r *http.Request) {
-	m := ma.registry.requested(w, r)
-	if m == nil {
-		return
+	if m := ma.registry.requested(w, r); m != nil {
+		reply(w, http.StatusOK, append([]lockstep.Asset{}, m.assets...))
 	}
-	reply(w, http.StatusOK, append([]lockstep.Asset{}, m.assets...))
 }
 
 // A banView is the JSON of a ban in a match.
@@ -225,7 +216,7 @@ func (ma *matchAPI) ban(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	reason := r.FormValue("reason")
-	ma.doEnding(w, r, target.Subject, func(m *Match, h *host.Host) (host.Ended, error) {
+	ma.doEnding(w, r, func(m *Match, h *host.Host) (host.Ended, error) {
 		now, until := m.now(), lockstep.Time(0)
 		if d > 0 {
 			until = now + lockstep.Time(d.Microseconds())
@@ -371,7 +362,7 @@ func (ma *matchAPI) schemas(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ErrUnrecorded is the error of [Match.Save] if the match has no replay.
+// ErrUnrecorded is the error of a save if the match has no replay.
 var ErrUnrecorded = errors.New("server: the match has no replay: the server has no folder for them")
 
 // Save writes a replay of the match up to its last tick to w, and returns that tick. The match goes on meanwhile. The
@@ -449,7 +440,7 @@ func (x *savedLog) seal(ctx context.Context, seals chan struct{}, dir string) er
 	if err != nil {
 		return err
 	}
-	w := replay.NewWriter(untilDone{ctx, sealed}, replay.WriterOptions{SegmentTicks: sealTicks})
+	w := replay.NewWriter(&files.Interruptible{File: sealed, Context: ctx}, replay.WriterOptions{SegmentTicks: sealTicks})
 	if _, err = replay.Save(w, r); err == nil {
 		_, err = sealed.Seek(0, io.SeekStart)
 	}
@@ -460,19 +451,6 @@ func (x *savedLog) seal(ctx context.Context, seals chan struct{}, dir string) er
 	x.file.Close()
 	x.file, x.size = sealed, w.Size()
 	return nil
-}
-
-// An untilDone is a writer that fails when its context has ended.
-type untilDone struct {
-	ctx context.Context
-	w   io.Writer
-}
-
-func (u untilDone) Write(p []byte) (int, error) {
-	if err := u.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return u.w.Write(p)
 }
 
 // save answers with a replay of a match that goes on.
@@ -503,12 +481,8 @@ func (ma *matchAPI) save(w http.ResponseWriter, r *http.Request) {
 		fail(w, codeStorage, "the log of the match cannot be copied: its disk is full, does not answer or has failed")
 		return
 	}
-	h := w.Header()
-	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s-%s-%d.ssr"`, m.Name(), m.Status().Match[:8], x.tick))
-	h.Set("Content-Length", strconv.FormatInt(x.size, 10))
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
+	sendsFile(w, fmt.Sprintf("%s-%s-%d.ssr", m.Name(), m.Status().Match[:8], x.tick), "no-store")
+	w.Header().Set("Content-Length", strconv.FormatInt(x.size, 10))
 	io.Copy(w, x.file) // the client sees from the length whether it is whole
 }
 

@@ -47,7 +47,7 @@ func newMatch(body io.Reader) (server.MatchSpec, error) {
 
 // Every route with every status.
 func TestHTTPInterface(t *testing.T) {
-	s := newStage(t, setup{options: server.Options{NewMatch: newMatch, MaxMatches: 2}})
+	s := newStage(t, setup{options: server.Options{NewMatch: newMatch, Limits: server.Limits{MaxMatches: 2}}})
 	a := s.join(t, ada, wander)
 	<-a.Ready()
 	type row struct {
@@ -253,7 +253,7 @@ func TestChangesOfOneTick(t *testing.T) {
 // of a player is not a guess.
 func TestAdminGuesses(t *testing.T) {
 	t.Parallel()
-	inBubble(t, setup{options: server.Options{NewMatch: newMatch, GuestMatches: 1}}, func(t *testing.T, s *stage) {
+	inBubble(t, setup{options: server.Options{NewMatch: newMatch, Limits: server.Limits{GuestMatches: 1}}}, func(t *testing.T, s *stage) {
 		routes := []struct{ method, path string }{
 			{"DELETE", "/matches/duel"}, {"POST", "/matches"}, {"POST", "/matches/duel/pause?seat=0"}, {"POST", "/matches/none/kick?seat=0"}, {"POST", "/matches/duel/dance"},
 		}
@@ -284,7 +284,7 @@ func TestAdminGuesses(t *testing.T) {
 // HTTP and with tokens and sessions over a WebSocket. All wrong tokens get the same answer, and count.
 func TestGuessesAtSharedAddress(t *testing.T) {
 	t.Parallel()
-	inBubble(t, setup{options: server.Options{NewMatch: newMatch, GuestMatches: 2, MaxMatches: 3}}, func(t *testing.T, s *stage) {
+	inBubble(t, setup{options: server.Options{NewMatch: newMatch, Limits: server.Limits{GuestMatches: 2, MaxMatches: 3}}}, func(t *testing.T, s *stage) {
 		first := s.raw(t, bob, protocol.SessionToken{}, 0).live()
 		first.ws.CloseNow()
 		for n := range 60 {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -53,7 +54,7 @@ func (ra *replayAPI) replayReader(w http.ResponseWriter, r *http.Request, match 
 	if public && ra.showsReplays(r) {
 		return replayReader{}, true
 	}
-	g, ok := ra.access.authenticateIn(w, r, match)
+	g, ok := ra.access.authenticate(w, r, match)
 	if !ok || !permitted(w, g.Role == protocol.Admin || g.Role == protocol.Seated && public && !g.Guest) {
 		return who, false
 	}
@@ -62,15 +63,7 @@ func (ra *replayAPI) replayReader(w http.ResponseWriter, r *http.Request, match 
 
 // may reports whether a file can be read.
 func (who *replayReader) may(public bool, a *Archived) bool {
-	if public || who.all {
-		return true
-	}
-	for _, s := range a.Subjects {
-		if s == who.subject {
-			return true
-		}
-	}
-	return false
+	return public || who.all || slices.Contains(slices.Collect(maps.Values(a.Subjects)), who.subject)
 }
 
 // archiveQuery reads the search of a request.
@@ -161,7 +154,7 @@ func (ra *replayAPI) openReplay(w http.ResponseWriter, r *http.Request) (f io.Re
 	if ra.archive != nil {
 		f, written, err = ra.openArchived(r, &who, public && shown)
 		if errors.Is(err, fs.ErrNotExist) && public && isBundle(name) && r.Header.Get("Authorization") != "" { // only an admin has it then
-			g, ok := ra.access.authenticateIn(w, r, matchOf(name))
+			g, ok := ra.access.authenticate(w, r, matchOf(name))
 			if !ok {
 				return nil, written, false
 			}
@@ -182,11 +175,14 @@ func (ra *replayAPI) openReplay(w http.ResponseWriter, r *http.Request) (f io.Re
 // openArchived opens a file of the archive. A file that the reader may not read does not exist.
 func (ra *replayAPI) openArchived(r *http.Request, who *replayReader, public bool) (io.ReadSeekCloser, time.Time, error) {
 	a, err := ra.archive.Get(r.Context(), r.PathValue("name"))
-	if errors.Is(err, ErrArchived) || err == nil && !who.may(public, &a) {
+	if err == nil && !who.may(public, &a) {
 		err = fs.ErrNotExist
 	}
 	if err == nil && !who.all && isBundle(a.Name) { // that of a running match would reveal its state
-		err = ra.isOver(r.Context(), &a)
+		var match Archived
+		if match, err = ra.archive.Get(r.Context(), ReplayOf(a.Name)); err == nil && !strings.HasPrefix(match.ID, a.ID) {
+			err = fs.ErrNotExist
+		}
 	}
 	if err != nil {
 		return nil, time.Time{}, err
@@ -195,19 +191,7 @@ func (ra *replayAPI) openArchived(r *http.Request, who *replayReader, public boo
 		return f, a.Ended, nil
 	}
 	f, err := ra.archive.Open(r.Context(), a.Name)
-	if errors.Is(err, ErrArchived) {
-		err = fs.ErrNotExist
-	}
 	return f, a.Ended, err
-}
-
-// isOver returns nil if the match of an archived bundle is over: if its replay is archived, too. Otherwise its error is [fs.ErrNotExist].
-func (ra *replayAPI) isOver(ctx context.Context, bundle *Archived) error {
-	match, err := ra.archive.Get(ctx, ReplayOf(bundle.Name))
-	if errors.Is(err, ErrArchived) || err == nil && !strings.HasPrefix(match.ID, bundle.ID) {
-		err = fs.ErrNotExist
-	}
-	return err
 }
 
 // matchOf returns the match's name in the name of a file, or "".
@@ -221,15 +205,13 @@ func matchOf(name string) string {
 // deleteReplay deletes a replay with its bundles and their pages, or a bundle with its page, for an admin.
 func (ra *replayAPI) deleteReplay(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
-	g, ok := ra.access.authenticateIn(w, r, matchOf(name))
+	g, ok := ra.access.authenticate(w, r, matchOf(name))
 	if !ok || !permitted(w, g.Role == protocol.Admin) {
 		return
 	}
 	err := error(fs.ErrNotExist)
-	if a := ra.archive; a != nil {
-		if err = a.Delete(r.Context(), name); errors.Is(err, ErrArchived) {
-			err = fs.ErrNotExist
-		}
+	if ra.archive != nil {
+		err = ra.archive.Delete(r.Context(), name)
 	}
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		if lerr := ra.replays.remove(name); !errors.Is(lerr, fs.ErrNotExist) {
@@ -256,16 +238,13 @@ func (ra *replayAPI) open(ctx context.Context, name string) (*os.File, error) {
 			return nil, err
 		}
 	}
-	a := ra.archive
-	if a == nil || !replayName.MatchString(name) {
-		return nil, fmt.Errorf("server: replay %.128q: %w", name, fs.ErrNotExist)
-	}
-	stored, err := a.Open(ctx, name)
-	if errors.Is(err, ErrArchived) {
-		err = fmt.Errorf("server: replay %.128q: %w", name, fs.ErrNotExist)
+	var stored io.ReadSeekCloser
+	err := error(fs.ErrNotExist)
+	if ra.archive != nil && replayName.MatchString(name) {
+		stored, err = ra.archive.Open(ctx, name)
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("server: replay %.128q: %w", name, err)
 	}
 	if f, ok := stored.(*os.File); ok {
 		return f, nil
@@ -305,8 +284,7 @@ func (ra *replayAPI) listReplays(w http.ResponseWriter, r *http.Request) {
 			fail(w, codeNoReplay, "no such replay is listed")
 			return
 		}
-		all = slices.Clone(all) // it is cached
-		all = slices.DeleteFunc(all, func(f replayFile) bool { return f.Ended.After(ended) || f.Ended.Equal(ended) && f.Name <= name })
+		all = slices.DeleteFunc(slices.Clone(all), func(f replayFile) bool { return f.Ended.After(ended) || f.Ended.Equal(ended) && f.Name <= name })
 	}
 	if len(all) > MaxListed {
 		all = all[:MaxListed]
@@ -332,8 +310,7 @@ func (ra *replayAPI) limited(next http.HandlerFunc) http.HandlerFunc {
 		from := wsmatch.AddressOf(r.RemoteAddr)
 		if !ra.replays.startDownload(from) {
 			ra.turned.away("downloading", r.RemoteAddr)
-			w.Header().Set("Retry-After", "5")
-			fail(w, codeBusy, "too many files are being sent")
+			failFor(w, 5, codeBusy, "too many files are being sent")
 			return
 		}
 		defer ra.replays.endDownload(from)
@@ -349,10 +326,6 @@ func (ra *replayAPI) download(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer f.Close()
-	h := w.Header()
-	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-cache") // sealing replaces the file
+	sendsFile(w, name, "no-cache") // sealing replaces the file
 	http.ServeContent(&foreignErrors{ResponseWriter: w}, r, name, written, f)
 }

@@ -202,7 +202,7 @@ func TestBundleHasContents(t *testing.T) {
 		disk int64
 		want bool
 	}{{"room", 0, true}, {"no room", 1 << 20, false}} {
-		inBubble(t, setup{options: server.Options{MatchDiskBytes: row.disk, ModuleOf: func(*lockstep.Game) []byte { return module }}}, func(t *testing.T, s *stage) {
+		inBubble(t, setup{options: server.Options{Limits: server.Limits{MatchDiskBytes: row.disk}, ModuleOf: func(*lockstep.Game) []byte { return module }}}, func(t *testing.T, s *stage) {
 			m := s.createTiles(t, "tiles", tilesAsset)
 			if err := m.Do(t.Context(), func(*host.Host) {
 				m.Evidence(&host.Evidence{Report: coordinator.DesyncReport{Tick: 20, Player: 0}})

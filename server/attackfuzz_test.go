@@ -45,7 +45,7 @@ func attackSetup(t *testing.T) setup {
 		t.Fatal(err)
 	}
 	return setup{
-		options:  server.Options{Authorizer: server.AnyOf(tokens, server.Guests{}), NewMatch: newGuestMatch, GuestMatches: 4, Replays: true},
+		options:  server.Options{Authorizer: server.AnyOf(tokens, server.Guests{}), NewMatch: newGuestMatch, Limits: server.Limits{GuestMatches: 4}, Replays: true},
 		host:     host.Options{SpectatorChat: true},
 		settings: func(s *lockstep.Settings) { s.Players = 6 },
 		config:   minimal.Config{Size: 50, Coins: 5}, // a small state, because this does not test the game

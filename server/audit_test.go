@@ -49,9 +49,9 @@ func TestAudit(t *testing.T) {
 			{"POST", "/matches/two/ban?subject=eve&for=1m&reason=rude", ops, "", "INFO", []string{"status=200", "subject=eve", "for=1m", "reason=rude"}},
 			{"GET", "/matches/two/bans", ops, "", "INFO", []string{"status=200"}},
 			{"DELETE", "/matches/two", ops, "", "INFO", []string{"status=200"}},
-			{"DELETE", "/matches/duel", ada, "", "WARN", []string{"status=403", "name=ada", `why="its role does not permit this"`}},
-			{"DELETE", "/matches/duel", "wrong-wrong-wrong-wrong", "", "WARN", []string{"status=403", `why="it is not in the list of tokens"`}},
-			{"GET", "/revocations", "", "", "WARN", []string{"status=403", `why="it showed no token"`}},
+			{"DELETE", "/matches/duel", ada, "", "WARN", []string{"status=403", "name=ada", `why="role not permitted"`}},
+			{"DELETE", "/matches/duel", "wrong-wrong-wrong-wrong", "", "WARN", []string{"status=403", `why="not in the list of tokens"`}},
+			{"GET", "/revocations", "", "", "WARN", []string{"status=403", `why="no token"`}},
 		} {
 			s.log.forget()
 			from.ask(t, x.method, x.path, x.token, x.body)
@@ -105,16 +105,16 @@ func TestReasonsOfRefusals(t *testing.T) {
 	}
 	s := newStage(t, setup{options: server.Options{Authorizer: server.AnyOf(shared, signed, server.Guests{})}})
 	rows := []struct{ token, want string }{
-		{"", "it showed no token"},
-		{"wrong-wrong-wrong-wrong", "it is not in the list of tokens; as a JWT, it is malformed; it has not the form of a guest's"},
-		{"eve-eve-eve-eve-eve", `the list has it for match \"other\", and it was shown to \"duel\"`},
-		{"guest:%ff:0123456789abcdef", "it has a bad name of a guest"},
-		{token([]byte("another secret of at least 32 bytes"), func(*server.Claims) {}), "its signature or its algorithm is wrong"},
-		{token(secret, func(c *server.Claims) { c.ExpiresAt = jwt.NewNumericDate(time.Now().Add(-time.Hour)) }), "it has expired"},
-		{token(secret, func(c *server.Claims) { c.NotBefore = jwt.NewNumericDate(time.Now().Add(time.Hour)) }), "it is not valid yet"},
-		{token(secret, func(c *server.Claims) { c.Role = "king" }), "its claims are wrong"},
-		{token(secret, func(c *server.Claims) { c.Audience = jwt.ClaimStrings{"elsewhere"} }), "its audience is another"},
-		{token(secret, func(c *server.Claims) { c.Match = "other" }), `it is for match \"other\", and was shown to \"duel\"`},
+		{"", "no token"},
+		{"wrong-wrong-wrong-wrong", "not in the list of tokens; as a JWT, malformed; not a valid guest token"},
+		{"eve-eve-eve-eve-eve", `listed for match \"other\", got \"duel\"`},
+		{"guest:%ff:0123456789abcdef", "bad name in a guest token"},
+		{token([]byte("another secret of at least 32 bytes"), func(*server.Claims) {}), "wrong signature or algorithm"},
+		{token(secret, func(c *server.Claims) { c.ExpiresAt = jwt.NewNumericDate(time.Now().Add(-time.Hour)) }), "expired"},
+		{token(secret, func(c *server.Claims) { c.NotBefore = jwt.NewNumericDate(time.Now().Add(time.Hour)) }), "not valid yet"},
+		{token(secret, func(c *server.Claims) { c.Role = "king" }), "invalid claims"},
+		{token(secret, func(c *server.Claims) { c.Audience = jwt.ClaimStrings{"elsewhere"} }), "wrong audience"},
+		{token(secret, func(c *server.Claims) { c.Match = "other" }), `for match \"other\", got \"duel\"`},
 	}
 	for _, x := range rows {
 		s.log.forget()

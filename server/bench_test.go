@@ -34,7 +34,7 @@ func BenchmarkFanOut(b *testing.B) {
 
 func benchFanOut(b *testing.B, peers int) {
 	s, err := server.New(server.Options{
-		AllowedHosts: []string{"server"}, MaxPerAddress: peers, MaxUnauthenticated: peers, Host: host.Options{AnonymousSpectators: true, MaxSpectators: peers, MaxConnecting: peers},
+		AllowedHosts: []string{"server"}, Limits: server.Limits{MaxPerAddress: peers, MaxUnauthenticated: peers}, Host: host.Options{AnonymousSpectators: true, MaxSpectators: peers, MaxConnecting: peers},
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -132,7 +132,7 @@ func BenchmarkMatchMemory(b *testing.B) {
 	game := lockstep.MustGame(minimal.Rules())
 	for range b.N {
 		b.StopTimer()
-		s, err := server.New(server.Options{IdleMatch: -1, Log: slog.New(slog.DiscardHandler)})
+		s, err := server.New(server.Options{Limits: server.Limits{IdleMatch: -1}, Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			b.Fatal(err)
 		}

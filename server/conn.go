@@ -57,16 +57,12 @@ type conn struct {
 	syncing time.Time       // when a keyframe began to be sent; zero without one; used by the match's goroutine only
 }
 
-// Received implements [wsmatch.Match].
 func (c *conn) Received(b *buffer.Buffer) bool { return c.match.post(input{conn: c, data: b}) }
 
-// More implements [wsmatch.Match].
 func (c *conn) More() bool { return c.match.post(input{conn: c}) }
 
-// Closed implements [wsmatch.Match].
 func (c *conn) Closed() bool { return c.match.post(input{conn: c, closed: true}) }
 
-// Next implements [wsmatch.Match].
 func (c *conn) Next(dst []byte) []byte { return c.match.host.Send(c.id, dst, maxWrite) }
 
 // feed moves messages from the host to the socket. The match's goroutine calls it.
@@ -194,7 +190,6 @@ func (c *conn) welcomed(seat lockstep.Player, subject string) {
 // turnedAway is that of the server for a connection to a match.
 func (c *conn) turnedAway(reason string) { c.match.server.turned.awayFrom(c.logger, reason, c.remote) }
 
-// From implements [crowd.Conn].
 func (c *conn) From() netip.Prefix { return c.addr }
 
 // Drop implements [crowd.Conn]: it closes the socket at once. A closing handshake would keep its place occupied.
@@ -271,10 +266,8 @@ type path struct {
 	bindTimer *time.Timer // closes it if it does not name its connection
 }
 
-// From implements [crowd.Conn].
 func (p *path) From() netip.Prefix { return p.addr }
 
-// Drop implements [crowd.Conn].
 func (p *path) Drop() { go p.quic.CloseWithError(pathCrowd, "too many connections") } // it may wait
 
 // close closes the path of a connection that is closed, or has another one. It may be nil.
@@ -351,7 +344,6 @@ func newFrameConn(c net.Conn, atOnce int) *frameConn {
 	return f
 }
 
-// Read implements [net.Conn].
 func (f *frameConn) Read(b []byte) (int, error) {
 	if f.failed {
 		return 0, errFrames

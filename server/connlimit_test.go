@@ -88,7 +88,7 @@ func TestSilentOpeners(t *testing.T) {
 // The limit of an address is an option. The server's limit is for all matches together.
 func TestUnauthenticatedLimits(t *testing.T) {
 	t.Parallel()
-	inBubble(t, setup{options: server.Options{MaxUnauthenticated: 3, NewMatch: newMatch}, host: host.Options{MaxConnecting: 600}}, func(t *testing.T, s *stage) {
+	inBubble(t, setup{options: server.Options{Limits: server.Limits{MaxUnauthenticated: 3}, NewMatch: newMatch}, host: host.Options{MaxConnecting: 600}}, func(t *testing.T, s *stage) {
 		var open []*raw
 		for range 5 {
 			open = append(open, s.silent(t, 1)...)

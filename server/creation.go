@@ -27,17 +27,8 @@ func (s *services) newMatch(spec MatchSpec) *Match {
 	}
 }
 
-// launch reserves the match's name, calls prepare, and starts the match's goroutine. If the server shuts down meanwhile,
-// it calls undo and returns [ErrShutdown]. Shutdown waits until launch returns.
-func (s *services) launch(m *Match, prepare func(phase time.Duration) error, undo func()) error {
-	phase, err := s.registry.reserve(m.spec.Name, m.spec.Settings)
-	if err != nil {
-		return err
-	}
-	return s.start(m, phase, prepare, undo)
-}
-
-// start is launch with a name that is reserved.
+// start calls prepare, and starts the goroutine of a match whose name is reserved. If the server shuts down meanwhile, it calls undo and
+// returns [ErrShutdown]. Shutdown waits until start returns.
 func (s *services) start(m *Match, phase time.Duration, prepare func(phase time.Duration) error, undo func()) error {
 	defer s.registry.launching.Done()
 	running := false
@@ -130,8 +121,9 @@ func (m *Match) begin(phase time.Duration) error {
 		m.server.metrics.failures.Inc()
 		err = storageFailed(m.log.Err())
 	}
-	if err == nil {
-		err = m.checkGuestState()
+	if err == nil && m.spec.guest != nil {
+		m.updateGuestUsage()
+		err = m.server.guests.Check(m.server.gates.limits.Load().GuestStateBytes)
 	}
 	if err == nil { // the caller may tell of the match, and give tokens for it
 		err = storageFailed(m.log.Stored())
@@ -265,13 +257,4 @@ func (m *MatchSpec) bots() (n int) {
 		}
 	}
 	return n
-}
-
-// checkGuestState refuses a guest's match with a state that is too large. It is called before the match starts.
-func (m *Match) checkGuestState() error {
-	if m.spec.guest == nil {
-		return nil
-	}
-	m.updateGuestUsage()
-	return m.server.guests.Check(m.server.gates.limits.Load().GuestStateBytes)
 }

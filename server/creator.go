@@ -24,15 +24,10 @@ import (
 	"github.com/seed-49bee653/samestep/server/internal/repeat"
 )
 
-// A maker makes matches: a Server.
-type maker interface {
-	Create(MatchSpec) (*Match, error)
-	Like(id string) (MatchSpec, error)
-}
-
 // A creator answers POST /matches.
 type creator struct {
-	maker    maker
+	make     func(MatchSpec) (*Match, error)         // [Server.Create]
+	like     func(id string) (MatchSpec, error)      // [Server.Like]
 	newMatch func(body io.Reader) (MatchSpec, error) // Options.NewMatch
 	host     *host.Options                           // of a match whose spec has none
 	registry *registry
@@ -48,7 +43,7 @@ type creator struct {
 // create creates a match for an admin, or for a player if guests may. It reads the whole request before it
 // counts a guest's match, so that slow requests occupy no place.
 func (cr *creator) create(w http.ResponseWriter, r *http.Request) {
-	g, ok := cr.access.authenticate(w, r)
+	g, ok := cr.access.authenticate(w, r, "")
 	guest := g.Role == protocol.Seated && cr.gates.limits.Load().GuestMatches > 0
 	if !ok || !permitted(w, guest || g.Role == protocol.Admin) {
 		return
@@ -73,15 +68,14 @@ func (cr *creator) createFrom(w http.ResponseWriter, r *http.Request, body []byt
 		return nil
 	}
 	spec, err := cr.specOf(body, readerWith(g))
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		fail(w, codeNoReplay, noReplay)
 		return nil
-	}
-	if errors.Is(err, ErrNoMatch) {
+	case errors.Is(err, ErrNoMatch):
 		fail(w, codeNoMatch, err.Error())
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		fail(w, codeRequest, err.Error())
 		return nil
 	}
@@ -91,7 +85,7 @@ func (cr *creator) createFrom(w http.ResponseWriter, r *http.Request, body []byt
 	}
 	var m *Match
 	if err == nil {
-		if m, err = cr.maker.Create(spec); err != nil && guest {
+		if m, err = cr.make(spec); err != nil && guest {
 			cr.guests.Release(spec.guest)
 		}
 	}
@@ -114,7 +108,8 @@ func (cr *creator) refuseCreation(w http.ResponseWriter, r *http.Request, name s
 	asset := (*record.AssetError)(nil)
 	switch {
 	case errors.As(err, &guest):
-		cr.refuseGuest(w, r.RemoteAddr, guest)
+		cr.turned.away("guests", r.RemoteAddr)
+		failFor(w, 30, map[bool]code{true: codeGuestLimit, false: codeGuestsFull}[guest.Own], guest.Error())
 	case errors.Is(err, ErrExists):
 		fail(w, codeExists, err.Error())
 	case errors.Is(err, ErrFull):
@@ -134,17 +129,6 @@ func (cr *creator) refuseCreation(w http.ResponseWriter, r *http.Request, name s
 		fail(w, codeGame, "the game has failed at the start of the match")
 	default:
 		fail(w, codeRequest, err.Error())
-	}
-}
-
-// refuseGuest answers a request for a match that a guest may not start.
-func (cr *creator) refuseGuest(w http.ResponseWriter, remote string, err *guests.Error) {
-	cr.turned.away("guests", remote)
-	w.Header().Set("Retry-After", "30")
-	if err.Own {
-		fail(w, codeGuestLimit, err.Error())
-	} else {
-		fail(w, codeGuestsFull, err.Error())
 	}
 }
 
@@ -179,7 +163,7 @@ func (cr *creator) specOf(body []byte, who disclosure.Reader) (MatchSpec, error)
 	if how, ok := cr.registry.makingOf(r.Like); ok && !how.over && how.disclosed.Records(who) != nil {
 		return MatchSpec{}, errSecret
 	}
-	spec, err := cr.maker.Like(r.Like)
+	spec, err := cr.like(r.Like)
 	if err != nil {
 		return MatchSpec{}, fmt.Errorf("a match: %w", err)
 	}
@@ -213,8 +197,7 @@ func (cr *creator) once(w http.ResponseWriter, r *http.Request, g *host.Grant, b
 	case repeat.Changed:
 		fail(w, codeKeyReused, "an earlier request with this Idempotency-Key had another body")
 	case repeat.Running:
-		w.Header().Set("Retry-After", "1")
-		fail(w, codeInProgress, "an earlier request with this Idempotency-Key is in progress")
+		failFor(w, 1, codeInProgress, "an earlier request with this Idempotency-Key is in progress")
 	case repeat.Done:
 		w.Header().Set("Idempotency-Replayed", "true")
 		replyJSON(w, http.StatusCreated, answer)

@@ -201,7 +201,6 @@ type denialFolder struct {
 
 func (f *denialFolder) path(key string) string { return filepath.Join(f.folder, key+".json") }
 
-// Put implements [Denials].
 func (f *denialFolder) Put(key string, value []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -214,7 +213,6 @@ func (f *denialFolder) Put(key string, value []byte) error {
 	})
 }
 
-// Delete implements [Denials].
 func (f *denialFolder) Delete(key string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -245,7 +243,6 @@ func (f *denialFolder) Get(key string) ([]byte, error) {
 	return value, err
 }
 
-// Watch implements [Denials].
 func (f *denialFolder) Watch(saw func(key string, value []byte), _ func(string)) error {
 	return f.each(func(key string, value []byte) error {
 		saw(key, value)
@@ -253,7 +250,6 @@ func (f *denialFolder) Watch(saw func(key string, value []byte), _ func(string))
 	})
 }
 
-// Sweep implements [Denials].
 func (f *denialFolder) Sweep(stale func(key string, value []byte, now time.Time, live func(lockstep.MatchID) bool) bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

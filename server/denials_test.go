@@ -397,7 +397,7 @@ func TestDenialsAreSwept(t *testing.T) {
 	for _, where := range []string{"folder", "elsewhere", "elsewhere, with a clock that is behind"} {
 		t.Run(where, func(t *testing.T) {
 			virtually(t, func(t *testing.T) {
-				o := server.Options{KeepOpen: true, IdleMatch: -1}
+				o := server.Options{KeepOpen: true, Limits: server.Limits{IdleMatch: -1}}
 				m := &memory{values: map[string][]byte{}}
 				if where != "folder" {
 					o.Denials = m
@@ -462,7 +462,7 @@ func TestSweepSparesANewRevocation(t *testing.T) {
 	t.Parallel()
 	virtually(t, func(t *testing.T) {
 		shared := &memory{values: map[string][]byte{}}
-		s := newStage(t, setup{pipes: true, options: server.Options{KeepOpen: true, IdleMatch: -1, Denials: shared}, settings: slowly})
+		s := newStage(t, setup{pipes: true, options: server.Options{KeepOpen: true, Limits: server.Limits{IdleMatch: -1}, Denials: shared}, settings: slowly})
 		s.ask(t, "POST", "/matches/duel/pause", ops, "")
 		s.ask(t, "POST", "/revocations", ops, `{"name":"ada","for":"1m"}`)
 		time.Sleep(server.StaleAfter + 2*time.Minute)

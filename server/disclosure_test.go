@@ -110,7 +110,7 @@ func (s *stage) told(t *testing.T, path, token string) (m toldMatch) {
 func TestListWithTokenOfAMatch(t *testing.T) {
 	t.Parallel()
 	const own = "own-own-own-own-own"
-	inBubble(t, setup{tokens: tokenList + "player 0 own duel " + own + "\n", options: server.Options{MaxGuesses: 5, MaxReads: 20}}, func(t *testing.T, s *stage) {
+	inBubble(t, setup{tokens: tokenList + "player 0 own duel " + own + "\n", options: server.Options{Limits: server.Limits{MaxGuesses: 5, MaxReads: 20}}}, func(t *testing.T, s *stage) {
 		for token, figures := range map[string]bool{"": false, own: false, ada: false, "no-such-token-here": false, ops: true} {
 			for range 9 {
 				time.Sleep(time.Second)
@@ -169,7 +169,7 @@ func TestNoCopyOfASecret(t *testing.T) {
 			rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) {
 				r.Validate, r.View = nil, lockstep.View(seeMap, nil)
 			},
-			options: server.Options{GuestMatches: 9, NewMatch: func(io.Reader) (server.MatchSpec, error) {
+			options: server.Options{Limits: server.Limits{GuestMatches: 9}, NewMatch: func(io.Reader) (server.MatchSpec, error) {
 				return server.MatchSpec{}, nil
 			}},
 		}, func(t *testing.T, s *stage) {
@@ -197,7 +197,7 @@ func TestNoChosenSecret(t *testing.T) {
 			rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) {
 				r.Validate, r.View = nil, lockstep.View(seeMap, nil)
 			},
-			options: server.Options{GuestMatches: 9, GuestMatchesPerAddress: 9, NewMatch: func(io.Reader) (server.MatchSpec, error) { return spec, nil }},
+			options: server.Options{Limits: server.Limits{GuestMatches: 9, GuestMatchesPerAddress: 9}, NewMatch: func(io.Reader) (server.MatchSpec, error) { return spec, nil }},
 		}, func(t *testing.T, s *stage) {
 			seedOf := func(name string) (seed uint64) {
 				for _, m := range s.server.Matches() {

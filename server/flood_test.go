@@ -71,7 +71,7 @@ func TestManyJoinAtOnce(t *testing.T) {
 	const crowd = 300
 	x := setup{
 		host:    host.Options{MaxSpectators: crowd, MaxConnecting: crowd},
-		options: server.Options{MaxPerAddress: 2 * crowd, MaxUnauthenticated: crowd},
+		options: server.Options{Limits: server.Limits{MaxPerAddress: 2 * crowd, MaxUnauthenticated: crowd}},
 	}
 	inBubble(t, x, func(t *testing.T, s *stage) {
 		a, b := s.join(t, ada, wander), s.join(t, bob, wander)
@@ -167,7 +167,7 @@ func TestSlowReaders(t *testing.T) {
 
 // Scenario 67: thousands of connections of every sort leave nothing behind.
 func TestNothingIsLeft(t *testing.T) {
-	s := newStage(t, setup{options: server.Options{MaxPerAddress: 1000}, host: returning})
+	s := newStage(t, setup{options: server.Options{Limits: server.Limits{MaxPerAddress: 1000}}, host: returning})
 	s.stats(t)
 	before := runtime.NumGoroutine()
 	rounds := 1000

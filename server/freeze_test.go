@@ -294,7 +294,7 @@ var slowRoutes = []string{"GET /replays", "GET /replays/{file}", "DELETE /replay
 // wait. Only the calls that read or change replays wait. The routes are those of the server's own document.
 func TestEachRouteOnAFrozenDisk(t *testing.T) {
 	t.Parallel()
-	onFrozenDisk(t, server.Options{MaxReads: 1 << 20, Replays: true}, func(t *testing.T, s *stage, d *frozenDisk) {
+	onFrozenDisk(t, server.Options{Limits: server.Limits{MaxReads: 1 << 20}, Replays: true}, func(t *testing.T, s *stage, d *frozenDisk) {
 		s.another(t, "well")
 		s.another(t, "victim")
 		_, document := s.ask(t, "GET", "/openapi.json", "", "")

@@ -116,7 +116,7 @@ func newGates(o *Options) *gates {
 		frames:        allowance.New[netip.Prefix](maxAddressFrames, time.Minute),
 		guesses:       allowance.New[netip.Prefix](o.MaxGuesses, guessPeriod),
 	}
-	l := o.Limits()
+	l := o.Limits
 	g.limits.Store(&l)
 	g.unauthenticated, g.sockets = crowd.New[*conn](g.mostUnauthenticated(&l)), crowd.New[*socket](g.mostSockets(&l))
 	return g

@@ -13,7 +13,7 @@ import (
 
 // Another handler behind the checks of a server: it is not asked for another host, nor too often.
 func TestGuard(t *testing.T) {
-	s, err := server.New(server.Options{MaxReads: 3})
+	s, err := server.New(server.Options{Limits: server.Limits{MaxReads: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func (s *stage) postFrom(address, token string, body io.Reader) (status int, tex
 func TestGuestBudgets(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{
 		Authorizer: server.AnyOf(opsOnly(t), server.Guests{}), NewMatch: newGuestMatch,
-		GuestMatches: 4, GuestBots: 5, GuestStateBytes: 100_000, // of 6,250 coins
+		Limits: server.Limits{GuestMatches: 4, GuestBots: 5, GuestStateBytes: 100_000}, // of 6,250 coins
 	}})
 	post := func(from, body string) (int, string) { return s.postFrom(from, someGuest, strings.NewReader(body)) }
 	for _, x := range []struct {
@@ -125,7 +125,7 @@ func opsOnly(t *testing.T) server.Authorizer {
 
 // A guest with a slow or wrong request occupies no place.
 func TestSlowGuestHoldsNoPlace(t *testing.T) {
-	s := newStage(t, setup{options: server.Options{Authorizer: server.Guests{}, NewMatch: newGuestMatch, GuestMatches: 1}})
+	s := newStage(t, setup{options: server.Options{Authorizer: server.Guests{}, NewMatch: newGuestMatch, Limits: server.Limits{GuestMatches: 1}}})
 	read, write := io.Pipe()
 	slow := make(chan int)
 	go func() {
@@ -156,7 +156,7 @@ func TestSlowGuestHoldsNoPlace(t *testing.T) {
 // can start matches.
 func TestGuestTries(t *testing.T) {
 	t.Parallel()
-	inBubble(t, setup{options: server.Options{Authorizer: server.Guests{}, NewMatch: newGuestMatch, GuestMatches: 4, GuestStateBytes: 1000}}, func(t *testing.T, s *stage) {
+	inBubble(t, setup{options: server.Options{Authorizer: server.Guests{}, NewMatch: newGuestMatch, Limits: server.Limits{GuestMatches: 4, GuestStateBytes: 1000}}}, func(t *testing.T, s *stage) {
 		post := func(from, body string) int {
 			status, _ := s.postFrom(from, someGuest, strings.NewReader(body))
 			return status
@@ -185,7 +185,7 @@ func TestGuestStateGrows(t *testing.T) {
 		rules := minimal.Rules()
 		rules.Step = func(w *minimal.World, _ *minimal.Config, _ *lockstep.Turn) { w.Coins = append(w.Coins, w.Dots[0].At) }
 		s := newStage(t, setup{pipes: true, options: server.Options{
-			Authorizer: server.Guests{}, GuestMatches: 2, GuestStateBytes: 1000, // of 60 coins
+			Authorizer: server.Guests{}, Limits: server.Limits{GuestMatches: 2, GuestStateBytes: 1000}, // of 60 coins
 			NewMatch: func(body io.Reader) (server.MatchSpec, error) {
 				spec, err := newGuestMatch(body)
 				spec.Game, spec.Settings.TickMicros, spec.Settings.KeyframeEvery = lockstep.MustGame(rules), lockstep.TickPeriod(200), 10
@@ -209,7 +209,7 @@ func TestGuestStateGrows(t *testing.T) {
 func TestOwnConnections(t *testing.T) {
 	t.Parallel()
 	virtually(t, func(t *testing.T) {
-		s := newStage(t, setup{pipes: true, options: server.Options{MaxPerAddress: 1}})
+		s := newStage(t, setup{pipes: true, options: server.Options{Limits: server.Limits{MaxPerAddress: 1}}})
 		own := *s
 		own.host = "localhost"
 		transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return s.server.Dial(ctx) }}

@@ -23,7 +23,7 @@ func ExampleGuests() {
 	fmt.Println(err)
 	// Output:
 	// ada l true true <nil>
-	// server: refused: it has not the form of a guest's
+	// server: refused: not a valid guest token
 }
 
 func TestGuestTokens(t *testing.T) {
@@ -53,7 +53,7 @@ func TestGuestTokens(t *testing.T) {
 func TestGuestMatches(t *testing.T) {
 	began := make(chan string, 4)
 	s := newStage(t, setup{options: server.Options{
-		Authorizer: server.Guests{}, GuestMatches: 1,
+		Authorizer: server.Guests{}, Limits: server.Limits{GuestMatches: 1},
 		NewMatch: func(body io.Reader) (server.MatchSpec, error) {
 			spec, err := newMatch(body)
 			spec.OnStart = func(m *server.Match) { began <- m.Name() }

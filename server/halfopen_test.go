@@ -62,7 +62,7 @@ func (a *pathAttacker) begin() {
 // QUIC handshakes that are not finished are bounded, and use nothing of the budget of other connections of their address.
 func TestHalfOpenHandshakes(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, setup{options: server.Options{MaxUnauthenticated: 100}})
+	s := newStage(t, setup{options: server.Options{Limits: server.Limits{MaxUnauthenticated: 100}}})
 	a := newPathAttacker(t, s, s.datagrams(t, netsim.Link{}))
 	for range server.MaxHalfOpenEach + 10 {
 		a.dial() // and is finished

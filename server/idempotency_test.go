@@ -42,7 +42,7 @@ func (s *stage) create(t *testing.T, token, key, body string) (status int, answe
 // A repeated request to create a match gets the same answer, and makes no second match.
 func TestIdempotencyKey(t *testing.T) {
 	started, release := make(chan struct{}, 1), make(chan struct{})
-	options := server.Options{GuestMatches: 5, IdleMatch: -1, NewMatch: func(body io.Reader) (server.MatchSpec, error) {
+	options := server.Options{Limits: server.Limits{GuestMatches: 5, IdleMatch: -1}, NewMatch: func(body io.Reader) (server.MatchSpec, error) {
 		spec, err := newMatch(body)
 		if spec.Name == "slow" {
 			started <- struct{}{}

@@ -19,7 +19,7 @@ import (
 // The answer to an admin who creates a match has a token for each seat. It is good for this seat of this match only, also
 // after a crash, and nobody reads it in a view or the log.
 func TestInvitations(t *testing.T) {
-	x := setup{options: server.Options{NewMatch: newMatch, IdleMatch: -1, Durability: replay.SyncFrame}}
+	x := setup{options: server.Options{NewMatch: newMatch, Limits: server.Limits{IdleMatch: -1}, Durability: replay.SyncFrame}}
 	first := newStage(t, x)
 	if err := first.match.End(t.Context(), "over"); err != nil {
 		t.Fatal(err)

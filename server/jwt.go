@@ -13,6 +13,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -117,38 +118,28 @@ func (s keySet) keyFor(t *jwt.Token) (any, error) {
 	return s.of(t)
 }
 
-// audienceOK reports whether this server is in a token's audience. Without JWTOptions.Audience, aud must be empty.
-func (j *JWT) audienceOK(c *Claims) bool {
-	if j.options.Audience == "" {
-		return len(c.Audience) == 0
-	}
-	return slices.Contains(c.Audience, j.options.Audience)
-}
-
 // refusal returns why a token is refused in a match, or "". err is the library's; its text is not used where it could
 // have parts of a token whose signature is not checked.
 func (j *JWT) refusal(c *Claims, match string, err error) string {
-	switch {
-	case errors.Is(err, jwt.ErrTokenMalformed):
-		return "it is malformed"
-	case errors.Is(err, errKeyID):
-		return "its key is unknown"
-	case errors.Is(err, jwt.ErrTokenSignatureInvalid):
-		return "its signature or its algorithm is wrong"
-	case errors.Is(err, jwt.ErrTokenUnverifiable):
-		return "its header is not understood"
-	case errors.Is(err, jwt.ErrTokenExpired):
-		return "it has expired"
-	case errors.Is(err, jwt.ErrTokenNotValidYet) || errors.Is(err, jwt.ErrTokenUsedBeforeIssued):
-		return "it is not valid yet"
-	case err != nil:
-		return "its claims are wrong"
-	case !j.audienceOK(c):
-		return "its audience is another"
+	for _, x := range []struct {
+		err error
+		why string
+	}{
+		{jwt.ErrTokenMalformed, "malformed"}, {errKeyID, "unknown key"}, {jwt.ErrTokenSignatureInvalid, "wrong signature or algorithm"},
+		{jwt.ErrTokenUnverifiable, "unsupported header"}, {jwt.ErrTokenExpired, "expired"}, {jwt.ErrTokenNotValidYet, "not valid yet"},
+		{jwt.ErrTokenUsedBeforeIssued, "not valid yet"}, {err, "invalid claims"},
+	} {
+		if err != nil && errors.Is(err, x.err) {
+			return x.why
+		}
+	}
+	switch own := j.options.Audience; {
+	case own == "" && len(c.Audience) > 0, own != "" && !slices.Contains(c.Audience, own):
+		return "wrong audience"
 	case j.options.Issuer != "" && c.Issuer != j.options.Issuer:
-		return "its issuer is another"
+		return "wrong issuer"
 	case c.Match != "" && c.Match != match:
-		return fmt.Sprintf("it is for match %q, and was shown to %q", c.Match, match)
+		return fmt.Sprintf("for match %q, got %q", c.Match, match)
 	}
 	return ""
 }
@@ -340,8 +331,8 @@ func secretIn(file []byte) ([]byte, error) {
 	} else if isLines(file) {
 		return nil, errors.New("got several lines of text, want a secret in one line")
 	}
-	if form := keyForm(secret); form != "" {
-		return nil, fmt.Errorf("got a file that looks like %s, want a secret: others know a public key, and could sign with it", form)
+	if looksLikeKey(secret) {
+		return nil, errors.New("got a file that looks like a key, want a secret: others know a public key, and could sign with it")
 	}
 	if len(secret) < minSecret {
 		return nil, fmt.Errorf("got a secret of %d bytes, want at least %d", len(secret), minSecret)
@@ -364,23 +355,8 @@ func isLines(b []byte) bool {
 	}, b))
 }
 
-// keyMarks are texts in lower case that occur in files with keys, and hardly in a secret.
-var keyMarks = []struct{ mark, form string }{
-	{"ssh-ed25519", "an OpenSSH key"},
-	{"ssh-rsa", "an OpenSSH key"},
-	{"ssh-dss", "an OpenSSH key"},
-	{"ecdsa-sha2-", "an OpenSSH key"},
-	{"begin ssh2", "an SSH key"},
-	{"public key", "a public key"},
-	{"private key", "a private key"},
-	{"certificate", "a certificate"},
-	{"begin pgp", "a PGP key"},
-	{"-----begin", "a PEM block"},
-	{"-----end", "a PEM block"},
-	{`"kty"`, "a JSON Web Key"},
-	{`"keys"`, "a JSON Web Key Set"},
-	{"keyvalue>", "a key in XML"},
-}
+// keyText matches texts that occur in files with keys, and hardly in a secret.
+var keyText = regexp.MustCompile(`(?i)ssh-(ed25519|rsa|dss)|ecdsa-sha2-|begin (ssh2|pgp)|(public|private) key|certificate|-----(begin|end)|"kty"|"keys"|keyvalue>`)
 
 // keyOIDs are the object identifiers of keys, in DER.
 var keyOIDs = []string{
@@ -390,51 +366,21 @@ var keyOIDs = []string{
 	"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01", "\x06\x07\x2a\x86\x48\xce\x38\x04\x01", // RSA, DSA
 }
 
-// keyForm returns the form of the key that a file seems to hold, or "". It also decodes base64 and hexadecimal.
-func keyForm(b []byte) string {
-	if form := plainKeyForm(b); form != "" {
-		return form
-	}
+// looksLikeKey reports whether a file seems to hold a key, also in base64 or hexadecimal.
+func looksLikeKey(b []byte) bool {
+	all := [][]byte{b}
 	for _, word := range bytes.FieldsFunc(b, func(r rune) bool { return r <= ' ' || r == '"' || r == '\\' }) {
-		for _, d := range decodings(string(word)) {
-			if form := plainKeyForm(d); form != "" {
-				return form
+		for _, decode := range []func(string) ([]byte, error){hex.DecodeString, base64.RawStdEncoding.DecodeString, base64.RawURLEncoding.DecodeString} {
+			if d, err := decode(strings.TrimRight(string(word), "=")); err == nil {
+				all = append(all, d)
 			}
 		}
 	}
-	return ""
-}
-
-// decodings returns the bytes that a word may encode.
-func decodings(word string) (all [][]byte) {
-	if b, err := hex.DecodeString(word); err == nil {
-		all = append(all, b)
-	}
-	word = strings.TrimRight(word, "=")
-	for _, e := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		if b, err := e.DecodeString(word); err == nil {
-			all = append(all, b)
-		}
-	}
-	return all
-}
-
-func plainKeyForm(b []byte) string {
-	text := strings.ToLower(strings.ReplaceAll(string(b), "\x00", "")) // UTF-16 has a zero with each letter
-	for _, m := range keyMarks {
-		if strings.Contains(text, m.mark) {
-			return m.form
-		}
-	}
-	for _, oid := range keyOIDs {
-		if bytes.Contains(b, []byte(oid)) {
-			return "a key in DER"
-		}
-	}
-	if isSequence(bytes.TrimRight(b, "\r\n")) || isSequence(b) {
-		return "DER"
-	}
-	return ""
+	return slices.ContainsFunc(all, func(b []byte) bool {
+		return keyText.Match(bytes.ReplaceAll(b, []byte{0}, nil)) || // UTF-16 has a zero with each letter
+			slices.ContainsFunc(keyOIDs, func(oid string) bool { return bytes.Contains(b, []byte(oid)) }) ||
+			isSequence(bytes.TrimRight(b, "\r\n")) || isSequence(b)
+	})
 }
 
 // isSequence reports whether b is exactly one SEQUENCE in DER. RSA keys begin without an object identifier.

@@ -93,16 +93,16 @@ func TestJWTSet(t *testing.T) {
 	for _, k := range []namedKey{ed, ec, rs} {
 		check(k.id, k.token(t, k.id), "")
 	}
-	check("of no key", ed.token(t, ""), "its key is unknown")
-	check("of an unknown key", ed.token(t, "other"), "its key is unknown")
-	check("of another key", ed.token(t, "ec"), "its signature or its algorithm is wrong")
+	check("of no key", ed.token(t, ""), "unknown key")
+	check("of an unknown key", ed.token(t, "other"), "unknown key")
+	check("of another key", ed.token(t, "ec"), "wrong signature or algorithm")
 	forged := namedKey{"ed", jwt.SigningMethodEdDSA, ed25519.NewKeyFromSeed(make([]byte, 32))}
-	check("forged", forged.token(t, "ed"), "its signature or its algorithm is wrong")
+	check("forged", forged.token(t, "ed"), "wrong signature or algorithm")
 
 	if err := j.Reload(jwks(t, ec)); err != nil {
 		t.Fatal(err)
 	}
-	check("of a key that is gone", ed.token(t, "ed"), "its signature or its algorithm is wrong")
+	check("of a key that is gone", ed.token(t, "ed"), "wrong signature or algorithm")
 	check("of the key that stays", ec.token(t, "ec"), "")
 	check("without a name, of the only key", ec.token(t, ""), "")
 	if err := j.Reload([]byte("nonsense")); err == nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
-	"reflect"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -22,7 +21,7 @@ import (
 // Limits that change apply at once, also to those who are connected. Budgets keep what is spent.
 func TestSetLimits(t *testing.T) {
 	t.Parallel()
-	inBubble(t, setup{options: server.Options{MaxReads: 100}}, func(t *testing.T, s *stage) {
+	inBubble(t, setup{options: server.Options{Limits: server.Limits{MaxReads: 100}}}, func(t *testing.T, s *stage) {
 		there := s.from(t, "203.0.113.1")
 		reads := func(n int) (ok int) {
 			for range n {
@@ -123,30 +122,11 @@ func TestSetMatchLimits(t *testing.T) {
 	})
 }
 
-// Limits and Options say the same, field by field.
-func TestLimitsAreOptions(t *testing.T) {
-	all := reflect.TypeFor[server.Limits]()
-	for i := range all.NumField() {
-		var l server.Limits
-		field := reflect.ValueOf(&l).Elem().Field(i)
-		if field.Kind() == reflect.Pointer {
-			field.Set(reflect.New(field.Type().Elem()))
-		} else {
-			field.SetInt(7)
-		}
-		var o server.Options
-		l.SetIn(&o)
-		if got := reflect.ValueOf(o).FieldByName(all.Field(i).Name); !got.Equal(field) || o.Limits() != l {
-			t.Errorf("%s: got %v and %+v, want %v", all.Field(i).Name, got, o.Limits(), field)
-		}
-	}
-}
-
 // Limits that change close no connection of a trusted proxy, which has many clients, and none of other addresses if their limit is the
 // same.
 func TestSetLimitsBehindProxy(t *testing.T) {
 	t.Parallel()
-	o := server.Options{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}, MaxPerAddress: 4}
+	o := server.Options{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}, Limits: server.Limits{MaxPerAddress: 4}}
 	inBubble(t, setup{options: o}, func(t *testing.T, s *stage) {
 		var closed atomic.Int32
 		open := func(address string, n int) {

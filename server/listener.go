@@ -42,7 +42,6 @@ func HTTPServer(addr string, h http.Handler) *http.Server {
 // connection, and new connections have a budget.
 type closeOnError struct{ http.ResponseWriter }
 
-// WriteHeader implements [http.ResponseWriter].
 func (w closeOnError) WriteHeader(status int) {
 	if status >= http.StatusBadRequest {
 		w.Header().Set("Connection", "close")
@@ -50,7 +49,6 @@ func (w closeOnError) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap is for [http.ResponseController].
 func (w closeOnError) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // tried serves the requests of connections that are not on trial, or pass it.
@@ -86,7 +84,6 @@ type listener struct {
 	server *Server
 }
 
-// Accept implements [net.Listener].
 func (l *listener) Accept() (net.Conn, error) {
 	s := l.server
 	c, err := l.Listener.Accept()
@@ -177,10 +174,8 @@ type socket struct {
 	closed bool
 }
 
-// From implements [crowd.Conn].
 func (x *socket) From() netip.Prefix { return x.addr }
 
-// Drop implements [crowd.Conn].
 func (x *socket) Drop() {
 	if x.trial.Load() {
 		x.resetOnClose()
@@ -208,7 +203,6 @@ func (x *socket) enter(l *crowd.Limit[*socket], each int) (dropped bool) {
 	return l.Add(x, each)
 }
 
-// Close implements [net.Conn].
 func (x *socket) Close() error {
 	x.mu.Lock()
 	x.closed = true
@@ -217,7 +211,6 @@ func (x *socket) Close() error {
 	return x.Conn.Close()
 }
 
-// Read implements [net.Conn].
 func (x *socket) Read(b []byte) (int, error) {
 	n, err := x.Conn.Read(b)
 	if n > 0 && x.trial.Load() && !x.heard.Swap(true) && !(x.known.Load() && x.gate.hear(x)) {
@@ -303,7 +296,6 @@ func (s *Server) readHeaders(l net.Listener) net.Listener {
 	}
 }
 
-// Accept implements [net.Listener].
 func (l *headerListener) Accept() (net.Conn, error) {
 	l.start.Do(func() { go l.acceptAll() })
 	select {
@@ -314,7 +306,6 @@ func (l *headerListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements [net.Listener].
 func (l *headerListener) Close() error {
 	l.stop()
 	return l.Listener.Close()
@@ -402,7 +393,6 @@ func newPipeListener(h *http.Server) *pipeListener {
 	return &pipeListener{server: h, conns: make(chan net.Conn), closed: closed, close: sync.OnceFunc(func() { close(closed) })}
 }
 
-// Accept implements net.Listener.
 func (l *pipeListener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.conns:
@@ -412,13 +402,11 @@ func (l *pipeListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements net.Listener.
 func (l *pipeListener) Close() error {
 	l.close()
 	return nil
 }
 
-// Addr implements net.Listener.
 func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "within", Net: "unix"} }
 
 // HandleOtherSockets sets the handler of WebSockets that offer no [Subprotocol], on any path: those of clients that speak

@@ -67,7 +67,7 @@ func TestListPages(t *testing.T) {
 // Operators set the rates of an address. Each refusal is counted, and a bounded number of lines names the address.
 func TestTurnedAway(t *testing.T) {
 	t.Parallel()
-	inBubble(t, setup{options: server.Options{MaxReads: 5, MaxGuesses: 3}}, func(t *testing.T, s *stage) {
+	inBubble(t, setup{options: server.Options{Limits: server.Limits{MaxReads: 5, MaxGuesses: 3}}}, func(t *testing.T, s *stage) {
 		greedy := s.from(t, "198.51.100.1")
 		for _, x := range []struct {
 			reason, path, token string

@@ -18,7 +18,7 @@ import (
 func TestManyBots(t *testing.T) {
 	t.Parallel()
 	const matches = 200
-	inBubble(t, setup{options: server.Options{MaxPerAddress: 1}, newFile: inNowhere}, func(t *testing.T, s *stage) {
+	inBubble(t, setup{options: server.Options{Limits: server.Limits{MaxPerAddress: 1}}, newFile: inNowhere}, func(t *testing.T, s *stage) {
 		asked := make([]int, 2*matches) // how often a bot was asked for its commands; each match has a goroutine
 		for i := range matches {
 			bots := make([]lockstep.Bot, 2)

@@ -19,7 +19,7 @@ func TestReasonOfTheEnd(t *testing.T) {
 	t.Parallel()
 	for why, state := range map[string]string{"ended by an admin": "playing", "nobody was connected for 20s": "away"} {
 		t.Run(why, func(t *testing.T) {
-			inBubble(t, setup{options: server.Options{IdleMatch: 20 * time.Second}}, func(t *testing.T, s *stage) {
+			inBubble(t, setup{options: server.Options{Limits: server.Limits{IdleMatch: 20 * time.Second}}}, func(t *testing.T, s *stage) {
 				a := s.join(t, ada, wander)
 				<-a.Ready()
 				time.Sleep(time.Second)

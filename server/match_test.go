@@ -70,7 +70,7 @@ func TestEndedMatchGoes(t *testing.T) {
 // While a match is held, messages of its clients take bounded memory. Then the clients have to wait.
 func TestInboxIsBounded(t *testing.T) {
 	const clients, each = 30, 20
-	s := newStage(t, setup{options: server.Options{MaxPerAddress: clients}})
+	s := newStage(t, setup{options: server.Options{Limits: server.Limits{MaxPerAddress: clients}}})
 	var all []*raw
 	for range clients {
 		all = append(all, s.raw(t, press, protocol.SessionToken{}, 0).live())
@@ -160,7 +160,7 @@ func TestCreateDuringShutdown(t *testing.T) {
 		eventually(t, "it plays", func() bool { return a.tick() > 45 })
 		crashed := old.crash(t)
 		old.stop()
-		s := newStage(t, setup{pipes: true, options: server.Options{GuestMatches: 1, NewMatch: newMatch}})
+		s := newStage(t, setup{pipes: true, options: server.Options{Limits: server.Limits{GuestMatches: 1}, NewMatch: newMatch}})
 		s.match.End(t.Context(), "enough")
 		<-s.match.Done()
 		creating, goOn := make(chan struct{}, 2), make(chan struct{})
@@ -211,7 +211,7 @@ func TestCreateDuringShutdown(t *testing.T) {
 
 // A guest who starts a match during a shutdown leaves no goroutine that waits for its end.
 func TestGuestDuringShutdown(t *testing.T) {
-	s := newStage(t, setup{options: server.Options{GuestMatches: 1, NewMatch: newMatch}})
+	s := newStage(t, setup{options: server.Options{Limits: server.Limits{GuestMatches: 1}, NewMatch: newMatch}})
 	creating, goOn := make(chan struct{}), make(chan struct{})
 	s.server.SetNewFile(func(path string) (server.File, error) {
 		close(creating)

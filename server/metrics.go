@@ -15,7 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
-// metrics are the server's metrics for Prometheus; the package comment lists them.
+// metrics are the server's metrics for Prometheus.
 type metrics struct {
 	registry  *prometheus.Registry
 	lateness  prometheus.Histogram

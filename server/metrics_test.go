@@ -3,10 +3,6 @@
 package server_test
 
 import (
-	"fmt"
-	"os"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,33 +34,6 @@ func TestMetrics(t *testing.T) {
 			if !strings.Contains(body, want) {
 				t.Errorf("no %s in\n%s", want, body)
 			}
-		}
-	})
-}
-
-// The package comment names every metric with its type, and no other.
-func TestMetricsAreDocumented(t *testing.T) {
-	t.Parallel()
-	source, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var documented []string
-	for _, m := range regexp.MustCompile(`(?m)^//\t(samestep_\w+) +(\w+) `).FindAllSubmatch(source, -1) {
-		documented = append(documented, fmt.Sprintf("%s %s", m[1], m[2]))
-	}
-	inBubble(t, setup{}, func(t *testing.T, s *stage) {
-		<-s.join(t, ada, wander).Ready()
-		s.ask(t, "GET", "/matches/duel/play", "", "")
-		_, body := s.ask(t, "GET", "/metrics", "", "")
-		var got []string
-		for _, m := range regexp.MustCompile(`(?m)^# TYPE (samestep_\w+ \w+)$`).FindAllStringSubmatch(body, -1) {
-			got = append(got, m[1])
-		}
-		slices.Sort(documented)
-		slices.Sort(got)
-		if !slices.Equal(got, documented) {
-			t.Errorf("got the metrics\n%v\nand the package comment has\n%v", got, documented)
 		}
 	})
 }

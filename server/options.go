@@ -6,7 +6,9 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -21,17 +23,11 @@ import (
 	"github.com/seed-49bee653/samestep/server/internal/guests"
 )
 
-// Defaults of Options. A player who sends as many bytes as the rates allow reaches defaultMatchDisk after 18 hours.
+// Defaults of Options.
 const (
-	maxReads               = 50
-	maxGuesses             = 20
-	defaultGuestEach       = 2
-	defaultGuestBots       = 32
-	defaultGuestStateBytes = 4 << 20
-	defaultGuestDisk       = 1 << 30
-	defaultMatchDisk       = 4 << 30
-	defaultDiskReserve     = 64 << 20
-	defaultSpectators      = 64
+	maxReads          = 50
+	maxGuesses        = 20
+	defaultSpectators = 64
 )
 
 // Options configure a [Server]. A zero field has the default that its comment names.
@@ -52,45 +48,22 @@ type Options struct {
 	// goroutine and must not block.
 	Observer func(m *Match, t lockstep.Tick, event any)
 
-	Dir                string            // folder of replays and desync bundles, see [LiveLogs]; "" writes none
-	Replays            bool              // everybody may list and download the replays of finished matches
-	ReplaysHere        bool              // with Replays: only clients on this machine, for others it is as without Replays
-	Bundles            bool              // with Replays: everybody may also download the desync bundles of these matches
-	Origins            []string          // hosts whose pages may connect from a browser, besides the server's own
-	AllowedHosts       []string          // names of the server, besides loopback names, the addresses that clients connect to, and those of a Replicator with a method Hosts() []string
-	TrustedProxies     []netip.Prefix    // proxies in front of the server; their ProxyHeader names the client
-	TrustUnix          bool              // clients over a unix socket are trusted proxies too
-	ProxyHeader        string            // the header in which trusted proxies name the client, X-Forwarded-For or Forwarded: X-Forwarded-For
-	ProxyProtocol      bool              // connections of trusted proxies begin with a header of the PROXY protocol, version 1 or 2
-	MaxMatches         int               // 1000
-	GuestMatches       int               // matches that players without admin rights may have started over HTTP: none
-	MaxPerAddress      int               // WebSockets of one address, and connections that it may open a second (at least 64): 64
-	MaxUnauthenticated int               // unauthenticated WebSockets of one address: 8
-	MaxReads           int               // lists, matches and metrics that one address may read in a second: 50
-	MaxGuesses         int               // wrong tokens and sessions of one address in a minute: 20
-	Descriptors        int               // file descriptors that the process may have; a quarter is reserved for players: the system's limit
-	IdleMatch          time.Duration     // a match without connections ends after this: 5 m; negative: never
-	AwaitPlayers       time.Duration     // a resumed match waits at most this long for the players who were connected: not at all
-	MaxBundles         int               // desync bundles about one player of a match, or about its ties: 4
-	OnBundle           func(path string) // called once with each bundle when it is complete, in a goroutine of its own; a match that ends waits for it
+	Dir            string            // folder of replays and desync bundles, see [LiveLogs]; "" writes none
+	Replays        bool              // everybody may list and download the replays of finished matches
+	ReplaysHere    bool              // with Replays: only clients on this machine, for others it is as without Replays
+	Bundles        bool              // with Replays: everybody may also download the desync bundles of these matches
+	Origins        []string          // hosts whose pages may connect from a browser, besides the server's own
+	AllowedHosts   []string          // names of the server, besides loopback names, the addresses that clients connect to, and those of a Replicator with a method Hosts() []string
+	TrustedProxies []netip.Prefix    // proxies in front of the server; their ProxyHeader names the client
+	TrustUnix      bool              // clients over a unix socket are trusted proxies too
+	ProxyHeader    string            // the header in which trusted proxies name the client, X-Forwarded-For or Forwarded: X-Forwarded-For
+	ProxyProtocol  bool              // connections of trusted proxies begin with a header of the PROXY protocol, version 1 or 2
+	Descriptors    int               // file descriptors that the process may have; a quarter is reserved for players: the system's limit
+	AwaitPlayers   time.Duration     // a resumed match waits at most this long for the players who were connected: not at all
+	MaxBundles     int               // desync bundles about one player of a match, or about its ties: 4
+	OnBundle       func(path string) // called once with each bundle when it is complete, in a goroutine of its own; a match that ends waits for it
 
-	// Limits of all matches that guests have started, besides GuestMatches. The state's bytes are those of every
-	// copy that the server and its bots simulate; memory is a multiple of them that depends on the game.
-	GuestMatchesPerAddress int   // 2
-	GuestBots              int   // MatchSpec.Bots: 32; negative: none
-	GuestStateBytes        int64 // 4 MiB
-	GuestDiskBytes         int   // by which their replays grow in a day; beyond it guests start no match: 1 GiB
-
-	// MatchLimits are the limits of each match, in place of those of its host.Options. Nil: those.
-	MatchLimits *host.Limits
-
-	// MatchDiskBytes is the largest replay of a match: at this size the match ends, and its replay is complete.
-	// All desync bundles of a match together have the same limit. 4 GiB; negative: no limit.
-	MatchDiskBytes int64
-
-	// DiskReserve is the number of free bytes below which a server is not ready, and creates no match over HTTP: 64 MiB;
-	// negative: none.
-	DiskReserve int64
+	Limits
 
 	// Durability says when a tick is safe on disk. With [replay.SyncFrame] no client sees a tick before that; the
 	// match itself does not wait.
@@ -127,21 +100,10 @@ type Options struct {
 }
 
 func (o *Options) complete() {
-	o.MaxMatches = cmp.Or(o.MaxMatches, 1000)
-	o.MaxPerAddress = cmp.Or(o.MaxPerAddress, 64)
-	o.MaxUnauthenticated = cmp.Or(o.MaxUnauthenticated, 8)
-	o.MaxReads = cmp.Or(o.MaxReads, maxReads)
-	o.MaxGuesses = cmp.Or(o.MaxGuesses, maxGuesses)
+	o.Limits = o.Limits.WithDefaults()
 	o.MaxBundles = cmp.Or(o.MaxBundles, 4)
 	o.Descriptors = cmp.Or(o.Descriptors, descriptors())
-	o.GuestMatchesPerAddress = cmp.Or(o.GuestMatchesPerAddress, defaultGuestEach)
-	o.GuestBots = max(0, cmp.Or(o.GuestBots, defaultGuestBots))
-	o.GuestStateBytes = cmp.Or(o.GuestStateBytes, defaultGuestStateBytes)
-	o.GuestDiskBytes = cmp.Or(o.GuestDiskBytes, defaultGuestDisk)
-	o.MatchDiskBytes = cmp.Or(o.MatchDiskBytes, defaultMatchDisk)
-	o.DiskReserve = cmp.Or(o.DiskReserve, defaultDiskReserve)
 	o.ProxyHeader = cmp.Or(o.ProxyHeader, front.XForwardedFor)
-	o.IdleMatch = cmp.Or(o.IdleMatch, 5*time.Minute)
 	o.Log = cmp.Or(o.Log, slog.Default())
 	if o.Authorizer == nil {
 		o.Authorizer = AnyOf()
@@ -199,52 +161,56 @@ type MatchSpec struct {
 	guest *guests.Usage // nil unless a guest started it
 }
 
-// checkReplicator refuses a server whose replicated matches would have no file.
-func (o *Options) checkReplicator() error {
-	if o.Replicator != nil && o.Dir == "" {
-		return errors.New("server: got a Replicator and no Dir, want both: a replay is written as a file first")
-	}
-	return nil
-}
-
-// Limits are the limits among the [Options] that can change while a server runs. The fields are those of Options, also their defaults.
+// Limits are the limits among the [Options] that can change while a server runs, see [Server.SetLimits].
 type Limits struct {
-	MaxMatches, MaxPerAddress, MaxUnauthenticated, MaxReads, MaxGuesses int
-	GuestMatches, GuestMatchesPerAddress, GuestBots, GuestDiskBytes     int
-	GuestStateBytes, MatchDiskBytes, DiskReserve                        int64
-	IdleMatch                                                           time.Duration
-	MatchLimits                                                         *host.Limits
-}
+	MaxMatches         int           // 1000
+	MaxPerAddress      int           // WebSockets of one address, and connections that it may open a second (at least 64): 64
+	MaxUnauthenticated int           // unauthenticated WebSockets of one address: 8
+	MaxReads           int           // lists, matches and metrics that one address may read in a second: 50
+	MaxGuesses         int           // wrong tokens and sessions of one address in a minute: 20
+	IdleMatch          time.Duration // a match without connections ends after this: 5 m; negative: never
 
-// Limits returns the limits in the options.
-func (o *Options) Limits() Limits {
-	return Limits{
-		MaxMatches: o.MaxMatches, MaxPerAddress: o.MaxPerAddress, MaxUnauthenticated: o.MaxUnauthenticated, MaxReads: o.MaxReads, MaxGuesses: o.MaxGuesses,
-		GuestMatches: o.GuestMatches, GuestMatchesPerAddress: o.GuestMatchesPerAddress, GuestBots: o.GuestBots, GuestDiskBytes: o.GuestDiskBytes,
-		GuestStateBytes: o.GuestStateBytes, MatchDiskBytes: o.MatchDiskBytes, DiskReserve: o.DiskReserve, IdleMatch: o.IdleMatch, MatchLimits: o.MatchLimits,
-	}
-}
+	// Limits of all matches that guests have started. The state's bytes are those of every copy that the server and its bots
+	// simulate; memory is a multiple of them that depends on the game.
+	GuestMatches           int   // matches that players without admin rights may have started over HTTP: none
+	GuestMatchesPerAddress int   // 2
+	GuestBots              int   // MatchSpec.Bots: 32; negative: none
+	GuestStateBytes        int64 // 4 MiB
+	GuestDiskBytes         int   // by which their replays grow in a day; beyond it guests start no match: 1 GiB
 
-// SetIn sets the limits in the options of a server that does not run yet.
-func (l Limits) SetIn(o *Options) {
-	o.MaxMatches, o.MaxPerAddress, o.MaxUnauthenticated, o.MaxReads, o.MaxGuesses = l.MaxMatches, l.MaxPerAddress, l.MaxUnauthenticated, l.MaxReads, l.MaxGuesses
-	o.GuestMatches, o.GuestMatchesPerAddress, o.GuestBots, o.GuestDiskBytes = l.GuestMatches, l.GuestMatchesPerAddress, l.GuestBots, l.GuestDiskBytes
-	o.GuestStateBytes, o.MatchDiskBytes, o.DiskReserve, o.IdleMatch, o.MatchLimits = l.GuestStateBytes, l.MatchDiskBytes, l.DiskReserve, l.IdleMatch, l.MatchLimits
+	// MatchLimits are the limits of each match, in place of those of its host.Options. Nil: those.
+	MatchLimits *host.Limits
+
+	// MatchDiskBytes is the largest replay of a match: at this size the match ends, and its replay is complete.
+	// All desync bundles of a match together have the same limit. 4 GiB; negative: no limit.
+	MatchDiskBytes int64
+
+	// DiskReserve is the number of free bytes below which a server is not ready, and creates no match over HTTP: 64 MiB;
+	// negative: none.
+	DiskReserve int64
 }
 
 // WithDefaults returns the limits by which a server goes that is given these: 0 is the default of most.
-func (l Limits) WithDefaults() *Limits {
-	var o Options
-	l.SetIn(&o)
-	o.complete()
-	all := o.Limits()
-	return &all
+func (l Limits) WithDefaults() Limits {
+	l.MaxMatches = cmp.Or(l.MaxMatches, 1000)
+	l.MaxPerAddress = cmp.Or(l.MaxPerAddress, 64)
+	l.MaxUnauthenticated = cmp.Or(l.MaxUnauthenticated, 8)
+	l.MaxReads = cmp.Or(l.MaxReads, maxReads)
+	l.MaxGuesses = cmp.Or(l.MaxGuesses, maxGuesses)
+	l.IdleMatch = cmp.Or(l.IdleMatch, 5*time.Minute)
+	l.GuestMatchesPerAddress = cmp.Or(l.GuestMatchesPerAddress, 2)
+	l.GuestBots = max(0, cmp.Or(l.GuestBots, 32))
+	l.GuestStateBytes = cmp.Or(l.GuestStateBytes, 4<<20)
+	l.GuestDiskBytes = cmp.Or(l.GuestDiskBytes, 1<<30)
+	l.MatchDiskBytes = cmp.Or(l.MatchDiskBytes, 4<<30) // a player who sends as many bytes as the rates allow reaches it after 18 hours
+	l.DiskReserve = cmp.Or(l.DiskReserve, 64<<20)
+	return l
 }
 
 // Errors of an [Archive].
 var (
-	// ErrArchived: the archive has no such file.
-	ErrArchived = errors.New("server: no such file in the archive")
+	// ErrArchived: the archive has no such file. It wraps [fs.ErrNotExist].
+	ErrArchived = fmt.Errorf("server: no such file in the archive: %w", fs.ErrNotExist)
 
 	// ErrQuery: a search that no archive understands.
 	ErrQuery = errors.New("server: bad search")

@@ -168,7 +168,7 @@ func TestPathOfSession(t *testing.T) {
 // A QUIC connection has one session. Whoever asks for two at once loses it.
 func TestOneSession(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, setup{options: server.Options{MaxUnauthenticated: 100, MaxPerAddress: 200}})
+	s := newStage(t, setup{options: server.Options{Limits: server.Limits{MaxUnauthenticated: 100, MaxPerAddress: 200}}})
 	a := newPathAttacker(t, s, s.datagrams(t, netsim.Link{}))
 	for range 10 {
 		conn := a.dial()
@@ -185,7 +185,7 @@ func TestOneSession(t *testing.T) {
 
 // A path takes no more memory than the bound says; here each has its other end in the same process.
 func TestPathMemory(t *testing.T) {
-	s := newStage(t, setup{options: server.Options{MaxUnauthenticated: 100, MaxPerAddress: 200}})
+	s := newStage(t, setup{options: server.Options{Limits: server.Limits{MaxUnauthenticated: 100, MaxPerAddress: 200}}})
 	a := newPathAttacker(t, s, s.datagrams(t, netsim.Link{}))
 	before := inMemory()
 	n := 100

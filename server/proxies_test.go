@@ -86,7 +86,7 @@ func TestTrustedProxies(t *testing.T) {
 func TestCrowdBehindProxy(t *testing.T) {
 	t.Parallel()
 	o := server.Options{
-		Authorizer: server.Guests{}, MaxPerAddress: 2, Replays: true,
+		Authorizer: server.Guests{}, Limits: server.Limits{MaxPerAddress: 2}, Replays: true,
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")},
 	}
 	inBubble(t, setup{options: o}, func(t *testing.T, s *stage) {

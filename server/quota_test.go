@@ -20,7 +20,7 @@ import (
 func TestMatchDisk(t *testing.T) {
 	t.Parallel()
 	const most = 20_000
-	inBubble(t, setup{options: server.Options{MatchDiskBytes: most}}, func(t *testing.T, s *stage) {
+	inBubble(t, setup{options: server.Options{Limits: server.Limits{MatchDiskBytes: most}}}, func(t *testing.T, s *stage) {
 		a, b := s.join(t, ada, wander), s.join(t, bob, wander)
 		select {
 		case <-s.match.Done():
@@ -59,8 +59,7 @@ func TestMatchDisk(t *testing.T) {
 func TestGuestDisk(t *testing.T) {
 	t.Parallel()
 	o := server.Options{
-		Authorizer: server.AnyOf(opsOnly(t), server.Guests{}), NewMatch: newGuestMatch, IdleMatch: time.Minute,
-		GuestMatches: 2, GuestDiskBytes: 20_000,
+		Authorizer: server.AnyOf(opsOnly(t), server.Guests{}), NewMatch: newGuestMatch, Limits: server.Limits{IdleMatch: time.Minute, GuestMatches: 2, GuestDiskBytes: 20_000},
 	}
 	inBubble(t, setup{options: o}, func(t *testing.T, s *stage) {
 		post := func(token, name string) (int, string) {
@@ -125,7 +124,7 @@ func TestBundlesOfAMatch(t *testing.T) {
 	if got := written(t, server.Options{MaxBundles: 2}); got != 4*2+4 {
 		t.Errorf("got %d bundles, want 8 about four players and the first about four others", got)
 	}
-	if got := written(t, server.Options{MaxBundles: 2, MatchDiskBytes: 10_000}); got == 0 || got > 5 {
+	if got := written(t, server.Options{MaxBundles: 2, Limits: server.Limits{MatchDiskBytes: 10_000}}); got == 0 || got > 5 {
 		t.Errorf("got %d bundles, want few", got)
 	}
 }

@@ -190,7 +190,7 @@ func TestServerFaults(t *testing.T) {
 // A server that has as many matches as it may have is not ready.
 func TestReadinessWithMaxMatches(t *testing.T) {
 	t.Parallel()
-	inBubble(t, setup{options: server.Options{NewMatch: newMatch, MaxMatches: 1}}, func(t *testing.T, s *stage) {
+	inBubble(t, setup{options: server.Options{NewMatch: newMatch, Limits: server.Limits{MaxMatches: 1}}}, func(t *testing.T, s *stage) {
 		s.readiness(t, 503, "got 1 matches, want less than 1", 503)
 	})
 }

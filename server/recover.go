@@ -32,7 +32,8 @@ func (rc *recoverer) claim(path string, spec MatchSpec) (*recovery, error) {
 	x.match = rc.starter.newMatch(spec)
 	x.match.path = path
 	x.match.know(header)
-	rc.registry.expect(spec.Name, newStatus(x.match, header, matchRecovering))
+	status := newStatus(x.match, header, matchRecovering)
+	rc.registry.note(func(r *recoveries) { r.pending[spec.Name] = status })
 	return x, nil
 }
 
@@ -141,7 +142,7 @@ type resuming struct {
 // recover is Server.Recover.
 func (rc *recoverer) recover(all []Interrupted, done func(Interrupted, *Match, error)) {
 	rc.comparing <- struct{}{} // until all matches were tried
-	rc.registry.beginTries(time.Now())
+	rc.registry.note(func(r *recoveries) { r.since, r.done = time.Now(), 0 })
 	rc.registry.launching.Add(1)
 	var claimed []*resuming
 	for _, one := range all {
@@ -225,7 +226,7 @@ func (rc *recoverer) try(x *resuming, alone bool) *Match {
 	}
 	x.match.logger.Info("match is being resumed", "path", x.Path, "alone", alone, "deaths_alone", x.known.Deaths)
 	err = rc.attempt(x.recovery)
-	rc.registry.tried()
+	rc.registry.note(func(r *recoveries) { r.done++ })
 	if err == nil {
 		x.match.logger.Info("match recovered", "tick", uint32(x.match.Status().Tick), "simulated_from", uint32(x.skipped), "seconds", time.Since(began).Seconds())
 		x.done(x.Interrupted, x.match, nil)
@@ -289,7 +290,10 @@ func (rc *recoverer) notRecovered(x *resuming, err error) {
 			f.status.Failure = err.Error()
 		}
 	}
-	rc.registry.notRecovered(name, f)
+	rc.registry.note(func(r *recoveries) {
+		r.failed[name] = f // it reserves the name
+		delete(r.pending, name)
+	})
 }
 
 // again tries again to resume a match that failed, alone. It returns its status.
@@ -330,15 +334,8 @@ func (dn *denier) awaitBans(x *recovery) {
 		if !told {
 			told = true
 			x.match.logger.Error("the bans of a match cannot be read, so nobody is admitted to it; the server tries again", "at", dn.keeper.place(banKeyOf(x.header.Match)), "err", err)
-			dn.registry.countUnread(1)
-			defer dn.registry.countUnread(-1)
+			dn.registry.note(func(r *recoveries) { r.unread++ })
+			defer dn.registry.note(func(r *recoveries) { r.unread-- })
 		}
 	}
-}
-
-// countUnread counts a match that waits for its bans, or one less.
-func (reg *registry) countUnread(n int) {
-	reg.mu.Lock()
-	reg.recoveries.unread += n
-	reg.mu.Unlock()
 }

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -157,18 +157,15 @@ func (reg *registry) requested(w http.ResponseWriter, r *http.Request) *Match {
 	name := r.PathValue("name")
 	m := reg.match(name)
 	if m == nil || m.hangs() {
-		if wait, ok := reg.recovering(name); ok {
-			seconds := strconv.Itoa(int(wait / time.Second))
-			w.Header().Set("Retry-After", seconds)
-			fail(w, codeRecovering, "the match is recovering, come back in "+seconds+" s")
-			return nil
+		wait, recovering := reg.recovering(name)
+		switch seconds := int(wait / time.Second); {
+		case recovering:
+			failFor(w, seconds, codeRecovering, fmt.Sprintf("the match is recovering, come back in %d s", seconds))
+		case reg.failed(name) != nil:
+			failFor(w, int(longestWait/time.Second), codeRecovering, "the match has failed; an admin can see why, and may have it tried again")
+		default:
+			fail(w, codeNoMatch, "no such match")
 		}
-		if reg.failed(name) != nil {
-			w.Header().Set("Retry-After", strconv.Itoa(int(longestWait/time.Second)))
-			fail(w, codeRecovering, "the match has failed; an admin can see why, and may have it tried again")
-			return nil
-		}
-		fail(w, codeNoMatch, "no such match")
 		return nil
 	}
 	return m
@@ -178,12 +175,7 @@ func (reg *registry) requested(w http.ResponseWriter, r *http.Request) *Match {
 func (reg *registry) running() []*Match {
 	reg.mu.Lock()
 	defer reg.mu.Unlock()
-	var all []*Match
-	for _, m := range reg.matches {
-		if m != nil {
-			all = append(all, m)
-		}
-	}
+	all := slices.DeleteFunc(slices.Collect(maps.Values(reg.matches)), func(m *Match) bool { return m == nil })
 	slices.SortFunc(all, func(a, b *Match) int { return strings.Compare(a.spec.Name, b.spec.Name) })
 	return all
 }
@@ -332,33 +324,11 @@ func (reg *registry) keepPast(how making) {
 	}
 }
 
-// beginTries begins to measure how long recoveries take.
-func (reg *registry) beginTries(now time.Time) {
+// note changes what is known of the recoveries.
+func (reg *registry) note(change func(*recoveries)) {
 	reg.mu.Lock()
 	defer reg.mu.Unlock()
-	reg.recoveries.since, reg.recoveries.done = now, 0
-}
-
-// tried counts a try.
-func (reg *registry) tried() {
-	reg.mu.Lock()
-	defer reg.mu.Unlock()
-	reg.recoveries.done++
-}
-
-// expect says that the match of a reserved name is being recovered.
-func (reg *registry) expect(name string, v *Status) {
-	reg.mu.Lock()
-	defer reg.mu.Unlock()
-	reg.recoveries.pending[name] = v
-}
-
-// notRecovered reserves the name of a match that could not be resumed.
-func (reg *registry) notRecovered(name string, f *failedMatch) {
-	reg.mu.Lock()
-	defer reg.mu.Unlock()
-	reg.recoveries.failed[name] = f
-	delete(reg.recoveries.pending, name)
+	change(&reg.recoveries)
 }
 
 // errNotFailed: there is nothing to try again.
@@ -376,9 +346,7 @@ func (reg *registry) retry(name string) (*Status, error) {
 	reg.mu.Unlock()
 	v, err := f.again()
 	if err != nil {
-		reg.mu.Lock()
-		defer reg.mu.Unlock()
-		reg.recoveries.failed[name] = f
+		reg.note(func(r *recoveries) { r.failed[name] = f })
 	}
 	return v, err
 }

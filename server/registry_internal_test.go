@@ -10,7 +10,7 @@ import (
 
 // A name belongs to one match, from when it is reserved until the match is removed, also while it is recovered or when that has failed.
 func TestRegistryReservesNames(t *testing.T) {
-	o := Options{MaxMatches: 3}
+	o := Options{Limits: Limits{MaxMatches: 3}}
 	o.complete()
 	reg := newRegistry(&o, newGates(&o))
 	settings := lockstep.DefaultSettings(1)
@@ -22,13 +22,16 @@ func TestRegistryReservesNames(t *testing.T) {
 	}
 	expect("a", nil)
 	expect("a", ErrExists)
-	reg.expect("a", &Status{Name: "a"})
+	reg.note(func(r *recoveries) { r.pending["a"] = &Status{Name: "a"} })
 	if wait, is := reg.recovering("a"); !is || wait != leastWait {
 		t.Errorf("a is recovering: got %v, %v", wait, is)
 	}
 	lost := &failedMatch{path: "a.ssr", status: &Status{Name: "a"}, again: func() (*Status, error) { return nil, ErrShutdown }}
 	reg.remove(&Match{spec: MatchSpec{Name: "a"}})
-	reg.notRecovered("a", lost)
+	reg.note(func(r *recoveries) {
+		r.failed["a"] = lost
+		delete(r.pending, "a")
+	})
 	expect("a", ErrExists)
 	if _, err := reg.retry("b"); !errors.Is(err, errNotFailed) {
 		t.Errorf("a retry of b: got %v", err)

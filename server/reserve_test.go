@@ -147,7 +147,7 @@ func TestReserveOfAnAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	open := server.Options{MaxReads: 1000, Authorizer: server.AnyOf(tokens, server.Guests{})}
+	open := server.Options{Limits: server.Limits{MaxReads: 1000}, Authorizer: server.AnyOf(tokens, server.Guests{})}
 	inBubble(t, setup{options: open}, func(t *testing.T, s *stage) {
 		heard(t, s, "wrong-wrong-wrong-wrong", 256) // spends what is for everybody
 		if n := heard(t, s, "", 10) + heard(t, s, "wrong-wrong-wrong-wrong", 10) + heard(t, s, "guest:eve:secret-secret-secret", 10); n != 0 {
@@ -238,7 +238,7 @@ func TestReserveBehindProxy(t *testing.T) {
 func TestReserveIsTakenOnce(t *testing.T) {
 	t.Parallel()
 	const home = "203.0.113.7"
-	inBubble(t, setup{options: server.Options{MaxUnauthenticated: 1, Descriptors: 160}}, func(t *testing.T, s *stage) {
+	inBubble(t, setup{options: server.Options{Limits: server.Limits{MaxUnauthenticated: 1}, Descriptors: 160}}, func(t *testing.T, s *stage) {
 		there := s.from(t, home)
 		player := there.raw(t, bob, protocol.SessionToken{}, 0).live()
 		for range 300 {

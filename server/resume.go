@@ -291,7 +291,6 @@ type counting struct {
 	work *atomic.Uint64
 }
 
-// Append implements [lockstep.Log].
 func (c counting) Append(raw []byte) error {
 	c.work.Add(1)
 	defer c.work.Add(1)

@@ -157,7 +157,6 @@ type denier struct {
 	keeper   *keeper
 	revoked  *revocations
 	registry *registry
-	access   *access
 	log      *slog.Logger
 
 	mu    sync.Mutex
@@ -320,7 +319,7 @@ func (dn *denier) revoke(w http.ResponseWriter, r *http.Request) {
 		fail(w, codeBusy, err.Error())
 	default:
 		if done.Ended == (host.Ended{}) {
-			done.Message = dn.access.whyNobody(x.Subject, "", dn.registry.connectedAs(r.Context(), x.Subject))
+			done.Message = nobodyFits
 		}
 		reply(w, http.StatusOK, map[string]any{"affected": done, "revocations": dn.revocations()})
 	}

@@ -103,8 +103,11 @@ func (s *Server) Recover(all []Interrupted, done func(Interrupted, *Match, error
 // New returns a Server without matches.
 func New(o Options) (*Server, error) {
 	o.complete()
-	if err := errors.Join(o.checkProxies(), o.checkReplicator()); err != nil {
+	if err := o.checkProxies(); err != nil {
 		return nil, err
+	}
+	if o.Replicator != nil && o.Dir == "" {
+		return nil, errors.New("server: got a Replicator and no Dir, want both: a replay is written as a file first")
 	}
 	if shared, ok := o.Replicator.(interface{ Denials() Denials }); ok && o.Denials == nil {
 		o.Denials = shared.Denials()
@@ -158,7 +161,7 @@ func (s *Server) compose(o *Options) (err error) {
 	s.registry = newRegistry(o, s.gates)
 	s.storage = &storage{dir: o.Dir, live: filepath.Join(o.Dir, liveFolder), reserve: func() int64 { return limits.Load().DiskReserve }, free: files.Free, log: o.Log, operations: &s.operations}
 	s.access = &access{authorizer: o.Authorizer, revoked: revoked, registry: s.registry, gates: s.gates, turned: s.turned, log: o.Log, refusals: newRefusalLog(refusedLines, refusedLinesAtOnce)}
-	s.denier = &denier{keeper: s.keeper, revoked: revoked, registry: s.registry, access: s.access, log: o.Log}
+	s.denier = &denier{keeper: s.keeper, revoked: revoked, registry: s.registry, log: o.Log}
 	s.sealer = newSealer(o, s.replays, s.metrics.failures)
 	s.recoverer = &recoverer{
 		starter: s, registry: s.registry, denier: s.denier, replays: s.replays, assets: s.assets, sealer: s.sealer, metrics: s.metrics, log: o.Log,
@@ -166,7 +169,7 @@ func (s *Server) compose(o *Options) (err error) {
 	}
 	s.matchAPI = &matchAPI{registry: s.registry, access: s.access, gates: s.gates, guests: s.guests, keeper: s.keeper, sealer: s.sealer}
 	s.creator = &creator{
-		maker: s, newMatch: o.NewMatch, host: &s.options.Host, registry: s.registry, gates: s.gates, guests: s.guests, storage: s.storage,
+		make: s.Create, like: s.Like, newMatch: o.NewMatch, host: &s.options.Host, registry: s.registry, gates: s.gates, guests: s.guests, storage: s.storage,
 		access: s.access, turned: s.turned, log: o.Log,
 	}
 	s.replayAPI = &replayAPI{
@@ -176,7 +179,7 @@ func (s *Server) compose(o *Options) (err error) {
 	return nil
 }
 
-// ServeHTTP serves the HTTP interface; see the package comment.
+// ServeHTTP serves the HTTP interface of docs/spec/http.md.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.guarded(w, r, s.route)
 }
@@ -201,20 +204,16 @@ func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
 // Public returns a handler without the calls of admins and the metrics, for servers whose operators have an address of
 // their own.
 func (s *Server) Public() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), publicKey{}, true)))
-	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.ServeHTTP(w, public.mark(r)) })
 }
 
 // Private returns a handler at whose address are only operators, who need no token for the metrics.
 func (s *Server) Private() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), privateKey{}, true)))
-	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.ServeHTTP(w, private.mark(r)) })
 }
 
 func (s *Server) scrape(w http.ResponseWriter, r *http.Request) {
-	if isPublic(r) {
+	if public.of(r) {
 		fail(w, codeNoRoute, "the metrics have another address on this server")
 		return
 	}
@@ -223,7 +222,7 @@ func (s *Server) scrape(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /openapi.json", s.access.rateLimited(s.document))
+	mux.HandleFunc("GET /openapi.json", s.access.rateLimited(func(w http.ResponseWriter, _ *http.Request) { replyJSON(w, http.StatusOK, openAPI) }))
 	mux.HandleFunc("GET /healthz", s.health)
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.HandleFunc("GET /metrics", s.access.rateLimited(s.scrape))
@@ -235,7 +234,10 @@ func (s *Server) routes() *http.ServeMux {
 	mux.HandleFunc("GET /matches/{name}/datagrams", s.access.rateLimited(s.showDatagrams))
 	mux.HandleFunc("GET /assets/{sum}", s.replayAPI.limited(s.sendAsset))
 	if s.options.Rules != nil {
-		mux.HandleFunc("GET /rules/{file}", s.replayAPI.limited(s.sendRules))
+		mux.HandleFunc("GET /rules/{file}", s.replayAPI.limited(func(w http.ResponseWriter, r *http.Request) {
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(assetTimeout)) // without it, the limit of all answers applies
+			s.options.Rules.ServeHTTP(&foreignErrors{ResponseWriter: w}, r)
+		}))
 	}
 	mux.HandleFunc("GET /matches/{name}/save", s.access.admin(s.replayAPI.limited(s.matchAPI.save)))
 	mux.HandleFunc("DELETE /matches/{name}", s.access.admin(s.matchAPI.end))
@@ -368,23 +370,11 @@ func (s *Server) fromAllowedPage(next http.HandlerFunc) http.HandlerFunc {
 //go:embed openapi.json
 var openAPI []byte
 
-// document answers with the description of the HTTP interface.
-func (s *Server) document(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Write(openAPI)
-}
-
-// sendRules sends a module of rules.
-func (s *Server) sendRules(w http.ResponseWriter, r *http.Request) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(assetTimeout)) // without it, the limit of all answers applies
-	s.options.Rules.ServeHTTP(&foreignErrors{ResponseWriter: w}, r)
-}
-
 // SetLimits changes limits at once. Budgets keep what is spent of them. Connections beyond a limit that has changed are closed, as if
 // one more had come; matches beyond one go on.
 func (s *Server) SetLimits(l Limits) {
 	all, now := l.WithDefaults(), time.Now()
-	s.gates.resize(all, now)
+	s.gates.resize(&all, now)
 	s.guests.SetDisk(all.GuestDiskBytes, now)
 	for _, m := range s.registry.running() {
 		go m.post(input{do: m.takeLimits}) // it may be busy
@@ -523,11 +513,8 @@ func (s *Server) sendAsset(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(assetTimeout)) // without it, the limit of all answers applies
-	h := w.Header()
-	h.Set("Content-Type", "application/octet-stream")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	h.Set("ETag", `"`+sum+`"`)
+	sendsFile(w, "", "public, max-age=31536000, immutable")
+	w.Header().Set("ETag", `"`+sum+`"`)
 	http.ServeContent(&foreignErrors{ResponseWriter: w}, r, "", time.Time{}, bytes.NewReader(content))
 }
 
@@ -563,7 +550,7 @@ func (s *Server) Like(id string) (MatchSpec, error) {
 // all players do; in a server with one match these are its commands. h is behind [Server.Guard].
 func (s *Server) Operators(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if isPrivate(r) || s.access.mayScrape(w, r) {
+		if private.of(r) || s.access.mayScrape(w, r) {
 			h.ServeHTTP(w, r)
 		}
 	})
@@ -609,7 +596,11 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 	}
 	spec.settle()
 	m := s.newMatch(spec)
-	if err := s.launch(m, m.begin, m.discard); err != nil {
+	phase, err := s.registry.reserve(spec.Name, spec.Settings)
+	if err == nil {
+		err = s.start(m, phase, m.begin, m.discard)
+	}
+	if err != nil {
 		return nil, err
 	}
 	words := []any{"game", spec.Game.Name(), "seed", spec.Settings.Seed}

@@ -26,7 +26,7 @@ func TestStalledSockets(t *testing.T) {
 	host.AckEvery, host.MaxStrikes = 15, 1
 	host.IdleTimeout = 1200 * lockstep.Millisecond
 	fast := func(s *lockstep.Settings) { s.TickMicros = lockstep.TickPeriod(100) }
-	s := newStage(t, setup{host: host, settings: fast, options: server.Options{MaxPerAddress: 200}})
+	s := newStage(t, setup{host: host, settings: fast, options: server.Options{Limits: server.Limits{MaxPerAddress: 200}}})
 	a := s.join(t, ada, wander)
 	<-a.Ready()
 	before := residentBytes(t)

@@ -72,7 +72,7 @@ func TestGuestsSubstitutesAreBots(t *testing.T) {
 	s := newStage(t, setup{
 		host: host.Options{Substitute: func(lockstep.Player) lockstep.Bot { return nil }},
 		options: server.Options{
-			Authorizer: server.AnyOf(opsOnly(t), server.Guests{}), NewMatch: newGuestMatch, GuestMatches: 4, GuestBots: 2,
+			Authorizer: server.AnyOf(opsOnly(t), server.Guests{}), NewMatch: newGuestMatch, Limits: server.Limits{GuestMatches: 4, GuestBots: 2},
 		},
 	})
 	status, text := s.postFrom("192.0.2.1", someGuest, strings.NewReader(guestMatch("a", 0, 0)))

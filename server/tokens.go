@@ -26,7 +26,7 @@ import (
 var ErrRefused = errors.New("server: refused")
 
 // errNoToken says why a client without a token was refused.
-var errNoToken = fmt.Errorf("%w: it showed no token", ErrRefused)
+var errNoToken = fmt.Errorf("%w: no token", ErrRefused)
 
 // refusalText returns the reason of a refusal for the log. No Authorizer's error has the token.
 func refusalText(err error) string {
@@ -67,17 +67,13 @@ func parseViewer(text string) (lockstep.Viewer, error) {
 	return v, err
 }
 
+// roleNames are the names of protocol.Role.
+var roleNames = [protocol.Admin + 1]string{"spectator", "player", "admin"}
+
 // parseRole reads the name of a role.
 func parseRole(name string) (protocol.Role, bool) {
-	switch name {
-	case "spectator":
-		return protocol.Spectator, true
-	case "player":
-		return protocol.Seated, true
-	case "admin":
-		return protocol.Admin, true
-	}
-	return 0, false
+	i := slices.Index(roleNames[:], name)
+	return protocol.Role(max(i, 0)), i >= 0
 }
 
 // minToken is the shortest token, in bytes. Shorter ones could be guessed.
@@ -217,9 +213,9 @@ func (t *Tokens) Authorize(token, match string) (host.Grant, error) {
 	g, ok := t.list.Load().grants[sha256.Sum256([]byte(token))]
 	switch {
 	case !ok:
-		return host.Grant{}, fmt.Errorf("%w: it is not in the list of tokens", ErrRefused)
+		return host.Grant{}, fmt.Errorf("%w: not in the list of tokens", ErrRefused)
 	case g.match != "" && g.match != match:
-		return host.Grant{}, fmt.Errorf("%w: the list has it for match %q, and it was shown to %q", ErrRefused, g.match, match)
+		return host.Grant{}, fmt.Errorf("%w: listed for match %q, got %q", ErrRefused, g.match, match)
 	}
 	return g.Grant, nil
 }
@@ -244,12 +240,12 @@ func (Guests) Authorize(token, _ string) (host.Grant, error) {
 	rest, ok := strings.CutPrefix(token, guestPrefix)
 	escaped, secret, found := strings.Cut(rest, ":")
 	if !ok || !found || len(secret) < minToken || len(token) > 1024 {
-		return host.Grant{}, fmt.Errorf("%w: it has not the form of a guest's", ErrRefused)
+		return host.Grant{}, fmt.Errorf("%w: not a valid guest token", ErrRefused)
 	}
 	name, err := url.PathUnescape(escaped)
 	if err != nil || name == "" || len(name) > maxGuestName || !utf8.ValidString(name) ||
 		strings.ContainsFunc(name, unicode.IsControl) {
-		return host.Grant{}, fmt.Errorf("%w: it has a bad name of a guest", ErrRefused)
+		return host.Grant{}, fmt.Errorf("%w: bad name in a guest token", ErrRefused)
 	}
 	sum := sha256.Sum256([]byte(guestPrefix + secret))
 	return host.Grant{Role: protocol.Seated, Seat: host.AnySeat, Subject: guestPrefix + hex.EncodeToString(sum[:16]), Name: name, Guest: true}, nil

@@ -87,7 +87,7 @@ func (g *graveyard) start(t *testing.T) (*stage, chan recovered) {
 	s := &stage{dir: next, log: &logWriter{}, game: lockstep.MustGame(minimal.Rules())}
 	tokens, err := server.ReadTokens(strings.NewReader(tokenList))
 	if err == nil {
-		s.server, err = server.New(server.Options{Dir: s.dir, Authorizer: tokens, AllowedHosts: []string{"server"}, KeepOpen: true, IdleMatch: -1, Replicator: g.cluster, Log: slog.New(slog.NewTextHandler(s.log, nil))})
+		s.server, err = server.New(server.Options{Dir: s.dir, Authorizer: tokens, AllowedHosts: []string{"server"}, KeepOpen: true, Limits: server.Limits{IdleMatch: -1}, Replicator: g.cluster, Log: slog.New(slog.NewTextHandler(s.log, nil))})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -117,7 +117,7 @@ func TestFailuresOfARemovedFolder(t *testing.T) {
 //
 //	go test -run '^$' -bench Scrape -benchmem ./server
 func BenchmarkScrape(b *testing.B) {
-	s, err := server.New(server.Options{AllowedHosts: []string{"server"}, IdleMatch: -1, Log: slog.New(slog.DiscardHandler)})
+	s, err := server.New(server.Options{AllowedHosts: []string{"server"}, Limits: server.Limits{IdleMatch: -1}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -169,7 +169,7 @@ func (a *Audience) private(p *peer, m *protocol.Message) {
 	p.out = a.writer.Append(p.out, m)
 	if len(p.out) > maxPrivate-roomClosing {
 		p.out = p.out[:before]
-		a.close(p, protocol.CloseSlow, "its answers are not read", 1000)
+		a.close(p, protocol.CloseSlow, "does not read its answers", 1000)
 		return
 	}
 	a.mark(p)

@@ -101,7 +101,7 @@ func (a *Audience) lagTime(p *peer) {
 	case p.state == host.Syncing && p.sync == nil:
 		a.close(p, protocol.CloseBusy, "no keyframe available", uint32(min(max(a.untilSeen(), lockstep.Second), 3600*lockstep.Second).Milliseconds()))
 	case p.sync != nil && a.keyframeRoom(p, len(p.sync.Bytes)) < protocol.MaxChunk:
-		a.close(p, protocol.CloseBusy, "too many keyframes were sent", 1000)
+		a.close(p, protocol.CloseBusy, "keyframe limit reached", 1000)
 	default:
 		a.close(p, protocol.CloseSlow, "the keyframe was not read in time", 1000)
 	}

@@ -57,7 +57,7 @@ func helpBenchmark() {
 	if what == "player" {
 		check(printArrivals(source))
 	}
-	front := server.Options{Log: quiet(), MaxPerAddress: 100_000, MaxUnauthenticated: 100_000, Host: host.Options{AnonymousSpectators: true}, Descriptors: 1 << 20}
+	front := server.Options{Log: quiet(), Limits: server.Limits{MaxPerAddress: 100_000, MaxUnauthenticated: 100_000}, Host: host.Options{AnonymousSpectators: true}, Descriptors: 1 << 20}
 	var h http.Handler
 	var limit func(net.Listener) net.Listener
 	if what == "owner" {

@@ -13,11 +13,13 @@
 package files
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // An irregularError reports a name of something other than a regular file. It is [fs.ErrNotExist], because no file has that name.
@@ -128,6 +130,41 @@ func Replace(path string, write func(*os.File) error) error {
 		return named(path, err)
 	}
 	return nil
+}
+
+// SyncFolder makes the names in a folder survive a crash of the machine, where the system can do that.
+func SyncFolder(dir string) error {
+	switch runtime.GOOS {
+	case "windows", "plan9", "js", "wasip1":
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// An Interruptible is a file that is neither read nor written after its context has ended.
+type Interruptible struct {
+	*os.File
+	Context context.Context
+}
+
+// Read implements [io.Reader].
+func (f *Interruptible) Read(p []byte) (int, error) {
+	if err := f.Context.Err(); err != nil {
+		return 0, err
+	}
+	return f.File.Read(p)
+}
+
+// Write implements [io.Writer].
+func (f *Interruptible) Write(p []byte) (int, error) {
+	if err := f.Context.Err(); err != nil {
+		return 0, err
+	}
+	return f.File.Write(p)
 }
 
 // PrivateFolder makes a folder that only its owner may enter. An existing one must be a folder, not a link, belong to

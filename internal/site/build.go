@@ -88,8 +88,9 @@ func Build(ctx context.Context, o BuildOptions) (fs.FS, error) {
 
 type build struct {
 	BuildOptions
-	tool  string
-	newer newest
+	tool    string
+	newest  string // the source that was changed last
+	changed time.Time
 }
 
 // run runs the go command for the browser and returns its output.
@@ -159,7 +160,9 @@ func (b *build) key(ctx context.Context) (string, error) {
 			if err != nil {
 				return "", fmt.Errorf("site: %w", err)
 			}
-			b.newer.see(filepath.Join(p.Dir, name))
+			if info, err := os.Stat(filepath.Join(p.Dir, name)); err == nil && info.ModTime().After(b.changed) {
+				b.newest, b.changed = filepath.Join(p.Dir, name), info.ModTime()
+			}
 			fmt.Fprintf(h, "%s %d\n", path.Join(p.ImportPath, name), len(content))
 			h.Write(content)
 		}
@@ -251,18 +254,6 @@ func (b *build) sweep() {
 // ErrOther is wrapped by the error of sources that are not those of the program.
 var ErrOther = errors.New("site: the sources are not those of this program, which would play another match than its page: build it again")
 
-// A newest is the file that was changed last.
-type newest struct {
-	name string
-	at   time.Time
-}
-
-func (n *newest) see(name string) {
-	if info, err := os.Stat(name); err == nil && info.ModTime().After(n.at) {
-		n.name, n.at = name, info.ModTime()
-	}
-}
-
 // dated is the time before which no file was really changed: builds that are the same each time give files an older one.
 var dated = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 
@@ -278,8 +269,8 @@ func (b *build) checkProgram(key string) error {
 	if known, err := os.ReadFile(note); err == nil && string(known) == key {
 		return nil
 	}
-	if b.newer.at.After(info.ModTime()) {
-		return fmt.Errorf("%w: %s was changed at %s, and %s built at %s", ErrOther, b.newer.name, b.newer.at.Format(time.DateTime), filepath.Base(b.Program), info.ModTime().Format(time.DateTime))
+	if b.changed.After(info.ModTime()) {
+		return fmt.Errorf("%w: %s was changed at %s, and %s built at %s", ErrOther, b.newest, b.changed.Format(time.DateTime), filepath.Base(b.Program), info.ModTime().Format(time.DateTime))
 	}
 	os.WriteFile(note, []byte(key), 0o600) // without it, the times decide again
 	return nil

@@ -18,8 +18,8 @@ import (
 	"github.com/seed-49bee653/samestep/internal/buffer"
 )
 
-// CloseTimeout is the time that a closing connection has to read the reason.
-const CloseTimeout = 2 * time.Second
+// closeTimeout is the time that a closing connection has to read the reason.
+const closeTimeout = 2 * time.Second
 
 // A Match takes what a Conn reads, and has what it writes. The functions that return a bool post to the match's goroutine, and
 // report false if that has ended.
@@ -55,7 +55,7 @@ type Conn struct {
 	requested bool   // the match was asked for it, and has not answered
 	closing   bool   // close after out is written
 	reason    string
-	abort     *time.Timer // closes the socket after CloseTimeout
+	abort     *time.Timer // closes the socket after closeTimeout
 }
 
 // An outbox is a queue of messages.
@@ -85,7 +85,7 @@ func (c *Conn) Serve() {
 	c.abort.Stop()
 }
 
-// Abort closes the socket after CloseTimeout: the closing handshake of a WebSocket can take longer, and a client that does
+// Abort closes the socket after closeTimeout: the closing handshake of a WebSocket can take longer, and a client that does
 // not read never answers. The function that it returns ends the waiting.
 func (c *Conn) Abort() (stop func() bool) {
 	c.mu.Lock()
@@ -96,7 +96,7 @@ func (c *Conn) Abort() (stop func() bool) {
 
 func (c *Conn) abortLocked() {
 	if c.abort == nil {
-		c.abort = time.AfterFunc(CloseTimeout, func() { c.options.Socket.Close() })
+		c.abort = time.AfterFunc(closeTimeout, func() { c.options.Socket.Close() })
 	}
 }
 

@@ -63,7 +63,7 @@ func (b *bots) run() {
 // submit is [Host.Submit].
 func (b *bots) submit(p lockstep.Player, value any) (lockstep.Receipt, error) {
 	if int(p) >= len(b.seats.table) || !b.seats.table[p].plays() {
-		return lockstep.Receipt{}, fmt.Errorf("%w: player %d is not the host's to command", coordinator.ErrSeat, p)
+		return lockstep.Receipt{}, fmt.Errorf("%w: player %d is not played by the host", coordinator.ErrSeat, p)
 	}
 	kind, payload, err := b.payloads.Encode(value)
 	if err != nil {

@@ -28,7 +28,7 @@ func (h *Host) takeDesyncs() {
 				h.inquire(r, h.seats.table[r.Player].peer)
 			}
 			h.stats.RefereeFaults++
-			h.out.event(Event{Kind: RefereeHealed, Tick: r.Tick, Player: lockstep.System, Text: "computed again, its state is another one, which it takes"})
+			h.out.event(Event{Kind: RefereeHealed, Tick: r.Tick, Player: lockstep.System, Text: "resimulated to a different state, which it adopts"})
 			h.log.checks.Correct()
 			h.log.keyframes.Distrust(h.now, r.Agreed)
 			for _, p := range h.peers.all {

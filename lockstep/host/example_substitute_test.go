@@ -57,5 +57,5 @@ func ExampleHost_Submit() {
 	// tick 2: player 0 taken over: did not come back
 	// seat 1: accepted for tick 6 <nil>
 	// seat 0: command 4
-	// true lockstep: wrong seat: player 0 is not the host's to command
+	// true lockstep: wrong seat: player 0 is not played by the host
 }

@@ -98,9 +98,14 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	if err := o.complete(&h.Settings); err != nil {
 		return nil, err
 	}
-	v, err := newViews(g, &h.Settings, &o)
-	if err != nil {
-		return nil, err
+	var v *views.Views
+	if g.ViewSchema() != nil && !o.Relay {
+		var err error
+		if v, err = views.New(g, &h.Settings, o.Views.Every, o.Views.Budget); err != nil {
+			return nil, err
+		}
+	} else if o.Views.Only {
+		return nil, errors.New("lockstep: host: views only: needs a game with views, and a referee")
 	}
 	players, records := int(h.Settings.Players), ring.New(o.RingRecords, o.RingBytes)
 	ledger := budget.New(o.Rates.list(), players+o.MaxSpectators)
@@ -255,7 +260,10 @@ func (h *Host) Advance(now lockstep.Time) {
 			p.link.Forgive(h.now, late)
 			p.stream.Forgive(late)
 		}
-		h.seats.forgive(h.now, late)
+		for i := range h.seats.table {
+			s := &h.seats.table[i]
+			s.lostAt = min(s.lostAt+late, h.now)
+		}
 		h.pace.Forgive(h.now, late)
 		h.ending.Forgive(h.now, late)
 		h.lobby.Forgive(h.now, late)

@@ -140,7 +140,10 @@ func (x Info) MemoryParts() MemoryParts {
 		Views: x.h.views.Memory(), Evidence: x.h.evidence.Memory(), Accounts: x.h.budget.Memory() + x.h.bans.Memory(),
 	}
 	for i, p := range x.h.peers.all {
-		m.Queues += peerMemory + cap(p.out) + p.datagramMemory()
+		m.Queues += peerMemory + cap(p.out)
+		if p.datagrams != nil || p.refused != nil {
+			m.Queues += datagram.HostMemory
+		}
 		m.Views += p.view.Memory()
 		if k := p.stream.Keyframe; k != nil && !x.h.log.keyframes.Keeps(k) && !slices.ContainsFunc(x.h.peers.all[:i], func(q *peer) bool { return q.stream.Keyframe == k }) {
 			m.Keyframes += len(k.Bytes)

@@ -256,7 +256,7 @@ func option[T ~int | ~int64 | ~uint8 | ~uint16 | ~uint32](b *bounds, name string
 func (o *Options) complete(s *lockstep.Settings) error {
 	second, hour := lockstep.Tick(s.TickRate()), int64(60*minute)
 	if o.Random == nil {
-		return errors.New("lockstep: host: want a source of random bytes")
+		return errors.New("lockstep: host: random: got nil, want a source of unguessable bytes")
 	}
 	var b bounds
 	option(&b, "max spectators", &o.MaxSpectators, 64, 0, 1<<20)

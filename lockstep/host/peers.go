@@ -126,7 +126,7 @@ func (c *peers) send(p *peer, m protocol.Message) {
 	p.out = c.writer.Append(p.out, &c.message)
 	if len(p.out) > maxPrivate-roomClosing {
 		p.out = p.out[:before]
-		c.close(p, protocol.CloseSlow, "its answers are not read")
+		c.close(p, protocol.CloseSlow, "does not read its answers")
 		return
 	}
 	c.mark(p)
@@ -314,10 +314,3 @@ func (p *peer) reader() disclosure.Reader {
 
 // noPlace is what a spectator too many is told.
 const noPlace = "no place is free"
-
-func (p *peer) datagramMemory() int {
-	if p.datagrams == nil && p.refused == nil {
-		return 0
-	}
-	return datagram.HostMemory
-}

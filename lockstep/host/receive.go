@@ -459,7 +459,9 @@ func (p *peer) identify(a *protocol.Auth, own *protocol.Auth, v *views.Views, se
 	return a.CheckViewer(v.Identity(*own))
 }
 
-var errNoViews = errors.New("the match has no views")
+const noViews = "the match has no views"
+
+var errNoViews = errors.New(noViews)
 
 // mayTake charges a player for taking a seat, which is its own already or not. It closes the connection and returns false if the
 // player takes seats too often, or if a newer connection of the same player has replaced it: its auth was delayed, and its client has given it up.

@@ -251,7 +251,7 @@ func (t *seats) noteReady(now lockstep.Time, p lockstep.Player, purse budget.Pur
 const newGuest = 30 * lockstep.Second
 
 // makesRoom is the reason why a guest has lost its seat to somebody of another address.
-const makesRoom = "others want to play, and the guests of your address have more than their part of the seats"
+const makesRoom = "a newcomer needs the seat, and guests of your address have more than their share"
 
 // idlest returns the seat that a newcomer at an address gets if none is free: that of the guest who has been idle for longest, of another
 // address whose guests have more than their part of the seats. It is one who has never given a command, or is not ready in a lobby. It

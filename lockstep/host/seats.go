@@ -329,13 +329,6 @@ func (all table) tickTold() {
 	}
 }
 
-// forgive adds the time of a stall, whose end is now, to the time of lost players.
-func (all table) forgive(now, late lockstep.Time) {
-	for i := range all {
-		all[i].lostAt = min(all[i].lostAt+late, now)
-	}
-}
-
 // roster returns notes and events that tell a joiner what the log has told the others: who has the seats, and what was said last
 // before a position.
 func (all table) roster(t *talk.Talk, l *lobby.Lobby, before protocol.Position) (notes []byte) {

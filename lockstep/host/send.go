@@ -1,27 +1,24 @@
 package host
 
 import (
-	"fmt"
-
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/pace"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/syncing"
-	"github.com/seed-49bee653/samestep/lockstep/host/internal/views"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// Send appends the next bytes for a peer, at most max: its private messages, then the chunks of a keyframe, then
-// records. They are one WebSocket message, or empty if there is nothing to send. max counts as at least
+// Send appends the next bytes for a peer, at most so many: its private messages, then the chunks of a keyframe, then
+// records. They are one WebSocket message, or empty if there is nothing to send. most counts as at least
 // MaxServerMessage/2; a larger record is sent alone.
-func (h *Host) Send(id PeerID, dst []byte, max int) []byte {
+func (h *Host) Send(id PeerID, dst []byte, most int) []byte {
 	p := h.peers.find(id)
 	if p == nil {
 		return dst
 	}
 	begin := len(dst)
-	limit := begin + clampSize(max)
+	limit := begin + min(max(most, protocol.MaxServerMessage/2), protocol.MaxServerMessage-roomClosing)
 	calm := len(p.out) > 0 && p.calm == len(p.out) && !h.ending.Over && p.holds(h.now, h.log.window(p))
 	if !calm {
 		dst = p.takePrivate(dst)
@@ -73,10 +70,6 @@ func (p *peer) takePrivate(dst []byte) []byte {
 	return dst
 }
 
-func clampSize(size int) int {
-	return min(max(size, protocol.MaxServerMessage/2), protocol.MaxServerMessage-roomClosing)
-}
-
 // appendRecords appends the next records of a peer.
 func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 	at := p.stream.Cursor
@@ -113,17 +106,6 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 		dst = p.takePrivate(dst)
 	}
 	return dst
-}
-
-// newViews returns the views of a match, or nil if it has none.
-func newViews(g *lockstep.Game, s *lockstep.Settings, o *Options) (*views.Views, error) {
-	if g.ViewSchema() != nil && !o.Relay {
-		return views.New(g, s, o.Views.Every, o.Views.Budget)
-	}
-	if o.Views.Only {
-		return nil, fmt.Errorf("lockstep: host: views only: want a game with views, and a referee")
-	}
-	return nil, nil
 }
 
 // makeViews makes the views that are due, once all of the match's records are durable.
@@ -300,7 +282,7 @@ func (h *Host) syncTime(p *peer) {
 	case p.stream.Waits():
 		h.peers.close(p, protocol.CloseTimeout, "no keyframe available")
 	case k != nil && h.budget.KeyframeRoom(h.now, &p.tab, len(k.Bytes)) < protocol.MaxChunk:
-		h.peers.close(p, protocol.CloseBusy, "too many keyframes were sent")
+		h.peers.close(p, protocol.CloseBusy, "keyframe limit reached")
 	default:
 		h.peers.close(p, protocol.CloseSlow, "the keyframe was not read in time")
 	}

@@ -16,7 +16,7 @@ var (
 	ErrNotPlaying = errors.New("lockstep: client: not playing")
 
 	// ErrUnanswered: too much is waiting for the server; try again later.
-	ErrUnanswered = errors.New("lockstep: client: too many without an answer")
+	ErrUnanswered = errors.New("lockstep: client: too many unanswered")
 
 	// ErrSilent: the server sent nothing for too long.
 	ErrSilent = errors.New("lockstep: client: the server is silent")

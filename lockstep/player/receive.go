@@ -527,7 +527,7 @@ func (c *Client) takeEarly(b []byte) error {
 	for ; b != nil; b = c.datagrams.Waiting(c.in.Position) {
 		rest, err := c.take(b)
 		if err == nil && len(rest) > 0 {
-			err = fmt.Errorf("lockstep: client: %w: %d bytes behind a record in a datagram", record.ErrMalformed, len(rest))
+			err = fmt.Errorf("lockstep: client: %w: %d trailing bytes after a record in a datagram", record.ErrMalformed, len(rest))
 		}
 		if err != nil {
 			c.in.Break() // it cannot go on

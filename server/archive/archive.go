@@ -5,6 +5,7 @@ package archive
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	bolt "go.etcd.io/bbolt"
 
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
@@ -140,6 +142,12 @@ func (a *Archive) Close() {
 
 // Flush waits until all files that were added are in the store and the index agrees with it, or until ctx ends.
 func (a *Archive) Flush(ctx context.Context) error {
+	a.await(ctx, func() bool { return !a.queue.busy() && a.checked })
+	return ctx.Err()
+}
+
+// await waits until done reports true, which is called with the mutex held, or until ctx ends.
+func (a *Archive) await(ctx context.Context, done func() bool) {
 	defer context.AfterFunc(ctx, func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -147,10 +155,9 @@ func (a *Archive) Flush(ctx context.Context) error {
 	})()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for (a.queue.busy() || !a.checked) && ctx.Err() == nil {
+	for !done() && ctx.Err() == nil {
 		a.idle.Wait()
 	}
-	return ctx.Err()
 }
 
 // Waiting returns the number of files that the store does not have yet, also of those that it refuses.
@@ -162,40 +169,29 @@ func (a *Archive) Waiting() int {
 
 // Collector returns the archive's metrics, for [server.Options.Metrics].
 func (a *Archive) Collector() prometheus.Collector {
-	return gauges{
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "samestep_archive_waiting", Help: "Files in the server's folder that the archive does not have yet.",
-		}, func() float64 { return float64(a.Waiting()) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "samestep_archive_waiting_seconds", Help: "How long the file has waited that waits longest, in seconds.",
-		}, func() float64 {
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			return a.queue.oldest(time.Now()).Seconds()
-		}),
-	}
-}
-
-// gauges is a collector of several.
-type gauges []prometheus.GaugeFunc
-
-// Describe implements [prometheus.Collector].
-func (all gauges) Describe(c chan<- *prometheus.Desc) {
-	for _, g := range all {
-		g.Describe(c)
-	}
-}
-
-// Collect implements [prometheus.Collector].
-func (all gauges) Collect(c chan<- prometheus.Metric) {
-	for _, g := range all {
-		g.Collect(c)
-	}
+	all := prometheus.NewRegistry()
+	all.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "samestep_archive_waiting", Help: "Files in the server's folder that the archive does not have yet.",
+	}, func() float64 { return float64(a.Waiting()) }), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "samestep_archive_waiting_seconds", Help: "How long the file has waited that waits longest, in seconds.",
+	}, func() float64 {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return a.queue.oldest(time.Now()).Seconds()
+	}))
+	return all
 }
 
 // Played implements [server.Archive].
 func (a *Archive) Played(path string, subjects map[lockstep.Player]string) error {
-	return writeOwners(path, subjects)
+	b, err := json.Marshal(subjects)
+	if err != nil {
+		return err
+	}
+	return files.Replace(ownersPath(path), func(f *os.File) error {
+		_, err := f.Write(b)
+		return err
+	})
 }
 
 // Add implements [server.Archive].
@@ -245,7 +241,12 @@ func (a *Archive) Adopt(dir string) error {
 
 // Find implements [server.Archive].
 func (a *Archive) Find(ctx context.Context, q server.ArchiveQuery) (found []server.Archived, next string, err error) {
-	found, next, err = a.find(ctx, q)
+	q.Kind = cmp.Or(q.Kind, kindReplay)
+	found = []server.Archived{}
+	err = a.index.view(func(tx *bolt.Tx) error {
+		found, next, err = find(ctx, tx, &q)
+		return err
+	})
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for i := range found {
@@ -278,10 +279,6 @@ func (a *Archive) doomedAt(name string) (at time.Time) {
 	return at
 }
 
-// Rebuild makes the index agree with the store, and returns the number of files. It reads the description of each file,
-// and the file itself only if that is missing. Searches during it find what is there already.
-func (a *Archive) Rebuild(ctx context.Context) (files int, err error) { return a.rebuild(ctx) }
-
 // Open implements [server.Archive].
 func (a *Archive) Open(ctx context.Context, name string) (io.ReadSeekCloser, error) {
 	if _, err := a.get(name); kindOf(name) == "" || errors.Is(err, errErased) {
@@ -298,7 +295,7 @@ func (a *Archive) Open(ctx context.Context, name string) (io.ReadSeekCloser, err
 func (a *Archive) upload(ctx context.Context) {
 	p := pause{first: a.o.Retry, longest: a.o.LongestRetry}
 	for ctx.Err() == nil {
-		name, err := a.moveNext(ctx)
+		name, err := a.step(ctx, a.queue.next, a.move)
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
@@ -328,16 +325,10 @@ func (a *Archive) retryRefused(now time.Time) time.Duration {
 	return 0
 }
 
-// moveNext moves the file that waits longest, and returns its name, or "". It returns only errors after which the store may be
-// away.
-func (a *Archive) moveNext(ctx context.Context) (name string, err error) {
-	return a.step(ctx, a.queue.next, a.move)
-}
-
 // listWaiting brings the files that wait into the index, without the store, so that they are found while it is away.
 func (a *Archive) listWaiting(ctx context.Context) {
 	for ctx.Err() == nil {
-		name, err := a.step(ctx, a.queue.nextUnlisted, a.list)
+		name, err := a.step(ctx, a.queue.nextUnlisted, a.listFile)
 		if err != nil && ctx.Err() == nil {
 			a.log.Warn("archive", "name", name, "err", err)
 		}
@@ -347,7 +338,8 @@ func (a *Archive) listWaiting(ctx context.Context) {
 	}
 }
 
-// step takes a file from the queue with next, and does something with it. It returns its name, or "".
+// step takes a file from the queue with next, and does something with it. It returns its name, or "", and only errors after which the store may
+// be away.
 func (a *Archive) step(ctx context.Context, next func() string, do func(ctx context.Context, path string) error) (name string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -474,7 +466,7 @@ func (a *Archive) repairIndex(ctx context.Context) (lost bool, err error) {
 		}
 		a.log.Info("archive index", "files", n)
 	} else {
-		_, err = a.refresh(ctx)
+		_, err = a.list(ctx, false)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -510,8 +502,8 @@ func (a *Archive) move(ctx context.Context, path string) error {
 // errListed: the file waits, and the index has it.
 var errListed = errors.New("archive: the file is listed")
 
-// list brings a file that waits into the index. Its error is errListed if the file still waits, and otherwise as that of move.
-func (a *Archive) list(ctx context.Context, path string) error {
+// listFile brings a file that waits into the index. Its error is errListed if the file still waits, and otherwise as that of move.
+func (a *Archive) listFile(ctx context.Context, path string) error {
 	if isGone(path) {
 		return errListed // move asks the store
 	}
@@ -639,7 +631,7 @@ func (a *Archive) Delete(ctx context.Context, name string) error {
 	lost := a.lost
 	a.mu.Unlock()
 	if lost { // the index may lack files that go, too
-		if _, err := a.refresh(ctx); err != nil {
+		if _, err := a.list(ctx, false); err != nil {
 			return err
 		}
 	}
@@ -665,7 +657,11 @@ func (a *Archive) condemnMatch(name string) (names []string, err error) {
 	a.mu.Unlock()
 	waits := make(map[string]waiter)
 	for n, path := range paths {
-		if e := describeWaiting(path); e != nil {
+		e, _, err := describeFile(path)
+		if err != nil && !errors.Is(err, errNotOver) {
+			e = describeName(path) // which is enough
+		}
+		if e != nil { // nil for the log of a match that is not over
 			waits[n] = waiter{path, e}
 		}
 	}
@@ -695,16 +691,6 @@ func (a *Archive) drop(names []string, waits map[string]waiter) (left []string) 
 	return left
 }
 
-// describeWaiting describes a file that is to be deleted, if need be by its name alone. It returns nil for the log of a match that is
-// not over.
-func describeWaiting(path string) *entry {
-	e, _, err := describeFile(path)
-	if err != nil && !errors.Is(err, errNotOver) {
-		return describeName(path)
-	}
-	return e
-}
-
 // condemnUnknown is condemnMatch for a file that another server has stored, and that the index does not have yet.
 func (a *Archive) condemnUnknown(ctx context.Context, name string) ([]string, error) {
 	e, err := a.ask(ctx, name)
@@ -712,7 +698,7 @@ func (a *Archive) condemnUnknown(ctx context.Context, name string) ([]string, er
 		err = a.save(e)
 	}
 	if err == nil {
-		_, err = a.refresh(ctx) // it may have bundles
+		_, err = a.list(ctx, false) // it may have bundles
 	}
 	if err != nil {
 		return nil, err
@@ -722,20 +708,13 @@ func (a *Archive) condemnUnknown(ctx context.Context, name string) ([]string, er
 
 // awaitErased waits until none of these files is on its way, and keepHouse has seen to their tombstones, or until ctx ends.
 func (a *Archive) awaitErased(ctx context.Context, names []string) {
-	defer context.AfterFunc(ctx, func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.idle.Broadcast()
-	})()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for slices.Contains(names, a.queue.moving) && ctx.Err() == nil {
-		a.idle.Wait()
-	}
+	whole := 0
+	a.await(ctx, func() bool {
+		whole = a.passes + a.passes%2 + 2
+		return !slices.Contains(names, a.queue.moving)
+	})
 	wake(a.changed)
-	for whole := a.passes + a.passes%2 + 2; a.cancel != nil && a.passes < whole && ctx.Err() == nil; {
-		a.idle.Wait()
-	}
+	a.await(ctx, func() bool { return a.cancel == nil || a.passes >= whole })
 }
 
 // eraseAll erases the files with tombstones, but the one that is on its way to the store.

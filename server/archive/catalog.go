@@ -183,13 +183,13 @@ const rebuildBatch = 500
 // meanwhile.
 func Index(ctx context.Context, store Store, path string, log *slog.Logger) (files int, err error) {
 	c := catalog{store: store, index: index{path: path}, log: log}
-	return c.rebuild(ctx)
+	return c.Rebuild(ctx)
 }
 
-// rebuild makes the index agree with the store, and returns the number of files. It reads the description of each file,
+// Rebuild makes the index agree with the store, and returns the number of files. It reads the description of each file,
 // and the file itself only if that is missing. Searches during it find what is there already. Entries of files that wait
 // for the store stay.
-func (c *catalog) rebuild(ctx context.Context) (files int, err error) {
+func (c *catalog) Rebuild(ctx context.Context) (files int, err error) {
 	err = c.index.update(func(*bolt.Tx) error { return nil }) // there is an index, also of nothing
 	if err == nil {
 		var l listing
@@ -198,9 +198,6 @@ func (c *catalog) rebuild(ctx context.Context) (files int, err error) {
 	}
 	return files, err
 }
-
-// refresh is rebuild, but reads only the descriptions that the index does not have.
-func (c *catalog) refresh(ctx context.Context) (listing, error) { return c.list(ctx, false) }
 
 // sift returns those of some objects that are to be in the index: all that are not deleted, or those that it does not have yet. It also
 // returns the names of deleted files that have come back.
@@ -462,7 +459,7 @@ func (f *follower) run(ctx context.Context) {
 // look looks once.
 func (f *follower) look(ctx context.Context) error {
 	if f.journal == nil {
-		l, err := f.refresh(ctx)
+		l, err := f.list(ctx, false)
 		f.listing = l.took
 		return err
 	}
@@ -475,7 +472,7 @@ func (f *follower) look(ctx context.Context) error {
 	}
 	mark, err := f.journal.Mark(ctx) // before the list, so that nothing is between them
 	if err == nil {
-		_, err = f.refresh(ctx)
+		_, err = f.list(ctx, false)
 	}
 	if err == nil {
 		f.mark = mark
@@ -671,17 +668,4 @@ func (c *catalog) comeBack(removed bool, names ...string) error {
 		}
 		return nil
 	})
-}
-
-// find returns a page of what a query finds.
-func (c *catalog) find(ctx context.Context, q server.ArchiveQuery) (found []server.Archived, next string, err error) {
-	if q.Kind == "" {
-		q.Kind = kindReplay
-	}
-	found = []server.Archived{}
-	err = c.index.view(func(tx *bolt.Tx) error {
-		found, next, err = find(ctx, tx, &q)
-		return err
-	})
-	return found, next, err
 }

@@ -46,18 +46,6 @@ func descriptionName(name string) string { return name + ".json" }
 // ownersPath is the path of the subjects of a replay's seats, until it is archived.
 func ownersPath(path string) string { return strings.TrimSuffix(path, ".ssr") + ".owners" }
 
-// writeOwners writes the subjects of a replay's seats beside it.
-func writeOwners(path string, subjects map[lockstep.Player]string) error {
-	b, err := json.Marshal(subjects)
-	if err != nil {
-		return err
-	}
-	return files.Replace(ownersPath(path), func(f *os.File) error {
-		_, err := f.Write(b)
-		return err
-	})
-}
-
 func readOwners(path string) (map[lockstep.Player]string, error) {
 	f, err := files.OpenNoFollow(ownersPath(path))
 	if errors.Is(err, fs.ErrNotExist) {

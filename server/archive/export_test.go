@@ -56,13 +56,13 @@ func (a *Archive) Fill(full func() bool) {
 
 // Refresh makes the index agree with the store, as following others does.
 func (a *Archive) Refresh(ctx context.Context) error {
-	_, err := a.refresh(ctx)
+	_, err := a.list(ctx, false)
 	return err
 }
 
 // MoveNext moves one file that waits.
 func (a *Archive) MoveNext(ctx context.Context) error {
-	_, err := a.moveNext(ctx)
+	_, err := a.step(ctx, a.queue.next, a.move)
 	return err
 }
 

@@ -160,7 +160,7 @@ func (c *catalog) retain(ctx context.Context, k Keep, now time.Time, condemn fun
 	if len(names) == 0 || err != nil {
 		return 0, err
 	}
-	l, err := c.refresh(ctx)
+	l, err := c.list(ctx, false)
 	if err != nil && !(isFull(err) && l.known != nil) { // a full disk does not take what the list says, but it is known
 		return l.took, err
 	}

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"time"
 
@@ -133,7 +132,7 @@ func (f *Folder) put(ctx context.Context, name, path string, rename func(from, t
 		return fmt.Errorf("%w: %s is no file", ErrRefused, f.path(name))
 	}
 	if rename(path, f.path(name)) == nil {
-		return syncFolder(f.dir) // the old name may come back in a crash, which is harmless
+		return files.SyncFolder(f.dir) // the old name may come back in a crash, which is harmless
 	}
 	from, err := os.Open(path)
 	if err != nil {
@@ -145,7 +144,7 @@ func (f *Folder) put(ctx context.Context, name, path string, rename func(from, t
 		return err
 	}
 	return f.write(name, info.ModTime(), func(to io.Writer) error {
-		n, err := io.Copy(to, &interruptible{ctx, from})
+		n, err := io.Copy(to, &files.Interruptible{File: from, Context: ctx})
 		if err == nil && n != info.Size() {
 			err = io.ErrUnexpectedEOF
 		}
@@ -163,28 +162,14 @@ func (f *Folder) Write(_ context.Context, name string, content []byte) error {
 
 // write makes a file that has its name only when it is complete and on the disk.
 func (f *Folder) write(name string, written time.Time, fill func(io.Writer) error) error {
-	part, err := os.CreateTemp(f.dir, "."+name+".*.part")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(part.Name()) // fails after the rename
-	err = fill(part)
+	err := files.Replace(f.path(name), func(part *os.File) error { return fill(part) })
 	if err == nil {
-		err = part.Sync()
-	}
-	if cerr := part.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Chtimes(part.Name(), written, written)
-	}
-	if err == nil {
-		err = os.Rename(part.Name(), f.path(name))
+		err = os.Chtimes(f.path(name), written, written)
 	}
 	if err != nil {
 		return err
 	}
-	return syncFolder(f.dir)
+	return files.SyncFolder(f.dir)
 }
 
 // Open implements [Store].
@@ -215,8 +200,8 @@ func (f *Folder) List(ctx context.Context, each func(Object) error) error {
 		if err != nil || !e.Type().IsRegular() { // it is gone, or not ours
 			continue
 		}
-		if strings.HasPrefix(e.Name(), ".") {
-			if strings.HasSuffix(e.Name(), ".part") && time.Since(info.ModTime()) > partAge {
+		if strings.HasSuffix(e.Name(), ".part") {
+			if time.Since(info.ModTime()) > partAge {
 				os.Remove(f.path(e.Name()))
 			}
 			continue
@@ -234,47 +219,13 @@ func (f *Folder) List(ctx context.Context, each func(Object) error) error {
 // partAge is the age at which an incomplete file belongs to no running copy.
 const partAge = 24 * time.Hour
 
-// An interruptible is a file that cannot be read after ctx has ended.
-type interruptible struct {
-	ctx context.Context
-	*os.File
-}
-
-func (r *interruptible) Read(b []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.File.Read(b)
-}
-
 // syncFile brings the content of a file to the disk.
 func syncFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0) // Windows syncs only files that are open for writing
 	if err != nil {
 		return err
 	}
-	err = f.Sync()
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return err
-}
-
-// syncFolder makes the names in a folder survive a crash of the machine, where the system can do that.
-func syncFolder(dir string) error {
-	switch runtime.GOOS {
-	case "windows", "plan9", "js", "wasip1":
-		return nil
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	if cerr := d.Close(); err == nil {
-		err = cerr
-	}
-	return err
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // A pause is the time until the next attempt: longer and longer after failures.

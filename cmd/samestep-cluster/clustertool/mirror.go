@@ -75,7 +75,7 @@ func mirrorOptions(ctx context.Context, c *cli.Context) (o mirror.Options, close
 		Audience: audience.Options{
 			DelayTime: lockstep.Time(c.Duration("delay").Microseconds()), Batch: lockstep.Time(c.Duration("batch").Microseconds()), MaxSpectators: int(c.Uint("max-spectators")),
 		},
-		Front: server.Options{MaxPerAddress: int(c.Uint("max-per-address")), Origins: c.StringSlice("origin"), AllowedHosts: c.StringSlice("allowed-host")},
+		Front: server.Options{Limits: server.Limits{MaxPerAddress: int(c.Uint("max-per-address"))}, Origins: c.StringSlice("origin"), AllowedHosts: c.StringSlice("allowed-host")},
 	}
 	if path := c.String("tokens"); path != "" {
 		f, err := os.Open(path)

@@ -25,9 +25,9 @@ var speakers = []struct {
 	{"page/live", "*", false}, {"page/program", "*", true}, {"page/watch", "*", true},
 	{"examples/skirmish/web/live", "*", true}, {"examples/skirmish/web/play", "*", true},
 	{"examples/skirmish", "describe diplomacy errors refuse", true}, {"examples/minimal", "minimal", false},
-	{"client", "browser_js", true}, {"lockstep/player", "client events held options roster", true}, {"lockstep/player/internal/*", "mismatch link", true},
-	{"lockstep/protocol", "code outcome", false}, {"lockstep/coordinator", "conclude coordinator resimulation window", false},
-	{"lockstep/host", "* -event -options", false}, {"lockstep/host/internal/*", "*", false},
+	{"client", "browser_js", true}, {"lockstep/player", "client events options roster", true}, {"lockstep/player/internal/*", "checks link", true},
+	{"lockstep/protocol", "message", false}, {"lockstep/coordinator", "checks coordinator recovery seat", false},
+	{"lockstep/host", "* -ready -options", false}, {"lockstep/host/internal/*", "*", false},
 	{"server", "api conn creator denials log match", false}, {"server/internal/*", "guests livelog hold", false},
 }
 
@@ -35,13 +35,15 @@ var speakers = []struct {
 var unsaid = []string{
 	"to you", "from you", // parts of an offer
 	"the referee has computed it again", "the referee has another result now, and takes it", "each computation of the referee has another result",
+	"last agreed tick", "retry after", "state hashes", "state hash", "last sequence", "first hash", "state schema", "command schema", "ack every", "; none for a spectator", // the description of messages
+	"desync at tick {}", "{player} differs", "a spectator differs", "{} groups, no verdict", "setting relay", // of a report, and of a recovery
 	"the end of the match is not stored", "it may go on at another server", "the match hangs", // to operators
 	"want start, pause, resume, kick, ban, unban, speed, keyframe or retry", "got {}, want {} to {}", "want {}",
 	"/kick {}", "match handed over", "want the subprotocol {}", "record {} of kind {} in a state sync", "bot {}",
 	"from command {}", "to command {}", "the bot panicked", "a viewer has no datagrams", "not asked for", "the log of a running match is gone", "bans and revocations are not kept",
 	"Idempotency-Key", "want at most 128 bytes", "an earlier request with this Idempotency-Key had another body", "an earlier request with this Idempotency-Key is in progress", "Bearer {}", // to programs
 	"its disk is full", "its disk does not answer", "its folder is gone", "its folder cannot be written to", "its disk is full, does not answer or has failed", "replicated log",
-	"the log of the match cannot be copied", "attachment; filename=\"{}-{}-{}.ssr\"", "too many connections", "there is no fetch here", "there is no path of datagrams", "incomplete response",
+	"the log of the match cannot be copied", "too many connections", "there is no fetch here", "there is no path of datagrams", "incomplete response",
 }
 
 var (

@@ -142,7 +142,7 @@ func (t *Table) add(now lockstep.Time, b Ban, most int) error {
 	case len(b.Subject) > budget.MaxKey || max(len(b.Name), len(b.Address), len(b.Guests)) > record.MaxName:
 		return fmt.Errorf("%w: got %d bytes of subject, %d of name and %d of address, want at most %d, %d and %d", Err, len(b.Subject), len(b.Name), max(len(b.Address), len(b.Guests)), budget.MaxKey, record.MaxName, record.MaxName)
 	case b.Until != 0 && b.Until <= now:
-		return fmt.Errorf("%w: got a ban that is over", Err)
+		return fmt.Errorf("%w: the ban has expired", Err)
 	}
 	b.Subject, b.Name, b.Address, b.Reason, b.Guests = strings.Clone(b.Subject), strings.Clone(b.Name), strings.Clone(b.Address), strings.Clone(pack.Clip(b.Reason, maxReason)), strings.Clone(b.Guests)
 	if i := t.find(&b); i >= 0 {
@@ -151,7 +151,7 @@ func (t *Table) add(now lockstep.Time, b Ban, most int) error {
 		return nil
 	}
 	if t.expire(now); len(t.bans) >= most {
-		return fmt.Errorf("%w: %d others hold", Err, len(t.bans))
+		return fmt.Errorf("%w: %d others are in force", Err, len(t.bans))
 	}
 	t.bans = append(t.bans, b)
 	t.Changes++

@@ -221,7 +221,7 @@ const tellAfter = lockstep.Second / 2
 // Hold stops the sealing of ticks for a reason of the server until it is called again, without a reason. It returns false if
 // nothing changes.
 func (p *Pace) Hold(now lockstep.Time, w Wait) bool {
-	if w.equal(&p.held) {
+	if h := &p.held; w.Reason == h.Reason && w.Until == h.Until && slices.Equal(w.Players, h.Players) {
 		return false
 	}
 	if w.Reason != p.held.Reason {

@@ -54,8 +54,6 @@
 package pace
 
 import (
-	"slices"
-
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -122,11 +120,6 @@ type Wait struct {
 	Players []lockstep.Player // whom it waits for, ascending; nil if it is for nobody
 	Since   lockstep.Time
 	Until   lockstep.Time // when it ends at the latest; 0 if nobody knows
-}
-
-// equal reports whether two waits are the same but for Since.
-func (w *Wait) equal(v *Wait) bool {
-	return w.Reason == v.Reason && w.Until == v.Until && slices.Equal(w.Players, v.Players)
 }
 
 // A Situation is what stops a match besides its Pace.
@@ -211,10 +204,11 @@ func (p *Pace) Period() lockstep.Time { return p.clock.period() }
 // Tick counts a sealed tick.
 func (p *Pace) Tick() { p.clock.n++ }
 
-// Skip leaves out the ticks that are due by now, and returns how many. A match that waits leaves out none: the next tick is due soon.
+// Skip leaves out the ticks that are due by now, and returns how many. A match that waits leaves out none: the next tick
+// is due a quarter of a period after now.
 func (p *Pace) Skip(now lockstep.Time) (late int64) {
 	if p.Waiting {
-		p.clock.hold(now)
+		p.clock.start, p.clock.n = now-p.clock.period()+p.clock.period()/4, 0
 		return 0
 	}
 	late = int64((now-p.clock.due())/p.clock.period()) + 1
@@ -246,7 +240,7 @@ func (p *Pace) waitsForSlow(now, dt lockstep.Time, seats []Seat) bool {
 	bound, there := p.policies.Wait.Bound, players(seats)
 	for i := range seats {
 		s := &p.seats[i]
-		if !p.behind(&seats[i]) {
+		if x := &seats[i]; x.Live && x.Lag < p.policies.Wait.Lead || !x.Live && !x.Away {
 			continue
 		}
 		waited, patience := p.payers.Wait(now, s.account, dt)
@@ -259,14 +253,6 @@ func (p *Pace) waitsForSlow(now, dt lockstep.Time, seats []Seat) bool {
 		}
 	}
 	return p.lose(now, 0, seats, costsWait) > 0
-}
-
-// behind reports whether a WaitPolicy makes the match wait for a seat's player.
-func (p *Pace) behind(s *Seat) bool {
-	if s.Live {
-		return s.Lag >= p.policies.Wait.Lead
-	}
-	return s.Away
 }
 
 // Next returns when Slow or Delay is due.
@@ -345,9 +331,6 @@ func (c *clock) period() lockstep.Time {
 
 // restart makes the next tick due one period after now.
 func (c *clock) restart(now lockstep.Time) { c.running, c.start, c.n = true, now, 0 }
-
-// hold makes the next tick due a quarter of a period after now.
-func (c *clock) hold(now lockstep.Time) { c.start, c.n = now-c.period()+c.period()/4, 0 }
 
 // set changes the speed from the tick after the next one on.
 func (c *clock) set(percent int64) {

@@ -173,7 +173,9 @@ func (l *Link) Lost(now lockstep.Time, live, done bool, err error) (Loss, bool) 
 		l.State, loss.Over = Over, true
 		return loss, true
 	}
-	l.backoff.lost(now)
+	if l.backoff.attempt == 0 { // else it is dialing again already
+		l.backoff.since = now
+	}
 	at, ok := l.backoff.next(&l.policy, now, l.after)
 	l.after = 0
 	if !ok {
@@ -199,13 +201,6 @@ type backoff struct {
 	attempt int           // how many have begun since the loss
 	since   lockstep.Time // the loss
 	random  uint64
-}
-
-// lost records the time of the loss, unless the client is dialing again already.
-func (b *backoff) lost(now lockstep.Time) {
-	if b.attempt == 0 {
-		b.since = now
-	}
 }
 
 // next returns when the next attempt is due, at the earliest after the wait that the server asked for, or false if

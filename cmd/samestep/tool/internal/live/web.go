@@ -66,11 +66,10 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	}
 	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	options := server.Options{
-		Authorizer: server.Guests{}, Dir: o.Dir, Replays: true, IdleMatch: -1, Log: log, Host: policy.Host,
+		Authorizer: server.Guests{}, Dir: o.Dir, Replays: true, Limits: server.Limits{IdleMatch: -1, GuestMatches: demoMatches, GuestMatchesPerAddress: demoMatches, GuestStateBytes: demoStateBytes}, Log: log, Host: policy.Host,
 		NewMatch: func(body io.Reader) (server.MatchSpec, error) {
 			return serving.RequestedMatch(body, gameset.Listed(c), false, policy)
 		},
-		GuestMatches: demoMatches, GuestMatchesPerAddress: demoMatches, GuestStateBytes: demoStateBytes,
 	}
 	if err := serving.SendRules(gameset.Listed(c), &options); err != nil {
 		return err

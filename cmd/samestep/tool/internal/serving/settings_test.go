@@ -106,7 +106,7 @@ func TestEverySettingIsTold(t *testing.T) {
 func TestReloadSettings(t *testing.T) {
 	f, write := settingsInTest(t, "max-matches: 1\n")
 	o := server.Options{Log: slog.New(slog.DiscardHandler)}
-	limitsOf(f.c, 0).SetIn(&o)
+	o.Limits = limitsOf(f.c, 0)
 	s, err := server.New(o)
 	if err != nil {
 		t.Fatal(err)

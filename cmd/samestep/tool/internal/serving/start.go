@@ -164,7 +164,7 @@ func serverOptions(c *cli.Context, games gameset.List, specs []server.MatchSpec,
 	if listened, _, _ := net.SplitHostPort(c.String("listen")); listened != "" { // listen reports errors
 		o.AllowedHosts = append(o.AllowedHosts, listened)
 	}
-	limitsOf(c, len(specs)).SetIn(&o)
+	o.Limits = limitsOf(c, len(specs))
 	if err := setProxies(c, &o); err != nil {
 		return o, nil, err
 	}
