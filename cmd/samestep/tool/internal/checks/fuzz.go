@@ -291,7 +291,7 @@ func lineOf(ctx context.Context, f *locksteptest.Failure, s locksteptest.Source,
 	}
 	_, name, _ := strings.Cut(test.String(), "\nfunc ")
 	name, _, _ = strings.Cut(name, "(")
-	ctx, stop := context.WithTimeoutCause(ctx, probes.LineTime(), errors.New("the time was over"))
+	ctx, stop := context.WithTimeoutCause(ctx, probes.LineTime(), errors.New("time limit exceeded"))
 	defer stop()
 	folder, err := packageFolder(ctx, s.Path)
 	if err != nil {
@@ -352,7 +352,7 @@ func (f *fuzzFind) addFunction(ctx context.Context, game *gameset.Playable) {
 	if probes.LineTime() == 0 {
 		return
 	}
-	ctx, stop := context.WithTimeoutCause(ctx, probes.LineTime(), errors.New("the time was over"))
+	ctx, stop := context.WithTimeoutCause(ctx, probes.LineTime(), errors.New("time limit exceeded"))
 	defer stop()
 	match, err := replay.Open(f.Replay)
 	if err != nil {
