@@ -13,6 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/measure"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // metrics are the server's metrics for Prometheus.
@@ -111,7 +112,7 @@ func buildInfo() prometheus.Collector {
 	}
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "samestep_build_info", Help: "1, with the engine's rules, the version of the program's module and of Go.",
-		ConstLabels: prometheus.Labels{"engine": lockstep.Engine, "version": version, "go": runtime.Version()},
+		ConstLabels: prometheus.Labels{"engine": record.Engine, "version": version, "go": runtime.Version()},
 	}, func() float64 { return 1 })
 }
 
