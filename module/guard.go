@@ -147,7 +147,7 @@ func (g *guarded) function(r *reader, of survey, dst []byte) []byte {
 	dst = append(dst, whole[:len(whole)-len(r.rest)]...)
 	switch {
 	case of.calls && of.looped:
-		dst = append(dst, g.checkDepth()...)
+		dst = append(append(append(append(dst, g.tooDeep()...), opIf, blockWithoutResult), g.pause()...), opEnd)
 	case of.calls:
 		dst = append(dst, g.check(true)...)
 	}
@@ -337,11 +337,6 @@ func (g *guarded) descend(op byte, frame int) []byte {
 // tooDeep returns code that gives 1 if the call is too deep, and else 0.
 func (g *guarded) tooDeep() []byte {
 	return append(binary.AppendUvarint([]byte{opGlobalGet}, uint64(g.depth())), opI32Const, 0, opI32LtS)
-}
-
-// checkDepth returns code that calls pause, which traps, if the call is too deep.
-func (g *guarded) checkDepth() []byte {
-	return append(append(append(g.tooDeep(), opIf, blockWithoutResult), g.pause()...), opEnd)
 }
 
 // A height follows the number of operands on the stack through a function.

@@ -70,8 +70,8 @@ const (
 
 // Errors of a module that is no rules.
 var (
-	ErrMalformed = errors.New("module: not a module of rules")
-	ErrImports   = errors.New("module: the module imports something; rules must not")
+	ErrMalformed = errors.New("module: not a rules module")
+	ErrImports   = errors.New("module: rules must not import anything")
 	ErrLimit     = errors.New("module: exceeds a limit")
 )
 
@@ -207,21 +207,6 @@ func (b *Budget) mostAnswer() int {
 
 // answerPart is the part of a budget's memory that an answer may have. Whoever uses an answer may keep it a few times.
 const answerPart = 8
-
-// timeAdvice and memoryAdvice return the advice of a budget, if there is one.
-func (b *Budget) timeAdvice() string {
-	if b == nil {
-		return ""
-	}
-	return b.TimeAdvice
-}
-
-func (b *Budget) memoryAdvice() string {
-	if b == nil {
-		return ""
-	}
-	return b.MemoryAdvice
-}
 
 // tooMuch returns the fault of a call that does more than it may.
 func tooMuch(passes int64) *abi.Fault {

@@ -111,22 +111,14 @@ func (i *instance) answer(f abi.Function, in []byte) (out []byte, err error) {
 	if i.broken != nil {
 		return nil, i.broken
 	}
-	if err := checkInput(in); err != nil {
-		return nil, err
+	if len(in) > MaxMemory {
+		return nil, &abi.Fault{Text: fmt.Sprintf("a message of %d bytes, want at most %d", len(in), MaxMemory)}
 	}
 	i.spent = i.spent || i.cheap && (f == abi.Create || f == abi.Restore)
 	if err = i.run(func() error { out, err = i.exchange(f, in); return err }); err != nil {
 		return nil, err // what an answer is in may be gone: it can come when the time is over
 	}
 	return out, nil
-}
-
-// checkInput returns the fault of a message that no module takes.
-func checkInput(in []byte) error {
-	if len(in) > MaxMemory {
-		return &abi.Fault{Text: fmt.Sprintf("a message of %d bytes, want at most %d", len(in), MaxMemory)}
-	}
-	return nil
 }
 
 // Fresh returns a machine of the same rules, within a budget unless it is nil. Each of its callers has an instance of its own, which

@@ -42,7 +42,7 @@ func (r *reader) bytes(n int) []byte {
 func (r *reader) number() int {
 	v, n := binary.Uvarint(r.rest)
 	if n <= 0 || v > 1<<31-1 {
-		r.fail("got a bad number")
+		r.fail("malformed number")
 		return 0
 	}
 	r.rest = r.rest[n:]
@@ -130,7 +130,7 @@ type sections struct {
 // parseSections reads a module. Custom sections other than the names say nothing about how it runs, and are left out.
 func parseSections(module []byte) (*sections, error) {
 	if len(module) < len(magic) || string(module[:len(magic)]) != magic {
-		return nil, fmt.Errorf("%w: it does not begin with the bytes of a WebAssembly module of version 1", ErrMalformed)
+		return nil, fmt.Errorf("%w: missing the header of a WebAssembly module of version 1", ErrMalformed)
 	}
 	s := new(sections)
 	r := &reader{rest: module[len(magic):]}

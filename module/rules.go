@@ -368,8 +368,9 @@ type compilation struct {
 
 // compileElsewhere compiles a module into the cache by the process of the options, and loads what that has compiled before it ends.
 func compileElsewhere(ctx context.Context, module []byte, o Options, load func() error) error {
-	left, memory := o.Budget.compileTime(), o.Budget.compileMemory()
-	if b := o.Budget; b != nil && b.Context != nil {
+	b := cmp.Or(o.Budget, &Budget{})
+	left, memory := b.compileTime(), b.compileMemory()
+	if b.Context != nil {
 		ctx = b.Context
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -378,18 +379,16 @@ func compileElsewhere(ctx context.Context, module []byte, o Options, load func()
 	debug.FreeOSMemory() // the other process needs more
 	var loading error
 	answer, err := d.ask(o.Process(ctx), task{o.Cache, o.temporary, o.traced, len(module), memory}, module, func() { loading = load() })
-	if o.Budget != nil {
-		o.Budget.spend(d.took)
-	}
+	b.spend(d.took)
 	switch {
 	case d.late:
-		return fmt.Errorf("%w: compiling takes longer than %s", ErrLimit, advised(left.Round(time.Millisecond).String(), o.Budget.timeAdvice()))
+		return fmt.Errorf("%w: compiling takes longer than %s", ErrLimit, advised(left.Round(time.Millisecond).String(), b.TimeAdvice))
 	case ctx.Err() != nil:
 		return fmt.Errorf("module: compiling: %w", ctx.Err())
 	case err != nil:
 		return fmt.Errorf("module: the process that compiles: %w", err)
 	case answer.Limit && answer.Text == tooLargeText:
-		return fmt.Errorf("%w: %s", ErrLimit, advised(fmt.Sprintf("compiling takes more than %d MiB", memory>>20), o.Budget.memoryAdvice()))
+		return fmt.Errorf("%w: %s", ErrLimit, advised(fmt.Sprintf("compiling takes more than %d MiB", memory>>20), b.MemoryAdvice))
 	case answer.Text != "":
 		return answer.err()
 	case loading != nil:

@@ -77,7 +77,7 @@ func (r *reader) imports(types []functionType) (all []systemImport) {
 		module, name := string(r.bytes(r.number())), string(r.bytes(r.number()))
 		kind, index := r.byte(), r.number()
 		if kind != 0 || module != "wasi_snapshot_preview1" || index >= len(types) {
-			r.err = fmt.Errorf("%w: %.64q of %.64q, which is no function of wasip1", ErrImports, name, module)
+			r.err = fmt.Errorf("%w: %.64q of %.64q, which is not a function of wasip1", ErrImports, name, module)
 			return nil
 		}
 		all = append(all, systemImport{name, index, types[index]})

@@ -3,11 +3,17 @@
 package module
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
 )
 
@@ -147,5 +153,86 @@ func TestKinds(t *testing.T) {
 		if got := kindOf(c.name, c.inGo); got != c.want {
 			t.Errorf("%q: got %d, want %d", c.name, got, c.want)
 		}
+	}
+}
+
+const debugSource = `
+struct { int a[3]; } world;
+typedef short count;
+count many[5][7];
+int samestep_buffer(int n) { static int calls; return world.a[calls++ % 3] + n; }
+
+long long samestep_call(int f, int n) { return many[f][n]++; }
+`
+
+// What a module of C tells debuggers, in two versions of the format. A spoiled one is no fault.
+func TestDebugged(t *testing.T) {
+	for _, tool := range []string{"clang", "wasm-ld"} {
+		_, err := exec.LookPath(tool)
+		testenv.Or(t, tool, err)
+	}
+	for _, version := range []string{"-gdwarf-4", "-gdwarf-5"} {
+		dir := t.TempDir()
+		source, out := filepath.Join(dir, "a.c"), filepath.Join(dir, "a.wasm")
+		if err := os.WriteFile(source, []byte(debugSource), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := exec.CommandContext(t.Context(), "clang", version, "-O1", "--target=wasm32", "-nostdlib", "-Wl,--no-entry", "-Wl,--export-all", "-o", out, source).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		b, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := readDebugged(b)
+		var lines []int
+		for _, s := range all.functions {
+			if s.file == "a.c" {
+				lines = append(lines, s.line)
+			}
+		}
+		slices.Sort(lines)
+		sizes := map[string]int{}
+		for _, v := range all.variables {
+			sizes[v.Name] = v.Size
+		}
+		if !slices.Equal(lines, []int{5, 7}) || sizes["world"] != 12 || sizes["many"] != 70 || sizes["calls"] != 4 {
+			t.Errorf("%s: got lines %v and variables %v", version, lines, all.variables)
+		}
+		for i := len(magic); i < len(b); i++ {
+			spoiled := slices.Clone(b)
+			spoiled[i] ^= 0xff
+			readDebugged(spoiled)
+			readDebugged(b[:i])
+		}
+	}
+}
+
+// names returns the section with the names of functions, in their order.
+func names(all ...string) []byte {
+	list := binary.AppendUvarint(nil, uint64(len(all)))
+	for i, name := range all {
+		list = appendSized(binary.AppendUvarint(list, uint64(i)), []byte(name))
+	}
+	return appendSized([]byte{sectionCustom}, appendSized(append(appendSized(nil, []byte("name")), 1), list))
+}
+
+// A long name is cut off, and costs the other functions nothing.
+func TestLongName(t *testing.T) {
+	r, err := Compile(assembly{
+		call: join([]byte{opCall, 3}, i64(0)), more: [][]byte{{opUnreachable}},
+		sections: names("samestep_buffer", "outer", strings.Repeat("ä", 2000), "inner"),
+	}.bytes(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	i, err := r.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = i.Call(abi.Save, nil)
+	if f := (*abi.Fault)(nil); !errors.As(err, &f) || !strings.Contains(f.Stack, ".inner()") || !strings.Contains(f.Stack, ".outer(") {
+		t.Errorf("got %#v, want a stack with inner and outer", err)
 	}
 }

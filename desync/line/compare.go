@@ -70,9 +70,7 @@ func (c *comparison) both() (x, y *moment, err error) {
 	return x, y, err
 }
 
-// leave goes on to the end of the function in which the sides differ, and reports whether the difference stays in it: no field
-// that differs in the end is assigned there with different values. A buffer that is made anew on one side is such a
-// difference. It returns the next events, and the assignments on the way.
+// leave reads to the end of the function in which the sides differ, and reports whether no field that differs in the end was set differently there.
 func (c *comparison) leave(x, y *moment, lists *[2][]moment) (nextX, nextY *moment, stays bool, err error) {
 	depth := min(x.Depth, y.Depth)
 	if x.own.Kind == weave.Enter && x.id == y.id {
@@ -295,8 +293,7 @@ func (c *comparison) differs(x, y *moment) *Finding {
 	return f
 }
 
-// declared names the declaration of a constant or a variable of the package that a line uses, if the two versions declare it
-// in different ways.
+// declared names the declaration of a constant or package variable that a line uses, if the versions declare it differently.
 func (c *comparison) declared(f *Finding, m *moment) {
 	for _, name := range m.own.Uses {
 		a, b := c.decls[0][name], c.decls[1][name]
@@ -411,8 +408,7 @@ func (c *comparison) goroutines(f *Finding) {
 // maxWrites is how many assignments a finding lists.
 const maxWrites = 8
 
-// consequences returns the assignments that differ, in the order of side B and then of side A, up to the first one to a
-// field that was seen to differ.
+// consequences returns the assignments that differ, those of side B first, up to the first to a field that differs after the tick.
 func (c *comparison) consequences(lists [2][]moment) (all []Write) {
 	type key struct {
 		site   int

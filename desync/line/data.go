@@ -58,8 +58,7 @@ func (s *search) explained(changes []weave.Change) bool {
 	})
 }
 
-// seenAt makes the first probe that differs the place to look at, and reports that it did, if it is in a changed line: then it shows
-// the difference, and makes it.
+// seenAt makes the first probe that differs the finding if its line was changed: then it shows the difference, and makes it.
 func (s *search) seenAt(changes []weave.Change) bool {
 	f := s.result.Finding
 	if f == nil || f.First == nil {
@@ -103,8 +102,7 @@ type unequal struct {
 	values   [2]string
 }
 
-// data compares the variables of the packages before the match. Each side tells them twice: what differs on one side alone, such as
-// an address, says nothing.
+// data compares package variables before the match. Each side tells them twice, which sorts out addresses.
 func (s *search) data(ctx context.Context, sides [2]*side) (all []unequal, err error) {
 	var told [2][2]*job
 	for n := range told {
@@ -200,8 +198,7 @@ func embedded(sides [2]*side) (all []fileChange, err error) {
 	return all, nil
 }
 
-// readAt returns the variable that differs and that the line reads which was found, or else its function, or the function that
-// called it; nil if there is none.
+// readAt returns the differing variable that the found line reads, or else its function, or the caller; nil if there is none.
 func (s *search) readAt(sides [2]*side, all []unequal) *unequal {
 	f := s.result.Finding
 	if f == nil || len(all) == 0 {

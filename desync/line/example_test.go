@@ -87,7 +87,7 @@ func ExampleFinder() {
 		fmt.Println(one.File, one.Error)
 	}
 	// Output:
-	// match line: want another version or another platform, not both
+	// match line: name another version or another platform, not both
 
 }
 

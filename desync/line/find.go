@@ -44,7 +44,7 @@ func Find(ctx context.Context, f *replay.File, o Options) (*Result, error) {
 
 func (s *search) find(ctx context.Context) (*Result, error) {
 	if s.Other != "" && s.Platform != "" {
-		return nil, errors.New("line: want another version or another platform, not both")
+		return nil, errors.New("line: name another version or another platform, not both")
 	}
 	if err := s.prepare(); err != nil {
 		return nil, err
@@ -99,7 +99,11 @@ func Check(ctx context.Context, o program.TestJob) (*Result, error) {
 	from := time.Now()
 	s := &search{folder: folder, finder: finderIn(folder), head: &lockstep.Header{}, result: &Result{Mode: Checked}}
 	a := s.side("A", o.Dir)
-	if err := a.buildTest(ctx, &o); err != nil {
+	p, err := a.read(weave.Options{Dir: o.Dir, Test: true, Tags: o.Tags, Overlay: o.Files})
+	if err == nil {
+		err = a.compile(ctx, p, "test", "-c", "-vet=off")
+	}
+	if err != nil {
 		return nil, err
 	}
 	s.result.BuildSeconds, s.result.Probes = time.Since(from).Seconds(), len(a.source.Sites)
@@ -112,7 +116,10 @@ func Check(ctx context.Context, o program.TestJob) (*Result, error) {
 	r := &done.result
 	s.head.StateSchema, s.Tick = r.Schema, lockstep.Tick(r.Tick)
 	s.result.First, s.result.Last = s.Tick-1, s.Tick
-	s.result.Sides = [2]string{"the match", wayOf(r)}
+	s.result.Sides = [2]string{"the match", r.Phase}
+	if r.From > 0 {
+		s.result.Sides[1] += fmt.Sprintf(" of tick %d", r.From)
+	}
 	var before map[string]lastWrite
 	if !slices.Contains(program.SameWay, r.Phase) {
 		before = a.lastWrites(r.Before)
@@ -125,23 +132,6 @@ func Check(ctx context.Context, o program.TestJob) (*Result, error) {
 	err = s.compare([2]*side{a, &b}, [2]*job{done, done}, [2]*program.Run{&r.Runs[0], &r.Runs[1]}, before)
 	s.result.took = time.Since(from)
 	return s.result, err
-}
-
-// wayOf says how the second computation was made.
-func wayOf(r *program.Result) string {
-	if r.From > 0 {
-		return fmt.Sprintf("%s of tick %d", r.Phase, r.From)
-	}
-	return r.Phase
-}
-
-// buildTest weaves and builds a test.
-func (s *side) buildTest(ctx context.Context, o *program.TestJob) error {
-	p, err := s.read(weave.Options{Dir: o.Dir, Test: true, Tags: o.Tags, Overlay: o.Files})
-	if err != nil {
-		return err
-	}
-	return s.compile(ctx, p, "test", "-c", "-vet=off")
 }
 
 // runTest runs the test up to the check.
@@ -165,9 +155,9 @@ func (s *side) runTest(ctx context.Context, o *program.TestJob) (*job, error) {
 	}
 	if readErr := program.ReadJSON(filepath.Join(j.Folder, program.ResultFile), &j.result); readErr != nil {
 		if err != nil {
-			return nil, fmt.Errorf("%w, fails otherwise: %w\n%s", ErrCheck, err, clipLines(string(out), 20))
+			return nil, fmt.Errorf("%w, fails in another way: %w\n%s", ErrCheck, err, clipLines(string(out), 20))
 		}
-		return nil, fmt.Errorf("%w, does not come to a check with the same options", ErrCheck)
+		return nil, fmt.Errorf("%w, never reaches a check with the same options", ErrCheck)
 	}
 	if j.result.Error != "" {
 		return nil, fmt.Errorf("%w: %s", ErrCheck, strings.TrimSpace(j.result.Error))
@@ -283,8 +273,7 @@ func (d *Session) writeScript() error {
 	return os.WriteFile(d.Script, []byte(script.String()), 0o600)
 }
 
-// writtenCommand defines a command of Delve. A processor stops after the instruction that writes, which may be on the next line
-// already.
+// writtenCommand defines a command of Delve. A processor stops after the instruction that writes, perhaps on the next line.
 const writtenCommand = `path, kind, bits = %q, %q, %d
 
 def command_written(args):

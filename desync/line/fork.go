@@ -109,8 +109,7 @@ const (
 	differentMemory
 )
 
-// A fork is a place where the sides call different functions, or one function with different numbers. It has the same value in
-// each tick.
+// A fork is a place where the sides make different calls, or the same call with other numbers. It is the same value in each tick.
 type fork struct {
 	kind  int
 	under int    // the id of the function under way; noID for none
@@ -229,8 +228,7 @@ func (c *callComparison) id(side int, x *call) int {
 	return c.sides[side].ids[x.function]
 }
 
-// meet reads on to where the sides do the same again after a fork, and reports whether they do. One side has a call that the
-// other does not have; or both have another one; or else they meet after the function that is under way.
+// meet reads on to where the sides do the same again: after a call of one side or of both, or after the function under way.
 func (c *callComparison) meet(x, y *call, f *fork) bool {
 	a, b := c.streams[0], c.streams[1]
 	nextB := b.pass(y)
@@ -342,8 +340,7 @@ type span struct {
 	size int
 }
 
-// places returns the parts of the memory to compare: all of it for one module, the variables of both for two, and nothing if their
-// addresses are not known.
+// places returns the memory to compare: all of it for one module, variables for two, nothing if addresses are unknown.
 func (m *memories) places(sides [2]*tracedSide, one bool) (all []span) {
 	if one && sides[0].rules.IsGo() {
 		return nil // the heaps differ
@@ -390,8 +387,7 @@ func (m *memories) alike(size int) bool {
 	return 64*differ <= used
 }
 
-// begun returns the addresses of the bytes that differ after Step and not before it, on each side. It returns none if they are too
-// many.
+// begun returns the addresses of the bytes that differ after Step but not before it; none if there are too many.
 func (m *memories) begun(places []span) (all [2][]uint32) {
 	for _, p := range places {
 		for i := range p.size {
@@ -408,20 +404,12 @@ func (m *memories) begun(places []span) (all [2][]uint32) {
 	return all
 }
 
-// variableAt returns the variable that has an address, or nil.
-func variableAt(all []module.Variable, at int) *module.Variable {
-	for i := range all {
-		if v := &all[i]; v.At <= at && at < v.At+v.Size {
-			return v
-		}
-	}
-	return nil
-}
-
 // describe names an address of a side.
 func describe(t *tracedSide, at uint32) string {
-	if v := variableAt(t.rules.Variables, int(at)); v != nil {
-		return fmt.Sprintf("byte %d of %s", int(at)-v.At, v.Name)
+	for _, v := range t.rules.Variables {
+		if n := int(at) - v.At; 0 <= n && n < v.Size {
+			return fmt.Sprintf("byte %d of %s", n, v.Name)
+		}
 	}
 	return fmt.Sprintf("the memory at %#x", at)
 }

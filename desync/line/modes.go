@@ -3,8 +3,8 @@ package line
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -25,9 +25,6 @@ func (s *search) versions(ctx context.Context) error {
 	b.edits = s.Edits
 	s.result.Mode, s.result.Sides = Versions, [2]string{s.Source, cmp.Or(s.Other, "edited")}
 	s.progress("building both versions with probes")
-	if err := s.build(ctx, a, b); err != nil {
-		return err
-	}
 	return s.two(ctx, [2]*side{a, b})
 }
 
@@ -40,14 +37,14 @@ func (s *search) platforms(ctx context.Context) error {
 	}
 	s.result.Mode, s.result.Sides = Platforms, [2]string{lockstep.Platform(), s.Platform}
 	s.progress("building for both platforms with probes")
-	if err := s.build(ctx, a, b); err != nil {
-		return err
-	}
 	return s.two(ctx, [2]*side{a, b})
 }
 
-// two finds the first tick whose results differ between two sides, and compares it.
+// two builds two sides, finds the first tick whose results differ, and compares it.
 func (s *search) two(ctx context.Context, sides [2]*side) error {
+	if err := s.build(ctx, sides[:]...); err != nil {
+		return err
+	}
 	from, last := s.From, s.Last
 	if s.named {
 		from, last = s.Tick-1, s.Tick // whether both sides end it
@@ -218,7 +215,7 @@ func (s *search) runs(ctx context.Context, a *side, log string, runs int) error 
 		if err != nil {
 			return err
 		}
-		if all = append(all, one...); n > 0 && slices.ContainsFunc(all, unended) {
+		if all = append(all, one...); n > 0 && slices.ContainsFunc(all, func(j *job) bool { return j.stop != nil }) {
 			break // so are the others, or they differ
 		}
 	}
@@ -243,8 +240,6 @@ func (s *search) runs(ctx context.Context, a *side, log string, runs int) error 
 	}
 	return s.neverEnds(ctx, a, log)
 }
-
-func unended(j *job) bool { return j.stop != nil }
 
 // neverEnds records a tick that a run of a version does not end, or two. The recording is of none of them: only of these it tells more.
 func (s *search) neverEnds(ctx context.Context, a *side, log string) error {
@@ -426,15 +421,12 @@ func (s *search) watch(ctx context.Context, name string, sides []*side, j progra
 
 // read reads the sums that came, and returns how long the first of them took.
 func (w *watched) read() (took time.Duration) {
-	b, err := readFrom(w.path, 8*len(w.sums))
-	if n := len(b) / 8; err == nil && n > 0 {
+	b, _ := os.ReadFile(w.path) // it may not be there yet
+	if n := len(b)/8 - len(w.sums); n > 0 {
 		if len(w.sums) > 0 {
 			took = time.Since(w.since) / time.Duration(n)
 		}
-		w.since = time.Now()
-		for i := range n {
-			w.sums = append(w.sums, binary.LittleEndian.Uint64(b[8*i:]))
-		}
+		w.since, w.sums = time.Now(), sumsIn(b)
 	}
 	return took
 }

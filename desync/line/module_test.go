@@ -163,7 +163,7 @@ func TestFunction(t *testing.T) {
 			func(t *testing.T) *line.Module {
 				return compile(t, "-O2 -fno-inline "+hidden, "static uint64_t seed;", "static uint64_t seed;\nuint64_t moved[999] = {1};")
 			}, 40,
-			"verdict both sides make 28 equal calls: the difference arises in one of the functions, or in one that the compiler has put into it",
+			"verdict both sides make 28 equal calls: the difference arises in one of the functions, or in one that the compiler inlined",
 		},
 		{
 			"all in one function", func(t *testing.T) *line.Module { return compile(t, "-O2 "+hidden) }, nil, 40,

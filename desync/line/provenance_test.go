@@ -1,10 +1,13 @@
 package line
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -74,9 +77,9 @@ func TestCompareSources(t *testing.T) {
 		{"a version of the go command", dir, "", record.Sources{Module: "m", Version: "v1.0.1-0.20260101000000-" + old}, use},
 		{"changes", changed, "", record.Sources{Module: "m", Revision: revisions[1]}, "DIR has changes since revision " + now},
 		{"another one and changes", changed, "", record.Sources{Module: "m", Revision: revisions[0]}, "DIR is at " + now + " with changes: " + use},
-		{"a recorder with changes", dir, "", record.Sources{Module: "m", Revision: revisions[1], Modified: true}, "changed files of revision " + revisions[1]},
+		{"a recorder with changes", dir, "", record.Sources{Module: "m", Revision: revisions[1], Modified: true}, "uncommitted changes on top of revision " + revisions[1]},
 		{"an unknown revision", dir, "", record.Sources{Module: "m", Revision: "abcdef123456"}, "does not have\ngit fetch"},
-		{"no repository", t.TempDir(), "", record.Sources{Module: "m", Revision: revisions[1]}, "is in no git repository"},
+		{"no repository", t.TempDir(), "", record.Sources{Module: "m", Revision: revisions[1]}, "is not in a git repository"},
 		{"a command for the shell", dir, "", record.Sources{Module: "m", Revision: "$(rm)"}, ""},
 		{"a flag", dir, "", record.Sources{Module: "m", Revision: "--help"}, ""},
 	} {
@@ -95,7 +98,7 @@ func TestProposeSides(t *testing.T) {
 		{"nothing known", "linux/amd64 go1.26", "", ""},
 		{"another revision", "linux/amd64 go1.26", "example.com/hex a1b2c3d4e5f60718", "player 1 played with revision a1b2c3d4e5f60718: compare with\n--source 3b18e512dba7 --other a1b2c3d4e5f6"},
 		{"a version", "linux/amd64 go1.26", "example.com/hex v1.3.0", "compare with\n--source 3b18e512dba7 --other v1.3.0"},
-		{"changes", "linux/amd64 go1.26", "example.com/hex 3b18e512dba7 modified", "changed files of revision 3b18e512dba7"},
+		{"changes", "linux/amd64 go1.26", "example.com/hex 3b18e512dba7 modified", "uncommitted changes on top of revision 3b18e512dba7"},
 		{"another module", "linux/amd64 go1.26", "example.com/fork 3b18e512dba7", "with module example.com/fork"},
 		{"another platform", "js/wasm go1.26", "example.com/hex 3b18e512dba7", "compare with\n--platform js/wasm"},
 	} {
@@ -201,5 +204,108 @@ func TestAtRecorder(t *testing.T) {
 	}
 	if got := gameProgram("."); got != "." {
 		t.Errorf("a module with two programs: got %s", got)
+	}
+}
+
+// A number that overflows on a platform with 32 bits is named.
+func TestPlatformBug(t *testing.T) {
+	needsGo(t)
+	if every == 0 || runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("SAMESTEP_LINES is not set, or this is not linux/amd64: builds the standard library for 386")
+	}
+	edits, _, _ := bug{name: "int", file: "step.go", old: "\tu.X = to\n", new: "\twide := int(to) * (1 << 30)\n\tu.X = int64(wide) / (1 << 30)\n"}.plant(t, "platforms")
+	f, err := replay.Open(playedGame("platforms").record(t, t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	s := searchIn(t, f)
+	s.dir, s.Edits, s.Platform = filepath.Join("..", ".."), edits, "linux/386"
+	if err := s.platforms(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if p := s.result.Finding; p == nil || !strings.HasPrefix(p.Place().Source, "wide := ") {
+		t.Errorf("got %+v, want the line of wide", p)
+	}
+}
+
+// A version is a folder or a git revision, also from a folder inside of the repository.
+func TestCheckout(t *testing.T) {
+	_, err := exec.LookPath("git")
+	testenv.Or(t, "git", err)
+	repo := t.TempDir()
+	inner := filepath.Join(repo, "game")
+	if err := os.MkdirAll(inner, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(text string) {
+		if err := os.WriteFile(filepath.Join(inner, "a.go"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("old")
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "one"}, {"tag", "v1"}} {
+		if _, err := git(repo, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("new")
+	dir, err := checkout(inner, "v1", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "a.go")); err != nil || string(b) != "old" {
+		t.Errorf("got %q, %v, want the text of v1", b, err)
+	}
+	if dir, err := checkout(inner, inner, t.TempDir()); err != nil || dir != inner {
+		t.Errorf("got %q, %v", dir, err)
+	}
+	for _, other := range []string{"v2", "--help", ""} {
+		if _, err := checkout(inner, other, t.TempDir()); !errors.Is(err, ErrOther) {
+			t.Errorf("%q: got %v", other, err)
+		}
+	}
+}
+
+func TestPlatform(t *testing.T) {
+	for _, bad := range []string{"js", "plan9/amd64", "linux/riscv65"} {
+		if _, _, err := platform(bad); err == nil {
+			t.Errorf("%s: no error", bad)
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	r := &Result{
+		Mode: Versions, Sides: [2]string{".", "v1"}, Tick: 78, Fields: []Field{{"Units[0].Cooldown", [2]string{"16", "17"}}},
+		Finding: &Finding{
+			Reason: Value, Text: "u.Cooldown = 17", Entity: "Unit 1", Values: [2]string{"16", "17"},
+			Where:   [2]*Place{{"a.go", 10, "hold.hit", "u.Cooldown = 16"}, {"a.go", 14, "hold.hit", "u.Cooldown = 17"}},
+			Path:    []Place{{"a.go", 2, "hold.step", "hit(u)"}, {"a.go", 14, "hold.hit", "u.Cooldown = 17"}},
+			Written: &Place{"b.go", 3, "hold.x", "y = 1"}, WrittenTick: 70,
+			Writes: []Write{{Place{"a.go", 14, "hold.hit", ""}, "Cooldown", "", "Unit 1", [2]string{"16", ""}, true}},
+		},
+	}
+	var b bytes.Buffer
+	if err := r.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	const want = `sides      A: .
+           B: v1
+diverged   at tick 78
+state      Units[0].Cooldown: 16 | 17
+line       a.go:14  in hold.hit
+               u.Cooldown = 17
+           on A: a.go:10
+               u.Cooldown = 16
+because    u.Cooldown = 17 is 16 | 17
+entity     Unit 1
+written by b.go:3 in tick 70  y = 1
+called     hold.hit at a.go:14
+           hold.step at a.go:2
+then       a.go:14  Unit 1 Cooldown: 16 | –  <- the field that differs
+`
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", &b, want)
 	}
 }

@@ -65,7 +65,7 @@ func TestReported(t *testing.T) {
 		{"one version", desynced(14, 94, again), right, nil, "this version computes what the referee had; compare with the version or the platform of player 1"},
 		{"the player's version", desynced(14, 94, again), wrong, nil, "this version computes what player 1 sent; compare with the version or the platform of the referee"},
 		{"an old version", desynced(14, 94, again), third, nil, "this version computes neither what the referee had nor what player 1 sent, up to tick 14; compare"},
-		{"right this time", desynced(14, 94, right[1:], right[1:]), right, nil, "this version computes what the referee had; player 1 computed the ticks again, and rightly"},
+		{"right this time", desynced(14, 94, right[1:], right[1:]), right, nil, "this version computes what the referee had; player 1 recomputed the ticks correctly"},
 		{"always another result", desynced(14, 94, wrong[1:], third[1:]), right, nil, "this version computes what the referee had; player 1 computed the ticks again with different results"},
 		{"in relay mode", relayed(14, 94), right, nil, "this version computes what most players had; compare with the version or the platform of player 1"},
 		{"in relay mode, the player's version", relayed(14, 94), wrong, nil, "this version computes what player 1 sent; compare with the version or the platform of most players"},

@@ -127,22 +127,17 @@ type search struct {
 
 // prepare finds the sources of side A, and the assets.
 func (s *search) prepare() error {
-	if err := s.openSource(); err != nil {
+	s.repo = s.Source // it may be a revision of the repository around the current folder
+	if info, err := os.Stat(s.Source); err != nil || !info.IsDir() {
+		s.repo = "."
+	}
+	var err error
+	if s.dir, err = s.finder.checkout(s.repo, s.Source); err != nil {
 		return err
 	}
 	tree := sourceTree{s.Source, s.repo, s.dir != s.repo, s.Other}
 	s.result.Notes = tree.compare(s.head)
 	return s.writeAssets()
-}
-
-// openSource finds the folder of side A's sources: they may be a revision of the repository around the current folder.
-func (s *search) openSource() (err error) {
-	s.repo = s.Source
-	if info, wrong := os.Stat(s.Source); wrong != nil || !info.IsDir() {
-		s.repo = "."
-	}
-	s.dir, err = s.finder.checkout(s.repo, s.Source)
-	return err
 }
 
 // writeAssets writes the assets of the match to a folder for the programs.
@@ -214,7 +209,7 @@ func (s *search) log(name string, from, last lockstep.Tick) (string, error) {
 	for {
 		one, err := r.Next()
 		if one == nil || err != nil {
-			if errors.As(err, new(*replay.DamageError)) || err == nil || isEnd(err) {
+			if errors.As(err, new(*replay.DamageError)) || err == nil || errors.Is(err, io.EOF) {
 				return path, out.Close() // a torn replay is good up to there
 			}
 			return "", err
@@ -341,14 +336,14 @@ func (s *sums) report(names []string, sides []Reproduce) *Reported {
 	case s.changing:
 		say("%s computed the ticks again with different results: its rules are not deterministic, so look without another version or platform", who)
 	case s.right:
-		say("%s computed the ticks again, and rightly: its version does not always compute otherwise", who)
+		say("%s recomputed the ticks correctly: its version does not always differ", who)
 	case len(s.player) == 0:
 	case byPlayer < 0 && len(sides) == 2:
-		say("neither side computes what %s sent: the other version is not the one that it had, and what follows is not its desync", who)
+		say("neither side computes what %s sent: the other version is not the player's, and what follows is not its desync", who)
 	case byPlayer < 0:
 		r.Next = "compare with the version or the platform of " + who
 	case byReferee < 0 && len(sides) == 2:
-		say("neither side computes what %s had: compare the version of %s with that which recorded the match", s.most, who)
+		say("neither side computes what %s had: compare the version of %s with the one that recorded the match", s.most, who)
 	case len(sides) == 1:
 		r.Next = "compare with the version or the platform of " + s.most
 	}
@@ -376,8 +371,7 @@ func (s *search) reported(jobs ...*job) error {
 	return nil
 }
 
-// reportOn compares the state hashes of sides, from that of a tick on, with the checksums in a bundle. It returns nil for one in which no
-// player's checksum differs from that of most: of a tie, or of a panic.
+// reportOn compares state hashes of sides with a bundle. It returns nil for a tie or a panic, in which no player differs from most.
 func reportOn(m *replay.Manifest, first lockstep.Tick, hashes ...[]uint64) *Reported {
 	if m.Tie || m.Panic != nil {
 		return nil
@@ -393,5 +387,3 @@ func reportOn(m *replay.Manifest, first lockstep.Tick, hashes ...[]uint64) *Repo
 	}
 	return known.report(names, sides)
 }
-
-func isEnd(err error) bool { return errors.Is(err, io.EOF) }

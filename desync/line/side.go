@@ -36,7 +36,7 @@ type side struct {
 	runner []string // what runs the binary on this machine; nil for the machine itself
 }
 
-// build reads, weaves and builds the sources.
+// build reads the sources, and builds woven copies.
 func (s *side) build(ctx context.Context, game string) error {
 	p, err := s.weave(game)
 	if err != nil {
@@ -48,7 +48,6 @@ func (s *side) build(ctx context.Context, game string) error {
 	return s.compile(ctx, p, "build", "-trimpath")
 }
 
-// weave reads the sources, and writes woven copies.
 func (s *side) weave(game string) (weave.Program, error) {
 	return s.read(weave.Options{Dir: s.dir, Env: s.env, Game: game, Overlay: s.edits, Packages: s.known, Plain: s.debug})
 }
@@ -159,11 +158,16 @@ func (j *job) hashes() ([]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
+	return sumsIn(b), nil
+}
+
+// sumsIn returns the whole sums in a part of such a file.
+func sumsIn(b []byte) []uint64 {
 	all := make([]uint64, len(b)/8)
 	for i := range all {
 		all[i] = binary.LittleEndian.Uint64(b[8*i:])
 	}
-	return all, nil
+	return all
 }
 
 func gone(path string) error {
@@ -171,22 +175,6 @@ func gone(path string) error {
 		return err
 	}
 	return nil
-}
-
-// readFrom returns what a file has from a place on.
-func readFrom(path string, at int) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	b := make([]byte, max(info.Size()-int64(at), 0))
-	_, err = f.ReadAt(b, int64(at))
-	return b, err
 }
 
 // begun reports whether a job that was not done has something to tell: sums, a recording, or where Step is.
@@ -318,7 +306,7 @@ func (e *Endless) what(when string) string {
 	case e.Ended == stackOverflow:
 		return "overflows its stack " + when
 	case e.Ended != "":
-		return fmt.Sprintf("ends its process %s (%s)", when, e.Ended)
+		return fmt.Sprintf("exits %s (%s)", when, e.Ended)
 	}
 	return fmt.Sprintf("does not end %s within %s", strings.TrimPrefix(when, "in "), seconds(e.Seconds))
 }

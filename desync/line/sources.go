@@ -22,18 +22,17 @@ import (
 // ErrOther is wrapped by the error of a version that is neither a folder nor a git revision.
 var ErrOther = errors.New("line: no such version")
 
-// checkout returns a folder with another version of the sources in dir: other is a folder, or a git revision, whose files it
-// writes to a folder. The working tree and the repository stay as they are.
+// checkout returns a folder with another version of the sources in dir: a folder, or a git revision, whose files it writes there.
 func checkout(dir, other, folder string) (string, error) {
 	if info, err := os.Stat(other); err == nil && info.IsDir() {
 		return other, nil
 	}
 	prefix, err := git(dir, "rev-parse", "--show-prefix")
 	if err != nil {
-		return "", fmt.Errorf("%w: %q is no folder, and %s is in no git repository", ErrOther, other, dir)
+		return "", fmt.Errorf("%w: %q is not a folder, and %s is not in a git repository", ErrOther, other, dir)
 	}
 	if _, err := git(dir, "rev-parse", "--verify", "--quiet", "--end-of-options", other+"^{commit}"); err != nil {
-		return "", fmt.Errorf("%w: %q is no folder and no git revision", ErrOther, other)
+		return "", fmt.Errorf("%w: %q is neither a folder nor a git revision", ErrOther, other)
 	}
 	top, err := git(dir, "rev-parse", "--show-toplevel")
 	if err != nil {
@@ -50,8 +49,7 @@ func checkout(dir, other, folder string) (string, error) {
 	return filepath.Join(folder, inner), anchor(strings.TrimSpace(string(top)), folder, inner)
 }
 
-// anchor makes the folders outside of the repository, which the go.mod of a checkout names relative to it, absolute. top is the
-// repository, and inner a folder in the module.
+// anchor makes folders outside of the repository at top, to which the go.mod of a checkout refers, absolute. inner is the module.
 func anchor(top, folder, inner string) error {
 	for filepath.IsLocal(inner) || inner == "" {
 		if _, err := os.Stat(filepath.Join(folder, inner, "go.mod")); err == nil {
@@ -156,15 +154,15 @@ type sourceTree struct {
 func (s *sourceTree) compare(h *lockstep.Header) (n notes) {
 	recorder := record.ParseSources(h.Sources)
 	if recorder.Modified {
-		n.add("the replay was recorded by changed files of revision %s, which no repository has", recorder.Revision)
+		n.add("the replay was recorded with uncommitted changes on top of revision %s", recorder.Revision)
 	}
 	head, err := git(s.repo, "rev-parse", "HEAD")
 	if wanted := recorder.Checkout(); wanted != "" && !s.checkedOut {
 		switch _, lacks := exec.LookPath("git"); {
 		case lacks != nil:
-			n.add("git is not installed: nothing tells whether %s is revision %s, which recorded the replay", s.name, wanted)
+			n.add("git is not installed: cannot tell whether %s is revision %s, which recorded the replay", s.name, wanted)
 		case err != nil:
-			n.add("%s is in no git repository: nothing tells whether it is revision %s, which recorded the replay", s.name, wanted)
+			n.add("%s is not in a git repository: cannot tell whether it is revision %s, which recorded the replay", s.name, wanted)
 		default:
 			s.compareRevision(strings.TrimSpace(string(head)), recorder, &n)
 		}
@@ -283,7 +281,7 @@ func proposeSides(h *lockstep.Header, m *replay.Manifest) (n notes) {
 		} else if revision != "" && revision != recorder.Checkout() {
 			n.add("player %d played with revision %s%s: compare with\n%s", p.Player, revision, changedText(theirs), strings.TrimSpace(flags(recorder, theirs)))
 		} else if theirs.Modified && !recorder.Modified {
-			n.add("player %d played with changed files of revision %s, which no repository has: compare with\n--other FOLDER", p.Player, revision)
+			n.add("player %d played with uncommitted changes on top of revision %s: compare with\n--other FOLDER", p.Player, revision)
 		}
 		mine, _, _ := strings.Cut(h.Platform, " ")
 		if platform, _, _ := strings.Cut(p.Platform, " "); platform != mine && strings.Contains(platform, "/") {
@@ -317,13 +315,12 @@ func flags(recorder, other record.Sources) (text string) {
 
 func changedText(s record.Sources) string {
 	if s.Modified {
-		return " and changed files, which no repository has"
+		return " and uncommitted changes"
 	}
 	return ""
 }
 
-// recordedBy adds to an error of the sources in a folder what the replay tells of them, and what to do if they are those of another
-// module.
+// recordedBy adds to an error of the sources in a folder which module recorded the replay, and where to look for it.
 func recordedBy(h *lockstep.Header, dir string, err error) error {
 	sources := record.ParseSources(h.Sources)
 	module, wrong := goOutput(dir, "list", "-m")

@@ -284,8 +284,7 @@ func (s *side) sums(done *job, run *program.Run) (map[int]uint64, error) {
 	}
 }
 
-// decided returns the assignments at innocent sites to what the differing expression reads, if both sides have one with other
-// values, and else the expression.
+// decided returns the assignments at innocent sites that gave the differing expression other values, or else the expression.
 func (c *comparison) decided(x, y *moment) (*moment, *moment) {
 	for _, name := range x.own.Reads {
 		a, ok := c.a.passed[name]

@@ -78,7 +78,7 @@ func (e *Endless) sentence(side, when string) string {
 	text := side + " " + e.what(when)
 	switch {
 	case e.Loop != nil:
-		text += fmt.Sprintf(": it runs %s:%d in %s again and again", e.Loop.File, e.Loop.Line, e.Loop.Func)
+		text += fmt.Sprintf(": it loops at %s:%d in %s", e.Loop.File, e.Loop.Line, e.Loop.Func)
 	case e.Last != nil:
 		text += fmt.Sprintf(": the last line with a probe is %s:%d in %s", e.Last.File, e.Last.Line, e.Last.Func)
 	}
@@ -88,7 +88,7 @@ func (e *Endless) sentence(side, when string) string {
 // nothing says that no difference was found.
 func (f *Finding) nothing() string {
 	if f.Calls > 0 {
-		return fmt.Sprintf("both sides make %s: the difference arises in one of the functions, or in one that the compiler has put into it", words.Count(f.Calls, "equal call"))
+		return fmt.Sprintf("both sides make %s: the difference arises in one of the functions, or in one that the compiler inlined", words.Count(f.Calls, "equal call"))
 	}
 	return noProbe
 }
@@ -135,7 +135,7 @@ func (r *Result) page() *words.Page {
 	r.addFinding(p)
 	r.addDifferences(p)
 	if r.Dropped > 0 {
-		p.Line("limit", "%d events were too many to record", r.Dropped)
+		p.Line("limit", "%d events exceeded the limit of a recording", r.Dropped)
 	}
 	if r.Partial > 0 {
 		p.Line("limit", "%s more than was compared", words.Plural(r.Partial, "call", "reaches", "reach"))
@@ -271,15 +271,8 @@ func (f *Finding) addWrites(p *words.Page) {
 			mark = "  <- the field that differs"
 		}
 		part, x, y, _ := narrow("", w.Values[0], w.Values[1])
-		p.Line(words.First("then", i), "%s:%d  %s%s: %s%s", w.Place.File, w.Place.Line, entityPrefix(w.Entity), w.Name+part, pair(x, y), mark)
+		p.Line(words.First("then", i), "%s:%d  %s%s: %s%s", w.Place.File, w.Place.Line, strings.TrimPrefix(w.Entity+" ", " "), w.Name+part, pair(x, y), mark)
 	}
-}
-
-func entityPrefix(e string) string {
-	if e == "" {
-		return ""
-	}
-	return e + " "
 }
 
 // because says how the sides differ at the line.

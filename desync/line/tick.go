@@ -22,14 +22,22 @@ func (e *beforeError) Error() string {
 	return fmt.Sprintf("the sides do not begin tick %d with the same state", e.tick)
 }
 
+func readAll(paths ...string) (all [][]byte, err error) {
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, b)
+	}
+	return all, nil
+}
+
 // beginEqual returns an error if two runs began the tick with different states.
 func (s *search) beginEqual(done [2]*job, runs [2]*program.Run) error {
-	var states [2][]byte
-	for i := range states {
-		var err error
-		if states[i], err = os.ReadFile(filepath.Join(done[i].Folder, runs[i].Before)); err != nil {
-			return err
-		}
+	states, err := readAll(filepath.Join(done[0].Folder, runs[0].Before), filepath.Join(done[1].Folder, runs[1].Before))
+	if err != nil {
+		return err
 	}
 	if !bytes.Equal(states[0], states[1]) {
 		return &beforeError{s.Tick}
@@ -122,11 +130,9 @@ func (s *search) fields(c *comparison, done [2]*job, runs [2]*program.Run) error
 	if err != nil {
 		return err
 	}
-	var states [2][]byte
-	for i := range states {
-		if states[i], err = os.ReadFile(filepath.Join(done[i].Folder, runs[i].State)); err != nil {
-			return err
-		}
+	states, err := readAll(filepath.Join(done[0].Folder, runs[0].State), filepath.Join(done[1].Folder, runs[1].State))
+	if err != nil {
+		return err
 	}
 	c.equal = map[string]bool{}
 	addNames(c.equal, schema.Root())
@@ -227,13 +233,9 @@ func (s *search) streams(in part, done [2]*job, runs [2]*program.Run) error {
 	if err != nil {
 		return err
 	}
-	var states [3][]byte
-	for i, name := range []string{
-		filepath.Join(done[0].Folder, in.before), filepath.Join(done[0].Folder, in.after[0]), filepath.Join(done[1].Folder, in.after[1]),
-	} {
-		if states[i], err = os.ReadFile(name); err != nil {
-			return err
-		}
+	states, err := readAll(filepath.Join(done[0].Folder, in.before), filepath.Join(done[0].Folder, in.after[0]), filepath.Join(done[1].Folder, in.after[1]))
+	if err != nil {
+		return err
 	}
 	for _, x := range desync.StreamsOf(schema, states[0], states[1], states[2]) {
 		if x.Altered || x.Known && x.Right != x.Wrong {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -53,7 +54,7 @@ func (s *moduleSearch) walk(ctx context.Context) (err error) {
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case err != nil && (isEnd(err) || errors.As(err, new(*replay.DamageError))):
+		case err != nil && (errors.Is(err, io.EOF) || errors.As(err, new(*replay.DamageError))):
 			return s.untilTick() // a torn replay is good up to there
 		case err != nil:
 			return err
@@ -250,7 +251,7 @@ func (s *moduleSearch) pass(ctx context.Context, sides [2]*tracedSide, watch *[2
 		case last && after[0].equal(p.after[0]) && after[1].equal(p.after[1]):
 			return c, usual, nil
 		case last:
-			return nil, nil, fmt.Errorf("line: tick %d comes out otherwise while its calls are traced", own.Tick)
+			return nil, nil, fmt.Errorf("line: tick %d has another result while its calls are traced", own.Tick)
 		case after[0].equal(after[1]):
 			for _, f := range c.forks {
 				usual[f.fork] = true
@@ -294,8 +295,7 @@ func (s *moduleSearch) apart(one *tracedSide, a *lockstep.Simulation, f lockstep
 // maxUsual is how many functions with usual forks a note names.
 const maxUsual = 3
 
-// finding returns the first place where the sides call different functions that is not usual, or else a usual one. A hint is the
-// first other difference before it.
+// finding returns the first different call that is not usual, or else a usual one. A hint is the first other difference before it.
 func (s *moduleSearch) finding(c *callComparison, usual map[fork]bool) *Finding {
 	var first, hint *forked
 	var leftOut []forked

@@ -50,9 +50,9 @@ var mistakes = []mistake{
 	{job: "drain", old: "n -= w.Queue[0]", new: "n -= w.Queue[0] - 1", endless: true},
 	{job: "wait", old: "p.Wear >= 20", new: "p.Wear < 0", endless: true},
 	{job: "stall", old: "slices.Index(w.Queue, 4)", new: "slices.Index(w.Queue, 40)", endless: true},
-	{job: "fill", old: "len(w.Shelf) < 20", new: "len(w.Shelf) > 0", endless: true, stop: "B needs more than 384 MB in tick 25: it runs internal/testing/planted/workshop/jobs.go:"},
-	{job: "rise", old: "rise(w, steps-1)", new: "rise(w, steps)", endless: true, stop: "B overflows its stack in tick 26: it runs internal/testing/planted/workshop/jobs.go:"},
-	{job: "shut", old: "len(w.Parts) == 0", new: "len(w.Parts) > 0", endless: true, stop: "B ends its process in tick 27 (exit code 4): the last line with a probe is internal/testing/planted/workshop/jobs.go:"},
+	{job: "fill", old: "len(w.Shelf) < 20", new: "len(w.Shelf) > 0", endless: true, stop: "B needs more than 384 MB in tick 25: it loops at internal/testing/planted/workshop/jobs.go:"},
+	{job: "rise", old: "rise(w, steps-1)", new: "rise(w, steps)", endless: true, stop: "B overflows its stack in tick 26: it loops at internal/testing/planted/workshop/jobs.go:"},
+	{job: "shut", old: "len(w.Parts) == 0", new: "len(w.Parts) > 0", endless: true, stop: "B exits in tick 27 (exit code 4): the last line with a probe is internal/testing/planted/workshop/jobs.go:"},
 }
 
 // order are the jobs by tick; a name of another package is that of the function in which the mistake is.
@@ -274,11 +274,11 @@ func endlessAlone(t *testing.T, x *Finder, f *replay.File) {
 	if r := alone(29, 29, 29, "the rules panic in tick 29, on both sides in the same way"); !strings.Contains(r.Panics[0], "tick 28: the game panicked in Derive: state") {
 		t.Errorf("got %q", r.Panics[0])
 	}
-	alone(27, 27, 27, "A ends its process in tick 27 (exit code 4): the last line with a probe is internal/testing/planted/workshop/jobs.go:")
+	alone(27, 27, 27, "A exits in tick 27 (exit code 4): the last line with a probe is internal/testing/planted/workshop/jobs.go:")
 	if every == 0 {
 		return // as in TestWorkshop
 	}
-	r := alone(22, 22, 22, "A does not end tick 22 within 1.5 s: it runs internal/testing/planted/workshop/jobs.go:")
+	r := alone(22, 22, 22, "A does not end tick 22 within 1.5 s: it loops at internal/testing/planted/workshop/jobs.go:")
 	if r.Endless[0] == nil {
 		return
 	}

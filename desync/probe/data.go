@@ -89,7 +89,7 @@ func (w *walk) value(path string, v reflect.Value, depth int) {
 			w.value(path, v.Elem(), depth+1)
 		}
 	case reflect.Struct:
-		if foreign(v.Type()) {
+		if slices.Contains([]string{"sync", "sync/atomic", "reflect", "runtime", "internal/abi", "internal/sync"}, v.Type().PkgPath()) {
 			return
 		}
 		for i := range v.NumField() {
@@ -111,7 +111,11 @@ func (w *walk) value(path string, v reflect.Value, depth int) {
 	case reflect.Func:
 		w.part(path, functionName(v))
 	case reflect.Chan:
-		w.part(path, channel(v))
+		if v.IsNil() {
+			w.part(path, "nil")
+		} else {
+			w.part(path, fmt.Sprintf("%s, %d inside", appendValue(nil, v, 0), v.Len()))
+		}
 	case reflect.Uintptr, reflect.UnsafePointer:
 	default:
 		w.part(path, string(appendValue(nil, v, 0)))
@@ -145,11 +149,6 @@ func (w *walk) entries(path string, v reflect.Value, depth int) {
 	}
 }
 
-// foreign reports whether a type's fields tell nothing of the game.
-func foreign(t reflect.Type) bool {
-	return slices.Contains([]string{"sync", "sync/atomic", "reflect", "runtime", "internal/abi", "internal/sync"}, t.PkgPath())
-}
-
 // functionName names a function, as the program's symbols do.
 func functionName(v reflect.Value) string {
 	if v.IsNil() {
@@ -159,13 +158,6 @@ func functionName(v reflect.Value) string {
 		return f.Name()
 	}
 	return "func"
-}
-
-func channel(v reflect.Value) string {
-	if v.IsNil() {
-		return "nil"
-	}
-	return fmt.Sprintf("%s, %d inside", appendValue(nil, v, 0), v.Len())
 }
 
 // InOrder makes [Ordered] range over maps in the order of their keys. The program sets it before it compares a tick of two sides:

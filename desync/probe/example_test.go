@@ -54,7 +54,7 @@ func Example() {
 func ExampleReader() {
 	_, err := probe.NewReader(bytes.NewReader([]byte{0, 1})).Next()
 	fmt.Println(err)
-	// Output: probe: not a whole recording: EOF
+	// Output: probe: incomplete recording: EOF
 }
 
 // A woven package tells its variables, and the program asks for their values.

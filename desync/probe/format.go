@@ -246,7 +246,7 @@ type Reader struct{ in *bufio.Reader }
 func NewReader(r io.Reader) *Reader { return &Reader{bufio.NewReaderSize(r, 1<<16)} }
 
 // ErrRecording is wrapped by the errors of a recording that is cut short or no recording.
-var ErrRecording = errors.New("probe: not a whole recording")
+var ErrRecording = errors.New("probe: incomplete recording")
 
 // Next returns the next event, or [io.EOF] at the end.
 func (r *Reader) Next() (e Event, err error) {

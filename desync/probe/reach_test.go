@@ -2,6 +2,8 @@ package probe
 
 import (
 	"bytes"
+	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -159,4 +161,105 @@ func TestOutside(t *testing.T) {
 	W(1, w.Units, None)
 	check("the old list", old, true)
 	check("the new one", &w.Units[0], false)
+}
+
+type tree struct {
+	Name  string
+	Left  *tree
+	costs map[string]int32
+	does  func()
+	box   chan int
+	bytes []byte
+	any   any
+}
+
+func nothing() {}
+
+// All that a variable points to is told, and no address is.
+func TestVariables(t *testing.T) {
+	root := &tree{Name: "a", costs: map[string]int32{"iron": 5, "amber": 7}, does: nothing, box: make(chan int, 3), bytes: []byte("b"), any: [2]int8{1, 2}}
+	root.Left = root // a circle
+	Data("x/y.root", &root)
+	defer delete(data, "x/y.root")
+	all := Variables()
+	want := []Part{
+		{".Name", `"a"`},
+		{".costs", "2 entries"},
+		{`.costs["amber"]`, "7"},
+		{`.costs["iron"]`, "5"},
+		{".does", "github.com/seed-49bee653/samestep/desync/probe.nothing"},
+		{".box", "chan with room for 3, 0 inside"},
+		{".bytes", `"b"`},
+		{".any[0]", "1"},
+		{".any[1]", "2"},
+	}
+	if len(all) != 1 || all[0].Name != "x/y.root" || !slices.Equal(all[0].Parts, want) {
+		t.Errorf("got %v\nwant %v", all, want)
+	}
+}
+
+// What is beyond the limit has a hash.
+func TestVariablesAreBounded(t *testing.T) {
+	parts := func(last int) []Part {
+		list := make([]int, 2*maxParts)
+		list[len(list)-1] = last
+		w := walk{seen: map[visited]bool{}}
+		w.value("", reflect.ValueOf(list), 0)
+		return append(w.parts, Part{"…", string(w.rest)})
+	}
+	a, b := parts(1), parts(2)
+	if len(a) != maxParts+1 || slices.Equal(a, b) || !slices.Equal(a, parts(1)) {
+		t.Errorf("got %d parts, and %v | %v", len(a), a[len(a)-1], b[len(b)-1])
+	}
+}
+
+// In order, two runs over a map are the same; an entry that is deleted on the way is left out.
+func TestOrdered(t *testing.T) {
+	InOrder = true
+	defer func() { InOrder = false }()
+	type key struct {
+		Name string
+		At   [2]int8
+		Up   bool
+	}
+	m := map[key]int{}
+	for i := range 40 {
+		m[key{fmt.Sprint(i % 3), [2]int8{int8(i % 5), -int8(i)}, i%2 == 0}] = i
+	}
+	var keys []key
+	for k := range Ordered(m) {
+		keys = append(keys, k)
+		if len(keys) == 1 {
+			delete(m, key{"2", [2]int8{3, -38}, true})
+		}
+	}
+	if len(keys) != 39 || keys[0] != (key{"0", [2]int8{0, -30}, true}) || slices.ContainsFunc(keys, func(k key) bool { return m[k] == 38 }) {
+		t.Fatalf("got %d keys from %v to %v", len(keys), keys[0], keys[len(keys)-1])
+	}
+	var again []key
+	for k, v := range Ordered(m) {
+		if m[k] != v {
+			t.Errorf("%v: got %d, want %d", k, v, m[k])
+		}
+		again = append(again, k)
+	}
+	if !slices.Equal(keys, again) {
+		t.Errorf("got %v\nand %v", keys, again)
+	}
+}
+
+// Keys without an order are ranged over as ever.
+func TestOrderedWithoutOrder(t *testing.T) {
+	InOrder = true
+	defer func() { InOrder = false }()
+	m := map[any]float64{1: 2, "a": 3}
+	n := 0
+	for k, v := range Ordered(m) {
+		if m[k] == v {
+			n++
+		}
+	}
+	if n != 2 {
+		t.Errorf("got %d entries, want 2", n)
+	}
 }

@@ -260,7 +260,7 @@ func TestOraclesAreFound(t *testing.T) {
 				o.Play = botsElsewhere(t)
 				_, err = locksteptest.Run(g, o)
 			}
-			if found := err != nil && strings.Contains(err.Error(), "the answer to a command tells what is hidden: player "); found == (name == "nothing") || err != nil && !found {
+			if found := err != nil && strings.Contains(err.Error(), "the answer to a command reveals what is hidden: player "); found == (name == "nothing") || err != nil && !found {
 				t.Errorf("got %v up to seed %d", err, o.Seed-1)
 			}
 		})

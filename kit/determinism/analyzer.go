@@ -78,7 +78,12 @@ func run(pass *analysis.Pass, all bool) int {
 	for _, f := range pass.Files {
 		if !strings.HasSuffix(pass.Fset.Position(f.FileStart).Filename, "_test.go") {
 			p.files = append(p.files, f)
-			p.findParents(f)
+			ast.PreorderStack(f, nil, func(n ast.Node, stack []ast.Node) bool {
+				if len(stack) > 0 {
+					p.parents[n] = stack[len(stack)-1]
+				}
+				return true
+			})
 		}
 	}
 	p.findAllows()
@@ -91,7 +96,9 @@ func run(pass *analysis.Pass, all bool) int {
 	p.spreadEffects()
 	p.findInits()
 	p.findMutable()
-	p.findCaptured()
+	for _, g := range p.given {
+		p.captured(g.node, g.value, map[*types.Func]bool{})
+	}
 	p.findReadOnly()
 	for i := 0; i < len(p.nodes); i++ { // grows by literals
 		p.scan(p.nodes[i])
@@ -100,15 +107,6 @@ func run(pass *analysis.Pass, all bool) int {
 	p.exportFacts()
 	p.reportReached()
 	return len(p.roots) + len(p.listed)
-}
-
-func (p *program) findParents(f *ast.File) {
-	ast.PreorderStack(f, nil, func(n ast.Node, stack []ast.Node) bool {
-		if len(stack) > 0 {
-			p.parents[n] = stack[len(stack)-1]
-		}
-		return true
-	})
 }
 
 // collect adds a node for every function, package-level variable and constant.
@@ -187,8 +185,8 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Text)
 }
 
-// ErrLoad is wrapped by the errors for packages that are not found or do not compile.
-var ErrLoad = errors.New("determinism: packages cannot be loaded")
+// errLoad is wrapped by the errors for packages that are not found or do not compile.
+var errLoad = errors.New("determinism: cannot load packages")
 
 // Vet returns the findings of [Analyzer] in packages, by file and line. The patterns are those of the go command, which Vet
 // needs.
@@ -202,7 +200,7 @@ func Vet(o Options, patterns ...string) ([]Finding, error) {
 	config.Fset = token.NewFileSet()
 	loaded, err := packages.Load(&config, all...)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrLoad, err)
+		return nil, fmt.Errorf("%w: %w", errLoad, err)
 	}
 	if err := problems(loaded); err != nil {
 		return nil, err
@@ -244,7 +242,7 @@ func list(config packages.Config, patterns []string) (named map[string]bool, all
 	config.Mode = packages.NeedName | packages.NeedImports | packages.NeedDeps
 	roots, err := packages.Load(&config, patterns...)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", ErrLoad, err)
+		return nil, nil, fmt.Errorf("%w: %w", errLoad, err)
 	}
 	if err := problems(roots); err != nil {
 		return nil, nil, err
@@ -260,7 +258,7 @@ func list(config packages.Config, patterns []string) (named map[string]bool, all
 	})
 	slices.Sort(all)
 	if len(all) == 0 {
-		return nil, nil, fmt.Errorf("%w: no packages named %s", ErrLoad, strings.Join(patterns, " "))
+		return nil, nil, fmt.Errorf("%w: no packages named %s", errLoad, strings.Join(patterns, " "))
 	}
 	return named, all, nil
 }
@@ -269,7 +267,7 @@ func problems(pkgs []*packages.Package) error {
 	var errs []error
 	for _, p := range pkgs {
 		for _, e := range p.Errors {
-			errs = append(errs, fmt.Errorf("%w: %w", ErrLoad, e))
+			errs = append(errs, fmt.Errorf("%w: %w", errLoad, e))
 		}
 	}
 	return errors.Join(errs...)
@@ -371,7 +369,7 @@ func (p *program) rangeOver(n *node, loop *ast.RangeStmt) {
 		p.mapLoop(n, loop)
 	case isCore[*types.Chan](t):
 		n.report("channel", loop.X, "a loop over a channel")
-	case p.isIterator(loop.X):
+	case iterators[p.standardFunc(loop.X, "maps")]:
 		p.mapLoop(n, loop)
 	}
 }
@@ -394,7 +392,9 @@ func (p *program) use(n *node, id *ast.Ident) {
 	case *types.Var:
 		if o.Parent() == o.Pkg().Scope() { // of the package
 			p.refer(n, id, o)
-			p.globalRead(n, id, o)
+			if !isStandard(o.Pkg().Path()) && p.ImportObjectFact(o, &mutable{}) {
+				n.report("global", id, o.Name()+" is read here and changed elsewhere")
+			}
 		} else if o.IsField() {
 			p.functionField(n, id, o)
 		}
@@ -500,7 +500,7 @@ func (p *program) reportReached() {
 			if !ok {
 				panic("determinism: no rule " + i.rule) // every rule that is reported is in the table
 			}
-			p.Report(analysis.Diagnostic{Pos: i.pos, End: i.end, Category: i.rule, Message: rule.message(i.what), SuggestedFixes: i.fixes})
+			p.Report(analysis.Diagnostic{Pos: i.pos, End: i.end, Category: i.rule, Message: rule.Name + ": " + i.what + ": " + rule.Why + "; " + rule.Instead, SuggestedFixes: i.fixes})
 		}
 	}
 }

@@ -269,8 +269,7 @@ func (n *node) writesElements(p *program, e ast.Expr) {
 	}
 }
 
-// dynamic resolves the call of an interface's method to the methods of all visible types: those of this package and of
-// its imports.
+// dynamic resolves a call of an interface method to the methods of all types in this package and its imports.
 func (p *program) dynamic(n *node, id *ast.Ident, method *types.Func, iface types.Type) {
 	if isStandard(method.Pkg().Path()) && method.Pkg().Path() != "reflect" {
 		iface = method.Signature().Recv().Type()

@@ -14,8 +14,7 @@ import (
 // its factors add up to no more than that of the type, and a quotient if the divisor has at most half of it. So "Q(n) *
 // One" and "(x/(1<<16)) * (y/(1<<16))" are right, and "x * y" is not.
 
-// fractionBits returns the bits after the point of a fixed-point type of another package, or 0. By the convention of
-// package state, such a type has a method FractionBits.
+// fractionBits returns the bits after the point of another package's fixed-point type, which has a method FractionBits, or 0.
 func (p *program) fractionBits(t types.Type) int {
 	named, ok := types.Unalias(t).(*types.Named)
 	if !ok || named.Obj().Pkg() == p.Pkg || !isKind(named, types.IsInteger) {
@@ -60,8 +59,7 @@ func (p *program) fixedOperation(n *node, at ast.Node, op token.Token, x, y ast.
 	}
 }
 
-// isWhole reports whether an expression is a count that was converted to a fixed-point type, or a constant other than 0
-// that does not come from one.
+// isWhole reports whether an expression is a count converted to a fixed-point type, or a constant that comes from none.
 func (p *program) isWhole(e ast.Expr) bool {
 	e = ast.Unparen(e)
 	if v := p.constant(e); v != nil {
@@ -72,8 +70,7 @@ func (p *program) isWhole(e ast.Expr) bool {
 	return ok && p.isConversion(call) && p.scale(e, 32) == 0
 }
 
-// isUnit reports whether an expression is a constant such as 3*fixed.One, which only makes sense next to a count of any
-// type.
+// isUnit reports whether an expression is a constant such as 3*fixed.One, which only makes sense next to a count.
 func (p *program) isUnit(e ast.Expr) bool {
 	v := p.constant(e)
 	if v == nil || !p.mentionsFixed(e) {
@@ -130,8 +127,7 @@ func (p *program) scale(e ast.Expr, full int) int {
 	return full
 }
 
-// scaleOfConversion returns the scale of an integer that becomes a fixed-point number: 0 for a count, unless it
-// consists of parts of a fixed-point number.
+// scaleOfConversion returns the scale of an integer that becomes fixed-point: 0 for a count, unless it has fixed-point parts.
 func (p *program) scaleOfConversion(arg ast.Expr, full int) int {
 	if p.fractionBits(p.typeOf(arg)) != 0 {
 		return p.scale(arg, full)

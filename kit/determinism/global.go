@@ -1,6 +1,7 @@
 package determinism
 
 import (
+	"cmp"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -44,8 +45,7 @@ func (p *program) variableAt(e ast.Expr, behind bool, wanted func(types.Object) 
 	}
 }
 
-// sharedWith returns the variable with which a local variable shares a list, map or pointer: all its values come from
-// there.
+// sharedWith returns the variable from which all values of a local list, map or pointer come.
 func (p *program) sharedWith(id *ast.Ident, wanted func(types.Object) *types.Var) (shared *types.Var) {
 	v := p.variable(id)
 	if v == nil || p.sharing[v] || !isCore[*types.Slice](v.Type()) && !isCore[*types.Map](v.Type()) && !is[*types.Pointer](v.Type()) {
@@ -54,28 +54,21 @@ func (p *program) sharedWith(id *ast.Ident, wanted func(types.Object) *types.Var
 	p.sharing[v] = true
 	defer delete(p.sharing, v)
 	for _, one := range p.values()[v] {
-		from := one.expr
-		if one.element != nil {
-			from = one.element
-		}
-		if shared = p.variableAt(from, true, wanted); shared == nil {
+		if shared = p.variableAt(cmp.Or(one.element, one.expr), true, wanted); shared == nil {
 			return nil
 		}
 	}
 	return shared
 }
 
-func globalVar(o types.Object) *types.Var {
-	v, ok := o.(*types.Var)
-	if !ok || v.IsField() || v.Pkg() == nil || v.Parent() != v.Pkg().Scope() {
-		return nil
-	}
-	return v
-}
-
 // globalWrites gives the package-level variables that a syntax node changes.
 func (p *program) globalWrites(at ast.Node, give func(*types.Var, ast.Node)) {
-	p.changes(at, globalVar, give)
+	p.changes(at, func(o types.Object) *types.Var {
+		if v, ok := o.(*types.Var); ok && !v.IsField() && v.Pkg() != nil && v.Parent() == v.Pkg().Scope() {
+			return v
+		}
+		return nil
+	}, give)
 }
 
 // changes gives the wanted variables that a syntax node changes.
@@ -103,8 +96,7 @@ func (p *program) changes(at ast.Node, wanted func(types.Object) *types.Var, giv
 	}
 }
 
-// isChangedBehind reports whether something may be changed by its address: it is no struct, the package changes a field
-// of such structs, or the address is passed to a call that changes something.
+// isChangedBehind reports whether something may change by its address: no struct, a struct with fields that change, or an argument.
 func (p *program) isChangedBehind(address *ast.UnaryExpr) bool {
 	s, ok := p.typeOf(address.X).Underlying().(*types.Struct)
 	if !ok {
@@ -211,22 +203,6 @@ func (p *program) findMutable() {
 				p.ExportObjectFact(v, &mutable{})
 			}
 		}
-	}
-}
-
-// globalRead reports the use of a package-level variable that changes.
-func (p *program) globalRead(n *node, id *ast.Ident, v *types.Var) {
-	if isStandard(v.Pkg().Path()) || !p.ImportObjectFact(v, &mutable{}) {
-		return
-	}
-	n.report("global", id, v.Name()+" is read here and changed elsewhere")
-}
-
-// findCaptured finds data that the functions of a game keep outside of the state and of package variables: in variables
-// of the enclosing function, and in receivers of method values.
-func (p *program) findCaptured() {
-	for _, g := range p.given {
-		p.captured(g.node, g.value, map[*types.Func]bool{})
 	}
 }
 

@@ -411,8 +411,7 @@ func (l *loop) isLocal(e ast.Expr) bool {
 	return false
 }
 
-// sortsElement reports whether a call sorts the loop's value, or an element at the loop's key: each is sorted once, so
-// the order does not matter.
+// sortsElement reports whether a call sorts the loop's value, or the element at its key, once each: the order does not matter.
 func (l *loop) sortsElement(s *ast.ExprStmt, call *ast.CallExpr) bool {
 	if len(call.Args) == 0 || !l.sorts(call, types.ExprString(call.Args[0])) {
 		return false

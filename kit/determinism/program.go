@@ -60,10 +60,6 @@ func ruleNamed(name string) (Rule, bool) {
 	return rules[at], true
 }
 
-func (r Rule) message(what string) string {
-	return r.Name + ": " + what + ": " + r.Why + "; " + r.Instead
-}
-
 // An issue is a place where code breaks a rule.
 type issue struct {
 	rule     string

@@ -1,6 +1,7 @@
 package determinism
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -143,8 +144,7 @@ func (p *program) isBehind(e ast.Expr) bool {
 	return false
 }
 
-// behind returns the parameters with which the value or place of an expression may share memory. It does not follow derived
-// fields, which are not part of the state.
+// behind returns the parameters with which an expression may share memory, except by derived fields, which are not in the state.
 func (p *program) behind(a *access, e ast.Expr, seen []*types.Var) params {
 	switch e := p.rootOf(e).(type) {
 	case *ast.Ident:
@@ -188,12 +188,9 @@ func (p *program) behindVar(a *access, v *types.Var, seen []*types.Var) (all par
 		return i
 	}
 	seen = append(seen, v)
-	for _, value := range p.values()[v] {
-		if value.expr != nil {
-			all |= p.behind(a, value.expr, seen)
-		}
-		if value.element != nil {
-			all |= p.behind(a, value.element, seen)
+	for _, one := range p.values()[v] {
+		if from := cmp.Or(one.element, one.expr); from != nil {
+			all |= p.behind(a, from, seen)
 		}
 	}
 	return all
@@ -237,8 +234,7 @@ func (p *program) calledWith(a *access, call *ast.CallExpr) {
 	}
 }
 
-// noteArgument notes that a call changes what is behind an argument. A variable of the function itself is not behind a
-// parameter, also where a method takes its address.
+// noteArgument notes that a call changes what is behind an argument, unless that is the function's own variable.
 func (p *program) noteArgument(a *access, call *ast.CallExpr, arg ast.Expr) {
 	what := types.ExprString(call.Fun) + " changes " + types.ExprString(arg)
 	if u, ok := ast.Unparen(arg).(*ast.UnaryExpr); ok {
@@ -271,32 +267,16 @@ func (p *program) changesArgument(call *ast.CallExpr, i int) bool {
 		return to != nil && to.changed&(1<<i) != 0
 	}
 	if isStandard(fn.Pkg().Path()) {
-		return i == 0 && changesFirst(fn)
+		return i == 0 && changesList(fn)
 	}
 	var m mutator
 	return p.ImportObjectFact(fn, &m) && slices.Contains(m.Params, i)
 }
 
-// changesFirst reports whether a function of the standard library changes its first argument.
-func changesFirst(fn *types.Func) bool {
-	switch fn.Pkg().Path() {
-	case "sort":
-		return !strings.HasPrefix(fn.Name(), "Search") && !strings.HasSuffix(fn.Name(), "AreSorted") && !strings.HasSuffix(fn.Name(), "IsSorted")
-	case "slices":
-		for _, name := range []string{"Sort", "Reverse", "Insert", "Delete", "Compact", "Replace"} {
-			if strings.HasPrefix(fn.Name(), name) && !strings.HasPrefix(fn.Name(), "Sorted") {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // readOnly has the read-only parameters of the functions of lockstep.Rules.
 var readOnly = map[string]params{"Assets": 1 << 0, "Load": 1 << 1, "New": 1 << 2, "Step": 1 << 1, "Derive": 1 << 1, "Validate": 1<<0 | 1<<1 | 1<<2, "refuse": 1<<0 | 1<<1}
 
-// findReadOnly reports where the functions of a game change what they may only read: at the place or the call in the function
-// itself.
+// findReadOnly reports where the functions of a game change what they may only read.
 func (p *program) findReadOnly() {
 	p.findMutations()
 	for _, f := range p.given {
@@ -488,11 +468,7 @@ func (p *program) memoryOf(a *access, v *types.Var, seen []*types.Var) (all para
 	}
 	seen = append(seen, v)
 	for _, one := range p.values()[v] {
-		from := one.expr
-		if one.element != nil {
-			from = one.element
-		}
-		if from != nil {
+		if from := cmp.Or(one.element, one.expr); from != nil {
 			all |= p.memory(a, from, seen)
 		}
 	}

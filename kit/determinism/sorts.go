@@ -20,7 +20,8 @@ func (p *program) sorted(n *node, call *ast.CallExpr) {
 	for path, twins := range unstable {
 		name := p.standardFunc(call, path)
 		twin := twins[name]
-		if twin == "" || p.isTotal(name, call) {
+		switch {
+		case twin == "", name == "Sort" && p.isTotalSorter(call.Args[0]), name != "Sort" && len(call.Args) == 2 && p.totalCompare(call.Args[1]):
 			continue
 		}
 		id := nameOf(call.Fun)
@@ -29,13 +30,6 @@ func (p *program) sorted(n *node, call *ast.CallExpr) {
 			TextEdits: []analysis.TextEdit{{Pos: id.Pos(), End: id.End(), NewText: []byte(twin)}},
 		})
 	}
-}
-
-func (p *program) isTotal(name string, call *ast.CallExpr) bool {
-	if name == "Sort" {
-		return p.isTotalSorter(call.Args[0])
-	}
-	return len(call.Args) == 2 && p.totalCompare(call.Args[1])
 }
 
 // isTotalSorter reports whether a sort.Interface compares whole elements, or has a total Less.
@@ -59,8 +53,7 @@ func (p *program) isTotalSorter(e ast.Expr) bool {
 	return false
 }
 
-// totalCompare reports whether a comparison visibly distinguishes all elements: it compares whole elements, all of
-// their fields, or a field with a unique name.
+// totalCompare reports whether a comparison tells all elements apart: it compares them whole, all fields, or a field named as unique.
 func (p *program) totalCompare(e ast.Expr) bool {
 	if lit, ok := ast.Unparen(e).(*ast.FuncLit); ok {
 		return p.isTotalFunc(lit.Type, lit.Body)
@@ -134,8 +127,7 @@ func (p *program) compared(n ast.Node) (x, y ast.Expr) {
 	return nil, nil
 }
 
-// pathOf returns the path from a parameter to its part, such as ".ID" for "a.ID", and the parameter. The index of a
-// list ("list[i]") stands for the element.
+// pathOf returns the path from a parameter to its part, as ".ID" for "a.ID", and the parameter. "list[i]" stands for the element.
 func (p *program) pathOf(e ast.Expr, a, b types.Object) (string, types.Object) {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
@@ -194,11 +186,6 @@ func coversAll(t types.Type, paths map[string]types.Type) bool {
 // iterators has the functions of package maps that yield a map's elements in its order.
 var iterators = map[string]bool{"Keys": true, "Values": true, "All": true}
 
-// isIterator reports whether an expression calls one of them.
-func (p *program) isIterator(e ast.Expr) bool {
-	return iterators[p.standardFunc(e, "maps")]
-}
-
 func (p *program) mapsCall(n *node, id *ast.Ident, name string) {
 	if !iterators[name] {
 		return
@@ -234,8 +221,7 @@ func (p *program) mapsCall(n *node, id *ast.Ident, name string) {
 	n.report("maprange", call, types.ExprString(call)+" is not sorted at once")
 }
 
-// sortedAfterwards reports whether the value of an expression is assigned to a variable and sorted before any other
-// use.
+// sortedAfterwards reports whether a value is assigned to a variable and sorted before any other use.
 func (p *program) sortedAfterwards(e ast.Expr) bool {
 	assign, ok := p.parents[e].(*ast.AssignStmt)
 	return ok && len(assign.Lhs) == 1 && p.sortedNext(assign, types.ExprString(assign.Lhs[0]))

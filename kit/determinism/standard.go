@@ -199,13 +199,6 @@ func (p *program) isZonelessVar(name ast.Expr, seen []*types.Var) bool {
 	return true
 }
 
-// printedTime finds a printed time whose zone may be that of the machine.
-func (p *program) printedTime(n *node, name string, arg ast.Expr) {
-	if hasTime(p.typeOf(arg), 0) && !p.isUTC(arg, nil) {
-		n.report("outside", arg, "fmt."+name+" prints the time zone of "+types.ExprString(arg))
-	}
-}
-
 // hasTime reports whether a value of a type has a time that fmt prints.
 func hasTime(t types.Type, depth int) bool {
 	if depth > 4 {
@@ -297,7 +290,9 @@ func (p *program) printed(n *node, call *ast.CallExpr) {
 		if printsAddress(p.typeOf(arg), 0) {
 			n.report("pointer", arg, "fmt."+name+" prints the address in "+types.ExprString(arg))
 		}
-		p.printedTime(n, name, arg)
+		if hasTime(p.typeOf(arg), 0) && !p.isUTC(arg, nil) {
+			n.report("outside", arg, "fmt."+name+" prints the time zone of "+types.ExprString(arg))
+		}
 	}
 }
 
@@ -341,8 +336,7 @@ func verbsOf(format string) string {
 	return verbs.String()
 }
 
-// printsAddress reports whether fmt prints an address in a value of a type. fmt follows only the outermost pointer to a
-// struct, a list or a map.
+// printsAddress reports whether fmt prints an address in a value of a type. fmt follows only the outermost pointer.
 func printsAddress(t types.Type, depth int) bool {
 	if depth > 4 || hasText(t) {
 		return false
@@ -474,16 +468,15 @@ func (p *program) onlyAllocates(s ast.Stmt) bool {
 	}
 	return len(list) > 0 && !slices.ContainsFunc(list, func(e ast.Expr) bool {
 		call, ok := ast.Unparen(e).(*ast.CallExpr)
-		return !ok || !p.isAllocation(call) && (p.builtin(call) != "append" || !p.isCallOfMake(call.Args[0]))
+		if ok && p.builtin(call) == "append" {
+			made, isCall := ast.Unparen(call.Args[0]).(*ast.CallExpr)
+			return !isCall || p.builtin(made) != "make"
+		}
+		return !ok || !p.isAllocation(call)
 	})
 }
 
 // isAllocation reports whether a call gives room to a list by its last argument, a number.
 func (p *program) isAllocation(call *ast.CallExpr) bool {
 	return p.builtin(call) == "make" || p.standardFunc(call, "slices") == "Grow"
-}
-
-func (p *program) isCallOfMake(e ast.Expr) bool {
-	call, ok := ast.Unparen(e).(*ast.CallExpr)
-	return ok && p.builtin(call) == "make"
 }

@@ -15,8 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// twins are two worlds of a match that look the same to a viewer. The rules must give equal answers in them, or the answers tell
-// what the view hides.
+// twins are two worlds that look the same to a viewer, in which the rules must give equal answers.
 type twins struct {
 	*match
 	a, b      *lockstep.Simulation
@@ -60,7 +59,7 @@ type oracleError struct {
 }
 
 func (e *oracleError) Error() string {
-	return fmt.Sprintf("the answer to a command tells what is hidden: player %d is told %q about %s, and %q in a world in which it sees the same: %s",
+	return fmt.Sprintf("the answer to a command reveals what is hidden: player %d is told %q about %s, and %q in a world in which it sees the same: %s",
 		e.player, e.told[0], e.command, e.told[1], e.differs)
 }
 
@@ -349,7 +348,7 @@ type effectError struct {
 }
 
 func (e *effectError) Error() string {
-	return fmt.Sprintf("the effect of a command tells what is hidden: in the tick that runs %s of player %d, %s of its view is %s, and %s in a world in which it saw the same before and %s is another (if players may learn this, say so in Secrecy.Felt)",
+	return fmt.Sprintf("the effect of a command reveals what is hidden: in the tick that runs %s of player %d, %s of its view is %s, and %s in a world in which it saw the same before and %s is another (if players may learn this, say so in Secrecy.Felt)",
 		e.command, e.player, e.shown, e.is[0], e.is[1], e.hidden)
 }
 
@@ -448,8 +447,7 @@ func (x *effects) command(tick lockstep.Tick, c *lockstep.Command, kind int) boo
 	return false
 }
 
-// quiet reports whether the tick looks the same without a command. If not, what is hidden shows by itself, or no game reaches
-// world b.
+// quiet reports whether the tick looks the same without a command. If not, it shows by itself, or no game reaches world b.
 func (x *effects) quiet(tick lockstep.Tick, viewer lockstep.Viewer) bool {
 	same, err := x.step(tick, viewer)
 	return same && err == nil
@@ -488,8 +486,7 @@ func (x *effects) one(tick lockstep.Tick, viewer lockstep.Viewer, c *lockstep.Co
 	return x.judge(tick, viewer, c, kind)
 }
 
-// judge returns an error if the views differ by more than what has come into sight: the hidden fields themselves, and what follows
-// from them without the command, too.
+// judge returns an error if the views differ by more than what came into sight, and by more than they do without the command.
 func (x *effects) judge(tick lockstep.Tick, viewer lockstep.Viewer, c *lockstep.Command, kind int) error {
 	e, err := x.unfelt()
 	if e == nil || err != nil {
@@ -584,8 +581,7 @@ func (x *effects) elements() (list []string) {
 	return list
 }
 
-// keys reports whether the numbers of a field ascend through the elements in world a, and not in world b: they are ids, by which
-// rules find elements, and no game reaches world b.
+// keys reports whether a field ascends through the elements in world a only: it has ids, and no game reaches world b.
 func (x *effects) keys(field state.Node) bool {
 	leaves := x.all[field]
 	ascends := func(b []byte) bool {

@@ -38,11 +38,7 @@ type sent struct {
 
 func checkOutside(g *lockstep.Game, o Options) *outsideResult {
 	o.Skip = allBut(outsidePhase)
-	o, err := o.measured(g, longest, nil)
-	m := (*match)(nil)
-	if err == nil {
-		m, err = newMatch(g, o)
-	}
+	m, err := o.match(g)
 	if err != nil {
 		return &outsideResult{Error: oneLine(err.Error())}
 	}
@@ -163,7 +159,7 @@ func startOutside(t testing.TB, check program.CheckJob) (*outsideResult, error) 
 	r := &outsideResult{}
 	if read := program.ReadJSON(filepath.Join(check.Folder, program.ResultFile), r); read != nil {
 		if err == nil {
-			err = errors.New("it does not come to a check with the same options")
+			err = errors.New("it never reaches a check with the same options")
 		}
 		return nil, fmt.Errorf("another process of the test: %w: %s", err, shown(string(out)))
 	}
@@ -176,8 +172,7 @@ func fuzzing() bool {
 	return f != nil && f.Value.String() == "true"
 }
 
-// checkTraced is Check in a program with probes. It does the job, if that is the check that has failed, and skips the rest of the
-// test.
+// checkTraced is Check in a program with probes. It does the job if that is the failed check, and skips the rest of the test.
 func checkTraced(t testing.TB, j *program.CheckJob, g *lockstep.Game, o Options) {
 	t.Helper()
 	o.Seed = j.Seed // a test may take another one each time
@@ -204,11 +199,7 @@ func traceCheck(j *program.CheckJob, g *lockstep.Game, o Options) *program.Resul
 	var last *match
 	for range traceTries {
 		o.Skip = allBut(want.Phase)
-		var m *match
-		o, err := o.measured(g, longest, nil)
-		if err == nil {
-			m, err = newMatch(g, o)
-		}
+		m, err := o.match(g)
 		if err == nil {
 			m.alone = true
 			m.tracer = &tracer{job: want, history: program.History{}}
@@ -373,7 +364,7 @@ func goCommand(ctx context.Context, dir string, env []string, args ...string) (s
 		err = errors.New(text)
 	}
 	if ctx.Err() != nil {
-		err = errors.New("the time was over")
+		err = errors.New("time limit exceeded")
 	}
 	return out.String(), err
 }

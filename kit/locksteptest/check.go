@@ -137,11 +137,7 @@ func compute(g *lockstep.Game, o Options) (*match, error) {
 	if err := checkSkip(o.Skip); err != nil {
 		return nil, err
 	}
-	o, err := o.measured(g, longest, nil)
-	if err != nil {
-		return nil, err
-	}
-	m, err := newMatch(g, o)
+	m, err := o.match(g)
 	if err == nil {
 		err = m.compute()
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -398,3 +399,227 @@ func TestCheckLines(t *testing.T) {
 		t.Errorf("got %q, want %q in it", said.text, want)
 	}
 }
+
+// limitedRules are rules with a limit for each kind, as a game has it for chat or votes.
+func limitedRules(rules lockstep.Rules[pasture, pastureConfig]) lockstep.Rules[pasture, pastureConfig] {
+	rules.Commands = []lockstep.CommandType{
+		lockstep.Type[drive](1, "drive").Limit(2, lockstep.Second/2),
+		lockstep.Type[breed](2, "breed").Limit(5, lockstep.Second),
+	}
+	return rules
+}
+
+// The limits of kinds refuse many commands, and the game is not at fault.
+func TestLimits(t *testing.T) {
+	g := lockstep.MustGame(limitedRules(pastureRules()))
+	for seed := range uint64(20) {
+		o := options()
+		o.Seed, o.Rate = seed+1, 12
+		locksteptest.Check(t, g, o)
+	}
+	o := options()
+	o.Choices = []byte(strings.Repeat("\x93\x07many commands", 700))
+	locksteptest.Check(t, g, o)
+}
+
+// A failure of a game with limits happens again from a list of its commands, and gets small.
+func TestShrinkLimited(t *testing.T) {
+	rules := limitedRules(greedyRules())
+	for seed := range uint64(5) {
+		o := options()
+		o.Seed, o.Rate, o.Ticks = seed+1, 12, 100
+		big := find(t, rules, o)
+		small := big.Shrink(locksteptest.ShrinkOptions{})
+		if small.Phase != big.Phase || len(small.Options.Orders) != 2 {
+			t.Errorf("seed %d: %v became %v with the orders %+v", seed, big, small, small.Options.Orders)
+		}
+		again := find(t, rules, small.Options)
+		if again.Error() != small.Error() {
+			t.Errorf("seed %d: got %v, want %v", seed, again, small)
+		}
+	}
+}
+
+// Receipts that contradict a limit are found, as those of a coordinator that counts wrongly.
+func TestWrongCount(t *testing.T) {
+	const accepted, tooOften = lockstep.Accepted, lockstep.TooOften
+	for _, row := range []struct {
+		name     string
+		receipts []locksteptest.Counted // 2 drives are allowed in 10 ticks
+		want     string
+	}{
+		{"right", []locksteptest.Counted{{1, accepted, 0}, {2, accepted, 0}, {3, tooOften, 8}, {10, tooOften, 1}, {11, accepted, 0}, {12, accepted, 0}}, ""},
+		{"refused ones do not count", []locksteptest.Counted{{1, accepted, 0}, {1, lockstep.Refused, 0}, {1, accepted, 0}}, ""},
+		{"one too many", []locksteptest.Counted{{1, accepted, 0}, {2, accepted, 0}, {3, accepted, 0}},
+			"command 3 of player 0, kind 1: got accepted for tick 4, want a wait of 8 ticks: at most 2 in 10 ticks"},
+		{"one too few", []locksteptest.Counted{{1, accepted, 0}, {2, tooOften, 9}}, "want a wait of 0 ticks"},
+		{"a short window", []locksteptest.Counted{{1, accepted, 0}, {2, accepted, 0}, {10, accepted, 0}}, "want a wait of 1 ticks"},
+		{"a long window", []locksteptest.Counted{{1, accepted, 0}, {2, accepted, 0}, {11, tooOften, 1}}, "want a wait of 0 ticks"},
+		{"a wrong wait", []locksteptest.Counted{{1, accepted, 0}, {1, accepted, 0}, {5, tooOften, 5}}, "want a wait of 6 ticks"},
+		{"refused within none", []locksteptest.Counted{{1, accepted, 0}, {1, accepted, 0}, {5, lockstep.Refused, 0}}, "want a wait of 6 ticks"},
+	} {
+		err := locksteptest.CheckCounts(lockstep.MustGame(limitedRules(pastureRules())), 1, row.receipts)
+		if row.want == "" && err != nil || row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)) {
+			t.Errorf("%s: got %v, want %q", row.name, err, row.want)
+		}
+	}
+}
+
+// Changes of the players and of the match reach the rules, unless they are disabled.
+func TestChanges(t *testing.T) {
+	seen := map[string]int{}
+	rules := pastureRules()
+	rules.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+		for i := range turn.Commands {
+			if c := &turn.Commands[i]; c.Player == lockstep.System && turn.Tick > 1 {
+				seen[fmt.Sprintf("%T", c.Value)]++
+			}
+		}
+		stepPasture(w, config, turn)
+	}
+	o := options()
+	o.Changes = -1
+	locksteptest.Check(t, lockstep.MustGame(rules), o)
+	if len(seen) > 0 {
+		t.Errorf("without changes: got %v", seen)
+	}
+	o.Changes = 32
+	for seed := range uint64(8) {
+		o.Seed = seed
+		locksteptest.Check(t, lockstep.MustGame(rules), o)
+	}
+	for _, name := range []string{"Joined", "Left", "Lost", "TakenOver", "Paused", "Resumed", "SpeedSet"} {
+		if seen["*record."+name] == 0 {
+			t.Errorf("no %s in %v", name, seen)
+		}
+	}
+}
+
+// A fault that depends on two losses of players is shrunk to these.
+func TestShrinkChanges(t *testing.T) {
+	rules := pastureRules()
+	rules.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+		stepPasture(w, config, turn)
+		for i := range turn.Commands {
+			if _, ok := turn.Commands[i].Value.(*lockstep.Lost); ok {
+				w.Cache++
+				w.Herds[0].Size = w.Cache // the first one for some, a later one for others
+			}
+		}
+	}
+	o := options()
+	o.Changes = 32
+	small := find(t, rules, o).Shrink(locksteptest.ShrinkOptions{})
+	orders := small.Options.Orders
+	if len(orders) != 2 || orders[0].Player != lockstep.System || orders[1].Player != lockstep.System || small.Field != "Herds[0].Size" {
+		t.Fatalf("got %v of orders %+v", small, orders)
+	}
+	var b strings.Builder
+	if err := small.WriteTest(&b, locksteptest.Source{Package: "locksteptest_test", Path: "github.com/seed-49bee653/samestep/kit/locksteptest", Game: "game()"}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "Player: 255, Kind: 0, Value: &record.Lost{}},"; !strings.Contains(b.String(), want) {
+		t.Errorf("got %s, want %s in it", b.String(), want)
+	}
+}
+
+// Changes can be written as orders, at any place of their tick.
+func TestWrittenChanges(t *testing.T) {
+	rules := pastureRules()
+	rules.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+		for i := range turn.Commands {
+			if _, ok := turn.Commands[i].Value.(*lockstep.Left); ok && turn.Tick != 3 {
+				panic("left at another tick")
+			}
+			if _, ok := turn.Commands[i].Value.(*breed); ok && turn.Commands[i].Player == 1 {
+				panic("somebody commands who has left")
+			}
+		}
+		stepPasture(w, config, turn)
+	}
+	o := options()
+	o.Orders = []locksteptest.Order{
+		{Tick: 3, Player: 1, Value: &breed{}},
+		{Tick: 3, Player: lockstep.System, Value: &lockstep.Left{Player: 1}},
+		{Tick: 7, Player: lockstep.System, Value: &lockstep.Paused{Player: 0}},
+		{Tick: 8, Player: lockstep.System, Value: &lockstep.Resumed{Player: 0}},
+	}
+	locksteptest.Check(t, lockstep.MustGame(rules), o)
+	o.Orders = o.Orders[:3]
+	if _, err := locksteptest.Run(lockstep.MustGame(rules), o); err == nil || !strings.Contains(err.Error(), "play: tick 8: the match is paused, and nobody resumes it") {
+		t.Errorf("got %v", err)
+	}
+	o.Orders[2].Value = &breed{}
+	if _, err := locksteptest.Run(lockstep.MustGame(rules), o); err == nil || !strings.Contains(err.Error(), "play: tick 7: unsupported command of System") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A seed and a player determine the commands of a random bot, and its rate their number.
+func TestRandomBot(t *testing.T) {
+	g := lockstep.MustGame(pastureRules())
+	play := func(p lockstep.Player, seed uint64, rate int) (all []any) {
+		bot := locksteptest.RandomBot(g, rate, nil)(p, seed)
+		for range 400 {
+			all = append(all, bot(nil)...)
+		}
+		return all
+	}
+	drives, breeds := 0, 0
+	for _, v := range play(0, 1, 16) {
+		switch v.(type) {
+		case *drive:
+			drives++
+		case *breed:
+			breeds++
+		}
+	}
+	if drives+breeds != 400 || min(drives, breeds) < 150 {
+		t.Errorf("got %d drives and %d breeds of 400 calls", drives, breeds)
+	}
+	if !reflect.DeepEqual(play(0, 1, 16), play(0, 1, 16)) || reflect.DeepEqual(play(0, 1, 16), play(1, 1, 16)) ||
+		reflect.DeepEqual(play(0, 1, 16), play(0, 2, 16)) {
+		t.Error("the seed and the player do not determine the commands")
+	}
+	if n := len(play(0, 1, 4)); n < 60 || n > 140 {
+		t.Errorf("got %d commands of 400 calls, want about 100", n)
+	}
+	if n := len(play(0, 1, 0)); n != 0 {
+		t.Errorf("got %d commands, want none", n)
+	}
+}
+
+func ExampleRandomBot() {
+	game := lockstep.MustGame(minimal.Rules())
+	bot := locksteptest.RandomBot(game, 16, nil)(0, 1)
+	for range 3 {
+		fmt.Println(len(bot(nil)), "command")
+	}
+	// Output:
+	// 1 command
+	// 1 command
+	// 1 command
+}
+
+// A recorder is a test that only records its failure.
+type recorder struct {
+	testing.TB
+	text string
+	log  string
+	dir  string
+}
+
+func (r *recorder) Helper() {}
+
+func (r *recorder) Name() string { return "TestHerds/a+b" }
+
+func (r *recorder) ArtifactDir() string { return r.dir }
+
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.text = fmt.Sprintf(format, args...)
+	panic("failed")
+}
+
+func (r *recorder) Logf(format string, args ...any) { r.log = fmt.Sprintf(format, args...) }
+
+func (r *recorder) Errorf(format string, args ...any) { r.text = fmt.Sprintf(format, args...) }

@@ -68,3 +68,9 @@ func AddGoldenOf(platform string, g *lockstep.Game, o GoldenOptions) error {
 	}
 	return os.WriteFile(filepath.Join(o.dir(), "other.ssr"), file.Bytes(), 0o644)
 }
+
+// RunView is [CheckView] without a test.
+func RunView[S any](g *lockstep.Game, o Options, s Secrecy[S]) error {
+	_, err := checkView(g, o, s)
+	return err
+}

@@ -91,8 +91,7 @@ func (r *trial) restoreOnly(sim *lockstep.Simulation, b []byte) {
 	}
 }
 
-// sample returns up to three leaves of each kind of field: the first, a random one, and the last, in the order of the
-// kinds.
+// sample returns up to three leaves of each kind of field, in the order of the kinds: the first, a random one, and the last.
 func (m *match) sample(b []byte) ([]state.Value, error) {
 	leaves, err := m.game.StateSchema().Leaves(b)
 	if err != nil {
@@ -157,8 +156,7 @@ func (m *match) shortened(b []byte, slice state.Value) ([]byte, error) {
 	return b, nil
 }
 
-// roundTrip encodes and decodes states and commands: each has one form, and decoders accept no other. The game describes
-// a command in the same words each time.
+// roundTrip encodes and decodes states and commands: each has one form. Describe must give the same words each time.
 func (r *trial) roundTrip() {
 	schema, err := state.ParseSchema(r.header.StateSchema)
 	if !r.ok(0, err) {
@@ -182,7 +180,7 @@ func (r *trial) roundTrip() {
 	}
 }
 
-var errAccepted = errors.New("bytes that are not canonical were accepted")
+var errAccepted = errors.New("non-canonical bytes were accepted")
 
 // stateTrip reads a state as a tool does that does not have the game's code.
 func (m *match) stateTrip(schema *state.Schema, b []byte) error {
@@ -194,7 +192,7 @@ func (m *match) stateTrip(schema *state.Schema, b []byte) error {
 		return err
 	}
 	if !bytes.Equal(own.Bytes(), described.Bytes()) {
-		return errors.New("the described schema gives another dump")
+		return errors.New("the parsed schema dumps the state differently")
 	}
 	if err := schema.DumpJSON(io.Discard, b); err != nil {
 		return err
@@ -231,7 +229,7 @@ func (m *match) commandTrip(payloads *record.Payloads, c *lockstep.Command) erro
 		return fmt.Errorf("described twice: got %q, then %q", first, second)
 	}
 	if again, err = payloads.EncodeAs(c.Kind, c.Value); err != nil || !bytes.Equal(again, payload) {
-		return errors.New("describing it has changed it")
+		return errors.New("Describe changed the command")
 	}
 	for _, bad := range [...][]byte{payload[:max(len(payload), 1)-1], append(payload[:len(payload):len(payload)], 0)} {
 		wrong := *c

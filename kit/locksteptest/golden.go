@@ -44,7 +44,7 @@ var (
 	ErrGoldenPlatform = errors.New("the platform differs")
 
 	// ErrGoldenChanged reports that a golden match of the game's build has another result now, on the platform that recorded it.
-	ErrGoldenChanged = errors.New("the rules have changed, and Build has not")
+	ErrGoldenChanged = errors.New("the rules changed but Build did not")
 )
 
 // Golden verifies the golden matches of a game: replays in the folder testdata/golden that an earlier version of the rules
@@ -189,7 +189,7 @@ func AddGolden(g *lockstep.Game, o GoldenOptions) (GoldenResult, error) {
 	}
 	name := filepath.Join(o.dir(), fileName(g.Name()+"-"+g.Build())+".ssr")
 	if _, err := os.Stat(name); err == nil {
-		return GoldenResult{}, fmt.Errorf("locksteptest: golden: %s exists, and is of another build", name)
+		return GoldenResult{}, fmt.Errorf("locksteptest: golden: %s already exists, for another build", name)
 	}
 	if err := os.WriteFile(name, file.Bytes(), 0o644); err != nil {
 		return GoldenResult{}, err
@@ -199,11 +199,7 @@ func AddGolden(g *lockstep.Game, o GoldenOptions) (GoldenResult, error) {
 
 // playGolden plays a match that is worth keeping.
 func playGolden(g *lockstep.Game, o GoldenOptions) (*match, error) {
-	options, err := o.options(g).measured(g, longest, nil)
-	if err != nil {
-		return nil, err
-	}
-	m, err := newMatch(g, options)
+	m, err := o.options(g).match(g)
 	if err == nil {
 		err = m.play()
 	}

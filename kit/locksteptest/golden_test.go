@@ -67,7 +67,7 @@ func TestGolden(t *testing.T) {
 		t.Errorf("the old build: got %+v, %v", added, err)
 	}
 	rules.Build = "2:b"
-	if _, err := locksteptest.AddGolden(lockstep.MustGame(rules), o); err == nil || !strings.Contains(err.Error(), "race-2_b.ssr exists, and is of another build") {
+	if _, err := locksteptest.AddGolden(lockstep.MustGame(rules), o); err == nil || !strings.Contains(err.Error(), "race-2_b.ssr already exists, for another build") {
 		t.Errorf("two builds with one name of a file: got %v", err)
 	}
 	rules.Build = "3"
@@ -160,7 +160,7 @@ func TestGoldenFails(t *testing.T) {
 	if text := said(g); !strings.HasPrefix(text, "locksteptest: golden: build 1: verified ") {
 		t.Errorf("got %s", text)
 	}
-	if text := said(lockstep.MustGame(slowRace())); !strings.Contains(text, `race-1.ssr: the rules have changed, and Build has not: raise it: build "1": lockstep: desync at tick `) {
+	if text := said(lockstep.MustGame(slowRace())); !strings.Contains(text, `race-1.ssr: the rules changed but Build did not: raise it: build "1": lockstep: desync at tick `) {
 		t.Errorf("got %s", text)
 	}
 }

@@ -35,6 +35,15 @@ type match struct {
 
 const delayTicks = 2 // input delay
 
+// match prepares a match that is as long as the options say, see measured.
+func (o Options) match(g *lockstep.Game) (*match, error) {
+	o, err := o.measured(g, longest, nil)
+	if err != nil {
+		return nil, err
+	}
+	return newMatch(g, o)
+}
+
 // newMatch prepares a match. It runs the phase "new".
 func newMatch(g *lockstep.Game, o Options) (*match, error) {
 	m := &match{game: g, options: o, unknown: unknownKind(g), payloads: g.NewPayloads()}
@@ -143,13 +152,6 @@ func (m *match) traced(phase string, from, t lockstep.Tick, sim *lockstep.Simula
 	return m.tracer.step(phase, from, t, sim, step)
 }
 
-// stopTrace ends an open recording after a step that succeeded.
-func (m *match) stopTrace() {
-	if m.tracer != nil && m.tracer.open != nil {
-		m.tracer.end(nil)
-	}
-}
-
 // over reports whether the rules ended the match with tick t, which shortens it.
 func (m *match) over(t lockstep.Tick, first, second *coordinator.Coordinator) (bool, error) {
 	want, ended := first.Result()
@@ -177,7 +179,9 @@ func (f tolerant) Append(record []byte) (err error) {
 	if sim := f.Simulation(); sim == nil {
 		err = f.Follower.Append(record)
 	} else {
-		f.match.stopTrace() // that of the coordinator, whose log this is
+		if r := f.match.tracer; r != nil && r.open != nil { // that of the coordinator, whose log this is
+			r.end(nil)
+		}
 		f.match.traced("follower", 0, sim.Tick()+1, sim, func() error {
 			err = f.Follower.Append(record)
 			return err
@@ -214,8 +218,7 @@ func (m *match) coordinator(log lockstep.Log, o lockstep.FollowerOptions) (*coor
 	return c, nil
 }
 
-// submit submits the orders to the two coordinators in different orders of arrival, compares the receipts, and keeps
-// them. Commands of System come first.
+// submit submits the orders, those of System first, to both coordinators in different orders of arrival, and compares the receipts.
 func (m *match) submit(first, second *coordinator.Coordinator, orders []order, c *choices) error {
 	from := len(m.played)
 	m.played = append(m.played, orders...)
@@ -315,7 +318,7 @@ func (m *match) compareConfig(s *lockstep.Simulation) error {
 	}
 	d, err := m.game.ConfigSchema().Diff(m.buf, m.header.Config, 1)
 	if err == nil {
-		err = fmt.Errorf("the rules have changed the configuration of the match, which is read-only: %s: got %s, want %s", d.List[0].Path, d.List[0].A, d.List[0].B)
+		err = fmt.Errorf("the rules changed the read-only configuration of the match: %s: got %s, want %s", d.List[0].Path, d.List[0].A, d.List[0].B)
 	}
 	return m.fail("configuration", 0, s.Tick(), err)
 }
@@ -447,8 +450,7 @@ func (a *author) encode(o *Order) (lockstep.Kind, []byte, error) {
 	return o.Kind, payload, err
 }
 
-// A roster makes players leave and return, and the match pause and change its speed. It has its own random numbers, so
-// it does not change the players' commands.
+// A roster makes players leave and return, and changes the pace. Its random numbers are its own, so players' commands stay.
 type roster struct {
 	rng    *rand.Rand
 	often  int // of 64 ticks
@@ -502,7 +504,7 @@ func (r *roster) next() any {
 	return &lockstep.SpeedSet{Percent: uint16(50 + 50*r.rng.IntN(4))}
 }
 
-var errSystem = errors.New("not a command of System that can be written down")
+var errSystem = errors.New("unsupported command of System")
 
 func issue(c *coordinator.Coordinator, value any) (err error) {
 	switch v := value.(type) {
@@ -583,8 +585,7 @@ func (l *limits) arrange(arrival []int, orders []order) {
 	}
 }
 
-// check counts a command that was submitted, and returns an error if its receipt contradicts the limit of its kind. The
-// commands of a player and kind come in the order of their arrival.
+// check counts a submitted command, and returns an error if its receipt contradicts the limit. Commands come in order of arrival.
 func (l *limits) check(o *order) error {
 	limit := l.of(o.kind)
 	r := &o.receipt

@@ -97,7 +97,7 @@ func TestNotOutside(t *testing.T) {
 	}
 	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestNotOutside$", "-test.v")
 	c.Env = append(os.Environ(), "NOT_OUTSIDE=1")
-	const want = "not computed in another time zone: another process of the test: it does not come to a check with the same options"
+	const want = "not computed in another time zone: another process of the test: it never reaches a check with the same options"
 	if b, err := c.CombinedOutput(); err != nil || !strings.Contains(string(b), want) {
 		t.Errorf("got %v, want %q in:\n%s", err, want, b)
 	}

@@ -38,8 +38,7 @@ func (r *trial) copies() {
 	}
 }
 
-// redo predicts some ticks on a copy, as a client does before it has the commands of other players, and then computes them
-// again with all commands.
+// redo predicts some ticks on a copy without the commands of others, as a client does, and then computes them with all commands.
 func (r *trial) redo() {
 	confirmed, predicted := r.simulation(), r.simulation()
 	for t := range r.saved {
@@ -84,8 +83,7 @@ func (r *trial) derived() {
 	}
 }
 
-// otherMatch returns a simulation of a match with another seed. If the game refuses eight other seeds, it is one of the same
-// match.
+// otherMatch returns a simulation of a match with another seed, or of this one if the game refuses eight other seeds.
 func (r *trial) otherMatch() *lockstep.Simulation {
 	header := *r.header
 	for range 8 {
@@ -420,8 +418,7 @@ var surroundings = [...]surrounding{
 	{"other environment variables (" + elsewhere.Names + ")", elsewhere.Variables},
 }
 
-// outside computes the match once under each of the other surroundings. They are those of a whole process, so only a process that does
-// nothing else does so: one that Check starts.
+// outside computes the match under each of the other surroundings, which are a whole process's: one that Check starts.
 func (r *trial) outside() {
 	if !r.alone {
 		return

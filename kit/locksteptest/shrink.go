@@ -134,8 +134,7 @@ func (s *shrinker) without(from, n lockstep.Tick, drop bool) Options {
 	return o
 }
 
-// players removes all commands of a player, moves the commands of a player to one with a lower number, and removes the
-// seats after the last player that has commands.
+// players removes all commands of a player, moves them to a player with a lower number, and removes seats at the end.
 func (s *shrinker) players() {
 	for p := range lockstep.Player(s.best.Players) {
 		o := s.best
@@ -217,8 +216,7 @@ func (s *shrinker) simplify(i int, value any) {
 	})
 }
 
-// simplify makes plain data simpler step by step, as long as try agrees: slices lose elements, and numbers move towards
-// zero. It leaves out fields that it cannot set.
+// simplify makes plain data simpler as long as try agrees: slices lose elements, numbers move towards zero.
 func simplify(v reflect.Value, try func() bool) {
 	if !v.CanSet() || v.IsZero() {
 		return

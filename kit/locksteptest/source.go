@@ -132,8 +132,7 @@ func writeImports(w *bytes.Buffer, paths []string) {
 	}
 }
 
-// written returns options that play the match of f again from a list of orders, without randomness. It leaves out
-// commands that cannot be decoded, because the game does not see them.
+// written returns options that play the match of f from a list of orders, without those that cannot be decoded.
 func (f *Failure) written() Options {
 	o := f.Options
 	o.Choices, o.Play, o.Weights, o.Orders = nil, nil, nil, []Order{}

@@ -200,7 +200,7 @@ func (t *tally) cure(short bool, refused int) string {
 	case short || len(t.lastKinds) > 0 && 5*t.last < 4*t.ticks:
 		cure := fmt.Sprintf("exclude a kind that ends the match (such as Weights: map[string]int{%q: 0}), give commands that the rules accept (Play)", t.suspect())
 		if t.last >= thinLeast {
-			cure += fmt.Sprintf(", play so long only (Ticks: %d)", t.last)
+			cure += fmt.Sprintf(", play only this long (Ticks: %d)", t.last)
 		}
 		return cure
 	case refused > 0:
@@ -210,8 +210,7 @@ func (t *tally) cure(short bool, refused int) string {
 	return fmt.Sprintf("give commands that change something (Play), or play until they do (Ticks: %d)", 5*t.ticks)
 }
 
-// suspect returns a kind whose commands may have ended the match: of those at the last tick that changed something, the
-// rarest.
+// suspect returns a kind that may have ended the match: the rarest of those at the last tick that changed something.
 func (t *tally) suspect() string {
 	rarest := t.kinds[0]
 	for _, k := range t.kinds {

@@ -82,8 +82,7 @@ func (r *trial) stepTo(sim *lockstep.Simulation, t lockstep.Tick) {
 	}
 }
 
-// goOn advances a simulation from the saved state up to a tick, and compares the state and the results of Validate at each
-// tick with those of the match. advance applies one frame.
+// goOn advances a simulation from the saved state to a tick with advance, and compares each state and all results of Validate.
 func (r *trial) goOn(sim *lockstep.Simulation, to lockstep.Tick, advance func(*lockstep.Frame) error) {
 	r.same(sim)
 	for t := r.from; t < min(to, r.options.Ticks) && r.err == nil; t++ {

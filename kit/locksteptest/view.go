@@ -49,21 +49,11 @@ func CheckView[S any](t testing.TB, g *lockstep.Game, o Options, s Secrecy[S]) {
 	t.Logf("locksteptest: %d changes of what is hidden, in views of %d viewers; %v; %v", c.hidden, len(s.Viewers), c.twins, &c.effects)
 }
 
-// RunView is [CheckView] without a test.
-func RunView[S any](g *lockstep.Game, o Options, s Secrecy[S]) error {
-	_, err := checkView(g, o, s)
-	return err
-}
-
 func checkView[S any](g *lockstep.Game, o Options, s Secrecy[S]) (*secrecyCheck, error) {
 	if g.ViewSchema() == nil || len(s.Viewers) == 0 || s.Hidden == nil {
-		return nil, errors.New("locksteptest: CheckView: want a game with views, viewers, and what is hidden from them")
+		return nil, errors.New("locksteptest: CheckView: needs a game with views, Secrecy.Viewers and Secrecy.Hidden")
 	}
-	o, err := o.measured(g, longest, nil)
-	if err != nil {
-		return nil, err
-	}
-	m, err := newMatch(g, o)
+	m, err := o.match(g)
 	if err == nil {
 		err = m.play()
 	}
@@ -90,7 +80,7 @@ func checkView[S any](g *lockstep.Game, o Options, s Secrecy[S]) (*secrecyCheck,
 	case c.hidden == 0:
 		return nil, errors.New("locksteptest: CheckView: nothing was hidden in the match")
 	case c.shown == 0:
-		return nil, errors.New("locksteptest: CheckView: no change of anything that is shown changed a view")
+		return nil, errors.New("locksteptest: CheckView: no change of a shown field changed a view")
 	}
 	if tick, err := c.compareAll(32); err != nil {
 		return nil, fmt.Errorf("locksteptest: CheckView: tick %d: %w", tick, err)
@@ -184,8 +174,7 @@ func (c *secrecyCheck) leak(t lockstep.Tick, viewer lockstep.Viewer, path string
 	return fmt.Errorf("locksteptest: CheckView: tick %d: a view for %v tells %s, which is hidden: when it changes, %w", t, viewer, path, err)
 }
 
-// views makes views of the match for all players and for spectators: twice, and from a restored copy. The views must be the
-// same, and the state stays as it is.
+// views makes views for all players and spectators, twice and from a restored copy. They must be the same.
 func (r *trial) views() {
 	if r.game.ViewSchema() == nil {
 		return

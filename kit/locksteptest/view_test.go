@@ -114,15 +114,15 @@ func TestCheckView(t *testing.T) {
 			secret: func(s *locksteptest.Secrecy[pasture]) {
 				s.Hidden = func(*pasture, lockstep.Viewer) []string { return nil }
 			}},
-		{name: "nothing is shown", want: "no change of anything that is shown", secret: func(*locksteptest.Secrecy[pasture]) {},
+		{name: "nothing is shown", want: "no change of a shown field", secret: func(*locksteptest.Secrecy[pasture]) {},
 			see: func(_ *pasture, _ *pastureConfig, _ lockstep.Viewer, v *meadow) error { *v = meadow{}; return nil }},
-		{name: "an answer tells what is hidden", want: "the answer to a command tells what is hidden: player 1 is told", view: telling()},
+		{name: "an answer tells what is hidden", want: "the answer to a command reveals what is hidden: player 1 is told", view: telling()},
 		{name: "nobody is asked", want: "no two different worlds looked the same to a player", see: seeMeadow,
 			secret: func(s *locksteptest.Secrecy[pasture]) {},
 			rules: func(r *lockstep.Rules[pasture, pastureConfig]) {
 				r.ViewOf = func(*pasture, lockstep.Player) lockstep.Viewer { return lockstep.Viewer{} } // which gets no view
 			}},
-		{name: "an effect tells what is hidden", want: "the effect of a command tells what is hidden: in the tick that runs breed ", see: seeMeadow,
+		{name: "an effect tells what is hidden", want: "the effect of a command reveals what is hidden: in the tick that runs breed ", see: seeMeadow,
 			rules: feeling},
 		{name: "no effect is looked at", want: "no effects were compared", view: lockstep.View(seeMeadow, func(*meadow, *lockstep.Command) error {
 			return errors.New("no")
@@ -131,7 +131,7 @@ func TestCheckView(t *testing.T) {
 			rules: func(r *lockstep.Rules[pasture, pastureConfig]) {
 				r.Commands = append(r.Commands, lockstep.Type[struct{ Much [lockstep.MaxPayload + 1]bool }](9, "large"))
 			}, ticks: 8},
-		{name: "no viewers", want: "want a game with views, viewers", see: seeMeadow,
+		{name: "no viewers", want: "needs a game with views", see: seeMeadow,
 			secret: func(s *locksteptest.Secrecy[pasture]) { s.Viewers = nil }},
 	} {
 		s := secret

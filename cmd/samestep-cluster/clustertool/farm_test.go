@@ -180,7 +180,7 @@ func TestFarmWithRules(t *testing.T) {
 func TestFarmRules(t *testing.T) {
 	t.Parallel()
 	url, run := startNamed(t)
-	run(4, "farm submit --rules farm_test.go "+replays(t), "farm_test.go: module: not a module of rules")
+	run(4, "farm submit --rules farm_test.go "+replays(t), "farm_test.go: module: not a rules module")
 	run(0, "farm submit --build b "+replays(t), "5 queued")
 	conn, err := storage.Dial(url, storage.DialOptions{Name: "test"})
 	if err != nil {
@@ -195,7 +195,7 @@ func TestFarmRules(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	run(4, "farm work --until-empty --build "+sum, "module: not a module of rules")
+	run(4, "farm work --until-empty --build "+sum, "module: not a rules module")
 	run(4, "farm work --until-empty --build "+other, "the module "+other+" in the storage has other bytes: farm submit --rules FILE replaces it")
 	run(5, "farm work --until-empty --build "+strings.Repeat("0", 64), "farm submit --rules FILE stores it")
 	run(0, "farm watch --build b --once", "0 of 5, 0 in work")

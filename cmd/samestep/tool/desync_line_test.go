@@ -26,8 +26,8 @@ func TestDesyncLineLacks(t *testing.T) {
 		want string
 	}{
 		{"--runs 1 " + duel, console.ExitUsage, "--runs"},
-		{"--other v1 --platform js/wasm " + duel, console.ExitError, "want another version or another platform, not both"},
-		{"--source DIR --other DIR " + duel, console.ExitError, "is in no Go module; cd to the module of the game"},
+		{"--other v1 --platform js/wasm " + duel, console.ExitError, "name another version or another platform, not both"},
+		{"--source DIR --other DIR " + duel, console.ExitError, "is not in a Go module; cd to the module of the game"},
 		{"--other no-such-revision " + duel, console.ExitError, `"no-such-revision" is no folder`},
 		{"--platform plan9/amd64 " + duel, console.ExitError, "do not run on"},
 		{"no-such-file.ssr", console.ExitError, "no-such-file.ssr"},

@@ -133,7 +133,7 @@ func (f *foreign) attached(t *testing.T, match string) {
 	}
 	f.run(console.ExitOK, "replay attach --with-rules text.wasm "+match+" text.ssr")
 	f.run(console.ExitCorrupt, "replay verify text.ssr", "not a module of rules")
-	f.run(console.ExitCorrupt, "replay verify --rules text.wasm "+match, "text.wasm: module: not a module of rules")
+	f.run(console.ExitCorrupt, "replay verify --rules text.wasm "+match, "text.wasm: module: not a rules module")
 }
 
 // Matches of a game in C that the program was not built with: their files have the rules.

@@ -22,7 +22,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) != 1 {
-		return errors.New("want the file of a job: locksteptest.Check runs this program")
+		return errors.New("missing job file: only locksteptest.Check runs this program")
 	}
 	var j program.TestJob
 	if err := program.ReadJSON(args[0], &j); err != nil {
@@ -33,7 +33,7 @@ func run(args []string) error {
 			return err
 		}
 	}
-	ctx, stop := context.WithDeadlineCause(context.Background(), time.Unix(j.Until, 0), errors.New("the time was over"))
+	ctx, stop := context.WithDeadlineCause(context.Background(), time.Unix(j.Until, 0), errors.New("time limit exceeded"))
 	defer stop()
 	found, err := line.Check(ctx, j)
 	if err != nil {

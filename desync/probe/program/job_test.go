@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/local"
@@ -142,5 +143,14 @@ func TestAnotherGame(t *testing.T) {
 	j := Job{Kind: Trace, Log: played(t), Folder: t.TempDir(), Tick: 6}
 	if r := j.do([]Maker{Of(other)}); r.Error != `the match is of game "clock", the sources have "other"` {
 		t.Errorf("got %q", r.Error)
+	}
+}
+
+func TestLineTime(t *testing.T) {
+	for text, want := range map[string]time.Duration{"": time.Minute, "off": 0, "5m": 5 * time.Minute, "soon": time.Minute} {
+		t.Setenv("SAMESTEP_LINE", text)
+		if got := LineTime(); got != want {
+			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
 	}
 }

@@ -22,88 +22,65 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// sums is a file of the state hashes of a job's ticks, which has each as soon as it is known.
-type sums struct{ *os.File }
-
-func (m *match) sums() (sums, error) {
-	f, err := os.Create(filepath.Join(m.job.Folder, HashFile))
-	if err != nil {
-		return sums{}, err
-	}
-	return sums{f}, sums{f}.add(m.sim)
-}
-
-func (s sums) add(sim *lockstep.Simulation) error {
-	var b [8]byte
-	binary.LittleEndian.PutUint64(b[:], sim.Hash())
-	_, err := s.Write(b[:])
-	return err
-}
-
-// hashes steps through the log, up to its end or a panic of the rules.
-func (m *match) hashes(r *Result) error {
-	out, err := m.sums()
+// summed lets step compute the ticks of a job, up to its end or that of the log, and writes the state hash after each to a file at once.
+func (m *match) summed(step func(*lockstep.Frame) (stop bool, err error)) error {
+	out, err := os.Create(filepath.Join(m.job.Folder, HashFile))
 	if err != nil {
 		return err
 	}
 	defer out.Close()
-	for m.job.Tick == 0 || uint32(m.sim.Tick()) < m.job.Tick {
-		f, err := m.frame()
-		if err != nil {
+	for {
+		if _, err := out.Write(binary.LittleEndian.AppendUint64(nil, m.sim.Hash())); err != nil {
 			return err
 		}
-		if f == nil {
-			break
+		if m.job.Tick > 0 && uint32(m.sim.Tick()) >= m.job.Tick {
+			return out.Close()
 		}
-		if err := m.sim.Step(f); err != nil {
-			r.Panic = err.Error()
-			break
-		}
-		if err := out.add(m.sim); err != nil {
-			return err
-		}
-	}
-	return out.Close()
-}
-
-// cold compares each tick with a copy that was restored from the snapshot before it. The copy begins without anything that
-// Derive makes, as in a program that has just started.
-func (m *match) cold(r *Result) error {
-	out, err := m.sums()
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	var before []byte
-	for m.job.Tick == 0 || uint32(m.sim.Tick()) < m.job.Tick {
 		f, err := m.frame()
 		if f == nil || err != nil {
 			return err
 		}
+		if stop, err := step(f); stop || err != nil {
+			return err
+		}
+	}
+}
+
+// hashes steps through the log, up to its end or a panic of the rules.
+func (m *match) hashes(r *Result) error {
+	return m.summed(func(f *lockstep.Frame) (bool, error) {
+		err := m.sim.Step(f)
+		if err != nil {
+			r.Panic = err.Error()
+		}
+		return err != nil, nil
+	})
+}
+
+// cold compares each tick with a copy restored just before it, which lacks all that Derive makes, as in a new program.
+func (m *match) cold(r *Result) error {
+	var before []byte
+	return m.summed(func(f *lockstep.Frame) (bool, error) {
 		at := m.sim.Tick()
 		before = m.sim.AppendState(before[:0])
 		fresh, err := m.restored(at, before)
 		if panicked(err) {
 			r.Panic = err.Error()
-			return nil
+			return true, nil
 		}
 		if err != nil {
-			return err
+			return true, err
 		}
 		warmErr, coldErr := m.sim.Step(f), fresh.Step(f)
 		if (warmErr == nil) != (coldErr == nil) || warmErr == nil && m.sim.Hash() != fresh.Hash() {
 			r.Differs = uint32(at) + 1
-			return nil
+			return true, nil
 		}
 		if warmErr != nil {
 			r.Panic = warmErr.Error()
-			return nil
 		}
-		if err := out.add(m.sim); err != nil {
-			return err
-		}
-	}
-	return out.Close()
+		return warmErr != nil, nil
+	})
 }
 
 func (m *match) restored(t lockstep.Tick, state []byte) (*lockstep.Simulation, error) {
@@ -217,7 +194,7 @@ const ResultFile = "result.json"
 // Main does the job in the file that the only argument names, and exits.
 func Main(makers ...Maker) {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "want the file of a job: the verbs desync line and replay debug run this program")
+		fmt.Fprintln(os.Stderr, "missing job file: only desync line and replay debug run this program")
 		os.Exit(2)
 	}
 	// A tick that waits for ever is one that does not end. Without a timer, the runtime would end the program.
@@ -263,7 +240,7 @@ func (j *Job) do(makers []Maker) *Result {
 		case Stand, Debug:
 			err = m.stand(r)
 		default:
-			err = fmt.Errorf("got a job %q", j.Kind)
+			err = fmt.Errorf("unknown kind of job %q", j.Kind)
 		}
 		r.Last = uint32(m.sim.Tick())
 	}
@@ -337,8 +314,7 @@ func (j *Job) open(makers []Maker, c *cut) (*match, error) {
 	return m, nil
 }
 
-// begin returns the simulation that gets the first keyframe. It has what New makes, like that of a machine that has played the match:
-// Derive may not make it.
+// begin returns the simulation for the first keyframe. It has called New, like a machine that has played the match.
 func (m *match) begin() (*lockstep.Simulation, error) {
 	if !m.job.Bare {
 		if s, err := m.game.NewSimulation(m.head); err == nil {
@@ -348,8 +324,7 @@ func (m *match) begin() (*lockstep.Simulation, error) {
 	return m.game.AwaitState(m.head) // the New of another version may refuse the match
 }
 
-// choose finds the game of a header. The match is then one of the game's own build: the point is to run a log with the
-// rules of another one.
+// choose finds the game of a header. The match becomes one of its build, to run a log with the rules of another.
 func (m *match) choose(h *lockstep.Header, makers []Maker) error {
 	var names []string
 	for _, make := range makers {

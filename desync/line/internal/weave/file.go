@@ -76,8 +76,7 @@ func (f *file) function(name string, at ast.Node, recv, params *ast.FieldList, b
 	f.fn, f.lits = outer, outerLits
 }
 
-// literals gives probes to the function literals in a node, but not to those inside of them, which function does; and to the
-// arguments of calls.
+// literals gives probes to the outermost function literals in a node, and to the arguments of calls.
 func (f *file) literals(n ast.Node) {
 	if n == nil {
 		return
@@ -175,8 +174,7 @@ func (f *file) marker(k Kind, at ast.Node, text string) string {
 	return fmt.Sprintf("if %s.On { %s.S(%d) }; ", probeName, probeName, f.site(k, at, text))
 }
 
-// withoutProbes reports whether a call is of a named function that has no probes: of another module, of the standard library, or
-// without a body.
+// withoutProbes reports whether a call is of a named function of another module or the standard library, or without a body.
 func (f *file) withoutProbes(call *ast.CallExpr) bool {
 	o := f.callee(call)
 	if o == nil || o.Pkg() == nil {
@@ -471,8 +469,7 @@ func (f *file) callsIn(list []ast.Expr) bool {
 	})
 }
 
-// typed reports whether an expression has the same type inside a call of a generic function: it is no constant, and its type
-// does not come from the place where it stands.
+// typed reports whether an expression keeps its type inside a generic call: it is no constant, and its place gives it no type.
 func (f *file) typed(e ast.Expr) bool {
 	tv, ok := f.info.Types[e]
 	if !ok || tv.Value != nil || tv.IsNil() || !tv.IsValue() || tv.Type == nil {

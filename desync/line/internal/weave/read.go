@@ -20,7 +20,7 @@ import (
 const engine = "github.com/seed-49bee653/samestep"
 
 // ErrSource is wrapped by the errors of sources that are not there, do not compile, or have no rules.
-var ErrSource = errors.New("weave: the sources cannot be used")
+var ErrSource = errors.New("weave: unusable sources")
 
 // Options say which sources to read.
 type Options struct {
@@ -157,7 +157,7 @@ func moduleDir(o Options) (string, error) {
 	mod := strings.TrimSpace(string(out))
 	if mod == "" || mod == os.DevNull {
 		dir, err := filepath.Abs(o.Dir)
-		return "", errors.Join(err, fmt.Errorf("%w: %s is in no Go module", ErrSource, dir))
+		return "", errors.Join(err, fmt.Errorf("%w: %s is not in a Go module", ErrSource, dir))
 	}
 	return filepath.Dir(mod), nil
 }
@@ -166,8 +166,7 @@ func (s *Source) config(mode packages.LoadMode) *packages.Config {
 	return &packages.Config{Mode: mode, Dir: s.Dir, Env: s.o.Env, Fset: s.fset, Overlay: s.o.Overlay, BuildFlags: s.BuildFlags()}
 }
 
-// candidates returns the paths of the packages that may have rules, and of all that these import: of the module, and of the
-// others on this disk that it imports.
+// candidates returns the packages that may have rules, in the module and in modules on this disk, and all that these import.
 func (s *Source) candidates() ([]string, error) {
 	all, err := packages.Load(s.config(packages.NeedName|packages.NeedFiles|packages.NeedImports|packages.NeedDeps|packages.NeedModule), "./...")
 	if err != nil {
@@ -175,7 +174,10 @@ func (s *Source) candidates() ([]string, error) {
 	}
 	var roots []*packages.Package
 	packages.Visit(all, nil, func(p *packages.Package) {
-		if woven(p) && p.Imports[engine+"/lockstep"] != nil && slices.ContainsFunc(p.GoFiles, mentionsRules) {
+		if woven(p) && p.Imports[engine+"/lockstep"] != nil && slices.ContainsFunc(p.GoFiles, func(file string) bool {
+			b, err := os.ReadFile(file)
+			return err == nil && strings.Contains(string(b), "Rules[")
+		}) {
 			roots = append(roots, p)
 		}
 	})
@@ -191,13 +193,7 @@ func (s *Source) candidates() ([]string, error) {
 	return paths, nil
 }
 
-func mentionsRules(file string) bool {
-	b, err := os.ReadFile(file)
-	return err == nil && strings.Contains(string(b), "Rules[")
-}
-
-// woven reports whether a package is code of the game that -overlay can replace: in a module on this disk, and not the
-// engine.
+// woven reports whether a package is code of the game that -overlay can replace: in a module on this disk, and not the engine.
 func woven(p *packages.Package) bool {
 	m := p.Module
 	if m == nil || !m.Main && (m.Replace == nil || m.Replace.Version != "") {
@@ -352,8 +348,7 @@ func (s *Source) reach(p *packages.Package, from ast.Node) {
 	}
 }
 
-// loadTested loads the package in the folder of the options with its tests, and the packages that these import and that
-// -overlay can replace.
+// loadTested loads the package in the folder of the options with its tests, and what these import that -overlay can replace.
 func (s *Source) loadTested() error {
 	dir, err := filepath.Abs(s.o.Dir)
 	if err == nil {
@@ -390,7 +385,7 @@ func (s *Source) loadTested() error {
 		return fmt.Errorf("%w: %w", ErrSource, err)
 	}
 	for _, p := range all {
-		if woven(p) && !strings.HasSuffix(p.PkgPath, ".test") && (p.ForTest != "" || !hasVariant(all, p)) {
+		if woven(p) && !strings.HasSuffix(p.PkgPath, ".test") && (p.ForTest != "" || !slices.ContainsFunc(all, func(v *packages.Package) bool { return v.PkgPath == p.PkgPath && v.ForTest != "" })) {
 			s.packages = append(s.packages, p)
 		}
 	}
@@ -404,16 +399,6 @@ func (s *Source) loadTested() error {
 	return nil
 }
 
-// hasVariant reports whether a list has the variant of a package that has the files of its tests too.
-func hasVariant(all []*packages.Package, p *packages.Package) bool {
-	for _, v := range all {
-		if v.PkgPath == p.PkgPath && v.ForTest != "" {
-			return true
-		}
-	}
-	return false
-}
-
 // findTested notes what the rules in the packages reach: from each declaration that makes lockstep.Rules, or uses a field of some.
 func (s *Source) findTested() error {
 	found := false
@@ -424,7 +409,7 @@ func (s *Source) findTested() error {
 		}
 	}
 	if !found {
-		return fmt.Errorf("%w: no code of the test in %s that can be rebuilt makes lockstep.Rules", ErrSource, filepath.Join(s.Dir, s.tested))
+		return fmt.Errorf("%w: the test in %s creates no lockstep.Rules in code that can be rebuilt", ErrSource, filepath.Join(s.Dir, s.tested))
 	}
 	return nil
 }

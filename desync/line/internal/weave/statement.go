@@ -360,8 +360,7 @@ func (f *file) defined(s ast.Stmt, e, value ast.Expr) {
 	f.insert(s.End(), after, "; if %s.On { %s.%s(%d, %s) }", probeName, probeName, call, n, id.Name)
 }
 
-// target notes the value of an assigned variable or field, before and after. Where reading it once more could do something, it
-// notes only that the assignment is reached.
+// target notes the value of an assigned variable or field, before and after, or only that it is assigned if reading it may act.
 func (f *file) target(s ast.Stmt, e, value ast.Expr) {
 	if id, ok := e.(*ast.Ident); ok && id.Name == "_" {
 		return
@@ -392,8 +391,7 @@ func (f *file) target(s ast.Stmt, e, value ast.Expr) {
 	f.insert(s.End(), after, "; if %s.On { %s.%s(%d, %s, %s) }", probeName, probeName, call, n, f.code(e), owner)
 }
 
-// moves reports whether an assigned expression may name another variable after the statement, because the statement assigns
-// more than one, and one of the others is in it: i, list[i] = 2, 9.
+// moves reports whether an assigned expression may name another variable after the statement, as in: i, list[i] = 2, 9.
 func moves(s ast.Stmt, e ast.Expr) bool {
 	a, ok := s.(*ast.AssignStmt)
 	if !ok || len(a.Lhs) == 1 {
@@ -408,8 +406,7 @@ func moves(s ast.Stmt, e ast.Expr) bool {
 	return false
 }
 
-// risky reports whether reading an assigned expression before the statement could panic where the statement does not: it has
-// an index or a pointer that a call in the statement may set.
+// risky reports whether reading an assigned expression early could panic: a call in the statement may set its index or pointer.
 func (f *file) risky(e ast.Expr, s ast.Stmt) bool {
 	if !f.calls(s) {
 		return false
@@ -429,8 +426,7 @@ func (f *file) risky(e ast.Expr, s ast.Stmt) bool {
 	return false
 }
 
-// viaPointer notes the new value of a field that a call leads to, such as w.player(p).Kills++: the call stays the only
-// one, and its result is kept in a variable.
+// viaPointer notes the new value of a field behind a call, as in w.player(p).Kills++. It keeps the result of the call in a variable.
 func (f *file) viaPointer(s ast.Stmt, e ast.Expr) {
 	inner, isSelector := e.(*ast.SelectorExpr)
 	if a, ok := s.(*ast.AssignStmt); ok && len(a.Lhs) != 1 || !isSelector {

@@ -152,8 +152,7 @@ func receiver(d *ast.FuncDecl) string {
 	}
 }
 
-// program returns the file with the main of a program with all rules, its name, and its package. Rules in a program of the game cannot be
-// imported: then the main is in the folder of that program, and its own gets another name.
+// program returns the main of a program with all rules. Rules in a main package cannot be imported, so its own main gets another name.
 func (s *Source) program() (content []byte, name, pkg string) {
 	var imports, makers strings.Builder
 	inMain := s.inMain()

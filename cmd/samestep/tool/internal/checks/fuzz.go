@@ -105,17 +105,7 @@ func fuzz(c *cli.Context) error {
 	if c.Int("matches") == 0 && c.Duration("time") <= 0 {
 		return console.Usagef("--time: got %v, want more than 0, or --matches", c.Duration("time"))
 	}
-	override, err := game.Override(c)
-	if err != nil {
-		return err
-	}
-	override = game.WithUnits(override, 24)
-	seats, err := game.Seats(c, 0, override)
-	if err != nil {
-		return err
-	}
-	players := uint8(seats)
-	config, err := game.Configure(players, 0, override)
+	players, config, err := game.Match(c, 24)
 	if err != nil {
 		return err
 	}
@@ -291,7 +281,7 @@ func lineOf(ctx context.Context, f *locksteptest.Failure, s locksteptest.Source,
 	}
 	_, name, _ := strings.Cut(test.String(), "\nfunc ")
 	name, _, _ = strings.Cut(name, "(")
-	ctx, stop := context.WithTimeoutCause(ctx, probes.LineTime(), errors.New("the time was over"))
+	ctx, stop := context.WithTimeoutCause(ctx, probes.LineTime(), errors.New("time limit exceeded"))
 	defer stop()
 	folder, err := packageFolder(ctx, s.Path)
 	if err != nil {
@@ -352,7 +342,7 @@ func (f *fuzzFind) addFunction(ctx context.Context, game *gameset.Playable) {
 	if probes.LineTime() == 0 {
 		return
 	}
-	ctx, stop := context.WithTimeoutCause(ctx, probes.LineTime(), errors.New("the time was over"))
+	ctx, stop := context.WithTimeoutCause(ctx, probes.LineTime(), errors.New("time limit exceeded"))
 	defer stop()
 	match, err := replay.Open(f.Replay)
 	if err != nil {
@@ -365,8 +355,7 @@ func (f *fuzzFind) addFunction(ctx context.Context, game *gameset.Playable) {
 	f.setLine(x.Find(ctx, match, line.Options{}, game.Side(game.Build()), nil))
 }
 
-// inNewInstances returns a failure of rules in a module in instances that nobody has used: in others, data outside of the state may
-// come from another match, and the reduced match would not fail again. It returns f itself if it does not happen there.
+// inNewInstances reproduces a failure in fresh instances of a module, without data left by other matches. It returns f if it does not recur.
 func inNewInstances(f *locksteptest.Failure, game *gameset.Playable) *locksteptest.Failure {
 	own, err := game.Side(game.Build()).Game(game.Module.Rules.Fresh(game.Module.Budget))
 	if err == nil {
