@@ -11,6 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -527,7 +528,7 @@ func bisectGames(r *replay.Reader, h *lockstep.Header, g, other *lockstep.Game, 
 	if err := s.compareStarts(h); err != nil || s.found.Cause == OriginStart {
 		return &s.found, err
 	}
-	s.bad = lockstep.MaxTick
+	s.bad = record.MaxTick
 	w := &walk{bisector: s}
 	var err error
 	if w.first, err = replay.NewCursor(r, g, 0); err != nil {
