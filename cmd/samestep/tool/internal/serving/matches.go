@@ -269,7 +269,7 @@ func (n originName) read(r *replay.Reader, games gameset.List, o replay.Simulate
 	}
 	tick := n.tick
 	if n.time > 0 {
-		tick = lockstep.Tick(min(rec.Header.Settings.TicksIn(n.time.Microseconds()), int64(lockstep.MaxTick)))
+		tick = lockstep.Tick(min(rec.Header.Settings.TicksIn(n.time.Microseconds()), int64(record.MaxTick)))
 	}
 	from, err := replay.ReadOrigin(r, g.Game, matchIn(n.replay, rec.Header), tick, o)
 	return from, g, err
@@ -291,7 +291,7 @@ func matchIn(path string, h *lockstep.Header) string {
 func startingSpecs(c *cli.Context, games gameset.List) ([]server.MatchSpec, *gameset.Playable, error) {
 	if c.String("from") == "" {
 		if c.IsSet("seat") {
-			return nil, nil, console.Usagef("seat: got it without --from, want it with --from")
+			return nil, nil, console.Usagef("seat needs --from")
 		}
 		specs, err := matchSpecs(c, games[0])
 		return specs, games[0], err
