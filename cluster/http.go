@@ -32,13 +32,9 @@ func refuseFor(w http.ResponseWriter, code, message string) {
 
 // refuse answers with an error of the form that server has.
 func refuse(w http.ResponseWriter, status int, code, message string) {
-	type failure struct {
-		Code    string `json:"code"`
-		Message string `json:"message"`
-	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]failure{"error": {code, message}})
+	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"code": code, "message": message}})
 }
 
 // parseAddress reads the address of a server: a URL with a host, and with a path at most.

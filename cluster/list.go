@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -24,14 +23,22 @@ import (
 	"github.com/seed-49bee653/samestep/server"
 )
 
-// maxList is the largest list of matches that a server takes from another one, in bytes.
-const maxList = 4 << 20
-
 // A listed is a match in a list, with all that its server says.
 type listed struct {
 	name string
-	view json.RawMessage
+	said json.RawMessage
 }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (l *listed) UnmarshalJSON(b []byte) error {
+	var of struct{ Name string }
+	err := json.Unmarshal(b, &of)
+	l.name, l.said = of.Name, bytes.Clone(b)
+	return err
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (l listed) MarshalJSON() ([]byte, error) { return l.said, nil }
 
 // An answer is what a server answers to a request for a list.
 type answer struct {
@@ -54,14 +61,15 @@ func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
 func (m *Member) list(w http.ResponseWriter, r *http.Request, h http.Handler) {
 	own := &answer{header: w.Header(), status: http.StatusOK}
 	h.ServeHTTP(own, r)
-	all, err := parseList(own.body.Bytes())
+	var all []listed
+	err := json.Unmarshal(own.body.Bytes(), &all)
 	if own.status != http.StatusOK || err != nil { // such as too many requests
 		w.WriteHeader(own.status)
 		_, _ = w.Write(own.body.Bytes())
 		return
 	}
 	more := own.header.Get("Link") != ""
-	for _, of := range m.listsOfOthers(r) {
+	for of := range askOthers(r.Context(), m, func(ctx context.Context, address string) page { return m.listOf(ctx, address, r) }) {
 		all, more = append(all, of.matches...), more || of.more
 	}
 	slices.SortFunc(all, func(a, b listed) int { return strings.Compare(a.name, b.name) })
@@ -79,11 +87,7 @@ func (m *Member) list(w http.ResponseWriter, r *http.Request, h http.Handler) {
 		next.Set("after", all[len(all)-1].name)
 		w.Header().Set("Link", "<?"+next.Encode()+`>; rel="next"`)
 	}
-	views := make([]json.RawMessage, 0, len(all))
-	for _, one := range all {
-		views = append(views, one.view)
-	}
-	_ = json.NewEncoder(w).Encode(views)
+	_ = json.NewEncoder(w).Encode(all)
 }
 
 // mostListed is how many matches an answer has; server has the same limit.
@@ -95,67 +99,20 @@ type page struct {
 	more    bool
 }
 
-// listsOfOthers asks the other servers for their lists.
-func (m *Member) listsOfOthers(r *http.Request) (all []page) {
-	addresses := m.addresses()
-	ctx, cancel := context.WithTimeout(r.Context(), askTime)
-	defer cancel()
-	pages := make(chan page, len(addresses))
-	for _, a := range addresses {
-		go func() { pages <- m.listOf(ctx, a, r) }()
-	}
-	for range addresses {
-		all = append(all, <-pages)
-	}
-	return all
-}
-
 // listOf asks the server at an address for its list, on behalf of a client.
 func (m *Member) listOf(ctx context.Context, address string, from *http.Request) (p page) {
-	path, err := url.JoinPath(address, "matches")
-	if err != nil {
+	h := http.Header{hop: {m.options.Name}}
+	if client, _, err := net.SplitHostPort(from.RemoteAddr); err == nil { // its budget there
+		h.Set("X-Forwarded-For", strings.Join(append(from.Header.Values("X-Forwarded-For"), client), ", "))
+	}
+	if got, ok := get(ctx, m.http, h, &p.matches, address, query(from), "matches"); ok {
+		p.more = got.Get("Link") != ""
 		return p
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, path+query(from), nil)
-	if err != nil {
-		return p
-	}
-	r.Header.Set(hop, m.options.Name)
-	client, _, err := net.SplitHostPort(from.RemoteAddr)
-	if err == nil { // its budget there
-		r.Header.Set("X-Forwarded-For", strings.Join(append(from.Header.Values("X-Forwarded-For"), client), ", "))
-	}
-	got, err := m.http.Do(r)
-	if err != nil {
-		return p
-	}
-	defer got.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(got.Body, maxList))
-	if err != nil || got.StatusCode != http.StatusOK {
-		return p
-	}
-	p.matches, _ = parseList(body)
-	p.more = got.Header.Get("Link") != ""
-	return p
+	return page{}
 }
 
-// parseList reads a list of matches.
-func parseList(body []byte) (all []listed, err error) {
-	var views []json.RawMessage
-	if err := json.Unmarshal(body, &views); err != nil {
-		return nil, err
-	}
-	for _, view := range views {
-		var of struct{ Name string }
-		if err := json.Unmarshal(view, &of); err != nil {
-			return nil, err
-		}
-		all = append(all, listed{of.Name, view})
-	}
-	return all, nil
-}
-
-// Views asks servers, such as those of [Read], for the matches that they run, and returns what they say by the ids of the matches. A
+// Statuses asks servers, such as those of [Read], for the matches that they run, and returns what they say by the ids of the matches. A
 // server that does not answer before ctx ends is left out.
 func Statuses(ctx context.Context, servers []Server) map[string]server.Status {
 	client := &http.Client{Transport: newTransport(), CheckRedirect: noRedirect}
@@ -176,33 +133,19 @@ func Statuses(ctx context.Context, servers []Server) map[string]server.Status {
 	return all
 }
 
-// viewsOf asks the server at an address for all its matches.
+// statusesOf asks the server at an address for all its matches.
 func statusesOf(ctx context.Context, client *http.Client, address string) (all []server.Status) {
-	to, err := parseAddress(address)
-	if err != nil {
-		return nil
-	}
-	path := to.JoinPath("matches")
-	for more := true; more; {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, path.String(), nil)
-		if err != nil {
-			return all
-		}
-		r.Header.Set(hop, "status") // its own matches only
-		answer, err := client.Do(r)
-		if err != nil {
-			return all
-		}
+	for after := ""; ; {
 		var page []server.Status
-		err = json.NewDecoder(io.LimitReader(answer.Body, maxList)).Decode(&page)
-		answer.Body.Close()
-		if err != nil || answer.StatusCode != http.StatusOK || len(page) == 0 {
+		got, ok := get(ctx, client, http.Header{hop: {"status"}}, &page, address, after, "matches") // its own matches only
+		if !ok || len(page) == 0 {
 			return all
 		}
-		all, more = append(all, page...), answer.Header.Get("Link") != ""
-		path.RawQuery = url.Values{"after": {page[len(page)-1].Name}}.Encode()
+		if all = append(all, page...); got.Get("Link") == "" {
+			return all
+		}
+		after = "?" + url.Values{"after": {page[len(page)-1].Name}}.Encode()
 	}
-	return all
 }
 
 // Denials returns the bans and revocations of the whole cluster, for [server.Options.Denials].

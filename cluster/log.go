@@ -434,6 +434,13 @@ func (m *Member) write(e Match) (*Match, error) {
 	return &e, nil
 }
 
+// change writes another entry of a match.
+func (m *Member) change(e *Match, to ownership.Entry) (*Match, error) {
+	next := *e
+	next.Entry = to
+	return m.write(next)
+}
+
 // mine returns the present entry of a match that this server has, or nil if another one has it.
 func (m *Member) mine(e *Match) *Match {
 	m.mu.Lock()
@@ -451,12 +458,12 @@ func (m *Member) release(e *Match, why error) {
 	if now == nil {
 		return
 	}
-	next, failure := *now, ""
+	failure := ""
 	if why != nil && !errors.Is(why, server.ErrShutdown) && !errors.Is(why, server.ErrFull) && !errors.Is(why, server.ErrNotOwner) && !errors.Is(why, context.DeadlineExceeded) {
 		failure = why.Error()
 	}
-	next.Entry = now.Release(failure)
-	_, err := m.write(next)
+	next := now.Release(failure)
+	_, err := m.change(now, next)
 	if err == nil {
 		m.logOf(e).Info("match released", "term", e.Term, "state", string(next.State), "why", why)
 		return

@@ -170,6 +170,24 @@ func (m *Member) wait(ctx context.Context, holds func() bool) error {
 	}
 }
 
+// every yields once in a period until the member leaves.
+func (m *Member) every(period time.Duration) func(yield func() bool) {
+	return func(yield func() bool) {
+		tick := time.NewTicker(period)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				if !yield() {
+					return
+				}
+			case <-m.ctx.Done():
+				return
+			}
+		}
+	}
+}
+
 // errLeft is the error of calls after Close.
 var errLeft = errors.New("cluster: this server has left the cluster")
 
@@ -260,16 +278,9 @@ func (m *Member) renew(ctx context.Context) error {
 
 // keepLease renews the lease until the member leaves.
 func (m *Member) keepLease() {
-	tick := time.NewTicker(renewEvery)
-	defer tick.Stop()
 	failing := false
 	tried := time.Now() // another node, or the lease was renewed
-	for {
-		select {
-		case <-tick.C:
-		case <-m.ctx.Done():
-			return
-		}
+	for range m.every(renewEvery) {
 		err := m.renew(m.ctx)
 		if err != nil && !failing && m.ctx.Err() == nil {
 			m.options.Log.Warn("the lease was not renewed", "err", err)
@@ -292,14 +303,7 @@ const spreadEvery = time.Minute
 // spread keeps the leaders of the streams of logs on different nodes until the member leaves. The first of the live servers
 // does it.
 func (m *Member) spread() {
-	tick := time.NewTicker(spreadEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-m.ctx.Done():
-			return
-		}
+	for range m.every(spreadEvery) {
 		if !m.first() {
 			continue
 		}
@@ -411,14 +415,7 @@ const waiting ownership.State = "waiting"
 
 // Describe implements [prometheus.Collector].
 func (c *collector) Describe(ch chan<- *prometheus.Desc) {
-	c.member.metrics.appends.Describe(ch)
-	c.member.metrics.takeovers.Describe(ch)
-	for _, f := range c.member.metrics.takeovers.failures {
-		f.Age.Describe(ch)
-	}
-	for _, d := range []*prometheus.Desc{leaseDesc, serversDesc, matchesDesc} {
-		ch <- d
-	}
+	prometheus.DescribeByCollect(c, ch)
 }
 
 // Collect implements [prometheus.Collector].

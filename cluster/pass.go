@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"log/slog"
 	"net"
 	"net/http"
@@ -101,41 +102,58 @@ func query(r *http.Request) string {
 
 // runsElsewhere asks the other servers whether one of them runs a match that this server has had.
 func (m *Member) runsElsewhere(ctx context.Context, e *Match) bool {
-	addresses := m.addresses()
-	ctx, cancel := context.WithTimeout(ctx, askTime)
-	defer cancel()
-	answers := make(chan bool, len(addresses))
-	for _, a := range addresses {
-		go func() { answers <- m.runs(ctx, a, e) }()
-	}
-	for range addresses {
-		if <-answers {
+	for runs := range askOthers(ctx, m, func(ctx context.Context, address string) bool {
+		var of struct{ Match string }
+		_, ok := get(ctx, m.http, http.Header{hop: {m.options.Name}}, &of, address, "", "matches", e.Name)
+		return ok && of.Match == e.ID
+	}) {
+		if runs {
 			return true
 		}
 	}
 	return false
 }
 
-// runs asks the server at an address whether it runs a match.
-func (m *Member) runs(ctx context.Context, address string, e *Match) bool {
-	path, err := url.JoinPath(address, "matches", e.Name)
-	if err != nil {
-		return false
+// askOthers calls f with the addresses of the other servers that live, all at once, and yields the answers as they come.
+func askOthers[T any](ctx context.Context, m *Member, f func(ctx context.Context, address string) T) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		ctx, cancel := context.WithTimeout(ctx, askTime)
+		defer cancel()
+		addresses := m.addresses()
+		answers := make(chan T, len(addresses))
+		for _, a := range addresses {
+			go func() { answers <- f(ctx, a) }()
+		}
+		for range addresses {
+			if !yield(<-answers) {
+				return
+			}
+		}
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, path, nil)
+}
+
+// get reads the JSON at a path of the server at an address into v. It reports false if the server does not answer so.
+func get(ctx context.Context, client *http.Client, header http.Header, v any, address, query string, path ...string) (http.Header, bool) {
+	to, err := url.JoinPath(address, path...)
 	if err != nil {
-		return false
+		return nil, false
 	}
-	r.Header.Set(hop, m.options.Name)
-	answer, err := m.http.Do(r)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, to+query, nil)
 	if err != nil {
-		return false
+		return nil, false
+	}
+	r.Header = header
+	answer, err := client.Do(r)
+	if err != nil {
+		return nil, false
 	}
 	defer answer.Body.Close()
-	var view struct{ Match string }
-	err = json.NewDecoder(http.MaxBytesReader(nil, answer.Body, maxCreation)).Decode(&view)
-	return err == nil && answer.StatusCode == http.StatusOK && view.Match == e.ID
+	err = json.NewDecoder(io.LimitReader(answer.Body, maxList)).Decode(v)
+	return answer.Header, err == nil && answer.StatusCode == http.StatusOK
 }
+
+// maxList is the largest list of matches that a server takes from another one, in bytes.
+const maxList = 4 << 20
 
 // hop marks a request that a server has passed on: the next one answers it itself.
 const hop = "Samestep-Hop"

@@ -157,9 +157,8 @@ func (m *Member) take(d due) (mine *Match, match *server.Match) {
 		return nil, nil
 	}
 	began := time.Now()
-	next := *e
-	next.Entry = e.Take(m.id, d.alone)
-	mine, err := m.write(next)
+	next := e.Take(m.id, d.alone)
+	mine, err := m.change(e, next)
 	log := m.logOf(e).With("term", next.Term, "from", e.Server)
 	if err == nil && mine.State == ownership.Failed {
 		log.Error("match set aside", "why", mine.Failure, "deaths_alone", mine.Tries.Deaths)
@@ -198,9 +197,7 @@ func (m *Member) tested(e *Match, ran bool) {
 	if now == nil || now.State != ownership.Playing && now.State != ownership.Recovering || !m.runsHere(e) {
 		return // it has left
 	}
-	next := *now
-	next.Entry = now.Play().Tested(ran)
-	if _, err := m.write(next); err != nil && !errors.Is(err, server.ErrExists) {
+	if _, err := m.change(now, now.Play().Tested(ran)); err != nil && !errors.Is(err, server.ErrExists) {
 		m.logOf(e).Warn("the end of a try is not stored yet", "err", err)
 		m.later(func() { m.tested(e, ran) })
 	}
@@ -249,9 +246,7 @@ func (m *Member) resume(e *Match) (match *server.Match, err error) {
 
 // played says in the directory that this server runs a match that it has taken.
 func (m *Member) played(e *Match) error {
-	next := *e
-	next.Entry = e.Play()
-	_, err := m.write(next)
+	_, err := m.change(e, e.Play())
 	return err
 }
 
@@ -309,11 +304,7 @@ func (m *Member) answerChange(w http.ResponseWriter, name string, change func(*M
 }
 
 // retry lets the servers try again to continue a match.
-func (m *Member) retry(e *Match) (*Match, error) {
-	next := *e
-	next.Entry = e.Retry()
-	return m.write(next)
-}
+func (m *Member) retry(e *Match) (*Match, error) { return m.change(e, e.Retry()) }
 
 // discard removes a match from the cluster. Its log stays in the folder of live matches of this server, for the tools.
 func (m *Member) discard(e *Match) (*Match, error) {
@@ -325,9 +316,7 @@ func (m *Member) discard(e *Match) (*Match, error) {
 		delete(m.taking, e.Name)
 		m.mu.Unlock()
 	}()
-	next := *e
-	next.Entry = e.Retry().Take(m.id, false)
-	mine, err := m.write(next)
+	mine, err := m.change(e, e.Retry().Take(m.id, false))
 	if err != nil {
 		return nil, err
 	}
@@ -396,15 +385,8 @@ const headEvery = 3 * time.Second
 
 // tellHeads says how far the logs of this server are, until the member leaves.
 func (m *Member) tellHeads() {
-	tick := time.NewTicker(headEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			m.tellHeadsOnce()
-		case <-m.ctx.Done():
-			return
-		}
+	for range m.every(headEvery) {
+		m.tellHeadsOnce()
 	}
 }
 

@@ -73,11 +73,7 @@ func (r Reason) String() string {
 
 // Final reports whether the same sequence gets the same answer again.
 func (r Reason) Final() bool {
-	switch r {
-	case MatchEnded, NotSeated, TooFarAhead, RateLimited:
-		return false
-	}
-	return true
+	return r != MatchEnded && r != NotSeated && r != TooFarAhead && r != RateLimited
 }
 
 func (r Reason) text(detail string) string {

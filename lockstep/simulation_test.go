@@ -2,8 +2,12 @@ package lockstep
 
 import (
 	"errors"
+	"runtime/debug"
 	"strconv"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // After a panic a state cannot be copied, but another one can be restored over it.
@@ -98,5 +102,89 @@ func TestConfiguration(t *testing.T) {
 	bad.Config = h.Config[:1]
 	if _, err := g.AwaitState(&bad); err == nil {
 		t.Error("a cut configuration was accepted")
+	}
+}
+
+// The module with the rules is the program's own, or one that it needs.
+func TestSourcesOf(t *testing.T) {
+	vcs := func(modified string) []debug.BuildSetting {
+		return []debug.BuildSetting{{Key: "vcs.revision", Value: "3b18e512dba79e4c"}, {Key: "vcs.modified", Value: modified}}
+	}
+	own := func(version string, s []debug.BuildSetting) debug.BuildInfo {
+		return debug.BuildInfo{Main: debug.Module{Path: "example.com/hex", Version: version}, Settings: s, Deps: []*debug.Module{
+			{Path: "example.com/hex/rules", Version: "v2.1.0"},
+			{Path: "example.com/fork", Version: "v1.0.0", Replace: &debug.Module{Path: "example.com/mine", Version: "v1.0.1"}},
+			{Path: "example.com/near", Version: "v1.0.0", Replace: &debug.Module{Path: "../near"}},
+		}}
+	}
+	for _, row := range []struct {
+		name string
+		info debug.BuildInfo
+		pkg  string
+		want record.Sources
+	}{
+		{"a program", own("(devel)", vcs("false")), "main", record.Sources{Module: "example.com/hex", Revision: "3b18e512dba79e4c"}},
+		{"a package of it", own("v1.3.0+dirty", vcs("true")), "example.com/hex/world", record.Sources{Module: "example.com/hex", Version: "v1.3.0", Revision: "3b18e512dba79e4c", Modified: true}},
+		{"its revision twice", own("v0.0.0-20260101000000-3b18e512dba7", vcs("false")), "example.com/hex", record.Sources{Module: "example.com/hex", Revision: "3b18e512dba79e4c"}},
+		{"a module below", own("v1.3.0", vcs("true")), "example.com/hex/rules/world", record.Sources{Module: "example.com/hex/rules", Version: "v2.1.0"}},
+		{"not below", own("", nil), "example.com/hexagon", record.Sources{Module: "example.com/hex"}},
+		{"a fork", own("", nil), "example.com/fork", record.Sources{Module: "example.com/fork", Version: "v1.0.1"}},
+		{"a folder", own("", nil), "example.com/near/world", record.Sources{Module: "example.com/near"}},
+	} {
+		if got := sourcesOf(&row.info, row.pkg); got != row.want {
+			t.Errorf("%s: got %+v, want %+v", row.name, got, row.want)
+		}
+	}
+}
+
+// sums counts how often a state is hashed.
+type sums struct {
+	world
+	n int
+}
+
+func (s *sums) sum(dst *checksum.Sum) {
+	s.n++
+	s.world.sum(dst)
+}
+
+// A log that has the checksum of one tick again and again does not make its reader
+// hash the state each time: a record of four bytes would cost as much as the
+// largest state.
+func TestChecksumsOfOneTick(t *testing.T) {
+	type counter struct{ N uint64 }
+	g := MustGame(Rules[counter, struct{}]{
+		Name: "count", Build: "1",
+		New:  func(*counter, *Settings, *struct{}) error { return nil },
+		Step: func(w *counter, _ *struct{}, _ *Turn) { w.N++ },
+	})
+	h, err := g.NewHeader(MatchID{1}, DefaultSettings(1), &struct{}{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim, err := g.NewSimulation(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := g.NewFollowerAt(h, sim, FollowerOptions{History: HistoryOptions{Length: 2}})
+	counted := &sums{world: sim.world}
+	sim.world = counted
+	for tick := Tick(1); tick <= 3; tick++ {
+		if err := f.Advance(&Frame{Tick: tick}); err != nil {
+			t.Fatal(err)
+		}
+		hash := sim.Hash()
+		before := counted.n
+		for range 100 {
+			if err := f.compare(tick, hash, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := counted.n - before; n != 1 {
+			t.Errorf("tick %d: hashed the state %d times for 100 checksums of it, want 1", tick, n)
+		}
+		if f.compare(tick, hash+1, false) == nil {
+			t.Errorf("tick %d: a wrong checksum passed", tick)
+		}
 	}
 }

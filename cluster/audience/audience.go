@@ -2,7 +2,6 @@ package audience
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
@@ -177,11 +176,6 @@ func (a *Audience) Live(now lockstep.Time) {
 // Pace says at what speed and input delay the match runs, for spectators who come later.
 func (a *Audience) Pace(speedPercent, inputDelay uint16) { a.speed, a.delay = speedPercent, inputDelay }
 
-// Over reports whether the match has ended, or is closed, and all connections are closed.
-func (a *Audience) Over() bool {
-	return (a.ended || a.closed != nil) && len(a.peers) == a.count[host.Closed]
-}
-
 // Ended reports whether the source has had the end record.
 func (a *Audience) Ended() bool { return a.ended }
 
@@ -219,34 +213,6 @@ func (a *Audience) begin(h *lockstep.Header, at protocol.Position) {
 	if a.options.Delay > 0 {
 		a.ticks = make([]lockstep.Tick, max(a.options.RingRecords, 16))
 	}
-}
-
-// CheckBounds returns an error if the state is inconsistent, or a bound is exceeded. It is for tests.
-func (a *Audience) CheckBounds(stateBytes int) error {
-	if got, want := a.Memory(), a.MemoryBound(stateBytes); got > want {
-		return fmt.Errorf("audience: got %d bytes of memory, want at most %d", got, want)
-	}
-	if got, want := a.spectators(), a.options.MaxSpectators; got > want || len(a.peers) != len(a.byID) {
-		return fmt.Errorf("audience: got %d spectators, want at most %d; %d peers and %d ids", got, want, len(a.peers), len(a.byID))
-	}
-	var count [host.Closed + 1]int
-	for _, p := range a.peers {
-		count[p.state]++
-		switch {
-		case len(p.out) > maxPrivate:
-			return fmt.Errorf("audience: peer %d: %d bytes wait, want at most %d", p.id, len(p.out), maxPrivate)
-		case p.streams() && (p.cursor > a.sent || p.acked > p.high || p.cursor > p.high):
-			return fmt.Errorf("audience: peer %d: cursor %d, acked %d, highest %d, shown %d", p.id, p.cursor, p.acked, p.high, a.sent)
-		case p.streams() && a.cutFor(p) != nil && p.cursor > a.cutFor(p).from:
-			return fmt.Errorf("audience: peer %d: got records beyond a cut", p.id)
-		case p.state != host.Syncing && p.sync != nil:
-			return fmt.Errorf("audience: peer %d, %s, has a keyframe", p.id, p.state)
-		}
-	}
-	if count != a.count {
-		return fmt.Errorf("audience: got %v peers by state, want %v", a.count, count)
-	}
-	return a.addresses.check(len(a.peers) - a.count[host.Closed])
 }
 
 const (
@@ -416,21 +382,11 @@ func (a *Audience) Memory() int {
 	}
 	for i, p := range a.peers {
 		sum += peerMemory + cap(p.out)
-		if p.sync != nil && !a.keeps(p.sync) && (i == 0 || a.peers[i-1].sync != p.sync) {
+		if p.sync != nil && !slices.Contains(a.frames, p.sync) && (i == 0 || a.peers[i-1].sync != p.sync) {
 			sum += len(p.sync.Bytes)
 		}
 	}
 	return sum
-}
-
-// keeps reports whether a keyframe is one of those that are kept anyway.
-func (a *Audience) keeps(k *Keyframe) bool {
-	for _, f := range a.frames {
-		if f == k {
-			return true
-		}
-	}
-	return false
 }
 
 // MemoryBound returns the limit of Memory in a match whose states have at most stateBytes bytes:

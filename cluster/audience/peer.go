@@ -405,21 +405,6 @@ func (t *addresses) open(now lockstep.Time, key string, r host.Rate) *address {
 	return t.all[i]
 }
 
-// check returns an error if the table is inconsistent. users is the expected number of connections.
-func (t *addresses) check(users int) error {
-	sum := 0
-	for i, x := range t.all {
-		sum += x.users
-		if i > 0 && t.all[i-1].key >= x.key {
-			return fmt.Errorf("audience: address %d of %d is not in order", i, len(t.all))
-		}
-	}
-	if sum != users || len(t.all) > t.max {
-		return fmt.Errorf("audience: got %d addresses with %d users, want at most %d with %d", len(t.all), sum, t.max, users)
-	}
-	return nil
-}
-
 // keyframeRate returns the rate, in bytes, of keyframes of some size to one address. A keyframe of any size can be sent 32 times at
 // once, and 32 times a minute.
 func (a *Audience) keyframeRate(size int) host.Rate {

@@ -163,14 +163,7 @@ func (a *Audience) rewind(p protocol.Position) {
 	a.ring.Truncate(p)
 	a.shown, a.sent, a.scanned = min(a.shown, p), min(a.sent, p), min(a.scanned, p)
 	a.ended = false
-	keep := a.frames[:0]
-	for _, k := range a.frames {
-		if k.Position <= p {
-			keep = append(keep, k)
-		}
-	}
-	clear(a.frames[len(keep):])
-	a.frames = keep
+	a.frames = slices.DeleteFunc(a.frames, func(k *Keyframe) bool { return k.Position > p })
 	for len(a.cuts) > 0 && a.cuts[len(a.cuts)-1].to > p {
 		a.cuts = a.cuts[:len(a.cuts)-1]
 	}
@@ -245,11 +238,7 @@ func (a *Audience) drop() {
 	for n+1 < len(a.frames) && (a.visible(a.frames[n+1]) || !a.ring.Has(a.frames[n].Position)) {
 		n++
 	}
-	if n > 0 {
-		rest := copy(a.frames, a.frames[n:])
-		clear(a.frames[rest:])
-		a.frames = a.frames[:rest]
-	}
+	a.frames = slices.Delete(a.frames, 0, n)
 }
 
 // visible reports whether spectators may see a keyframe. The first state of a match is no secret.

@@ -116,19 +116,15 @@ func (w *worker) loop(ctx context.Context, queue jetstream.Consumer) {
 		case err == nil:
 			w.take(ctx, m)
 		case errors.Is(err, nats.ErrTimeout): // no job
-			if w.o.UntilEmpty && w.isEmpty(ctx) {
-				return
+			if w.o.UntilEmpty {
+				if n, err := left(ctx, w.conn, w.o.Build); err == nil && n == 0 { // nor in work
+					return
+				}
 			}
 		default:
 			w.recover(ctx, &queue, err)
 		}
 	}
-}
-
-// isEmpty reports whether the queue has no job of the build, neither waiting nor in work.
-func (w *worker) isEmpty(ctx context.Context) bool {
-	n, err := left(ctx, w.conn, w.o.Build)
-	return err == nil && n == 0
 }
 
 // recover waits until the storage is back, and makes the consumer again if it is gone.

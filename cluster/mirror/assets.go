@@ -57,7 +57,7 @@ func (s *Server) listAssets(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	reply(w, list)
+	reply(w, http.StatusOK, list)
 }
 
 // list asks the upstream for the assets of a match, once.

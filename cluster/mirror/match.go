@@ -3,11 +3,11 @@
 package mirror
 
 import (
-	"cmp"
 	"errors"
 	"log/slog"
 	"net/netip"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -88,14 +88,8 @@ func (m *Match) know(id string) { m.logger.Store(logged.Match(m.server.options.L
 // log returns the log of the match.
 func (m *Match) log() *slog.Logger { return m.logger.Load() }
 
-// Name returns the match's name.
-func (m *Match) Name() string { return m.name }
-
 // Status returns what the match looked like at most a second ago.
 func (m *Match) Status() Status { return *m.status.Load() }
-
-// Done is closed when the match is followed no more.
-func (m *Match) Done() <-chan struct{} { return m.done }
 
 // post sends an input to the match. It waits while the inbox is full, and reports false if the match is over.
 func (m *Match) post(in input) bool {
@@ -118,25 +112,19 @@ func (m *Match) run(f found) {
 	defer func() { m.feed.close() }()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	viewAt := time.Time{}
+	publishedAt := time.Time{}
 	for !m.finished() {
 		select {
 		case in := <-m.inbox:
 			m.take(in)
 		case <-timer.C:
 		}
-		for range inboxSize {
-			select {
-			case in := <-m.inbox:
-				m.take(in)
-				continue
-			default:
-			}
-			break
+		for range len(m.inbox) {
+			m.take(<-m.inbox)
 		}
 		m.step()
-		if wall := time.Now(); wall.Sub(viewAt) >= time.Second {
-			viewAt = wall
+		if wall := time.Now(); wall.Sub(publishedAt) >= time.Second {
+			publishedAt = wall
 			m.publish()
 		}
 		next := min(m.next, m.feed.next(), m.now()+lockstep.Second)
@@ -282,7 +270,6 @@ type Status struct {
 	Delay         lockstep.Tick     `json:"delay"` // ticks
 	Lag           lockstep.Tick     `json:"lag"`   // ticks that the owner has, as it says, and the mirror has not
 	Memory        int               `json:"-"`     // bytes that all spectators share, and their queues; they tell of states that the delay hides
-	MemoryBound   int               `json:"-"`     // the most that Memory can be, for states as large as the latest
 
 	header  *lockstep.Header
 	refused error         // why nobody may watch it here
@@ -291,7 +278,7 @@ type Status struct {
 	dark    bool          // and gets nothing of it
 }
 
-// States of a View.
+// States of a match.
 const (
 	stateJoining = "joining"
 	statePlaying = "playing"
@@ -311,11 +298,16 @@ func (m *Match) publish() {
 	id := protocol.AuthOf(h)
 	v.Protocol, v.Engine, v.Game, v.Build, v.StateSchema, v.CommandSchema = id.Protocol, id.Engine, id.Game, id.Build, id.StateSchema, id.CommandSchema
 	for _, p := range id.SelfTest.Parts() {
-		v.SelfTest = append(v.SelfTest, decimal(*p.Sum))
+		v.SelfTest = append(v.SelfTest, strconv.FormatUint(*p.Sum, 10))
 	}
 	v.Rules = m.rules
-	v.Match, v.Settings, v.MemoryBound = h.Match.String(), m.a.Settings(), m.a.MemoryBound(x.StateBytes)
-	v.State = cmp.Or(map[bool]string{m.a.Ended(): stateEnded, m.a.Held() != "" && !m.a.Ended(): stateHeld}[true], statePlaying)
+	v.Match, v.Settings = h.Match.String(), m.a.Settings()
+	switch v.State = statePlaying; {
+	case m.a.Ended():
+		v.State = stateEnded
+	case m.a.Held() != "":
+		v.State = stateHeld
+	}
 	m.status.Store(v)
 }
 

@@ -185,7 +185,7 @@ func TestFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, _, _ := newMirror(t, mirror.Options{Source: upstream(o.address), MaxMatches: 1})
-	if m, err := r.Follow(t.Context(), "duel"); err != nil || m.Name() != "duel" {
+	if m, err := r.Follow(t.Context(), "duel"); err != nil || m.Status().Name != "duel" {
 		t.Fatal(err)
 	}
 	if _, err := r.Follow(t.Context(), "duel"); err != nil {

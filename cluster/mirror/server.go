@@ -10,11 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -70,7 +71,7 @@ func New(o Options) (*Server, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", s.health)
 	mux.HandleFunc("GET /readyz", s.ready)
-	metrics := s.metrics.handler()
+	metrics := promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})
 	if o.Front.Authorizer != nil { // otherwise all is public here, and there is no admin
 		metrics = front.Operators(metrics)
 	}
@@ -163,13 +164,10 @@ func (s *Server) Status(name string) Status {
 }
 
 // all returns the matches that are followed.
-func (s *Server) all() (list []*Match) {
+func (s *Server) all() []*Match {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, m := range s.matches {
-		list = append(list, m)
-	}
-	return list
+	return slices.Collect(maps.Values(s.matches))
 }
 
 // Shutdown sends all spectators away, who come back to another mirror, and waits until they are gone or ctx ends.
@@ -342,14 +340,14 @@ func (s *Server) release(from netip.Prefix) {
 // show answers with the status of a match, as soon as it is known.
 func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 	if v := s.statusOf(w, r); v != nil {
-		reply(w, v)
+		reply(w, http.StatusOK, v)
 	}
 }
 
 // schemas answers with the schemas of a match.
 func (s *Server) schemas(w http.ResponseWriter, r *http.Request) {
 	if v := s.statusOf(w, r); v != nil {
-		reply(w, protocol.SchemasOf(v.header))
+		reply(w, http.StatusOK, protocol.SchemasOf(v.header))
 	}
 }
 
@@ -388,22 +386,17 @@ func (s *Server) statusOf(w http.ResponseWriter, r *http.Request) *Status {
 
 // fail answers with an error, as docs/spec/http.md describes it.
 func fail(w http.ResponseWriter, status int, code, message string) {
-	b, _ := json.Marshal(map[string]any{"error": map[string]string{"code": code, "message": message}}) // texts have no error
+	reply(w, status, map[string]any{"error": map[string]string{"code": code, "message": message}})
+}
+
+// reply answers with a value as JSON.
+func reply(w http.ResponseWriter, status int, v any) {
+	b, _ := json.Marshal(v) // no value of ours has an error
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
 	w.Write(append(b, '\n'))
 }
-
-// reply answers with a value as JSON.
-func reply(w http.ResponseWriter, v any) {
-	b, _ := json.Marshal(v) // no value of ours has an error
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Write(append(b, '\n'))
-}
-
-func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
 
 // metrics are the mirror's metrics for Prometheus. Those with the label match are of the matches that are followed now.
 type metrics struct {
@@ -487,10 +480,6 @@ func (m *metrics) count(x, before *audience.Stats) {
 	m.resyncs.WithLabelValues("source").Add(float64(x.Resyncs - before.Resyncs))
 	m.resyncs.WithLabelValues("slow").Add(float64(x.Strikes - before.Strikes))
 	*before = *x
-}
-
-func (m *metrics) handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
 // Errors of a [Source] and of [Server.Follow].

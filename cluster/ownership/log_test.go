@@ -3,6 +3,7 @@ package ownership
 import (
 	"bytes"
 	"fmt"
+	"slices"
 )
 
 // An entry is a message in the log of the model, with what is true of the log up to it. Logs share their beginnings.
@@ -112,4 +113,11 @@ func (e *entry) othersAfter(sequence uint64, author int) bool {
 		}
 	}
 	return false
+}
+
+// Clone returns a Reader at the same place.
+func (r *Reader) Clone() *Reader {
+	c := *r
+	c.whole = slices.Clone(r.whole)
+	return &c
 }

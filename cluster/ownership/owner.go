@@ -185,10 +185,3 @@ func (r *Reader) End() End { return r.end }
 
 // Owner returns the server whose claim was the last one, or "".
 func (r *Reader) Owner() string { return r.owner }
-
-// Clone returns a Reader at the same place.
-func (r *Reader) Clone() *Reader {
-	c := *r
-	c.whole = slices.Clone(r.whole)
-	return &c
-}

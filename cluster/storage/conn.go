@@ -139,10 +139,7 @@ func (c *Conn) Last(ctx context.Context, id lockstep.MatchID) (sequence uint64, 
 
 // last returns the last message of a subject, as Last does.
 func (c *Conn) last(ctx context.Context, stream, subject string) (sequence uint64, message []byte, err error) {
-	body, err := json.Marshal(map[string]string{"last_by_subj": subject})
-	if err != nil {
-		panic(err) // texts only
-	}
+	body := encoded(map[string]string{"last_by_subj": subject})
 	answer, err := c.NATS.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+stream, body)
 	if err != nil {
 		return 0, nil, fmt.Errorf("storage: the end of %s: %w", subject, err)
@@ -234,4 +231,13 @@ func (c *Conn) askMajority() {
 	case m.since.IsZero():
 		m.since = began
 	}
+}
+
+// encoded returns the JSON of texts and numbers, which has no error.
+func encoded(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
 }

@@ -236,10 +236,7 @@ func (c *Conn) awaitWhole(ctx context.Context, misplaced func(*Stream) bool, tel
 
 // request sends a request that changes nodes or streams.
 func (c *Conn) request(ctx context.Context, subject string, body any) error {
-	b, err := json.Marshal(body)
-	if err != nil {
-		panic(err) // texts only
-	}
+	b := encoded(body)
 	ctx, cancel := context.WithTimeout(ctx, deskTime)
 	defer cancel()
 	answer, err := c.NATS.RequestWithContext(ctx, subject, b)

@@ -277,14 +277,6 @@ func (n *Node) pause(d time.Duration) bool {
 // URL returns the address for clients.
 func (n *Node) URL() string { return n.now().ClientURL() }
 
-// Route returns the address for other nodes, or "" if the node is alone.
-func (n *Node) Route() string {
-	if a := n.now().ClusterAddr(); a != nil {
-		return a.String()
-	}
-	return ""
-}
-
 // Stop stops the node in order. Those that it leads move to other nodes.
 func (n *Node) Stop() {
 	n.stop()
@@ -375,11 +367,7 @@ func openDesk(s *nats.Server, as client.Option, account string, answer func() no
 		return err
 	}
 	_, err = desk.Subscribe(nodesSubject, func(m *client.Msg) {
-		b, err := json.Marshal(answer())
-		if err != nil {
-			panic(err) // texts and numbers only
-		}
-		_ = m.Respond(b)
+		_ = m.Respond(encoded(answer()))
 	})
 	for subject, request := range map[string]string{drainSubject: evacuateServer, removeSubject: removeServer} {
 		if err == nil {
@@ -482,12 +470,7 @@ var (
 
 // Describe implements [prometheus.Collector].
 func (c *nodeCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{readyDesc, nodesDesc, connectedDesc, clientsDesc, streamsDesc, bytesDesc, missingDesc} {
-		ch <- d
-	}
-	if c.certificate != nil {
-		c.certificate.Describe(ch)
-	}
+	prometheus.DescribeByCollect(c, ch)
 }
 
 // Collect implements [prometheus.Collector].

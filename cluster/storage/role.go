@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -328,13 +329,8 @@ func writeExports(b *strings.Builder) {
 			}
 		}
 	}
-	var subjects []string
-	for s := range who {
-		subjects = append(subjects, s)
-	}
-	slices.Sort(subjects)
 	b.WriteString("    exports: [\n")
-	for _, s := range subjects {
+	for _, s := range slices.Sorted(maps.Keys(who)) {
 		response := ""
 		if strings.HasPrefix(s, nextMessage) || strings.HasPrefix(s, directGet+logStream) {
 			response = ", response_type: stream"

@@ -473,10 +473,7 @@ func (t *Tail) ask() (err error) {
 			return err
 		}
 	}
-	body, err := json.Marshal(map[string]any{"seq": t.last + 1, "next_by_subj": t.subject, "batch": tailBatch, "max_bytes": tailBytes})
-	if err != nil {
-		panic(err) // numbers and texts only
-	}
+	body := encoded(map[string]any{"seq": t.last + 1, "next_by_subj": t.subject, "batch": tailBatch, "max_bytes": tailBytes})
 	err = t.conn.NATS.PublishRequest(directGet+t.stream, t.answers.Subject, body)
 	t.asked = err == nil
 	return err
@@ -519,20 +516,14 @@ type Head struct {
 
 // TellHead says how far a log is. It waits for nothing: a head that is lost makes room for the next one.
 func (c *Conn) TellHead(id lockstep.MatchID, h Head) error {
-	value, err := json.Marshal(h)
-	if err != nil {
-		panic(err) // numbers only
-	}
+	value := encoded(h)
 	return c.NATS.Publish(headOf(id), value)
 }
 
 // Head returns the last head of a log that has arrived at any copy. The error is [jetstream.ErrMsgNotFound] if there is none: the match
 // is over, or has just begun.
 func (c *Conn) Head(ctx context.Context, id lockstep.MatchID) (h Head, err error) {
-	body, err := json.Marshal(map[string]string{"last_by_subj": headOf(id)})
-	if err != nil {
-		panic(err) // texts only
-	}
+	body := encoded(map[string]string{"last_by_subj": headOf(id)})
 	m, err := c.NATS.RequestWithContext(ctx, directGet+segmentStream, body)
 	if err != nil {
 		return h, fmt.Errorf("storage: the head of a log: %w", err)

@@ -115,20 +115,7 @@ func (r *Recovery) frame(f *lockstep.Frame) error {
 }
 
 func (r *Recovery) system(t lockstep.Tick, value any) error {
-	about, present := lockstep.Player(0), true
 	switch v := value.(type) {
-	case *lockstep.Joined:
-		if about = v.Player; int(about) < len(r.seats) && !r.seats[about].present {
-			r.seats[about].joined = t
-		}
-	case *lockstep.Left:
-		if about, present = v.Player, false; int(about) < len(r.seats) {
-			r.seats[about].left = t
-		}
-	case *lockstep.Lost:
-		about = v.Player
-	case *lockstep.TakenOver:
-		about = v.Player
 	case *lockstep.Paused:
 		r.paused = true
 		return nil
@@ -137,14 +124,23 @@ func (r *Recovery) system(t lockstep.Tick, value any) error {
 		return nil
 	case *lockstep.InputDelaySet:
 		r.delay = lockstep.Tick(v.Ticks)
+	}
+	p, ok := record.About(value)
+	switch {
+	case !ok:
 		return nil
-	default:
+	case int(p) >= len(r.seats):
+		return fmt.Errorf("%w: tick %d refers to player %d", ErrSeat, t, p)
+	}
+	s := &r.seats[p]
+	if _, left := value.(*lockstep.Left); left {
+		s.left, s.present = t, false
 		return nil
 	}
-	if int(about) >= len(r.seats) {
-		return fmt.Errorf("%w: tick %d refers to player %d", ErrSeat, t, about)
+	if _, joined := value.(*lockstep.Joined); joined && !s.present {
+		s.joined = t
 	}
-	r.seats[about].present = present
+	s.present = true
 	return nil
 }
 

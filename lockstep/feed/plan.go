@@ -37,6 +37,7 @@ type column struct {
 	path     string // in the row
 	kind     state.Kind
 	offset   int   // in the row's bytes
+	size     int   // in bytes
 	shift    uint8 // bits that are not sent
 	fraction uint8
 	every    uint8
@@ -181,24 +182,13 @@ func (t *table) add(n state.Node, path string, offset int) error {
 	if n.Kind().Float() {
 		return &PlanError{path, "a view has no floats"}
 	}
-	t.columns = append(t.columns, column{path: path, kind: n.Kind(), fraction: n.FractionBits(), offset: offset, every: 1, weight: 1})
+	size, _ := n.Size()
+	t.columns = append(t.columns, column{path: path, kind: n.Kind(), fraction: n.FractionBits(), offset: offset, size: size, every: 1, weight: 1})
 	return nil
 }
 
 // Schema returns the description of the values.
 func (p *Plan) Schema() *state.Schema { return p.schema }
-
-func width(k state.Kind) int {
-	switch k {
-	case state.Int16, state.Uint16:
-		return 2
-	case state.Int32, state.Uint32:
-		return 4
-	case state.Int64, state.Uint64:
-		return 8
-	}
-	return 1
-}
 
 // get returns the number of a column, without the bits that are not sent.
 func (c *column) get(row []byte) int64 {
@@ -224,7 +214,7 @@ func (c *column) get(row []byte) int64 {
 
 func (c *column) put(row []byte, v int64) {
 	b, v := row[c.offset:], v<<c.shift
-	switch width(c.kind) {
+	switch c.size {
 	case 1:
 		b[0] = byte(v)
 	case 2:
@@ -237,7 +227,7 @@ func (c *column) put(row []byte, v int64) {
 }
 
 func (c *column) fits(v int64) bool {
-	bits := 8*width(c.kind) - int(c.shift)
+	bits := 8*c.size - int(c.shift)
 	switch {
 	case c.kind == state.Bool:
 		return v == 0 || v == 1
@@ -274,7 +264,7 @@ func (p *Plan) set(o option) error {
 				return &PlanError{o.Path, "an id is not rounded"}
 			case c.kind == state.Bool && o.Step != exact:
 				return &PlanError{o.Path, "a bool has nothing to quantize"}
-			case shift < 0 || shift >= 8*width(c.kind):
+			case shift < 0 || shift >= 8*c.size:
 				return &PlanError{o.Path, "the step is finer than the number, or larger than all numbers of its kind"}
 			case o.ID:
 				t.id = j

@@ -467,7 +467,7 @@ func (d *Decoder) system(c *Command) error {
 	if err != nil {
 		return fmt.Errorf("%w: %v", ErrContent, err)
 	}
-	p, ok := about(value)
+	p, ok := About(value)
 	switch v := value.(type) {
 	case *Resumed:
 		ok = v.Player != System // System may resume a match that everybody has left
@@ -485,7 +485,8 @@ func (d *Decoder) system(c *Command) error {
 	return nil
 }
 
-func about(value any) (p Player, ok bool) {
+// About returns the player that the value of a command of [System] concerns, if there is one.
+func About(value any) (p Player, ok bool) {
 	switch v := value.(type) {
 	case *Joined:
 		return v.Player, true

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -329,6 +330,160 @@ func TestKindOf(t *testing.T) {
 	} {
 		if got := record.KindOf(c.record); got != c.want {
 			t.Errorf("% x: got kind %d, want %d", c.record, got, c.want)
+		}
+	}
+}
+
+// fewRecords returns a frame at tick 4, a run of ticks 5 to 7, and records without ticks.
+func fewRecords() []*record.Record {
+	return []*record.Record{
+		{Kind: record.KindKeyframe, Tick: 3},
+		{Kind: record.KindFrame, Tick: 4, Frame: record.Frame{Tick: 4, Commands: make([]record.Command, 2)}},
+		{Kind: record.KindEmpty, Tick: 7, Empty: 3},
+		{Kind: record.KindChecksum, Tick: 6},
+		{Kind: record.KindEmpty, Tick: record.MaxEmptyRun, Empty: record.MaxEmptyRun}, // from tick 1 on
+		{Kind: record.KindEnd, Tick: 7},
+	}
+}
+
+func TestFramesGiveEachTick(t *testing.T) {
+	for i, want := range [][]record.Tick{{}, {4}, {5, 6, 7}, {}, nil, {}} {
+		r := fewRecords()[i]
+		if r.Kind.Advances() != (r.Ticks() > 0) {
+			t.Errorf("kind %d: got Advances %v and %d ticks", r.Kind, r.Kind.Advances(), r.Ticks())
+		}
+		got := []record.Tick{}
+		for f := range r.Frames() {
+			if len(f.Commands) != len(r.Frame.Commands) {
+				t.Errorf("tick %d: got %d commands, want %d", f.Tick, len(f.Commands), len(r.Frame.Commands))
+			}
+			got = append(got, f.Tick)
+		}
+		if want == nil { // the longest run
+			if len(got) != record.MaxEmptyRun || got[0] != 1 || !slices.IsSorted(got) {
+				t.Errorf("got %d ticks from %d on, want %d from 1 on", len(got), got[0], record.MaxEmptyRun)
+			}
+		} else if !slices.Equal(got, want) || int(r.Ticks()) != len(want) {
+			t.Errorf("kind %d: got ticks %v of %d, want %v", r.Kind, got, r.Ticks(), want)
+		}
+	}
+}
+
+func TestFrameAfterGoesOnInsideARun(t *testing.T) {
+	run := fewRecords()[2]
+	for tick, want := range map[record.Tick]record.Tick{0: 5, 4: 5, 5: 6, 6: 7, 7: 0, 8: 0, record.MaxTick: 0} { // 0: none
+		if f := run.FrameAfter(tick); (f != nil) != (want > 0) || f != nil && f.Tick != want {
+			t.Errorf("after tick %d: got %+v, want tick %d", tick, f, want)
+		}
+	}
+	for range run.Frames() {
+		break // and the next walk is whole again
+	}
+	n := 0
+	for range run.Frames() {
+		n++
+	}
+	if n != 3 {
+		t.Errorf("got %d ticks after a walk that stopped, want 3", n)
+	}
+}
+
+func TestAllEndsWithTheFirstError(t *testing.T) {
+	broken := errors.New("broken")
+	for _, end := range []error{io.EOF, broken, io.ErrUnexpectedEOF} {
+		left := fewRecords()
+		next := func() (*record.Record, error) {
+			if len(left) == 0 {
+				return nil, end
+			}
+			r := left[0]
+			left = left[1:]
+			return r, nil
+		}
+		n, last := 0, error(nil)
+		for r, err := range record.All(next) {
+			if last = err; err == nil && r != nil {
+				n++
+			}
+		}
+		if n != len(fewRecords()) || last != end && (last != nil || end != io.EOF) {
+			t.Errorf("%v: got %d records and %v, want %d", end, n, last, len(fewRecords()))
+		}
+		left = fewRecords()
+		for range record.All(next) {
+			break
+		}
+		if len(left) != len(fewRecords())-1 {
+			t.Errorf("%v: %d records are left after one, want %d", end, len(left), len(fewRecords())-1)
+		}
+	}
+}
+
+func TestWalkingALogAllocatesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: a build without inlining allocates the iterators")
+	}
+	records, i, ticks := fewRecords(), 0, 0
+	next := func() (*record.Record, error) {
+		if i == len(records) {
+			return nil, io.EOF
+		}
+		i++
+		return records[i-1], nil
+	}
+	if n := testing.AllocsPerRun(10, func() {
+		i = 0
+		for r, err := range record.All(next) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for f := range r.Frames() {
+				ticks += int(f.Tick) & 1
+			}
+		}
+	}); n > 0 {
+		t.Errorf("got %.1f allocations, want none", n)
+	}
+}
+
+// The frame of tick 1 has more commands than others in a match of another engine, and only there.
+func TestLobbyCommands(t *testing.T) {
+	for name, c := range map[string]struct {
+		engine   string
+		tick     record.Tick
+		commands int
+		read     bool
+	}{
+		"another engine's lobby":      {"foreign", 1, record.MaxFrameCommands + 1, true},
+		"another engine's later tick": {"foreign", 2, record.MaxFrameCommands + 1, false},
+		"ours":                        {record.Engine, 1, record.MaxFrameCommands + 1, false},
+		"ours, at most":               {record.Engine, 1, record.MaxFrameCommands, true},
+	} {
+		g, h := testgame.NewBankMatch(t, 2)
+		own := *h
+		own.Engine = c.engine
+		sim, err := g.NewSimulation(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e record.Encoder
+		log := append([]byte{}, e.Header(&own)...)
+		log = append(log, e.Keyframe(0, sim.Hash(), nil, sim.AppendState(nil))...)
+		if c.tick > 1 {
+			log = append(log, e.Empty(uint32(c.tick-1))...)
+		}
+		f := record.Frame{Tick: c.tick}
+		kind, payload := testgame.Encode(t, g, &testgame.Earn{Coins: 1})
+		for i := range c.commands {
+			f.Commands = append(f.Commands, record.Command{Tick: c.tick, Player: 1, Sequence: record.Sequence(i + 1), Kind: kind, Payload: payload})
+		}
+		log = append(log, e.Frame(&f)...)
+		var d record.Decoder
+		for len(log) > 0 && err == nil {
+			_, log, err = d.Decode(log)
+		}
+		if read := err == nil; read != c.read || !read && !errors.Is(err, record.ErrMalformed) {
+			t.Errorf("%s: got %v", name, err)
 		}
 	}
 }

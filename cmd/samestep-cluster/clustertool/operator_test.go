@@ -113,8 +113,8 @@ func TestJoinRefused(t *testing.T) {
 	two := serve("two", "--matches 0 --set redirect=true")
 	const match, player = "/matches/match-1", " --token the-player-of-seat-0"
 	await(t, "the second server knows the match", func() bool { return get(t, two+match) != "" })
-	command(t, 1, "join --time 1s "+two+match+player, "the server never let this client in: ", "which would get the token: "+strings.TrimPrefix(one, "http://"))
+	command(t, 1, "join --time 1s "+two+match+player, "the server did not admit this client: ", "which would get the token: "+strings.TrimPrefix(one, "http://"))
 	command(t, 0, "join --time 1s "+two+match+" "+one+match+player, "player 0")
-	command(t, 1, "join --time 1s "+one+match, "the server wants a token: see --token and SAMESTEP_TOKEN")
-	command(t, 1, "join --time 1s "+one+match+" --token somebody-somebody-else", "the server does not know this token")
+	command(t, 1, "join --time 1s "+one+match, "the server requires a token; see --token and SAMESTEP_TOKEN")
+	command(t, 1, "join --time 1s "+one+match+" --token somebody-somebody-else", "unknown token")
 }

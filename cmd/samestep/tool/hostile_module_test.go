@@ -111,7 +111,7 @@ func hostileVerbs(t *testing.T, module, atOnce []byte) [][]string {
 		{"desync", "explain", file("match.zip", bundle, err)},
 		{"desync", "line", match1},
 		{"rules", "inspect", file("rules.wasm", atOnce, nil)},
-		{"join", hostileServer(t, module), "--token", "@"+file("token", []byte("token-of-player-0"), nil), "--time", "1m"},
+		{"join", hostileServer(t, module), "--token", "@" + file("token", []byte("token-of-player-0"), nil), "--time", "1m"},
 	}
 }
 

@@ -59,7 +59,7 @@ func TestJoinThroughFlood(t *testing.T) {
 		}
 		players.Go(func() {
 			var out, errs bytes.Buffer
-			code := tooltest.Execute([]string{"join", s.URL + "/matches/match-1", "--token", "@"+token, "--time", "500ms", "--json"}, &out, &errs)
+			code := tooltest.Execute([]string{"join", s.URL + "/matches/match-1", "--token", "@" + token, "--time", "500ms", "--json"}, &out, &errs)
 			var sum tooltest.Summary
 			if err := json.Unmarshal(out.Bytes(), &sum); err != nil || code != console.ExitOK || sum.Seat != seat {
 				t.Errorf("player %d: join exited with %d, %v: %s%s", seat, code, err, &out, &errs)

@@ -59,7 +59,7 @@ func TestJoinFetchesRules(t *testing.T) {
 		if err := os.WriteFile(token, []byte(s.Tokens["player-0"]), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		code := tooltest.Execute([]string{"join", page, "--token", "@"+token, "--time", long, "--json"}, &out, &errs)
+		code := tooltest.Execute([]string{"join", page, "--token", "@" + token, "--time", long, "--json"}, &out, &errs)
 		var sum tooltest.Summary
 		if err := json.Unmarshal(out.Bytes(), &sum); err != nil || code != console.ExitOK || long == "2s" && sum.Agreed == 0 || sum.Differing > 0 || sum.Seat != 0 {
 			t.Fatalf("join exited with %d, %v: %s%s", code, err, &out, &errs)

@@ -23,9 +23,9 @@ func TestJoinNeverWelcomed(t *testing.T) {
 		broken int32 // requests for the status that fail
 		want   string
 	}{
-		{nil, 0, "the server never let this client in: client: the match's list of assets: got status 503, want 200"},
+		{nil, 0, "the server did not admit this client: client: the match's list of assets: got status 503, want 200"},
 		{nil, 1, "503 Service Unavailable"},
-		{[]string{"--retry", "1m"}, 2, "the server never let this client in"},
+		{[]string{"--retry", "1m"}, 2, "the server did not admit this client"},
 	} {
 		var asked atomic.Int32
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -45,7 +45,7 @@ func TestSeveralModulesOfGame(t *testing.T) {
 		{"serve --check-config --game pebbles --rules store --rules " + filepath.Join("store", "b.wasm"), console.ExitOK, []string{"ok\n"}},
 		{"serve --dir= --set web=false --listen 127.0.0.1:x --game pebbles --rules other", console.ExitError, []string{"unknown port"}}, // after it has its game
 		{"serve --check-config --rules store", console.ExitOK, []string{"ok\n"}},
-		{"serve --check-config --rules=", console.ExitUsage, []string{"--rules: got an empty name, want that of a FILE or FOLDER"}},
+		{"serve --check-config --rules=", console.ExitUsage, []string{"--rules: got an empty name, want FILE or FOLDER"}},
 	} {
 		var out bytes.Buffer
 		code := tooltest.Run(t.Context(), append([]string{"samestep"}, strings.Fields(c.args)...), &out, &out)

@@ -162,8 +162,7 @@ For all shells:  samestep completion bash > /etc/bash_completion.d/samestep
 	}
 }
 
-// Complete prints the words that can stand in place of the last of args, one a line: verbs, flags after a dash, and the values of flags
-// that have few. It prints nothing where a file or another value stands, which the shell completes itself.
+// Complete prints the words that can replace the last of args, one a line. It prints nothing for files, which the shell completes itself.
 func Complete(w io.Writer, app *cli.App, args []string) error {
 	if len(args) == 0 {
 		args = []string{""}
@@ -208,8 +207,7 @@ func Complete(w io.Writer, app *cli.App, args []string) error {
 	return nil
 }
 
-// valuesFor returns the values of a flag or a key of a verb, if they are few. Those that depend on the game are of the one that the words
-// name, or else of the program's first.
+// valuesFor returns the values of a flag or key if they are few; those of a game are of the game that the words name, or else of the first.
 func valuesFor(app *cli.App, verb *cli.Command, name string, words []string) (values []string) {
 	list := app.Metadata[gameset.GamesKey].(gameset.List)
 	game, names := list[0], []string(nil)

@@ -83,19 +83,11 @@ func drillSubject(c *cli.Context, g *gameset.Playable) (*faultinjection.Subject,
 	if err := console.Between[uint](c, "players", 2, 16); err != nil {
 		return nil, err
 	}
-	override, err := g.Override(c)
+	players, config, err := g.Match(c, 120)
 	if err != nil {
 		return nil, err
 	}
-	override = g.WithUnits(override, 120)
-	players, err := g.Seats(c, 0, override)
-	if err != nil {
-		return nil, err
-	}
-	s := &faultinjection.Subject{Game: g.Game, Players: uint8(players), Faulty: g.Faulty, Bot: g.Bot}
-	if s.Config, err = g.Configure(s.Players, 0, override); err != nil {
-		return nil, err
-	}
+	s := &faultinjection.Subject{Game: g.Game, Players: players, Config: config, Faulty: g.Faulty, Bot: g.Bot}
 	return s, g.Accepts(s.Players, c.Uint64("seed"), s.Config)
 }
 
@@ -138,8 +130,7 @@ const (
 // ErrNothingLasts reports a state in which no field keeps a change.
 var ErrNothingLasts = errors.New("the rules overwrite each that was tried")
 
-// Plantable returns the path of a field in the state of a tick whose smallest change lasts: after the frames that follow, the
-// match is still another one, the rules do not fail, and if possible nothing else differs.
+// Plantable returns the path of a field whose smallest change lasts through the frames without a failure, if possible changing nothing else.
 func Plantable(g *lockstep.Game, h *lockstep.Header, at lockstep.Tick, b []byte, frames []lockstep.Frame) (string, error) {
 	right, err := faultinjection.Rerun(g, h, at, b, frames)
 	if err != nil {
@@ -206,8 +197,7 @@ func zeros(n uint64) (zeros int) {
 	return zeros
 }
 
-// trial simulates a changed state. It reports whether the match is another one after the last tick, and whether only one field
-// differs after the first tick and after the last. A failure of the rules means neither.
+// trial simulates a changed state: lasts if the match differs after the last tick, alone if only one field does then and after the first tick.
 func trial(g *lockstep.Game, h *lockstep.Header, at lockstep.Tick, changed []byte, frames []lockstep.Frame, right [][]byte) (alone, lasts bool) {
 	defer func() {
 		if recover() != nil { // the rules do not expect such a state

@@ -105,17 +105,7 @@ func fuzz(c *cli.Context) error {
 	if c.Int("matches") == 0 && c.Duration("time") <= 0 {
 		return console.Usagef("--time: got %v, want more than 0, or --matches", c.Duration("time"))
 	}
-	override, err := game.Override(c)
-	if err != nil {
-		return err
-	}
-	override = game.WithUnits(override, 24)
-	seats, err := game.Seats(c, 0, override)
-	if err != nil {
-		return err
-	}
-	players := uint8(seats)
-	config, err := game.Configure(players, 0, override)
+	players, config, err := game.Match(c, 24)
 	if err != nil {
 		return err
 	}
@@ -365,8 +355,7 @@ func (f *fuzzFind) addFunction(ctx context.Context, game *gameset.Playable) {
 	f.setLine(x.Find(ctx, match, line.Options{}, game.Side(game.Build()), nil))
 }
 
-// inNewInstances returns a failure of rules in a module in instances that nobody has used: in others, data outside of the state may
-// come from another match, and the reduced match would not fail again. It returns f itself if it does not happen there.
+// inNewInstances reproduces a failure in fresh instances of a module, without data left by other matches. It returns f if it does not recur.
 func inNewInstances(f *locksteptest.Failure, game *gameset.Playable) *locksteptest.Failure {
 	own, err := game.Side(game.Build()).Game(game.Module.Rules.Fresh(game.Module.Budget))
 	if err == nil {

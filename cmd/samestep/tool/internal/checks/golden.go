@@ -84,19 +84,10 @@ func golden(c *cli.Context) error {
 
 // GoldenOptions returns the options of an added match. Without weights, the game's bots play alone.
 func GoldenOptions(c *cli.Context, g *gameset.Playable) (o locksteptest.GoldenOptions, err error) {
-	override, err := g.Override(c)
-	if err != nil {
-		return o, err
-	}
 	if err := cmp.Or(console.Between[uint](c, "players", 1, 16), console.Between[uint](c, "ticks", 0, 100000)); err != nil {
 		return o, err
 	}
-	seats, err := g.Seats(c, 0, override)
-	if err != nil {
-		return o, err
-	}
-	players := uint8(seats)
-	config, err := g.Configure(players, 0, override)
+	players, config, err := g.Match(c, 0)
 	if err != nil {
 		return o, err
 	}

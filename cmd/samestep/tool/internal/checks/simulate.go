@@ -171,7 +171,7 @@ func campaignOf(c *cli.Context) (*simulate.Campaign, error) {
 	case !(length > 0 && length <= 24*60):
 		return nil, console.Usagef("--minutes: got %v, want up to a day", length)
 	case !calm && length*60 < float64(simulate.Shortest/lockstep.Second):
-		return nil, console.Usagef("--minutes: got %v, want at least 0.7, or --only none: the last half minute has no faults", length)
+		return nil, console.Usagef("--minutes: got %v, want at least 0.7, or --only none: faults stop half a minute before the end", length)
 	case c.Int("seeds") < 0 || c.Int("seeds") == 0 && c.Duration("time") <= 0:
 		return nil, console.Usagef("--seeds: got %d, want at least 1, or --time", c.Int("seeds"))
 	}
@@ -370,8 +370,7 @@ const simulatedUnits = 120
 // drones is the name of the simulator's own game.
 const drones = "drones"
 
-// simulatedName returns the name of the simulation's game. The default is the program's first, or drones if that is an
-// example of the engine.
+// simulatedName returns the name of the game: by default the program's first, or drones if that is one of the engine's examples.
 func simulatedName(c *cli.Context) string {
 	first := gameset.Listed(c)[0]
 	switch {
@@ -429,8 +428,7 @@ func simulateSubject(c *cli.Context) (*simulate.Subject, error) {
 	}, g.Bots()), "--clients N, ")
 }
 
-// enough returns an error if the matches of a simulation have together reached less than the game's floor. The simulator's own game has
-// none: it is about the engine.
+// enough returns an error if all matches together reached less than the game's floor. The simulator's own game has none.
 func enough(c *cli.Context, r *locksteptest.Reached) error {
 	g, err := gameset.Listed(c).Named(simulatedName(c))
 	if err != nil {
@@ -443,8 +441,7 @@ func enough(c *cli.Context, r *locksteptest.Reached) error {
 	return console.ThinHint(g.Floor.Check(r, &locksteptest.Options{Weights: kinds, AllowThin: c.String("allow-thin")}, true), "--clients N, --seeds N, --minutes N, ")
 }
 
-// simulatedGame returns the players of a simulation: a random half of them give random commands, by their weights, the others
-// are bots.
+// simulatedGame returns the players of a simulation: a random half give random commands by weight, the others are bots.
 func simulatedGame(g *gameset.Playable, weights map[string]int) func(lockstep.Player, *rand.Rand) func(*lockstep.Simulation) []any {
 	return func(p lockstep.Player, r *rand.Rand) func(*lockstep.Simulation) []any {
 		seed := r.Uint64()
@@ -512,7 +509,7 @@ func printPlan(w io.Writer, p *simulate.Plan) {
 	}
 }
 
-var errAlive = errors.New("the simulator has not found every mistake in the engine")
+var errAlive = errors.New("some mutants survived")
 
 // huntOf returns the hunt for mutants, or nil without --mutants.
 func huntOf(c *cli.Context) (*mutants.Hunt, error) {

@@ -70,8 +70,7 @@ func vet(c *cli.Context) error {
 	}, err)
 }
 
-// IsVetTool reports whether "go vet -vettool" has called this program: for its version, for its flags, or to analyze a
-// package.
+// IsVetTool reports whether "go vet -vettool" started this program: for its version, its flags, or to analyze a package.
 func IsVetTool(args []string) bool {
 	return len(args) > 1 && (args[1] == "-V=full" || args[1] == "-flags" || filepath.Base(args[len(args)-1]) == "vet.cfg")
 }

@@ -87,8 +87,7 @@ func Between[T int | uint | time.Duration](c *cli.Context, flag string, low, hig
 	}
 }
 
-// FlagsFirst moves the flags of the command in args before its other arguments. The cli library stops reading flags at
-// the first argument, and people write "verify FILE --json".
+// FlagsFirst moves flags before other arguments: people write "verify FILE --json", and the cli library stops at the first argument.
 func FlagsFirst(app *cli.App, args []string) []string {
 	at, commands := 1, app.Commands
 	var flags []cli.Flag
@@ -206,8 +205,7 @@ func ThinHint(err error, more string) error {
 	return err
 }
 
-// DidYouMean returns a question with the word that is nearest to a mistyped one, to be added to an error, or nothing if
-// none is near.
+// DidYouMean returns a question with the word nearest to a mistyped one, to append to an error, or "" if none is near.
 func DidYouMean(got string, words []string) string {
 	best, least := "", max(1, len(got)/3)+1
 	for _, word := range words {

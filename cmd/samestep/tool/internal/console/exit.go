@@ -59,16 +59,16 @@ const ExitTable = `Exit codes:
 
 // Results of verbs, which decide the exit code.
 var (
-	ErrUndecided   = errors.New("the players' checksums differ, and none has a majority: a desync")        // join, whose own checksum was among them
-	ErrDiffered    = errors.New("our state differed from that of the match: a desync")                     // join
-	ErrFound       = errors.New("not every way of computing the match of this seed gives the same result") // fuzz
-	ErrGolden      = errors.New("a golden match has another result")                                       // golden
-	ErrDiffers     = errors.New("they differ")                                                             // a comparison
-	ErrStuck       = errors.New("neither side ends the tick, and they do not differ")                      // two sides that do the same
-	ErrPanicked    = &ClassError{replay.ClassPanic, "the rules panic in this tick"}                        // a single tick
-	ErrExplained   = errors.New("a desync, explained")                                                     // desync explain, after it has printed its explanation
-	ErrViolated    = errors.New("an invariant was violated")                                               // simulate
-	ErrInterrupted = errors.New("interrupted")                                                             // any verb
+	ErrUndecided   = errors.New("the players' checksums differ, and none has a majority: a desync")             // join, whose own checksum was among them
+	ErrDiffered    = errors.New("our state differed from that of the match: a desync")                          // join
+	ErrFound       = errors.New("the match of this seed has different results when computed in different ways") // fuzz
+	ErrGolden      = errors.New("a golden match has another result")                                            // golden
+	ErrDiffers     = errors.New("they differ")                                                                  // a comparison
+	ErrStuck       = errors.New("neither side ends the tick, and they do not differ")                           // two sides that do the same
+	ErrPanicked    = &ClassError{replay.ClassPanic, "the rules panic in this tick"}                             // a single tick
+	ErrExplained   = errors.New("a desync, explained")                                                          // desync explain, after it has printed its explanation
+	ErrViolated    = errors.New("an invariant was violated")                                                    // simulate
+	ErrInterrupted = errors.New("interrupted")                                                                  // any verb
 )
 
 // EndedByPanic returns the result of join if a panic of the rules on the server ended the match, by the reason that the server gives, or nil.
@@ -82,8 +82,7 @@ func EndedByPanic(reason string) error {
 // saidPanic matches the text of a [lockstep.PanicError].
 var saidPanic = regexp.MustCompile(`^lockstep: tick \d+: the game panicked in \w+: `)
 
-// A FileError is an error of reading a file. Only such errors and those of package replay say something about a file: a
-// connection can end too early as well.
+// A FileError is an error of reading a file. Only it and errors of package replay describe a file; a connection can also end too early.
 type FileError struct {
 	Name string
 	Err  error
@@ -154,8 +153,7 @@ func fileClass(err error) replay.Class {
 	return ClassOf(&FileError{Err: err})
 }
 
-// Refuse returns err. With --json it first prints the class of a file about which nothing else is known. Signed is nil
-// unless --key asks for a signature.
+// Refuse returns err. With --json it first prints the class of the file. signed is nil unless --key asks for a signature.
 func Refuse(c *cli.Context, err error, signed *bool) error {
 	class := fileClass(err)
 	if !c.Bool("json") || class == "" {
@@ -204,8 +202,7 @@ const (
 	EndCallsKey = "end-calls"
 )
 
-// Interruptible returns a context that the first interrupt ends, so that a verb can still print its results. A second
-// interrupt ends the program. The first one ends all calls of modules, too.
+// Interruptible returns a context that the first interrupt ends, with all calls of modules. A second interrupt ends the program.
 func Interruptible(c *cli.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 	interrupted := context.AfterFunc(ctx, func() {

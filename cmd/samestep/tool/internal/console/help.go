@@ -93,8 +93,7 @@ func (p *helpPage) section(name, text string) {
 	}
 }
 
-// reflowed returns lines in which a paragraph of the sources that is too wide for the page is one line. Lists and commands, which are
-// indented or have more than one space somewhere, stay.
+// reflowed joins each paragraph that is too wide for the page. Lists and commands, indented or with several spaces in a row, stay.
 func (p *helpPage) reflowed(lines []string) (all []string) {
 	for len(lines) > 0 {
 		n := max(1, slices.IndexFunc(append(slices.Clone(lines), ""), func(line string) bool {

@@ -14,8 +14,7 @@ import (
 // the program itself, this keeps the memory rule of 76 MiB; see docs/limits.md.
 const softMemory = 33 << 20
 
-// LimitMemory lets the runtime collect garbage before the process exceeds the memory rule, instead of when the heap has
-// doubled. It does nothing if GOMEMLIMIT is set.
+// LimitMemory makes the runtime collect garbage before the process exceeds the memory rule. It does nothing if GOMEMLIMIT is set.
 func LimitMemory() {
 	if debug.SetMemoryLimit(-1) != math.MaxInt64 {
 		return
@@ -27,8 +26,7 @@ func LimitMemory() {
 // A heapWatch is always garbage, so its finalizer runs after each collection.
 type heapWatch struct{ limit int64 }
 
-// collected raises the limit if the live heap, such as large states, comes close to it: with a lower limit the runtime
-// would collect all the time.
+// collected raises the limit when the live heap comes close to it, or the runtime would collect all the time.
 func (w *heapWatch) collected() {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)

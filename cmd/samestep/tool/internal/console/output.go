@@ -204,8 +204,7 @@ func ClientToken(c *cli.Context) (string, error) {
 // MaxHelp is the widest help, in columns.
 const MaxHelp = 100
 
-// wrapped returns the lines of a text after the beginning of the first. The others begin at a column. A word that is wider than a line
-// stays whole.
+// wrapped breaks a text after the beginning of its first line; further lines are indented to column. Words that are too wide stay whole.
 func wrapped(begin string, column int, text string, width int) (lines []string) {
 	line := begin
 	for i, word := range strings.Split(text, " ") {

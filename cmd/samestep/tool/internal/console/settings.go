@@ -17,8 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Setting is something that an operator can choose: a key of the settings file with its meaning and default, which are those of the
-// flag, and the values that it can have. Each is also a variable of the environment.
+// A Setting is a key of the settings file: the meaning and default of its flag, and its values. Each is also an environment variable.
 type Setting struct {
 	cli.Flag
 	Group string

@@ -239,8 +239,7 @@ func (x *attacker) serve(dir string, a *attack.Attack) (*attack.Server, *serverP
 	return s, p, nil
 }
 
-// hands does a job in another process with one CPU and low priority, so that the attackers themselves do not slow down
-// the honest players.
+// hands runs a job in a process with one CPU and low priority, so that attackers do not slow down the honest players themselves.
 func (x *attacker) hands(ctx context.Context, j attack.Job) (r attack.Report, err error) {
 	ctx, cancel := context.WithTimeout(ctx, j.Time+time.Minute)
 	defer cancel()

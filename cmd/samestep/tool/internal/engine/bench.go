@@ -27,8 +27,8 @@ func BenchCommand() *cli.Command {
 		Name:  "bench",
 		Usage: "measure the cost of the engine on this machine",
 		Description: `Most figures are ratios of the CPU time of two things that alternate within one run.
-Longer measurements make them valid on a busy machine, too. A figure beyond its limit
-says so, and is no error: the limits hold for an idle machine with two processors.`,
+Longer measurements make them valid on a busy machine, too. A missed
+limit is reported, but is no error: the limits hold for an idle machine with two processors.`,
 		Subcommands: []*cli.Command{
 			{
 				Name:  "log",
@@ -111,7 +111,7 @@ func benchAction(bench func(c *cli.Context, show func(benchLine)) error) cli.Act
 		case err == nil && c.Bool("json"):
 			err = console.WriteJSON(c.App.Writer, lines)
 		case missed > 0 && !c.Bool("json"):
-			fmt.Fprintf(c.App.Writer, "%d of %s missed; a busy machine or a short --time does so, too\n", missed, console.Count(limits, "limit"))
+			fmt.Fprintf(c.App.Writer, "%d of %s missed, as on a busy machine or with a short --time\n", missed, console.Count(limits, "limit"))
 		}
 		return err
 	}
@@ -191,18 +191,11 @@ const mostBenched = 6000 // ticks of matches whose replays are measured
 
 // benchGame measures a match of any game. Limits are promised only for skirmish.
 func benchGame(c *cli.Context, g *gameset.Playable, show func(benchLine)) error {
-	override, err := g.Override(c)
+	players, config, err := g.Match(c, 0)
 	if err != nil {
 		return err
 	}
-	players, err := g.Seats(c, 0, override)
-	if err != nil {
-		return err
-	}
-	s := &logbench.Subject{Game: g.Game, Players: uint8(players), Bot: g.Bot, Loop: g.Loop}
-	if s.Config, err = g.Configure(s.Players, 0, override); err != nil {
-		return err
-	}
+	s := &logbench.Subject{Game: g.Game, Players: players, Config: config, Bot: g.Bot, Loop: g.Loop}
 	if err := g.Accepts(s.Players, 1, s.Config); err != nil {
 		return err
 	}

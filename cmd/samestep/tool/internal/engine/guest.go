@@ -111,7 +111,7 @@ func (g *loadGuest) lasts() error {
 	if time.Duration(len(g.arrivals))*g.period > shortestBench {
 		cure = "a shorter --time, " + cure
 	}
-	return fmt.Errorf("the rules ended the match at tick %d, and a server without a match has no figures: try %s", g.tick, cure)
+	return fmt.Errorf("the rules ended the match at tick %d, and there is no match left to measure: try %s", g.tick, cure)
 }
 
 // stop ends the time of the measurement, but notes the frames that arrive until it is closed.
@@ -224,8 +224,7 @@ func (g *loadGuest) begin() error {
 	return nil
 }
 
-// play sends acknowledgements, checksums and commands that are due. The checksums are those of the log, as of a player who
-// agrees.
+// play sends the acknowledgements, checksums and commands that are due. The checksums are those of the log.
 func (g *loadGuest) play() error {
 	if g.tick >= g.acked+lockstep.Tick(g.welcome.AckEvery) {
 		g.acked = g.tick
@@ -422,7 +421,7 @@ func errMissing(missing, expected int) error {
 	if missing == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d of %s did not arrive within %v: the figures are not those of a server that keeps up", missing, console.Count(expected, "frame"), grace)
+	return fmt.Errorf("%d of %s did not arrive within %v: the server did not keep up", missing, console.Count(expected, "frame"), grace)
 }
 
 // percentiles returns the median and the 99th percentile in milliseconds.

@@ -166,8 +166,7 @@ func (b *netBench) writeTokens(path string) ([]string, error) {
 	return tokens, os.WriteFile(path, []byte(list.String()), 0o600)
 }
 
-// startServer starts the server, without limits on the load, at the far end of a wire unless that is nil. dir has the tokens, and
-// gets the replays.
+// startServer starts a server without limits on the load, behind a wire unless w is nil. dir has the tokens and gets the replays.
 func (b *netBench) startServer(dir string, w *wire.Wire) (*serverProcess, error) {
 	program := b.Program
 	if program == "" {

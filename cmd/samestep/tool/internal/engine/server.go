@@ -21,8 +21,7 @@ type serverProcess struct {
 	url     string // ws://HOST:PORT, or wss:
 }
 
-// startServer starts the server of a program on a free port of the loopback address, unless the flags say otherwise. Its warnings
-// go to log.
+// startServer starts serve on a free loopback port, unless the flags say otherwise. Its warnings go to log.
 func startServer(program string, log io.Writer, flags []string) (*serverProcess, error) {
 	return startServerAs([]string{program}, log, flags)
 }

@@ -81,8 +81,7 @@ func (b *netBench) compareWire(c *cli.Context) error {
 	return gameset.Tell(c, r, r.Print, errMissing(missing, expected))
 }
 
-// runWire plays the same matches behind the same link twice at once: with WebSockets only, and with datagrams beside them. dir gets
-// the files of both servers.
+// runWire plays the same matches behind two equal links at once, with WebSockets only and with datagrams. dir gets the files of both servers.
 func (b *netBench) runWire(ctx context.Context, l netsim.Link, dir string) (*wireResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -244,8 +243,7 @@ const (
 	wireKey  = "key.pem"
 )
 
-// writeCertificate makes a certificate and writes it. A comparison is of encrypted connections: datagrams always are, and WebSockets on
-// the Internet.
+// writeCertificate writes a certificate: the comparison is of encrypted connections, as datagrams always are.
 func writeCertificate(dir string) error {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -322,8 +320,7 @@ func (s *spread) text(of func(*spread) float64) string {
 	return fmt.Sprintf("%.1f ms", of(s))
 }
 
-// behindFirst returns how long after the first player of its match each player had a frame. A server or a machine that is late
-// itself does not count then. The measurements are over.
+// behindFirst returns how long after the first player of its match each player had a frame, so that a late server does not count.
 func behindFirst(players []*wirePlayer, room int) (behind []time.Duration) {
 	for match := range slices.Chunk(players, room) {
 		first := map[lockstep.Tick]time.Time{}

@@ -166,7 +166,7 @@ type listedAsset struct {
 func addAssets(c *cli.Context) error {
 	folder := AssetFolder(c)
 	if folder.Dir == "" {
-		return console.Usagef("this user has no folder for caches: want --assets")
+		return console.Usagef("this user has no cache folder; give --assets")
 	}
 	for _, name := range c.Args().Slice() {
 		content, err := readAtMost(name, record.MaxAssetBytes)

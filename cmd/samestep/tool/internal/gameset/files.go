@@ -31,8 +31,7 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// GameIn returns the game that fits the header of a file. If the header can be read and no game fits, it returns the
-// header and the reason.
+// GameIn returns the game that fits the header of a file. If none fits, it returns the header and the reason.
 func GameIn(c *cli.Context, f *replay.File) (*lockstep.Game, *lockstep.Header, error) {
 	h, err := f.Header()
 	if err != nil {
@@ -143,8 +142,7 @@ func Warn(c *cli.Context, m *replay.Moment, file string) {
 	}
 }
 
-// StateAt returns the state after a tick. It simulates the match unless the tick has a keyframe. Of a match of another engine, it
-// returns the recorded state.
+// StateAt returns the state after a tick: simulated unless the tick has a keyframe, or recorded in a match of another engine.
 func StateAt(c *cli.Context, f *replay.File, t lockstep.Tick) (*replay.Moment, error) {
 	g, header, noGame := GameIn(c, f)
 	if header == nil {
@@ -229,8 +227,7 @@ func Tell(c *cli.Context, v any, print func(io.Writer), err error) error {
 	return cmp.Or(werr, err)
 }
 
-// TellPage is tell for a report that --html also writes as a page for browsers. If the page cannot be written, the report is
-// told all the same, and the error is that of the page.
+// TellPage is Tell for a report that --html also writes as a page. If that fails, the report is printed all the same.
 func TellPage(c *cli.Context, v interface{ WriteHTML(io.Writer) error }, print func(io.Writer), err error) error {
 	page, failed := c.String(console.HTMLFlag.Name), error(nil)
 	if page != "" {
@@ -365,8 +362,7 @@ func ComputeApart(list List, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// Apart returns what computes ticks of the games again where nothing was computed before: a process of its own or, of a module, an instance
-// that nobody has used. It returns nil if this process cannot start itself.
+// Apart returns a function that computes ticks in a fresh process or module instance, or nil if this process cannot start itself.
 func (l List) Apart() func(job []byte) ([]byte, error) {
 	self := StartsItself()
 	modules := slices.ContainsFunc(l, func(g *Playable) bool { return g.Module != nil })

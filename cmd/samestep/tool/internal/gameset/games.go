@@ -91,8 +91,22 @@ func (g *Playable) Seats(c *cli.Context, units uint, override []byte) (uint, err
 	return uint(seats), err
 }
 
-// MostSeats returns the largest number of seats, up to most, that the game accepts, or else the smallest up to limit. If it
-// accepts none, that is most: the game says what is wrong.
+// Match returns the seats and configuration of a match that a verb plays itself, by --players and --config, with units unless --config has them.
+func (g *Playable) Match(c *cli.Context, units uint16) (players uint8, config any, err error) {
+	override, err := g.Override(c)
+	if err != nil {
+		return 0, nil, err
+	}
+	override = g.WithUnits(override, units)
+	seats, err := g.Seats(c, 0, override)
+	if err != nil {
+		return 0, nil, err
+	}
+	config, err = g.Configure(uint8(seats), 0, override)
+	return uint8(seats), config, err
+}
+
+// MostSeats returns the largest number of seats, up to most, that the game accepts, or the smallest up to limit, or most if it accepts none.
 func (g *Playable) MostSeats(most, limit uint8, units uint16, override []byte) uint8 {
 	for seats := most; seats > 0; seats-- {
 		if g.SeatsFit(seats, units, override) {

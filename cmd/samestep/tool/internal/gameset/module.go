@@ -95,8 +95,7 @@ func ModuleOptions(budget *wasm.Budget) wasm.Options {
 	return o
 }
 
-// game returns the game of the module, within a budget. Unless build is "", it takes part as that build: so its rules simulate the matches of
-// that build, which may come out differently.
+// game returns the game of the module within a budget. Unless build is "", it simulates the matches of that build.
 func (m *RulesModule) game(build string, budget *wasm.Budget) (*Playable, error) {
 	own := *m
 	machine := m.Rules.Within(budget)
@@ -193,9 +192,9 @@ const (
 
 var (
 	// ModuleTimeFlag bounds the time of a module.
-	ModuleTimeFlag = &cli.DurationFlag{Name: "module-time", Usage: "how long the modules of rules of a file may take, to compile and in all calls; 0: no limit", DefaultText: "15s; none for verbs that play matches"}
+	ModuleTimeFlag = &cli.DurationFlag{Name: "module-time", Usage: "time limit for the rules modules of a file, compiling and all calls together; 0: no limit", DefaultText: "15s; none for verbs that play matches"}
 	// ModuleMemoryFlag bounds the memory of a module.
-	ModuleMemoryFlag = &cli.UintFlag{Name: "module-memory", Usage: "how many `MIB` of memory they may take at a time; 0: no limit", DefaultText: "192; none for verbs that play matches"}
+	ModuleMemoryFlag = &cli.UintFlag{Name: "module-memory", Usage: "their memory limit in `MIB`; 0: no limit", DefaultText: "192; none for verbs that play matches"}
 )
 
 // ModuleFlags bound what modules of rules take.
@@ -229,8 +228,7 @@ func NewBudget(c *cli.Context) *wasm.Budget {
 	return b
 }
 
-// Exceeded returns err, or in its place the error of a module that has exceeded a limit, if err does not tell of it: the verb has gone on
-// without what the module should have computed.
+// Exceeded returns err, or the error of a module that exceeded a limit if the verb went on without its answer.
 func Exceeded(b *wasm.Budget, err error) error {
 	if b == nil || b.Fault() == nil || console.IsUsage(err) || console.FaultIn(err) != nil || errors.As(err, new(*lockstep.DesyncError)) {
 		return err

@@ -73,8 +73,7 @@ func StoreOfUser() string {
 	return filepath.Join(dir, RulesOfUser)
 }
 
-// FetchedIn returns the folder of the modules from servers in that of the user. It is apart, so that those that the user has
-// added come first.
+// FetchedIn returns the folder of modules from servers in the user's folder. It is apart, so that modules the user added come first.
 func FetchedIn(store string) string { return filepath.Join(store, "fetched") }
 
 // A ModuleSet has the games of modules that a command uses: those of --rules, and those that it finds. Each file of a command
@@ -121,7 +120,7 @@ func NewModuleSet(c *cli.Context, program List, names []string) (*ModuleSet, err
 	m := ModuleSetOf(c, program, nil)
 	for _, name := range names {
 		if name == "" {
-			return nil, console.Usagef("--rules: got an empty name, want that of a FILE or FOLDER")
+			return nil, console.Usagef("--rules: got an empty name, want FILE or FOLDER")
 		}
 		if IsFolder(name) {
 			m.Folders = append(m.Folders, name)
@@ -139,8 +138,7 @@ func NewModuleSet(c *cli.Context, program List, names []string) (*ModuleSet, err
 	return m, nil
 }
 
-// Games returns the games of the set and of the program, those to prefer first. The program's own that a given one replaces
-// are left out.
+// Games returns the games of the set and the program, preferred ones first. A given game replaces the program's own of the same build.
 func (m *ModuleSet) Games() List {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -189,8 +187,7 @@ func (m *ModuleSet) keep(g *Playable) *Playable {
 	return g
 }
 
-// inFolders returns the game of the module that is wanted, from the first folder with one, or nil. Of several modules in that folder,
-// no name of a file says which one is meant.
+// inFolders returns the wanted game from the first folder that has one, or nil. Several modules in one folder are an error.
 func (m *ModuleSet) inFolders(wanted func(*Playable) bool) (*Playable, error) {
 	for _, dir := range m.Folders {
 		var found List
@@ -454,8 +451,7 @@ func (m *ModuleSet) Forget(f *replay.File) {
 // maxLoaded is the number of modules that are kept for the next files, which may have the same.
 const maxLoaded = 8
 
-// OfMatch returns the game of a module for a match, or nil if there is none or the program has its rules. f is the file of the
-// match, or nil.
+// OfMatch returns the game of a module for a match, or nil if there is none or the program has its rules. f is the file, or nil.
 func (m *ModuleSet) OfMatch(h *lockstep.Header, f *replay.File) (*Playable, error) {
 	if h.Engine != lockstep.Engine {
 		return nil, nil
@@ -497,8 +493,7 @@ func (m *ModuleSet) OfMatch(h *lockstep.Header, f *replay.File) (*Playable, erro
 	return m.own(g, "")
 }
 
-// posed returns the game of a given module as the build of a match of that game, or nil. Of several modules it is the one that
-// the match names.
+// posed returns the game of a given module as the build of a match, or nil. Of several modules the one that the match names is taken.
 func (m *ModuleSet) posed(h *lockstep.Header, named *replay.Rules) (*Playable, error) {
 	games := m.Given.Builds(h.Game)
 	if len(games) == 0 {
@@ -541,8 +536,7 @@ func (l List) OfLog(h *lockstep.Header, rules *replay.Rules) (*Playable, error) 
 	return g, g.CheckIdentity(h)
 }
 
-// Hosted returns the game of a module in the folders that a log names. A module in the log is not used: the server's operator has not
-// named it.
+// Hosted returns the game of the module that a log names, from the folders only: the operator has not named a module in the log.
 func (m *ModuleSet) Hosted(h *lockstep.Header, rules *replay.Rules) (*Playable, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -556,8 +550,7 @@ func (m *ModuleSet) Hosted(h *lockstep.Header, rules *replay.Rules) (*Playable, 
 	return m.keep(g), nil
 }
 
-// RulesIn returns what a file says about the rules of its match, or nil for nothing. The error is that of a file that is damaged up to
-// there, and not only cut.
+// RulesIn returns what a file says about its rules, or nil. The error is that of a file that is damaged up to there, and not only cut.
 func RulesIn(f *replay.File) (*replay.Rules, error) {
 	if f == nil {
 		return nil, nil

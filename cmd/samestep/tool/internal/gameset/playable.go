@@ -75,8 +75,7 @@ func New[S, C any](rules lockstep.Rules[S, C]) (*Playable, error) {
 	}, nil
 }
 
-// sourceOf guesses how a Go test makes the game: by the function that makes the rules, if Step is a function literal in it,
-// and otherwise by a function Rules in the package of the state.
+// sourceOf guesses how a Go test makes the game: by the function whose literal Step is, or else by Rules in the package of the state.
 func sourceOf(state reflect.Type, step any) locksteptest.Source {
 	pkg, rules := state.PkgPath(), "Rules"
 	if f := runtime.FuncForPC(reflect.ValueOf(step).Pointer()); f != nil {
@@ -113,8 +112,7 @@ func (g *Playable) Wants(config any) error {
 	return nil
 }
 
-// config returns a pointer to the game's configuration of a match with some units, if the game knows units. A game need not
-// expect any number of seats: a panic is its refusal.
+// config returns a pointer to the configuration of a match with some units. If the game's function panics, it refuses the seats.
 func (g *Playable) config(players uint8, units uint16) (config any, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -142,7 +140,7 @@ func (g *Playable) UnitsIn(override []byte) uint16 {
 // WithUnits returns a configuration in JSON with a number of units, unless it says one or the game knows none.
 func (g *Playable) WithUnits(override []byte, units uint16) []byte {
 	fields := map[string]json.RawMessage{}
-	if g.Sized == nil || len(override) > 0 && json.Unmarshal(override, &fields) != nil || fields[UnitsField] != nil {
+	if units == 0 || g.Sized == nil || len(override) > 0 && json.Unmarshal(override, &fields) != nil || fields[UnitsField] != nil {
 		return override
 	}
 	fields[UnitsField] = json.RawMessage(strconv.Itoa(int(units)))
@@ -153,8 +151,7 @@ func (g *Playable) WithUnits(override []byte, units uint16) []byte {
 	return b
 }
 
-// Configure returns a pointer to the configuration of a match with some units (0: as many as override says, or usual), in which the fields
-// of override have its values. override is JSON, or empty.
+// Configure returns a pointer to the configuration of a match with the fields of override, which is JSON or empty. units 0: the usual number.
 func (g *Playable) Configure(players uint8, units uint16, override []byte) (any, error) {
 	if units > 0 && g.Sized == nil {
 		return nil, fmt.Errorf("game %s has no number of units: change its configuration instead", g.Name())
@@ -168,13 +165,19 @@ func (g *Playable) Configure(players uint8, units uint16, override []byte) (any,
 
 // Accepts returns an error if the game refuses a match with these options.
 func (g *Playable) Accepts(players uint8, seed uint64, config any) error {
+	_, err := g.begin(players, seed, config)
+	return err
+}
+
+// begin returns the first state of a match.
+func (g *Playable) begin(players uint8, seed uint64, config any) (*lockstep.Simulation, error) {
 	settings := lockstep.DefaultSettings(players)
 	settings.Seed = seed
 	h, err := g.NewHeader(lockstep.MatchID{}, settings, config)
-	if err == nil {
-		_, err = g.NewSimulation(h)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	return g.NewSimulation(h)
 }
 
 // botRate is how many commands a random bot gives in 16 samples: about one in a second.
@@ -190,13 +193,18 @@ func (g *Playable) Bot(p lockstep.Player, seed uint64) lockstep.Bot {
 
 // Length returns the number of ticks of a match of bots, which its rules end, and most if they do not.
 func (g *Playable) Length(players uint8, seed uint64, config any, most lockstep.Tick) (lockstep.Tick, error) {
+	return locksteptest.Length(g.Game, locksteptest.Options{Config: config, Players: players, Seed: seed, Ticks: most, Play: seated(g.Bot, seed)})
+}
+
+// seated lets bots play in all seats.
+func seated(bot func(lockstep.Player, uint64) lockstep.Bot, seed uint64) func(lockstep.Player, *lockstep.Simulation) []any {
 	var bots []lockstep.Bot
-	return locksteptest.Length(g.Game, locksteptest.Options{Config: config, Players: players, Seed: seed, Ticks: most, Play: func(p lockstep.Player, s *lockstep.Simulation) []any {
+	return func(p lockstep.Player, s *lockstep.Simulation) []any {
 		for len(bots) <= int(p) {
-			bots = append(bots, g.Bot(lockstep.Player(len(bots)), seed))
+			bots = append(bots, bot(lockstep.Player(len(bots)), seed))
 		}
 		return bots[p](s)
-	}})
+	}
 }
 
 // AnyCommand returns a command that player 0 may give at the beginning of a match, if a random one is allowed.
@@ -205,11 +213,7 @@ func (g *Playable) AnyCommand(players uint8, override []byte) (*lockstep.Command
 	if err != nil {
 		return nil, err
 	}
-	h, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(players), config)
-	if err != nil {
-		return nil, err
-	}
-	sim, err := g.NewSimulation(h)
+	sim, err := g.begin(players, lockstep.DefaultSettings(players).Seed, config)
 	if err != nil {
 		return nil, err
 	}
@@ -240,15 +244,7 @@ func (g *Playable) Bots() func(seed uint64) func(lockstep.Player, *lockstep.Simu
 	if g.Maker == nil {
 		return nil
 	}
-	return func(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any {
-		var bots []lockstep.Bot
-		return func(p lockstep.Player, s *lockstep.Simulation) []any {
-			for len(bots) <= int(p) {
-				bots = append(bots, g.Maker(lockstep.Player(len(bots)), seed))
-			}
-			return bots[p](s)
-		}
-	}
+	return func(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any { return seated(g.Maker, seed) }
 }
 
 // CompatOptions are what serve gives to the handler of tool.Compat, from its flags.

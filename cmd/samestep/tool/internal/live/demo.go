@@ -431,8 +431,7 @@ func writeBundle(path, replayPath string, h *lockstep.Header, e *host.Evidence, 
 	return files.Replace(path, func(f *os.File) error { return replay.WriteBundle(f, h, e, log, contents...) })
 }
 
-// A heldCopy is a player whose copy does not go on up to the next check. So the commands of these ticks are known when the error
-// is planted, and none of them removes it before the check.
+// A heldCopy waits until the next check, so that the commands up to it are known when the error is planted, and none removes it.
 type heldCopy struct {
 	player  *demoPlayer
 	records [][]byte
@@ -442,8 +441,7 @@ type heldCopy struct {
 // hold lets a player's copy wait from this tick on.
 func (m *demoMatch) hold(p *demoPlayer) { m.held = &heldCopy{player: p} }
 
-// heldTurn keeps the frame of a tick for the player that waits. At a check it plants the error and lets the player go on. If no
-// field keeps a change, it tries again up to the next check.
+// heldTurn keeps a frame for the waiting player. At a check it plants the error and lets the player go on, or tries until the next check.
 func (m *demoMatch) heldTurn(f *lockstep.Frame) error {
 	h := m.held
 	if h == nil {

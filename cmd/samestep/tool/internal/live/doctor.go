@@ -216,7 +216,7 @@ func (d *doctor) http(ctx context.Context) bool {
 	answer, _, err := d.get(ctx, address)
 	advice := "Is the server running, and is its port open for TCP in its firewall and in yours?"
 	if errors.As(err, new(*tls.CertificateVerificationError)) {
-		advice = "No player's program accepts this certificate: see serve --tls-cert, or the proxy before the server."
+		advice = "No client accepts this certificate; see serve --tls-cert, or the proxy in front of the server."
 	}
 	if err == nil && answer.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%s: %s", address, console.StatusOf(answer))
@@ -247,9 +247,9 @@ func (d *doctor) certificate(end time.Time) {
 	d.findings.Expires = end.UTC().Format(time.RFC3339)
 	var err error
 	if left := time.Until(end); left < soon {
-		err = fmt.Errorf("it is valid, but only until %s", d.findings.Expires)
+		err = fmt.Errorf("valid only until %s", d.findings.Expires)
 	}
-	d.found("cert", "Its operator should renew it.", err, "valid until %s", d.findings.Expires)
+	d.found("cert", "The operator should renew it.", err, "valid until %s", d.findings.Expires)
 }
 
 func (d *doctor) clock(answer *http.Response) {
@@ -263,7 +263,7 @@ func (d *doctor) clock(answer *http.Response) {
 	if ahead.Abs() > clockOff {
 		err = fmt.Errorf("the clocks of the server and of this machine differ by %.0f s", ahead.Abs().Seconds())
 	}
-	d.found("clock", "Matches do not need it, but tokens that expire do.", err, "that of the server agrees with ours")
+	d.found("clock", "Matches tolerate this, but expiring tokens do not.", err, "the server's clock agrees with this machine's")
 }
 
 // match finds a match to play, if the URL is that of a server.
@@ -276,7 +276,7 @@ func (d *doctor) match(ctx context.Context) bool {
 		}
 		i := slices.IndexFunc(list, func(v server.Status) bool { return v.Ended == "" })
 		if err == nil && i < 0 {
-			err = errors.New("the server has no match that runs")
+			err = errors.New("the server has no running match")
 		}
 		if err != nil {
 			return d.found("match", "Give the URL of a match.", err, "")
@@ -290,7 +290,7 @@ func (d *doctor) match(ctx context.Context) bool {
 		err = fmt.Errorf("it has ended: %s", v.Ended)
 	}
 	if err != nil {
-		return d.found("match", "Is the URL that of a match which runs?", err, "")
+		return d.found("match", "Does the URL name a running match?", err, "")
 	}
 	return d.found("match", "", nil, "%s: %s at tick %d, %s", v.Name, v.Game, v.Tick, v.State)
 }
@@ -309,7 +309,7 @@ func (d *doctor) webSocket(ctx context.Context) bool {
 			err = fmt.Errorf("got the subprotocol %q, want %s", got, client.Subprotocol)
 		}
 	}
-	return d.found("websocket", "A proxy on the way may not let WebSockets pass: it must forward the headers Upgrade and Connection.", err, "it opens")
+	return d.found("websocket", "A proxy may be blocking WebSockets; it must forward the Upgrade and Connection headers.", err, "it opens")
 }
 
 // datagrams tries whether packets pass.
@@ -318,8 +318,8 @@ func (d *doctor) datagrams(ctx context.Context) bool {
 	defer cancel()
 	p, err := client.ProbeDatagrams(ctx, d.socket, client.Options{HTTP: &d.hc})
 	if err != nil && p.Address == "" {
-		return d.found("datagrams", "Its operator can give it datagrams, with serve --set datagrams=ADDRESS, and a firewall that lets UDP pass.",
-			fmt.Errorf("the server tells no address for them: %w", err), "")
+		return d.found("datagrams", "The operator can enable datagrams with serve --set datagrams=ADDRESS and a firewall that passes UDP.",
+			fmt.Errorf("the server advertises no datagram address: %w", err), "")
 	}
 	f := &d.findings
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -337,7 +337,7 @@ func (d *doctor) datagrams(ctx context.Context) bool {
 	f.UDPTripMS, f.Sent, f.Lost = console.Milliseconds(p.RoundTrip), p.Sent, p.Lost
 	d.found("datagrams", "", nil, "UDP to %s passes: round trip %.1f ms, %d of %d packets lost", p.Address, f.UDPTripMS, f.Lost, f.Sent)
 	if f.Lost*100 > lossy*f.Sent {
-		d.findings.Checks[len(f.Checks)-1].Advice = "That is much. Come closer to the access point of the Wi-Fi, or use a cable."
+		d.findings.Checks[len(f.Checks)-1].Advice = "High loss. Move closer to the Wi-Fi access point, or use a cable."
 	}
 	return true
 }

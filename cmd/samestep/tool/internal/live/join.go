@@ -147,8 +147,8 @@ func newJoin(c *cli.Context) (*join, error) {
 }
 
 var (
-	errNotIn   = errors.New("the server never let this client in")
-	errNoToken = errors.New("the server wants a token: see --token and " + console.TokenEnv)
+	errNotIn   = errors.New("the server did not admit this client")
+	errNoToken = errors.New("the server requires a token; see --token and " + console.TokenEnv)
 )
 
 func (j *join) run(ctx context.Context) error {

@@ -78,14 +78,12 @@ func insist(ctx context.Context, limit time.Duration, try func() error) error {
 }
 
 // errToken is that of a server that refuses a token.
-var errToken = errors.New("the server does not know this token, or not for this match")
+var errToken = errors.New("unknown token, or not valid for this match")
 
-// errCrowded is wrapped by the errors of a server that has no budget left for the client's address: it answers with 429, or closes
-// the connection without an answer.
+// errCrowded reports a server without budget left for the client's address: it answers 429 or closes the connection.
 var errCrowded = errors.New("the server has too many requests from this address")
 
-// ask sends a GET request, which shows a token unless that is "". It follows redirects if told so, and then shows the token to the same
-// server only.
+// ask sends a GET request with a token unless that is "". It follows redirects if told so, and shows the token to the same server only.
 func ask(ctx context.Context, address, token string, follow bool) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -154,8 +152,7 @@ const (
 	moduleTime       = 10 * time.Minute
 )
 
-// gameOfMatch returns the game of a match: that of a given module or of the program, or else of the module that the match names by its
-// sum, from a folder or from one of the match's servers.
+// gameOfMatch returns a given or the program's game of a match, or that of the module it names, from a folder or one of the match's servers.
 func gameOfMatch(c *cli.Context, status *server.Status, pages []string, token string) (*gameset.Playable, error) {
 	m := gameset.ModulesOf(c)
 	if g := gameset.Listed(c).BySum(status.Rules); g != nil && g.Name() == status.Game && g.Build() == status.Build {
@@ -226,7 +223,7 @@ func (f *moduleFetch) kept() []byte {
 	return nil
 }
 
-var errSlow = errors.New("the server takes too long")
+var errSlow = errors.New("the server took too long")
 
 // fetch asks the server of a match for the module, and returns the module and its address.
 func (f *moduleFetch) fetch(ctx context.Context, page string) (module []byte, from string, err error) {
@@ -286,7 +283,7 @@ func (f *moduleFetch) check(b []byte) (*gameset.Playable, error) {
 
 // keep puts a module into the user's folder. If that fails, the game is played all the same.
 func (f *moduleFetch) keep(g *gameset.Playable, from string) {
-	where := "not kept: this user has no folder for caches"
+	where := "not kept: this user has no cache folder"
 	if dir := gameset.FetchedIn(f.store); f.store != "" {
 		err := os.MkdirAll(dir, 0o777)
 		if err == nil {
@@ -348,7 +345,7 @@ func save(c *cli.Context) error {
 	s := &savedReplay{File: c.Args().Get(1)}
 	if s.File == "" {
 		if s.File = nameOf(answer); s.File == "" {
-			return errors.New("the server gave the save no name of a replay: want FILE")
+			return errors.New("the server named no replay file; give FILE")
 		}
 	}
 	if err := files.Create(s.File, func(f *os.File) error { return s.take(f, answer.Body) }); err != nil {
@@ -392,7 +389,7 @@ func nameOf(answer *http.Response) string {
 // take writes a save to f, and reads it back: an answer that breaks off has no end.
 func (s *savedReplay) take(f *os.File, body io.Reader) (err error) {
 	if s.SizeBytes, err = io.Copy(f, io.LimitReader(body, maxSave)); err != nil {
-		return fmt.Errorf("the save broke off after %d bytes: %w", s.SizeBytes, err)
+		return fmt.Errorf("save truncated after %d bytes: %w", s.SizeBytes, err)
 	}
 	r, err := replay.NewReader(f, s.SizeBytes)
 	if err != nil {

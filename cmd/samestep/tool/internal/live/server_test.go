@@ -133,12 +133,12 @@ func TestFetchedRulesAreChecked(t *testing.T) {
 		{"redirect", tooltest.SumOf(b), "pebbles", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere.URL+r.URL.Path, http.StatusFound)
 		}, `got a redirect to "` + elsewhere.URL + `", want none`},
-		{"no answer", tooltest.SumOf(b), "pebbles", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "the server takes too long"},
+		{"no answer", tooltest.SumOf(b), "pebbles", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "the server took too long"},
 		{"no end", tooltest.SumOf(b), "pebbles", func(w http.ResponseWriter, r *http.Request) {
 			w.Write(b[:100])
 			http.NewResponseController(w).Flush()
 			<-r.Context().Done()
-		}, "the server takes too long"},
+		}, "the server took too long"},
 		{"no hash", "../" + tooltest.SumOf(b)[3:], "pebbles", http.NotFound, "want 64 hexadecimal digits"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -170,10 +170,10 @@ func (d *demoChecks) Failure() error {
 	if len(d.Failures) == 0 {
 		return nil
 	}
-	text := "the demo failed: " + d.Failures[0]
+	text := "demo failed: " + d.Failures[0]
 	switch {
 	case d.unfixed:
-		return fmt.Errorf("the demo failed: %w; try: %s fuzz, and %s vet", desync.ErrUnfixed, d.program, d.program)
+		return fmt.Errorf("demo failed: %w; try: %s fuzz, and %s vet", desync.ErrUnfixed, d.program, d.program)
 	case d.parted:
 		return &console.ClassError{Class: replay.ClassDesync, Text: text}
 	}
@@ -279,8 +279,7 @@ type demoOptions struct {
 	Dir            string
 }
 
-// makeDir makes the folder of the options, or else a new one. In a folder with a fixed name, others could plant links
-// to files of the user.
+// makeDir makes the folder of the options, or a new one: in one with a fixed name, others could plant links to the user's files.
 func (o *demoOptions) makeDir() (err error) {
 	if o.Dir != "" {
 		return os.MkdirAll(o.Dir, 0o700)

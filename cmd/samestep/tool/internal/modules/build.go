@@ -87,8 +87,7 @@ func rulesBuild(c *cli.Context) error {
 	}, nil)
 }
 
-// fasterGame returns the game of a module of [wasm.FromGo] in its faster form if both compute the same match, or else the game of the
-// module as it is, and why.
+// fasterGame returns the game of a module in its faster form if both compute the same match, or else as it is, and why.
 func fasterGame(c *cli.Context, plain []byte) (g *gameset.Playable, slow, err error) {
 	slow = errors.New("this version of Go writes jumps in another form")
 	if faster, ok := wasm.Faster(plain); ok {

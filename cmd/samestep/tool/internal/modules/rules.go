@@ -68,7 +68,7 @@ func rulesAdd(c *cli.Context) error {
 	dir := c.String("dir")
 	if dir == "" {
 		if dir = gameset.StoreOfUser(); dir == "" {
-			return console.Usagef("this user has no folder for caches: want --dir")
+			return console.Usagef("this user has no cache folder; give --dir")
 		}
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -125,15 +125,9 @@ func (i *moduleInfo) print(w io.Writer) {
 	line("module", "%s, %d bytes, sha256 %s", console.Shown(i.File), i.Bytes, i.SHA256)
 	line("commands", "%s", console.Shown(strings.Join(i.Commands, ", ")))
 	line("state", "%s (schema %s)", console.Shown(strings.Join(i.State, ", ")), i.Schema)
-	line("views", "%s", yesOrNo(i.View))
-	line("assets", "%s", yesOrNo(i.Assets))
-}
-
-func yesOrNo(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
+	answer := map[bool]string{true: "yes", false: "no"}
+	line("views", "%s", answer[i.View])
+	line("assets", "%s", answer[i.Assets])
 }
 
 func rulesCheckCommand() *cli.Command {
@@ -240,7 +234,7 @@ func moduleOutcome(err error) error {
 	case errors.As(err, &refusal):
 		return &console.ClassError{Class: replay.ClassInvalid, Text: fmt.Sprintf("the module refuses a state that it saved itself: %v", err)}
 	case fault != nil && fault.Wrong:
-		return &console.ClassError{Class: replay.ClassInvalid, Text: fmt.Sprintf("the module answers what docs/spec/abi.md does not allow: %v", err)}
+		return &console.ClassError{Class: replay.ClassInvalid, Text: fmt.Sprintf("the module's answer violates docs/spec/abi.md: %v", err)}
 	case fault != nil && fault.Limit:
 		return fmt.Errorf("the module exceeds a limit: %w", err)
 	case fault != nil:
@@ -251,8 +245,7 @@ func moduleOutcome(err error) error {
 	return err
 }
 
-// compareInterpreted plays up to 50 ticks with random commands of one player in a game's compiled module and in an interpreted one, which
-// is slow. It returns the last simulation, or the first difference as an error.
+// compareInterpreted plays up to 50 ticks in the compiled and an interpreted module, and returns the last simulation or the first difference.
 func compareInterpreted(g *gameset.Playable, module []byte, o locksteptest.GoldenOptions) (*lockstep.Simulation, error) {
 	own := gameset.ModuleOptions(g.Module.Budget)
 	own.Interpret = true

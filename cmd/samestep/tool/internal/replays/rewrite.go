@@ -205,12 +205,12 @@ func summaryOf(name string) (file *writtenFile, err error) {
 }
 
 type writtenFile struct {
-	File        string             `json:"file"`
-	SizeBytes   int64              `json:"size_bytes,string"`
-	Ticks       lockstep.Tick      `json:"ticks"`
-	ContentHash replay.Hash `json:"content_hash"`
-	Signed      bool               `json:"signed"`
-	Class       replay.Class       `json:"class"`
+	File        string        `json:"file"`
+	SizeBytes   int64         `json:"size_bytes,string"`
+	Ticks       lockstep.Tick `json:"ticks"`
+	ContentHash replay.Hash   `json:"content_hash"`
+	Signed      bool          `json:"signed"`
+	Class       replay.Class  `json:"class"`
 }
 
 // sealedOptions returns the options of a sealed file. They and a frequent garbage collection keep the memory rule:

@@ -3,7 +3,10 @@ package record_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -202,5 +205,34 @@ func TestReadJSON(t *testing.T) {
 	}
 	if _, err := p.ReadJSON(9, []byte("{}")); !errors.Is(err, record.ErrUnknownKind) {
 		t.Errorf("an unknown kind: got %v", err)
+	}
+}
+
+// systemRow is a row of the page's table: kind, name, and the type of the value.
+var systemRow = regexp.MustCompile(`(?m)^\| (\d+ \| [a-z ]+) \| \[?\w+ u(\d+)\]? \|`)
+
+// The page of the format has the commands of the system.
+func TestSystemCommandsOnPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/spec/replay.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]string{}
+	for _, m := range systemRow.FindAllStringSubmatch(string(page), -1) {
+		rows[m[1]] = "uint" + m[2]
+	}
+	all := record.SystemDescriptions()
+	for _, d := range all {
+		s, err := state.ParseSchema(d.Schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprintf("%d | %s", d.Kind, d.Name)
+		if got, want := rows[name], s.Root().Field(0).Kind().String(); got != want {
+			t.Errorf("%s: the page has %q, want %s", name, got, want)
+		}
+	}
+	if len(rows) != len(all) {
+		t.Errorf("the page has %d commands, want %d", len(rows), len(all))
 	}
 }

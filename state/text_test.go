@@ -159,3 +159,90 @@ func TestDumpKeepsWriterError(t *testing.T) {
 		}
 	}
 }
+
+// AppendJSON reads what DumpJSON writes, and changes only the fields that the text names.
+func TestAppendJSON(t *testing.T) {
+	c := MustCompile[world]()
+	golden := goldenBytes(t)
+	got, err := c.Schema().AppendJSON([]byte("before"), nil, []byte(goldenJSON), len(golden))
+	if err != nil || string(got) != "before"+string(golden) {
+		t.Fatalf("got %x, error %v, want %x", got, err, golden)
+	}
+	got, err = c.Schema().AppendJSON(nil, golden, []byte(` { "Flags" : [{"Off": true}, {}], "Tick": "9", "Units": [{"Turn": 0.25, "Pos": {"Y": 0.1}}] } `), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := newWorld()
+	want.Tick, want.Flags[0].Off = 9, true
+	want.Units = []unit{{Turn: 1 << 30, Pos: vec{0, 429496730}}}
+	if !bytes.Equal(got, c.Append(nil, want)) {
+		t.Errorf("got %x, want %x", got, c.Append(nil, want))
+	}
+}
+
+// An error names the field and says what was expected.
+func TestAppendJSONErrors(t *testing.T) {
+	s := MustCompile[world]().Schema()
+	for text, want := range map[string]string{
+		``:                            "state: JSON: line 1: unexpected end of JSON input",
+		"{\n\"Tick\": 1,\n}":          "state: JSON: line 3: invalid character '}' looking for beginning of object key string",
+		`{} {}`:                       "state: JSON: line 1: invalid character '{' after top-level value",
+		`[]`:                          "state: JSON: got [], want an object with Tick, Units, Scores, Flags, Fog, Winner, Message",
+		`null`:                        "state: JSON: got null, want an object",
+		`{"tick": 1}`:                 `state: JSON: unknown field "tick", want Tick, Units`,
+		`{"Tick": 1, "Tick": 2}`:      `state: JSON: duplicate field "Tick"`,
+		`{"Tick": -1}`:                "state: JSON: Tick: got -1, want a whole number from 0 to 4294967295",
+		`{"Tick": 4294967296}`:        "state: JSON: Tick: got 4294967296, want a whole number from 0 to 4294967295",
+		`{"Tick": 1e3}`:               "state: JSON: Tick: got 1e3, want a whole number",
+		`{"Tick": 1.5}`:               "state: JSON: Tick: got 1.5, want a whole number from 0 to 4294967295",
+		`{"Tick": null}`:              "state: JSON: Tick: got null, want a whole number",
+		`{"Winner": 128}`:             "state: JSON: Winner: got 128, want a whole number from -128 to 127",
+		`{"Winner": "-129"}`:          `state: JSON: Winner: got "-129", want a whole number from -128 to 127`,
+		`{"Message": 3}`:              "state: JSON: Message: got 3, want a string",
+		`{"Flags": [{"On": 1}, {}]}`:  "state: JSON: Flags[0].On: got 1, want true or false",
+		`{"Flags": [{}]}`:             "state: JSON: Flags: got 1 elements, want 2",
+		`{"Flags": [{}, {}, {}]}`:     "state: JSON: Flags: got more than 2 elements, want 2",
+		`{"Units": {}}`:               "state: JSON: Units: got {}, want a list",
+		`{"Units": [{}, {"X": 3}]}`:   `state: JSON: Units[1]: unknown field "X", want ID, Pos`,
+		`{"Units": [{"Pos": [1,2]}]}`: "state: JSON: Units[0].Pos: got [1,2], want an object with X, Y",
+		`{"Units": [{"Turn": "x"}]}`:  `state: JSON: Units[0].Turn: got "x", want a decimal number`,
+		`{"Fog": [` + strings.Repeat("1,", 400) + `1]}`: "state: JSON: Fog[",
+		`{"Units": [{},{},{},{},{},{},{},{},{},{}]}`:    "the value is too long, want at most 300 bytes in canonical form",
+	} {
+		got, err := s.AppendJSON([]byte{7}, nil, []byte(text), 300)
+		if !errors.As(err, new(*JSONError)) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60s: got error %v, want %s", text, err, want)
+		}
+		if string(got) != "\x07" {
+			t.Errorf("%.60s: got %x appended", text, got)
+		}
+	}
+	if _, err := s.AppendJSON(nil, []byte{1}, []byte(`{}`), 300); !errors.As(err, new(*DecodeError)) {
+		t.Errorf("a cut base: got error %v, want a *DecodeError", err)
+	}
+	type huge struct{ Lists [1 << 10][1 << 8]uint32 }
+	if _, err := MustCompile[struct{ Units []huge }]().Schema().AppendJSON(nil, nil, []byte(`{"Units":[{}]}`), 1<<16); err == nil {
+		t.Error("an element of 1 MiB was accepted")
+	}
+}
+
+// FuzzAppendJSON: accepted text gives canonical bytes, which are read back the same.
+func FuzzAppendJSON(f *testing.F) {
+	s := MustCompile[world]().Schema()
+	f.Add([]byte(goldenJSON))
+	f.Add([]byte(`{"Units":[{"Pos":{"X":"0.1"}}],"Fog":[1],"Message":"\ud800"}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		b, err := s.AppendJSON(nil, nil, text, 1<<16)
+		if err != nil {
+			return
+		}
+		var dump bytes.Buffer
+		if err := s.DumpJSON(&dump, b); err != nil {
+			t.Fatalf("%q gives %x, which is not canonical: %v", text, b, err)
+		}
+		again, err := s.AppendJSON(nil, nil, dump.Bytes(), 1<<16)
+		if err != nil || !bytes.Equal(again, b) {
+			t.Fatalf("%q gives %x, and read back %x, error %v", text, b, again, err)
+		}
+	})
+}
