@@ -118,8 +118,7 @@ func (m Mismatch) String() string {
 	return fmt.Sprintf("%s: %s != %s", name, FormatHash(m.A), FormatHash(m.B))
 }
 
-// Compare reports whether a and b are sums of equal states of schema s. If they differ, m names the first section that
-// does. If a sum does not have exactly the sections of s, Compare looks at the hashes alone.
+// Compare reports whether a and b are sums of equal states. m names the first section that differs, if both have the sections of s.
 func Compare(a, b Sum, s *state.Schema) (m Mismatch, equal bool) {
 	n := s.NumSections()
 	if len(a.Sections) == n && len(b.Sections) == n {

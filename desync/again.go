@@ -182,7 +182,6 @@ func (w *work) settleAgain() {
 	}
 }
 
-// without returns the causes that are not of a kind, or nil if there is none.
 func (c *Cause) without(k CauseKind) *Cause {
 	all := slices.DeleteFunc(append([]*Cause{c}, c.Others...), func(c *Cause) bool { return c.Kind == k })
 	if len(all) == 0 {

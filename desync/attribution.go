@@ -125,7 +125,6 @@ type simulator struct {
 	before  lockstep.Tick
 }
 
-// hash returns the simulation's checksum of a tick.
 func (s *simulator) hash(t lockstep.Tick) (uint64, error) {
 	hash, _, err := replay.HashAt(s.reader, s.game, min(s.before, t), t, &s.options)
 	return hash, err
@@ -270,6 +269,49 @@ func (a *attribution) key(d *lockstep.DesyncError) {
 	}
 }
 
+// check adds the blames of one check, and notes which parties have healed.
+func (a *attribution) check(c *check) {
+	for ; len(a.presence) > 0 && a.presence[0].tick <= c.tick; a.presence = a.presence[1:] {
+		if p := a.presence[0]; p.there {
+			a.gone[p.player] = 0
+		} else if a.gone[p.player] == 0 {
+			a.gone[p.player] = p.tick
+		}
+	}
+	_, wrong := c.sides()
+	for _, p := range wrong {
+		a.blame(WrongPlayer, p, c.tick)
+	}
+	first := c.tick
+	a.differs = c.own != c.agreed
+	if a.keyframe != nil && a.differs {
+		first = a.keyframe.Tick
+	} else if a.keyframe != nil {
+		a.blame(WrongKeyframe, 0, a.keyframe.Tick)
+	}
+	a.keyframe = nil
+	party := c.party()
+	if party != "" {
+		a.blame(party, 0, first)
+	}
+	if who := cmp.Or(party, WrongPlayer); a.decisive[who] == nil && (party != "" || len(wrong) > 0) {
+		a.decisive[who] = c
+	}
+	for i := range a.blames {
+		b := &a.blames[i]
+		well := party == ""
+		if b.Who == WrongPlayer {
+			well = !slices.Contains(wrong, b.Player)
+			if b.Healed == 0 {
+				b.Gone = a.gone[b.Player]
+			}
+		}
+		if well && b.Healed == 0 && b.Last < c.tick && b.Gone == 0 {
+			b.Healed = c.tick
+		}
+	}
+}
+
 // blame adds the check of tick t to those at which a party was wrong.
 func (a *attribution) blame(who Party, p lockstep.Player, t lockstep.Tick) {
 	i := slices.IndexFunc(a.blames, func(b Blame) bool { return b.Who == who && b.Player == p })
@@ -284,17 +326,6 @@ func (a *attribution) blame(who Party, p lockstep.Player, t lockstep.Tick) {
 	b.Last, b.Healed = t, 0
 }
 
-// A check is everything known about one checked tick.
-type check struct {
-	tick       lockstep.Tick
-	tie        bool   // there is no agreed checksum
-	agreed     uint64 // on a tie, the simulation's own
-	own        uint64 // the simulation's
-	mismatches []mismatch
-	seats      int
-	admitted   bool // the referee admitted that it was wrong
-}
-
 // sums are checksums by tick.
 type sums []sum
 
@@ -303,7 +334,6 @@ type sum struct {
 	hash uint64
 }
 
-// find returns the checksum of a tick, or nil.
 func (s sums) find(t lockstep.Tick) *sum {
 	if i := s.after(t) - 1; i >= 0 && s[i].tick == t {
 		return &s[i]
@@ -316,7 +346,6 @@ func (s sums) after(t lockstep.Tick) int {
 	return sort.Search(len(s), func(i int) bool { return s[i].tick > t })
 }
 
-// A checkLog has the checksums of a log.
 type checkLog struct {
 	seats      int
 	agreed     sums          // by tick, after sort
@@ -344,7 +373,6 @@ func (l *checkLog) record(rec *record.Record) error {
 	return nil
 }
 
-// sort sorts the checksums by tick.
 func (l *checkLog) sort() {
 	slices.SortStableFunc(l.agreed, func(a, b sum) int { return cmp.Compare(a.tick, b.tick) })
 	slices.SortStableFunc(l.mismatches, func(a, b mismatch) int { return cmp.Compare(a.tick, b.tick) })
@@ -401,7 +429,6 @@ func votes(tie bool, groups []Group) Verdict {
 	return v
 }
 
-// rightPlayers returns the players of the groups that are right.
 func rightPlayers(groups []Group) []lockstep.Player {
 	var all []lockstep.Player
 	for _, g := range groups {

@@ -111,7 +111,6 @@ func (w *work) note(format string, args ...any) {
 	w.e.Notes = append(w.e.Notes, fmt.Sprintf(format, args...))
 }
 
-// read reads the bundle.
 func (w *work) read() error {
 	m := w.manifest
 	if err := checkManifest(m); err != nil {
@@ -127,16 +126,16 @@ func (w *work) read() error {
 	h := w.log.header
 	w.e = Explanation{
 		Match: h.Match.String(), Game: h.Game, Build: h.Build, Recorder: h.Platform,
-		Machine: lockstep.Platform(), TickRate: h.Settings.TickRate(),
-		Tick: m.Tick, Agreed: m.Agreed, Began: m.Began, Player: m.Player, Tie: m.Tie, Section: m.Section,
+		Machine: lockstep.Platform(),
+		Tick:    m.Tick, Agreed: m.Agreed, Began: m.Began, Player: m.Player, Tie: m.Tie, Section: m.Section,
 		Changes: []Change{}, Commands: []Touch{}, Streams: []Stream{}, Draws: []Draws{}, Notes: []string{}, Tried: []Tried{}, Steps: []NextStep{},
 	}
 	w.e.Groups = reportedIn(m).Groups
 	if m.Match != w.e.Match {
-		w.note("the bundle says that it is of match %s, but its replay is of %s", m.Match, w.e.Match)
+		w.note("the bundle names match %s, but its replay is of match %s", m.Match, w.e.Match)
 	}
 	if w.log.damage != nil {
-		w.note("the replay in the bundle cannot be read to its end: %v", w.log.damage)
+		w.note("the bundle's replay cannot be read to its end: %v", w.log.damage)
 	}
 	w.e.Who, w.e.Columns = w.log.participants(m)
 	if w.exhibits, err = loadExhibits(w.bundle, w.log.schema, w.options.MaxStates, w.note); err != nil {
@@ -164,7 +163,6 @@ func (w *work) sides(x *exhibit) (right, wrong side) {
 	return again, x.player
 }
 
-// command returns a command with its text.
 func (w *work) command(c *lockstep.Command) Command {
 	return Command{c.Tick, c.Player, c.Sequence, w.words.Describe(c)}
 }
@@ -205,4 +203,30 @@ func checkAgain(m *replay.Manifest) error {
 		}
 	}
 	return nil
+}
+
+// game returns the game of the match, or nil with a note of what is missing without it.
+func (w *work) game(missing string) *lockstep.Game {
+	if w.options.Game == nil {
+		w.note("no game code: %s", missing)
+		return nil
+	}
+	g, err := w.options.Game(w.log.header)
+	if err != nil {
+		w.note("no game code (%v): %s", err, missing)
+		return nil
+	}
+	if words, err := lockstep.NewDescriber(w.log.header, g); err == nil && !w.options.Redact { // a game's words may have texts of people
+		w.words = words
+	}
+	return g
+}
+
+func (w *work) finish() *Explanation {
+	w.e.Traits = traitsOf(w.e.Who)
+	if w.options.Redact {
+		w.e.redact()
+	}
+	w.e.Title = w.e.answer()
+	return &w.e
 }

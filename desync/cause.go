@@ -284,7 +284,7 @@ func (s *search) computedAgain(t lockstep.Tick, b []byte) bool {
 }
 
 // errControl ends trials whose control does not end in the right state.
-var errControl = errors.New("desync: with nothing changed, the ticks come out otherwise")
+var errControl = errors.New("desync: the control run differs from the match")
 
 // control plays the ticks of a variation with nothing changed, but in the same way: from the state of the same tick, and in a
 // new simulation if the configuration changes. It returns errControl if a state differs from the right one: then what the

@@ -72,7 +72,6 @@ func (s *search) ofCommand(c *lockstep.Command, kind CauseKind, rank int, what s
 	})
 }
 
-// framed returns the variation with other frames.
 func framed(frames ...*lockstep.Frame) variation {
 	v := variation{from: frames[0].Tick, frames: make(map[lockstep.Tick]*lockstep.Frame)}
 	for _, f := range frames {

@@ -188,7 +188,7 @@ func ExampleExplanation() {
 	var who desync.Participant = e.Who[1]
 	fmt.Println(who.Name, "differs:", who.Differs)
 	for i, c := range e.Columns {
-		fmt.Println(desync.Column(c), desync.Cell(e.Who[0].Cells[i]))
+		fmt.Println(desync.Column(c), e.Who[0].Cells[i])
 	}
 	for _, g := range e.Groups {
 		fmt.Println(desync.Group(g))
@@ -203,14 +203,14 @@ func ExampleExplanation() {
 	// fields: {[Gold: 150 != 110 Gifts[0]: 5 != 4] 2}
 	// a viewer shows Gold at tick 5
 	// bob differs: true
-	// {{1 5} 1} {5 0}
+	// {{1 5} 1} 0
 	// dc2da0ae66cd7357  the referee
 	// 36d5ff2bb90a8df5  player 1 (bob)
 	// build 1, the same as the other player
 	// platform toaster, unlike the other player
 	// joined at tick 1, the same as the other player
 	// lost its connection never, the same as the other player
-	// [the game's code is not here: nothing was simulated again, and no command is looked for]
+	// [no game code: nothing was simulated again, and no command was searched for]
 }
 
 // chestAgain returns the bundle with what player 1's machine computed again, twice.
@@ -236,7 +236,7 @@ func ExampleAgain() {
 	// Output:
 	// wrong in the same way at tick 4
 	// the machine of player 1 computed ticks 1 to 5 again, 2 times: wrong in the same way, from tick 4 on in Gold
-	// so it is not its memory: its rules, its build or its platform compute otherwise
+	// so its memory is not the cause: its rules, its build or its platform compute another result
 }
 
 // Bundles with equal fingerprints have the same cause, as far as can be told.
@@ -274,7 +274,7 @@ func ExampleCause() {
 	for _, t := range e.Commands {
 		fmt.Println(desync.Touch(t))
 	}
-	fmt.Println(len([]desync.Stream(e.Streams)), "generators,", len([]desync.Draws(e.Draws)), "purposes,", len([]desync.Cost(e.Costs)), "costs")
+	fmt.Println(len([]desync.Stream(e.Streams)), "generators,", len([]desync.Draws(e.Draws)), "purposes")
 	// Output:
 	// tick 4: player 0, number 4
 	// tried 44 faults of commands
@@ -285,7 +285,7 @@ func ExampleCause() {
 	// tick 3, player 0: give {"Gold":30} (changes Gold, Gifts[0])
 	// tick 4, player 0: give {"Gold":40} (changes Gold, Gifts[0])
 	// tick 5, player 0: give {"Gold":50} (changes Gold, Gifts[0])
-	// 0 generators, 0 purposes, 0 costs
+	// 0 generators, 0 purposes
 }
 
 // An Ending has both results, by their schema.
@@ -316,7 +316,7 @@ func ExampleStreamsOf() {
 	w.Loot.N(6)
 	right := codec.Append(nil, &w)
 	w.Loot.N(6)
-	for _, s := range desync.StreamsOf(codec.Schema(), good, right, codec.Append(nil, &w)) {
+	for _, s := range desync.StreamsOf(codec.Schema(), nil, good, right, codec.Append(nil, &w)) {
 		fmt.Println(s)
 	}
 	// Output: Loot: 1 draw, but 2 on the wrong side

@@ -49,29 +49,14 @@ func Explain(b *replay.Bundle, o Options) (*Explanation, error) {
 		}
 	}
 	w.entitle()
-	w.e.Traits = traitsOf(w.e.Who)
-	if w.options.Redact {
-		w.e.redact()
-	}
-	w.e.Title = w.e.answer()
-	return &w.e, nil
+	return w.finish(), nil
 }
 
 // simulate computes the states again, if the game is available.
 func (w *work) simulate() {
-	w.e.lacksGame = true
-	if w.options.Game == nil {
-		w.note("the game's code is not here: nothing was simulated again, and no command is looked for")
+	g := w.game("nothing was simulated again, and no command was searched for")
+	if w.e.lacksGame = g == nil; g == nil {
 		return
-	}
-	g, err := w.options.Game(w.log.header)
-	if err != nil {
-		w.note("the game's code is not here (%v): nothing was simulated again, and no command is looked for", err)
-		return
-	}
-	w.e.lacksGame = false
-	if words, err := lockstep.NewDescriber(w.log.header, g); err == nil && !w.options.Redact { // a game's words may have texts of people
-		w.words = words
 	}
 	const longest = 8 * lookBack
 	from := min(w.good, w.bad-min(w.bad, lookBack))
@@ -82,11 +67,6 @@ func (w *work) simulate() {
 		return
 	}
 	w.again, w.e.Ending = again, again.ending
-	for _, c := range again.costs {
-		if c.Tick > w.good {
-			w.e.Costs = append(w.e.Costs, c)
-		}
-	}
 	focus := w.good
 	if d := again.differences; len(d) > 0 {
 		focus = min(focus, d[0].Tick-min(d[0].Tick, lockstep.Tick(w.log.header.Settings.CheckEvery)))
@@ -122,7 +102,7 @@ func (w *work) simulateFrom(g *lockstep.Game, from lockstep.Tick) (again *rerun,
 		if err != nil {
 			return again, nil // an earlier keyframe is too far away
 		}
-		if again = x; x.keyframe <= w.log.first || !x.contradicted(w.bad) {
+		if again = x; x.keyframe <= w.log.first || !slices.ContainsFunc(x.differences, func(d *lockstep.DesyncError) bool { return !d.Keyframe && d.Tick < w.bad }) {
 			break
 		}
 		begin = x.keyframe - 1
@@ -160,7 +140,7 @@ func (w *work) compare() {
 			continue
 		}
 		if x.tick <= w.good {
-			w.note("the states of tick %d differ already, at which the checksums agreed", x.tick)
+			w.note("the states of tick %d already differ, although their checksums agree", x.tick)
 			continue
 		}
 		if w.wrong == nil {
@@ -174,9 +154,9 @@ func (w *work) compare() {
 	w.e.good = w.good
 	w.e.First, w.e.Compared = Span{w.good + 1, w.bad}, w.bad
 	if w.wrong == nil {
-		w.note("there is no state of the wrong side that differs: no field can be named")
+		w.note("no state of the wrong side differs: no field can be named")
 		if !slices.ContainsFunc(w.exhibits, func(x exhibit) bool { return x.player.known() }) {
-			w.note("the bundle has no state of the player: it did not answer, or the server was stopped before it could")
+			w.note("the bundle has no state of the player: the player did not answer, or the server stopped first")
 		}
 		return
 	}
@@ -186,9 +166,9 @@ func (w *work) compare() {
 	}
 	w.show()
 	if good := w.again.state(w.good); good != nil {
-		w.e.Streams = streamsOf(w.log.schema, w.e.Fields.List, good, w.right, w.wrong)
+		w.e.Streams = StreamsOf(w.log.schema, w.e.Fields.List, good, w.right, w.wrong)
 	} else if x := w.lastGood(); x.referee.known() {
-		w.e.Streams = streamsOf(w.log.schema, w.e.Fields.List, x.referee.bytes, w.right, w.wrong)
+		w.e.Streams = StreamsOf(w.log.schema, w.e.Fields.List, x.referee.bytes, w.right, w.wrong)
 	}
 }
 
@@ -316,11 +296,11 @@ func (w *work) search() {
 	}
 	s := w.newSearch()
 	if s.good >= s.bad {
-		w.note("no trials: the states before tick %d do not fit into memory", s.good)
+		w.note("no trials: the states before tick %d exceed the memory limit", s.good)
 		return
 	}
 	if s.good > w.good {
-		w.note("trials begin at tick %d only: the states before are too many to be kept", s.good)
+		w.note("trials begin at tick %d: earlier states exceed the memory limit", s.good)
 	}
 	switch err := s.look(w.families(s)); {
 	case s.parted != nil:
@@ -333,7 +313,7 @@ func (w *work) search() {
 	w.e.Trials, w.e.Tried = s.spent, s.tried
 	w.e.Cause = s.cause()
 	if w.e.Cause == nil {
-		w.note("no single fault of those that were tried leads to the wrong state: perhaps a rule is wrong in several ticks")
+		w.note("no single fault that was tried leads to the wrong state; a rule may be wrong in several ticks")
 	} else {
 		w.e.Cause.ends = s.last
 	}
@@ -382,7 +362,7 @@ func (w *work) drawn(s *search) {
 	s.tell = nil
 	all, err := s.drawsOf(s.good, s.bad, fault)
 	if err != nil {
-		w.note("the draws were not counted: %v", err)
+		w.note("the draws could not be counted: %v", err)
 		return
 	}
 	w.e.Draws = all
@@ -437,7 +417,7 @@ func (w *work) history() {
 		}
 		c, err := h.change(field, until)
 		if errors.Is(err, errBudget) {
-			w.note("the last change of %s was searched back to tick %d only", c.Field, c.Since)
+			w.note("the last change of %s was searched for only back to tick %d", c.Field, c.Since)
 		} else if err != nil {
 			w.note("the last change of %s could not be searched: %v", c.Field, err)
 			continue

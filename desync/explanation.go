@@ -22,7 +22,6 @@ type Explanation struct {
 	Build       string            `json:"build"`
 	Recorder    string            `json:"recorder"`      // the platform that wrote the replay
 	Machine     string            `json:"machine"`       // the platform that explains it
-	TickRate    uint16            `json:"tick_rate"`     // ticks per second
 	Tick        lockstep.Tick     `json:"tick"`          // the check that found the desync
 	Agreed      lockstep.Tick     `json:"agreed"`        // the last check at which the player agreed
 	Began       lockstep.Tick     `json:"began"`         // the tick of the last state sent to the player; 0 if not known
@@ -52,7 +51,6 @@ type Explanation struct {
 	Streams     []Stream          `json:"streams"`          // generators in the state
 	Draws       []Draws           `json:"draws"`            // of generators that are not in the state
 	Traits      []Trait           `json:"traits"`
-	Costs       []Cost            `json:"costs,omitempty"`
 	Notes       []string          `json:"notes"`              // what could not be found out, and why
 	Redacted    bool              `json:"redacted,omitempty"` // without what people have written
 
@@ -201,19 +199,13 @@ func (e *Explanation) redact() {
 			*result = json.RawMessage(masked(string(*result)))
 		}
 	}
-	e.redactPanic()
+	if p := e.Panic; p != nil { // a stack has folders of the machine that built the program
+		mask(&p.Text, &p.Here)
+		p.Stack = strings.Join(append(functionsOf(p.Stack), ""), "\n")
+	}
 	for i := range e.Notes {
 		mask(&e.Notes[i])
 	}
-}
-
-// redactPanic removes what people may have written, and folders of the machine that built the program.
-func (e *Explanation) redactPanic() {
-	if e.Panic == nil {
-		return
-	}
-	mask(&e.Panic.Text, &e.Panic.Here)
-	e.Panic.Stack = strings.Join(slices.Concat(functionsOf(e.Panic.Stack), []string{""}), "\n")
 }
 
 func (c *Cause) redact() {

@@ -308,7 +308,7 @@ func TestWithoutTheGame(t *testing.T) {
 	if want := []desync.Stream{{Path: "Rand", Right: 0, Wrong: 1, Known: true}}; !slices.Equal(e.Streams, want) {
 		t.Errorf("got streams %v, want %v", e.Streams, want)
 	}
-	if text := strings.Join(e.Notes, "\n"); !strings.Contains(text, "the game's code is not here") {
+	if text := strings.Join(e.Notes, "\n"); !strings.Contains(text, "no game code") {
 		t.Errorf("got notes %q", text)
 	}
 }
@@ -359,7 +359,7 @@ func TestChangeLongAgo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := strings.Join(e.Notes, "\n"); !strings.Contains(text, "was searched back to tick") {
+	if text := strings.Join(e.Notes, "\n"); !strings.Contains(text, "was searched for only back to tick") {
 		t.Errorf("with a small budget: got notes %q", text)
 	}
 }

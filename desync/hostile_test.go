@@ -150,17 +150,17 @@ func TestPartsThatAreWrong(t *testing.T) {
 	}{
 		{"player's state is none", packed(t, with(files, "states/160-player.state", []byte("nonsense")), nil), find, "the player's state of tick 160 is invalid", 0},
 		{"player's state is another", packed(t, with(files, "states/160-player.state", files["states/140-player.state"]), nil), find, "that player 2 sent has checksum", -1},
-		{"a state that differs where the checksums agreed", packed(t, with(files, "states/140-player.state", files["states/160-player.state"]), nil), find, "the states of tick 140 differ already", 1},
+		{"a state that differs where the checksums agreed", packed(t, with(files, "states/140-player.state", files["states/160-player.state"]), nil), find, "the states of tick 140 already differ", 1},
 		{"no states", packed(t, files, func(m *replay.Manifest) { m.Exhibits = nil }), find, "the bundle has no state of the player", 0},
 		{"only the player's", packed(t, files, func(m *replay.Manifest) { m.Exhibits[0].Referee, m.Exhibits[1].Referee = "", "" }), find, "", 1},
-		{"the replay is cut", packed(t, with(files, "replay.ssr", files["replay.ssr"][:cut]), nil), find, "the replay in the bundle cannot be read to its end", 1},
-		{"the replay is damaged", packed(t, with(files, "replay.ssr", flipped(files["replay.ssr"], cut)), nil), find, "the replay in the bundle cannot be read to its end", 1},
-		{"it is of another match", packed(t, files, func(m *replay.Manifest) { m.Match = "ff" }), find, "of match ff, but its replay is of 07", 1},
+		{"the replay is cut", packed(t, with(files, "replay.ssr", files["replay.ssr"][:cut]), nil), find, "the bundle's replay cannot be read to its end", 1},
+		{"the replay is damaged", packed(t, with(files, "replay.ssr", flipped(files["replay.ssr"], cut)), nil), find, "the bundle's replay cannot be read to its end", 1},
+		{"it is of another match", packed(t, files, func(m *replay.Manifest) { m.Match = "ff" }), find, "names match ff, but its replay is of match 07", 1},
 		{"the desync is too far away", packed(t, files, nil), desync.Options{Game: findGame, MaxTicks: 20}, "too long", 1},
 		{"the desync is after the end of the log", packed(t, files, func(m *replay.Manifest) { m.Tick, m.Exhibits = 4_000_000_000, nil }), find, "could not be simulated again", 0},
 		{"the game panics", plain(), desync.Options{Game: func(*lockstep.Header) (*lockstep.Game, error) { return panics, nil }}, "the game panicked in Step: no", 1},
 		{"no game", plain(), desync.Options{Game: func(*lockstep.Header) (*lockstep.Game, error) { return nil, errors.New("unheard of") }}, "unheard of", 1},
-		{"a small budget", plain(), desync.Options{Game: findGame, Budget: 300 * time.Microsecond}, "the draws were not counted: desync: the time for trials is over", 1},
+		{"a small budget", plain(), desync.Options{Game: findGame, Budget: 300 * time.Microsecond}, "the draws could not be counted: desync: out of time for trials", 1},
 	} {
 		e, err := explain(test.archive, test.options)
 		if err != nil {

@@ -262,7 +262,6 @@ func sideText(g *replay.BundleGroup) string {
 	return "the referee and " + players(g.Players)
 }
 
-// builtText says what a program was built from.
 func builtText(p *Program) string {
 	if p.Checkout() == "" {
 		return "with build " + p.Build

@@ -25,19 +25,13 @@ type Participant struct {
 	Commands   int             `json:"commands"`          // in the whole log
 	Mismatches int             `json:"mismatches"`        // checks in the whole log at which it differed
 	Differs    bool            `json:"differs"`           // at the tick of the desync
-	Cells      []Cell          `json:"cells"`             // by Column
+	Cells      []int           `json:"cells"`             // by Column: checks at which it differed
 }
 
 // A Column is a part of the time line: ticks From to To, and the number of agreed checks in them.
 type Column struct {
 	Span
 	Checks int `json:"checks"`
-}
-
-// A Cell has the counts of one participant in a Column.
-type Cell struct {
-	Commands   int `json:"commands"`
-	Mismatches int `json:"mismatches"`
 }
 
 // A matchLog is the content of a replay, without a simulation.
@@ -111,15 +105,13 @@ func (l *matchLog) record(r *record.Record) error {
 		}
 	case record.KindChecksum:
 		at := l.column(r.Tick)
-		for len(l.checks) <= at {
-			l.checks = append(l.checks, 0)
-		}
-		l.checks[at]++
+		l.checks = raise(l.checks, at)
 	case record.KindMismatch:
 		p := l.row(r.Player)
 		p.Mismatches++
 		p.Differs = p.Differs || r.Tick == l.until
-		l.cell(p, r.Tick).Mismatches++
+		at := l.column(r.Tick)
+		p.Cells = raise(p.Cells, at)
 	case record.KindNote:
 		if r.Topic == record.TopicName {
 			l.row(r.Player).Name = r.Text
@@ -130,9 +122,7 @@ func (l *matchLog) record(r *record.Record) error {
 
 func (l *matchLog) command(c *lockstep.Command) {
 	if c.Player != lockstep.System {
-		p := l.row(c.Player)
-		p.Commands++
-		l.cell(p, c.Tick).Commands++
+		l.row(c.Player).Commands++
 		return
 	}
 	v, err := record.SystemValue(c)
@@ -156,22 +146,14 @@ func (l *matchLog) row(p lockstep.Player) *Participant {
 	return row
 }
 
-func (l *matchLog) cell(p *Participant, t lockstep.Tick) *Cell {
-	at := l.column(t)
-	for len(p.Cells) <= at {
-		p.Cells = append(p.Cells, Cell{})
-	}
-	return &p.Cells[at]
-}
-
 // column returns the column of a tick. If the log is too long for its columns, it doubles their width.
 func (l *matchLog) column(t lockstep.Tick) int {
 	from := max(t, 1) - 1
 	for from/l.width >= maxColumns {
 		l.width *= 2
-		l.checks = halve(l.checks, func(a, b int) int { return a + b })
+		l.checks = halve(l.checks)
 		for _, p := range l.rows { // each by itself
-			p.Cells = halve(p.Cells, func(a, b Cell) Cell { return Cell{a.Commands + b.Commands, a.Mismatches + b.Mismatches} })
+			p.Cells = halve(p.Cells)
 		}
 	}
 	return int(from / l.width)
@@ -204,7 +186,7 @@ func (l *matchLog) participants(m *replay.Manifest) ([]Participant, []Column) {
 	for p := range 256 {
 		if row := l.rows[lockstep.Player(p)]; row != nil {
 			row.Differs = row.Differs && !m.Tie // from whom, only a verdict says
-			row.Cells = append(row.Cells, make([]Cell, max(len(columns)-len(row.Cells), 0))...)
+			row.Cells = append(row.Cells, make([]int, max(len(columns)-len(row.Cells), 0))...)
 			all = append(all, *row)
 		}
 	}
@@ -232,7 +214,6 @@ func (l *matchLog) sound(t lockstep.Tick) lockstep.Tick {
 	return l.first
 }
 
-// simulate simulates the match again.
 func (l *matchLog) simulate(g *lockstep.Game, begin, from, end lockstep.Tick, o *Options) (*rerun, error) {
 	r, err := l.reader()
 	if err != nil {
@@ -255,12 +236,19 @@ func (l *matchLog) play(visit func(*record.Record) error) error {
 }
 
 // halve adds up neighbours in pairs.
-func halve[E any](s []E, add func(a, b E) E) []E {
+func halve(s []int) []int {
 	for i := 0; i < len(s); i += 2 {
 		s[i/2] = s[i]
 		if i+1 < len(s) {
-			s[i/2] = add(s[i], s[i+1])
+			s[i/2] += s[i+1]
 		}
 	}
 	return s[:(len(s)+1)/2]
+}
+
+// raise adds one at a place, beyond the end of a list if need be.
+func raise(s []int, at int) []int {
+	s = append(s, make([]int, max(at+1-len(s), 0))...)
+	s[at]++
+	return s
 }

@@ -133,7 +133,7 @@ func TestRivals(t *testing.T) {
 		rivals []string
 		text   string
 	}{
-		{true, []string{"Right"}, "which differed first is unknown: it may be Right as well, from which about as much of this follows"},
+		{true, []string{"Right"}, "it is unknown which differed first: maybe Right instead, from which about as much follows"},
 		{false, nil, ""},
 	} {
 		game := scaleGame(row.both, 0)

@@ -76,7 +76,7 @@ func TestThinTrials(t *testing.T) {
 	all := func(lockstep.Tick) bool { return true }
 	rare := func(t lockstep.Tick) bool { return t%10 == 4 }
 	unsaved := func(t lockstep.Tick) bool { return t%3 > 0 }
-	const alone = "nothing else differs, so nothing tells when"
+	const alone = "nothing else differs, so the tick is unknown"
 	for _, row := range []struct {
 		name  string
 		right *lockstep.Game // nil: the plain one

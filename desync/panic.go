@@ -21,14 +21,7 @@ func (w *work) explainPanic() (*Explanation, error) {
 	for i := range w.e.Who {
 		w.e.Who[i].Differs = w.e.Who[i].Player == m.Player
 	}
-	if w.options.Game == nil {
-		w.note("the game's code is not here: the tick was not computed again")
-	} else if g, err := w.options.Game(w.log.header); err != nil {
-		w.note("the game's code is not here (%v): the tick was not computed again", err)
-	} else {
-		if words, err := lockstep.NewDescriber(w.log.header, g); err == nil && !w.options.Redact {
-			w.words = words
-		}
+	if g := w.game("the tick was not computed again"); g != nil {
 		if err := w.panicAgain(g); err != nil {
 			w.note("the tick could not be computed again: %v", err)
 		}
@@ -37,12 +30,7 @@ func (w *work) explainPanic() (*Explanation, error) {
 	w.e.Verdict.Text = panicGrade(p)
 	w.e.Programs = w.programs()
 	w.e.Fingerprint = panicFingerprint(w.e.Game, p.Text, p.Stack)
-	w.e.Traits = traitsOf(w.e.Who)
-	if w.options.Redact {
-		w.e.redact()
-	}
-	w.e.Title = w.e.answer()
-	return &w.e, nil
+	return w.finish(), nil
 }
 
 // panicAgain computes the tick of the panic, or gives the rules the states around it if they panicked in Derive.
@@ -50,7 +38,7 @@ func (w *work) panicAgain(g *lockstep.Game) error {
 	p, fault := w.e.Panic, (*lockstep.PanicError)(nil)
 	derives := p.Where == inDerive
 	if !derives && !isComputed(p.Where) {
-		return errors.New("they panicked in no tick")
+		return errors.New("the panic was not in a tick")
 	}
 	switch err := w.toPanic(g, derives); {
 	case err == nil:
@@ -80,7 +68,11 @@ func (w *work) toPanic(g *lockstep.Game, derives bool) error {
 	c.TakePanic()
 	for {
 		if derives && c.Tick()+1 >= t {
-			if err := w.derive(g, c); err != nil {
+			sim, err := g.AwaitState(w.log.header) // new rules
+			if err == nil {
+				err = sim.Restore(c.Tick(), c.Simulation().AppendState(nil))
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -92,7 +84,12 @@ func (w *work) toPanic(g *lockstep.Game, derives bool) error {
 			if err != nil {
 				return err
 			}
-			w.panicCommands(f)
+			w.e.Panic.Commands = len(f.Commands)
+			for i := range f.Commands[:min(len(f.Commands), maxPanicCommands)] {
+				c := w.command(&f.Commands[i])
+				c.Text = words.Clipped(c.Text, MaxText)
+				w.e.Commands = append(w.e.Commands, Touch{c, []string{}, []string{}})
+			}
 		}
 		if err := c.Step(); err != nil {
 			return err
@@ -100,26 +97,8 @@ func (w *work) toPanic(g *lockstep.Game, derives bool) error {
 	}
 }
 
-// derive gives a cursor's state to new rules.
-func (w *work) derive(g *lockstep.Game, c *replay.Cursor) error {
-	sim, err := g.AwaitState(w.log.header)
-	if err != nil {
-		return err
-	}
-	return sim.Restore(c.Tick(), c.Simulation().AppendState(nil))
-}
-
 // maxPanicCommands is how many commands of the tick are described.
 const maxPanicCommands = 8
-
-// panicCommands describes the commands of the tick.
-func (w *work) panicCommands(f *lockstep.Frame) {
-	w.e.Panic.Commands = len(f.Commands)
-	for i := range f.Commands[:min(len(f.Commands), maxPanicCommands)] {
-		c := &f.Commands[i]
-		w.e.Commands = append(w.e.Commands, Touch{Command{c.Tick, c.Player, c.Sequence, words.Clipped(w.words.Describe(c), MaxText)}, []string{}, []string{}})
-	}
-}
 
 // inDerive is where a [lockstep.PanicError] says that the rules panicked when they got a state.
 const inDerive = "Derive"

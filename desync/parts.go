@@ -52,8 +52,8 @@ type Options struct {
 	// finds is proven.
 	Apart func(job []byte) ([]byte, error)
 
-	// Now is the clock that measures the time of trials and of ticks. A verdict waits until it has gone on by a second, after which rules
-	// that read a clock have another result. Nil: nothing waits, nothing is proven, and the time of ticks is not measured.
+	// Now is the clock that measures the time of trials. A verdict waits until it has gone on by a second, after which rules that read
+	// a clock have another result. Nil: nothing waits, and nothing is proven.
 	Now func() time.Time
 }
 
@@ -81,7 +81,6 @@ type Group struct {
 	Right bool     `json:"right,omitempty"`
 }
 
-// name sets the names.
 func (g *Group) name(of func(lockstep.Player) string) {
 	names := make([]string, len(g.Players))
 	for i, p := range g.Players {
@@ -169,14 +168,7 @@ type Command struct {
 	Text     string            `json:"text"`
 }
 
-// same reports whether two commands are one.
 func (c *Command) same(o *Command) bool { return c.Player == o.Player && c.Sequence == o.Sequence }
-
-// A Cost is the time that the re-simulation of a tick took.
-type Cost struct {
-	Tick   lockstep.Tick `json:"tick"`
-	Micros int64         `json:"micros,string"`
-}
 
 // A Program is one that computed the match: its build, and the sources that it says it was built from.
 type Program struct {
@@ -193,7 +185,6 @@ const (
 	programThis     = "this"
 )
 
-// name says whose program it is.
 func (p *Program) name() string {
 	switch p.Who {
 	case programRecorder:
@@ -204,7 +195,6 @@ func (p *Program) name() string {
 	return "this program"
 }
 
-// sources says what is known of the sources.
 func (p *Program) sources() string {
 	if p.Module == "" {
 		return "sources not known"

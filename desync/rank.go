@@ -102,7 +102,6 @@ var ways = []way{
 	func(r *ranking, s *suspect, t lockstep.Tick) ([]byte, error) { return r.once(s.one(1), t) },
 }
 
-// one returns a sample of several.
 func (s *suspect) one(i int) []*sample {
 	if len(s.samples) < 2 {
 		return nil
@@ -220,7 +219,6 @@ func (s *suspect) share() (sum float64) {
 	return sum
 }
 
-// choose finds the suspects.
 func (r *ranking) choose(l []state.Difference) {
 	lists := diff.ListsOf(r.schema)
 	known := make(map[string]*suspect) // only looked up
@@ -244,7 +242,6 @@ func (r *ranking) choose(l []state.Difference) {
 	}
 }
 
-// orderOf returns a sample of the order of a list, or nil.
 func (r *ranking) orderOf(lists []diff.List, i int) (string, *sample) {
 	if i >= len(r.orders) {
 		return "", nil
@@ -257,7 +254,6 @@ func (r *ranking) orderOf(lists []diff.List, i int) (string, *sample) {
 	return "", nil
 }
 
-// sample returns a sample of a path, or nil.
 func (r *ranking) sample(lists []diff.List, right []byte, path string) (string, *sample) {
 	if w, ok := diff.Watch(r.schema, right, path); ok {
 		v, ok := w.Value(right)
@@ -460,7 +456,11 @@ func (l *listing) byCause(p *tester, good, t lockstep.Tick) {
 	first := l.fields.List[:min(len(l.fields.List), maxRanked)]
 	if order := r.rank(first); order != nil {
 		l.ranked, l.rivals = true, r.rivals()
-		l.fields.List = append(arranged(first, order), l.fields.List[len(first):]...)
+		var list []state.Difference
+		for _, i := range order {
+			list = append(list, first[i])
+		}
+		l.fields.List = append(together(list), l.fields.List[len(first):]...)
 		l.places = arrangedPlaces(l.places, l.fields.List)
 	}
 	p.clock.ticks, p.spent = own.clock.ticks, own.spent
@@ -488,15 +488,6 @@ func DiffStates(s *state.Schema, a, b []byte, path string) (state.Differences, s
 		return state.Differences{}, state.Places{}, err
 	}
 	return l.Named(l.at(path, maxListed))
-}
-
-// arranged returns a list in an order.
-func arranged(list []state.Difference, order []int) []state.Difference {
-	all := make([]state.Difference, 0, len(list))
-	for _, i := range order {
-		all = append(all, list[i])
-	}
-	return together(all)
 }
 
 // together brings the fields of each element together, where the first of them stands.

@@ -436,10 +436,10 @@ func ComputeApart(job []byte, game func(*lockstep.Header) (*lockstep.Game, error
 func computeApart(job []byte, game func(*lockstep.Header) (*lockstep.Game, error)) (*apartResult, error) {
 	var j apartJob
 	if err := json.Unmarshal(job, &j); err != nil {
-		return nil, fmt.Errorf("desync: got no job: %w", err)
+		return nil, fmt.Errorf("desync: invalid job: %w", err)
 	}
 	if j.Header == nil || len(j.States) == 0 {
-		return nil, errors.New("desync: got a job without a header or states")
+		return nil, errors.New("desync: invalid job: no header or no states")
 	}
 	g, err := game(j.Header)
 	if err != nil {

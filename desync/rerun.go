@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -25,9 +24,7 @@ type rerun struct {
 	bytes    int           // size of states
 	most     int           // maximum of bytes
 	frames   map[lockstep.Tick]*lockstep.Frame
-	costs    []Cost
 	ending   *Ending // nil if the end by the rules is the log's
-	now      func() time.Time
 
 	differences []*lockstep.DesyncError // checksums and keyframes of the log that differ from ours; at most maxEvidence
 }
@@ -44,7 +41,7 @@ func simulateAgain(r *replay.Reader, g *lockstep.Game, begin, from, end lockstep
 	if at > end || int64(end-at) > int64(o.MaxTicks) {
 		return nil, fmt.Errorf("desync: %w: %d ticks from the keyframe of tick %d, want at most %d", replay.ErrLimit, int64(end)-int64(at), at, o.MaxTicks)
 	}
-	x := &rerun{game: g, keyframe: at, end: end, first: max(from, at), kept: max(from-min(from, keptBefore), at), frames: make(map[lockstep.Tick]*lockstep.Frame), most: o.MaxMemory, now: o.Now}
+	x := &rerun{game: g, keyframe: at, end: end, first: max(from, at), kept: max(from-min(from, keptBefore), at), frames: make(map[lockstep.Tick]*lockstep.Frame), most: o.MaxMemory}
 	f := g.NewFollower(lockstep.FollowerOptions{})
 	err = replay.Play(r, nil, func(rec *record.Record) error { return x.record(f, rec) })
 	if errors.Is(err, errDone) || f.Simulation() != nil && f.Tick() == end {
@@ -57,11 +54,6 @@ func simulateAgain(r *replay.Reader, g *lockstep.Game, begin, from, end lockstep
 		return nil, err
 	}
 	return x, nil
-}
-
-// contradicted reports whether a checksum of the log before a tick differs from ours.
-func (x *rerun) contradicted(before lockstep.Tick) bool {
-	return slices.ContainsFunc(x.differences, func(d *lockstep.DesyncError) bool { return !d.Keyframe && d.Tick < before })
 }
 
 // record applies one record, tick by tick.
@@ -98,19 +90,16 @@ func (x *rerun) record(f *lockstep.Follower, rec *record.Record) error {
 }
 
 func (x *rerun) step(f *lockstep.Follower, frame *lockstep.Frame) error {
-	var from time.Time
-	if x.now != nil {
-		from = x.now()
+	var result []byte // with which the rules have ended the match before the frame
+	if f.Simulation() != nil {
+		ended, _ := f.Simulation().Ended()
+		result = slices.Clone(ended)
 	}
-	result := resultOf(f)
 	if err := f.Advance(frame); err != nil {
 		return err
 	}
 	if d := f.Outrun(); d != nil {
 		x.differs(d, result, nil)
-	}
-	if x.now != nil && frame.Tick >= x.first {
-		x.costs = append(x.costs, Cost{frame.Tick, x.now().Sub(from).Microseconds()})
 	}
 	if len(frame.Commands) > 0 && frame.Tick >= x.kept {
 		x.frames[frame.Tick] = frame.Clone()
@@ -156,7 +145,6 @@ func (x *rerun) side(t lockstep.Tick) side {
 	return side{b, sum.Hash}
 }
 
-// frame returns the frame of a tick.
 func (x *rerun) frame(t lockstep.Tick) lockstep.Frame {
 	if f := x.frames[t]; f != nil {
 		return *f
@@ -173,15 +161,6 @@ func (x *rerun) differs(d *lockstep.DesyncError, ours []byte, end *record.Record
 	if end != nil {
 		x.ending.Log = json.RawMessage(x.header.ResultJSON(end.Result))
 	}
-}
-
-// resultOf returns a copy of the result with which the rules have ended the match at the current tick.
-func resultOf(f *lockstep.Follower) []byte {
-	if f.Simulation() == nil {
-		return nil
-	}
-	result, _ := f.Simulation().Ended()
-	return slices.Clone(result)
 }
 
 // A side is one side's state after a tick. Without bytes, it is unknown.

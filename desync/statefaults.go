@@ -80,7 +80,7 @@ func put(b []byte, v state.Value, n uint64) []byte {
 func (s *search) alone(w *diff.Watcher, v state.Value, wrong []byte) error {
 	s.count++
 	c := fieldAltered(w, v, wrong)
-	c.Text = become(w, v, wrong) + ", in the memory or by the rules; nothing else differs, so nothing tells when"
+	c.Text = become(w, v, wrong) + ", in the memory or by the rules; nothing else differs, so the tick is unknown"
 	c.When = Span{s.good + 1, s.bad}
 	c.fault = variation{from: s.bad, state: s.wrong}
 	s.found = append(s.found, c)
@@ -184,7 +184,6 @@ func (s *search) orders(lists []diff.List, orders []state.Place) error {
 	return nil
 }
 
-// order tries one list in the order of rank.
 func (s *search) order(l diff.List, rank map[uint64]int, text string) error {
 	var found *Cause
 	for t := s.bad; ; t-- {
@@ -252,7 +251,7 @@ func (s *search) drawn(w *diff.Watcher, n int) error {
 func (s *search) drawCause(w *diff.Watcher, n int) *Cause {
 	often, many := "too often", n
 	if n < 0 {
-		often, many = "too seldom", -n
+		often, many = "too rarely", -n
 	}
 	return &Cause{Kind: OtherDraws, rank: rankDraws, Path: w.Name(), Text: fmt.Sprintf("%s was drawn from %s (%s); all else follows from it", w.Name(), often, diff.Draws(uint64(many)))}
 }

@@ -37,13 +37,8 @@ func (s Stream) String() string {
 }
 
 // StreamsOf counts the draws from the generators in the state: from a good state to the right and the wrong one. All are canonical
-// bytes by the schema. It leaves out generators in lists.
-func StreamsOf(s *state.Schema, good, right, wrong []byte) []Stream {
-	return streamsOf(s, nil, good, right, wrong)
-}
-
-// streamsOf counts the draws from a good state to the right and the wrong one.
-func streamsOf(s *state.Schema, differ []state.Difference, good, right, wrong []byte) []Stream {
+// bytes by the schema. Of the generators in lists it takes those among the fields that differ.
+func StreamsOf(s *state.Schema, differ []state.Difference, good, right, wrong []byte) []Stream {
 	all := []Stream{}
 	for _, path := range diff.StreamPaths(s, differ) {
 		w, ok := diff.Watch(s, right, path)
@@ -90,7 +85,6 @@ func (d Draws) String() string {
 	return fmt.Sprintf("%s: %s, but %d on the wrong side, with the cause above", name, diff.Draws(uint64(d.Right)), d.Wrong)
 }
 
-// A drawKey is what draws are counted by.
 type drawKey struct{ purpose, phase string }
 
 // countDraws plays a variation up to a tick, and counts the draws that the game reports, by purpose and phase.

@@ -30,7 +30,7 @@ type tester struct {
 	tell  func(done, all time.Duration) // reports progress; nil disables it
 }
 
-var errBudget = errors.New("desync: the time for trials is over")
+var errBudget = errors.New("desync: out of time for trials")
 
 func newTester(x *rerun, o *Options) (*tester, error) {
 	sim, err := x.game.NewSimulation(x.header)
@@ -138,7 +138,6 @@ func (v *variation) last() (last lockstep.Tick) {
 	return last
 }
 
-// without returns a frame without command i.
 func without(f *lockstep.Frame, i int) *lockstep.Frame {
 	return &lockstep.Frame{Tick: f.Tick, Commands: slices.Delete(slices.Clone(f.Commands), i, i+1)}
 }

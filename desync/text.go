@@ -29,24 +29,42 @@ func (e *Explanation) page() *words.Page {
 	t := &words.Page{}
 	t.Line("answer", "%s", e.Title)
 	t.Line("verdict", "%s: %s", e.Verdict.title(), e.Verdict.Text)
-	if e.Panic != nil {
-		e.addPanicked(t)
-		return t
+	if e.Panic == nil {
+		if e.Verdict.Advice != "" {
+			t.Line("", "%s", e.Verdict.Advice)
+		}
+		t.Line("", "%s", e.Verdict.graded())
 	}
-	if e.Verdict.Advice != "" {
-		t.Line("", "%s", e.Verdict.Advice)
-	}
-	t.Line("", "%s", e.Verdict.graded())
 	listLines(t, "line", e.Line.lines())
 	e.cause(t)
-	e.addNext(t)
+	name := "next"
+	for i := range e.Steps {
+		if s := &e.Steps[i]; s.Next {
+			t.Whole(name, s.Command)
+			name = ""
+		}
+	}
 	t.Line("match", "%s of %s build %s, recorded on %s, explained on %s", e.Match, e.Game, e.Build, e.Recorder, e.Machine)
 	t.Line("found", "%s", e.report())
-	for _, g := range e.Groups {
-		t.Line("", "%s", g)
+	if e.Panic != nil {
+		addPanic(t, e.Panic)
+	} else {
+		for _, g := range e.Groups {
+			t.Line("", "%s", g)
+		}
 	}
 	listLines(t, "programs", e.programLines())
 	t.Line("bug", "%s", e.Fingerprint)
+	if e.Panic != nil {
+		for i := range e.Commands {
+			t.Line(words.First("commands", i), "#%d %s", e.Commands[i].Sequence, e.Commands[i].Text)
+		}
+		if n := e.Panic.Commands - len(e.Commands); n > 0 {
+			t.Line("", "and %d more", n)
+		}
+		listLines(t, "note", e.Notes)
+		return t
+	}
 	listLines(t, "end", e.Ending.lines())
 	listLines(t, "again", e.Again.Lines())
 	t.Line("first", "%s", e.firstLine())
@@ -60,35 +78,6 @@ func (e *Explanation) page() *words.Page {
 	}
 	listLines(t, "note", e.Notes)
 	return t
-}
-
-// addPanicked describes a bundle of a panic.
-func (e *Explanation) addPanicked(t *words.Page) {
-	listLines(t, "line", e.Line.lines())
-	e.addNext(t)
-	t.Line("match", "%s of %s build %s, recorded on %s, explained on %s", e.Match, e.Game, e.Build, e.Recorder, e.Machine)
-	t.Line("found", "%s", e.report())
-	addPanic(t, e.Panic)
-	listLines(t, "programs", e.programLines())
-	t.Line("bug", "%s", e.Fingerprint)
-	for i := range e.Commands {
-		t.Line(words.First("commands", i), "#%d %s", e.Commands[i].Sequence, e.Commands[i].Text)
-	}
-	if n := e.Panic.Commands - len(e.Commands); n > 0 {
-		t.Line("", "and %d more", n)
-	}
-	listLines(t, "note", e.Notes)
-}
-
-// addNext adds the commands to go on with.
-func (e *Explanation) addNext(t *words.Page) {
-	name := "next"
-	for i := range e.Steps {
-		if s := &e.Steps[i]; s.Next {
-			t.Whole(name, s.Command)
-			name = ""
-		}
-	}
 }
 
 // listLines adds the first lines of a list, and counts the others.
@@ -142,19 +131,15 @@ func (e *Explanation) tried() (all []string) {
 }
 
 func (e *Explanation) fieldLines() []string {
-	if e.Fields.Total == 0 {
-		if e.path != "" {
-			return []string{fmt.Sprintf("at tick %d: nothing differs at %s", e.Compared, e.path)}
-		}
+	switch {
+	case e.Fields.Total == 0 && e.path == "":
 		return nil
+	case e.Fields.Total == 0:
+		return []string{fmt.Sprintf("at tick %d: nothing differs at %s", e.Compared, e.path)}
 	}
-	fields := "fields"
-	if e.Fields.Total == 1 {
-		fields = "field"
-	}
-	all := append([]string{fmt.Sprintf("at tick %d, %s: %d %s", e.Compared, e.values(), e.Fields.Total, fields)}, e.Places.Lines(textPlaces)...)
+	all := append([]string{fmt.Sprintf("at tick %d, %s: %s", e.Compared, e.values(), words.Count(e.Fields.Total, "field"))}, e.Places.Lines(textPlaces)...)
 	if len(e.Rivals) > 0 {
-		all = append(all, "which differed first is unknown: it may be "+strings.Join(e.Rivals[:min(len(e.Rivals), maxRivals)], " or ")+" as well, from which about as much of this follows")
+		all = append(all, "it is unknown which differed first: maybe "+strings.Join(e.Rivals[:min(len(e.Rivals), maxRivals)], " or ")+" instead, from which about as much follows")
 	}
 	return all
 }
@@ -189,22 +174,17 @@ type page struct {
 	Cut                             bool
 	Common                          []Trait
 	Trials                          []string
-	CostBars                        []pageBar
-	CostWide                        int
-	CostFrom, CostTo                lockstep.Tick
-	CostMost                        int64
 }
 
 // A pageRow is one participant's row of the time line.
 type pageRow struct {
-	Label, Rate string
-	Differs     bool
-	Checks      []pageBar
-	Bars        []pageBar
+	Label   string
+	Differs bool
+	Checks  []pageBar
 }
 
 type pageBar struct {
-	X, Y, W, H   int
+	X, W         int
 	Class, Title string
 }
 
@@ -231,7 +211,6 @@ func newPage(e *Explanation) *page {
 			p.Common = append(p.Common, t)
 		}
 	}
-	p.costs()
 	return p
 }
 
@@ -252,45 +231,16 @@ func (p *page) Values() string { return pages.Capital(p.values()) }
 
 func (p *page) row(who *Participant) pageRow {
 	r := pageRow{Label: p.name(who.Player), Differs: who.Differs}
-	most := 1
-	for i := range p.Columns {
-		most = max(most, who.Cells[i].Commands)
-	}
 	for i, c := range p.Columns {
-		cell := who.Cells[i]
 		ticks := fmt.Sprintf("ticks %d to %d", c.From, c.To)
 		switch x := i * columnWide; {
-		case cell.Mismatches > 0:
-			r.Checks = append(r.Checks, pageBar{X: x, W: columnWide - 1, Class: "bad", Title: fmt.Sprintf("%s: differed at %d of %d checks", ticks, cell.Mismatches, max(c.Checks, cell.Mismatches))})
+		case who.Cells[i] > 0:
+			r.Checks = append(r.Checks, pageBar{x, columnWide - 1, "bad", fmt.Sprintf("%s: differed at %d of %d checks", ticks, who.Cells[i], max(c.Checks, who.Cells[i]))})
 		case c.Checks > 0 && c.To >= who.Joined:
-			r.Checks = append(r.Checks, pageBar{X: x, W: columnWide - 1, Class: "ok", Title: fmt.Sprintf("%s: no difference logged at %d checks", ticks, c.Checks)})
+			r.Checks = append(r.Checks, pageBar{x, columnWide - 1, "ok", fmt.Sprintf("%s: no difference logged at %d checks", ticks, c.Checks)})
 		}
-		if n := cell.Commands; n > 0 {
-			h := max(20*n/most, 1)
-			r.Bars = append(r.Bars, pageBar{X: i * columnWide, Y: 20 - h, W: columnWide - 1, H: h, Title: fmt.Sprintf("%s: %d commands", ticks, n)})
-		}
-	}
-	if p.TickRate > 0 && p.LastTick > 0 {
-		r.Rate = fmt.Sprintf("%d a minute", int64(who.Commands)*60*int64(p.TickRate)/int64(p.LastTick))
 	}
 	return r
-}
-
-// costs draws the time of each tick, in at most maxCostBars bars.
-func (p *page) costs() {
-	const maxCostBars = 256
-	list := p.Costs[max(len(p.Costs)-maxCostBars, 0):]
-	for _, c := range list {
-		p.CostMost = max(p.CostMost, c.Micros)
-	}
-	if p.CostMost == 0 {
-		return
-	}
-	p.CostFrom, p.CostTo, p.CostWide = list[0].Tick, list[len(list)-1].Tick, columnWide*len(list)
-	for i, c := range list {
-		h := max(int(50*c.Micros/p.CostMost), 1)
-		p.CostBars = append(p.CostBars, pageBar{X: i * columnWide, Y: 50 - h, W: columnWide - 1, H: h, Title: fmt.Sprintf("tick %d: %d µs", c.Tick, c.Micros)})
-	}
 }
 
 // SetLine adds the line to the explanation, and the second part to its fingerprint if the sides that were compared begin to

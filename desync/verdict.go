@@ -1,7 +1,6 @@
 package desync
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -181,47 +180,15 @@ const (
 // RulesPanicked: the rules panicked, so nobody has another state.
 const RulesPanicked Party = "rules"
 
-// check adds the blames of one check, and notes which parties have healed.
-func (a *attribution) check(c *check) {
-	for ; len(a.presence) > 0 && a.presence[0].tick <= c.tick; a.presence = a.presence[1:] {
-		if p := a.presence[0]; p.there {
-			a.gone[p.player] = 0
-		} else if a.gone[p.player] == 0 {
-			a.gone[p.player] = p.tick
-		}
-	}
-	_, wrong := c.sides()
-	for _, p := range wrong {
-		a.blame(WrongPlayer, p, c.tick)
-	}
-	first := c.tick
-	a.differs = c.own != c.agreed
-	if a.keyframe != nil && a.differs {
-		first = a.keyframe.Tick
-	} else if a.keyframe != nil {
-		a.blame(WrongKeyframe, 0, a.keyframe.Tick)
-	}
-	a.keyframe = nil
-	party := c.party()
-	if party != "" {
-		a.blame(party, 0, first)
-	}
-	if who := cmp.Or(party, WrongPlayer); a.decisive[who] == nil && (party != "" || len(wrong) > 0) {
-		a.decisive[who] = c
-	}
-	for i := range a.blames {
-		b := &a.blames[i]
-		well := party == ""
-		if b.Who == WrongPlayer {
-			well = !slices.Contains(wrong, b.Player)
-			if b.Healed == 0 {
-				b.Gone = a.gone[b.Player]
-			}
-		}
-		if well && b.Healed == 0 && b.Last < c.tick && b.Gone == 0 {
-			b.Healed = c.tick
-		}
-	}
+// A check is everything known about one checked tick.
+type check struct {
+	tick       lockstep.Tick
+	tie        bool   // there is no agreed checksum
+	agreed     uint64 // on a tie, the simulation's own
+	own        uint64 // the simulation's
+	mismatches []mismatch
+	seats      int
+	admitted   bool // the referee admitted that it was wrong
 }
 
 // sides returns the players whose mismatching checksum is the simulation's, and those whose is not.

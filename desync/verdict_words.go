@@ -122,7 +122,6 @@ func (j *judge) text(v *Verdict, c *check) string {
 	return "all checksums match the simulation"
 }
 
-// keyframe returns the text of a verdict on a keyframe.
 func (j *judge) keyframe(v *Verdict) string {
 	switch v.Party {
 	case WrongKeyframe:
@@ -226,7 +225,7 @@ func (b *Blame) String() string {
 func panicGrade(p *replay.Panic) string {
 	switch {
 	case !p.Recorded:
-		return "they panic here, and the file does not say that they did in the match"
+		return "they panic here, and the file does not record a panic in the match"
 	case !p.Computed:
 		return "unknown why: the tick was not computed again"
 	case p.Again && p.Here == p.Text:
@@ -234,16 +233,16 @@ func panicGrade(p *replay.Panic) string {
 	case p.Again && p.Text == "":
 		return "proven: computed again, they panic"
 	case p.Again:
-		return "proven: computed again, they panic, too, but not with the same text"
+		return "proven: computed again, they panic with another text"
 	}
 	if p.Passed {
-		return "unknown why: computed again, they do not panic, as on the server; another program of this build, memory, or something outside of the state"
+		return "unknown why: computed again, they do not panic, nor did they on the server; look at the other program, its memory, and what is outside of the state"
 	}
 	return "unknown why: computed again, they do not panic; other rules of this build, memory, or something outside of the state"
 }
 
 var outcomeMeans = map[protocol.Outcome]string{
-	protocol.RightThisTime:   "so its rules and its build can do it: its memory was altered (by hardware, another goroutine, or code that only shows the match), Step has read something that is not in the state, such as a stale cache, or its rules have no fixed result",
-	protocol.WrongTheSameWay: "so it is not its memory: its rules, its build or its platform compute otherwise",
+	protocol.RightThisTime:   "so its rules and its build are able to: its memory was altered (by hardware, another goroutine, or code that only shows the match), Step read something outside of the state, such as a stale cache, or its rules have no fixed result",
+	protocol.WrongTheSameWay: "so its memory is not the cause: its rules, its build or its platform compute another result",
 	protocol.ThirdResult:     "so its rules are not deterministic: map order, goroutines, time, randomness that is not in the state, or memory that fails often",
 }

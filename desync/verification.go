@@ -185,10 +185,8 @@ func (v *Verification) accusation() *Verdict {
 	return v.Verdict
 }
 
-// simulated returns the number of simulated ticks.
 func (v *Verification) simulated() lockstep.Tick { return v.Ticks - min(v.Ticks, v.Began) }
 
-// end notes the error of a verification.
 func (v *Verification) end(h *lockstep.Header, err error) (*Verification, error) {
 	if v.Verification != nil {
 		v.Header = h
@@ -202,7 +200,11 @@ func (v *Verification) end(h *lockstep.Header, err error) (*Verification, error)
 			v.Panic = claimed(v.Bundle, v.Verification)
 		}
 		if v.Verdict != nil && v.Verdict.Party == NoFixedResult { // if nothing differs, that was luck
-			err = unfixedError(err)
+			if err == nil {
+				err = ErrUnfixed
+			} else {
+				err = fmt.Errorf("%w: %w", ErrUnfixed, err)
+			}
 		}
 		switch {
 		case v.Panic == nil || v.First != nil || errors.As(err, new(*replay.Panic)):
@@ -216,15 +218,6 @@ func (v *Verification) end(h *lockstep.Header, err error) (*Verification, error)
 	return v, err
 }
 
-// unfixedError returns an error that wraps [ErrUnfixed] and err, which may be nil.
-func unfixedError(err error) error {
-	if err == nil {
-		return ErrUnfixed
-	}
-	return fmt.Errorf("%w: %w", ErrUnfixed, err)
-}
-
-// class returns the class of the file.
 func (v *Verification) class() replay.Class {
 	if v.Imported != nil && len(v.Imported.Differ) > 0 || errors.Is(v.Err, ErrUnfixed) {
 		return replay.ClassDesync

@@ -248,7 +248,7 @@ func (g *Game) checkConfig(config any) error {
 // Identity returns a header with the fields that all matches of this game share. The others are zero.
 func (g *Game) Identity() *Header {
 	return &Header{
-		Protocol: record.Protocol, Engine: Engine, Game: g.name, Build: g.build,
+		Protocol: record.Protocol, Engine: record.Engine, Game: g.name, Build: g.build,
 		Platform:     Platform(),
 		Sources:      g.sources.TextAfter(Platform()),
 		ConfigSchema: g.configSchema.AppendDescription(nil),
@@ -383,8 +383,7 @@ func (g *Game) ReadAsset(a Asset) ([]byte, error) {
 	return b, nil
 }
 
-// Sources returns the sources that the rules of the game were built from. The go command writes them into the program, but not in every kind of build.
-// The module is that of the package of the state's type.
+// Sources returns what the program knows of the sources of the rules. The module is that of the package of the state's type.
 func (g *Game) Sources() record.Sources { return g.sources }
 
 // ownSources returns the sources of a package of this program.

@@ -51,10 +51,8 @@ type (
 const (
 	System       = record.System       // issues the commands of the engine itself, see [record.System]
 	MaxPlayers   = record.MaxPlayers   // the largest number of seats of a match
-	MaxTick      = record.MaxTick      // the last tick of a match
 	MaxPayload   = record.MaxPayload   // the largest payload of a command, in bytes
 	MaxStateSize = record.MaxStateSize // the largest state, in canonical bytes
-	Engine       = record.Engine       // the name of this engine's rules, see [record.Engine]
 )
 
 // DefaultSettings returns settings with 20 ticks a second, a checksum every second, a keyframe every minute, and the seed 0: none.
@@ -93,8 +91,7 @@ type Rules[S, C any] struct {
 	// players and the period of a tick reach the simulation: the others are 0.
 	New func(world *S, settings *Settings, config *C) error
 
-	// Step advances world by exactly one tick. It must handle any sequence of well-formed commands, because the world
-	// may have changed since a command was validated. It also gets commands of [System].
+	// Step advances world by one tick. It must handle any well-formed commands, which were validated in an earlier state, and those of [System].
 	Step func(world *S, config *C, turn *Turn)
 
 	// Derive rebuilds the fields with the tag `state:"derived"` after world was restored or copied. Nil if there are none.
@@ -108,8 +105,7 @@ type Rules[S, C any] struct {
 	// Result is the type of the results with which [Turn.End] ends a match, such as Result[Victory](). Without it the rules end none.
 	Result ResultType
 
-	// View makes what a player, a team, a spectator or a role may see of a state, and refuses commands by it, such as
-	// View(fogged, refuse). Package feed sends it. Without it the match can only be followed as a whole.
+	// View makes what a viewer may see of a state, and refuses commands by it, such as View(fogged, refuse). Package feed sends it.
 	View ViewType
 
 	// ViewOf names whose view a player gets, such as that of its team, so that all of the team share one. Nil gives each player its own.
@@ -200,8 +196,7 @@ type ResultType struct {
 	compile func() (*resultCodec, error)
 }
 
-// Result makes R the type of a game's results. R is plain data, as package state describes it, of at most
-// [record.MaxResult] canonical bytes. Result[struct{}] is for rules that end matches without a result.
+// Result makes R, plain data of at most [record.MaxResult] canonical bytes, the type of a game's results; struct{} is for no result.
 func Result[R any]() ResultType {
 	return ResultType{func() (*resultCodec, error) {
 		codec, err := state.Compile[R]()

@@ -38,8 +38,7 @@ type Simulation struct {
 	glimpses glimpses // of this state
 }
 
-// A Bot plays one seat: it returns the commands that it issues in a state, as pointers to registered types that are valid
-// until the next call. It only reads the state, and may keep a memory of its own.
+// A Bot plays one seat: it returns its commands in a state, which it only reads, as pointers that are valid until the next call.
 type Bot = func(s *Simulation) []any
 
 func (s *Simulation) derive() error {
@@ -174,8 +173,7 @@ func (s *Simulation) recovered(where string, err *error) {
 	}
 }
 
-// Validate asks the game whether a decoded command is allowed in this state, as a coordinator does. The
-// error is the game's refusal. Rules with views are asked by what the command's player may see, see [View].
+// Validate asks the game whether a decoded command is allowed in this state. The error is the game's refusal. See [View], too.
 func (s *Simulation) Validate(c *Command) (err error) {
 	if s.broken != nil {
 		return s.broken

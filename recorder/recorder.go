@@ -1,11 +1,42 @@
+// Package recorder writes what one machine sees of a match on any engine: commands, sums of states, whole states and notes, as
+// lines of JSON that samestep replay reads (docs/spec/recordings.md). Recordings of several machines are compared to find the first
+// tick and the first field that differ.
+//
+//	r, err := recorder.Create("player0.jsonl", recorder.Header{
+//		Title: "Pong", TickRate: 60, Players: 2, By: 0,
+//		Sections: []string{"Ball", "Paddles"},
+//		State:    schema, // see Schema
+//	})
+//	…
+//	r.Command(tick, player, kind, payload) // changes the state of this tick into that of the next
+//	step()
+//	r.Sum(tick+1, 0, hash, ballHash, paddlesHash)
+//	if r.Wanted(tick + 1) { // SAMESTEP_DUMP=77,78
+//		r.State(tick+1, 0, bytes) // see Schema
+//	}
+//	// or, with a Schema: r.Observe(tick+1, 0, schema, &world)
+//	…
+//	r.End(tick)
+//	err = r.Close()
+//
+// A game that rolls back records a tick once all its commands are known.
+//
+// Each call appends whole lines to a buffer. The buffer is written when the ticks advance ([Recorder.FlushEvery]), after
+// a state, and when it is full, so a game that crashes loses only the latest ticks. The first error stays: all later calls do
+// nothing, and [Recorder.Err] and [Recorder.Close] return it. A call of a tick does not allocate.
+//
+// The package imports only the standard library, so that a game on another engine links nothing else of ours. The folders
+// c and python have the same recorder in these languages. The same calls write the same bytes, and fail with the same errors.
 package recorder
 
 import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strconv"
+	"strings"
 )
 
 // Variable is the environment variable that says of which ticks a recorder should write the states: SAMESTEP_DUMP=77,78 or
@@ -100,20 +131,18 @@ func (r *Recorder) Command(tick uint32, player uint8, kind uint16, payload []byt
 	switch {
 	case len(payload) > maxPayload:
 		r.lines.fail("command at tick %d: got a payload of %d bytes, want at most %d", tick, len(payload), maxPayload)
-		return
 	case r.commands == maxCommands:
 		r.lines.fail("command at tick %d: want at most %d commands in a tick", tick, maxCommands)
-		return
 	case r.payloads+len(payload) > maxPayloads:
 		r.lines.fail("command at tick %d: want at most %d bytes of payloads in a tick", tick, maxPayloads)
-		return
+	case *word&bit == 0 && r.kindCount == maxKinds:
+		r.lines.fail("command at tick %d: want at most %d kinds", tick, maxKinds)
 	case *word&bit == 0:
-		if r.kindCount == maxKinds {
-			r.lines.fail("command at tick %d: want at most %d kinds", tick, maxKinds)
-			return
-		}
 		*word |= bit
 		r.kindCount++
+	}
+	if r.lines.err != nil {
+		return
 	}
 	r.commands++
 	r.payloads += len(payload)
@@ -136,15 +165,15 @@ func (r *Recorder) Sum(tick uint32, player uint8, sum uint64, sections ...uint64
 	switch {
 	case tick < s.sums:
 		r.lines.fail("sum at tick %d: want at least tick %d", tick, s.sums)
-		return
 	case len(sections) != 0 && len(sections) != r.sections:
 		r.lines.fail("sum at tick %d: got %d sections, want %d", tick, len(sections), r.sections)
-		return
-	}
-	if r.sums += len(sections); r.sums > maxSums {
+	case r.sums+len(sections) > maxSums:
 		r.lines.fail("sum at tick %d: want at most %d sums of sections", tick, maxSums)
+	}
+	if r.lines.err != nil {
 		return
 	}
+	r.sums += len(sections)
 	s.sums = tick + 1
 	b := appendHash(append(r.lines.open(tick, int(player)), `,"sum":`...), sum)
 	for i, hash := range sections {
@@ -170,9 +199,10 @@ func (r *Recorder) Note(tick uint32, player int, topic, text string) {
 	switch {
 	case !valid(topic, 1, maxTopic):
 		r.lines.fail("note at tick %d: got a topic of %d bytes, want 1 to %d bytes of UTF-8", tick, len(topic), maxTopic)
-		return
 	case !valid(text, 0, maxText):
 		r.lines.fail("note at tick %d: got a text of %d bytes, want 0 to %d bytes of UTF-8", tick, len(text), maxText)
+	}
+	if r.lines.err != nil {
 		return
 	}
 	b := appendText(append(r.lines.open(tick, player), `,"note":`...), topic)
@@ -218,18 +248,14 @@ func (r *Recorder) fits(tick uint32, player uint8, state []byte) bool {
 	switch least := r.seats[player].dumps; {
 	case !r.hasStates:
 		r.lines.fail("state at tick %d: the header has no schema", tick)
-		return false
 	case tick < least:
 		r.lines.fail("state at tick %d: want at least tick %d", tick, least)
-		return false
 	case r.states == maxStates:
 		r.lines.fail("state at tick %d: want at most %d states", tick, maxStates)
-		return false
 	case len(state) > maxState:
 		r.lines.fail("state at tick %d: want at most %d bytes in a state", tick, maxState)
-		return false
 	}
-	s := r.lines.shape
+	s := r.lines.shape // the first error stays
 	switch want := s.measure(state, 0, 0, len(s)); {
 	case want > int64(len(state)) && !s.fixed():
 		r.lines.fail("state at tick %d: got %d bytes, want at least %d", tick, len(state), want)
@@ -284,4 +310,72 @@ func (r *Recorder) Close() error {
 		r.file = nil
 	}
 	return r.lines.err
+}
+
+// Observe records a state as a player has it: the FNV-1a sums of its bytes and of each of its fields, and the state itself if it is
+// wanted. v is a pointer to the struct of the schema, whose [Schema.Fields] are the header's sections. It allocates nothing.
+func (r *Recorder) Observe(tick uint32, player uint8, s *Schema, v any) {
+	if r.lines.err != nil {
+		return
+	}
+	const start, prime = 0xcbf29ce484222325, 0x100000001b3
+	all := uint64(start)
+	r.observed, r.sectionSums = r.observed[:0], r.sectionSums[:0]
+	for i := range s.root.fields {
+		from, section := len(r.observed), uint64(start)
+		r.observed = s.AppendField(r.observed, v, i)
+		for _, c := range r.observed[from:] {
+			all, section = (all^uint64(c))*prime, (section^uint64(c))*prime
+		}
+		r.sectionSums = append(r.sectionSums, section)
+	}
+	r.Sum(tick, player, all, r.sectionSums...)
+	if r.Wanted(tick) {
+		r.State(tick, player, r.observed)
+	}
+}
+
+const maxSpans = 64
+
+// A span is a range of ticks.
+type span struct{ first, last uint32 }
+
+// spans are the ticks whose states are wanted.
+type spans []span
+
+// add adds the ticks of a text such as 77,78 or 70-80, and reports whether it is one.
+func (w *spans) add(ticks string) bool {
+	if ticks == "" {
+		return true
+	}
+	for text := range strings.SplitSeq(ticks, ",") {
+		first, last, isSpan := strings.Cut(text, "-")
+		if !isSpan {
+			last = first
+		}
+		s := span{parseTick(first), parseTick(last)}
+		if s.first > s.last || s.last > maxTick || len(*w) == maxSpans {
+			return false
+		}
+		*w = append(*w, s)
+	}
+	return true
+}
+
+func (w spans) has(tick uint32) bool {
+	for _, s := range w {
+		if s.first <= tick && tick <= s.last {
+			return true
+		}
+	}
+	return false
+}
+
+// parseTick returns a tick, or more than the largest.
+func parseTick(text string) uint32 {
+	n, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		return math.MaxUint32
+	}
+	return uint32(n)
 }

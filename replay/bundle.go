@@ -183,8 +183,7 @@ func writeBundle(w io.Writer, m *Manifest, state func(i int, side string) ([]byt
 	return z.Close()
 }
 
-// bundleDate is the date of every file in a bundle. Without a date an entry has day 0 of month 0, which some readers
-// refuse. A fixed date gives equal bundles for equal evidence; the manifest names match and tick.
+// bundleDate is the date of every file in a bundle: equal evidence gives equal bundles, and some readers refuse a file without a date.
 var bundleDate = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // bundleSample is how many bytes of a file decide whether to compress it.
@@ -429,8 +428,7 @@ var placeLine = regexp.MustCompile(`(?m)^\t.*:\d+.*\n?`)
 
 func withoutPlaces(stack string) string { return placeLine.ReplaceAllString(stack, "") }
 
-// PlainTexts names the texts of a match that [RedactBundle] cannot remove, because the match cannot be computed without them:
-// fields of its states, its configuration, its commands and its result that are strings.
+// PlainTexts names what [RedactBundle] cannot remove: strings in states, configuration, commands and result, which are computed with.
 func PlainTexts(h *lockstep.Header) ([]string, error) {
 	all := []string{}
 	add := func(what string, description []byte) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A File is an open replay file, or an open bundle with a replay in it. It belongs to one goroutine.
@@ -25,8 +26,7 @@ type File struct {
 	inner  *os.File // the replay in the bundle, or the converted one; nil until it is needed
 }
 
-// Open opens a replay file or a bundle. It accepts regular files only. It reads nothing of a replay yet, so a file that
-// is no replay is refused by [File.Reader]. The error of a bundle wraps [ErrBundle] or [ErrLimit].
+// Open opens a replay file or a bundle, of regular files only. It reads nothing of a replay yet. The error of a bundle wraps [ErrBundle].
 func Open(path string) (*File, error) { return openFile(files.Open, path) }
 
 // OpenNoFollow is [Open] for a name that was found in a folder: it refuses a link.
@@ -213,8 +213,7 @@ const (
 	lockPause = 5 * time.Millisecond
 )
 
-// Locked reports whether this or another program has a file locked: its match is still running. A file left by a crash
-// is not locked. Locked reports false where the system or the file system has no such locks.
+// Locked reports whether a program has a file locked: its match is running. It is false where the system has no such locks.
 func Locked(f *os.File) (bool, error) {
 	err := tryLock(f, false) // shared, so that two calls do not see each other
 	if err == nil {
@@ -255,7 +254,7 @@ func (g Games) Of(h *lockstep.Header) (*lockstep.Game, error) {
 	if e := (*lockstep.IdentityError)(nil); errors.As(reason, &e) && e.Field == "game" && len(g) > 0 {
 		reason = &lockstep.IdentityError{Field: e.Field, Got: e.Got, Want: g.names()}
 	}
-	if h.Engine == lockstep.Engine {
+	if h.Engine == record.Engine {
 		reason = fmt.Errorf("%w; use a program with game %.128q, build %.128q, state schema %s", reason, h.Game, h.Build, checksum.FormatHash(xxhash.Sum64(h.StateSchema)))
 		if !known {
 			reason = fmt.Errorf("%w: its own, or a module of its rules", reason)

@@ -87,8 +87,7 @@ func (info *Info) Player(p lockstep.Player) PlayerInfo {
 	return PlayerInfo{Player: p}
 }
 
-// ReadInfo reads a replay to its end without a simulation, so it needs no game. With an error, the Info counts the
-// records before it. A keyframe without the hash of its state is an error, but does not stop the reading.
+// ReadInfo reads a replay to its end without a game. With an error, the Info counts the records before it; a wrong keyframe is read on.
 func ReadInfo(r *Reader) (*Info, error) {
 	info := &Info{SizeBytes: r.Size(), Names: make(map[lockstep.Player]string)}
 	var players [256]PlayerInfo

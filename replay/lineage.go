@@ -26,7 +26,7 @@ type Origin struct {
 // of the match. The states before the last keyframe before the tick are not simulated. The error is a [*TickError] if the
 // replay lacks the tick, and wraps a [*lockstep.DesyncError] if the replay contradicts the game.
 func ReadOrigin(r *Reader, g *lockstep.Game, name string, tick lockstep.Tick, o SimulateOptions) (*Origin, error) {
-	s, err := r.scan(lockstep.MaxTick)
+	s, err := r.scan(record.MaxTick)
 	var damage *DamageError
 	if len(s.marks) == 0 || err != nil && !errors.As(err, &damage) {
 		return nil, verifyHeader(r, g, err)

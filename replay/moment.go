@@ -282,8 +282,7 @@ type Cursor struct {
 	panicked *lockstep.Frame
 }
 
-// NewCursor returns a Cursor at the last keyframe up to tick t, or else at the first one. It reads the file
-// independently of r. It returns a [*DamageError] if the keyframe's state does not have the keyframe's checksum.
+// NewCursor returns a Cursor at the last keyframe up to tick t, or the first. A state without its checksum is a [*DamageError].
 func NewCursor(r *Reader, g *lockstep.Game, t lockstep.Tick) (*Cursor, error) {
 	own, err := r.Reopen()
 	if err == nil {

@@ -255,8 +255,7 @@ func Continue(w *Writer, r *Reader, log lockstep.Log) (*Recovery, error) {
 	return found, w.Flush()
 }
 
-// Save copies the match of r, which goes on, up to its last tick to w, with an end that says so, and closes w. The file
-// of r must end with a whole block, as after [Writer.Flush]. Save copies a match that is over whole.
+// Save copies a match that goes on to w, with an end that says so, and closes w. The file of r must end with a whole block.
 func Save(w *Writer, r *Reader) (lockstep.Tick, error) {
 	var damage *DamageError
 	err := Play(r, nil, func(*record.Record) error { return w.Append(r.Record()) })

@@ -159,7 +159,7 @@ func (r *Reader) readIndex() ([]mark, bool) {
 }
 
 func missing(r *Reader, t lockstep.Tick) error {
-	s, err := r.scan(lockstep.MaxTick)
+	s, err := r.scan(record.MaxTick)
 	if len(s.marks) == 0 {
 		return err
 	}

@@ -46,8 +46,7 @@ type VerifyOptions struct {
 	// states are so large that they would exceed their memory (docs/limits.md). The result does not depend on it.
 	Workers int
 
-	// Now is the clock with which the verdict of package desync waits for a whole second before it says that the file was edited,
-	// because rules that read a clock compute otherwise then. Nil: it does not wait.
+	// Now is the clock with which the verdict of package desync waits a second before it says that the file was edited. Nil: it does not wait.
 	Now func() time.Time
 
 	// Apart computes ticks again in another process for the verdict of package desync, see its Options. Nil: it is not proven.

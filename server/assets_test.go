@@ -165,7 +165,7 @@ func TestAssetsMissing(t *testing.T) {
 		{"missing", folder.Read, []lockstep.Asset{tilesAsset, missing}, record.ErrNoAsset, `asset "hills.map"`},
 		{"wrong content", tilesSource([]byte("b map of tiles")), []lockstep.Asset{tilesAsset}, record.ErrAssetContent, `asset "valley.map"`},
 		{"wrong size", folder.Read, []lockstep.Asset{short}, record.ErrAssetContent, "want 13"},
-		{"bad list", folder.Read, []lockstep.Asset{tilesAsset, tilesAsset}, record.ErrAsset, "twice"},
+		{"bad list", folder.Read, []lockstep.Asset{tilesAsset, tilesAsset}, record.ErrAsset, "duplicate name"},
 		{"no source", nil, []lockstep.Asset{tilesAsset}, record.ErrNoAsset, `asset "valley.map"`},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -93,14 +93,6 @@ func (c *conn) feedDatagrams() {
 	}
 }
 
-// closeStatus returns the status for a connection whose reading ended with err.
-func closeStatus(err error) websocket.StatusCode {
-	if errors.Is(err, errFrames) {
-		return websocket.StatusPolicyViolation
-	}
-	return websocket.StatusProtocolError
-}
-
 // play upgrades a request to the match's WebSocket and serves it.
 func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 	wait, recovering := s.registry.recovering(r.PathValue("name"))
@@ -130,7 +122,9 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 	}
 	ws.SetReadLimit(protocol.MaxAuthMessage)
 	c := &conn{match: m, ws: ws, socket: socket.conn, frames: socket.frames, addr: from, remote: clientText(r.RemoteAddr), session: session, logger: log, seat: lockstep.System, agent: wsmatch.Clip(r.UserAgent())}
-	o := wsmatch.Options{Match: c, Socket: socket.conn, Buffers: &buffers, Queue: maxQueued, Keep: keepBuffer, OverText: "the match is over", Status: closeStatus}
+	o := wsmatch.Options{Match: c, Socket: socket.conn, Buffers: &buffers, Queue: maxQueued, Keep: keepBuffer, OverText: "the match is over", Status: func(err error) websocket.StatusCode {
+		return map[bool]websocket.StatusCode{true: websocket.StatusPolicyViolation, false: websocket.StatusProtocolError}[errors.Is(err, errFrames)]
+	}}
 	o.Closing = func() { c.frames.closing.Store(true) }
 	if m != nil {
 		o.Over = m.done

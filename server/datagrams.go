@@ -84,7 +84,16 @@ func (s *Server) ServeDatagrams(ctx context.Context, c net.PacketConn, public st
 	// nobody spends the budget of another address.
 	t := &quic.Transport{Conn: c, VerifySourceAddress: func(net.Addr) bool { return true }, ConnContext: s.handshake}
 	defer t.Close()
-	l, err := t.Listen(d.tls(), d.config())
+	l, err := t.Listen(&tls.Config{
+		MinVersion: tls.VersionTLS13, NextProtos: []string{http3.NextProtoH3},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return d.cert.current(time.Now()) },
+	}, &quic.Config{
+		HandshakeIdleTimeout: bindTime, MaxIdleTimeout: maxPathIdle,
+		InitialStreamReceiveWindow: pathWindow, MaxStreamReceiveWindow: pathWindow,
+		InitialConnectionReceiveWindow: 2 * pathWindow, MaxConnectionReceiveWindow: 2 * pathWindow,
+		MaxIncomingStreams: pathStreams, MaxIncomingUniStreams: pathStreams,
+		EnableDatagrams: true, EnableStreamResetPartialDelivery: true,
+	})
 	if err != nil {
 		return err
 	}
@@ -96,31 +105,12 @@ func (s *Server) ServeDatagrams(ctx context.Context, c net.PacketConn, public st
 	defer s.datagrams.Store(nil)
 	for {
 		conn, err := l.Accept(ctx)
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
+		if ctx.Err() != nil {
+			return nil
+		} else if err != nil {
 			return err
 		}
 		go d.wt.ServeQUICConn(conn)
-	}
-}
-
-func (d *datagramServer) tls() *tls.Config {
-	return &tls.Config{
-		MinVersion: tls.VersionTLS13, NextProtos: []string{http3.NextProtoH3},
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return d.cert.current(time.Now()) },
-	}
-}
-
-// config returns the limits of a QUIC connection.
-func (d *datagramServer) config() *quic.Config {
-	return &quic.Config{
-		HandshakeIdleTimeout: bindTime, MaxIdleTimeout: maxPathIdle,
-		InitialStreamReceiveWindow: pathWindow, MaxStreamReceiveWindow: pathWindow,
-		InitialConnectionReceiveWindow: 2 * pathWindow, MaxConnectionReceiveWindow: 2 * pathWindow,
-		MaxIncomingStreams: pathStreams, MaxIncomingUniStreams: pathStreams,
-		EnableDatagrams: true, EnableStreamResetPartialDelivery: true,
 	}
 }
 
@@ -150,7 +140,9 @@ func pathOf(r *http.Request) *path { return r.Context().Value(pathKey{}).(*path)
 
 // accepted makes the path of a new QUIC connection.
 func (d *datagramServer) accepted(ctx context.Context, c *quic.Conn) context.Context {
-	finishHandshake(c.Context())
+	if end, ok := c.Context().Value(handshakeKey{}).(func()); ok {
+		end() // it is finished
+	}
 	remote := c.RemoteAddr().String()
 	p := &path{quic: c, addr: wsmatch.AddressOf(remote), out: make(chan *buffer.Buffer, maxPathQueue)}
 	if d.server.gates.paths.Add(p, d.server.gates.limits.Load().MaxUnauthenticated) {
@@ -254,13 +246,6 @@ func (s *Server) handshake(ctx context.Context, info *quic.ClientInfo) (context.
 	context.AfterFunc(ctx, end)
 	late := time.AfterFunc(handshakeTime, end) // QUIC forgets one whose number is taken
 	return context.WithValue(ctx, handshakeKey{}, func() { late.Stop(); end() }), nil
-}
-
-// finishHandshake notes that the handshake of a connection is finished.
-func finishHandshake(ctx context.Context) {
-	if end, ok := ctx.Value(handshakeKey{}).(func()); ok {
-		end()
-	}
 }
 
 const (

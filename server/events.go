@@ -41,11 +41,14 @@ func (m *Match) observe(e host.Event) {
 		m.stacks[e.Player] = true
 		words = append(words, "stack", e.Stack)
 	}
-	session := m.owners.Session(e.Player)
+	session, level := m.owners.Session(e.Player), slog.LevelInfo
 	if c := m.conns[e.Peer]; c != nil {
 		session = c.session
 	}
-	logged.Session(m.logger, session).Log(context.Background(), level(&e), "match", words...)
+	if slices.Contains([]host.EventKind{host.MatchHeld, host.RefereeHealed, host.BotFailed, host.SubstituteFailed, host.PeerPanicked}, e.Kind) {
+		level = slog.LevelWarn
+	}
+	logged.Session(m.logger, session).Log(context.Background(), level, "match", words...)
 }
 
 // identify returns words for the log about the connection of an event: its address, whose it is, and why its token was
@@ -87,15 +90,6 @@ func machineOf(c *conn, build, platform string) []any {
 		transport = "websocket and datagrams"
 	}
 	return append(words, "transport", transport, "client", c.agent)
-}
-
-// level returns the level of an event's line in the log.
-func level(e *host.Event) slog.Level {
-	switch {
-	case e.Kind == host.MatchHeld, e.Kind == host.RefereeHealed, e.Kind == host.BotFailed, e.Kind == host.SubstituteFailed, e.Kind == host.PeerPanicked:
-		return slog.LevelWarn
-	}
-	return slog.LevelInfo
 }
 
 // timeSync measures how long a connection takes from a keyframe to the present.

@@ -185,7 +185,11 @@ func (x *socket) Drop() {
 
 // resetOnClose makes the system keep no memory of the connection once it is closed.
 func (x *socket) resetOnClose() {
-	if t, ok := belowHeader(x.Conn).(*net.TCPConn); ok {
+	c := x.Conn
+	if p, ok := c.(*proxyproto.Conn); ok {
+		c = p.Raw()
+	}
+	if t, ok := c.(*net.TCPConn); ok {
 		t.SetLinger(0) // an error costs the system some memory only
 	}
 }
@@ -354,14 +358,6 @@ func (l *headerListener) pass(c net.Conn, err error) bool {
 		}
 		return false
 	}
-}
-
-// belowHeader returns the connection from which a header was read.
-func belowHeader(c net.Conn) net.Conn {
-	if p, ok := c.(*proxyproto.Conn); ok {
-		return p.Raw()
-	}
-	return c
 }
 
 // A pipeConn is the server's end of a connection that Dial made.

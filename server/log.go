@@ -133,11 +133,7 @@ func (m *Match) finish() {
 		m.leaveOpen()
 		return
 	}
-	err = m.server.sealer.tellOwners(m.path, m.owners.Subjects())
-	if err == nil {
-		err = m.server.sealer.archive(m.logger, m.path)
-	}
-	if err != nil {
+	if err = m.server.sealer.archive(m.logger, m.path, m.owners.Subjects()); err != nil {
 		if !m.log.ToldLost() {
 			m.server.metrics.failures.Inc()
 		}

@@ -13,30 +13,39 @@ import (
 	"github.com/seed-49bee653/samestep/internal/measure"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // metrics are the server's metrics for Prometheus.
 type metrics struct {
-	registry  *prometheus.Registry
-	lateness  prometheus.Histogram
-	syncs     prometheus.Histogram
-	syncBytes prometheus.Counter
-	ticks     prometheus.Counter
-	skipped   prometheus.Counter
-	received  prometheus.Counter
-	sent      prometheus.Counter
-	datagrams prometheus.Counter
-	lost      prometheus.Counter
-	repeated  prometheus.Counter
-	writes    *prometheus.HistogramVec
-	refused   *prometheus.CounterVec
-	events    *prometheus.CounterVec
-	accepted  prometheus.Counter
-	rejected  *prometheus.CounterVec
-	desyncs   *desyncs
-	panics    *measure.Failure
-	failures  *measure.Failure // of replays
-	unlike    prometheus.Counter
+	registry *prometheus.Registry
+	lateness prometheus.Histogram
+	syncs    prometheus.Histogram
+	writes   *prometheus.HistogramVec
+	refused  *prometheus.CounterVec
+	events   *prometheus.CounterVec
+	accepted prometheus.Counter
+	rejected *prometheus.CounterVec
+	desyncs  *desyncs
+	panics   *measure.Failure
+	failures *measure.Failure // of replays
+	unlike   prometheus.Counter
+	totals   []prometheus.Counter // of totals
+}
+
+// totals are the counters of what matches do.
+var totals = []struct {
+	name, help string
+	of         func(*host.Stats) float64
+}{
+	{"samestep_ticks_total", "Ticks sealed.", func(s *host.Stats) float64 { return float64(s.Ticks) }},
+	{"samestep_skipped_ticks_total", "Ticks that matches skipped because the server was too late.", func(s *host.Stats) float64 { return float64(s.Skipped) }},
+	{"samestep_received_bytes_total", "Bytes of messages from clients to matches.", func(s *host.Stats) float64 { return float64(s.BytesIn) }},
+	{"samestep_sent_bytes_total", "Bytes of messages from matches to clients.", func(s *host.Stats) float64 { return float64(s.BytesOut) }},
+	{"samestep_sync_bytes_total", "Bytes of keyframes sent to connections.", func(s *host.Stats) float64 { return float64(s.SyncBytes) }},
+	{"samestep_datagrams_total", "Datagrams sent to clients.", func(s *host.Stats) float64 { return float64(s.Datagrams) }},
+	{"samestep_lost_datagrams_total", "Datagrams to clients that were lost, as far as clients have said so.", func(s *host.Stats) float64 { return float64(s.DatagramsLost) }},
+	{"samestep_repeated_bytes_total", "Bytes of records that datagrams have repeated.", func(s *host.Stats) float64 { return float64(s.RepeatBytes) }},
 }
 
 // turnReasons are why connections and requests are turned away: the values of a metric's label.
@@ -71,14 +80,9 @@ func newMetrics() *metrics {
 	}, []string{"operation"})
 	m.registry.MustRegister(m.lateness, m.syncs, m.writes, buildInfo(),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.syncBytes = counter("samestep_sync_bytes_total", "Bytes of keyframes sent to connections.")
-	m.ticks = counter("samestep_ticks_total", "Ticks sealed.")
-	m.skipped = counter("samestep_skipped_ticks_total", "Ticks that matches skipped because the server was too late.")
-	m.received = counter("samestep_received_bytes_total", "Bytes of messages from clients to matches.")
-	m.sent = counter("samestep_sent_bytes_total", "Bytes of messages from matches to clients.")
-	m.datagrams = counter("samestep_datagrams_total", "Datagrams sent to clients.")
-	m.lost = counter("samestep_lost_datagrams_total", "Datagrams to clients that were lost, as far as clients have said so.")
-	m.repeated = counter("samestep_repeated_bytes_total", "Bytes of records that datagrams have repeated.")
+	for _, t := range totals {
+		m.totals = append(m.totals, counter(t.name, t.help))
+	}
 	m.refused = counters("samestep_turned_away_total", "Connections and requests refused before they reached a match, by reason.", "reason")
 	m.events = counters("samestep_events_total", "Events of matches, by subject (connection or match) and kind.", "subject", "kind")
 	m.accepted = counter("samestep_accepted_commands_total", "Commands accepted.")
@@ -108,7 +112,7 @@ func buildInfo() prometheus.Collector {
 	}
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "samestep_build_info", Help: "1, with the engine's rules, the version of the program's module and of Go.",
-		ConstLabels: prometheus.Labels{"engine": lockstep.Engine, "version": version, "go": runtime.Version()},
+		ConstLabels: prometheus.Labels{"engine": record.Engine, "version": version, "go": runtime.Version()},
 	}, func() float64 { return 1 })
 }
 

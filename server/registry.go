@@ -233,17 +233,12 @@ func (reg *registry) reserve(name string, settings lockstep.Settings) (phase tim
 	}
 	reg.matches[name] = nil
 	reg.launching.Add(1)
-	phase = reg.phase(settings)
+	// The phase is the time by which the ticks of the match precede those of the first. Successive matches divide the period by the golden
+	// ratio, which spreads any number of them.
+	const golden = 2654435769 // 2^32 / φ
+	phase = time.Duration(uint64(settings.Micros(1)) * uint64(time.Microsecond) * uint64(uint32(reg.made)*golden) >> 32)
 	reg.made++
 	return phase, nil
-}
-
-// phase returns the time by which the ticks of the next match precede those of the first. Successive matches divide the
-// period by the golden ratio, which spreads any number of them.
-func (reg *registry) phase(settings lockstep.Settings) time.Duration {
-	period := time.Duration(settings.Micros(1)) * time.Microsecond
-	const golden = 2654435769 // 2^32 / φ
-	return time.Duration(uint64(period) * uint64(uint32(reg.made)*golden) >> 32)
 }
 
 // run starts a match's goroutine. It reports false if the server is shut down.

@@ -304,9 +304,15 @@ func newSealer(o *Options, replays *replayFolder, failures *measure.Failure) *se
 	return sl
 }
 
-// archive moves the replay of a match that is over out of the live folder, and seals it there.
-func (sl *sealer) archive(log *slog.Logger, path string) error {
+// archive moves the replay of a match that is over out of the live folder, and seals it there. It tells the archive, if there is one, whose
+// seats the match had.
+func (sl *sealer) archive(log *slog.Logger, path string, subjects map[lockstep.Player]string) error {
 	to := sl.replays.archived(path)
+	if sl.store != nil && len(subjects) > 0 {
+		if err := sl.store.Played(to, subjects); err != nil {
+			return err
+		}
+	}
 	if to != path {
 		if err := replay.Replace(path, to); err != nil {
 			return err
@@ -351,14 +357,6 @@ func SealFile(ctx context.Context, path string, key ed25519.PrivateKey) error {
 	return replay.SignFile(path, key)
 }
 
-// tellOwners tells the archive whose seats a match had, if there is an archive.
-func (sl *sealer) tellOwners(path string, subjects map[lockstep.Player]string) error {
-	if sl.store == nil || len(subjects) == 0 {
-		return nil
-	}
-	return sl.store.Played(sl.replays.archived(path), subjects)
-}
-
 // handOver gives a sealed replay and the bundles of its match to the archive, if there is one.
 func (sl *sealer) handOver(log *slog.Logger, path string) {
 	if sl.store == nil {
@@ -388,12 +386,10 @@ func (sl *sealer) await(ctx context.Context) bool {
 		return true
 	case <-ctx.Done():
 	}
-	grace := time.NewTimer(sealGrace)
-	defer grace.Stop()
 	select {
 	case <-sealed:
 		return true
-	case <-grace.C:
+	case <-time.After(sealGrace):
 		return false
 	}
 }

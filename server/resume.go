@@ -100,7 +100,7 @@ func (rc *recoverer) recoverMatch(x *recovery) (err error) {
 	err = rc.starter.start(m, x.phase, prepare, func() { m.closeReplay() })
 	if errors.Is(err, ErrNotInterrupted) && rc.replays.archived(m.path) != m.path {
 		x.log.Close()
-		if moved := rc.sealer.archive(m.logger, m.path); moved != nil {
+		if moved := rc.sealer.archive(m.logger, m.path, nil); moved != nil {
 			err = errors.Join(err, moved)
 		} else {
 			dropped = true
@@ -118,48 +118,43 @@ func (rc *recoverer) recoverMatch(x *recovery) (err error) {
 }
 
 // openInterrupted opens and locks a replay that nobody writes, and reads its header.
-func openInterrupted(path string) (*os.File, *lockstep.Header, error) {
+func openInterrupted(path string) (_ *os.File, _ *lockstep.Header, err error) {
 	f, err := files.OpenNoFollow(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("server: %w", err)
 	}
-	h, err := lockInterrupted(f, path)
-	if err != nil {
-		f.Close() // this also releases the lock
-		return nil, nil, err
-	}
-	return f, h, nil
-}
-
-// lockInterrupted locks the file of a path, and reads its header.
-func lockInterrupted(f *os.File, path string) (*lockstep.Header, error) {
+	defer func() {
+		if err != nil {
+			f.Close() // this also releases the lock
+		}
+	}()
 	if err := replay.Lock(f); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	// Another server may have resumed the match, in a new file of this path, before the lock.
 	now, err := os.Lstat(path)
 	if err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+		return nil, nil, fmt.Errorf("server: %w", err)
 	}
 	info, err := f.Stat() // after the lock, because its writer may have written until then
 	if err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+		return nil, nil, fmt.Errorf("server: %w", err)
 	}
 	if !os.SameFile(now, info) {
-		return nil, fmt.Errorf("server: %s: %w", path, replay.ErrLocked)
+		return nil, nil, fmt.Errorf("server: %s: %w", path, replay.ErrLocked)
 	}
 	r, err := replay.NewReader(f, info.Size())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	rec, err := r.Next()
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, ErrNeverBegan
+		return nil, nil, ErrNeverBegan
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return rec.Header, nil
+	return f, rec.Header, nil
 }
 
 // replace creates the host of the match, and its new replay in the place of the old one.
@@ -202,7 +197,7 @@ func (x *recovery) copyLog(r *replay.Reader, phase time.Duration) error {
 		x.skipped = keyframes[len(keyframes)-2] // the last one is compared
 		recovery.SkipTo(x.skipped)
 	}
-	found, err := replay.Continue(m.log.Writer(), r, counting{recovery, &x.work})
+	found, err := replay.Continue(m.log.Writer, r, counting{recovery, &x.work})
 	switch {
 	case err != nil:
 		return err

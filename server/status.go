@@ -99,8 +99,11 @@ func newStatus(m *Match, h *lockstep.Header, state matchState) *Status {
 	a := protocol.NewAuth(m.spec.Game)
 	v := &Status{
 		Name: m.spec.Name, Protocol: h.Protocol, Engine: a.Engine, Game: a.Game, Build: a.Build,
-		StateSchema: a.StateSchema, CommandSchema: a.CommandSchema, SelfTest: selfTestText(a.SelfTest), Match: h.Match.String(), Settings: h.Settings,
+		StateSchema: a.StateSchema, CommandSchema: a.CommandSchema, Match: h.Match.String(), Settings: h.Settings,
 		State: state.String(), Players: []PlayerStatus{},
+	}
+	for _, p := range a.SelfTest.Parts() {
+		v.SelfTest = append(v.SelfTest, strconv.FormatUint(*p.Sum, 10))
 	}
 	v.Rules = m.rulesSum()
 	v.disclosed = disclosure.Secret // until its log says more
@@ -123,9 +126,10 @@ func (m *Match) publish() {
 	for _, p := range m.host.Info().Seats() {
 		v.Players = append(v.Players, PlayerStatus{p.Seat, p.Name, p.State.String()})
 	}
-	peers := m.host.Info().Peers()
-	v.roles = countRoles(peers)
-	for _, p := range peers {
+	for _, p := range m.host.Info().Peers() {
+		if p.State != host.Connecting && p.State != host.Closed {
+			v.roles[p.Role]++
+		}
 		if p.Seat != lockstep.System {
 			v.SlowestRTT = max(v.SlowestRTT, p.RTT)
 		}
@@ -171,28 +175,14 @@ func (v *Status) state() matchState {
 	return matchPlaying
 }
 
-// selfTestText returns the sums of a self-test in decimal, in the order of the message auth.
-func selfTestText(t lockstep.SelfTest) []string {
-	var text []string
-	for _, v := range []uint64{t.Integers, t.Layout, t.Checksums, t.Records, t.Game} {
-		text = append(text, strconv.FormatUint(v, 10))
-	}
-	return text
-}
-
 // Status returns the match's latest status, which is at most a second old.
 func (m *Match) Status() Status { return *m.status.Load() }
 
 // count adds what a match has done between two moments.
 func (to *metrics) count(before, s *host.Stats) {
-	to.ticks.Add(float64(s.Ticks - before.Ticks))
-	to.skipped.Add(float64(s.Skipped - before.Skipped))
-	to.received.Add(float64(s.BytesIn - before.BytesIn))
-	to.sent.Add(float64(s.BytesOut - before.BytesOut))
-	to.syncBytes.Add(float64(s.SyncBytes - before.SyncBytes))
-	to.datagrams.Add(float64(s.Datagrams - before.Datagrams))
-	to.lost.Add(float64(s.DatagramsLost - before.DatagramsLost))
-	to.repeated.Add(float64(s.RepeatBytes - before.RepeatBytes))
+	for i, t := range totals {
+		to.totals[i].Add(t.of(s) - t.of(before))
+	}
 	for i, n := range s.Rejected {
 		grown := float64(n - before.Rejected[i])
 		switch r := lockstep.Reason(i); {
@@ -202,16 +192,6 @@ func (to *metrics) count(before, s *host.Stats) {
 			to.rejected.WithLabelValues(r.String()).Add(grown)
 		}
 	}
-}
-
-// countRoles counts the authenticated connections by role.
-func countRoles(peers []host.PeerInfo) (n [protocol.Admin + 1]int) {
-	for _, p := range peers {
-		if p.State != host.Connecting && p.State != host.Closed {
-			n[p.Role]++
-		}
-	}
-	return n
 }
 
 // An Invitation is a token for one seat of one match, besides those of the server's [Authorizer]. The server draws it.

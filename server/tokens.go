@@ -108,12 +108,11 @@ type matchGrant struct {
 // A dash means any seat or every match. Roles are player, spectator and admin. Instead of a seat, a spectator's token can name
 // a player, a team or a role, as [lockstep.ParseViewer] reads it: its holder gets the views of that one, and sees nothing else. A token has at least 16 bytes and no spaces.
 func ReadTokens(r io.Reader) (*Tokens, error) {
-	list, err := readTokens(r)
-	if err != nil {
+	t := &Tokens{}
+	t.list.Store(&tokenList{})
+	if _, err := t.Reload(r); err != nil {
 		return nil, err
 	}
-	t := &Tokens{}
-	t.list.Store(list)
 	return t, nil
 }
 

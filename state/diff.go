@@ -36,8 +36,7 @@ func (d Differences) Rename(name func(path string) string) {
 // counts one difference and compares the common indexes. The error names the side and wraps a [*DecodeError].
 func (s *Schema) Diff(a, b []byte, limit int) (Differences, error) { return s.DiffAt("", a, b, limit) }
 
-// DiffNodes compares the states a and b as [Schema.Diff] does. It returns the leaves and slices of the schema that differ in any
-// element, in order. All that is in a slice counts if its length differs.
+// DiffNodes returns the leaves and slices of the schema that differ in any element of the states a and b, in order.
 func (s *Schema) DiffNodes(a, b []byte) (nodes []Node, err error) {
 	differs := make([]bool, len(s.nodes))
 	err = s.differences("", a, b, func(d *differ, n *node, _, _ []byte) {
@@ -278,8 +277,7 @@ func (p *Places) Lines(limit int) []string {
 	return lines
 }
 
-// DiffPlacesAt compares the states a and b at or below a path as [Schema.DiffAt] does, and groups the differences by place: at most two
-// places for each node of the schema.
+// DiffPlacesAt is [Schema.DiffAt] with the differences grouped by place: at most two places for each node of the schema.
 func (s *Schema) DiffPlacesAt(path string, a, b []byte) (Places, error) {
 	g := placer{found: Places{List: []Place{}}, at: make(map[placeKey]int)}
 	err := s.differences(path, a, b, g.add)

@@ -46,8 +46,7 @@ func (v Value) Elements() iter.Seq[Value] {
 	}
 }
 
-// Flip inverts in place the lowest bit of a bool, of a number, or of the first byte of a string: the smallest change that
-// keeps the bytes canonical. It reports false, and changes nothing, for empty strings and other kinds.
+// Flip inverts in place the lowest bit of a bool, a number, or a string's first byte. It reports false for empty strings and other kinds.
 func (v Value) Flip() bool {
 	at := 0
 	switch kind := v.Node.Kind(); {

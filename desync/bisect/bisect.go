@@ -11,6 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -259,7 +260,6 @@ func (s *bisector) keyframes() error {
 	return nil
 }
 
-// state returns the state of an item that has one.
 func (s *recording) state(i *item) ([]byte, error) {
 	if i.report != nil {
 		return i.report.State, nil
@@ -528,7 +528,7 @@ func bisectGames(r *replay.Reader, h *lockstep.Header, g, other *lockstep.Game, 
 	if err := s.compareStarts(h); err != nil || s.found.Cause == OriginStart {
 		return &s.found, err
 	}
-	s.bad = lockstep.MaxTick
+	s.bad = record.MaxTick
 	w := &walk{bisector: s}
 	var err error
 	if w.first, err = replay.NewCursor(r, g, 0); err != nil {
@@ -541,19 +541,14 @@ func bisectGames(r *replay.Reader, h *lockstep.Header, g, other *lockstep.Game, 
 	s.good, s.known = w.from, true
 	if err = w.untilParted(); errors.Is(err, io.EOF) || errors.As(err, new(*replay.DamageError)) {
 		s.found.Agreed, s.found.Known, s.found.Compared = w.first.Tick(), true, int(w.first.Tick()-w.from)+1
-		err = errors.Join(ErrSame, damageOnly(err))
+		if err == io.EOF {
+			err = nil
+		}
+		err = errors.Join(ErrSame, err)
 	} else if err == nil {
 		s.settle()
 	}
 	return &s.found, err
-}
-
-// damageOnly returns err, but nil for the end of the file.
-func damageOnly(err error) error {
-	if err == io.EOF {
-		return nil
-	}
-	return err
 }
 
 // compareStarts compares the states that the games make of the configuration.

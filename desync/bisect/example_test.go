@@ -125,7 +125,7 @@ func ExampleFiles() {
 	// state      tick 40: 1 field differs in 1 place, found by trying values until the
 	//              checksum matched
 	//            Dots[2].Pos.X 0 → 1
-	// verdict    B is wrong: the game gives the same as A
+	// verdict    B is wrong: the game computes the same as A
 	// error: <nil>
 }
 

@@ -128,13 +128,11 @@ func withAgain(reports []Report, m *replay.Manifest) []Report {
 	return reports
 }
 
-// fileError adds the name of a file to an error.
 func fileError(f *replay.File, err error) error { return fmt.Errorf("%s: %w", f.Path(), err) }
 
 // refused returns the result of a bisection that failed.
 func refused(err error) (*Bisection, error) { return &Bisection{Err: err, refused: true}, err }
 
-// A fileSide is one file of a bisection.
 type fileSide struct {
 	reader    *replay.Reader
 	game      *lockstep.Game // nil without one
@@ -171,7 +169,6 @@ func (s *fileSide) finish(found *Bisection, other *lockstep.Describer, second st
 
 const defaultLimit = 20
 
-// limitOf returns the limit of an option.
 func limitOf(limit int) int { return max(cmp.Or(limit, defaultLimit), 0) }
 
 // WriteText writes the result for people. Control characters in texts of the files are escaped.
@@ -229,7 +226,7 @@ func (b *Bisection) diverged() string {
 	case b.Exact:
 		return fmt.Sprintf("at tick %d", b.Tick)
 	case !b.Known:
-		return fmt.Sprintf("at tick %d at the latest; nothing is known of B before", b.Tick)
+		return fmt.Sprintf("at tick %d at the latest; B is unknown before that", b.Tick)
 	}
 	return fmt.Sprintf("after tick %d, at tick %d at the latest", b.Agreed, b.Tick)
 }
@@ -261,11 +258,11 @@ func (b *Bisection) verdict() string {
 	case OriginCommands:
 		return "the commands differ" + b.edited()
 	case OriginA:
-		return "A is wrong: the game gives the same as " + b.second
+		return "A is wrong: the game computes the same as " + b.second
 	case OriginB:
-		return b.second + " is wrong: the game gives the same as A"
+		return b.second + " is wrong: the game computes the same as A"
 	case OriginBoth:
-		return "both are wrong: the game gives a third state"
+		return "both are wrong: the game computes a third state"
 	case OriginStart:
 		return "they begin with different states"
 	case OriginUnfixed:
@@ -279,20 +276,20 @@ func (b *Bisection) verdict() string {
 	case b.noGame != nil:
 		return fmt.Sprintf("unknown: the match cannot be simulated (%v)", b.noGame)
 	}
-	return "unknown: the game of this program does not give the states on which both agree"
+	return "unknown: this program's game does not compute the states on which both agree"
 }
 
 // edited tells whose commands do not give its own checksums.
 func (b *Bisection) edited() string {
 	switch {
 	case b.EditedA && b.EditedB:
-		return ", and neither replay has the checksums that its own commands give"
+		return ", and neither replay has the checksums that its own commands lead to"
 	case b.EditedA:
-		return "; A was edited: its own commands do not give its checksums"
+		return "; A was edited: its own commands do not lead to its checksums"
 	case b.EditedB:
-		return "; B was edited: its own commands do not give its checksums"
+		return "; B was edited: its own commands do not lead to its checksums"
 	}
-	return ", and each replay has the checksums that its own commands give"
+	return ", and each replay has the checksums that its own commands lead to"
 }
 
 // MarshalJSON returns the result as samestep replay bisect --json prints it.

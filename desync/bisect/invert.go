@@ -119,7 +119,7 @@ func (v *inversion) search(section int, fields []field) (bit, bool) {
 	var group errgroup.Group
 	for range min(runtime.GOMAXPROCS(0), chunks) {
 		group.Go(func() error {
-			own := v.worker(section)
+			own := &bitSearch{v.hashSearch, section, slices.Clone(v.parts[section]), slices.Clone(v.sums)}
 			for i := next.Add(1) - 1; i < int64(chunks) && i < first.Load(); i = next.Add(1) - 1 {
 				v.progress(cost(v.sizes[section]) / int64(chunks))
 				var ok bool
@@ -147,11 +147,6 @@ type bitSearch struct {
 	sums    []uint64
 }
 
-func (v *inversion) worker(section int) *bitSearch {
-	return &bitSearch{v.hashSearch, section, slices.Clone(v.parts[section]), slices.Clone(v.sums)}
-}
-
-// try tries the bits of fields.
 func (w *bitSearch) try(fields []field) (bit, bool) {
 	var before xxhash.Digest // of the bytes before at
 	before.Reset()

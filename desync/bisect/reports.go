@@ -135,7 +135,6 @@ type item struct {
 // evidence is a list of checksums. After order, it has one item for each tick, ascending.
 type evidence []item
 
-// add adds the checksum of a record, if it has one.
 func (e *evidence) add(rec *record.Record) error {
 	var i item
 	switch rec.Kind {
@@ -190,7 +189,6 @@ func rank(i item) int {
 	return 1
 }
 
-// find returns the item of a tick, or nil.
 func (e evidence) find(t lockstep.Tick) *item {
 	if i := e.after(t) - 1; i >= 0 && e[i].tick == t {
 		return &e[i]
@@ -203,7 +201,6 @@ func (e evidence) after(t lockstep.Tick) int {
 	return sort.Search(len(e), func(i int) bool { return e[i].tick > t })
 }
 
-// reported returns reports as evidence.
 func reported(reports []Report) evidence {
 	e := make(evidence, len(reports))
 	for i := range reports {

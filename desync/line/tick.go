@@ -237,7 +237,7 @@ func (s *search) streams(in part, done [2]*job, runs [2]*program.Run) error {
 	if err != nil {
 		return err
 	}
-	for _, x := range desync.StreamsOf(schema, states[0], states[1], states[2]) {
+	for _, x := range desync.StreamsOf(schema, nil, states[0], states[1], states[2]) {
 		if x.Altered || x.Known && x.Right != x.Wrong {
 			s.result.Streams = append(s.result.Streams, Stream{x.Path, x.Right, x.Wrong, x.Altered})
 		}

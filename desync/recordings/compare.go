@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ import (
 // whether the game is deterministic. The error wraps [state.ErrPath] if no state has the Path of the options.
 func Compare(a, b []*Recording, o Options) (*Divergence, error) {
 	if len(a) == 0 || len(b) == 0 {
-		return nil, errors.New("desync: want a recording of each side")
+		return nil, errors.New("desync: want at least one recording of each side")
 	}
 	d := &Divergence{
 		A: Side{Recording: a[0], More: a[1:]}, B: Side{Recording: b[0], More: b[1:]},
@@ -155,27 +156,17 @@ func oneBit(f *bisect.FrameDifference) bool {
 // orders compares the order of the players in ticks whose commands do not differ. If it differed before without an effect, it
 // is no cause.
 func (d *Divergence) orders(differ map[lockstep.Tick]bool) {
-	a, b := d.A.orders, d.B.orders
-	for i, j := 0, 0; i < len(a) || j < len(b); {
-		var x, y recordedSum
-		if i < len(a) {
-			x = a[i]
+	sums := make(map[lockstep.Tick][2]uint64)
+	for i, r := range []*Recording{d.A.Recording, d.B.Recording} {
+		for _, o := range r.orders {
+			both := sums[o.tick]
+			both[i] = o.hash
+			sums[o.tick] = both
 		}
-		if j < len(b) {
-			y = b[j]
-		}
-		switch {
-		case j == len(b) || i < len(a) && x.tick < y.tick:
-			y = recordedSum{}
-			i++
-		case i == len(a) || y.tick < x.tick:
-			x = recordedSum{tick: y.tick}
-			j++
-		default:
-			i, j = i+1, j+1
-		}
-		t := x.tick + 1
-		if x.hash == y.hash || differ[t] || !d.A.ran(t) || !d.B.ran(t) {
+	}
+	for _, at := range slices.Sorted(maps.Keys(sums)) {
+		t := at + 1
+		if sums[at][0] == sums[at][1] || differ[t] || !d.A.ran(t) || !d.B.ran(t) {
 			continue
 		}
 		if d.Known && t <= d.Agreed || !d.Differs {
@@ -255,9 +246,9 @@ func (c *recordingComparison) compare() {
 		if sums && states && sumDiffers != stateDiffers && !odd[btoi(stateDiffers)] {
 			odd[btoi(stateDiffers)] = true
 			if stateDiffers {
-				d.note("the states of tick %d differ, but their checksums are equal: these do not cover all of the state", x.tick)
+				d.note("the states of tick %d differ, but their checksums are equal: the checksums do not cover all of the state", x.tick)
 			} else {
-				d.note("the checksums of tick %d differ, but the states are equal: these do not have all that the checksums cover", x.tick)
+				d.note("the checksums of tick %d differ, but the states are equal: the states lack something that the checksums cover", x.tick)
 			}
 		}
 		switch {
@@ -274,7 +265,6 @@ func (c *recordingComparison) compare() {
 // first returns the first tick that both sides may have.
 func (c *recordingComparison) first() lockstep.Tick { return max(c.d.A.begins(), c.d.B.begins()) }
 
-// begins returns the first tick of a side.
 func (s *Side) begins() lockstep.Tick {
 	if s.Recording == nil {
 		return 0
@@ -552,30 +542,4 @@ func (d *Divergence) fingerprint() desync.Fingerprint {
 		path = d.Places.List[0].First.Path
 	}
 	return desync.NewFingerprint(d.A.Game, class, strings.Join(sections[:min(1, len(sections))], ""), path)
-}
-
-// extend adds a tick to ascending spans, if it is one of them.
-func extend(spans []desync.Span, t lockstep.Tick, add bool) []desync.Span {
-	if last := len(spans) - 1; add && last >= 0 && spans[last].To+1 == t {
-		spans[last].To = t
-	} else if add {
-		spans = append(spans, desync.Span{From: t, To: t})
-	}
-	return spans
-}
-
-// dumpText returns spans as SAMESTEP_DUMP has them: "77,78" and "60-80".
-func dumpText(spans []desync.Span) string {
-	var parts []string
-	for _, s := range spans {
-		switch s.To - s.From {
-		case 0:
-			parts = append(parts, fmt.Sprint(s.From))
-		case 1:
-			parts = append(parts, fmt.Sprintf("%d,%d", s.From, s.To))
-		default:
-			parts = append(parts, fmt.Sprintf("%d-%d", s.From, s.To))
-		}
-	}
-	return strings.Join(parts, ",")
 }

@@ -162,7 +162,6 @@ func (d *Divergence) unstable() (first *Rerun) {
 	return first
 }
 
-// judge finds the cause.
 func (d *Divergence) judge() {
 	d.Cause = CauseNone
 	for _, r := range d.Reruns {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -54,7 +55,6 @@ type Recording struct {
 	orders   []recordedSum // of the players in ticks whose commands were not recorded by player
 }
 
-// A recordedSum is a checksum of a recording.
 type recordedSum struct {
 	hash uint64
 	tick lockstep.Tick
@@ -193,7 +193,7 @@ func SidesOf(all []*Recording) (a, b []*Recording, err error) {
 		isA, isB := r.sameMachine(a[0]), r.sameMachine(b[0])
 		switch {
 		case !isA && !isB:
-			return nil, nil, fmt.Errorf("%s is of another player, build or platform than %s and %s", r.File, a[0].File, b[0].File)
+			return nil, nil, fmt.Errorf("%s has another player, build or platform than %s and %s", r.File, a[0].File, b[0].File)
 		case isA && (!isB || i%2 == 0):
 			a = append(a, r)
 		default:
@@ -208,7 +208,6 @@ func (r *Recording) sameMachine(o *Recording) bool {
 	return samePlayer && r.Build == o.Build && r.Platform == o.Platform
 }
 
-// A recordingReader makes a Recording of records.
 type recordingReader struct {
 	found   *Recording
 	header  *lockstep.Header
@@ -261,7 +260,6 @@ func (p *recordingReader) record(rec *record.Record) error {
 	return nil
 }
 
-// foreign reads a line of the recording.
 func (p *recordingReader) foreign(rec *record.Record) error {
 	f := p.found
 	e, err := p.lines.Next(rec.Line)
@@ -316,7 +314,6 @@ func (p *recordingReader) sum(rec *record.Record) error {
 	return nil
 }
 
-// state returns the state of a tick, which the recording has.
 func (r *Recording) state(t lockstep.Tick) ([]byte, error) {
 	own, err := r.reader.Reopen()
 	if err != nil {
@@ -342,7 +339,7 @@ func (r *Recording) state(t lockstep.Tick) ([]byte, error) {
 		return found, nil
 	}
 	if err == nil || errors.As(err, new(*replay.DamageError)) {
-		err = fmt.Errorf("desync: %s has no state of tick %d any more", r.File, t)
+		err = fmt.Errorf("desync: %s no longer has a state of tick %d", r.File, t)
 	}
 	return nil, err
 }
@@ -387,4 +384,32 @@ func ticksText(s desync.Span) string {
 		return fmt.Sprintf("tick %d", s.From)
 	}
 	return fmt.Sprintf("ticks %d to %d", s.From, s.To)
+}
+
+// extend adds a tick to ascending spans, if it is one of them.
+func extend(spans []desync.Span, t lockstep.Tick, add bool) []desync.Span {
+	if last := len(spans) - 1; add && last >= 0 && spans[last].To+1 == t {
+		spans[last].To = t
+	} else if add {
+		spans = append(spans, desync.Span{From: t, To: t})
+	}
+	return spans
+}
+
+// dumpText returns spans as SAMESTEP_DUMP has them: "77,78" and "60-80".
+func dumpText(spans []desync.Span) string { return strings.Join(spanParts(spans, "-"), ",") }
+
+// spanParts returns the ticks of spans, of which those of three and more have a word between the first and the last.
+func spanParts(spans []desync.Span, to string) (parts []string) {
+	for _, s := range spans {
+		parts = append(parts, fmt.Sprint(s.From))
+		switch s.To - s.From {
+		case 0:
+		case 1:
+			parts = append(parts, fmt.Sprint(s.To))
+		default:
+			parts[len(parts)-1] += to + fmt.Sprint(s.To)
+		}
+	}
+	return parts
 }

@@ -180,8 +180,8 @@ func TestCompareRecordings(t *testing.T) {
 		"states of a shaky run":     {[]recorded{a, {by: 0, shaky: 3, states: []int{5, 6}}}, []recorded{b2}, recordings.CauseRerun, 6, true, "X", "", "5,6", ""},
 		"a torn one":                {[]recorded{a}, []recorded{{by: 1, wrong: 6, torn: 7}}, recordings.CauseStates, 6, true, "X", "", "5,6", "torn"},
 		"a torn command":            {[]recorded{a}, []recorded{{by: 1, torn: 4}}, recordings.CauseNone, 0, false, "", "", "", "nothing differs up to tick 4, where B ends early"},
-		"unknown commands":          {[]recorded{a}, []recorded{{by: 1, wrong: 6, extra: []string{`{"t":5,"gap":5}`}}}, recordings.CauseStates, 6, true, "X", "", "5,6", "so it is not known whether they were the same"},
-		"checksums with less":       {[]recorded{{untold: true, states: []int{6}}}, []recorded{{by: 1, untold: true, wrong: 6, states: []int{6}}}, recordings.CauseStates, 6, true, "X", "X: 9 != 9.000001 (1 ulp)", "", "their checksums are equal: these do not"},
+		"unknown commands":          {[]recorded{a}, []recorded{{by: 1, wrong: 6, extra: []string{`{"t":5,"gap":5}`}}}, recordings.CauseStates, 6, true, "X", "", "5,6", "so whether they were the same is unknown"},
+		"checksums with less":       {[]recorded{{untold: true, states: []int{6}}}, []recorded{{by: 1, untold: true, wrong: 6, states: []int{6}}}, recordings.CauseStates, 6, true, "X", "X: 9 != 9.000001 (1 ulp)", "", "their checksums are equal: the checksums do not"},
 	} {
 		var sides [2][]*recordings.Recording
 		for i, list := range [][]recorded{c.a, c.b} {
@@ -246,7 +246,7 @@ func TestSidesOf(t *testing.T) {
 		{[]*recordings.Recording{r(0, "a"), r(1, "b"), r(1, "b2"), r(0, "a2"), r(1, "b3")}, "a a2|b b2 b3"},
 		{[]*recordings.Recording{r(0, "a"), r(0, "b"), r(0, "a2"), r(0, "b2"), r(0, "a3")}, "a a2 a3|b b2"},
 		{[]*recordings.Recording{r(-1, "a"), r(1, "b"), r(-1, "a2")}, "a a2|b"},
-		{[]*recordings.Recording{r(-1, "a"), r(1, "b"), r(0, "c")}, "c is of another player, build or platform than a and b"},
+		{[]*recordings.Recording{r(-1, "a"), r(1, "b"), r(0, "c")}, "c has another player, build or platform than a and b"},
 		{[]*recordings.Recording{r(0, "a")}, "got 1 recordings, want at least two"},
 	} {
 		a, b, err := recordings.SidesOf(c.all)

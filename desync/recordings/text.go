@@ -100,10 +100,10 @@ func (d *Divergence) computed() string {
 	for i, r := range []*Recording{d.A.Recording, d.B.Recording} {
 		name := "AB"[i : i+1]
 		if !r.commands {
-			return text + fmt.Sprintf("; %s has no commands, so it is not known whether they were the same", name)
+			return text + fmt.Sprintf("; %s has no commands, so whether they were the same is unknown", name)
 		}
 		if s, some := r.unheard(since, d.Tick); some {
-			return text + fmt.Sprintf("; %s does not have the commands of %s, so it is not known whether they were the same", name, ticksText(s))
+			return text + fmt.Sprintf("; %s does not have the commands of %s, so whether they were the same is unknown", name, ticksText(s))
 		}
 	}
 	return text + ", from the same commands" + from
@@ -315,7 +315,6 @@ func (m *MissingStates) String() string {
 	return fmt.Sprintf("the %s; %s with SAMESTEP_DUMP=%s", m.states(), m.who(), m.Dump)
 }
 
-// states says which states are missing.
 func (m *MissingStates) states() string {
 	switch {
 	case len(m.A) == 0:
@@ -339,17 +338,7 @@ func (m *MissingStates) who() string {
 
 // spanText returns "state of tick 77", "states of ticks 77 and 78", or "states of ticks 60 to 80 and 90".
 func spanText(spans []desync.Span) string {
-	var parts []string
-	for _, s := range spans {
-		switch s.To - s.From {
-		case 0:
-			parts = append(parts, fmt.Sprint(s.From))
-		case 1:
-			parts = append(parts, fmt.Sprint(s.From), fmt.Sprint(s.To))
-		default:
-			parts = append(parts, fmt.Sprintf("%d to %d", s.From, s.To))
-		}
-	}
+	parts := spanParts(spans, " to ")
 	if len(spans) == 1 && spans[0].Exact() {
 		return "state of tick " + parts[0]
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/desync"
-	"github.com/seed-49bee653/samestep/desync/internal/diff"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -60,7 +59,8 @@ func (s *Stepper) Step(t lockstep.Tick, o Options) (*Step, error) {
 		return nil, err
 	}
 	w.generators()
-	s.confirm(x)
+	s.frame() // compares what the file has of the tick; the end, or damage there, is an error of the next tick
+	x.Agreed, x.Desync = s.cursor.Agreed(), s.desync
 	return x, nil
 }
 
@@ -135,13 +135,6 @@ func (s *Stepper) lacks(t, first lockstep.Tick) error {
 	return fmt.Errorf("desync: got tick %d, want at least %d: the match begins with the state after tick %d", t, first+1, first)
 }
 
-// confirm compares what the file has of the tick. The end, or damage there, is an error of the next tick.
-func (s *Stepper) confirm(x *Step) {
-	s.frame()
-	x.Agreed, x.Desync = s.cursor.Agreed(), s.desync
-}
-
-// A stepWork is the work of one Step.
 type stepWork struct {
 	*Stepper
 	o      Options
@@ -235,15 +228,87 @@ func (s *Step) draw(d lockstep.Draw, limit int) {
 
 // generators counts the draws from generators in the state.
 func (w *stepWork) generators() {
-	for _, path := range diff.StreamPaths(w.x.schema, w.x.Did.Fields.List) {
-		field, ok := diff.Watch(w.x.schema, w.x.after, path)
-		if !ok {
-			continue
-		}
-		from, _, ok := field.Generator(w.x.before)
-		to, _, ok2 := field.Generator(w.x.after)
-		if n, drawn := from.DrawsTo(to); ok && ok2 && drawn && n > 0 {
-			w.x.Draws = append(w.x.Draws, Draws{Purpose: path, Count: n, Generator: true})
+	for _, x := range desync.StreamsOf(w.x.schema, w.x.Did.Fields.List, w.x.before, w.x.after, w.x.after) {
+		if x.Known && x.Right > 0 {
+			w.x.Draws = append(w.x.Draws, Draws{Purpose: x.Path, Count: x.Right, Generator: true})
 		}
 	}
+}
+
+// commands computes the tick with none of its commands, with the first one, with the first two, and so on, each time from the
+// state before it. It returns the state after the tick with all commands, or nil after a panic.
+func (w *stepWork) commands() (after []byte, err error) {
+	x, all := w.x, w.x.frame.Commands
+	sim, err := w.game.AwaitState(w.header)
+	if err != nil {
+		return nil, err
+	}
+	n := min(len(all), w.o.Commands)
+	last, failed := []byte(nil), ""
+	if n > 0 || len(all) == 0 {
+		if last, failed, err = w.without(sim, 0); err != nil {
+			return nil, err
+		}
+	}
+	for i := range n {
+		c := Command{Command: desync.Command{Tick: x.Tick, Player: all[i].Player, Sequence: all[i].Sequence, Text: words.Clipped(x.words.Describe(&all[i]), desync.MaxText)}, Did: noChanges()}
+		if c.Refused, err = w.refused(sim, &all[i]); err != nil {
+			return nil, err
+		}
+		now, panicked, err := w.without(sim, i+1)
+		if err != nil {
+			return nil, err
+		}
+		if c.Panic = panicked; panicked == "" && failed == "" {
+			if c.Did, err = w.part(last, now); err != nil {
+				return nil, err
+			}
+		}
+		x.Commands = append(x.Commands, c)
+		last, failed = now, panicked
+	}
+	if x.More = len(all) - n; x.More == 0 {
+		return last, nil
+	}
+	after, panicked, err := w.without(sim, len(all))
+	if err != nil || n == 0 || failed != "" || panicked != "" {
+		return after, err
+	}
+	did, err := w.part(last, after)
+	x.MoreDid = &did
+	return after, err
+}
+
+// without computes the tick with its first n commands only. After a panic of the rules, the state is nil.
+func (w *stepWork) without(sim *lockstep.Simulation, n int) (after []byte, panicked string, err error) {
+	if err := sim.Restore(w.x.Tick-1, w.x.before); err != nil {
+		return nil, "", err
+	}
+	err = sim.Step(&lockstep.Frame{Tick: w.x.Tick, Commands: w.x.frame.Commands[:n], Asked: w.x.frame.Asked})
+	switch {
+	case errors.As(err, new(*lockstep.PanicError)):
+		return nil, err.Error(), nil
+	case err != nil:
+		return nil, "", fmt.Errorf("desync: %w", err)
+	}
+	return sim.AppendState(nil), "", nil
+}
+
+// refused returns why the rules refuse a command in the state before the tick, or "". They are asked only about commands of
+// players.
+func (w *stepWork) refused(sim *lockstep.Simulation, c *lockstep.Command) (string, error) {
+	if c.Player == lockstep.System {
+		return "", nil
+	}
+	if err := sim.Restore(w.x.Tick-1, w.x.before); err != nil {
+		return "", err
+	}
+	own := *c
+	if err := w.game.NewPayloads().Decode(&own); err != nil {
+		return "", err
+	}
+	if err := sim.Validate(&own); err != nil && !(w.x.frame.Asked && errors.As(err, new(*lockstep.PanicError))) {
+		return words.Clipped(err.Error(), desync.MaxText), nil
+	}
+	return "", nil
 }

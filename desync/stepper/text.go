@@ -51,7 +51,7 @@ func (s *Step) add(p *words.Page) {
 		p.Line("end", "the rules ended the match")
 	}
 	if s.Stale {
-		p.Line("stale", "a simulation that was restored before this tick has another state after it: a derived field is not rebuilt, or the rules have no fixed result")
+		p.Line("stale", "a simulation restored before this tick has another state after it: a derived field is not rebuilt, or the rules have no fixed result")
 	}
 }
 
@@ -123,7 +123,6 @@ func (s *Step) addChanges(p *words.Page, c *Changes) {
 	}
 }
 
-// count says how much changed.
 func (c *Changes) count() string {
 	if c.Places.Total == 0 {
 		return "nothing"
@@ -147,7 +146,6 @@ func (d *Draws) String() string {
 	return text + ", of " + strings.Join(ids, ", ")
 }
 
-// name returns the name of the phase for people.
 func (x *Phase) name() string {
 	if x.Name == "" {
 		return "before the first"

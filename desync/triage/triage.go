@@ -104,7 +104,6 @@ func (t *Triage) Add(c desync.Case) {
 	}
 }
 
-// group returns the group of a fingerprint, or nil if there are too many.
 func (t *Triage) group(f desync.Fingerprint) *CaseGroup {
 	g := t.byID[f.ID] // none without an ID
 	if g != nil || len(t.Groups) == maxGroups {
@@ -205,7 +204,6 @@ func (t *Triage) Sort() {
 	}
 }
 
-// one is 1 for true.
 func one(b bool) int {
 	if b {
 		return 1

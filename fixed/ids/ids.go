@@ -30,8 +30,7 @@ type Table[T any] struct {
 	Items []T
 }
 
-// Add appends an element and returns its id: the next one after the last, whether that still exists or not. It returns 0 and
-// adds nothing after 2^32-1 elements. Pointers of [Table.Get] are invalid afterwards.
+// Add appends an element and returns its id, one after the last; 0 after 2^32-1 elements. It invalidates the pointers of [Table.Get].
 func (t *Table[T]) Add(item T) ID {
 	if t.Last == 1<<32-1 {
 		return 0

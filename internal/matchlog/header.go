@@ -2,6 +2,7 @@ package matchlog
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,28 @@ import (
 
 	"github.com/seed-49bee653/samestep/state"
 )
+
+// Limits of a match.
+const (
+	maxLine     = 1 << 20 // bytes
+	maxSeats    = 250
+	maxTick     = 1<<31 - 1 // three years of 20 ticks a second: a world's own ticks
+	MaxEntries  = 1 << 20   // forty times those of the longest match that we have seen
+	MaxSums     = 5 << 19   // checksums of sections: an hour of 60 ticks a second with 12 sections
+	MaxState    = 8 << 20   // bytes of one state
+	maxStates   = 1 << 16
+	maxBytes    = 256 << 20  // of all lines, uncompressed
+	maxKinds    = 4096       // of commands, as in a replay's header
+	maxRate     = 1000       // ticks a second
+	maxPeriod   = 60_000_000 // microseconds of a tick: a slower match has this period
+	maxNumber   = 32         // bytes of a number that is kept as text
+	maxName     = 128        // bytes of a topic, as in a note of a replay, and of the names in a header
+	maxText     = 1024
+	maxSections = 64
+)
+
+// ErrUnsupported is wrapped by the error of a header of another version.
+var ErrUnsupported = errors.New("this recording needs a newer samestep")
 
 // Nobody is the player of a note of the match, and of a recording of no player's machine.
 const Nobody = 255
@@ -138,4 +161,60 @@ func Rate(micros uint32) string {
 			return text
 		}
 	}
+}
+
+// interval returns how many ticks are between two checksums of a machine, whose ticks are ascending; 0 if they are too few or too
+// irregular to tell where one is missing: nine of ten have the same distance.
+func interval(ticks []uint32) uint32 {
+	if len(ticks) < 3 {
+		return 0
+	}
+	distances := make([]uint32, len(ticks)-1)
+	for i := range distances {
+		distances[i] = ticks[i+1] - ticks[i]
+	}
+	slices.Sort(distances)
+	middle := distances[len(distances)/2]
+	from, _ := slices.BinarySearch(distances, middle)
+	to, _ := slices.BinarySearch(distances, middle+1)
+	if 10*(to-from) < 9*len(distances) {
+		return 0
+	}
+	return middle
+}
+
+// First returns the first tick of a recording: lowest, that of its first line, if the machine's checksums, whose ticks are
+// ascending, begin later than an interval after the beginning of the match; else 0.
+func First(ticks []uint32, lowest uint32) uint32 {
+	every := interval(ticks)
+	if every == 0 || ticks[0] <= every {
+		return 0
+	}
+	return min(lowest, ticks[0])
+}
+
+// A Gap is ticks of which a machine has recorded nothing.
+type Gap struct{ From, To uint32 }
+
+// Gaps returns the gaps of a machine between its checksums, where two or more are missing, and nothing else is recorded. Both
+// the ticks of the checksums and of the commands are ascending.
+func Gaps(sums, commands []uint32) (gaps []Gap) {
+	every := interval(sums)
+	if every == 0 {
+		return nil
+	}
+	for i, before := range sums[:len(sums)-1] {
+		for after := sums[i+1]; before < after; {
+			at, _ := slices.BinarySearch(commands, before+1)
+			next := after
+			if at < len(commands) {
+				next = min(next, commands[at])
+			}
+			if (next-before)/every > 2 {
+				gaps = append(gaps, Gap{before + 1, next - 1})
+			}
+			before = next
+		}
+	}
+	return gaps
 }

@@ -1,3 +1,20 @@
+// Package matchlog reads matches of other engines in a neutral format: lines of JSON,
+// optionally compressed with gzip.
+//
+//	{"log":1,"title":"…","tick_rate_hz":10,"players":8}    the first line
+//	{"t":29,"p":1,"s":3,"k":12,"d":"AQAA…"}                a command: tick, player, sequence, kind, payload in base64
+//	{"t":50,"p":1,"sum":"c126f8bd03a9a491"}                a checksum that a player reported for a tick
+//	{"t":60,"gap":69}                                      nothing was recorded from tick 60 to tick 69
+//	{"t":70,"p":1,"note":"chat","text":"gg"}               a note of a player, or without "p" of the match
+//	{"t":19000,"end":true}                                 the last line: the number of ticks
+//
+// docs/spec/recordings.md has all fields and limits. Commands and notes are in the order of ticks;
+// a checksum may come later than its tick. A [Reader] returns them one by one:
+//
+//	r, err := matchlog.NewReader(file)
+//	for {
+//		e, err := r.Next() // io.EOF after the last line
+//	}
 package matchlog
 
 import (
@@ -10,6 +27,9 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"os"
+
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // ErrMalformed is wrapped by every error about the content of a line, but for [ErrUnsupported]. The error of a file
@@ -19,9 +39,6 @@ var ErrMalformed = errors.New("malformed match")
 
 // Mark is the byte order mark, with which some programs begin a text.
 const Mark = "\xef\xbb\xbf"
-
-// ErrUnsupported is wrapped by the error of a header of another version.
-var ErrUnsupported = errors.New("this recording needs a newer samestep")
 
 // A Reader reads one match. Its first error stays.
 type Reader struct {
@@ -98,14 +115,10 @@ func (m *Reader) entry() (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	if !more {
-		m.torn = true
-		return Entry{}, io.EOF
+	if more && m.empty() && m.lines.Scan() {
+		return Entry{}, m.malformed(errEmpty)
 	}
-	if m.empty() {
-		if m.lines.Scan() {
-			return Entry{}, m.malformed(errEmpty)
-		}
+	if !more || m.empty() {
 		m.torn = true
 		return Entry{}, io.EOF
 	}
@@ -191,7 +204,6 @@ func (m *Reader) next() (bool, error) {
 	return more, nil
 }
 
-// malformed adds the present line to an error.
 func (m *Reader) malformed(err error) error { return MalformedAt(m.line, err) }
 
 // MalformedAt adds a line to an error about it. It returns nil for nil.
@@ -208,4 +220,113 @@ func MalformedAt(line int, err error) error {
 // MalformedAfter adds the tick after which a replay has a line to an error about it.
 func MalformedAfter(tick uint32, err error) error {
 	return fmt.Errorf("desync: a line after tick %d: %w: %w", tick, ErrMalformed, err)
+}
+
+// Lines reads the lines of a recording one by one, as a replay keeps them: the header first.
+type Lines struct {
+	Header *Header // nil before the first line
+
+	states States
+}
+
+// Next reads a line. It returns nil for the header. The last part of a state becomes the whole one.
+func (l *Lines) Next(line []byte) (*Entry, error) {
+	if l.Header == nil {
+		h, err := ParseHeader(line)
+		if err == nil {
+			l.Header, l.states.Schema = &h, h.Schema
+		}
+		return nil, err
+	}
+	e, _, err := l.Header.ParseEntry(line)
+	if err == nil {
+		err = l.states.Join(&e)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &e, nil
+}
+
+// A Match is a whole match in memory.
+type Match struct {
+	Header  Header
+	Entries []Entry
+	Ticks   uint32
+}
+
+// Load reads a whole file.
+func Load(name string) (*Match, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r, err := NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	m := &Match{Header: r.Header}
+	for {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			m.Ticks = r.Ticks()
+			return m, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		m.Entries = append(m.Entries, e)
+	}
+}
+
+// States joins the parts of the states in a match, and compares them with their schema.
+type States struct {
+	Schema *state.Schema
+
+	dump  Entry              // the state of which parts are missing, if missing
+	open  bool               // there is one
+	known map[[2]uint32]bool // ticks and players
+}
+
+// Join takes the next entry. If that is the last part of a state, e becomes the whole state.
+func (s *States) Join(e *Entry) error {
+	if s.open && (!e.Dump || e.Tick != s.dump.Tick || e.Player != s.dump.Player) {
+		return fmt.Errorf("want the next part of the state of tick %d of player %d", s.dump.Tick, s.dump.Player)
+	}
+	if !e.Dump {
+		return nil
+	}
+	if len(s.dump.State)+len(e.State) > MaxState {
+		return fmt.Errorf("the state of tick %d has more than %d bytes", e.Tick, MaxState)
+	}
+	if s.open || e.More {
+		s.dump = Entry{Tick: e.Tick, Player: e.Player, State: append(s.dump.State, e.State...)}
+	}
+	if s.open = e.More; s.open {
+		return nil
+	}
+	if s.dump.State != nil {
+		e.State, s.dump = s.dump.State, Entry{}
+	}
+	return s.add(e)
+}
+
+// add takes a whole state.
+func (s *States) add(e *Entry) error {
+	if s.known == nil {
+		s.known = make(map[[2]uint32]bool)
+	}
+	at := [2]uint32{e.Tick, uint32(e.Player)}
+	switch {
+	case s.known[at]:
+		return fmt.Errorf("got a second state of tick %d of player %d", e.Tick, e.Player)
+	case len(s.known) == maxStates:
+		return fmt.Errorf("want at most %d states", maxStates)
+	}
+	s.known[at] = true
+	if err := s.Schema.Validate(e.State); err != nil {
+		return fmt.Errorf("the state of tick %d does not have the type in the header: %.300v", e.Tick, err)
+	}
+	return nil
 }

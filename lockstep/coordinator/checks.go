@@ -333,8 +333,7 @@ func (c *Coordinator) agreedBefore(k *check) (last lockstep.Tick) {
 	return last
 }
 
-// contradict handles a report of hash that differs from the checksum of k. The player last agreed at tick agreed. If
-// the referee was wrong, contradict replaces its state, and k then has the right checksum.
+// contradict handles a report that differs from the checksum of k. A wrong referee gets another state, and k the right checksum.
 func (c *Coordinator) contradict(k *check, p lockstep.Player, agreed lockstep.Tick, hash uint64, sum *checksum.Sum) (Resimulation, error) {
 	resimulation, right := c.resimulate(k, agreed, hash)
 	if resimulation != RefereeWrong {

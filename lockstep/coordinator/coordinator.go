@@ -229,8 +229,7 @@ func (c *Coordinator) LastLogged(p lockstep.Player) lockstep.Sequence { return c
 // Referee returns the coordinator's own copy of the match, for reading, or nil in relay mode.
 func (c *Coordinator) Referee() *lockstep.Follower { return c.referee }
 
-// Submit takes a command of player p and answers it. The caller has authenticated p; the other arguments are untrusted.
-// An accepted command runs in the receipt's tick, exactly once, even if it is submitted again.
+// Submit takes a command of player p, whom the caller has authenticated, and answers it. An accepted one runs once, in the receipt's tick.
 func (c *Coordinator) Submit(p lockstep.Player, seq lockstep.Sequence, kind lockstep.Kind, payload []byte) lockstep.Receipt {
 	if c.err != nil {
 		return lockstep.Receipt{Sequence: seq, Reason: lockstep.MatchEnded}
@@ -542,7 +541,7 @@ func (c *Coordinator) Tick() (*lockstep.Frame, error) {
 	if c.paused {
 		return nil, nil
 	}
-	if c.sealed == lockstep.MaxTick {
+	if c.sealed == record.MaxTick {
 		return nil, c.fail(fmt.Errorf("lockstep: tick %d is the last that a match can have", c.sealed))
 	}
 	c.slots.release(c.sealed) // the caller no longer uses the previous frame

@@ -251,8 +251,7 @@ func NewReceiver(p *Plan) *Receiver {
 // Number returns that of the last view, which the receiver acknowledges.
 func (r *Receiver) Number() Number { return r.number }
 
-// Apply takes the delta from a base to a view. A view that is not newer than the last one is left out. The error is a
-// [*DeltaError], or says that the receiver does not have the base; then it keeps its views.
+// Apply takes the delta from a base to a newer view. Without the base, or with a [*DeltaError], the receiver keeps its views.
 func (r *Receiver) Apply(number, base Number, delta []byte) error {
 	if number <= r.number {
 		return nil

@@ -278,7 +278,7 @@ func TestNumbersOfSystem(t *testing.T) {
 // For all numbers that a client sends, only its own connection suffers, and the host never becomes due at once without
 // doing anything.
 func TestNumbersOfAClient(t *testing.T) {
-	extremes := []uint64{0, 1, 255, 256, math.MaxUint16, 1 << 31, uint64(lockstep.MaxTick), uint64(lockstep.MaxTick) + 1, math.MaxUint32, math.MaxInt64, math.MaxUint64}
+	extremes := []uint64{0, 1, 255, 256, math.MaxUint16, 1 << 31, uint64(record.MaxTick), uint64(record.MaxTick) + 1, math.MaxUint32, math.MaxInt64, math.MaxUint64}
 	for name, send := range map[string]func(n uint64) protocol.Message{
 		"ack position": func(n uint64) protocol.Message {
 			return protocol.Message{Kind: protocol.KindAck, Position: protocol.Position(n), Tick: 1}

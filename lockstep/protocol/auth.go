@@ -32,7 +32,7 @@ func checkCapabilities(m *Message) error {
 func NewAuth(g *lockstep.Game) *Auth {
 	platform := lockstep.Platform()
 	return &Auth{
-		Protocol: record.Protocol, Engine: lockstep.Engine, Game: g.Name(), Build: g.Build(),
+		Protocol: record.Protocol, Engine: record.Engine, Game: g.Name(), Build: g.Build(),
 		Platform:    record.JoinPlatform(platform, g.Sources().TextAfter(platform)),
 		StateSchema: g.StateSchema().Fingerprint(), CommandSchema: record.CommandFingerprint(g.Commands()), SelfTest: g.SelfTest(),
 	}
@@ -137,7 +137,7 @@ func SchemasOf(h *lockstep.Header) Schemas {
 // Check returns an [*lockstep.IdentityError] that names the first field that is not that of a game, or nil.
 func (s *Schemas) Check(g *lockstep.Game) error {
 	h := &lockstep.Header{
-		Protocol: record.Protocol, Engine: lockstep.Engine, Game: g.Name(), Build: g.Build(),
+		Protocol: record.Protocol, Engine: record.Engine, Game: g.Name(), Build: g.Build(),
 		ConfigSchema: s.Config, StateSchema: s.State, ResultSchema: s.Result,
 	}
 	for _, c := range s.Commands {

@@ -32,8 +32,7 @@ func IsRecord(b []byte) bool {
 	return len(b) > header && (b[header] < byte(KindAuth) || b[header] >= byte(record.FirstOptional))
 }
 
-// Read decodes the message that b begins with and returns the rest of b. The message shares memory with b and with the
-// reader; it is valid until the next call. Errors wrap [record.ErrMalformed] or are [io.ErrUnexpectedEOF].
+// Read decodes the message that b begins with and returns the rest of b. The message shares memory with both until the next call.
 func (d *Reader) Read(m *Message, b []byte) ([]byte, error) {
 	r := &d.r
 	r.Reset(b)

@@ -28,8 +28,7 @@ var (
 	ErrAssetContent = errors.New("the content does not match the asset")
 )
 
-// An Asset names a file that a match needs, such as its map. It is plain data: a game puts it into its configuration, which
-// is in the header of the match. So all machines of a match have the same content, or none.
+// An Asset names a file that a match needs, such as its map. A game puts it into its configuration, so all machines have the same content.
 type Asset struct {
 	Name   string `json:"name"`   // unique in the list: a file name without a folder, of at most MaxAssetName bytes
 	SHA256 string `json:"sha256"` // of the content: 64 hexadecimal digits, lower case

@@ -450,8 +450,7 @@ var systemKinds, systemTypes, systemDescriptions = mustCompileKinds(
 	Type[InputDelaySet](8, "input delay set"),
 )
 
-// SystemValue returns the value of a command of [System], such as a *Joined. It needs no game. The error wraps
-// [ErrUnknownKind] or [ErrMalformed].
+// SystemValue returns the value of a command of [System], such as a *Joined. The error wraps [ErrUnknownKind] or [ErrMalformed].
 func SystemValue(c *Command) (any, error) {
 	e := systemKinds[c.Kind]
 	if c.Player != System || e == nil {
@@ -476,8 +475,7 @@ func mustCompileKinds(types ...CommandType) (map[CommandKind]*kindEntry, map[ref
 	return k.byKind, k.byType, k.Descriptions()
 }
 
-// Time is a moment on the caller's clock, or a duration, in microseconds. The origin is arbitrary. The clock must not
-// go backwards: an earlier moment counts as the last one given.
+// Time is a moment on the caller's clock of any origin, or a duration, in microseconds. Earlier moments count as the last one given.
 type Time int64
 
 // Units of [Time].

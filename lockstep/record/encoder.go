@@ -250,8 +250,7 @@ func (e *Encoder) Record(r *Record) []byte {
 	return nil
 }
 
-// A stream is the common knowledge of both ends of a log at a place in it: the ticks and sequences that records are
-// relative to. Encoder and Decoder advance it by the same methods, so they cannot diverge.
+// A stream is what both ends of a log know at a place in it: ticks and sequences. Encoder and Decoder advance it by the same methods.
 type stream struct {
 	stage stage
 	tick  Tick          // of the last frame

@@ -424,8 +424,7 @@ func ParseSources(text string) (s Sources) {
 
 const shortRevision = 12
 
-// TextAfter returns the text of the sources that fits behind a platform, see [JoinPlatform]: if need be with the beginning of
-// the revision only, and then without the version. It is empty if nothing fits.
+// TextAfter returns the text of the sources that fits behind a platform, with less of the revision and without the version if need be.
 func (s Sources) TextAfter(platform string) string {
 	short := s
 	short.Revision = s.Revision[:min(shortRevision, len(s.Revision))]

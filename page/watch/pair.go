@@ -151,8 +151,7 @@ func elementsOf(d state.Differences) uint64 {
 	return max(h.Sum64(), 1)
 }
 
-// Find begins to look for the next tick, or with back the previous one, at which other elements differ than in the tick before it.
-// [Viewer.Work] looks for it and goes there. It stays where it is if there is none.
+// Find begins to look for the next, or previous, tick at which other elements differ than before. [Viewer.Work] goes there, if there is one.
 func (v *Viewer) Find(back bool) {
 	p := v.pair
 	if p == nil {

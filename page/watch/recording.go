@@ -263,7 +263,7 @@ type Need struct {
 // NeedOf returns what is needed to watch a file besides the games, or nil. It is nil of a file that [Open] refuses anyway.
 func NeedOf(file []byte, all ...Known) *Need {
 	r, h := beginning(file)
-	if h == nil || h.Engine != lockstep.Engine || slices.ContainsFunc(Fitting(file, all...), func(g *lockstep.Game) bool { return g.CheckIdentity(h) == nil }) {
+	if h == nil || h.Engine != record.Engine || slices.ContainsFunc(Fitting(file, all...), func(g *lockstep.Game) bool { return g.CheckIdentity(h) == nil }) {
 		return nil
 	}
 	n := &Need{Game: h.Game, Build: h.Build}

@@ -52,7 +52,8 @@ type holdings struct {
 func (h holdings) oldest(yield func(held) bool) {
 	c := h.Bucket(byEnd).Cursor()
 	for place, v := c.First(); place != nil; place, v = c.Next() {
-		f := heldAt(place, v)
+		name := placeName(place)
+		f := held{name, kindOf(name), int64(binary.BigEndian.Uint64(place)), int64(binary.BigEndian.Uint64(v))}
 		if v[8] == isStored && (h.known == nil || h.known.has(f.name)) && !yield(f) {
 			return
 		}
@@ -137,11 +138,6 @@ func (k Keep) surplus(h holdings, now int64) (names []string) {
 		}
 	}
 	return names
-}
-
-func heldAt(place, v []byte) held {
-	name := placeName(place)
-	return held{name, kindOf(name), int64(binary.BigEndian.Uint64(place)), int64(binary.BigEndian.Uint64(v))}
 }
 
 // surplus returns the names of what is not to be kept, as the index knows it.

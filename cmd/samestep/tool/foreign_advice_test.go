@@ -45,7 +45,7 @@ func (f *foreign) advice(t *testing.T) {
 	}
 	for _, change := range []string{"true", "echo >> README.md"} {
 		report := sh(console.ExitDesync, "%s; %s/samestep desync explain %s", change, bin, bundle)
-		if !strings.Contains(report, "the game's code is not here") {
+		if !strings.Contains(report, "no game code") {
 			t.Fatalf("the stock program has the game:\n%s", report)
 		}
 		next := firstOf(report)

@@ -1,3 +1,5 @@
+// Package diff compares two states of one schema, and names what differs: [Align] makes lists with other elements comparable,
+// and a [Watcher] finds one field in any state.
 package diff
 
 import (
@@ -9,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -261,7 +264,7 @@ func (a *Alignment) inner(path string) (inner string, ok bool, err error) {
 // Differences returns the fields that differ at or below a path, with their paths in the right state, and the same grouped
 // by place.
 func (a *Alignment) Differences(path string, limit int) (fields state.Differences, places state.Places, err error) {
-	whole, inBoth := a.others(), true
+	whole, inBoth := append(slices.Clone(a.Orders), a.Missing...), true // places that are no fields
 	if path != "" {
 		if path, inBoth, err = a.inner(path); err != nil {
 			return fields, places, err
@@ -297,11 +300,6 @@ func (a *Alignment) Differences(path string, limit int) (fields state.Difference
 	return fields, places, nil
 }
 
-// others returns the places that are no fields: lists in another order, and elements that one side lacks.
-func (a *Alignment) others() []state.Place {
-	return append(slices.Clone(a.Orders), a.Missing...)
-}
-
 // OneBit reports whether two values differ in a single bit.
 func OneBit(a, b []byte) bool {
 	n := 0
@@ -311,4 +309,108 @@ func OneBit(a, b []byte) bool {
 		}
 	}
 	return n == 1
+}
+
+// Ranks returns the index of each element, by ID; only looked up.
+func (l *List) Ranks(v state.Value) map[uint64]int {
+	ranks := make(map[uint64]int)
+	for i, id := range l.IDs(v) {
+		ranks[id] = i
+	}
+	return ranks
+}
+
+// Permuted returns a state with the list in the order of rank, or nil.
+func (l *List) Permuted(s *state.Schema, b []byte, rank map[uint64]int) []byte {
+	v, err := s.Lookup(b, l.Name)
+	if err != nil {
+		return nil
+	}
+	changed := slices.Clone(b)
+	copy(changed[v.Offset:], l.sorted(v, rank))
+	return changed
+}
+
+// SameOrder reports whether the elements that two states have are in the same order in both.
+func (l *List) SameOrder(s *state.Schema, a, b []byte) bool {
+	v, err := s.Lookup(a, l.Name)
+	if err != nil {
+		return false
+	}
+	rank, last := l.Ranks(v), -1
+	if v, err = s.Lookup(b, l.Name); err != nil {
+		return false
+	}
+	for _, id := range l.IDs(v) {
+		at, both := rank[id]
+		if both && at < last {
+			return false
+		}
+		if both {
+			last = at
+		}
+	}
+	return true
+}
+
+// sorted returns the bytes of a list whose elements of known rank are in that order. The others stay where they are.
+func (l *List) sorted(v state.Value, rank map[uint64]int) []byte {
+	var all, ranked [][]byte
+	for e := range v.Elements() {
+		all = append(all, e.Bytes)
+		if _, ok := rank[l.IDOf(e.Bytes)]; ok {
+			ranked = append(ranked, e.Bytes)
+		}
+	}
+	slices.SortStableFunc(ranked, func(a, b []byte) int { return rank[l.IDOf(a)] - rank[l.IDOf(b)] })
+	out := binary.LittleEndian.AppendUint32(nil, uint32(len(all)))
+	for _, e := range all {
+		if _, ok := rank[l.IDOf(e)]; ok {
+			e, ranked = ranked[0], ranked[1:]
+		}
+		out = append(out, e...)
+	}
+	return out
+}
+
+// Named names all paths of what differs. A list in another order keeps its indexes: they are what differs.
+func (a *Alignment) Named(fields state.Differences, places state.Places, err error) (state.Differences, state.Places, error) {
+	index := make(map[string]bool) // only looked up
+	for _, g := range places.List {
+		index[g.First.Path] = index[g.First.Path] || g.Order
+	}
+	fields.List, places.List = slices.Clone(fields.List), slices.Clone(places.List)
+	for i := range fields.List {
+		if d := &fields.List[i]; !index[d.Path] {
+			d.Path = a.Name(d.Path)
+		}
+	}
+	for i := range places.List {
+		if g := &places.List[i]; !g.Order {
+			g.Element, g.First.Path = a.Name(g.Element), a.Name(g.First.Path)
+		}
+	}
+	return fields, places, err
+}
+
+// MaxAnswer bounds the bytes of a value in the title of a report.
+const MaxAnswer = 80
+
+// PlaceText names the first of the fields that differ; without one, the section.
+func PlaceText(p *state.Place, fields int, section string) string {
+	switch {
+	case p == nil && section != "":
+		return section + " differs"
+	case p == nil:
+		return "the checksum differs"
+	case p.Order:
+		return p.String()
+	}
+	one := *p
+	one.Fields, one.Elements = 1, 1
+	one.First.A, one.First.B = words.Clipped(p.First.A, MaxAnswer), words.Clipped(p.First.B, MaxAnswer)
+	if n := fields - 1; n > 0 {
+		return fmt.Sprintf("%s (+%s)", &one, words.Count(n, "more field"))
+	}
+	return one.String()
 }

@@ -9,7 +9,7 @@ import (
 
 // The figures of the tree. A change that makes one worse needs a reason.
 const (
-	maxExported = 168 // exported names of package lockstep: constants, variables, functions, types, methods
+	maxExported = 166 // exported names of package lockstep: constants, variables, functions, types, methods
 	maxSwitches = 6   // switch statements over kinds of records outside of lockstep/record
 )
 

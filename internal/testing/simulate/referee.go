@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A referee knows when the state of the engine's referee was wrong. Checksums and
@@ -26,7 +27,7 @@ func (w *world) flipReferee(r *rand.Rand) bool {
 		return false
 	}
 	w.referee.wrong = true
-	w.referee.wrongIn = append(w.referee.wrongIn, interval{w.oracle.tick(), lockstep.MaxTick})
+	w.referee.wrongIn = append(w.referee.wrongIn, interval{w.oracle.tick(), record.MaxTick})
 	return true
 }
 

@@ -22,7 +22,6 @@ const (
 // Limits are those of all guests' matches.
 type Limits struct {
 	Matches, Each, Bots int // Each: matches of an address
-	StateBytes          int64
 }
 
 // An Error says which limit a guest's match exceeds.

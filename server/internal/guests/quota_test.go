@@ -14,7 +14,7 @@ func address(last byte) netip.Prefix {
 // Each limit refuses the match that exceeds it, and a match that is over gives back its place.
 func TestGuestBudgets(t *testing.T) {
 	now := time.Unix(1000, 0)
-	l := Limits{Matches: 3, Each: 2, Bots: 5, StateBytes: 1000}
+	l := Limits{Matches: 3, Each: 2, Bots: 5}
 	q := New(100)
 	var first *Usage
 	for i, x := range []struct {
@@ -40,7 +40,7 @@ func TestGuestBudgets(t *testing.T) {
 		}
 	}
 	q.Grow(first, 1001, 60, now)
-	if err := q.Check(l.StateBytes); err == nil || err.Error() != "server: guests: got 1001 bytes of state in their matches, want at most 1000" {
+	if err := q.Check(1000); err == nil || err.Error() != "server: guests: got 1001 bytes of state in their matches, want at most 1000" {
 		t.Errorf("a large state: got %v", err)
 	}
 	q.Release(first)

@@ -31,18 +31,16 @@ type Replica interface {
 	Drop()
 }
 
-type writer = replay.Writer
-
 // A Log is the log of a match. The methods of the file's writer are its own.
 type Log struct {
-	*writer  // or nil
-	path     string
-	file     File
-	onDisk   bool
-	replica  Replica // or nil
-	both     lockstep.Log
-	waited   bool        // clients see only what is safe
-	released atomic.Bool // the replica, perhaps before the file is closed
+	*replay.Writer // or nil
+	path           string
+	file           File
+	onDisk         bool
+	replica        Replica // or nil
+	both           lockstep.Log
+	waited         bool        // clients see only what is safe
+	released       atomic.Bool // the replica, perhaps before the file is closed
 
 	synced    chan struct{}     // holds a value when committed has changed
 	committed atomic.Uint64     // position up to which the log is safe
@@ -72,24 +70,21 @@ func (l *Log) Open(path string, f File, onDisk bool, d replay.Durability) {
 		o.Durability, o.FlushTicks = replay.SyncCommit, 1
 	}
 	l.path, l.file, l.onDisk, l.synced = path, f, onDisk, make(chan struct{}, 1)
-	l.writer = replay.NewWriter(f, o)
-	l.both = l.writer
+	l.Writer = replay.NewWriter(f, o)
+	l.both = l.Writer
 	if l.replica != nil {
-		l.both = record.Tee(l.replica, l.writer)
+		l.both = record.Tee(l.replica, l.Writer)
 	}
 }
 
 // Recorded reports whether the match has a file.
-func (l *Log) Recorded() bool { return l.writer != nil }
+func (l *Log) Recorded() bool { return l.Writer != nil }
 
 // Replicated reports whether the match has a replicated log.
 func (l *Log) Replicated() bool { return l.replica != nil }
 
 // Waited reports whether clients see only what is safe.
 func (l *Log) Waited() bool { return l.waited }
-
-// Writer returns the writer of the file, for [replay.Continue].
-func (l *Log) Writer() *replay.Writer { return l.writer }
 
 // Append implements [lockstep.Log].
 func (l *Log) Append(raw []byte) error {
@@ -101,7 +96,7 @@ func (l *Log) Append(raw []byte) error {
 
 // Remember appends an event that no player gets: what the next server needs to resume the match. Maintain returns its error.
 func (l *Log) Remember(p lockstep.Player, name, text string) {
-	if l.writer == nil {
+	if l.Writer == nil {
 		return
 	}
 	l.Append(record.Event(p, name, text))
@@ -115,7 +110,7 @@ func (l *Log) Wrote(p protocol.Position) { l.written = p }
 
 // Sync flushes and syncs the file, before WriteBehind.
 func (l *Log) Sync() error {
-	if err := l.writer.Flush(); err != nil {
+	if err := l.Writer.Flush(); err != nil {
 		return err
 	}
 	return l.file.Sync()
@@ -133,11 +128,11 @@ func (l *Log) Stored() error {
 }
 
 // Close closes the file.
-func (l *Log) Close() error { return cmp.Or(l.writer.Close(), l.file.Close()) }
+func (l *Log) Close() error { return cmp.Or(l.Writer.Close(), l.file.Close()) }
 
 // Abandon closes the file and removes it from a path: its match could not start.
 func (l *Log) Abandon(path string) {
-	if l.writer != nil {
+	if l.Writer != nil {
 		l.Close() // an error does not matter for a removed file
 		os.Remove(path)
 	}
@@ -221,7 +216,7 @@ type State struct {
 
 // Maintain asks the log to make new records safe, and decides what holds the match.
 func (l *Log) Maintain(now time.Time) (s State) {
-	if l.writer == nil {
+	if l.Writer == nil {
 		return s
 	}
 	if l.waited {
@@ -232,8 +227,8 @@ func (l *Log) Maintain(now time.Time) (s State) {
 			return s
 		}
 	}
-	s.Failed = l.writer.Err()
-	l.backlog = l.writer.Backlog()
+	s.Failed = l.Writer.Err()
+	l.backlog = l.Writer.Backlog()
 	switch b := &l.backlog; {
 	case b.Full:
 		l.held = HeldByFullDisk
@@ -281,26 +276,26 @@ func (l *Log) askCommit(done func()) bool {
 		l.replica.Commit(done)
 		return true
 	}
-	return l.writer.Commit(done) == nil
+	return l.Writer.Commit(done) == nil
 }
 
 // FlushLate writes the records that no tick has written: all of them when the match stands, and those older than maxPending when
 // it is slow or waits. A match that is over writes none.
 func (l *Log) FlushLate(now time.Time, stands, over bool) error {
 	switch {
-	case l.writer == nil:
+	case l.Writer == nil:
 		return nil
-	case !l.writer.Pending() || over:
+	case !l.Writer.Pending() || over:
 		l.pending = time.Time{}
 		return nil
-	case l.pending.IsZero() || l.writer.Size() != l.size:
-		l.pending, l.size = now, l.writer.Size()
+	case l.pending.IsZero() || l.Writer.Size() != l.size:
+		l.pending, l.size = now, l.Writer.Size()
 	}
 	if !stands && now.Sub(l.pending) < maxPending {
 		return nil
 	}
 	l.pending = time.Time{}
-	return l.writer.Flush()
+	return l.Writer.Flush()
 }
 
 // Wake returns the time until the log wants Maintain and FlushLate to be called, at most wait.

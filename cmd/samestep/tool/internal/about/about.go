@@ -19,7 +19,6 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
@@ -67,7 +66,7 @@ func newVersions(program string, games gameset.List) *versions {
 	v := &versions{
 		Program: program, Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Replay: replay.Version, Bundle: replay.BundleVersion, Records: record.Protocol,
-		Messages: []string{server.Subprotocol}, Engine: lockstep.Engine,
+		Messages: []string{server.Subprotocol}, Engine: record.Engine,
 	}
 	for _, g := range games {
 		v.Games = append(v.Games, gameVersion{g.Name(), g.Build(), checksum.FormatHash(xxhash.Sum64(g.StateSchema().AppendDescription(nil)))})

@@ -20,6 +20,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	wasm "github.com/seed-49bee653/samestep/module"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server/assets"
@@ -453,7 +454,7 @@ const maxLoaded = 8
 
 // OfMatch returns the game of a module for a match, or nil if there is none or the program has its rules. f is the file, or nil.
 func (m *ModuleSet) OfMatch(h *lockstep.Header, f *replay.File) (*Playable, error) {
-	if h.Engine != lockstep.Engine {
+	if h.Engine != record.Engine {
 		return nil, nil
 	}
 	named, damaged := RulesIn(f)

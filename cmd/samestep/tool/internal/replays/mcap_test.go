@@ -244,7 +244,7 @@ func TestExportMCAPEmptyTicks(t *testing.T) {
 	}
 	x := &mcapExporter{file: file, header: &lockstep.Header{Settings: lockstep.DefaultSettings(2)}}
 	x.writeChannels()
-	for _, tick := range []lockstep.Tick{1, 5, 1 << 30, 1<<30 + 100, lockstep.MaxTick} {
+	for _, tick := range []lockstep.Tick{1, 5, 1 << 30, 1<<30 + 100, record.MaxTick} {
 		x.tick = tick
 		x.rate()
 	}

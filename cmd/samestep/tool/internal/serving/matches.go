@@ -269,7 +269,7 @@ func (n originName) read(r *replay.Reader, games gameset.List, o replay.Simulate
 	}
 	tick := n.tick
 	if n.time > 0 {
-		tick = lockstep.Tick(min(rec.Header.Settings.TicksIn(n.time.Microseconds()), int64(lockstep.MaxTick)))
+		tick = lockstep.Tick(min(rec.Header.Settings.TicksIn(n.time.Microseconds()), int64(record.MaxTick)))
 	}
 	from, err := replay.ReadOrigin(r, g.Game, matchIn(n.replay, rec.Header), tick, o)
 	return from, g, err
