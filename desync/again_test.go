@@ -1,12 +1,16 @@
 package desync_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/drift"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -260,5 +264,104 @@ func TestStreamsWithoutCode(t *testing.T) {
 	}
 	if len(e.Streams) != 1 || e.Streams[0].String() != "Loot: 7 draws, but 8 on the wrong side" || e.Again == nil || e.Again.Phase != "change" {
 		t.Errorf("got streams %v and %+v, want the draws after tick 40, and phase change", e.Streams, e.Again)
+	}
+}
+
+// What the machine computes again excludes causes that do not lead to its states, and confirms none: the cause that is named with
+// the true answer is that without an answer, and none is named if one state hash of the answer contradicts it.
+func TestAnswerExcludes(t *testing.T) {
+	x := newTable(t, inDrill(func(w *world, t *turn, i int, step step) {
+		t.Commands[i+1].Value.(*skirmish.Move).To.X ^= 8
+		step(w, t)
+	}), false)
+	x.orders = drill
+	x.play(t, 400)
+	const from, to, first = 140, 160, 152
+	hashes := func(f *lockstep.Follower, end lockstep.Tick) (all []string) {
+		for tick := lockstep.Tick(from + 1); tick <= end; tick++ {
+			sum, _ := f.Sum(tick)
+			all = append(all, checksum.FormatHash(sum.Hash))
+		}
+		return all
+	}
+	run := hashes(x.copies[victim], to)
+	other := slices.Clone(run)
+	other[first-from] = "0000000000000001"
+	for _, c := range []struct {
+		name   string
+		answer *replay.BundleResimulation
+		named  bool
+	}{
+		{"no answer", nil, true},
+		{"wrong in the same way", &replay.BundleResimulation{First: first, Runs: [][]string{run, run}}, true},
+		{"wrong in another way between", &replay.BundleResimulation{First: first, Runs: [][]string{other, other}}, false},
+		{"altered at the tick", &replay.BundleResimulation{Altered: first, Runs: [][]string{hashes(x.match.Referee(), to)}}, true},
+		{"altered before", &replay.BundleResimulation{Altered: first - 1, Runs: [][]string{hashes(x.match.Referee(), to)}}, false},
+		{"altered later", &replay.BundleResimulation{Altered: first + 1, Runs: [][]string{hashes(x.match.Referee(), to)}}, false},
+		{"another result each time", &replay.BundleResimulation{First: first, Runs: [][]string{run, other}}, false},
+	} {
+		x.everyTick = c.name == "another result each time"
+		b := open(t, x.bundle(t))
+		if b.Manifest.Resimulation = c.answer; c.answer != nil {
+			c.answer.From, c.answer.To, c.answer.Right = from, to, hashes(x.match.Referee(), first)
+		}
+		o := withGame(t)
+		o.Budget *= 6
+		e, err := desync.Explain(b, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if named := e.Cause != nil && e.Cause.Kind == desync.AlteredPayload; named != c.named || !named && e.Cause != nil {
+			t.Errorf("%s: got %v, %q", c.name, e.Cause, e.Notes)
+		}
+		if x.everyTick && e.First != (desync.Span{From: first, To: first + 1}) { // its state of the first tick is not of the match
+			t.Errorf("%s: got %v", c.name, e.First)
+		}
+	}
+}
+
+// The first divergent tick of a late joiner is after its initial state, even if it never agreed at a check.
+func TestLateJoinerBegan(t *testing.T) {
+	x := newTable(t, func(w *world, turn *turn, step step) bool {
+		step(w, turn)
+		if turn.Tick != 155 {
+			return false
+		}
+		w.Units[3].Health++
+		return true
+	}, false)
+	x.play(t, 400)
+	r := x.report
+	if r == nil || r.Agreed == 0 {
+		t.Fatalf("got %+v", r)
+	}
+	evidence := &host.Evidence{Report: *r, Began: r.Agreed}
+	evidence.Report.Agreed = 0
+	evidence.Exhibits = []host.Exhibit{{Tick: r.Tick, Referee: x.match.Referee().State(r.Tick), Player: x.copies[r.Player].State(r.Tick)}}
+	if err := x.writer.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for _, began := range []lockstep.Tick{r.Agreed, 0, r.Tick} {
+		evidence.Began = began
+		var archive bytes.Buffer
+		if err := replay.WriteBundle(&archive, x.header, evidence, bytes.NewReader(x.log.Bytes())); err != nil {
+			t.Fatal(err)
+		}
+		e, err := desync.Explain(open(t, archive.Bytes()), desync.Options{})
+		if began == r.Tick {
+			if err == nil {
+				t.Error("a state of the tick itself: accepted")
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (desync.Span{From: began + 1, To: r.Tick}); e.First != want {
+			t.Errorf("began at tick %d: got %+v, want %+v", began, e.First, want)
+		}
+		if text := strings.Join(e.Lines(), "\n"); strings.Contains(text, ", was sent the state of tick ") != (began > 0) {
+			t.Errorf("began at tick %d: got\n%s", began, text)
+		}
 	}
 }

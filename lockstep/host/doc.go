@@ -104,7 +104,7 @@
 //
 // A Host composes. Its tables are in this package: seats.go (who holds which seat) and seating.go (what becomes of players), peers.go
 // (the connections), journal.go (the log, and what each reader may have of it) and bots.go. The machines in host/internal do not know it;
-// their pages have their states:
+// their pages have their states, and their exported fields are for reading:
 //
 //	bans      who is kept out                              pace      when a tick is due, whom it waits for, who pays
 //	budget    what a person may spend                      syncing   where a reader is, with which keyframe it begins

@@ -9,41 +9,54 @@ import (
 
 // Stats are a Host's counters since the match began, and its current sizes.
 type Stats struct {
-	Tick          lockstep.Tick `json:"tick"`
-	Ticks         uint64        `json:"ticks,string"`
-	Skipped       uint64        `json:"skipped,string"` // ticks skipped after a stall
-	Commands      uint64        `json:"commands,string"`
-	BytesIn       uint64        `json:"bytes_in,string"`
-	BytesOut      uint64        `json:"bytes_out,string"`
-	Reports       uint64        `json:"reports,string"` // checksums from players
-	Desyncs       uint64        `json:"desyncs,string"`
-	Resyncs       uint64        `json:"resyncs,string"`        // keyframes sent because of one
-	RefereeFaults uint64        `json:"referee_faults,string"` // times that the referee's own state was wrong
-	Resimulated   uint64        `json:"retried,string"`        // ticks re-simulated because of reports; see Rates.Resimulations
-	SyncKeyframes uint64        `json:"sync_keyframes,string"` // made to be sent; the log has others
-	Syncs         uint64        `json:"syncs,string"`          // keyframes sent
-	SyncBytes     uint64        `json:"sync_bytes,string"`     // of keyframes, as far as they were sent
-	Resumes       uint64        `json:"resumes,string"`        // reconnects without a keyframe
-	Views         uint64        `json:"views,string"`          // sent to viewers
-	ViewBytes     uint64        `json:"view_bytes,string"`     // of them
-	Datagrams     uint64        `json:"datagrams,string"`      // sent
-	DatagramsLost uint64        `json:"datagrams_lost,string"` // of them, as far as players have said so
-	RepeatBytes   uint64        `json:"repeat_bytes,string"`   // of records in datagrams after the first one with the record
-	Offences      uint64        `json:"offences,string"`
-	NoRoom        uint64        `json:"turned,string"` // connections refused for lack of room
+	PublicStats
+	Ticks         uint64 `json:"ticks,string"`
+	Commands      uint64 `json:"commands,string"`
+	BytesIn       uint64 `json:"bytes_in,string"`
+	BytesOut      uint64 `json:"bytes_out,string"`
+	Reports       uint64 `json:"reports,string"`        // checksums from players
+	Resimulated   uint64 `json:"retried,string"`        // ticks re-simulated because of reports; see Rates.Resimulations
+	SyncKeyframes uint64 `json:"sync_keyframes,string"` // made to be sent; the log has others
+	Syncs         uint64 `json:"syncs,string"`          // keyframes sent
+	SyncBytes     uint64 `json:"sync_bytes,string"`     // of keyframes, as far as they were sent
+	Resumes       uint64 `json:"resumes,string"`        // reconnects without a keyframe
+	Views         uint64 `json:"views,string"`          // sent to viewers
+	ViewBytes     uint64 `json:"view_bytes,string"`     // of them
+	Datagrams     uint64 `json:"datagrams,string"`      // sent
+	DatagramsLost uint64 `json:"datagrams_lost,string"` // of them, as far as players have said so
+	RepeatBytes   uint64 `json:"repeat_bytes,string"`   // of records in datagrams after the first one with the record
+	Offences      uint64 `json:"offences,string"`
+	NoRoom        uint64 `json:"turned,string"` // connections refused for lack of room
 
 	Rejected [lockstep.TooOften + 1]Counter      `json:"rejected"` // answers to commands, by Reason
 	Closed   [protocol.CloseInactive + 1]Counter `json:"closed"`   // connections, by CloseCode
 
-	Peers       [peerStates]int `json:"peers"` // by PeerState
-	Players     int             `json:"players"`
-	Spectators  int             `json:"spectators"`
-	MaxLag      lockstep.Tick   `json:"max_lag"`      // of the live ones
-	ByDatagrams int             `json:"by_datagrams"` // live ones that datagrams bring the records now
-	InputDelay  lockstep.Tick   `json:"input_delay"`
-	RingRecords int             `json:"ring_records"`
-	Memory      int             `json:"memory"`      // see Info.Memory
-	StateBytes  int             `json:"state_bytes"` // of the last keyframe in the log
+	RingRecords int `json:"ring_records"`
+	Memory      int `json:"memory"`      // see Info.Memory
+	StateBytes  int `json:"state_bytes"` // of the last keyframe in the log
+}
+
+// PublicStats are those of the [Stats] that anybody may know while the match runs. None of them counts messages, commands or
+// records, and none is the size of something that follows from the state.
+type PublicStats struct {
+	Tick          lockstep.Tick   `json:"tick"`
+	Skipped       uint64          `json:"skipped,string"` // ticks skipped after a stall
+	Desyncs       uint64          `json:"desyncs,string"`
+	Resyncs       uint64          `json:"resyncs,string"`        // keyframes sent because of one
+	RefereeFaults uint64          `json:"referee_faults,string"` // times that the referee's own state was wrong
+	Peers         [peerStates]int `json:"peers"`                 // by PeerState
+	Players       int             `json:"players"`
+	Spectators    int             `json:"spectators"`
+	MaxLag        lockstep.Tick   `json:"max_lag"`      // of the live ones
+	ByDatagrams   int             `json:"by_datagrams"` // live ones that datagrams bring the records now
+	InputDelay    lockstep.Tick   `json:"input_delay"`
+}
+
+// Public returns what anybody may know. tick is the last one of which the reader may know.
+func (s *Stats) Public(tick lockstep.Tick) PublicStats {
+	p := s.PublicStats
+	p.Tick = tick
+	return p
 }
 
 // A Counter counts since the match began. In JSON it is text, as all 64-bit numbers are.
@@ -55,30 +68,6 @@ func (c *Counter) UnmarshalText(text []byte) error {
 	n, err := strconv.ParseUint(string(text), 10, 64)
 	*c = Counter(n)
 	return err
-}
-
-// PublicStats are those of the [Stats] that anybody may know while the match runs. None of them counts messages, commands or
-// records, and none is the size of something that follows from the state.
-type PublicStats struct {
-	Tick          lockstep.Tick   `json:"tick"`
-	Skipped       uint64          `json:"skipped,string"`
-	Desyncs       uint64          `json:"desyncs,string"`
-	Resyncs       uint64          `json:"resyncs,string"`
-	RefereeFaults uint64          `json:"referee_faults,string"`
-	Peers         [peerStates]int `json:"peers"`
-	Players       int             `json:"players"`
-	Spectators    int             `json:"spectators"`
-	MaxLag        lockstep.Tick   `json:"max_lag"`
-	ByDatagrams   int             `json:"by_datagrams"`
-	InputDelay    lockstep.Tick   `json:"input_delay"`
-}
-
-// Public returns what anybody may know. tick is the last one of which the reader may know.
-func (s *Stats) Public(tick lockstep.Tick) PublicStats {
-	return PublicStats{
-		Tick: tick, Skipped: s.Skipped, Desyncs: s.Desyncs, Resyncs: s.Resyncs, RefereeFaults: s.RefereeFaults, Peers: s.Peers,
-		Players: s.Players, Spectators: s.Spectators, MaxLag: s.MaxLag, ByDatagrams: s.ByDatagrams, InputDelay: s.InputDelay,
-	}
 }
 
 // A PeerState is the state of a connection.

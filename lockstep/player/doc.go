@@ -95,7 +95,8 @@
 //
 // # Machines
 //
-// A Client only composes. Each of these has a state of its own, takes values and gives values, and its page says how it works:
+// A Client only composes. Each of these has a state of its own, takes values and gives values (its exported fields are for reading), and its
+// page says how it works:
 //
 //	internal/dialing    when to dial, hang up and give up
 //	internal/quiet      detects a silent server

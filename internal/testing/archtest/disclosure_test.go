@@ -37,7 +37,7 @@ var logReaders = []logReader{
 }
 
 // disclosurePlaces are the files that may read the options of a policy: they make the policy of them.
-var disclosurePlaces = []string{"lockstep/host/options.go", "lockstep/host/send.go"}
+var disclosurePlaces = []string{"lockstep/host/options.go", "lockstep/host/host.go"}
 
 // disclosureFindings looks for code that reads logs, or decides who sees what, without package disclosure.
 func disclosureFindings(tr *tree, readers []logReader) (found []finding) {
@@ -129,7 +129,7 @@ func TestDisclosureControl(t *testing.T) {
 		"a/a_test.go":             "package a\nfunc TestA() { _ = audience.NewLog(nil) }",
 		"b/b.go":                  "package b\nfunc f(o *O) {\no.SpectatorDelay, o.Views.Only = 1, true\nif o.SpectatorDelay > 0 || o.Views.Only || o.Other.Only {\n}\n}",
 		"internal/testing/x/x.go": "package x\nfunc f() { replay.OpenLive(x, y) }",
-		"lockstep/host/send.go":   "package host\nvar _ = o.Views.Only",
+		"lockstep/host/host.go":   "package host\nvar _ = o.Views.Only",
 	})
 	readers := []logReader{{"a", "replay.OpenLive", "it may", "a.TestA"}, {"a", "host.NewRecovery", "it does not", "a.TestGone"}}
 	expect(t, disclosureFindings(tr, readers),
