@@ -467,7 +467,11 @@ func (w *work) touchesByName() {
 		}
 		return nil
 	}
-	if err := w.log.play(visit); err != nil {
+	r, err := w.log.reader()
+	if err == nil {
+		err = replay.Play(r, nil, visit)
+	}
+	if err != nil && !errors.As(err, new(*replay.DamageError)) { // the notes have damage
 		w.note("the commands could not be read: %v", err)
 	}
 }

@@ -222,19 +222,6 @@ func (l *matchLog) simulate(g *lockstep.Game, begin, from, end lockstep.Tick, o 
 	return simulateAgain(r, g, begin, from, end, o)
 }
 
-// play calls visit with every readable record.
-func (l *matchLog) play(visit func(*record.Record) error) error {
-	r, err := l.reader()
-	if err != nil {
-		return err
-	}
-	var damage *replay.DamageError
-	if err = replay.Play(r, nil, visit); errors.As(err, &damage) {
-		return nil // the notes have it
-	}
-	return err
-}
-
 // halve adds up neighbours in pairs.
 func halve(s []int) []int {
 	for i := 0; i < len(s); i += 2 {

@@ -244,7 +244,12 @@ func (p *repeater) way(d *parting) Way {
 		return WayAgain
 	}
 	begin := now()
-	ways := [...]func(lockstep.Tick) ([]byte, bool){p.whole, p.restored, p.made, p.elsewhere}
+	ways := [...]func(lockstep.Tick) ([]byte, bool){
+		p.whole,
+		func(t lockstep.Tick) ([]byte, bool) { return p.alone(false, t) }, // only restored
+		func(t lockstep.Tick) ([]byte, bool) { return p.alone(true, t) },  // New has begun it
+		p.elsewhere,
+	}
 	var results [len(ways)][]byte
 	for round, wait := range wayWaits {
 		time.Sleep(wait)
@@ -286,12 +291,6 @@ func (p *repeater) whole(t lockstep.Tick) (b []byte, fixed bool) {
 	}
 	return x.state(t), true
 }
-
-// restored computes a tick in a simulation that was only restored.
-func (p *repeater) restored(t lockstep.Tick) (b []byte, fixed bool) { return p.alone(false, t) }
-
-// made computes a tick in a simulation that New has begun.
-func (p *repeater) made(t lockstep.Tick) (b []byte, fixed bool) { return p.alone(true, t) }
 
 // elsewhere computes a tick in a process of its own, if there is one. It returns nil without.
 func (p *repeater) elsewhere(t lockstep.Tick) (b []byte, fixed bool) {

@@ -26,7 +26,6 @@ var diskUsers = map[string]string{
 	"LiveLogs":                    "the program that starts",
 	"Log.Abandon":                 "who creates or resumes a match",
 	"recovery.replace":            "who resumes a match",
-	"lockInterrupted":             "who resumes a match",
 	"openInterrupted":             "who resumes a match",
 	"recoverer.compareLog":        "a goroutine of its own, with a mutex that only others of its kind take",
 	"Log.Lost":                    "a goroutine of its own",
