@@ -32,7 +32,7 @@ func connectionFlags(usual string) []cli.Flag {
 	return tool.FromEnvironment([]cli.Flag{
 		&cli.StringFlag{Name: "nats", Value: usual, Usage: "address of the cluster's storage: `URL`s, separated by commas"},
 		&cli.StringFlag{Name: "nats-creds", Usage: "connect with the credentials in `FILE`"},
-		&cli.StringFlag{Name: "nats-nkey", Usage: "connect with the nkey whose seed is in `FILE`"},
+		&cli.StringFlag{Name: "nats-nkey", Usage: "connect with the nkey seed in `FILE`"},
 		&cli.StringFlag{Name: "nats-ca", Usage: "trust the certificates in `FILE` (PEM) instead of those of the system, and require TLS"},
 		&cli.StringFlag{Name: "nats-cert", Usage: "show the certificate in `FILE` (PEM) to the storage, and require TLS"},
 		&cli.StringFlag{Name: "nats-key", Usage: "the certificate's key is in `FILE` (PEM)"},
@@ -118,7 +118,7 @@ type roleError struct {
 
 func (e *roleError) Error() string {
 	_, what, _ := strings.Cut(e.refused.Error(), "Permissions Violation for ")
-	return fmt.Sprintf("the role of this key may not do this, want a key of the role %s: the storage refuses: %s", e.want, what)
+	return fmt.Sprintf("this key's role may not do this; it needs a key of role %s: the storage refused: %s", e.want, what)
 }
 
 func (e *roleError) Unwrap() error { return e.refused }
@@ -201,7 +201,7 @@ func (s *ownStore) Close() { s.conn.Close() }
 // nodeFlags say who may connect to an embedded storage node, and how.
 func nodeFlags() []cli.Flag {
 	return tool.FromEnvironment([]cli.Flag{
-		&cli.StringFlag{Name: "node-users", Usage: "only those in `FILE` may use the embedded storage node, see the verb keys; without it the node is on loopback only"},
+		&cli.StringFlag{Name: "node-users", Usage: "only the users in `FILE` may use the embedded storage node, see the verb keys; without it the node is on loopback only"},
 		&cli.StringFlag{Name: "node-cert", Usage: "the embedded node has the certificate in `FILE` (PEM), and requires TLS"},
 		&cli.StringFlag{Name: "node-key", Usage: "the certificate's key is in `FILE` (PEM)"},
 		&cli.StringFlag{Name: "node-ca", Usage: "other nodes must have certificates that those in `FILE` (PEM) have signed"},

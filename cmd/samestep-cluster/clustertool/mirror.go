@@ -64,7 +64,7 @@ func mirrorOptions(ctx context.Context, c *cli.Context) (o mirror.Options, close
 		return o, closeSource, tool.Usagef("want either --upstream or --nats")
 	}
 	if c.Duration("delay") < 0 || c.Duration("batch") < 0 {
-		return o, closeSource, tool.Usagef("--delay and --batch are not negative")
+		return o, closeSource, tool.Usagef("--delay and --batch must not be negative")
 	}
 	log, err := tool.NewLog(c)
 	if err != nil {

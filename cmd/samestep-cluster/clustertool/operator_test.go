@@ -48,7 +48,7 @@ func TestWrongRole(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		code := clustertool.Run(t.Context(), append([]string{"samestep-cluster"}, strings.Fields(row.line)...), &out, &out, games.All()...)
-		want := "samestep-cluster: the role of this key may not do this, want a key of the role " + row.want
+		want := "samestep-cluster: this key's role may not do this; it needs a key of role " + row.want
 		if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); code != 1 || len(lines) != 1 || !strings.HasPrefix(lines[0], want) {
 			t.Errorf("%s: got %d and %s", row.line, code, &out)
 		}

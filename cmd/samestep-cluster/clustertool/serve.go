@@ -95,13 +95,13 @@ func checkServe(c *cli.Context) error {
 	case c.String("dir") == "":
 		return tool.Usagef("--durability replicated needs --dir")
 	case c.Bool("resume"):
-		return tool.Usagef("--resume: got --durability replicated, with which servers resume the matches of lost ones by themselves")
+		return tool.Usagef("--resume cannot be used with --durability replicated: servers resume the matches of lost ones by themselves")
 	case c.String("nats") != "" && (c.String("node-users") != "" || c.String("node-cert") != ""):
-		return tool.Usagef("node-users and node-cert are for an embedded node, got --nats %s", c.String("nats"))
+		return tool.Usagef("node-users and node-cert cannot be used with --nats %s: they are for an embedded node", c.String("nats"))
 	case c.String("node-users") != "" && c.String("nats-nkey") == "":
 		return tool.Usagef("node-users needs nats-nkey, the key with which this server uses its own node")
 	case c.String("tokens") == "" && c.String("jwt-key") == "" && c.Uint("guests") == 0 && os.Getenv("SAMESTEP_TOKENS") == "":
-		return tool.Usagef("--durability replicated needs --tokens, jwt-key or --guests: the other servers do not know drawn tokens")
+		return tool.Usagef("--durability replicated needs --tokens, jwt-key or --guests: other servers do not know generated tokens")
 	}
 	return nil
 }
@@ -184,12 +184,12 @@ func checkAddress(log *slog.Logger, address, listens, nats string) {
 	switch {
 	case strings.HasPrefix(listens, "unix:") || hereNoIP == nil && ip.Unmap().IsUnspecified():
 	case isExposed(at) != isExposed(here) || noIP == nil && hereNoIP == nil && at != here:
-		log.Warn("the other servers are told an address at which this one does not listen: want a proxy that leads from address to listen, or another listen", "address", address, "listens", listens)
+		log.Warn("other servers cannot reach this one at address unless a proxy forwards it to where this server listens", "address", address, "listens", listens)
 		return
 	}
 	first, _, _ := strings.Cut(nats, ",")
 	if !isExposed(at) && isExposed(hostOf(first)) {
-		log.Warn("the other servers are told an address that only this machine reaches: want another address", "address", address)
+		log.Warn("other servers cannot reach this one: address is for this machine only", "address", address)
 	}
 }
 

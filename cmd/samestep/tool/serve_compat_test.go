@@ -69,7 +69,7 @@ func TestCompatFlags(t *testing.T) {
 		{"--game platforms --set compat=true --set player-tokens=a,b", "ok"},
 		{"--game platforms --set compat=true --set player-tokens=a --players 3", "ok"},
 		{"--game platforms --set player-tokens=a,b,c --players 2", "got 3, want at most 2"},
-		{"--game platforms --set player-tokens=a,b,a", "got the token of seat 0 again for seat 2"},
+		{"--game platforms --set player-tokens=a,b,a", "seats 0 and 2 have the same token"},
 		{"--game platforms --set player-tokens=a,b --listen 0.0.0.0:8766", "want --listen on a loopback address"},
 		{"--game platforms --set player-tokens=a,b --listen :8766", "want --listen on a loopback address"},
 		{"--game platforms --set player-tokens=a,b --listen example.com:8766", "want --listen on a loopback address"},

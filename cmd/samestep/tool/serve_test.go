@@ -285,7 +285,7 @@ func TestServeWithoutAPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
-	if err := serving.ServeUntilInterrupted(t.Context(), func() {}, s, serving.Nothing{}, s, l, 0, log); !errors.Is(err, net.ErrClosed) {
+	if err := serving.ServeUntilInterrupted(t.Context(), func() {}, s, nil, s, l, 0, log); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("got %v, want %v", err, net.ErrClosed)
 	}
 	select {

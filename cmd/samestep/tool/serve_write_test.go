@@ -75,7 +75,7 @@ func TestWriteNoBadSettings(t *testing.T) {
 	for flags, want := range map[string]string{
 		"":                             "--write-settings needs --set allowed-host=VALUE",
 		"--set allowed-host=*.example": `allowed host: got "*.example"`,
-		"--set allowed-host=a.example --tick-rate 30":            "--tick-rate: got it with --write-settings",
+		"--set allowed-host=a.example --tick-rate 30":            "--tick-rate: --write-settings writes only",
 		"--set allowed-host=a.example --set base-path=game":      "base-path: got",
 		"--set allowed-host=a.example --set trusted-proxy=0::/0": "trusted-proxy: got",
 		"--set allowed-host=a.example --tokens " + dir + "/a/b":  "no such file",

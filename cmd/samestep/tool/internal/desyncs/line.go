@@ -216,7 +216,7 @@ func (x *lineFinder) module(f *replay.File) (*gameset.Playable, error) {
 	case err != nil:
 		return nil, err
 	case g.Module == nil:
-		return nil, console.Usagef("the rules of the match are those of the program: want a module of them with --rules")
+		return nil, console.Usagef("the match's rules are built into the program: name a module of them with --rules")
 	}
 	return g, nil
 }

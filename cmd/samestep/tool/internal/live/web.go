@@ -95,5 +95,5 @@ the replay is written to %[3]s.
 `, url, console.Count(int(o.Players), "bot"), o.Dir)
 	ctx, stop := serving.UntilSignal(c.Context)
 	defer stop()
-	return serving.ServeUntilInterrupted(ctx, stop, s, serving.Nothing{}, serving.PageOver(g, c, s, log), l, 0, log)
+	return serving.ServeUntilInterrupted(ctx, stop, s, nil, serving.PageOver(g, c, s, log), l, 0, log)
 }

@@ -24,8 +24,7 @@ import (
 
 // ConvertLines makes f a replay if it begins as lines, or as a compressed file.
 func ConvertLines(f *replay.File) error {
-	head, err := FirstBytes(f)
-	if err != nil || !isLines(head) {
+	if is, err := isLines(f); !is {
 		return err
 	}
 	return f.Convert(func(out, in *os.File) error {
@@ -37,16 +36,16 @@ func ConvertLines(f *replay.File) error {
 	})
 }
 
-// isLines reports whether the first bytes are those of lines, or of a compressed file.
-func isLines(head string) bool {
+// isLines reports whether a file begins as lines, or as a compressed file.
+func isLines(f *replay.File) (bool, error) {
+	head, err := FirstBytes(f)
 	head = strings.TrimPrefix(head, matchlog.Mark)
-	return strings.HasPrefix(head, "{") || strings.HasPrefix(head, "\x1f\x8b")
+	return strings.HasPrefix(head, "{") || strings.HasPrefix(head, "\x1f\x8b"), err
 }
 
 // HeaderOfLines returns the header of a file that has lines of a match, and not only those of reports, or nil.
 func HeaderOfLines(f *replay.File) (*matchlog.Header, error) {
-	head, err := FirstBytes(f)
-	if err != nil || !isLines(head) {
+	if is, err := isLines(f); !is {
 		return nil, err
 	}
 	content, size, err := f.Content()

@@ -21,7 +21,7 @@ import (
 )
 
 // JobsFlag says on how many files a verb works at a time.
-var JobsFlag = &cli.IntFlag{Name: "jobs", Usage: "of several files, work on `N` at a time (default: one for each processor)"}
+var JobsFlag = &cli.IntFlag{Name: "jobs", Usage: "with several files, process `N` at a time (default: one for each processor)"}
 
 const batchHelp = `
 
@@ -81,28 +81,24 @@ func NewBatch(c *cli.Context, args []string, extensions ...string) (*Batch, erro
 			continue
 		}
 		before := len(b.Inputs)
-		b.addFolder(name, extensions)
+		filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error { // in the order of the names
+			switch {
+			case err != nil:
+				b.Inputs = append(b.Inputs, BatchInput{Path: path, Err: err})
+			case d.IsDir() && d.Name() == LiveFolder && path != name:
+				return fs.SkipDir
+			case d.Type().IsRegular() && HasExtension(path, extensions):
+				rel, err := filepath.Rel(name, path)
+				b.Inputs = append(b.Inputs, BatchInput{Path: path, rel: rel, Open: replay.OpenNoFollow, Err: err})
+			}
+			return nil // a folder that cannot be read is a row
+		})
 		if len(b.Inputs) == before {
 			return nil, fmt.Errorf("%s: no *%s files in this folder", name, strings.Join(extensions, " or *"))
 		}
 	}
 	b.Jobs = min(cmp.Or(c.Int(JobsFlag.Name), runtime.GOMAXPROCS(0)), len(b.Inputs))
 	return b, nil
-}
-
-func (b *Batch) addFolder(root string, extensions []string) {
-	filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			b.Inputs = append(b.Inputs, BatchInput{Path: path, Err: err})
-		case d.IsDir() && d.Name() == LiveFolder && path != root:
-			return fs.SkipDir
-		case d.Type().IsRegular() && HasExtension(path, extensions):
-			rel, err := filepath.Rel(root, path)
-			b.Inputs = append(b.Inputs, BatchInput{Path: path, rel: rel, Open: replay.OpenNoFollow, Err: err})
-		}
-		return nil // a folder that cannot be read is a row
-	})
 }
 
 // HasExtension reports whether a name ends with one of the extensions.

@@ -191,7 +191,7 @@ func (d *difference) schema(c *cli.Context) (*state.Schema, error) {
 			return schema, err
 		}
 	}
-	return nil, console.Usagef("neither file has the schema of the states, want --schema")
+	return nil, console.Usagef("neither file has the schema of the states: name one that has it with --schema")
 }
 
 // sameSchema reports whether the headers have the same schema of the state, as far as there are two.

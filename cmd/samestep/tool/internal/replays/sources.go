@@ -603,4 +603,4 @@ type source interface {
 }
 
 // errUnseen is wrapped by errors of a look that may succeed the next time.
-var errUnseen = errors.New("not visible at the moment")
+var errUnseen = errors.New("currently unavailable")

@@ -253,7 +253,7 @@ func batchVerify(c *cli.Context, b *Batch) error {
 
 var (
 	delayFlag  = &cli.StringFlag{Name: "delay", Value: "0", Usage: "stay behind the match by ticks, or by a time such as 30s; 0 shows its operator everything at once (default: as the log says for spectators)", DefaultText: " "}
-	idleFlag   = &cli.DurationFlag{Name: "idle", Usage: "give up when the file has not grown for `TIME`, as after a crash; 0: never"}
+	idleFlag   = &cli.DurationFlag{Name: "idle", Usage: "give up when the file has not grown for `TIME`, such as after a crash; 0: never"}
 	followFlag = &cli.BoolFlag{Name: "follow", Usage: "wait for more records until the match is over"}
 )
 

@@ -221,7 +221,7 @@ func checkCompat(c *cli.Context, g *gameset.Playable) error {
 	tokens := playerTokens(c)
 	for i, token := range tokens {
 		if slices.Contains(tokens[:i], token) {
-			return console.Usagef("player-tokens: got the token of seat %d again for seat %d, want another for each", slices.Index(tokens, token), i)
+			return console.Usagef("player-tokens: seats %d and %d have the same token, want one for each", slices.Index(tokens, token), i)
 		}
 	}
 	if len(tokens) == 0 || len(tokens) > lockstep.MaxPlayers {

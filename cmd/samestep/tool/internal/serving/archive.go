@@ -61,7 +61,21 @@ func addArchive(c *cli.Context, o *server.Options) (*archive.Archive, error) {
 	if c.String("archive") == "" {
 		return nil, nil
 	}
-	a, err := openArchive(c, key, o.Log)
+	store, index, err := openStore(c)
+	if err != nil {
+		return nil, fmt.Errorf("archive: %w", err)
+	}
+	own := archive.Options{Store: store, Index: index, Log: o.Log, Keep: keep(c)}
+	if !c.Bool("keep-open") {
+		own.Seal = func(ctx context.Context, path string) error { return server.SealFile(ctx, path, key) }
+	}
+	if _, ok := store.(*archive.Folder); ok {
+		own.Follow = -1 // who uses the folder also uses the index in it
+	}
+	if key != nil {
+		own.Signer = hex.EncodeToString(key.Public().(ed25519.PublicKey))
+	}
+	a, err := archive.New(own)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +87,7 @@ func addArchive(c *cli.Context, o *server.Options) (*archive.Archive, error) {
 func archiveKey(c *cli.Context) (key ed25519.PrivateKey, err error) {
 	if path := c.String("sign-key"); path != "" {
 		if c.Bool("keep-open") {
-			return nil, console.Usagef("sign-key: got it with keep-open, but only sealed replays are signed")
+			return nil, console.Usagef("sign-key cannot be used with keep-open: only sealed replays are signed")
 		}
 		if key, err = replays.ReadKey[ed25519.PrivateKey](path, "PRIVATE KEY", x509.ParsePKCS8PrivateKey); err != nil {
 			return nil, err
@@ -89,24 +103,6 @@ func archiveKey(c *cli.Context) (key ed25519.PrivateKey, err error) {
 		return nil, console.Usagef("archive: got the folder of --dir, want another one")
 	}
 	return key, nil
-}
-
-func openArchive(c *cli.Context, key ed25519.PrivateKey, log *slog.Logger) (*archive.Archive, error) {
-	store, index, err := openStore(c)
-	if err != nil {
-		return nil, fmt.Errorf("archive: %w", err)
-	}
-	o := archive.Options{Store: store, Index: index, Log: log, Keep: keep(c)}
-	if !c.Bool("keep-open") {
-		o.Seal = func(ctx context.Context, path string) error { return server.SealFile(ctx, path, key) }
-	}
-	if _, ok := store.(*archive.Folder); ok {
-		o.Follow = -1 // who uses the folder also uses the index in it
-	}
-	if key != nil {
-		o.Signer = hex.EncodeToString(key.Public().(ed25519.PublicKey))
-	}
-	return archive.New(o)
 }
 
 // keepFlags are the flags that say what stays in the archive.

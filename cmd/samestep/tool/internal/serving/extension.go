@@ -39,21 +39,6 @@ type Serving interface {
 // ExtensionKey names the extension in a program's metadata.
 const ExtensionKey = "extension"
 
-// Nothing is the Serving of a server without an extension.
-type Nothing struct{}
-
-// Serve implements [Serving].
-func (Nothing) Serve(*server.Server) {}
-
-// Handler implements [Serving].
-func (Nothing) Handler(h http.Handler) http.Handler { return h }
-
-// Leave implements [Serving].
-func (Nothing) Leave(context.Context) {}
-
-// Close implements [Serving].
-func (Nothing) Close(context.Context) {}
-
 func checkExtension(c *cli.Context) error {
 	if x, _ := c.App.Metadata[ExtensionKey].(Extension); x.CheckServe != nil {
 		return x.CheckServe(c)
@@ -61,10 +46,11 @@ func checkExtension(c *cli.Context) error {
 	return nil
 }
 
+// extend lets the program's extension change the options of a server. It returns nil if there is nothing to do.
 func extend(c *cli.Context, url string, games gameset.List, policy *MatchPolicy, o *server.Options) (Serving, error) {
 	x, _ := c.App.Metadata[ExtensionKey].(Extension)
 	if x.Serve == nil {
-		return Nothing{}, nil
+		return nil, nil
 	}
 	h := Hosting{URL: url, Log: o.Log, Spec: func(name string, h *lockstep.Header, rules *replay.Rules) (spec server.MatchSpec, err error) {
 		g, err := games.OfLog(h, rules)
@@ -78,11 +64,7 @@ func extend(c *cli.Context, url string, games gameset.List, policy *MatchPolicy,
 	for _, g := range games {
 		h.Games = append(h.Games, g.Game)
 	}
-	s, err := x.Serve(c, h, o)
-	if s == nil {
-		s = Nothing{}
-	}
-	return s, err
+	return x.Serve(c, h, o)
 }
 
 // An Extension is what a program has besides the verbs of this package.

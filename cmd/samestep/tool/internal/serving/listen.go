@@ -84,7 +84,7 @@ func listenOn(address string) (net.Listener, error) {
 				l.Close()
 			}
 		}
-		return nil, console.Usagef("--listen systemd: got %d sockets from systemd, want 1 of a stream", len(all))
+		return nil, console.Usagef("--listen systemd: got %d sockets from systemd, want 1 stream socket", len(all))
 	}
 	return all[0], nil
 }

@@ -291,7 +291,7 @@ func matchIn(path string, h *lockstep.Header) string {
 func startingSpecs(c *cli.Context, games gameset.List) ([]server.MatchSpec, *gameset.Playable, error) {
 	if c.String("from") == "" {
 		if c.IsSet("seat") {
-			return nil, nil, console.Usagef("seat: got it without --from, want it with --from")
+			return nil, nil, console.Usagef("seat needs --from")
 		}
 		specs, err := matchSpecs(c, games[0])
 		return specs, games[0], err

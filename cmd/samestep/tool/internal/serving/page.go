@@ -47,7 +47,7 @@ func NewPageHandler(ctx context.Context, p *gameset.WebPage, next http.Handler, 
 			h.site, err = site.NewWith(p.Made, p.Files(), page.Parts(), programs)
 		}
 		if h.err = err; err != nil && ctx.Err() == nil {
-			log.Error("the page to play on is not available", "err", err)
+			log.Error("the game's page is not available", "err", err)
 		}
 	}()
 	return h
@@ -68,7 +68,7 @@ func (h *pageHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		case <-time.After(h.wait): // a browser does not wait for minutes
 			w.Header().Set("Refresh", "1")
-			http.Error(w, "The page is being built, which takes a minute for the first time …", http.StatusServiceUnavailable)
+			http.Error(w, "The page is being built. The first time takes about a minute …", http.StatusServiceUnavailable)
 			return
 		}
 	}
@@ -76,7 +76,7 @@ func (h *pageHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case h.site != nil:
 		h.site.Over(h.next, h.also...).ServeHTTP(w, r)
 	case r.URL.Path == "/":
-		http.Error(w, "The page to play on is not available: "+h.err.Error(), http.StatusServiceUnavailable)
+		http.Error(w, "The game's page is not available: "+h.err.Error(), http.StatusServiceUnavailable)
 	default:
 		h.next.ServeHTTP(w, r)
 	}

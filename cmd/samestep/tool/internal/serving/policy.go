@@ -90,7 +90,7 @@ func newMatchPolicy(c *cli.Context, g *gameset.Playable) (*MatchPolicy, error) {
 	case sees == "views" && g.ViewSchema() == nil:
 		return nil, console.Usagef("players-see: the rules of %s have no views (Rules.View)", g.Name())
 	case sees == "views" && (p.Host.Relay || p.DelaySpectators > 0):
-		return nil, console.Usagef("players-see: got views, want neither relay nor spectator-delay")
+		return nil, console.Usagef("players-see: views cannot be used with relay or spectator-delay")
 	default:
 		p.Host.Views.Only = sees == "views"
 	}
@@ -129,7 +129,7 @@ type requestedPolicy struct {
 func (p *MatchPolicy) applyFlags(c *cli.Context, specs []server.MatchSpec) error {
 	bots := c.Uint("bots")
 	if c.Duration("inactive") == 0 && p.Host.Inactive.Then != host.ReportInactive {
-		return console.Usagef("inactive-then: got %s with inactive 0, which never happens", c.String("inactive-then"))
+		return console.Usagef("inactive-then: %s has no effect with inactive 0", c.String("inactive-then"))
 	}
 	for i := range specs {
 		if most := mostStart(&specs[i], bots); c.IsSet("start") && p.Host.Start.Players > most {
@@ -283,8 +283,8 @@ func freshFlags(of *cli.Context) (*cli.Context, *flag.FlagSet, error) {
 }
 
 var (
-	errSubstitutes = errors.New("got it with relay, want a referee, whose state the bots look at")
-	errCountdown   = errors.New("got it without a start of ready, want it with ready or ready:N")
+	errSubstitutes = errors.New("cannot be used with relay: bots look at the state of a referee")
+	errCountdown   = errors.New("needs a start of ready or ready:N")
 )
 
 // parseStart reads when a match begins: the value of start, or of the field start in a request.

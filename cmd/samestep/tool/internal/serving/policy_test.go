@@ -68,14 +68,14 @@ func TestPoliciesOfRequest(t *testing.T) {
 		`{"start":"ready:2","players":2,"bots":1}`: "start: got 2 players, want at most 1",
 		`{"start":"ready","countdown":"5"}`:        `countdown: got "5", want 0s to 10m0s`,
 		`{"start":"ready","countdown":"-5s"}`:      `countdown: got "-5s", want 0s to 10m0s`,
-		`{"countdown":"5s"}`:                       "countdown: got it without a start of ready",
+		`{"countdown":"5s"}`:                       "countdown: needs a start of ready",
 		`{"count_down":"5s"}`:                      `a match: unknown field "count_down", want name, game, players, scenario, units, bots, bot, start, countdown, substitutes, config, seed, tick_rate, tick_micros, from, seats`,
 	} {
 		if _, err := RequestedMatch(strings.NewReader(body), gameset.List{playable(t, skirmish.Rules())}, false, policyOf(t)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", body, err, want)
 		}
 	}
-	if _, err := RequestedMatch(strings.NewReader(`{"substitutes":true}`), gameset.List{playable(t, skirmish.Rules())}, false, policyOf(t, "--set", "relay=true")); err == nil || !strings.Contains(err.Error(), "want a referee") {
+	if _, err := RequestedMatch(strings.NewReader(`{"substitutes":true}`), gameset.List{playable(t, skirmish.Rules())}, false, policyOf(t, "--set", "relay=true")); err == nil || !strings.Contains(err.Error(), "state of a referee") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -129,16 +129,20 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		beside.Close(ctx)
-	}()
+	if beside != nil {
+		defer func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			defer cancel()
+			beside.Close(ctx)
+		}()
+	}
 	s, err := server.New(o)
 	if err != nil {
 		return err
 	}
-	beside.Serve(s)
+	if beside != nil {
+		beside.Serve(s)
+	}
 	policy.openReplay = s.OpenReplay
 	if c.IsSet("player-tokens") {
 		o.Log.Warn("player-tokens: every user of this machine can take a seat with a short token", "seats", len(playerTokens(c)))
@@ -174,7 +178,9 @@ func serve(c *cli.Context) error {
 	}
 	fmt.Fprintf(c.App.Writer, "listening on %s\n", bound.url())
 	stopped.start(c, s, o.Log, specs)
-	public = beside.Handler(public)
+	if beside != nil {
+		public = beside.Handler(public)
+	}
 	if c.Bool("web") {
 		page, behind := PageOver(begin.game, c, public, o.Log), public
 		public = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -201,7 +207,7 @@ func UntilSignal(ctx context.Context) (_ context.Context, stop func()) {
 	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 }
 
-// ServeUntilInterrupted serves until ctx ends, which is of UntilSignal, with its stop.
+// ServeUntilInterrupted serves until ctx ends, which is of UntilSignal, with its stop. beside may be nil.
 func ServeUntilInterrupted(ctx context.Context, stop func(), s *server.Server, beside Serving, handler http.Handler, l net.Listener, drain time.Duration, log *slog.Logger) error {
 	h := server.HTTPServer("", handler)
 	h.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
@@ -227,7 +233,9 @@ func ServeUntilInterrupted(ctx context.Context, stop func(), s *server.Server, b
 	notifySystemd(daemon.SdNotifyStopping, log)
 	leaving, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	beside.Leave(leaving)
+	if beside != nil {
+		beside.Leave(leaving)
+	}
 	ctx, cancel = context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	return errors.Join(failure, s.Shutdown(ctx), h.Shutdown(ctx))
@@ -253,7 +261,7 @@ func serveAdmins(l net.Listener, s *server.Server, log *slog.Logger) {
 // notifySystemd tells systemd the state of the server, if systemd has started it with Type=notify.
 func notifySystemd(state string, log *slog.Logger) {
 	if _, err := daemon.SdNotify(false, state); err != nil {
-		log.Warn("systemd was not notified", "state", state, "err", err)
+		log.Warn("systemd not notified", "state", state, "err", err)
 	}
 }
 
@@ -261,7 +269,7 @@ func notifySystemd(state string, log *slog.Logger) {
 func keepWatchdogFed(log *slog.Logger) (stop func()) {
 	period, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {
-		log.Warn("the watchdog of systemd is not used", "err", err)
+		log.Warn("systemd watchdog not used", "err", err)
 	}
 	if period <= 0 {
 		return func() {}
@@ -302,7 +310,7 @@ func tellAgones(s *server.Server, log *slog.Logger) (stop func(), err error) {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
 		if err := sidecar.Shutdown(ctx); err != nil {
-			log.Error("Agones was not told of the end", "err", err)
+			log.Error("Agones not notified of the shutdown", "err", err)
 		}
 	}, nil
 }

@@ -30,15 +30,15 @@ func serveSettings() []*console.Setting {
 	return slices.Concat(
 		grouped("Address",
 			&console.Setting{Flag: &cli.StringFlag{Name: "listen", Value: "127.0.0.1:8766", Usage: "`ADDRESS` to listen on; port 0 is any free port; unix:PATH is a unix socket, and systemd the socket of a unit"}, Where: console.Anywhere},
-			&console.Setting{Flag: &cli.StringFlag{Name: "admin-listen", Usage: "serve the calls of admins, /metrics and Go's profiles on `ADDRESS`, and refuse them at --listen; it has no TLS and no base-path"}, Where: console.Anywhere},
+			&console.Setting{Flag: &cli.StringFlag{Name: "admin-listen", Usage: "serve the admin API, /metrics and Go's profiles on `ADDRESS` instead of --listen; without TLS and base-path"}, Where: console.Anywhere},
 			&console.Setting{Flag: &cli.StringFlag{Name: "tls-cert", Usage: "`FILE` with a certificate"}, Where: console.Anywhere},
 			&console.Setting{Flag: &cli.StringFlag{Name: "tls-key", Usage: "`FILE` with its key"}, Where: console.Anywhere},
 			&console.Setting{Flag: &cli.StringFlag{Name: "base-path", Value: "/", Usage: "serve everything below `PATH`, such as /game/, behind a proxy that passes it on"}},
 			&console.Setting{Flag: &cli.BoolFlag{Name: "web", Value: true, Usage: "serve the game's page at /, to play and to watch replays in a browser"}},
-			&console.Setting{Flag: &cli.StringFlag{Name: "datagrams", Usage: "take datagrams (WebTransport) at the UDP `ADDRESS`, so that a lost packet holds no player up; off: none", DefaultText: "that of listen; off with trusted-proxy"}},
-			&console.Setting{Flag: &cli.StringFlag{Name: "datagrams-public", Usage: "`HOST:PORT` where players reach the address of datagrams, if it is another one, such as that of a balancer"}},
+			&console.Setting{Flag: &cli.StringFlag{Name: "datagrams", Usage: "accept datagrams (WebTransport) on the UDP `ADDRESS`, so that a lost packet delays nobody; off: none", DefaultText: "that of listen; off with trusted-proxy"}},
+			&console.Setting{Flag: &cli.StringFlag{Name: "datagrams-public", Usage: "`HOST:PORT` at which players reach datagrams if it is not that address, such as a load balancer's"}},
 			&console.Setting{Flag: &cli.StringSliceFlag{Name: "allowed-host", Usage: "accept `NAME` in the Host header of requests, besides the host of listen, localhost and the address of the connection; servers behind a proxy need this"}},
-			&console.Setting{Flag: &cli.StringSliceFlag{Name: "origin", Usage: "accept browsers with a page from `HOST`, besides this server's"}},
+			&console.Setting{Flag: &cli.StringSliceFlag{Name: "origin", Usage: "also accept browsers whose page is from `HOST`"}},
 			&console.Setting{Flag: &cli.StringSliceFlag{Name: "trusted-proxy", Usage: "`ADDRESS` or network, such as 10.0.0.0/8, of proxies in front of this server, which name their client; without it all clients of a proxy share its limits; unix: those that connect over a unix socket"}},
 			&console.Setting{Flag: &cli.StringFlag{Name: "proxy-header", Value: "X-Forwarded-For", Usage: "the header in which trusted proxies name the client: X-Forwarded-For or Forwarded"}},
 			&console.Setting{Flag: &cli.BoolFlag{Name: "proxy-protocol", Usage: "each connection of a trusted proxy begins with a header of the PROXY protocol, which names the client"}},
@@ -83,7 +83,17 @@ func serveSettings() []*console.Setting {
 			&console.Setting{Flag: &cli.BoolFlag{Name: "keep-open", Usage: "do not compress the replays of matches that are over"}},
 			&console.Setting{Flag: &cli.BoolFlag{Name: "explain", Usage: "explain each desync in the log, and as a page next to its bundle; costs seconds of CPU time"}},
 		),
-		grouped("Access", accessSettings()...),
+		grouped("Access",
+			&console.Setting{Flag: &cli.StringFlag{Name: "tokens", Usage: "`FILE` with a list of tokens; clients whose tokens are removed from it are disconnected"}, Where: console.Anywhere},
+			&console.Setting{Flag: &cli.UintFlag{Name: "guests", Usage: "let anybody take a free seat, and create up to `N` matches at a time; 0: no guests"}, Where: console.Anywhere, Live: true},
+			&console.Setting{Flag: &cli.BoolFlag{Name: "print-tokens", Usage: "print generated tokens even if the output is not a terminal"}},
+			&console.Setting{Flag: &cli.StringFlag{Name: "jwt-key", Usage: "`FILE` with the key that signs JWTs: an Ed25519 public key in PEM, a JWK Set, or with a jwt-algorithm of HS256 a secret"}},
+			&console.Setting{Flag: &cli.StringFlag{Name: "jwt-algorithm", Usage: "EdDSA or HS256; the keys of a JWK Set have their own", DefaultText: "EdDSA"}},
+			&console.Setting{Flag: &cli.StringFlag{Name: "jwt-audience", Usage: "require `NAME` in the aud of JWTs; without it, JWTs with an aud are refused"}},
+			&console.Setting{Flag: &cli.StringFlag{Name: "jwt-issuer", Usage: "require `NAME` as the iss of JWTs; without it, any is accepted"}},
+			&console.Setting{Flag: &cli.BoolFlag{Name: "compat", Usage: "also speak the game's other wire, to clients that were not written for this engine; see docs/compat.md"}},
+			&console.Setting{Flag: &cli.StringSliceFlag{Name: "player-tokens", Usage: "the tokens of the seats in order, of any length, such as \"a b\", instead of generated ones; only on a loopback address, because short ones can be guessed"}},
+		),
 		grouped("Limits", limitSettings()...),
 		grouped("Settings and log",
 			&console.Setting{Flag: console.SettingsFlag, Where: console.AsCommand},
@@ -111,9 +121,9 @@ func policySettings() []*console.Setting {
 		{Flag: &cli.StringFlag{Name: "start", Value: DefaultStart, Usage: "when a match begins: now, N as soon as N players are there, ready as soon as each seat has a player and all are ready, or ready:N as soon as at least N are there and all of them are ready; an admin begins it at any time"}},
 		{Flag: &cli.DurationFlag{Name: "countdown", Value: defaultCountdown, Usage: "with a start of ready: `TIME` from when all players are ready to the first tick"}, Check: console.Within(0, maxCountdown)},
 		{Flag: &cli.DurationFlag{Name: "ready-deadline", Value: defaultReadyDeadline, Usage: "with a start of ready: how long some players can keep the others in the lobby while at least half of those who are there are ready: `TIME` in all, and a fifth of it for one player; then the match begins; 0: for ever"}, Check: day},
-		{Flag: &cli.DurationFlag{Name: "grace", Value: 30 * time.Second, Usage: "take the seat of a player who is lost and does not come back in `TIME` over"}, Check: console.Within(time.Millisecond, 24*time.Hour)},
+		{Flag: &cli.DurationFlag{Name: "grace", Value: 30 * time.Second, Usage: "take over the seat of a player who has lost the connection for `TIME`"}, Check: console.Within(time.Millisecond, 24*time.Hour)},
 		{Flag: &cli.DurationFlag{Name: "abandoned", Value: DefaultAbandoned, Usage: "end a match that all its players have left for good for `TIME`; 0: never"}, Check: day},
-		{Flag: &cli.DurationFlag{Name: "linger", Value: 15 * time.Second, Usage: "when the rules have ended a match, give players who are away `TIME` to come back and see its end"}, Check: console.Within(time.Millisecond, time.Hour)},
+		{Flag: &cli.DurationFlag{Name: "linger", Value: 15 * time.Second, Usage: "when the rules have ended a match, wait `TIME` for disconnected players to see its end"}, Check: console.Within(time.Millisecond, time.Hour)},
 		{Flag: &cli.BoolFlag{Name: "substitutes", Usage: "let a bot play for each player whose seat is taken over, until the player is back"}},
 		{Flag: &cli.DurationFlag{Name: "inactive", Value: 5 * time.Minute, Usage: "report a player who gives no command for `TIME` of the match; 0: never"}, Check: day},
 		{Flag: &cli.StringFlag{Name: "inactive-then", Value: "report", Usage: "what to do then besides: report for nothing, takeover to end the connection and take the seat over, or remove to give it up; for both the player is warned 30 s before"}, Words: []string{"report", "takeover", "remove"}},
@@ -131,27 +141,13 @@ func policySettings() []*console.Setting {
 	}
 }
 
-func accessSettings() []*console.Setting {
-	return []*console.Setting{
-		{Flag: &cli.StringFlag{Name: "tokens", Usage: "`FILE` with a list of tokens; clients whose tokens are gone from a new list are disconnected"}, Where: console.Anywhere},
-		{Flag: &cli.UintFlag{Name: "guests", Usage: "let anybody take a free seat, and create up to `N` matches at a time; 0: no guests"}, Where: console.Anywhere, Live: true},
-		{Flag: &cli.BoolFlag{Name: "print-tokens", Usage: "print drawn tokens also where the output is no terminal"}},
-		{Flag: &cli.StringFlag{Name: "jwt-key", Usage: "`FILE` with the key that signs JWTs: an Ed25519 public key in PEM, a JWK Set, or with a jwt-algorithm of HS256 a secret"}},
-		{Flag: &cli.StringFlag{Name: "jwt-algorithm", Usage: "EdDSA or HS256; the keys of a JWK Set have their own", DefaultText: "EdDSA"}},
-		{Flag: &cli.StringFlag{Name: "jwt-audience", Usage: "require `NAME` in the aud of JWTs; without it, JWTs with an aud are refused"}},
-		{Flag: &cli.StringFlag{Name: "jwt-issuer", Usage: "require `NAME` as the iss of JWTs; without it, any is accepted"}},
-		{Flag: &cli.BoolFlag{Name: "compat", Usage: "also speak the game's other wire, to clients that were not written for this engine; see docs/compat.md"}},
-		{Flag: &cli.StringSliceFlag{Name: "player-tokens", Usage: "the tokens of the seats in order, of any length, such as \"a b\", in place of drawn ones; only on a loopback address, because short ones can be guessed"}},
-	}
-}
-
 // limitSettings can change while the server runs.
 func limitSettings() []*console.Setting {
 	all := []*console.Setting{
 		{Flag: &cli.UintFlag{Name: "max-per-address", Value: 64, Usage: "connections of one address, and the number that it may open in a second"}},
 		{Flag: &cli.UintFlag{Name: "max-unauthenticated", Value: 8, Usage: "connections of one address without a token yet; a new one closes the oldest"}},
 		{Flag: &cli.UintFlag{Name: "max-requests", Value: 50, Usage: "lists, matches and metrics that one address may read in a second"}},
-		{Flag: &cli.UintFlag{Name: "max-wrong-tokens", Value: 20, Usage: "wrong tokens of one address in a minute; valid ones always pass"}},
+		{Flag: &cli.UintFlag{Name: "max-wrong-tokens", Value: 20, Usage: "invalid tokens of one address in a minute; valid ones always pass"}},
 		{Flag: &cli.UintFlag{Name: "max-matches", Value: 1000, Usage: "matches at a time, of everybody together"}},
 		{Flag: &cli.UintFlag{Name: "max-spectators", Value: 64, Usage: "spectators of a match"}},
 		{Flag: &cli.DurationFlag{Name: "idle", Value: 5 * time.Minute, Usage: "end a match without connections for `TIME`; 0: never"}, Check: console.Within[time.Duration](0, 0)},
@@ -476,7 +472,7 @@ func settingsText(c *cli.Context, tokens string) (string, error) {
 	}
 	for _, name := range c.LocalFlagNames() {
 		if slices.Contains(flagNames(c), name) && !slices.Contains(known, name) {
-			return "", console.Usagef("%s: got it with --%s, which writes %d keys; add others to the file by hand", console.Spelled(c, name), console.WriteSettingsFlag.Name, len(safeSettings))
+			return "", console.Usagef("%s: --%s writes only %d other keys; add this one to the file by hand", console.Spelled(c, name), console.WriteSettingsFlag.Name, len(safeSettings))
 		}
 	}
 	return b.String(), nil

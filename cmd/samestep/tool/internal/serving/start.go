@@ -72,30 +72,23 @@ func checkServeConfig(c *cli.Context) error {
 		return err
 	}
 	warnInterrupted(c, log)
-	if err = s.check(c, stopped); err == nil {
-		tellRetention(c, time.Now())
-		fmt.Fprintln(c.App.Writer, "ok")
+	if err := s.check(c, stopped); err != nil {
+		return err
 	}
-	return err
-}
-
-// tellRetention says what a start now would delete from the archive, as far as the index on this machine knows.
-func tellRetention(c *cli.Context, now time.Time) {
-	place := c.String("archive")
-	if place == "" {
-		return
+	if place := c.String("archive"); place != "" { // what a start now would delete, as far as the index on this machine knows
+		index := filepath.Join(place, "index.db")
+		if _, err := os.Stat(index); err != nil { // the place is no folder, or has nothing yet
+			index = filepath.Join(c.String("dir"), "archive.db")
+		}
+		d, err := archive.Preview(index, keep(c), time.Now())
+		if err != nil {
+			fmt.Fprintf(c.App.Writer, "retention: unknown: %v\n", err)
+		} else if d.Files > 0 {
+			fmt.Fprintf(c.App.Writer, "retention: would delete %s with %d bytes, from %s to %s, at %s\n", console.Count(d.Files, "file"), d.SizeBytes, d.First, d.Last, d.At.UTC().Format(time.RFC3339))
+		}
 	}
-	index := filepath.Join(place, "index.db")
-	if _, err := os.Stat(index); err != nil { // the place is no folder, or has nothing yet
-		index = filepath.Join(c.String("dir"), "archive.db")
-	}
-	d, err := archive.Preview(index, keep(c), now)
-	switch {
-	case err != nil:
-		fmt.Fprintf(c.App.Writer, "retention: not known: %v\n", err)
-	case d.Files > 0:
-		fmt.Fprintf(c.App.Writer, "retention: would delete %s with %d bytes, from %s to %s, at %s\n", console.Count(d.Files, "file"), d.SizeBytes, d.First, d.Last, d.At.UTC().Format(time.RFC3339))
-	}
+	fmt.Fprintln(c.App.Writer, "ok")
+	return nil
 }
 
 // check checks a start that resumes interrupted matches.
@@ -201,7 +194,7 @@ func setProxies(c *cli.Context, o *server.Options) error {
 			p, err = a.Prefix(a.BitLen())
 		}
 		if err != nil || p.Bits() == 0 {
-			return console.Usagef("trusted-proxy: got %q, want an address, a network smaller than all addresses, or unix", text)
+			return console.Usagef("trusted-proxy: got %q, want an address, a network such as 10.0.0.0/8, or unix", text)
 		}
 		o.TrustedProxies = append(o.TrustedProxies, p)
 	}
@@ -317,7 +310,7 @@ func warnInterrupted(c *cli.Context, log *slog.Logger) {
 	switch {
 	case c.String("dir") == "" || c.Bool("resume") || len(paths) == 0:
 	case c.String("durability") == replicated:
-		log.Info("files of matches that this server had when it was lost: the cluster resumes the matches, and removes the files of those that another server has", "matches", len(paths), "folder", live)
+		log.Info("left-over files of matches: the cluster resumes these matches, and removes the files of those that another server has", "matches", len(paths), "folder", live)
 	default:
 		log.Warn("interrupted matches are not resumed, and new matches take their names; --resume resumes them", "matches", len(paths), "folder", live)
 	}
