@@ -94,7 +94,7 @@ func TestAssetsRefused(t *testing.T) {
 		{"long list", listPath, sends(listOf(tilesAsset) + strings.Repeat(" ", 64<<10)), nil, "want at most 65536 bytes"},
 		{"too many", listPath, sends(listOf(many...)), record.ErrAsset, "65 assets, want at most 64"},
 		{"too large", listPath, sends(listOf(large, tilesAsset)), record.ErrAsset, "more than 67108864 bytes"},
-		{"twice", listPath, sends(listOf(tilesAsset, tilesAsset)), record.ErrAsset, "twice"},
+		{"twice", listPath, sends(listOf(tilesAsset, tilesAsset)), record.ErrAsset, "duplicate name"},
 		{"parent folder", listPath, sends(changed(func(a *lockstep.Asset) { a.Name = "../valley.map" })), record.ErrAsset, "begins with a dot"},
 		{"folder", listPath, sends(changed(func(a *lockstep.Asset) { a.Name = "maps/valley.map" })), record.ErrAsset, `the character '/'`},
 		{"no name", listPath, sends(changed(func(a *lockstep.Asset) { a.Name = "" })), record.ErrAsset, "a name of 0 bytes"},

@@ -89,6 +89,10 @@ func TestDocument(t *testing.T) {
 func jsonFields(v any) (names []string) {
 	x := reflect.TypeOf(v)
 	for i := range x.NumField() {
+		if x.Field(i).Anonymous {
+			names = append(names, jsonFields(reflect.Zero(x.Field(i).Type).Interface())...)
+			continue
+		}
 		if name, _, _ := strings.Cut(x.Field(i).Tag.Get("json"), ","); x.Field(i).IsExported() && name != "-" {
 			names = append(names, name)
 		}

@@ -184,23 +184,6 @@ func StatusOf(r *http.Response) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", r.StatusCode, http.StatusText(r.StatusCode)))
 }
 
-// TokenFlag has the token of a client, see [ClientToken].
-var TokenFlag = &cli.StringFlag{
-	Name: "token", Usage: "your `TOKEN`, or @FILE with it; other users of this machine can see the command line, but neither the file nor the variable",
-	EnvVars: []string{TokenEnv},
-}
-
-// ClientToken returns the token of --token.
-func ClientToken(c *cli.Context) (string, error) {
-	token := c.String(TokenFlag.Name)
-	name, inFile := strings.CutPrefix(token, "@")
-	if !inFile {
-		return token, nil
-	}
-	b, err := os.ReadFile(name)
-	return strings.TrimSpace(string(b)), err
-}
-
 // MaxHelp is the widest help, in columns.
 const MaxHelp = 100
 
