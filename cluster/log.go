@@ -299,7 +299,7 @@ func (l *matchLog) remove() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), writeTime)
 	defer cancel()
 	if err := l.member.options.Conn.Remove(ctx, l.id); err != nil {
-		l.member.logOf(l.entry).Warn("the replicated log of a match that is over stays for now", "err", err)
+		l.member.logOf(l.entry).Warn("replicated log of a finished match not removed yet", "err", err)
 		l.member.later(l.remove)
 	}
 }
@@ -336,7 +336,7 @@ func (m *Member) watch(what string, bucket jetstream.KeyValue, saw func(key stri
 	for away := false; m.ctx.Err() == nil; {
 		w, err := bucket.WatchAll(m.ctx)
 		if err != nil && !away {
-			m.options.Log.Warn("the directory cannot be watched", "bucket", what, "err", err)
+			m.options.Log.Warn("cannot watch the directory", "bucket", what, "err", err)
 		}
 		if away = err != nil; !away {
 			follow(w, connected, saw, gone)
@@ -378,7 +378,7 @@ func follow(w jetstream.KeyWatcher, connected <-chan nats.Status, saw func(key s
 func (m *Member) sawMatch(key string, value []byte, revision uint64) {
 	e, err := parseMatch(value, revision)
 	if err != nil || keyOf(e.Name) != key {
-		m.options.Log.Error("the directory has an entry that no server writes", "key", key, "err", err)
+		m.options.Log.Error("malformed entry in the directory", "key", key, "err", err)
 		return
 	}
 	m.mu.Lock()
@@ -488,7 +488,7 @@ func (m *Member) drop(e *Match) {
 		m.matchGone(keyOf(e.Name))
 		return
 	}
-	m.logOf(e).Warn("a match that is over stays in the directory for now", "err", err)
+	m.logOf(e).Warn("finished match not removed from the directory yet", "err", err)
 	m.later(func() { m.drop(e) })
 }
 

@@ -283,9 +283,9 @@ func (m *Member) keepLease() {
 	for range m.every(renewEvery) {
 		err := m.renew(m.ctx)
 		if err != nil && !failing && m.ctx.Err() == nil {
-			m.options.Log.Warn("the lease was not renewed", "err", err)
+			m.options.Log.Warn("lease not renewed", "err", err)
 		} else if err == nil && failing {
-			m.options.Log.Info("the lease is renewed again")
+			m.options.Log.Info("lease renewed again")
 		}
 		failing = err != nil
 		if !failing {
@@ -309,9 +309,9 @@ func (m *Member) spread() {
 		}
 		switch stream, err := m.options.Conn.Spread(m.ctx); {
 		case err != nil:
-			m.options.Log.Debug("the leaders of the streams are not spread", "err", err)
+			m.options.Log.Debug("stream leaders not balanced", "err", err)
 		case stream != "":
-			m.options.Log.Info("another node leads a stream, because one led too many", "stream", stream)
+			m.options.Log.Info("moved the leadership of a stream to balance the nodes", "stream", stream)
 		}
 	}
 }
@@ -468,7 +468,7 @@ func (m *Member) waits(e *Match, now lockstep.Time) bool {
 }
 
 // errStorage: this server cannot renew its lease.
-var errStorage = errors.New("the storage of the cluster does not answer")
+var errStorage = errors.New("the cluster's storage does not respond")
 
 // Check implements [server.Replicator].
 func (m *Member) Check() error {

@@ -31,7 +31,7 @@ func TestAnswersWithoutStorage(t *testing.T) {
 	a.create(t, "other")
 	node.Stop()
 	await(t, "a is not ready", func() bool {
-		return slices.Contains(a.server.NotReady(), "the storage of the cluster does not answer")
+		return slices.Contains(a.server.NotReady(), "the cluster's storage does not respond")
 	})
 	if status, text := a.admin(t, http.MethodPost, "/matches", `{"name":"third"}`); status != http.StatusInsufficientStorage || !strings.Contains(text, `"storage"`) {
 		t.Errorf("creating a match: got %d %s", status, text)

@@ -35,7 +35,7 @@ func (m *Member) pass(w http.ResponseWriter, r *http.Request, name, address stri
 func (m *Member) send(w http.ResponseWriter, r *http.Request, address string) (answered bool) {
 	to, err := parseAddress(address)
 	if err != nil {
-		m.options.Log.Error("a server of the cluster has a bad address", "err", err)
+		m.options.Log.Error("invalid address of a server in the directory", "err", err)
 		return false
 	}
 	if m.options.Redirect {

@@ -88,16 +88,16 @@ func (m *Member) elsewhere(w http.ResponseWriter, r *http.Request, name string) 
 	defer cancel()
 	for {
 		if m.leaving() { // a connection through this server would soon be lost
-			refuseFor(w, "busy", "this server is leaving the cluster, come back at another one")
+			refuseFor(w, "busy", "this server is leaving the cluster; use another one")
 			return false
 		}
 		address, here, err := m.find(ctx, r.RemoteAddr, name)
 		switch {
 		case errors.Is(err, errCrowd):
-			refuseFor(w, "busy", "too many requests wait for matches that have no server now")
+			refuseFor(w, "busy", "too many requests are waiting for matches without a server")
 			return false
 		case err != nil:
-			refuseFor(w, "recovering", "the match has no server now, come back in 1 s")
+			refuseFor(w, "recovering", "the match has no server right now; retry in 1 s")
 			return false
 		case here:
 			return true
@@ -107,7 +107,7 @@ func (m *Member) elsewhere(w http.ResponseWriter, r *http.Request, name string) 
 		select { // that server may be lost, and nobody knows it yet
 		case <-time.After(askAgain):
 		case <-ctx.Done():
-			refuseFor(w, "recovering", "the server of the match does not answer, come back in 1 s")
+			refuseFor(w, "recovering", "the match's server does not respond; retry in 1 s")
 			return false
 		}
 	}
@@ -159,7 +159,7 @@ func (m *Member) find(ctx context.Context, client, name string) (address string,
 func (m *Member) place(w http.ResponseWriter, r *http.Request, h http.Handler) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxCreation+1))
 	if err != nil {
-		refuse(w, http.StatusBadRequest, "bad_request", "the body did not arrive whole")
+		refuse(w, http.StatusBadRequest, "bad_request", "incomplete request body")
 		return
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))

@@ -180,7 +180,7 @@ func (m *Member) take(d due) (mine *Match, match *server.Match) {
 		log.Info("the match was over")
 	case errors.Is(err, errNeverBegan):
 		m.metrics.takeovers.WithLabelValues(neverBegan).Inc()
-		log.Warn("a match that never began is removed")
+		log.Warn("removed a match that never began")
 	case errors.Is(err, server.ErrHung):
 		m.metrics.takeovers.WithLabelValues(hung).Inc()
 		log.Error("match not taken over", "err", err)
@@ -198,7 +198,7 @@ func (m *Member) tested(e *Match, ran bool) {
 		return // it has left
 	}
 	if _, err := m.change(now, now.Play().Tested(ran)); err != nil && !errors.Is(err, server.ErrExists) {
-		m.logOf(e).Warn("the end of a try is not stored yet", "err", err)
+		m.logOf(e).Warn("result of a takeover not stored yet", "err", err)
 		m.later(func() { m.tested(e, ran) })
 	}
 }
@@ -279,7 +279,7 @@ func (m *Member) answerFailed(w http.ResponseWriter, r *http.Request, name strin
 		return
 	}
 	m.guarded(w, r, func(w http.ResponseWriter, r *http.Request) {
-		refuseFor(w, "recovering", "no server could continue the match; an admin can let them try again")
+		refuseFor(w, "recovering", "no server could resume the match; an admin can retry it")
 	})
 }
 
@@ -287,7 +287,7 @@ func (m *Member) answerFailed(w http.ResponseWriter, r *http.Request, name strin
 func (m *Member) answerChange(w http.ResponseWriter, name string, change func(*Match) (*Match, error)) {
 	was := m.failed(name)
 	if was == nil {
-		refuse(w, http.StatusConflict, "conflict", "the match has not failed any more")
+		refuse(w, http.StatusConflict, "conflict", "the match has not failed")
 		return
 	}
 	e, err := change(was)
@@ -296,7 +296,7 @@ func (m *Member) answerChange(w http.ResponseWriter, name string, change func(*M
 		refuse(w, http.StatusConflict, "conflict", "the match has changed meanwhile")
 	case err != nil:
 		m.logOf(was).Error("failed match", "err", err)
-		refuseFor(w, "storage", "the storage of the cluster does not answer")
+		refuseFor(w, "storage", "the cluster's storage does not respond")
 	default:
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(e)
@@ -325,7 +325,7 @@ func (m *Member) discard(e *Match) (*Match, error) {
 		m.release(mine, err)
 		return nil, err
 	}
-	m.logOf(e).Warn("a failed match is removed", "replay", f.path)
+	m.logOf(e).Warn("removed a failed match", "replay", f.path)
 	f.log.Drop()
 	return mine, nil
 }

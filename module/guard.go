@@ -17,6 +17,9 @@ import (
 // It refuses imports, vectors, threads and all instructions that it does not know. It takes the first content of the memory out
 // of the module, if that is possible, so that instances can share it, and exports the variables.
 func guard(module []byte) (*safe, error) {
+	if len(module) > MaxBytes {
+		return nil, fmt.Errorf("%w: got a module of %d bytes, want at most %d", ErrLimit, len(module), MaxBytes)
+	}
 	s, err := parseSections(module)
 	if err != nil {
 		return nil, err

@@ -56,9 +56,6 @@ func Compile(module []byte, o Options) (*Rules, error) {
 
 // compile is Compile with a context that may have listeners.
 func compile(ctx context.Context, module []byte, o Options) (*Rules, error) {
-	if len(module) > MaxBytes {
-		return nil, fmt.Errorf("%w: got a module of %d bytes, want at most %d", ErrLimit, len(module), MaxBytes)
-	}
 	if o.Budget != nil {
 		runtime.LockOSThread() // whose time counts
 		defer runtime.UnlockOSThread()

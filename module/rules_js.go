@@ -32,9 +32,6 @@ const maxAtOnce = 7 << 20
 // Compile compiles a module and checks it as far as that needs no call. It waits for the browser, so a function that the page calls
 // must not call it.
 func Compile(module []byte, o Options) (*Rules, error) {
-	if len(module) > MaxBytes {
-		return nil, fmt.Errorf("%w: got a module of %d bytes, want at most %d", ErrLimit, len(module), MaxBytes)
-	}
 	safe, err := guard(module)
 	if err != nil {
 		return nil, err

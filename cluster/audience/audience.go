@@ -408,7 +408,7 @@ func (a *Audience) MemoryBound(stateBytes int) int {
 }
 
 // SourceLost is the reason of a [Audience.Hold] while the mirror has no connection to the match.
-const SourceLost = "the mirror has lost the match, and tries to find it again"
+const SourceLost = "the mirror has lost the match and is reconnecting"
 
 // A wait says why the match stands still or runs slower.
 type wait struct {

@@ -186,7 +186,7 @@ type Submitted struct {
 
 // ErrOther is the error of a file whose name the storage has with another content. Files in the storage do not change, or a
 // result would not say of which it is.
-var ErrOther = errors.New("the storage has another file of this name")
+var ErrOther = errors.New("the storage has a different file with this name")
 
 // parallel is the number of files that a submission works on at a time.
 const parallel = 8

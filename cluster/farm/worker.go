@@ -193,7 +193,7 @@ func (w *worker) result(ctx context.Context, j Job, deliveries int) (Result, err
 	last := deliveries >= w.o.MaxDeliver
 	var r Result
 	if deliveries > w.o.MaxDeliver {
-		r = Result{Class: ClassPoison, Error: fmt.Sprintf("%d workers began with the file, and none finished", w.o.MaxDeliver)}
+		r = Result{Class: ClassPoison, Error: fmt.Sprintf("%d workers started on the file and none finished", w.o.MaxDeliver)}
 	} else {
 		var crash *crashError
 		v, err := w.verify(ctx, j.File)

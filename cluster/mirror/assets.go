@@ -53,7 +53,7 @@ func (s *Server) listAssets(w http.ResponseWriter, r *http.Request) {
 		var err error
 		if list, err = s.assets.list(ctx, u, m); err != nil {
 			w.Header().Set("Retry-After", "1")
-			fail(w, http.StatusServiceUnavailable, "busy", "the mirror cannot reach the match now")
+			fail(w, http.StatusServiceUnavailable, "busy", "the mirror cannot reach the match")
 			return
 		}
 	}

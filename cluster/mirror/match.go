@@ -312,7 +312,7 @@ func (m *Match) publish() {
 }
 
 // darkText is what spectators of such a match are told.
-const darkText = "this mirror gets nothing of the match now: watch it at another one"
+const darkText = "this mirror receives nothing of the match: use another mirror"
 
 // A gap is what a match lacks of what its owner has stored.
 type gap struct {
@@ -358,7 +358,7 @@ func (m *Match) lookForGap() {
 		return
 	}
 	if m.gap.dark {
-		m.log().Warn("mirror: nothing comes of a match", "away", m.server.options.Source.away(), "seconds", m.gap.lasts(time.Now()).Seconds(), "tick", uint32(m.a.Stats().Tick), "lag", uint32(m.feed.lag()))
+		m.log().Warn("mirror: no data for a match", "away", m.server.options.Source.away(), "seconds", m.gap.lasts(time.Now()).Seconds(), "tick", uint32(m.a.Stats().Tick), "lag", uint32(m.feed.lag()))
 		m.a.Close(m.now(), protocol.CloseBusy, darkText, lockstep.Second)
 	} else {
 		m.log().Info("mirror: the match is no longer dark")
@@ -386,7 +386,7 @@ const (
 	maxQueued = 2
 
 	// gone is what spectators are told by a match without a goroutine.
-	gone = "the mirror follows the match no more"
+	gone = "the mirror no longer follows the match"
 )
 
 // buffers reuses the memory of messages between a socket and its match.

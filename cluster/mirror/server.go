@@ -213,7 +213,7 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 		reasons = append(reasons, fmt.Sprintf("got %d matches, want less than %d", matches, most))
 	}
 	if names := s.darkMatches(); len(names) > 0 {
-		reasons = append(reasons, fmt.Sprintf("nothing comes of %d matches, such as %s", len(names), names[0]))
+		reasons = append(reasons, fmt.Sprintf("no data for %d matches, such as %s", len(names), names[0]))
 	}
 	if why := s.options.Source.away(); why != "" {
 		reasons = append(reasons, why)
@@ -246,13 +246,13 @@ func (s *Server) requested(w http.ResponseWriter, r *http.Request) *Match {
 	case errors.Is(err, ErrNoMatch):
 		fail(w, http.StatusNotFound, "no_match", "no such match")
 	case errors.Is(err, ErrFull):
-		fail(w, http.StatusServiceUnavailable, "too_many_matches", "the mirror follows as many matches as it may")
+		fail(w, http.StatusServiceUnavailable, "too_many_matches", "the mirror follows its maximum number of matches")
 	case errors.Is(err, ErrClosed):
 		fail(w, http.StatusServiceUnavailable, "shutting_down", "shutting down")
 	default:
 		logged.Match(s.options.Log, wsmatch.Clip(r.PathValue("name")), "").Warn("mirror", "err", err)
 		w.Header().Set("Retry-After", "1")
-		fail(w, http.StatusServiceUnavailable, "busy", "the mirror cannot reach the match now")
+		fail(w, http.StatusServiceUnavailable, "busy", "the mirror cannot reach the match")
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ const (
 )
 
 // ErrSum is the error of a file whose content is not what was put.
-var ErrSum = errors.New("the sum of the content is wrong")
+var ErrSum = errors.New("checksum mismatch")
 
 // leftAge is the age at which chunks without a last message belong to no running Put, and at which nobody asks any more
 // whether a file was deleted. It is measured from the newest last message that was found, not by a clock here: a storage
@@ -43,7 +43,7 @@ const leftAge = 7 * 24 * time.Hour
 // also goes on while the machine sleeps.
 var longestWrite = leftAge / 2 // tests change it
 
-var errTooLate = errors.New("the file took too long, its first chunks may be gone")
+var errTooLate = errors.New("the upload took too long; its first chunks may be gone")
 
 // SumOf returns the SHA-256 of the rest of r, as the bucket writes it.
 func SumOf(r io.Reader) (string, error) {

@@ -246,5 +246,5 @@ func ExampleConn_Status() {
 	fmt.Println(conn.RemoveNode(ctx, "a", func(storage.Progress) {}))
 	// Output:
 	// a true true true 0 0
-	// storage: without node a 0 nodes live, want 2 for all copies: start another one first
+	// storage: without node a only 0 nodes are up, want 2 for all copies; start another one first
 }

@@ -46,7 +46,7 @@ func TestFaults(t *testing.T) {
 		{"and there is a new one", false, []NodeStatus{node("a", 1), node("b", 1), dead("c"), node("d", 0)}, stream(b), []string{"node c does not answer since 1m30s, and counts for the majority => replace c d"}},
 		{"one of four is dead", false, []NodeStatus{node("a", 1), node("b", 1), node("c", 1), dead("d")}, stream(b, c), []string{"node d does not answer since 1m30s, and counts for the majority => remove d"}},
 		{"a new one", false, []NodeStatus{node("a", 1), node("b", 1), node("c", 1), node("d", 0)}, stream(b, c), []string{"node d has no copies => add d"}},
-		{"a removed one", false, []NodeStatus{node("a", 1), node("b", 1), node("c", 1), gone}, stream(b, c), []string{"node d is none of the cluster => if"}},
+		{"a removed one", false, []NodeStatus{node("a", 1), node("b", 1), node("c", 1), gone}, stream(b, c), []string{"node d is not a member of the cluster => if"}},
 		{"a disk is full", false, []NodeStatus{node("a", 1), full("b"), node("c", 1)}, stream(b, c), []string{"node b has 1 MiB of room => make"}},
 		{"and there are four", false, []NodeStatus{node("a", 1), full("b"), node("c", 1), node("d", 1)}, stream(b, c), []string{"node b has 1 MiB of room => drain b"}},
 		{"a node has failed", false, []NodeStatus{node("a", 1), broken, node("c", 1)}, stream(b, c), []string{"node b stores nothing: a reason => see"}},

@@ -164,7 +164,7 @@ func (c *Conn) leaving(ctx context.Context, node string) (*NodeStatus, error) {
 		return nil, fmt.Errorf("storage: got node %q, want one of %q", node, s.members())
 	}
 	if live, wanted := s.aliveWithout(node), max(s.copiesWanted(), 2); live < wanted {
-		return nil, fmt.Errorf("storage: without node %s %d nodes live, want %d for all copies: start another one first", node, live, wanted)
+		return nil, fmt.Errorf("storage: without node %s only %d nodes are up, want %d for all copies; start another one first", node, live, wanted)
 	}
 	return n, nil
 }
@@ -191,7 +191,7 @@ func (c *Conn) awaitMember(ctx context.Context, node string, tell func(Progress)
 		select {
 		case <-time.After(changeStep):
 		case <-ctx.Done():
-			return fmt.Errorf("storage: node %s does not come: %w", node, ctx.Err())
+			return fmt.Errorf("storage: node %s did not join: %w", node, ctx.Err())
 		}
 	}
 }

@@ -189,7 +189,7 @@ func TestLastNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Close)
-	const want = "storage: without node a 0 nodes live, want 2 for all copies: start another one first"
+	const want = "storage: without node a only 0 nodes are up, want 2 for all copies; start another one first"
 	for _, change := range []func(context.Context, string, func(storage.Progress)) error{conn.RemoveNode, conn.DrainNode} {
 		if err := change(within(t, 10*time.Second), "a", quiet); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
@@ -252,7 +252,7 @@ func TestDialAny(t *testing.T) {
 		defer conn.Close()
 		time.Sleep(storage.HurriedLook)
 	}
-	if got := conn.NATS.ConnectedUrl(); got != well.URL() || !strings.Contains(unused[1].Error(), "reaches no majority") {
+	if got := conn.NATS.ConnectedUrl(); got != well.URL() || !strings.Contains(unused[1].Error(), "cannot reach a majority") {
 		t.Errorf("got %s, %v", got, unused)
 	}
 	conn, unused, err = storage.DialAny(t.Context(), alone.nodes["b"].URL(), storage.DialOptions{})

@@ -239,7 +239,7 @@ func (n *Node) watch() {
 			why = "there is no room on its disk"
 			_ = n.now().ShutdownJetStream() // another node takes the lead
 		}
-		n.options.Log.Error("the storage node stores nothing any more", "node", n.options.Name, "err", why)
+		n.options.Log.Error("the storage node cannot store anything", "node", n.options.Name, "err", why)
 		for !hasRoom(n.options.Dir, room) {
 			if !n.pause(n.options.times.look) {
 				return

@@ -209,7 +209,7 @@ func DialAny(ctx context.Context, urls string, o DialOptions) (conn *Conn, unuse
 }
 
 // errAlone is why a node is not used that takes connections.
-var errAlone = errors.New("storage: the node reaches no majority of the others")
+var errAlone = errors.New("storage: the node cannot reach a majority of the others")
 
 // usable returns why the storage cannot be used through the connection's node.
 func (c *Conn) usable(ctx context.Context, r Role) error {
@@ -277,7 +277,7 @@ func (s *Status) Faults() (all []Fault) {
 		switch {
 		case !n.Alive:
 		case !n.Member:
-			all = append(all, Fault{What: fmt.Sprintf("node %s is none of the cluster", n.Name), Do: "if it has just been started, wait; if it was removed, stop it: it joins again at its next start"})
+			all = append(all, Fault{What: fmt.Sprintf("node %s is not a member of the cluster", n.Name), Do: "if it has just started, wait; if it was removed, stop it: it would rejoin at its next start"})
 		case n.Problem != "":
 			all = append(all, Fault{What: fmt.Sprintf("node %s stores nothing: %s", n.Name, n.Problem), Do: "see its log"})
 		case n.Free >= 0 && n.Free < lowRoom && n.Copies > 0 && s.aliveWithout(n.Name) >= wanted:

@@ -167,7 +167,7 @@ type nodeLog struct {
 // repeatAfter is the shortest time between two lines that differ only in numbers, such as that a route failed again.
 const repeatAfter = time.Minute
 
-// wasRemoved is a part of the line with which NATS says that the node is none of the cluster any more.
+// wasRemoved is a part of the line with which NATS says that the node is not a member of the cluster any more.
 const wasRemoved = "our server was removed from the cluster"
 
 func newNodeLog(log *slog.Logger, name string) *nodeLog {

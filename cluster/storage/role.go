@@ -234,7 +234,7 @@ func ReadUsers(r io.Reader) (users []User, err error) {
 		case !nkeys.IsValidPublicUserKey(fields[1]):
 			return nil, fmt.Errorf("%w: line %d: got %q, want the public nkey of a user", ErrUsers, n, fields[1])
 		case seen[fields[1]]:
-			return nil, fmt.Errorf("%w: line %d: a key that another line has", ErrUsers, n)
+			return nil, fmt.Errorf("%w: line %d: duplicate key", ErrUsers, n)
 		case len(users) == maxUsers:
 			return nil, fmt.Errorf("%w: more than %d users", ErrUsers, maxUsers)
 		}

@@ -85,8 +85,8 @@ func (x *Finder) Find(ctx context.Context, f *replay.File, o Options) (*Result, 
 	return s.find(ctx)
 }
 
-// ErrCheck is wrapped by the errors of a test that does not fail again.
-var ErrCheck = errors.New("line: the test, built with probes")
+// errCheck is wrapped by the errors of a test that does not fail again.
+var errCheck = errors.New("line: the test, built with probes")
 
 // Check builds a test with probes, runs it up to a check of package kit/locksteptest that has failed, and compares the
 // two computations of the tick at which it failed.
@@ -155,12 +155,12 @@ func (s *side) runTest(ctx context.Context, o *program.TestJob) (*job, error) {
 	}
 	if readErr := program.ReadJSON(filepath.Join(j.Folder, program.ResultFile), &j.result); readErr != nil {
 		if err != nil {
-			return nil, fmt.Errorf("%w, fails in another way: %w\n%s", ErrCheck, err, clipLines(string(out), 20))
+			return nil, fmt.Errorf("%w, fails in another way: %w\n%s", errCheck, err, clipLines(string(out), 20))
 		}
-		return nil, fmt.Errorf("%w, never reaches a check with the same options", ErrCheck)
+		return nil, fmt.Errorf("%w, never reaches a check with the same options", errCheck)
 	}
 	if j.result.Error != "" {
-		return nil, fmt.Errorf("%w: %s", ErrCheck, strings.TrimSpace(j.result.Error))
+		return nil, fmt.Errorf("%w: %s", errCheck, strings.TrimSpace(j.result.Error))
 	}
 	return j, nil
 }

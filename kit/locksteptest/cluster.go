@@ -130,17 +130,13 @@ func (o *ClusterOptions) seats(g *lockstep.Game, c *simulate.Campaign) (all []ui
 
 // line returns the options as Go code that plays the match of one seed again.
 func (o *ClusterOptions) line() string {
-	s := fmt.Sprintf("%sSeed: %d, Seeds: 1, Clients: %d, Length: %d", configLine(o.Config), o.Seed, o.Clients, o.Length)
-	if o.Only != nil {
-		s += fmt.Sprintf(", Only: %#v", o.Only)
-	}
-	if len(o.Weights) > 0 {
-		s += fmt.Sprintf(", Weights: %#v", o.Weights)
-	}
-	if o.Play != nil {
-		s += ", Play: (that of the test)"
-	}
-	return "locksteptest.ClusterOptions{" + s + "}"
+	var c goCode
+	c.add(o.Config != nil, "Config: %s", configCode(o.Config))
+	c.add(true, "Seed: %d, Seeds: 1, Clients: %d, Length: %d", o.Seed, o.Clients, o.Length)
+	c.add(o.Only != nil, "Only: %#v", o.Only)
+	c.add(len(o.Weights) > 0, "Weights: %#v", o.Weights)
+	c.add(o.Play != nil, "Play: (that of the test)")
+	return "locksteptest.ClusterOptions{" + strings.Join(c, ", ") + "}"
 }
 
 const (

@@ -109,29 +109,28 @@ func (o Options) filled() Options {
 	return o
 }
 
+// A goCode is a literal of options in Go.
+type goCode []string
+
+func (c *goCode) add(set bool, format string, args ...any) {
+	if set {
+		*c = append(*c, fmt.Sprintf(format, args...))
+	}
+}
+
 // line returns the options as Go code that plays the same match.
 func (o Options) line() string {
-	s := fmt.Sprintf("%sPlayers: %d, Ticks: %d, Every: %d, Span: %d, Redo: %d, Seed: %d, Rate: %d, Changes: %d",
-		configLine(o.Config), o.Players, o.Ticks, o.Every, o.Span, o.Redo, o.Seed, o.Rate, o.Changes)
-	if len(o.Skip) > 0 {
-		s += fmt.Sprintf(", Skip: %#v", o.Skip)
-	}
-	if len(o.Weights) > 0 {
-		s += fmt.Sprintf(", Weights: %#v", o.Weights)
-	}
-	if len(o.Choices) > 0 {
-		s += fmt.Sprintf(", Choices: []byte(%q)", o.Choices)
-	}
-	if o.Orders != nil {
-		s += fmt.Sprintf(", Orders: (the %d of the test)", len(o.Orders))
-	}
-	if o.Play != nil {
-		s += ", Play: (that of the test)"
-	}
-	if o.Render != nil {
-		s += ", Render: (that of the test)"
-	}
-	return "locksteptest.Options{" + s + "}"
+	var c goCode
+	c.add(o.Config != nil, "Config: %s", configCode(o.Config))
+	c.add(true, "Players: %d, Ticks: %d, Every: %d, Span: %d, Redo: %d, Seed: %d, Rate: %d, Changes: %d",
+		o.Players, o.Ticks, o.Every, o.Span, o.Redo, o.Seed, o.Rate, o.Changes)
+	c.add(len(o.Skip) > 0, "Skip: %#v", o.Skip)
+	c.add(len(o.Weights) > 0, "Weights: %#v", o.Weights)
+	c.add(len(o.Choices) > 0, "Choices: []byte(%q)", o.Choices)
+	c.add(o.Orders != nil, "Orders: (the %d of the test)", len(o.Orders))
+	c.add(o.Play != nil, "Play: (that of the test)")
+	c.add(o.Render != nil, "Render: (that of the test)")
+	return "locksteptest.Options{" + strings.Join(c, ", ") + "}"
 }
 
 // checkName tells a check from others of a test.
@@ -140,16 +139,16 @@ func checkName(g *lockstep.Game, o Options) string { return g.Name() + " " + o.f
 // longConfig is the number of characters from which on a configuration is not written as Go code.
 const longConfig = 1000
 
-// configLine returns a configuration as a field of options.
-func configLine(config any) string {
+// configCode returns a configuration as Go code.
+func configCode(config any) string {
 	if config == nil {
 		return ""
 	}
 	text, err := (&literals{}).of(config)
 	if err != nil || len(text) > longConfig {
-		text = "(that of the test)" // it has no name there, or nobody would read it
+		return "(that of the test)" // it has no name there, or nobody would read it
 	}
-	return "Config: " + text + ", "
+	return text
 }
 
 // PanicPhase is the phase of a failure that is no difference: the rules panic in the match that is played first.

@@ -133,11 +133,11 @@ func TestAdvice(t *testing.T) {
 func (s *nodeSet) refuse() {
 	s.t.Helper()
 	for line, want := range map[string]string{
-		"storage remove c":                  "without node c 2 nodes live, want 3 for all copies: start another one first",
-		"storage drain c":                   "without node c 2 nodes live",
+		"storage remove c":                  "without node c only 2 nodes are up, want 3 for all copies; start another one first",
+		"storage drain c":                   "without node c only 2 nodes are up",
 		"storage remove x":                  `got node "x", want one of ["a" "b" "c"]`,
-		"storage replace c x --deadline 1s": "node x does not come",
-		"storage add x --deadline 1s":       "node x does not come",
+		"storage replace c x --deadline 1s": "node x did not join",
+		"storage add x --deadline 1s":       "node x did not join",
 	} {
 		command(s.t, 1, line+s.nats("a"), want)
 	}
@@ -156,7 +156,7 @@ func TestWhoChangesNodes(t *testing.T) {
 		command(t, 0, "storage status"+as(role), "alive", "GiB")
 		command(t, 0, "storage status --json"+as(role), `"majority": true`, `"faults": null`)
 	}
-	command(t, 1, "storage remove a"+as("operator"), "without node a 0 nodes live, want 2")
+	command(t, 1, "storage remove a"+as("operator"), "without node a only 0 nodes are up, want 2")
 	for _, role := range []string{"mirror", "worker"} {
 		var out bytes.Buffer
 		if code := clustertool.Run(t.Context(), append([]string{"samestep-cluster"}, strings.Fields("storage status"+as(role))...), &out, &out, games.All()...); code != 1 || !strings.Contains(out.String(), "want a key of the role operator") {
