@@ -132,7 +132,7 @@ func (f *foreign) attached(t *testing.T, match string) {
 		t.Fatal(err)
 	}
 	f.run(console.ExitOK, "replay attach --with-rules text.wasm "+match+" text.ssr")
-	f.run(console.ExitCorrupt, "replay verify text.ssr", "not a module of rules")
+	f.run(console.ExitCorrupt, "replay verify text.ssr", "not a rules module")
 	f.run(console.ExitCorrupt, "replay verify --rules text.wasm "+match, "text.wasm: module: not a rules module")
 }
 

@@ -119,7 +119,7 @@ func TestFetchedRulesAreChecked(t *testing.T) {
 		{"right", tooltest.SumOf(b), "pebbles", func(w http.ResponseWriter, _ *http.Request) { w.Write(b) }, ""},
 		{"no such path", tooltest.SumOf(b), "pebbles", http.NotFound, "got 404 Not Found, want a module"},
 		{"other bytes", tooltest.SumOf(b), "pebbles", func(w http.ResponseWriter, _ *http.Request) { w.Write(b[:len(b)-1]) }, "got a module with SHA-256 " + tooltest.SumOf(b[:len(b)-1]) + ", want " + tooltest.SumOf(b)},
-		{"no module", tooltest.SumOf([]byte("text")), "pebbles", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("text")) }, "not a module of rules"},
+		{"no module", tooltest.SumOf([]byte("text")), "pebbles", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("text")) }, "not a rules module"},
 		{"another game", tooltest.SumOf(b), "chess", func(w http.ResponseWriter, _ *http.Request) { w.Write(b) }, `got the module of game "pebbles", build "` + g.Build() + `", want "chess"`},
 		{"too large", tooltest.SumOf(b), "pebbles", func(w http.ResponseWriter, _ *http.Request) {
 			for n := 0; n <= wasm.MaxBytes; n += len(b) {
