@@ -106,7 +106,7 @@
 // (the connections), journal.go (the log, and what each reader may have of it) and bots.go. The machines in host/internal do not know it;
 // their pages have their states, and their exported fields are for reading:
 //
-//	bans      who is kept out                              pace      when a tick is due, whom it waits for, who pays
+//	bans      who is kept out                              pace      when a tick is due, its delay, who is waited for and pays
 //	budget    what a person may spend                      syncing   where a reader is, with which keyframe it begins
 //	ending    why the match is over, who may still read    talk      which names and lines of chat are written
 //	evidence  whom to ask about a desync                   views     what viewers are sent
