@@ -93,7 +93,7 @@ func TestAssetsRefused(t *testing.T) {
 		{"huge number", listPath, sends(`[{"size":` + strings.Repeat("1", 60_000) + `}]`), nil, "list of assets: json"},
 		{"long list", listPath, sends(listOf(tilesAsset) + strings.Repeat(" ", 64<<10)), nil, "want at most 65536 bytes"},
 		{"too many", listPath, sends(listOf(many...)), record.ErrAsset, "65 assets, want at most 64"},
-		{"too large", listPath, sends(listOf(large, tilesAsset)), record.ErrAsset, "more than 67108864 bytes"},
+		{"too large", listPath, sends(listOf(large, tilesAsset)), record.ErrAsset, "the list exceeds 67108864 bytes"},
 		{"twice", listPath, sends(listOf(tilesAsset, tilesAsset)), record.ErrAsset, "duplicate name"},
 		{"parent folder", listPath, sends(changed(func(a *lockstep.Asset) { a.Name = "../valley.map" })), record.ErrAsset, "begins with a dot"},
 		{"folder", listPath, sends(changed(func(a *lockstep.Asset) { a.Name = "maps/valley.map" })), record.ErrAsset, `the character '/'`},

@@ -88,7 +88,7 @@ func TestDeadlyFile(t *testing.T) {
 	got := c.results(30 * time.Second)
 	close(stop)
 	<-ended
-	if r := got["farm/deadly.ssr"]; r.Class != farm.ClassPoison || !strings.Contains(r.Error, "5 workers began with the file, and none finished") || r.Deliveries != 6 || deaths != 5 {
+	if r := got["farm/deadly.ssr"]; r.Class != farm.ClassPoison || !strings.Contains(r.Error, "5 workers started on the file and none finished") || r.Deliveries != 6 || deaths != 5 {
 		t.Errorf("got %+v after %d deaths", r, deaths)
 	}
 	for name := range files {

@@ -117,7 +117,7 @@ func TestDarkMatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said protocol.Message
-	if _, err := new(protocol.Reader).Read(&said, b); err != nil || said.Kind != protocol.KindClosing || said.Code != uint8(protocol.CloseBusy) || !strings.Contains(said.Text, "another one") || said.RetryMS == 0 {
+	if _, err := new(protocol.Reader).Read(&said, b); err != nil || said.Kind != protocol.KindClosing || said.Code != uint8(protocol.CloseBusy) || !strings.Contains(said.Text, "another mirror") || said.RetryMS == 0 {
 		t.Fatalf("a spectator who was there before got %+v, %v", said, err)
 	}
 	eventually(t, "a mirror that is not ready", func() bool {
@@ -125,7 +125,7 @@ func TestDarkMatch(t *testing.T) {
 		return status == http.StatusServiceUnavailable && strings.Contains(text, `such as duel`)
 	})
 	for _, path := range []string{"/matches/duel/play", "/matches/duel"} {
-		if status, text := request(t, at+path); status != http.StatusServiceUnavailable || !strings.Contains(text, "another one") {
+		if status, text := request(t, at+path); status != http.StatusServiceUnavailable || !strings.Contains(text, "another mirror") {
 			t.Errorf("%s: got %d %q", path, status, text)
 		}
 	}

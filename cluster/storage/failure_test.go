@@ -75,7 +75,7 @@ func TestRevive(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	node.Stop()
-	if text := log.String(); strings.Count(text, "stores nothing any more") != 1 || strings.Count(text, "stores again") != 1 {
+	if text := log.String(); strings.Count(text, "cannot store anything") != 1 || strings.Count(text, "stores again") != 1 {
 		t.Errorf("the log of the node: %s", text)
 	}
 }

@@ -21,7 +21,7 @@ func TestReadUsers(t *testing.T) {
 		{"no key", "worker", "line 1: got 1 words"},
 		{"another kind of key", "worker A" + u.Key[1:], "want the public nkey of a user"},
 		{"a cut key", "worker " + u.Key[:40], "want the public nkey of a user"},
-		{"twice", u.String() + "\nserver " + u.Key, "line 2: a key that another line has"},
+		{"twice", u.String() + "\nserver " + u.Key, "line 2: duplicate key"},
 		{"a long line", "worker " + strings.Repeat("U", 2000), "token too long"},
 	} {
 		users, err := storage.ReadUsers(strings.NewReader(row.text))

@@ -19,10 +19,10 @@ func TestCheckAddress(t *testing.T) {
 		{"http://192.0.2.2:8766", "http://[::]:8766", nats, ""},
 		{"http://eu-1.example", "http://192.0.2.2:8766", nats, ""},
 		{"http://192.0.2.2:8766", "unix:/run/socket", nats, ""},
-		{"http://192.0.2.2:8766", "http://127.0.0.1:8766", nats, "does not listen"},
-		{"http://eu-1.example", "http://127.0.0.1:8766", nats, "does not listen"},
-		{"http://192.0.2.2:8766", "http://192.0.2.3:8766", nats, "does not listen"},
-		{"http://127.0.0.1:8766", "http://127.0.0.1:8766", nats, "only this machine reaches"},
+		{"http://192.0.2.2:8766", "http://127.0.0.1:8766", nats, "unless a proxy forwards it"},
+		{"http://eu-1.example", "http://127.0.0.1:8766", nats, "unless a proxy forwards it"},
+		{"http://192.0.2.2:8766", "http://192.0.2.3:8766", nats, "unless a proxy forwards it"},
+		{"http://127.0.0.1:8766", "http://127.0.0.1:8766", nats, "for this machine only"},
 	} {
 		var log bytes.Buffer
 		checkAddress(slog.New(slog.NewTextHandler(&log, nil)), row.address, row.listens, row.nats)

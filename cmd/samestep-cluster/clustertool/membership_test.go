@@ -159,7 +159,7 @@ func TestWhoChangesNodes(t *testing.T) {
 	command(t, 1, "storage remove a"+as("operator"), "without node a only 0 nodes are up, want 2")
 	for _, role := range []string{"mirror", "worker"} {
 		var out bytes.Buffer
-		if code := clustertool.Run(t.Context(), append([]string{"samestep-cluster"}, strings.Fields("storage status"+as(role))...), &out, &out, games.All()...); code != 1 || !strings.Contains(out.String(), "want a key of the role operator") {
+		if code := clustertool.Run(t.Context(), append([]string{"samestep-cluster"}, strings.Fields("storage status"+as(role))...), &out, &out, games.All()...); code != 1 || !strings.Contains(out.String(), "it needs a key of role operator") {
 			t.Errorf("%s: got %d and %s", role, code, &out)
 		}
 	}

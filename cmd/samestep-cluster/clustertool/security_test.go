@@ -48,7 +48,7 @@ func TestOpenNode(t *testing.T) {
 		{serve + " --set node-listen=10.0.0.1:4222", "node-listen: got 10.0.0.1:4222"},
 		{serve + " --set node-cluster=10.0.0.1:6222", "node-cluster: got 10.0.0.1:6222"},
 		{serve + users, "node-users needs nats-nkey"},
-		{serve + users + " --nats nats://127.0.0.1:1", "node-users and node-cert are for an embedded node"},
+		{serve + users + " --nats nats://127.0.0.1:1", "node-users and node-cert cannot be used with --nats nats://127.0.0.1:1: they are for an embedded node"},
 		{"keys new --dir " + dir + "/more --role admin", `--role: got "admin"`},
 		{"permissions --role admin", `--role: got "admin"`},
 		{"permissions --role mirror --users " + dir + "/keys/users.txt", "--role and --users: want at most one"},

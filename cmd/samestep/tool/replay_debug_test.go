@@ -33,7 +33,7 @@ func TestReplayDebugLacks(t *testing.T) {
 		{duel, console.ExitUsage, "want --tick"},
 		{"--tick 0 " + duel, console.ExitUsage, "--tick: got 0, want at least 1"},
 		{"--tick 5 --source DIR " + duel, console.ExitError, "is not in a Go module"},
-		{"--tick 5 --source no-such-revision " + duel, console.ExitError, `"no-such-revision" is no folder`},
+		{"--tick 5 --source no-such-revision " + duel, console.ExitError, `"no-such-revision" is neither a folder nor a git revision`},
 		{"--tick 5 no-such-file.ssr", console.ExitError, "no-such-file.ssr"},
 	} {
 		var out bytes.Buffer

@@ -60,7 +60,7 @@ func openMatch(t *testing.T) string {
 // What follows a file shows nothing of a running match that is sent as views, and says what its owner can do. That works.
 func TestFollowObeysTheLog(t *testing.T) {
 	path := openMatch(t)
-	for _, verb := range [][]string{{"follow"}, {"dump", "--follow"}, {"verify", "--follow"}, {"watch", "--once"}} {
+	for _, verb := range [][]string{{"follow"}, {"verify", "--follow"}, {"watch", "--once"}} {
 		args := append(append([]string{"replay"}, verb...), path)
 		if verb[0] != "watch" {
 			args = append(args, "--idle", "1ms")

@@ -114,7 +114,7 @@ func TestInterruptedMatchesAreNamed(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "live", "match-1-01234567.ssr"), []byte("a log"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const want = "--resume goes on with them"
+	const want = "--resume resumes them"
 	if code, out := checkServe(t, "", "--dir", dir); code != 0 || !strings.Contains(out, want) {
 		t.Errorf("got %d %q, want %q", code, out, want)
 	}

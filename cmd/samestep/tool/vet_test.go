@@ -70,7 +70,7 @@ func TestVetClean(t *testing.T) {
 	if stdout, _ := runVet(t, console.ExitOK, "--json"); stdout != "{\n  \"findings\": [],\n  \"functions\": 1\n}\n" {
 		t.Errorf("got %q", stdout)
 	}
-	if _, stderr := runVet(t, console.ExitError, "./nowhere"); !strings.Contains(stderr, "packages cannot be loaded") {
+	if _, stderr := runVet(t, console.ExitError, "./nowhere"); !strings.Contains(stderr, "cannot load packages") {
 		t.Errorf("got %q", stderr)
 	}
 }

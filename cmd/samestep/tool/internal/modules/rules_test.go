@@ -75,8 +75,8 @@ func TestModuleOutcomes(t *testing.T) {
 	}{
 		{"a refused configuration", faulty{abi.Configure, refuse}, console.ExitError, "the module refuses the configuration or its assets: "},
 		{"a refused restore", faulty{abi.Restore, refuse}, console.ExitCorrupt, "the module refuses a state that it saved itself: "},
-		{"a refused step", faulty{abi.Step, refuse}, console.ExitCorrupt, "does not allow: "},
-		{"a save of another size", faulty{abi.Save, func() ([]byte, error) { return []byte{1}, nil }}, console.ExitCorrupt, "does not allow: "},
+		{"a refused step", faulty{abi.Step, refuse}, console.ExitCorrupt, "violates docs/spec/abi.md: "},
+		{"a save of another size", faulty{abi.Save, func() ([]byte, error) { return []byte{1}, nil }}, console.ExitCorrupt, "violates docs/spec/abi.md: "},
 		{"a trap", faulty{abi.Step, func() ([]byte, error) { return nil, &abi.Fault{Text: "unreachable"} }}, console.ExitPanic, "the module panics: "},
 		{"a call without an end", faulty{abi.Step, func() ([]byte, error) { return nil, &abi.Fault{Text: "too long", Limit: true} }}, console.ExitCorrupt, "the module exceeds a limit: "},
 		{"another state", faulty{abi.Save, func() ([]byte, error) { return []byte{9, 9, 9, 9}, nil }}, console.ExitDesync, "they differ: "},

@@ -63,10 +63,11 @@ func replayInfo(c *cli.Context, f *replay.File) error {
 		if len(info.Keyframes) == 0 || tick < info.Keyframes[0].Tick || tick > info.Ticks {
 			return console.Usagef("--upto: got tick %d, want a tick in the readable part of the file, at most %d", tick, info.Ticks)
 		}
-		if r, err = f.Reader(); err != nil {
+		again, err := f.Reader()
+		if err != nil {
 			return err
 		}
-		h, _, err := replay.HashContent(r, tick)
+		h, _, err := replay.HashContent(again, tick)
 		if err != nil {
 			return err
 		}
