@@ -132,7 +132,7 @@ func TestDarkMatch(t *testing.T) {
 	if _, text := request(t, at+"/metrics"); !strings.Contains(text, "\nsamestep_mirror_dark_matches 1\n") || strings.Contains(text, "\nsamestep_mirror_behind_seconds 0\n") || strings.Contains(text, "samestep_mirror_source_lag_ticks{match=\"duel\"} 0\n") {
 		t.Errorf("the metrics do not say it: %s", text)
 	}
-	if !strings.Contains(log.String(), "nothing comes of a match") {
+	if !strings.Contains(log.String(), "no data for a match") {
 		t.Errorf("the log does not say it: %s", &log)
 	}
 	eventually(t, "a spectator who watches elsewhere", func() bool { return x.tick() >= 60 })
