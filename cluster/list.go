@@ -135,6 +135,9 @@ func Statuses(ctx context.Context, servers []Server) map[string]server.Status {
 
 // statusesOf asks the server at an address for all its matches.
 func statusesOf(ctx context.Context, client *http.Client, address string) (all []server.Status) {
+	if _, err := parseAddress(address); err != nil {
+		return nil
+	}
 	for after := ""; ; {
 		var page []server.Status
 		got, ok := get(ctx, client, http.Header{hop: {"status"}}, &page, address, after, "matches") // its own matches only

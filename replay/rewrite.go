@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -102,7 +103,10 @@ func sealInto(ctx context.Context, sealed, open *os.File, size int64, o WriterOp
 	if err != nil {
 		return err
 	}
-	w := NewWriter(&files.Interruptible{File: sealed, Context: ctx}, o)
+	w := NewWriter(struct {
+		io.Writer
+		syncFile
+	}{&files.Interruptible{File: sealed, Context: ctx}, sealed}, o)
 	if err := Seal(w, r); err != nil {
 		return err
 	}

@@ -127,13 +127,15 @@ func (j *JWT) refusal(c *Claims, match string, err error) string {
 	}{
 		{jwt.ErrTokenMalformed, "malformed"}, {errKeyID, "unknown key"}, {jwt.ErrTokenSignatureInvalid, "wrong signature or algorithm"},
 		{jwt.ErrTokenUnverifiable, "unsupported header"}, {jwt.ErrTokenExpired, "expired"}, {jwt.ErrTokenNotValidYet, "not valid yet"},
-		{jwt.ErrTokenUsedBeforeIssued, "not valid yet"}, {err, "invalid claims"},
+		{jwt.ErrTokenUsedBeforeIssued, "not valid yet"},
 	} {
 		if err != nil && errors.Is(err, x.err) {
 			return x.why
 		}
 	}
 	switch own := j.options.Audience; {
+	case err != nil:
+		return "invalid claims"
 	case own == "" && len(c.Audience) > 0, own != "" && !slices.Contains(c.Audience, own):
 		return "wrong audience"
 	case j.options.Issuer != "" && c.Issuer != j.options.Issuer:

@@ -145,9 +145,10 @@ func SyncFolder(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// An Interruptible is a file that is neither read nor written after its context has ended.
+// An Interruptible is a file that is neither read nor written after its context has ended. It has no other method of the file, as
+// WriteTo would copy all of it.
 type Interruptible struct {
-	*os.File
+	File    *os.File
 	Context context.Context
 }
 

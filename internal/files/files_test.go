@@ -3,7 +3,9 @@
 package files_test
 
 import (
+	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -32,6 +34,23 @@ func plant(t *testing.T) (in func(string) string) {
 		t.Fatal(err)
 	}
 	return in
+}
+
+// A copy from a file ends with the context: the copy uses no method that the file would give it.
+func TestInterruptible(t *testing.T) {
+	f, err := os.Open(plant(t)("file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if n, err := io.Copy(io.Discard, &files.Interruptible{File: f, Context: ctx}); n != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("got %d bytes, %v", n, err)
+	}
+	if n, err := io.Copy(io.Discard, &files.Interruptible{File: f, Context: t.Context()}); n != 7 || err != nil {
+		t.Errorf("got %d bytes, %v", n, err)
+	}
 }
 
 func TestOpen(t *testing.T) {

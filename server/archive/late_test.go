@@ -199,10 +199,17 @@ func TestAdoptLeavesRunningMatches(t *testing.T) {
 // A file that an admin has put into the archive's folder, or into the server's, belongs to no match: it stays and costs nothing.
 func TestForeignFiles(t *testing.T) {
 	r := newRig(t, nil)
-	foreign := []string{"index.html", "backup.zip", "m0-00000001.zip"}
+	foreign := []string{"index.html", "backup.zip", "m0-00000001.zip", "a film.mp4.part", ".hidden.part"}
 	for _, name := range foreign {
 		for _, dir := range []string{r.live, r.stored} {
 			put(t, dir, name, bytes.Repeat([]byte("x"), 7000), 0)
+		}
+	}
+	old := time.Now().Add(-48 * time.Hour)
+	put(t, r.stored, "m0-00000001.ssr.123.part", nil, 0) // ours, of a server that has died
+	for _, name := range append(foreign[3:], "m0-00000001.ssr.123.part") {
+		if err := os.Chtimes(filepath.Join(r.stored, name), old, old); err != nil {
+			t.Fatal(err)
 		}
 	}
 	all := fill(t, r, 2, 1000, 200)
@@ -221,6 +228,9 @@ func TestForeignFiles(t *testing.T) {
 		if err := r.Delete(t.Context(), name); !errors.Is(err, server.ErrArchived) {
 			t.Errorf("%s: got %v, want %v", name, err, server.ErrArchived)
 		}
+	}
+	if _, err := os.Lstat(filepath.Join(r.stored, "m0-00000001.ssr.123.part")); err == nil {
+		t.Error("an incomplete file of ours stays for ever")
 	}
 }
 

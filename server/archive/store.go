@@ -162,10 +162,16 @@ func (f *Folder) Write(_ context.Context, name string, content []byte) error {
 
 // write makes a file that has its name only when it is complete and on the disk.
 func (f *Folder) write(name string, written time.Time, fill func(io.Writer) error) error {
-	err := files.Replace(f.path(name), func(part *os.File) error { return fill(part) })
-	if err == nil {
-		err = os.Chtimes(f.path(name), written, written)
-	}
+	err := files.Replace(f.path(name), func(part *os.File) error {
+		err := fill(part)
+		if err == nil {
+			err = part.Sync() // before it looks old, see List
+		}
+		if err == nil {
+			err = os.Chtimes(part.Name(), written, written) // before it has its name
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -200,8 +206,8 @@ func (f *Folder) List(ctx context.Context, each func(Object) error) error {
 		if err != nil || !e.Type().IsRegular() { // it is gone, or not ours
 			continue
 		}
-		if strings.HasSuffix(e.Name(), ".part") {
-			if time.Since(info.ModTime()) > partAge {
+		if strings.HasPrefix(e.Name(), ".") || strings.HasSuffix(e.Name(), ".part") { // incomplete, or not ours
+			if partName.MatchString(e.Name()) && time.Since(info.ModTime()) > partAge {
 				os.Remove(f.path(e.Name()))
 			}
 			continue
@@ -215,6 +221,9 @@ func (f *Folder) List(ctx context.Context, each func(Object) error) error {
 	}
 	return nil
 }
+
+// partName is the form of the names of incomplete files.
+var partName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*\.(ssr|zip|html|json)\.[0-9]+\.part$`)
 
 // partAge is the age at which an incomplete file belongs to no running copy.
 const partAge = 24 * time.Hour
