@@ -43,7 +43,7 @@ func (a *Again) judge(m *replay.BundleResimulation, groups []Group) protocol.Out
 // ticks again, and has another result than before that no altered memory explains. Nil if it shows none.
 func ownParting(m *replay.Manifest, accused Party) *Parting {
 	x := m.Resimulation
-	if x == nil || checkAgain(m) != nil {
+	if x == nil || CheckAgain(m) != nil {
 		return nil
 	}
 	a := &Again{player: m.Player}

@@ -37,7 +37,7 @@ func checkManifest(m *replay.Manifest) error {
 			return fmt.Errorf("desync: %w: exhibit %d is of tick %d, want ascending ones of ticks %d to %d", replay.ErrBundle, i, t, m.Agreed, m.Tick)
 		}
 	}
-	if err := checkAgain(m); err != nil {
+	if err := CheckAgain(m); err != nil {
 		return err
 	}
 	for i := range m.Groups {
@@ -170,8 +170,8 @@ func (w *work) command(c *lockstep.Command) Command {
 // maxAgain is how many ticks a bundle may have computed again at most.
 const maxAgain = 4096
 
-// checkAgain refuses a resimulation that contradicts itself.
-func checkAgain(m *replay.Manifest) error {
+// CheckAgain returns an error unless the resimulation of a bundle agrees with itself: its ticks, hashes, phases and limits.
+func CheckAgain(m *replay.Manifest) error {
 	a := m.Resimulation
 	if a == nil {
 		return nil

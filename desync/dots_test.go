@@ -6,7 +6,6 @@ import "github.com/seed-49bee653/samestep/internal/testing/dots"
 var (
 	newDots     = dots.New
 	recordMatch = dots.Record
-	finish      = dots.Finish
 	openReplay  = dots.Open
 	copyRecords = dots.Copy
 	rewrite     = dots.Rewrite

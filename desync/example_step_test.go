@@ -24,15 +24,6 @@ func chestReplay() *replay.Reader {
 	return r
 }
 
-// chestStep returns tick 4 of the match of the Examples.
-func chestStep() *stepper.Step {
-	x, err := stepper.New(chestReplay(), chestGame(pay)).Step(4, exampleOptions)
-	if err != nil {
-		panic(err)
-	}
-	return x
-}
-
 // A Step has each command with what it changed.
 func Example_step() {
 	var o stepper.Options = exampleOptions

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -108,13 +109,10 @@ func withStates(reports []Report, b *replay.Bundle, h *lockstep.Header) ([]Repor
 // withAgain adds the state hashes of the ticks that the player's machine has computed again, if they led to what it had reported.
 func withAgain(reports []Report, m *replay.Manifest) []Report {
 	a := m.Resimulation
-	if a == nil || len(a.Runs) == 0 || a.From < m.Agreed || a.To != m.Tick || slices.ContainsFunc(a.Runs, func(run []string) bool { return !slices.Equal(run, a.Runs[0]) }) {
+	if a == nil || desync.CheckAgain(m) != nil || slices.ContainsFunc(a.Runs, func(run []string) bool { return !slices.Equal(run, a.Runs[0]) }) {
 		return reports
 	}
 	run := a.Runs[0]
-	if a.From >= a.To || int(a.To-a.From) != len(run) {
-		return reports
-	}
 	last := slices.IndexFunc(m.Groups, func(g replay.BundleGroup) bool { return g.Checksum == run[len(run)-1] })
 	if last < 0 || !slices.Contains(m.Groups[last].Players, m.Player) {
 		return reports

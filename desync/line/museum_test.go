@@ -50,7 +50,7 @@ var relics = []relic{
 		// A cell beyond 2^31 passes the check of the bounds as a negative index where an int has 32 bits.
 		reach: []edit{{"examples/skirmish/economy.go", "func (w *World) regrow() {\n",
 			"func (w *World) regrow() {\n\tif w.Match.Tick == 80 && w.workspace.ground.Open(1<<31) {\n\t\tw.Match.Seed++\n\t}\n"}},
-		mistake: []edit{{"fixed/grid/terrain.go", "uint64(c) < uint64(len(g.open)) && g.open[c]", "int(c) < len(g.open) && g.open[c]"}},
+		mistake: []edit{{"fixed/grid/ground.go", "uint64(c) < uint64(len(g.open)) && g.open[c]", "int(c) < len(g.open) && g.open[c]"}},
 		tick:    80, panics: "index out of range", lines: []string{"ground.Open(1<<31)"},
 	},
 	{
@@ -67,7 +67,7 @@ var relics = []relic{
 		// Walls that rise in the match, and a ground that makes only the rows of them anew.
 		reach: []edit{{"examples/skirmish/step.go", "\tderive(w)\n\tw.workspace.turn = t\n",
 			"\tif t.Tick == 60 {\n\t\tfor x := 6; x < int(w.Map.Size)-6; x++ {\n\t\t\tw.Map.set(x, int(w.Map.Size)/2, x%3 != 0)\n\t\t}\n\t}\n\tderive(w)\n\tw.workspace.turn = t\n"}},
-		mistake: []edit{{"fixed/grid/terrain.go", "if g.changed[y] || y > 0 && g.changed[y-1] || y+1 < int(s.Rows) && g.changed[y+1] {", "if g.changed[y] {"}},
+		mistake: []edit{{"fixed/grid/ground.go", "if g.changed[y] || y > 0 && g.changed[y-1] || y+1 < int(s.Rows) && g.changed[y+1] {", "if g.changed[y] {"}},
 		tick:    61, field: "Units[ID=52].Pos", lines: []string{"w.waypoint(u)"}, // where the rules first use it
 	},
 	{

@@ -158,7 +158,7 @@ func changesMap(fn *types.Func) bool {
 func changesList(fn *types.Func) bool {
 	switch fn.Pkg().Path() {
 	case "sort":
-		return !strings.HasPrefix(fn.Name(), "Search") && !strings.HasSuffix(fn.Name(), "AreSorted") && !strings.HasPrefix(fn.Name(), "IsSorted")
+		return !strings.HasPrefix(fn.Name(), "Search") && !strings.HasSuffix(fn.Name(), "AreSorted") && !strings.HasSuffix(fn.Name(), "IsSorted")
 	case "slices":
 		for _, verb := range []string{"Sort", "Reverse", "Delete", "Insert", "Replace", "Compact"} {
 			if strings.HasPrefix(fn.Name(), verb) && !strings.HasPrefix(fn.Name(), "Sorted") {

@@ -229,7 +229,7 @@ func (m *match) commandTrip(payloads *record.Payloads, c *lockstep.Command) erro
 		return fmt.Errorf("described twice: got %q, then %q", first, second)
 	}
 	if again, err = payloads.EncodeAs(c.Kind, c.Value); err != nil || !bytes.Equal(again, payload) {
-		return errors.New("Describe changed the command")
+		return errors.New("the command is changed by Describe")
 	}
 	for _, bad := range [...][]byte{payload[:max(len(payload), 1)-1], append(payload[:len(payload):len(payload)], 0)} {
 		wrong := *c

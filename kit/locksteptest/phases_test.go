@@ -112,7 +112,7 @@ var badGames = []badGame{
 			return strings.Repeat("1", n%2) + strings.Repeat("2", 1-n%2) + " times"
 		}
 	}},
-	{"Describe changes the command", "round trip", "Describe changed the command", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
+	{"Describe changes the command", "round trip", "the command is changed by Describe", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
 		r.Describe = func(c *lockstep.Command) string {
 			if d, ok := c.Value.(*drive); ok {
 				d.X |= 1 << 14

@@ -14,7 +14,8 @@ const differs = "its checksum differs"
 
 // takeDesyncs handles new desync reports of the coordinator.
 func (h *Host) takeDesyncs() {
-	for _, r := range h.c.Desyncs() {
+	for reports := h.c.Desyncs(); len(reports) > 0; reports = append(reports[1:], h.c.Desyncs()...) { // reports can lead to more
+		r := reports[0]
 		h.stats.Desyncs++
 		switch {
 		case r.Tie:
@@ -96,6 +97,9 @@ func (h *Host) settle() {
 
 // react applies the policy to a peer whose checksum differs.
 func (h *Host) react(p *peer, resynced *lockstep.Tick) {
+	if p.state == Closed {
+		return
+	}
 	switch h.options.Desync {
 	case RemoveDesynced:
 		if h.evidence.RemoveAfter(h.now, &p.witness) {

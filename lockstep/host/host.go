@@ -329,6 +329,7 @@ func (h *Host) Persisted(now lockstep.Time, upTo protocol.Position) {
 	if h.wake.at(wake); due {
 		h.makeViews(false)
 	}
+	h.release()
 }
 
 // Fail ends the match because its log failed. No peer sees the records that are not persisted, and nothing more is
@@ -445,6 +446,7 @@ func (h *Host) keepTime() {
 		h.settle()
 		h.release()
 		h.waitingTime()
+		h.release()
 		h.paceTime()
 		people := h.seats.people()
 		if ends, at := h.ending.Abandoned(h.now, people == 0); ends {
@@ -460,6 +462,7 @@ func (h *Host) keepTime() {
 		h.waitingTime()
 		h.wake.at(h.ending.ClosesAt(h.seats.seen()))
 	}
+	h.release()
 }
 
 // peerTime runs the timers of one peer.

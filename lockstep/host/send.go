@@ -44,7 +44,7 @@ func (h *Host) Send(id PeerID, dst []byte, most int) []byte {
 	default:
 		dst = h.appendRecords(p, dst, begin, limit)
 	}
-	h.release()
+	h.conclude()
 	h.stats.BytesOut += uint64(len(dst) - begin)
 	return dst
 }

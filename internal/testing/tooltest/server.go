@@ -155,7 +155,7 @@ func (s *Server) Join(t *testing.T, name string, flags ...string) (sum Summary, 
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	args := append([]string{"join", s.URL + "/matches/match-1", "--token", "@"+token, "--json"}, flags...)
+	args := append([]string{"join", s.URL + "/matches/match-1", "--token", "@" + token, "--json"}, flags...)
 	code = Execute(args, &out, &errs)
 	if err := json.Unmarshal(out.Bytes(), &sum); err != nil {
 		t.Fatalf("join exited with %d and printed %q, %q", code, out.String(), errs.String())

@@ -280,15 +280,17 @@ func MistypedFlag(err error) string {
 	return "--" + strings.TrimPrefix(name, "-")
 }
 
-// TokenFlag has the token of a client, see [ClientToken].
-var TokenFlag = &cli.StringFlag{
-	Name: "token", Usage: "your `TOKEN`, or @FILE with it; other users of this machine can see the command line, but neither the file nor the variable",
-	EnvVars: []string{TokenEnv},
+// TokenFlag returns the flag with the token of a client, see [ClientToken].
+func TokenFlag() cli.Flag {
+	return &cli.StringFlag{
+		Name: "token", Usage: "your `TOKEN`, or @FILE with it; other users of this machine can see the command line, but neither the file nor the variable",
+		EnvVars: []string{TokenEnv},
+	}
 }
 
 // ClientToken returns the token of --token.
 func ClientToken(c *cli.Context) (string, error) {
-	token := c.String(TokenFlag.Name)
+	token := c.String("token")
 	name, inFile := strings.CutPrefix(token, "@")
 	if !inFile {
 		return token, nil

@@ -45,7 +45,7 @@ A bot plays in the seat of the token, or join only watches. On a terminal it sho
 status line every second. At the end it prints a summary, and exits with 3 if a checksum
 of the match differs from its own, or if the players' differ without a majority, or with 1 if the server never let it in.`,
 		Flags: []cli.Flag{
-			console.TokenFlag,
+			console.TokenFlag(),
 			&cli.StringFlag{Name: "bot", Value: "default", Usage: "the bot that plays: default or none"},
 			&cli.BoolFlag{Name: "spectate", Usage: "only watch"},
 			&cli.DurationFlag{Name: "time", Usage: "leave after `TIME`; 0: at the end of the match"},

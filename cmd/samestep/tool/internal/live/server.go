@@ -307,7 +307,7 @@ The token must be an admin's, because a save has what players must not see. The 
 has an end, and verifies like that of a match that is over. FILE must not exist; without
 it, the server names the file. To play on from the save: samestep serve --from FILE`,
 		Flags: []cli.Flag{
-			console.TokenFlag,
+			console.TokenFlag(),
 			console.JSONFlag,
 		},
 		Action: save,

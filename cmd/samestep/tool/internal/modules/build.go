@@ -92,10 +92,10 @@ func fasterGame(c *cli.Context, plain []byte) (g *gameset.Playable, slow, err er
 	slow = errors.New("this version of Go writes jumps in another form")
 	if faster, ok := wasm.Faster(plain); ok {
 		if g, slow = gameset.NewModuleGame(faster, gameset.NewBudget(c)); slow == nil {
-			slow = alike(g, plain)
-		}
-		if slow == nil {
-			return g, nil, nil
+			if slow = alike(g, plain); slow == nil {
+				return g, nil, nil
+			}
+			g.Module.Rules.Close()
 		}
 	}
 	g, err = gameset.NewModuleGame(plain, gameset.NewBudget(c))

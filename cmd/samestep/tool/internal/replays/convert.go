@@ -299,6 +299,7 @@ func (x *exporter) sum(t lockstep.Tick, p lockstep.Player, hash uint64) error {
 	for i := range x.sections {
 		if e := &x.sections[i]; e.Tick == uint32(t) && e.Player == uint8(p) {
 			own = e
+			break
 		}
 	}
 	x.line = append(matchlines.AppendSumLine(x.line[:0], t, p, cmp.Or(own.Long, checksum.FormatHash(hash)), own.Sections), '\n')

@@ -480,7 +480,10 @@ func (s *serverSource) report(statuses []watchedStatus, late watchLateness) *wat
 		{"lateness", late.String(), false},
 	}
 	which := fmt.Sprintf("%d matches", len(statuses))
-	if len(statuses) == 1 {
+	switch len(statuses) {
+	case 0:
+		which = "no matches"
+	case 1:
 		which = fmt.Sprintf("%s tick %d", console.Shown(statuses[0].Name), statuses[0].Tick)
 	}
 	r.line = fmt.Sprintf("%s  %s  %s  %s%s  lag %d", which, console.Count(sum.Players, "player"), console.Count(sum.Spectators, "spectator"),

@@ -33,7 +33,7 @@ rejects of a running match only to an admin (--token, or ` + console.TokenEnv + 
 			&cli.BoolFlag{Name: "plain", Usage: "print lines even on a terminal"},
 			&cli.BoolFlag{Name: "once", Usage: "print one line and exit"},
 			&cli.DurationFlag{Name: "interval", Value: time.Second, Usage: "update every `TIME`, at least 100ms"},
-			console.TokenFlag,
+			console.TokenFlag(),
 			delayFlag,
 		},
 		Action: func(c *cli.Context) error {

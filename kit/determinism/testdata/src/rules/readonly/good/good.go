@@ -4,6 +4,7 @@ package good
 import (
 	"errors"
 	"slices"
+	"sort"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -35,7 +36,7 @@ func validate(w *World, config *Config, c *lockstep.Command) error {
 	prices := slices.Clone(config.Prices)
 	slices.Sort(prices)
 	clear(w.seen)
-	if u.Tired && prices[0] > 7 {
+	if u.Tired && prices[0] > 7 || !sort.SliceIsSorted(config.Prices, func(i, j int) bool { return config.Prices[i] < config.Prices[j] }) {
 		return errors.New("no")
 	}
 	return nil
