@@ -44,6 +44,12 @@ const (
 	maxUnsent  = 16                  // messages that the socket has not taken
 )
 
+// Check returns an error unless the URL has the form of one.
+func (u Upstream) Check() error {
+	_, _, err := u.base()
+	return err
+}
+
 // base returns the address of the server, and the only match or "".
 func (u Upstream) base() (base, only string, err error) {
 	x, err := url.Parse(u.URL)

@@ -68,7 +68,7 @@ func (d *smallDisk) exhaust() {
 	d.t.Helper()
 	await(d.t, "the node stores nothing any more", func() bool {
 		d.fill()
-		return d.says("stores nothing any more")
+		return d.says("cannot store anything")
 	})
 }
 

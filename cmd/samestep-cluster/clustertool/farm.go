@@ -125,9 +125,9 @@ that submit --rules has stored, it verifies with them. Start it on as many machi
 It prints a line for each file, waits while the storage is away, and ends with an
 interrupt, or with --until-empty. A file that kills its workers is set aside.`,
 		Flags: buildFlags(
-			&cli.IntFlag{Name: "jobs", Usage: "work on `N` files at a time (default: one for each processor)"},
+			&cli.IntFlag{Name: "jobs", Usage: "work on `N` files at a time", DefaultText: "one for each processor"},
 			&cli.StringFlag{Name: "name", Usage: "`NAME` of this worker in results (default: the machine and the process)"},
-			&cli.UintFlag{Name: "max-ticks", Usage: "refuse to simulate more than `N` ticks (default: as replay verify)"},
+			&cli.UintFlag{Name: "max-ticks", Usage: "refuse to simulate more than `N` ticks", DefaultText: "as replay verify"},
 			&cli.IntFlag{Name: "max-deliver", Value: 5, Usage: "set a file aside when `N` workers have begun with it and none has finished"},
 			&cli.DurationFlag{Name: "ack-wait", Value: 30 * time.Second, Usage: "give the job of a worker that is silent for `TIME` to another"},
 			&cli.StringFlag{Name: "temp", Usage: "keep each replay in `FOLDER` while it is verified (default: the system's)"},

@@ -32,7 +32,7 @@ the machines of that role, for --nats-nkey. The file users.txt has the public ke
 --node-users of every node, or for the verb permissions. Lists of several folders may be
 joined. All files have mode 0600, and nothing is overwritten.`,
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "dir", Required: true, Usage: "`FOLDER` for the files"},
+				&cli.StringFlag{Name: "dir", Usage: "`FOLDER` for the files"},
 				&cli.StringSliceFlag{Name: "role", Usage: "only for `ROLE`: " + roleNames() + "; repeat the flag for each"},
 			},
 			Action: newKeys,
@@ -70,6 +70,9 @@ func newKeys(c *cli.Context) error {
 		return err
 	}
 	dir := c.String("dir")
+	if dir == "" {
+		return tool.Usagef("want --dir FOLDER")
+	}
 	names := []string{usersFile}
 	for _, r := range roles {
 		names = append(names, string(r)+".nk")

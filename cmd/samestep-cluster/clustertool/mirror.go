@@ -88,7 +88,11 @@ func mirrorOptions(ctx context.Context, c *cli.Context) (o mirror.Options, close
 		}
 	}
 	if c.IsSet("upstream") {
-		o.Source = mirror.Upstream{URL: c.String("upstream"), Token: c.String("upstream-token")}
+		upstream := mirror.Upstream{URL: c.String("upstream"), Token: c.String("upstream-token")}
+		if err := upstream.Check(); err != nil {
+			return o, closeSource, tool.Usagef("--upstream: %v", err)
+		}
+		o.Source = upstream
 		return o, closeSource, nil
 	}
 	starting, refused, started := refusal(ctx, storage.MirrorRole, log)

@@ -32,7 +32,7 @@ func Honest(seats int) int { return seats / 2 }
 func watch(seats int) bool { return seats < MostSeats }
 
 // ErrTokens is returned for a list of tokens that [WriteTokens] did not make.
-var ErrTokens = errors.New("attack: want a list of tokens as --print-tokens makes it")
+var ErrTokens = errors.New("attack: not a list of tokens of WriteTokens")
 
 // Tokens are those of everybody who takes part in an attack.
 type Tokens struct {

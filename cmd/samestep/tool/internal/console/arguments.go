@@ -296,5 +296,9 @@ func ClientToken(c *cli.Context) (string, error) {
 		return token, nil
 	}
 	b, err := os.ReadFile(name)
-	return strings.TrimSpace(string(b)), err
+	token = strings.TrimSpace(string(b))
+	if err == nil && strings.ContainsAny(token, " \t\r\n") {
+		return "", Usagef("--token: %s has %d words, want one token and nothing else, such as the last word of a line of tokens.txt", name, len(strings.Fields(token)))
+	}
+	return token, err
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // JobsFlag says on how many files a verb works at a time.
-var JobsFlag = &cli.IntFlag{Name: "jobs", Usage: "with several files, process `N` at a time (default: one for each processor)"}
+var JobsFlag = &cli.IntFlag{Name: "jobs", Usage: "with several files, process `N` at a time", DefaultText: "one for each processor"}
 
 const batchHelp = `
 

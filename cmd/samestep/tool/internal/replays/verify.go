@@ -128,7 +128,7 @@ what it could not follow. With --follow it does so when the match is over.` + ba
 			gameset.MaxTicksFlag, gameset.AssetsFlag,
 			&cli.StringSliceFlag{Name: "parent", Usage: "look for the parent of the match in `FILE|FOLDER`, too"},
 			&cli.StringFlag{Name: "key", Usage: "require a signature by the public key in `FILE` (PEM)"},
-			&cli.IntFlag{Name: "workers", Usage: "simulate the intervals between keyframes in `N` goroutines (default: one for each processor, fewer for large states)"},
+			&cli.IntFlag{Name: "workers", Usage: "simulate the intervals between keyframes in `N` goroutines", DefaultText: "one for each processor, fewer for large states"},
 			followFlag, delayFlag, idleFlag, JobsFlag,
 		},
 		Action: onReplays(replayVerify, batchVerify),

@@ -32,7 +32,7 @@ prints all views, one in a line, with the bytes that a server sends for each. Wi
 both it prints how many bytes that are.`,
 		Flags: []cli.Flag{
 			console.JSONFlag,
-			&cli.StringFlag{Name: "viewer", Usage: "`WHO` looks: player:N, team:N, spectator or role:NAME", Required: true},
+			&cli.StringFlag{Name: "viewer", Usage: "`WHO` sees it: player:N, team:N, spectator or role:NAME"},
 			&cli.UintFlag{Name: "tick", Usage: "print the view of tick `T`"},
 			&cli.UintFlag{Name: "every", Usage: "make a view every `N` ticks", Value: 2},
 			&cli.UintFlag{Name: "budget", Usage: "send at most `BYTES` for a view, and the rest later", DefaultText: "no limit"},
@@ -72,6 +72,9 @@ type feedLine struct {
 }
 
 func replayFeed(c *cli.Context, f *replay.File) error {
+	if !c.IsSet("viewer") {
+		return console.Usagef("want --viewer WHO")
+	}
 	viewer, err := lockstep.ParseViewer(c.String("viewer"))
 	if err != nil {
 		return console.Usagef("--viewer: %v", err)

@@ -49,7 +49,7 @@ Without either, the server draws a token for each seat of each match into tokens
 --dir, which only its user can read, and prints them on a terminal. With --resume these
 tokens stay valid. With --guests the server is open to everybody: guests need no token.
 
-A player joins with: samestep join http://127.0.0.1:8766/matches/match-1
+A player joins with: samestep join http://127.0.0.1:8766/matches/match-1 --token TOKEN
 or in a browser, at the address that is printed. In a checkout, the page's
 WebAssembly is built once, with the Go toolchain, into the user's cache directory.
 Release builds embed it. --set web=false works without both.
