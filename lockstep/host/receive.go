@@ -528,12 +528,12 @@ func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position
 	if s.inherited {
 		s.inherited, before = false, vacant // nobody in this match had it
 	}
-	if old := s.peer; old != nil {
-		s.peer = nil // it can no longer act for the seat or lose it
+	old := s.peer
+	s.peer, s.want, s.from = p, here, p.from // the old one can no longer act for the seat or lose it
+	if old != nil {
 		h.peers.close(old, protocol.CloseReplaced, "another connection has the seat now")
 		h.release()
 	}
-	s.peer, s.want, s.from = p, here, p.from
 	h.idle.Connected(seat)
 	h.log.giveBack(seat, &h.seats.table[seat].substitution)
 	h.seats.bill(seat, p.tab.Payer())
