@@ -377,6 +377,9 @@ func (h *Host) countIdle() {
 			continue
 		}
 		v := h.idle.Tick(player, s.guest)
+		if v == nil {
+			continue
+		}
 		if v.Warn {
 			h.peers.tell(s.peer, protocol.ErrorInactive, fmt.Sprintf("%s: without one you lose your seat in %d s", noCommand, v.Left), "")
 		}

@@ -113,18 +113,21 @@ func (x *Seats) Limit(guest bool) (ticks lockstep.Tick, then Action) {
 	return x.after, x.then
 }
 
-// Tick counts a tick in which the player of a seat could have given a command.
-func (x *Seats) Tick(player lockstep.Player, guest bool) (v Notice) {
+// Tick counts a tick in which the player of a seat could have given a command. It returns nil if that means nothing.
+func (x *Seats) Tick(player lockstep.Player, guest bool) *Notice {
 	s := &x.seats[player]
 	limit, then := x.Limit(guest)
-	if s.ticks++; limit == 0 {
-		return v
+	if s.ticks++; limit == 0 || s.ticks < limit-limit/2 || s.ticks > limit { // nobody is warned before half of the time
+		return nil
 	}
-	if s.ticks >= limit-limit/2 && s.ticks <= limit { // not before half of the time; at the limit too: the player may just be back
-		v.Left, v.Warn = x.warn(s, limit, then)
+	left, warn := x.warn(s, limit, then) // at the limit too: the player may just be back
+	lost := s.ticks == limit
+	if !warn && !lost {
+		return nil
 	}
-	if s.ticks == limit {
-		v.Lost, v.After, v.Then = true, x.settings.Micros(int64(limit))/int64(lockstep.Second), then
+	v := &Notice{Warn: warn, Left: left, Lost: lost}
+	if lost {
+		v.After, v.Then = x.settings.Micros(int64(limit))/int64(lockstep.Second), then
 	}
 	return v
 }
