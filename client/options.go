@@ -84,7 +84,7 @@ type AssetCache interface {
 	// Read returns the content of an asset. After any error, and after a wrong content, the session fetches it.
 	Read(lockstep.Asset) ([]byte, error)
 
-	// Write keeps a content, which the session has checked, in place of a damaged one. After an error the session goes on
+	// Write stores content that the session has checked, and replaces a damaged copy. After an error the session goes on
 	// without the cache.
 	Write(a lockstep.Asset, content []byte) error
 }

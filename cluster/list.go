@@ -251,7 +251,7 @@ func (d denials) Watch(saw func(key string, value []byte), gone func(key string)
 // ErrUnused is the error of [Read] for a storage that no server has used yet.
 var ErrUnused = errors.New("cluster: no server has used this storage yet")
 
-// Read returns the servers with a lease and the matches that are not over, by name, as they are in the storage now.
+// Read returns the servers with a lease and the matches that are not over, sorted by name, as the storage has them now.
 func Read(ctx context.Context, conn *storage.Conn) (servers []Server, matches []Match, err error) {
 	if unused(ctx, conn) {
 		return nil, nil, ErrUnused

@@ -14,4 +14,6 @@ var (
 	xor         = dots.Xor
 	insert      = dots.Insert
 	recordDots  = dots.Play
+	openFile    = dots.OpenFile
+	jsonOf      = dots.JSONOf
 )

@@ -2,7 +2,6 @@ package desync_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"go/ast"
 	"go/parser"
@@ -44,35 +43,6 @@ func TestVerbsAreShort(t *testing.T) {
 			t.Errorf("%s has %d lines, want 1 to 12", name, n)
 		}
 	}
-}
-
-// openFile opens bytes as a file.
-func openFile(t *testing.T, content []byte) *replay.File {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f, err := replay.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return f
-}
-
-// jsonOf returns a result as JSON.
-func jsonOf(t *testing.T, v any) map[string]any {
-	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := make(map[string]any)
-	if err := json.Unmarshal(b, &m); err != nil {
-		t.Fatal(err)
-	}
-	return m
 }
 
 // A file that is no replay, is of another game, or is cut gives a result that says so, and no panic.

@@ -293,7 +293,7 @@ func (a *Audience) atCut(p *peer) bool {
 	return k != nil && k.Position >= c.to
 }
 
-// startSync begins to send a peer a keyframe in place of the records up to it.
+// startSync starts to send a peer a keyframe instead of the records up to it.
 func (a *Audience) startSync(p *peer) {
 	a.stats.Syncs++
 	a.become(p, host.Syncing)

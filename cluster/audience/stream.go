@@ -404,7 +404,7 @@ func (l *Log) disclose(now lockstep.Time, r *record.Record) error {
 	return nil
 }
 
-// A Log keeps so many records between a keyframe and the policy, and so many bytes of them. A match that begins in the state of another
+// A Log keeps at most this many records between a keyframe and the policy, and this many bytes of them. A match that begins in the state of another
 // one has a few.
 const (
 	maxEarly      = 64

@@ -337,7 +337,7 @@ func (s *Server) release(from netip.Prefix) {
 	s.running.Done()
 }
 
-// show answers with the status of a match, as soon as it is known.
+// show waits until the status of a match is known, and answers with it.
 func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 	if v := s.statusOf(w, r); v != nil {
 		reply(w, http.StatusOK, v)

@@ -44,7 +44,7 @@ type stored struct {
 }
 
 const (
-	// A segment is written when so many messages or bytes wait for it.
+	// A segment is written when this many messages or bytes wait for it.
 	segmentMessages = 256
 	segmentBytes    = 256 << 10
 

@@ -2,12 +2,9 @@ package bisect_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -36,6 +33,8 @@ var (
 	xor         = dots.Xor
 	insert      = dots.Insert
 	recordDots  = dots.Play
+	openFile    = dots.OpenFile
+	jsonOf      = dots.JSONOf
 	dotsCodec   = dots.Codec
 )
 
@@ -558,35 +557,6 @@ func mismatch(tb testing.TB, file []byte, p lockstep.Player, reports []bisect.Re
 		late = late[1:]
 		return due
 	})
-}
-
-// openFile opens bytes as a file.
-func openFile(t *testing.T, content []byte) *replay.File {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f, err := replay.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return f
-}
-
-// jsonOf returns a result as JSON.
-func jsonOf(t *testing.T, v any) map[string]any {
-	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := make(map[string]any)
-	if err := json.Unmarshal(b, &m); err != nil {
-		t.Fatal(err)
-	}
-	return m
 }
 
 // A failed bisection says why, as text and as JSON.

@@ -211,7 +211,7 @@ func (h *Host) keyframeFor(p *peer) *syncing.Keyframe {
 	return h.log.keyframes.For(k, h.log.shown(p.reader()), h.log.visible(p.reader()), h.ring.First())
 }
 
-// startSync begins to send a peer a keyframe in place of the records up to it, or a viewer the whole view.
+// startSync starts to send a peer a keyframe instead of the records up to it, or a viewer the whole view.
 func (h *Host) startSync(p *peer, why string) {
 	h.stats.Syncs++
 	if p.view != nil {

@@ -4,7 +4,10 @@ package dots
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/fixed"
@@ -331,4 +334,33 @@ func Play(tb testing.TB, ticks int, s lockstep.Settings) (*lockstep.Game, []byte
 	}
 	Finish(tb, c, w, "done")
 	return g, file.Bytes()
+}
+
+// OpenFile opens bytes as a file.
+func OpenFile(t *testing.T, content []byte) *replay.File {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := replay.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// JSONOf returns a result as JSON.
+func JSONOf(t *testing.T, v any) map[string]any {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := make(map[string]any)
+	if err := json.Unmarshal(b, &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
 }

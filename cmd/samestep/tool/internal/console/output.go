@@ -19,7 +19,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/words"
 )
 
-// JSONFlag asks for one JSON value in place of text.
+// JSONFlag asks for one JSON value instead of text.
 var JSONFlag = &cli.BoolFlag{Name: "json", Usage: "print one JSON value, for programs"}
 
 // HTMLFlag asks for a page, too.

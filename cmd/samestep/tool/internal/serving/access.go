@@ -134,7 +134,7 @@ func warnSeats(log *slog.Logger, tokens *server.Tokens, specs []server.MatchSpec
 }
 
 // drawnTokens returns a list of drawn tokens, and writes it to a file that only the user can read. With --resume the
-// tokens in that file stay. A terminal shows the list, for the person who has started the server.
+// tokens in that file stay. If the output is a terminal, the list is printed for the person who started the server.
 func drawnTokens(c *cli.Context, specs []server.MatchSpec) (list string, err error) {
 	dir := c.String("dir")
 	path := filepath.Join(dir, "tokens.txt")
