@@ -46,8 +46,9 @@ type Cause struct {
 	Path    string    `json:"path,omitempty"`    // of the field, the list or the generator; of the payload or the configuration
 	Right   string    `json:"right,omitempty"`   // the value there on the right side, and on the wrong side
 	Wrong   string    `json:"wrong,omitempty"`
-	Others  []*Cause  `json:"others,omitempty"` // the other faults that lead to the same state, up to a limit
-	More    int       `json:"more,omitempty"`   // number of those beyond the limit
+	Flipped bool      `json:"single_flipped_bit,omitempty"` // Right and Wrong differ in a single bit, and are no bools
+	Others  []*Cause  `json:"others,omitempty"`             // the other faults that lead to the same state, up to a limit
+	More    int       `json:"more,omitempty"`               // number of those beyond the limit
 	fault   variation
 	rank    int           // order among the causes that fit
 	ends    lockstep.Tick // the tick of the wrong state that it leads to

@@ -53,7 +53,7 @@ func (s *search) alteredField(w *diff.Watcher, right, wrong []byte) error {
 						return []variation{{from: t, state: put(begin, v, diff.Number(b)-1)}, {from: t, state: put(begin, v, diff.Number(b)+1)}}
 					}
 				}
-				if err := s.between(&found, fault, func() *Cause { return fieldAltered(w, v, b) }); err != nil {
+				if err := s.between(&found, fault, func() *Cause { return fieldAltered(w, v, b, "all else follows from it") }); err != nil {
 					return err
 				}
 			}
@@ -79,32 +79,27 @@ func put(b []byte, v state.Value, n uint64) []byte {
 // tells when.
 func (s *search) alone(w *diff.Watcher, v state.Value, wrong []byte) error {
 	s.count++
-	c := fieldAltered(w, v, wrong)
-	c.Text = become(w, v, wrong) + ", in the memory or by the rules; nothing else differs, so the tick is unknown"
+	c := fieldAltered(w, v, wrong, "nothing else differs, so the tick is unknown")
 	c.When = Span{s.good + 1, s.bad}
 	c.fault = variation{from: s.bad, state: s.wrong}
 	s.found = append(s.found, c)
 	return nil
 }
 
-// fieldAltered returns the cause that the field had another value.
-func fieldAltered(w *diff.Watcher, v state.Value, b []byte) *Cause {
-	name, became := w.Name(), v
+// fieldAltered returns the cause that the field had another value. follows says what else differs.
+func fieldAltered(w *diff.Watcher, v state.Value, b []byte, follows string) *Cause {
+	became := v
 	became.Bytes = b
-	return &Cause{
-		Kind: AlteredField, rank: rankAltered, Path: name, Right: v.String(), Wrong: became.String(),
-		Text: become(w, v, b) + ", in the memory or by the rules; all else follows from it",
+	c := &Cause{
+		Kind: AlteredField, rank: rankAltered, Path: w.Name(), Right: v.String(), Wrong: became.String(),
+		Flipped: diff.OneBit(v.Bytes, b) && v.Node.Kind() != state.Bool,
 	}
-}
-
-// become says that the field had another value, and whether that is a single flipped bit.
-func become(w *diff.Watcher, v state.Value, b []byte) string {
-	became, flipped := v, ""
-	became.Bytes = b
-	if diff.OneBit(v.Bytes, b) && v.Node.Kind() != state.Bool {
+	flipped := ""
+	if c.Flipped {
 		flipped = ", a single flipped bit"
 	}
-	return fmt.Sprintf("%s was %s instead of %s%s", w.Name(), became.String(), v.String(), flipped)
+	c.Text = fmt.Sprintf("%s was %s instead of %s%s, in the memory or by the rules; %s", c.Path, c.Wrong, c.Right, flipped, follows)
+	return c
 }
 
 // moving reports whether a field is in a slice, without IDs, of which elements were added or removed since tick good.

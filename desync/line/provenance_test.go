@@ -157,12 +157,12 @@ func TestRecordedBy(t *testing.T) {
 	dir, _ := repository(t)
 	fault := errors.New("it does not build")
 	for _, row := range []struct{ name, sources, dir, want string }{
-		{"other module", "example.com/chess v1.0.0", dir, "it does not build; cd to the game's module, example.com/chess, or name its folder with --source DIR"},
-		{"no module", "example.com/chess", t.TempDir(), "it does not build; cd to the game's module, example.com/chess, or name its folder with --source DIR"},
-		{"not known", "", dir, `it does not build; cd to the module of the game "hex", or name its folder with --source DIR`},
+		{"other module", "example.com/chess v1.0.0", dir, "it does not build; it needs the Go sources of module example.com/chess: run it in their folder, or name the folder with --source DIR"},
+		{"no module", "example.com/chess", t.TempDir(), "it does not build; it needs the Go sources of module example.com/chess: run it in their folder, or name the folder with --source DIR"},
+		{"not known", "", dir, `it does not build; it needs the Go sources of game "hex": run it in their folder, or name the folder with --source DIR`},
 		{"its module", "example.com/hex v1.0.0", dir, "it does not build; the replay was recorded by module example.com/hex v1.0.0"},
 	} {
-		err := recordedBy(&lockstep.Header{Game: "hex", Sources: row.sources}, row.dir, fault)
+		err := recordedBy(&lockstep.Header{Game: "hex", Sources: row.sources}, row.dir, "--source", fault)
 		if !errors.Is(err, fault) || err.Error() != row.want {
 			t.Errorf("%s: got %q, want %q", row.name, err, row.want)
 		}

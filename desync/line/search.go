@@ -177,7 +177,11 @@ func (s *search) build(ctx context.Context, sides ...*side) error {
 				one.failed = one.build(ctx, s.head.Game)
 			}
 			if err := one.failed; err != nil {
-				return recordedBy(s.head, one.dir, err)
+				flag := "--source"
+				if one.dir != s.dir {
+					flag = "--other"
+				}
+				return recordedBy(s.head, one.dir, flag, err)
 			}
 			return nil
 		})

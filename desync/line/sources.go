@@ -320,16 +320,17 @@ func changedText(s record.Sources) string {
 	return ""
 }
 
-// recordedBy adds to an error of the sources in a folder which module recorded the replay, and where to look for it.
-func recordedBy(h *lockstep.Header, dir string, err error) error {
+// recordedBy adds to an error of the sources in a folder, which a flag can name, which module recorded the replay.
+func recordedBy(h *lockstep.Header, dir, flag string, err error) error {
 	sources := record.ParseSources(h.Sources)
 	module, wrong := goOutput(dir, "list", "-m")
 	here := strings.Fields(string(module)) // several in a workspace
 	if wrong == nil && sources.Module != "" && slices.Contains(here, sources.Module) {
 		return fmt.Errorf("%w; the replay was recorded by module %s", err, h.Sources)
 	}
-	if sources.Module == "" {
-		return fmt.Errorf("%w; cd to the module of the game %q, or name its folder with --source DIR", err, h.Game)
+	of := fmt.Sprintf("game %q", h.Game)
+	if sources.Module != "" {
+		of = "module " + sources.Module
 	}
-	return fmt.Errorf("%w; cd to the game's module, %s, or name its folder with --source DIR", err, sources.Module)
+	return fmt.Errorf("%w; it needs the Go sources of %s: run it in their folder, or name the folder with %s DIR", err, of, flag)
 }

@@ -27,7 +27,8 @@ func TestDesyncLineLacks(t *testing.T) {
 	}{
 		{"--runs 1 " + duel, console.ExitUsage, "--runs"},
 		{"--other v1 --platform js/wasm " + duel, console.ExitError, "name another version or another platform, not both"},
-		{"--source DIR --other DIR " + duel, console.ExitError, "is not in a Go module; cd to the module of the game"},
+		{"--source DIR --other DIR " + duel, console.ExitError, "; it needs the Go sources of "},
+		{"--other DIR " + duel, console.ExitError, " is not in a Go module; it needs the Go sources of game \"skirmish\": run it in their folder, or name the folder with --other DIR"},
 		{"--other no-such-revision " + duel, console.ExitError, `"no-such-revision" is neither a folder nor a git revision`},
 		{"--platform plan9/amd64 " + duel, console.ExitError, "do not run on"},
 		{"no-such-file.ssr", console.ExitError, "no-such-file.ssr"},

@@ -19,8 +19,8 @@ import (
 // engine is the module of the engine. The packages below it that games import are not woven; its examples are.
 const engine = "github.com/seed-49bee653/samestep"
 
-// ErrSource is wrapped by the errors of sources that are not there, do not compile, or have no rules.
-var ErrSource = errors.New("weave: unusable sources")
+// ErrSource is wrapped by the errors of sources that are missing, do not compile or have no rules.
+var ErrSource = errors.New("no usable sources")
 
 // Options say which sources to read.
 type Options struct {
@@ -106,7 +106,7 @@ func Read(o Options) (*Source, error) {
 	}
 	s.findRules()
 	if len(s.Rules) == 0 {
-		return nil, fmt.Errorf("%w: no function without parameters in %s returns the lockstep.Rules of game %q", ErrSource, dir, o.Game)
+		return nil, fmt.Errorf("%w: %s has no function without parameters that returns the lockstep.Rules of game %q", ErrSource, dir, o.Game)
 	}
 	return s, nil
 }
@@ -188,7 +188,7 @@ func (s *Source) candidates() ([]string, error) {
 		}
 	})
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("%w: no package in %s has lockstep.Rules", ErrSource, s.Dir)
+		return nil, fmt.Errorf("%w: no package in %s has a lockstep.Rules", ErrSource, s.Dir)
 	}
 	return paths, nil
 }
@@ -409,7 +409,7 @@ func (s *Source) findTested() error {
 		}
 	}
 	if !found {
-		return fmt.Errorf("%w: the test in %s creates no lockstep.Rules in code that can be rebuilt", ErrSource, filepath.Join(s.Dir, s.tested))
+		return fmt.Errorf("%w: the test in %s makes no lockstep.Rules in code that can be rebuilt with probes", ErrSource, filepath.Join(s.Dir, s.tested))
 	}
 	return nil
 }

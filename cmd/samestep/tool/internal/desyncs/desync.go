@@ -316,9 +316,10 @@ func handOver(e *desync.Explanation, h *lockstep.Header, m *replay.Manifest, pro
 	if p := e.Verdict.Parting; p != nil {
 		e.Steps = append(e.Steps, desync.NextStep{Why: "Find the line of code, in the folder with the sources of this program", Command: partingCommand(program, bundle, p)})
 	} else {
-		step("Find the line of code, in the folder with the sources; --other names another version", "desync line %s%s", bundle, cmp.Or(sides, line.Revisions(h, m), ownSide(e)))
+		sides = cmp.Or(sides, line.Revisions(h, m), ownSide(e))
+		step("Find the line of code, in the folder with the sources; --other names another version", "desync line %s%s", bundle, sides)
 	}
-	markNext(e)
+	markNext(e, sides)
 	if e.Panic != nil {
 		step("Look at the tick, and at what each command does", "replay step %s", bundle)
 		step("Stand before the panic in a debugger, in the folder with the sources", "replay debug %s", bundle)
@@ -373,13 +374,24 @@ func rulesOf(c *cli.Context) (flags string) {
 }
 
 // markNext marks, for the text, the command that explains the bundle with the build that recorded it, if this one cannot, and the
-// one that finds the line of code, unless the line is known, or no line is at fault.
-func markNext(e *desync.Explanation) {
+// one that finds the line of code, unless the line is known or no line is at fault. sides are the flags of that command.
+func markNext(e *desync.Explanation, sides string) {
 	e.Steps[0].Next = e.Verdict.With != ""
 	known := e.Line != nil && e.Line.File != "" && e.Line.Doubt == ""
-	memory := e.Verdict.Parting == nil && e.Again != nil && e.Again.Outcome == protocol.RightThisTime.String()
 	elsewhere := !e.Verdict.Simulated && e.Verdict.Advice != "" // the advice comes first: nothing here has the game
-	e.Steps[1].Next = !known && !memory && !elsewhere           // finds the line
+	e.Steps[1].Next = !known && !elsewhere && !ofMemory(e, sides)
+}
+
+// ofMemory reports whether the evidence speaks for the memory of a machine, which no line of code explains: the machine was right
+// when it computed the ticks again, or a bit is flipped and nothing tells its program from the others' or has shown its rules wrong.
+func ofMemory(e *desync.Explanation, sides string) bool {
+	switch {
+	case e.Verdict.Parting != nil:
+		return false
+	case e.Again != nil && e.Again.Outcome != protocol.OutcomeUnknown.String():
+		return e.Again.Outcome == protocol.RightThisTime.String()
+	}
+	return sides == "" && e.Verdict.With == "" && e.Cause != nil && e.Cause.Flipped
 }
 
 // ownSide names the platform that only the machines that differ have, as a flag; "" for none.

@@ -24,7 +24,7 @@ func nextOf(e *desync.Explanation) (all []string) {
 
 // The text has the command that finds the line before the evidence, and it names both revisions if the bundle does.
 func TestNextCommand(t *testing.T) {
-	line := &desync.Line{File: "a.go"}
+	line, flipped := &desync.Line{File: "a.go"}, &desync.Cause{Kind: desync.AlteredField, Flipped: true}
 	steps := []desync.NextStep{{Command: "samestep desync explain b.zip"}, {Command: "samestep desync line b.zip"}}
 	for _, row := range []struct {
 		name string
@@ -37,10 +37,14 @@ func TestNextCommand(t *testing.T) {
 		{"no line was found", desync.Explanation{Line: &desync.Line{}}, "samestep desync line b.zip"},
 		{"its memory", desync.Explanation{Again: &desync.Again{Outcome: "right this time"}}, ""},
 		{"another build", desync.Explanation{Verdict: desync.Verdict{With: "3b18e512dba7"}}, "samestep desync explain b.zip\nsamestep desync line b.zip"},
+		{"a flipped bit", desync.Explanation{Cause: flipped}, ""},
+		{"a flipped bit of other rules", desync.Explanation{Cause: flipped, Again: &desync.Again{Outcome: "wrong in the same way"}}, "samestep desync line b.zip"},
+		{"a flipped bit of no fixed result", desync.Explanation{Cause: flipped, Verdict: desync.Verdict{Parting: &desync.Parting{}}}, "samestep desync line b.zip"},
+		{"another number", desync.Explanation{Cause: &desync.Cause{Kind: desync.AlteredField}}, "samestep desync line b.zip"},
 		{"its rules", desync.Explanation{Again: &desync.Again{Outcome: "wrong in the same way"}}, "samestep desync line b.zip"},
 	} {
 		row.e.Steps = slices.Clone(steps)
-		markNext(&row.e)
+		markNext(&row.e, "")
 		got := strings.Join(nextOf(&row.e), "\n")
 		if text := strings.Join(row.e.Lines(), "\n"); got != row.want || got != "" && !strings.Contains(text, "\nnext       "+strings.ReplaceAll(got, "\n", "\n           ")+"\nmatch ") {
 			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
@@ -48,7 +52,7 @@ func TestNextCommand(t *testing.T) {
 	}
 	h := &lockstep.Header{Sources: "example.org/game 0123456789abcdef"}
 	m := &replay.Manifest{Player: 1, Participants: []replay.BundleParticipant{{Player: 1, Sources: "example.org/game a1b2c3d4e5f60718"}}}
-	var e desync.Explanation
+	e := desync.Explanation{Cause: flipped} // by the rules of the other revision, maybe
 	handOver(&e, h, m, "samestep", "b.zip", "", "", "")
 	if got := strings.Join(nextOf(&e), "\n"); !strings.HasSuffix(got, " --other a1b2c3d4e5f6") {
 		t.Errorf("got %q, want the player's revision", got)
