@@ -88,17 +88,17 @@ func (s *search) alone(w *diff.Watcher, v state.Value, wrong []byte) error {
 
 // fieldAltered returns the cause that the field had another value. follows says what else differs.
 func fieldAltered(w *diff.Watcher, v state.Value, b []byte, follows string) *Cause {
-	became := v
+	name, became := w.Name(), v
 	became.Bytes = b
 	c := &Cause{
-		Kind: AlteredField, rank: rankAltered, Path: w.Name(), Right: v.String(), Wrong: became.String(),
+		Kind: AlteredField, rank: rankAltered, Path: name, Right: v.String(), Wrong: became.String(),
 		Flipped: diff.OneBit(v.Bytes, b) && v.Node.Kind() != state.Bool,
 	}
 	flipped := ""
 	if c.Flipped {
 		flipped = ", a single flipped bit"
 	}
-	c.Text = fmt.Sprintf("%s was %s instead of %s%s, in the memory or by the rules; %s", c.Path, c.Wrong, c.Right, flipped, follows)
+	c.Text = fmt.Sprintf("%s was %s instead of %s%s, in the memory or by the rules; %s", name, c.Wrong, c.Right, flipped, follows)
 	return c
 }
 
