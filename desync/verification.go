@@ -359,6 +359,9 @@ func (v *Verification) facts(p *words.Page) {
 	}
 }
 
+// openEnd says how a torn file ends.
+const openEnd = "where the file ends without an end record: it is still being written, or was cut off"
+
 // verdict says whether the file is true, and how far.
 func (v *Verification) verdict() string {
 	if v.Imported != nil {
@@ -385,7 +388,9 @@ func (v *Verification) verdict() string {
 		return fmt.Sprintf("true up to tick %d, where the match is suspended: a server can resume it", v.Ticks)
 	case class == replay.ClassUnsupported:
 		return fmt.Sprintf("true up to tick %d; the rest needs a newer reader", v.Ticks)
-	case class == replay.ClassTorn || class == replay.ClassCorrupt || class == replay.ClassInvalid:
+	case class == replay.ClassTorn:
+		return fmt.Sprintf("true up to tick %d, %s", v.Ticks, openEnd)
+	case class == replay.ClassCorrupt || class == replay.ClassInvalid:
 		return fmt.Sprintf("true up to tick %d, where the file becomes unreadable", v.Ticks)
 	}
 	return fmt.Sprintf("true up to tick %d; the rest was not verified", v.Ticks)
@@ -450,6 +455,8 @@ func (m *Imported) verdict(err error) string {
 		return "unknown: " + errAlone.Error()
 	case len(m.Differ) > 0:
 		return fmt.Sprintf("DESYNC, first at tick %d: %s", m.First, groupsText(m.Groups, m.Majority))
+	case !m.Ended && replay.ClassOf(err) == replay.ClassTorn:
+		return fmt.Sprintf("the players agree up to tick %d, %s", m.Ticks, openEnd)
 	case !m.Ended:
 		return fmt.Sprintf("the players agree up to tick %d, where the file becomes unreadable", m.Ticks)
 	case err != nil:

@@ -342,10 +342,12 @@ func (info *Info) ends(line func(name, format string, args ...any)) {
 	switch {
 	case !info.Ended && ClassOf(info.Err) == ClassSuspended:
 		line("end", "none: the match is suspended, and a server can resume it")
+	case !info.Ended && ClassOf(info.Err) == ClassTorn:
+		line("end", "none: the file is still being written, or was cut off")
 	case !info.Ended && info.Err == nil:
 		line("end", "none: the bundle was written before the end of the match")
 	case !info.Ended:
-		line("end", "none: the file is cut, damaged or still being written")
+		line("end", "none: the file cannot be read to its end")
 	case info.Header.Engine == ForeignEngine && info.Reason == ForeignTorn:
 		line("end", "torn: the recording ends early, and commands of its last tick may be missing")
 	default:

@@ -207,7 +207,11 @@ func (b *Bisection) ends() string {
 			ends = append(ends, fmt.Sprintf("%s goes on to tick %d", name, s.Ticks))
 		}
 	}
-	if b.Damage != nil {
+	switch {
+	case b.Damage == nil:
+	case replay.ClassOf(b.Damage).Early():
+		ends = append(ends, "a replay has no end record")
+	default:
 		ends = append(ends, "a replay becomes unreadable")
 	}
 	if ends == nil {
