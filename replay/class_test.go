@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -102,5 +105,27 @@ func TestClassOfFiles(t *testing.T) {
 		if got := ClassOf(err); got != c.want {
 			t.Errorf("%s: got class %q, want %q: %v", c.name, got, c.want, err)
 		}
+		for _, delay := range []lockstep.Tick{0, 5} {
+			if got := suspendedLive(t, c.file, delay); got != (c.want == ClassSuspended) {
+				t.Errorf("%s: followed with a delay of %d ticks: got suspended %v", c.name, delay, got)
+			}
+		}
 	}
+}
+
+// suspendedLive follows a file to where it ends, and reports whether its match is suspended there.
+func suspendedLive(t *testing.T, file []byte, delay lockstep.Tick) bool {
+	path := filepath.Join(t.TempDir(), "live.ssr")
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := OpenLive(path, LiveOptions{Operator: true, Delay: delay, Poll: time.Microsecond, Idle: time.Microsecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for err == nil {
+		_, err = l.Next(t.Context())
+	}
+	return l.Suspended()
 }

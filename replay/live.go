@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/files"
@@ -29,7 +30,7 @@ type LiveOptions struct {
 	// Poll is the time between two looks at a file that has nothing new; 0 means 200 ms.
 	Poll time.Duration
 
-	// Waiting is called when Next has returned everything and begins to wait. Nil disables it.
+	// Waiting is called when Next has returned everything and begins to wait, again each time the file has grown. Nil disables it.
 	Waiting func()
 
 	// Idle is the time without anything new after which Next returns [ErrIdle]; 0 means never. A paused match writes nothing.
@@ -73,6 +74,12 @@ func (l *LiveReader) Path() string { return l.path }
 // Close closes the file.
 func (l *LiveReader) Close() error { return l.file.Close() }
 
+// Suspended reports whether the file, at the last look, ends where a server suspended the match. The next server that has the match
+// appends to the file.
+func (l *LiveReader) Suspended() bool {
+	return slices.ContainsFunc([]*Reader{l.r, l.scout}, func(r *Reader) bool { return r != nil && ClassOf(r.err) == ClassSuspended })
+}
+
 // Record returns the bytes of the record that Next returned last, like [Reader.Record].
 func (l *LiveReader) Record() []byte { return l.r.Record() }
 
@@ -106,7 +113,7 @@ func (l *LiveReader) Next(ctx context.Context) (*record.Record, error) {
 			return nil, err
 		}
 		if more {
-			since = time.Now()
+			since, waited = time.Now(), false
 			continue
 		}
 		if idle := l.options.Idle; idle > 0 && time.Since(since) > idle {

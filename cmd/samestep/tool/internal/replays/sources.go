@@ -38,7 +38,7 @@ type watchReport struct {
 	rows    [][]string
 	line    string // a summary
 	values  any    // for JSON
-	over    bool   // nothing will change any more
+	over    bool   // nothing will change any more, or not before a server resumes the match
 }
 
 // A watchFact is a value with a name. A wrong one is highlighted.
@@ -94,6 +94,8 @@ type fileSource struct {
 	reason   string
 	err      error
 
+	suspended bool // by a server, at the last look
+
 	lookedAt   time.Time
 	lookedTick lockstep.Tick
 	percent    float64 // of the tick rate, since the last look
@@ -120,7 +122,13 @@ type watchSeat struct {
 
 func newFileSource(ctx context.Context, name string, o replay.LiveOptions) (*fileSource, error) {
 	s := &fileSource{met: make(chan struct{}), done: make(chan struct{})}
-	o.Waiting = sync.OnceFunc(func() { close(s.met) })
+	meet := sync.OnceFunc(func() { close(s.met) })
+	o.Waiting = func() {
+		s.mu.Lock()
+		s.suspended = s.live.Suspended()
+		s.mu.Unlock()
+		meet()
+	}
 	var err error
 	if s.live, err = replay.OpenLive(name, o); err != nil {
 		return nil, err
@@ -228,8 +236,11 @@ func (s *fileSource) report() *watchReport {
 	if s.paced {
 		state = fmt.Sprintf("at %.0f %% of real time", s.percent)
 	}
-	if s.ended {
+	switch {
+	case s.ended:
 		state = "over: " + console.Shown(s.reason)
+	case s.suspended:
+		state = "suspended: a server can resume it"
 	}
 	differed := fmt.Sprintf("%d of players differed", t.Mismatches)
 	if d := s.differed; d != nil {
@@ -244,7 +255,7 @@ func (s *fileSource) report() *watchReport {
 			{"records", fmt.Sprintf("%s in %s, %s", console.Size(t.SizeBytes), console.Count(t.Keyframes, "keyframe"), console.Shown(h.Platform)), false},
 		},
 		columns: []string{"player", "name", "commands", "last at", "differed", "commands a second"},
-		over:    s.ended,
+		over:    s.ended || s.suspended,
 		values: struct {
 			Tick    lockstep.Tick `json:"tick"`
 			Seconds float64       `json:"seconds"`
@@ -253,7 +264,8 @@ func (s *fileSource) report() *watchReport {
 			Players []watchSeat `json:"players"`
 			Ended   bool        `json:"ended"`
 			Reason  string      `json:"reason,omitempty"`
-		}{s.tick, at, s.percent, t, s.seats, s.ended, s.reason},
+			Paused  bool        `json:"suspended,omitempty"`
+		}{s.tick, at, s.percent, t, s.seats, s.ended, s.reason, s.suspended},
 	}
 	lately := 0.0
 	for i := range s.seats {

@@ -26,8 +26,9 @@ func replayWatchCommand() *cli.Command {
 		Description: `Watches the file of a match, the matches of a server (http://127.0.0.1:8766), or one
 of them (http://127.0.0.1:8766/matches/match-1). On a terminal it shows a table with
 sparklines until you press q; elsewhere it prints a line at each interval until the
-match is over. It simulates nothing. A server tells commands, reports and what it
-rejects of a running match only to an admin (--token, or ` + console.TokenEnv + `).`,
+match is over, or suspended at the end of its file. It simulates nothing. A server tells
+commands, reports and what it rejects of a running match only to an admin (--token, or
+` + console.TokenEnv + `).`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print a line of JSON at each interval, for programs"},
 			&cli.BoolFlag{Name: "plain", Usage: "print lines even on a terminal"},
@@ -258,7 +259,7 @@ func (m *screen) footer() string {
 	case m.report == nil:
 		return dimStyle.Render("looking …")
 	case m.report.over:
-		return dimStyle.Render("the match is over · q quit")
+		return dimStyle.Render("the match is over or suspended · q quit")
 	case m.paused:
 		return dimStyle.Render("paused · p continue · q quit")
 	}
