@@ -486,10 +486,7 @@ func (d *Describer) Describe(c *Command) string {
 	if own, is := d.system[c.Kind]; is && c.Player == System {
 		kind, ok = own, true
 	}
-	who := fmt.Sprintf("player %d", c.Player)
-	if c.Player == System {
-		who = "system"
-	}
+	who := c.Player.Name()
 	if !ok {
 		return fmt.Sprintf("%s: unknown kind %d, payload %x", who, c.Kind, c.Payload)
 	}

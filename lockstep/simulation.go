@@ -138,10 +138,10 @@ func (s *Simulation) prepare(f *Frame, ordered bool) error {
 	for i := range s.turn.Commands {
 		c := &s.turn.Commands[i]
 		if c.Tick != f.Tick || ordered && i > 0 && record.Compare(&f.Commands[i-1], c) >= 0 {
-			return fmt.Errorf("lockstep: frame %d: command %d of player %d: %w: not in canonical order", f.Tick, c.Sequence, c.Player, record.ErrMalformed)
+			return fmt.Errorf("lockstep: frame %d: command %d of %s: %w: not in canonical order", f.Tick, c.Sequence, c.Player.Name(), record.ErrMalformed)
 		}
 		if err := s.payloads.Decode(c); err != nil {
-			return fmt.Errorf("lockstep: frame %d: command %d of player %d: %w", f.Tick, c.Sequence, c.Player, errors.Unwrap(err))
+			return fmt.Errorf("lockstep: frame %d: command %d of %s: %w", f.Tick, c.Sequence, c.Player.Name(), errors.Unwrap(err))
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ func (m *Match) observe(e host.Event) {
 	}
 	about := subject(e.Kind)
 	m.server.metrics.events.WithLabelValues(about, e.Kind.String()).Inc()
-	words := []any{"tick", uint32(e.Tick), "subject", about, "event", e.Kind.String(), "peer", uint64(e.Peer), "player", int(e.Player), "number", e.Number, "text", e.Text}
+	words := []any{"tick", uint32(e.Tick), "subject", about, "event", e.Kind.String(), "peer", uint64(e.Peer), "player", logged.Seat(e.Player), "number", e.Number, "text", e.Text}
 	words = append(words, m.identify(&e)...)
 	if e.Result != "" {
 		words = append(words, "result", e.Result)
@@ -111,7 +111,7 @@ func (m *Match) evidence(e *host.Evidence) {
 		m.desynced(e)
 	}
 	if a := e.Resimulation; a != nil && e.Panic == nil {
-		logged.Session(m.logger, m.owners.Session(e.Report.Player)).Warn("computed again", "tick", e.Report.Tick, "player", e.Report.Player, "outcome", a.Outcome.String(), "first", a.First)
+		logged.Session(m.logger, m.owners.Session(e.Report.Player)).Warn("computed again", "tick", e.Report.Tick, "player", logged.Seat(e.Report.Player), "outcome", a.Outcome.String(), "first", a.First)
 	}
 	m.bundles.Write(m.caseOf(e))
 }
@@ -121,7 +121,7 @@ func (m *Match) desynced(e *host.Evidence) {
 	m.server.metrics.desyncs.of(m.spec.Game.Build()).Inc()
 	about := slices.DeleteFunc(slices.Clone(e.Participants), func(p host.Participant) bool { return p.Player != e.Report.Player && !e.Report.Tie })
 	if len(about) == 0 { // the player has left
-		logged.Session(m.logger, m.owners.Session(e.Report.Player)).Warn("desync", "report", e.Report.String(), "player", int(e.Report.Player))
+		logged.Session(m.logger, m.owners.Session(e.Report.Player)).Warn("desync", "report", e.Report.String(), "player", logged.Seat(e.Report.Player))
 	}
 	for _, p := range about { // of a tie, a line about each player
 		var of *conn
@@ -130,7 +130,7 @@ func (m *Match) desynced(e *host.Evidence) {
 				of = c
 			}
 		}
-		words := []any{"report", e.Report.String(), "player", int(p.Player)}
+		words := []any{"report", e.Report.String(), "player", logged.Seat(p.Player)}
 		logged.Session(m.logger, m.owners.Session(p.Player)).Warn("desync", append(words, machineOf(of, p.Build, p.Platform)...)...)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -26,6 +27,23 @@ func Session(log *slog.Logger, id string) *slog.Logger {
 	}
 	return log.With("session", id)
 }
+
+// A Seat is a lockstep.Player in a line of a log. In JSON it is a number, as in the API; in text, the system is nobody: a spectator, or
+// the match itself.
+type Seat uint8
+
+const nobody Seat = 255 // lockstep.System
+
+// MarshalText implements [encoding.TextMarshaler].
+func (s Seat) MarshalText() ([]byte, error) {
+	if s == nobody {
+		return []byte("nobody"), nil
+	}
+	return strconv.AppendUint(nil, uint64(s), 10), nil
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (s Seat) MarshalJSON() ([]byte, error) { return strconv.AppendUint(nil, uint64(s), 10), nil }
 
 // SessionOf returns the id of the session that a request for a WebSocket shows, see [protocol.ShownID]. Without one it draws an id.
 func SessionOf(r *http.Request) string {

@@ -11,6 +11,18 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
+// A seat is a number for programs. People read that nobody has it, and not a player that the match does not have.
+func TestSeat(t *testing.T) {
+	for seat, want := range map[logged.Seat][2]string{3: {"player=3", `"player":3`}, 255: {"player=nobody", `"player":255`}} {
+		var text, json bytes.Buffer
+		slog.New(slog.NewTextHandler(&text, nil)).Info("match", "player", seat)
+		slog.New(slog.NewJSONHandler(&json, nil)).Info("match", "player", seat)
+		if !strings.HasSuffix(text.String(), want[0]+"\n") || !strings.Contains(json.String(), want[1]) {
+			t.Errorf("got %s%s, want %s and %s", &text, &json, want[0], want[1])
+		}
+	}
+}
+
 // The id is the client's if it has the form of one, wherever it stands among the subprotocols. Otherwise each connection gets another one.
 func TestSessionOf(t *testing.T) {
 	const id = "0123456789abcdef"

@@ -36,6 +36,14 @@ const (
 // MarshalJSON writes a player as a number. Without it, a list of players would become a string of bytes.
 func (p Player) MarshalJSON() ([]byte, error) { return strconv.AppendUint(nil, uint64(p), 10), nil }
 
+// Name returns the player as people read it: "player 3", or "system".
+func (p Player) Name() string {
+	if p == System {
+		return "system"
+	}
+	return "player " + strconv.Itoa(int(p))
+}
+
 // A Sequence numbers the commands of one player, from 1 upwards.
 type Sequence uint32
 
@@ -334,7 +342,7 @@ func (p *Payloads) Decode(c *Command) error {
 func (p *Payloads) decode(c *Command) error {
 	e := p.kinds.entry(c.Player, c.Kind)
 	if e == nil {
-		return fmt.Errorf("%w %d of player %d", ErrUnknownKind, c.Kind, c.Player)
+		return fmt.Errorf("%w %d of %s", ErrUnknownKind, c.Kind, c.Player.Name())
 	}
 	if len(c.Payload) > MaxPayload {
 		return fmt.Errorf("%s: %w: got %d bytes, want at most %d", e.Name, ErrMalformed, len(c.Payload), MaxPayload)
@@ -454,7 +462,7 @@ var systemKinds, systemTypes, systemDescriptions = mustCompileKinds(
 func SystemValue(c *Command) (any, error) {
 	e := systemKinds[c.Kind]
 	if c.Player != System || e == nil {
-		return nil, fmt.Errorf("lockstep: %w %d of player %d, want one of the system", ErrUnknownKind, c.Kind, c.Player)
+		return nil, fmt.Errorf("lockstep: %w %d of %s, want one of the system", ErrUnknownKind, c.Kind, c.Player.Name())
 	}
 	//samestep:allow unseen one of Type in this package
 	v, err := e.newPool().decode(c.Payload)

@@ -105,7 +105,7 @@ func TestPayloadErrors(t *testing.T) {
 		text    string
 	}{
 		"unknown kind":           {record.Command{Kind: 9, Payload: everyBytes}, record.ErrUnknownKind, "lockstep: unknown command kind 9 of player 0"},
-		"unknown kind of System": {record.Command{Player: record.System, Kind: 99}, record.ErrUnknownKind, "lockstep: unknown command kind 99 of player 255"},
+		"unknown kind of System": {record.Command{Player: record.System, Kind: 99}, record.ErrUnknownKind, "lockstep: unknown command kind 99 of system"},
 		"too large":              {record.Command{Kind: 3, Payload: make([]byte, record.MaxPayload+1)}, record.ErrMalformed, ""},
 		"too large by one":       {record.Command{Kind: 6, Payload: append([]byte("\xfd\x3f\x00\x00"), make([]byte, record.MaxPayload-3)...)}, record.ErrMalformed, "blob: malformed: got 16385 bytes, want at most 16384"},
 		"cut in Deep":            {record.Command{Kind: 3, Payload: everyBytes[:len(everyBytes)-1]}, record.ErrMalformed, "lockstep: every: state: malformed Deep[1] at byte 80: unexpected EOF"},

@@ -435,7 +435,7 @@ func (d *Decoder) commands(f *Frame) error {
 	for i := range f.Commands {
 		c := &f.Commands[i]
 		if err := d.command(c); err != nil {
-			return fmt.Errorf("frame %d: command %d of player %d: %w", c.Tick, c.Sequence, c.Player, err)
+			return fmt.Errorf("frame %d: command %d of %s: %w", c.Tick, c.Sequence, c.Player.Name(), err)
 		}
 	}
 	return nil

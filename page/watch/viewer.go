@@ -118,6 +118,9 @@ func openBundle(file []byte, games []*lockstep.Game) (*Viewer, error) {
 	}
 	v.pair.commands = nil // they have the same
 	v.pair.note = fmt.Sprintf("The bundle has no state of player %d. Its checksum of tick %d differed.", m.Player, m.Tick)
+	if m.Tie {
+		v.pair.note = fmt.Sprintf("The bundle has no second state. No checksum of tick %d has a majority.", m.Tick)
+	}
 	if len(other.given) > 0 {
 		first := other.given[0].tick
 		v.pair.same = max(first, v.First()+1) - 1

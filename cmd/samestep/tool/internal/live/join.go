@@ -378,7 +378,7 @@ func (j *join) event(c *player.Client, e any) {
 		j.held = heldText(e) // shown with the next status line, because a server can hold the match at any rate
 	case player.HostEvent:
 		if e.Event == record.EventPace && j.status != nil {
-			fmt.Fprintf(j.status, "player %d: %s\n", e.Player, e.Text)
+			fmt.Fprintf(j.status, "%s: %s\n", e.Player.Name(), e.Text)
 		}
 	case player.Ended:
 		s.Ended = e.Reason

@@ -194,15 +194,15 @@ func (x *mcapExporter) record(r *record.Record) error {
 		x.check(r)
 	case record.KindMismatch:
 		hash := checksum.FormatHash(r.Hash)
-		x.log(3, "desync", fmt.Sprintf("player %d has %s at tick %d", r.Player, hash, r.Tick))
+		x.log(3, "desync", fmt.Sprintf("%s has %s at tick %d", r.Player.Name(), hash, r.Tick))
 		x.write(onMismatches, x.time(x.tick), mcapMismatch{r.Tick, r.Player, hash})
 	case record.KindNote:
 		if r.Topic == record.TopicName {
-			x.names[fmt.Sprintf("player %d", r.Player)] = r.Text
+			x.names[r.Player.Name()] = r.Text
 		}
-		x.log(2, r.Topic, fmt.Sprintf("player %d: %s", r.Player, r.Text))
+		x.log(2, r.Topic, r.Player.Name()+": "+r.Text)
 	case record.KindEvent:
-		x.log(2, r.Event, fmt.Sprintf("player %d: %s", r.Player, r.Text))
+		x.log(2, r.Event, r.Player.Name()+": "+r.Text)
 	case record.KindEnd:
 		x.log(2, "end", r.Text)
 	}

@@ -200,11 +200,11 @@ func recordText(r *record.Record) (name, text string) {
 	case record.KindChecksum:
 		return "checksum", checksum.FormatHash(r.Hash)
 	case record.KindMismatch:
-		return "mismatch", fmt.Sprintf("player %d has %s", r.Player, checksum.FormatHash(r.Hash))
+		return "mismatch", fmt.Sprintf("%s has %s", r.Player.Name(), checksum.FormatHash(r.Hash))
 	case record.KindNote:
-		return "note", fmt.Sprintf("player %d %s %q", r.Player, r.Topic, r.Text)
+		return "note", fmt.Sprintf("%s %s %q", r.Player.Name(), r.Topic, r.Text)
 	case record.KindEvent:
-		return "event", fmt.Sprintf("player %d %s %q", r.Player, r.Event, r.Text)
+		return "event", fmt.Sprintf("%s %s %q", r.Player.Name(), r.Event, r.Text)
 	case record.KindPanic:
 		return "panic", replay.NewPanic(r).Error()
 	case record.KindForeign:
