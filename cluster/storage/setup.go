@@ -158,7 +158,7 @@ func retry(ctx context.Context, what string, exists error, create func(context.C
 		switch {
 		case err == nil || errors.Is(err, exists):
 			return nil
-		case errors.As(err, &refused) && refused.Code != 503 && refused.ErrorCode != noPeers, ctx.Err() != nil:
+		case errors.As(err, &refused) && refused.Code != unavailable && refused.ErrorCode != noPeers, ctx.Err() != nil:
 			return fmt.Errorf("storage: %s: %w", what, err)
 		}
 		select {
