@@ -80,10 +80,6 @@ func (c *Conn) AddNode(ctx context.Context, node string, tell func(Progress)) er
 	}
 }
 
-// unavailable is the code of NATS for what can succeed later: nobody leads, or no other node can take a copy, because its own storage
-// has failed, it has less room than the stream may grow to, or the leader has not heard of its room yet.
-const unavailable = 503
-
 // without returns what could keep each live node without a copy of a stream from taking one.
 func (s *Status) without(stream string) (text string) {
 	i := slices.IndexFunc(s.Streams, func(x Stream) bool { return x.Name == stream })

@@ -144,6 +144,10 @@ func (c *Conn) setBucket(ctx context.Context, b jetstream.KeyValueConfig) error 
 // attemptTime is the time limit of one attempt to create something.
 const attemptTime = time.Second
 
+// unavailable is the code of NATS for what can succeed later: nobody leads, or no other node can take a copy, because its own storage
+// has failed, it has less room than the stream may grow to, or the leader has not heard of its room yet.
+const unavailable = 503
+
 // noPeers is the code of NATS for a leader that knows fewer nodes than a stream has copies.
 const noPeers = 10005
 
