@@ -225,16 +225,20 @@ func (h *Host) conclude() {
 // release gives up the seats of the connections that were closed.
 func (h *Host) release() {
 	for len(h.peers.ended) > 0 {
-		p := h.peers.ended[0]
-		h.peers.ended = slices.Delete(h.peers.ended, 0, 1)
-		h.seats.leave(h.now, p)
-		h.budget.Leave(&p.tab)
-		kind := PeerRefused
-		if p.welcomed {
-			kind = PeerClosed
-		}
-		h.out.event(Event{Kind: kind, Peer: p.id, Player: p.seat, Code: p.code, Text: p.reason})
+		h.releaseNext()
 	}
+}
+
+func (h *Host) releaseNext() {
+	p := h.peers.ended[0]
+	h.peers.ended = slices.Delete(h.peers.ended, 0, 1)
+	h.seats.leave(h.now, p)
+	h.budget.Leave(&p.tab)
+	kind := PeerRefused
+	if p.welcomed {
+		kind = PeerClosed
+	}
+	h.out.event(Event{Kind: kind, Peer: p.id, Player: p.seat, Code: p.code, Text: p.reason})
 }
 
 // Closed reports whether the host has closed a connection. Once Send returns nothing more, the caller should close its
@@ -429,7 +433,7 @@ func (h *Host) keepTime() {
 	h.takeDesyncs()
 	if !h.ending.Over {
 		for i := range h.seats.table {
-			if h.seats.graceOver(h.now, lockstep.Player(i)) {
+			if h.seats.table[i].want == away && h.seats.graceOver(h.now, lockstep.Player(i)) {
 				h.logSeats()
 			}
 		}
@@ -451,8 +455,7 @@ func (h *Host) keepTime() {
 		h.waitingTime()
 		h.release()
 		h.paceTime()
-		people := h.seats.people()
-		if ends, at := h.ending.Abandoned(h.now, people == 0); ends {
+		if ends, at := h.ending.Abandoned(h.now, !h.seats.peopled()); ends {
 			_ = h.Admin().End(h.now, allLeft) // the match goes on, so it can end
 		} else {
 			h.wake.at(at)

@@ -100,9 +100,6 @@ func (t *seats) takeOver(p lockstep.Player) {
 // graceOver ends the grace period of a lost player, and reports whether it has.
 func (t *seats) graceOver(now lockstep.Time, p lockstep.Player) bool {
 	s := &t.table[p]
-	if s.want != away {
-		return false
-	}
 	if end := s.lostAt + t.options.Grace; now < end {
 		t.wake.at(end)
 		return false
