@@ -3,7 +3,6 @@ package host
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/seed-49bee653/samestep/internal/ring"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -224,21 +223,9 @@ func (h *Host) conclude() {
 
 // release gives up the seats of the connections that were closed.
 func (h *Host) release() {
-	for len(h.peers.ended) > 0 {
-		h.releaseNext()
+	if len(h.peers.ended) > 0 {
+		h.seats.release(h.now, &h.peers)
 	}
-}
-
-func (h *Host) releaseNext() {
-	p := h.peers.ended[0]
-	h.peers.ended = slices.Delete(h.peers.ended, 0, 1)
-	h.seats.leave(h.now, p)
-	h.budget.Leave(&p.tab)
-	kind := PeerRefused
-	if p.welcomed {
-		kind = PeerClosed
-	}
-	h.out.event(Event{Kind: kind, Peer: p.id, Player: p.seat, Code: p.code, Text: p.reason})
 }
 
 // Closed reports whether the host has closed a connection. Once Send returns nothing more, the caller should close its
