@@ -333,7 +333,7 @@ func (p *program) float(n *node, e ast.Expr) {
 	if tuple, ok := tv.Type.(*types.Tuple); ok {
 		for v := range tuple.Variables() {
 			if isKind(v.Type(), floats) {
-				n.report("float", e, types.ExprString(e)+" gives a "+v.Type().String())
+				n.report("float", e, types.ExprString(e)+" returns a "+v.Type().String())
 				return
 			}
 		}
@@ -402,7 +402,7 @@ func (p *program) call(n *node, call *ast.CallExpr) {
 	case "cap":
 		p.capacity(n, call)
 	case "recover":
-		n.report("memory", call, "recover hides a panic, such as one for a list that is too long here")
+		n.report("memory", call, "recover may hide a panic that only this machine has, such as that of a list too long for its memory")
 	}
 }
 

@@ -53,11 +53,11 @@ func (p scales) fixedOperation(n *node, at ast.Node, op token.Token, x, y ast.Ex
 		}
 	case token.REM, token.ADD, token.SUB, token.LSS, token.GTR, token.LEQ, token.GEQ, token.EQL, token.NEQ:
 		if a != b && (p.isWhole(x) || p.isWhole(y)) {
-			n.report("fixedpoint", at, text+" mixes a number with a fraction and a whole one")
+			n.report("fixedpoint", at, text+" mixes a number with a fraction and a whole number")
 		}
 	case token.SHL:
 		if a > 0 && p.shiftOf(y) >= full {
-			n.report("fixedpoint", at, text+" shifts out all bits before the point")
+			n.report("fixedpoint", at, text+" shifts out all bits before the binary point")
 		}
 	}
 }

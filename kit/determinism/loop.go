@@ -62,7 +62,7 @@ func (p *program) mapLoop(n *node, loop *ast.RangeStmt) {
 	if why := l.reaches(); why != nil {
 		what := "the loop over " + types.ExprString(loop.X)
 		if why != ast.Node(loop) {
-			what += " depends on the order (" + p.place(why.Pos()) + ")"
+			what += " depends on the iteration order (" + p.place(why.Pos()) + ")"
 		}
 		n.issues = append(n.issues, issue{rule: "maprange", pos: loop.Pos(), end: loop.Body.Lbrace, what: what, fixes: p.sortedKeys(loop)})
 	}

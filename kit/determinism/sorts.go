@@ -217,7 +217,7 @@ func (p *program) mapsCall(n *node, id *ast.Ident, name string) {
 			return
 		}
 	}
-	n.report("maprange", call, types.ExprString(call)+" is not sorted at once")
+	n.report("maprange", call, types.ExprString(call)+" is not sorted right away")
 }
 
 // sortedAfterwards reports whether a value is assigned to a variable and sorted before any other use.

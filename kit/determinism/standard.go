@@ -141,14 +141,14 @@ func (p *program) localTime(n *node, id *ast.Ident, name string) {
 		}
 		switch layout := constant.StringVal(v); {
 		case strings.Contains(layout, "MST"):
-			n.report("outside", id, name+" of a zone's name asks the zone of the machine")
+			n.report("outside", id, name+" of a zone name depends on the time zone of the machine")
 			return
 		case !strings.Contains(layout, "07"):
 			return // in UTC
 		}
 	}
 	if call == nil || !p.isZoneless(call) {
-		n.report("outside", id, name+" gives a time in the zone of the machine")
+		n.report("outside", id, name+" returns a time in the time zone of the machine")
 	}
 }
 
@@ -435,7 +435,7 @@ func (p *program) complement(n *node, e *ast.UnaryExpr) {
 // capacity finds a question for the room of a list, which the runtime decides, unless the answer only decides what is allocated.
 func (p *program) capacity(n *node, call *ast.CallExpr) {
 	if isCore[*types.Slice](p.typeOf(call.Args[0])) && !p.allocates(call) {
-		n.report("memory", call, types.ExprString(call)+" depends on how the runtime lets lists grow")
+		n.report("memory", call, types.ExprString(call)+" depends on how the runtime grows slices")
 	}
 }
 
