@@ -67,7 +67,7 @@ func rulesBuild(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	g, slow, err := fasterGame(c, b)
+	g, slow, err := fasterGame(b, wasm.Faster, func() *wasm.Budget { return gameset.NewBudget(c) })
 	if err != nil {
 		return fmt.Errorf("the module of %s: %w", p.ImportPath, err)
 	}
@@ -87,18 +87,18 @@ func rulesBuild(c *cli.Context) error {
 	}, nil)
 }
 
-// fasterGame returns the game of a module in its faster form if both compute the same match, or else as it is, and why.
-func fasterGame(c *cli.Context, plain []byte) (g *gameset.Playable, slow, err error) {
+// fasterGame returns the game of a module as rewritten if both compute the same match, or else as it is, and why.
+func fasterGame(plain []byte, rewrite func([]byte) ([]byte, bool), budget func() *wasm.Budget) (g *gameset.Playable, slow, err error) {
 	slow = errors.New("this version of Go writes jumps in another form")
-	if faster, ok := wasm.Faster(plain); ok {
-		if g, slow = gameset.NewModuleGame(faster, gameset.NewBudget(c)); slow == nil {
+	if faster, ok := rewrite(plain); ok {
+		if g, slow = gameset.NewModuleGame(faster, budget()); slow == nil {
 			if slow = alike(g, plain); slow == nil {
 				return g, nil, nil
 			}
 			g.Module.Rules.Close()
 		}
 	}
-	g, err = gameset.NewModuleGame(plain, gameset.NewBudget(c))
+	g, err = gameset.NewModuleGame(plain, budget())
 	return g, slow, err
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/andybalholm/brotli"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
@@ -34,7 +35,8 @@ func TestRulesBuildRefuses(t *testing.T) {
 	}
 }
 
-// The faster form of a module is compared with the module itself: other rules are found, and so is a match that cannot be played.
+// The faster form of a module is compared with the module itself: a wrong rewriting is found and the plain module kept, and a match
+// that cannot be played is found, too.
 func TestFasterIsCompared(t *testing.T) {
 	testenv.Long(t)
 	build := func(name string) (plain []byte, faster *gameset.Playable) {
@@ -57,6 +59,18 @@ func TestFasterIsCompared(t *testing.T) {
 	minimal, g := build("minimal")
 	if err := alike(g, minimal); err != nil {
 		t.Error(err)
+	}
+	// The length of a step, fixed.One/4 as an i64.const, is longer by one in 1024.
+	wrong := func(plain []byte) ([]byte, bool) {
+		faster, ok := wasm.Faster(plain)
+		return bytes.ReplaceAll(faster, []byte("\x42\x80\x80\x80\x80\x04"), []byte("\x42\x80\x80\xc0\x80\x04")), ok
+	}
+	kept, slow, err := fasterGame(minimal, wrong, func() *wasm.Budget { return &wasm.Budget{} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(kept.Module.Bytes, minimal) || !errors.Is(slow, console.ErrDiffers) {
+		t.Errorf("got %v and a module of %d bytes, want the plain one of %d", slow, len(kept.Module.Bytes), len(minimal))
 	}
 	skirmish, other := build("skirmish") // without a usual configuration
 	if err := alike(g, skirmish); err == nil {
