@@ -592,8 +592,8 @@ func TestBisectionSaysHowFar(t *testing.T) {
 		a, b []byte
 		want string
 	}{
-		{"the same", whole, whole, "no checksum differs up to tick 100: 6 ticks of both compared"},
-		{"a short one", whole, short.Bytes(), "up to tick 40: 3 ticks of both compared; A goes on to tick 100; B goes on to tick 55"},
+		{"the same", whole, whole, "no checksum differs up to tick 100: 6 ticks compared"},
+		{"a short one", whole, short.Bytes(), "up to tick 40: 3 ticks compared; A goes on to tick 100; B goes on to tick 55"},
 	} {
 		b, err := bisect.Files(openFile(t, c.a), openFile(t, c.b), replay.Games{game}, bisect.Options{})
 		var text strings.Builder

@@ -177,7 +177,7 @@ func (b *Bisection) WriteText(w io.Writer) error {
 		return p.Write(w)
 	}
 	if b.Same {
-		p.Line("verdict", "no checksum differs up to tick %d: %s of both compared%s", b.Agreed, words.Count(b.Compared, "tick"), b.ends())
+		p.Line("verdict", "no checksum differs up to tick %d: %s compared%s", b.Agreed, words.Count(b.Compared, "tick"), b.ends())
 		return p.Write(w)
 	}
 	took := ""

@@ -1,14 +1,17 @@
-// Package line names the line of code at which two computations of one tick begin to differ.
+// Package line finds the line of code at which two computations of one tick begin to differ.
 //
-// It builds a copy of a game's rules with probes (package desync/line/internal/weave), lets two sides compute the same tick (package
-// desync/probe/program), and compares what the probes recorded. [Find] does all of it:
+// It builds the game's rules with probes (package desync/line/internal/weave), runs the same tick on two sides (package
+// desync/probe/program), and compares the recordings of the probes. [Find] does all of this:
 //
 //	found, err := line.Find(ctx, file, line.Options{Source: ".", Other: "v1.3"})
 //	found.WriteText(os.Stdout)
 //
-// The sides are two versions of the sources; or one version again and again, for what differs from run to run; or a
-// simulation that came from the start of the match and one restored from a snapshot, for stale caches; or two platforms, for
-// numbers.
+// The two sides are one of these:
+//
+//   - two versions of the sources;
+//   - two platforms, whose arithmetic may differ;
+//   - two runs of one version, which find map order and goroutines;
+//   - a simulation from the start of the match and one restored from a snapshot, which find stale caches.
 package line
 
 import (
@@ -74,8 +77,8 @@ func (s *search) sides(ctx context.Context) error {
 	return s.alone(ctx)
 }
 
-// Find compares two computations of the match in a file. Options.Edits are the same in all calls, and the sources do not
-// change between them.
+// Find compares two computations of the match in a file. All calls must have the same Options.Edits, and the sources must not change
+// between them.
 func (x *Finder) Find(ctx context.Context, f *replay.File, o Options) (*Result, error) {
 	s, err := x.search(f, o)
 	if err != nil {
@@ -85,7 +88,7 @@ func (x *Finder) Find(ctx context.Context, f *replay.File, o Options) (*Result, 
 	return s.find(ctx)
 }
 
-// errCheck is wrapped by the errors of a test that does not fail again.
+// errCheck is wrapped by the errors of a test that does not fail in the same way again.
 var errCheck = errors.New("line: the test, built with probes")
 
 // Check builds a test with probes, runs it up to a check of package kit/locksteptest that has failed, and compares the

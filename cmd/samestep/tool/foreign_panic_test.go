@@ -59,7 +59,7 @@ func TestForeignPanic(t *testing.T) {
 	f.run(console.ExitOK, "replay dump --commands "+file, "walks to")
 	f.run(console.ExitOK, "replay dump "+bundle, "walks to", "the rules panicked in Step: ")
 	f.run(console.ExitOK, "replay diff "+bundle+" "+file, "in A, tick ", "the rules panicked in Step: ")
-	f.run(console.ExitOK, "replay bisect "+bundle+" "+file, "ticks of both compared; in A,")
+	f.run(console.ExitOK, "replay bisect "+bundle+" "+file, "compared; in A,")
 	f.run(console.ExitOK, "replay info "+file, "the rules panicked in Step: ")
 	f.run(console.ExitOK, "replay export "+file, "not exported: tick", "the rules panicked in Step: ")
 	f.run(console.ExitPanic, "desync explain "+bundle, "THE RULES PANICKED", "hold/rules.step", "walks to")

@@ -1,8 +1,8 @@
-// Package weave reads the sources of a game, and writes copies of them with probes: calls of package desync/probe that tell what
-// the rules compute. The go command builds the copies with its flag -overlay, so nothing in the tree of the game changes.
+// Package weave copies the sources of a game and adds probes: calls of package desync/probe that record what the rules compute. The go
+// command builds the copies with -overlay, so the game's own files do not change.
 //
-// [Read] finds the functions that return lockstep.Rules, and all functions that they reach. [Source.Write] writes their woven
-// copies. [Align] says which probes of two versions of the sources are the same.
+// [Read] finds the functions that return lockstep.Rules, and every function that these reach. [Source.Write] writes the woven copies.
+// [Align] matches the probes of two versions of the sources.
 package weave
 
 import (
@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// None is the partner of a site that the other version does not have.
+// None is the partner of a site that exists in one version only.
 const None = -1
 
 // Align returns for each site of b its partner in a, or [None]. Sites of functions with the same name are partners if kind
 // and text are the same, in order. Between two such pairs, sites that assign the same variable, and then sites of the same
-// kind, are partners with an edited text. Lines do not matter. A function without a namesake is compared with one that has the
-// same statements.
+// kind, are partners with an edited text. Line numbers are ignored. A function whose name exists in one version only is matched with a
+// function of the same statements.
 func Align(a, b []Site) []int {
 	partner := make([]int, len(b))
 	for i := range partner {
@@ -52,7 +52,7 @@ func functions(all []Site) functionList {
 	return l
 }
 
-// renamed returns the function without a namesake whose statements are those of a list, or "".
+// renamed returns the unmatched function that has the statements of a list, or "".
 func (l functionList) renamed(a []Site, others functionList, b []Site, list []int) string {
 	want := body(b, list)
 	for _, f := range l.order {
@@ -98,7 +98,7 @@ func keys(all []Site, list []int) (out []string) {
 	return out
 }
 
-// between pairs edited sites: those that assign the same variable, then those of the same kind if there are equally many.
+// between pairs edited sites: those that assign the same variable, then those of one kind if both versions have equally many.
 func between(a, b []Site, from, list []int, partner []int) {
 	used := map[int]bool{}
 	match := func(same func(x, y *Site) bool) {
@@ -140,7 +140,7 @@ func callee(s *Site) string {
 
 // common returns the pairs of a longest common subsequence of two lists.
 func common(x, y []string) (pairs [][2]int) {
-	// Equal ends make the table small: versions differ in few lines.
+	// Trimming equal ends keeps the table small: versions differ in few lines.
 	start := 0
 	for start < len(x) && start < len(y) && x[start] == y[start] {
 		pairs = append(pairs, [2]int{start, start})
@@ -183,7 +183,7 @@ func common(x, y []string) (pairs [][2]int) {
 	return append(pairs, reversed(tail)...)
 }
 
-// maxTable bounds the memory of common. Two functions of more differing probes are other functions.
+// maxTable bounds the memory of common. Functions with more differing probes are not matched.
 const maxTable = 1 << 24
 
 func reversed(pairs [][2]int) [][2]int {
@@ -191,7 +191,7 @@ func reversed(pairs [][2]int) [][2]int {
 	return pairs
 }
 
-// A Kind says what a probe tells.
+// A Kind says what a probe records.
 type Kind uint8
 
 // The kinds of probes.

@@ -19,7 +19,7 @@ const probeName = "samestepProbe"
 // noOwner is the owner of what is a field of no element. A game may have another nil.
 const noOwner = probeName + ".None"
 
-// A file is a file that gets probes.
+// A file is a source file to which probes are added.
 type file struct {
 	source *Source
 	name   string // relative to the module
@@ -32,7 +32,7 @@ type file struct {
 	fn     string // the function whose statements get probes
 	lits   int    // function literals in it so far
 
-	// Of the statement that gets probes.
+	// Of the statement to which probes are added.
 	whole    ast.Expr  // the call that is all of it, or all that it assigns; nil for none
 	behind   token.Pos // of its end
 	assigned string    // what it assigns the value of whole to; "" for several
@@ -76,7 +76,7 @@ func (f *file) function(name string, at ast.Node, recv, params *ast.FieldList, b
 	f.fn, f.lits = outer, outerLits
 }
 
-// literals gives probes to the outermost function literals in a node, and to the arguments of calls.
+// literals adds probes to the outermost function literals in a node, and to the arguments of calls.
 func (f *file) literals(n ast.Node) {
 	if n == nil {
 		return
@@ -94,8 +94,8 @@ func (f *file) literals(n ast.Node) {
 	})
 }
 
-// arguments gives probes to the arguments of a call: a caller that computes a wrong one is named, and not the function that gets it.
-// A function with probes tells its parameters itself, so that its arguments need a probe only if they are more than a name.
+// arguments adds probes to the arguments of a call, so that a wrong argument is reported in the caller. A woven function records its
+// own parameters, so its arguments need a probe only if they are more than a name.
 func (f *file) arguments(call *ast.CallExpr) {
 	t := f.info.Types[call.Fun]
 	switch {
@@ -125,8 +125,8 @@ func (f *file) arguments(call *ast.CallExpr) {
 	}
 }
 
-// element gives a probe to an argument that is the address of a part of an element: equal parts of two elements look the same. Its
-// text has no element, so that the probes of arguments that change places are partners.
+// element adds a probe to an argument that is the address of a part of an element, since equal parts of two elements look the same.
+// The probe's text does not name the element, so that probes of swapped arguments are partners.
 func (f *file) element(call *ast.CallExpr, i int, part ast.Expr) {
 	of := f.owner(part)
 	if of == "" {
@@ -142,7 +142,7 @@ func (f *file) element(call *ast.CallExpr, i int, part ast.Expr) {
 	f.insert(arg.End(), closing, ", %s)", of)
 }
 
-// exprs gives probes to the function literals in expressions.
+// exprs adds probes to the function literals in expressions.
 func (f *file) exprs(list ...ast.Expr) {
 	for _, e := range list {
 		if e != nil {
@@ -151,7 +151,7 @@ func (f *file) exprs(list ...ast.Expr) {
 	}
 }
 
-// wrap makes an expression pass through a probe. It returns false where that would change its type.
+// wrap passes an expression through a probe. It returns false where that would change the expression's type.
 func (f *file) wrap(k Kind, e ast.Expr, text string) bool {
 	if !f.typed(e) {
 		return false
@@ -211,7 +211,7 @@ func (f *file) callee(call *ast.CallExpr) *types.Func {
 	return nil
 }
 
-// outside gives probes to the receiver and the arguments of a call of code without probes, and to what they reach after it.
+// outside adds probes for a call of code without probes: to its receiver and arguments, and to what these reach after the call.
 func (f *file) outside(call *ast.CallExpr) {
 	c := f.passing(call)
 	if x, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && !f.callsIn(call.Args) {
@@ -227,7 +227,7 @@ func (f *file) outside(call *ast.CallExpr) {
 	c.end()
 }
 
-// builtin gives probes to what copy, clear, delete and append change.
+// builtin adds probes for what copy, clear, delete and append change.
 func (f *file) builtin(call *ast.CallExpr) {
 	id, ok := ast.Unparen(call.Fun).(*ast.Ident)
 	if !ok || len(call.Args) == 0 || f.callsIn(call.Args[1:]) {
@@ -250,7 +250,7 @@ func (f *file) builtin(call *ast.CallExpr) {
 	c.end()
 }
 
-// A passing is a call of code without probes, and what it is given.
+// A passing is a call of code without probes, with its receiver and arguments.
 type passing struct {
 	*file
 	call *ast.CallExpr
@@ -294,7 +294,7 @@ func (c *passing) argument(e ast.Expr) {
 	c.keep(e, "", whole)
 }
 
-// keep makes an argument pass through a probe that keeps it, or the whole that it is a part of, for the one after the call.
+// keep passes an argument through a probe that keeps it, or the variable that it is a part of, for the probe after the call.
 func (c *passing) keep(e ast.Expr, sign, whole string) {
 	n := c.site(Arg, e, sign+c.textOf(e))
 	c.reading(e)
@@ -310,7 +310,7 @@ func (c *passing) keep(e ast.Expr, sign, whole string) {
 	c.insert(e.End(), closing, ")")
 }
 
-// end gives a probe to what the call leaves in what was kept.
+// end adds the probe that records the kept values after the call.
 func (c *passing) end() {
 	if c.kept == 0 {
 		return
@@ -343,7 +343,7 @@ func base(e ast.Expr) ast.Expr {
 	}
 }
 
-// refers reports whether a function that has a value of a type may change what others have too.
+// refers reports whether a function that holds a value of a type may change data that is shared with others.
 func refers(t types.Type) bool {
 	switch u := t.Underlying().(type) {
 	case *types.Pointer, *types.Slice, *types.Map, *types.Interface:
@@ -360,7 +360,7 @@ func refers(t types.Type) bool {
 	return false
 }
 
-// opaque reports whether a type, or what it points to, is none of the game's.
+// opaque reports whether a type, or the type that it points to, is not declared by the game.
 func opaque(t types.Type) bool {
 	for {
 		t = types.Unalias(t)
@@ -405,7 +405,7 @@ func (f *file) textOf(n ast.Node) string {
 	return strings.Join(strings.Fields(string(f.src[f.offset(n.Pos()):f.offset(n.End())])), " ")
 }
 
-// code returns the source of an expression to be written once more, or "" if it is not on one line.
+// code returns the source of an expression, to repeat it, or "" if it spans several lines.
 func (f *file) code(e ast.Expr) string {
 	text := string(f.src[f.offset(e.Pos()):f.offset(e.End())])
 	if strings.ContainsAny(text, "\r\n") {
@@ -425,7 +425,7 @@ func (f *file) sourceLine(line int) string {
 	return strings.TrimSpace(lines[line-1])
 }
 
-// pure reports whether an expression can be evaluated once more: it calls nothing and receives nothing.
+// pure reports whether an expression can be evaluated again: it neither calls nor receives.
 func (f *file) pure(e ast.Expr) bool {
 	pure := f.code(e) != ""
 	for n := range ast.Preorder(e) {
@@ -456,8 +456,8 @@ func (f *file) calls(n ast.Node) bool {
 	return found
 }
 
-// callsIn reports whether one of several expressions calls a function or receives. An expression before it gets no probe: that
-// would be a call, and calls come in order, while the compiler reads a variable after the calls that follow it.
+// callsIn reports whether one of several expressions calls a function or receives. Expressions before it get no probe: a probe is a
+// call, and so would be evaluated in order, while the compiler reads a plain variable after the calls that follow it.
 func (f *file) callsIn(list []ast.Expr) bool {
 	return slices.ContainsFunc(list, func(e ast.Expr) bool {
 		receives := false
@@ -469,7 +469,7 @@ func (f *file) callsIn(list []ast.Expr) bool {
 	})
 }
 
-// typed reports whether an expression keeps its type inside a generic call: it is no constant, and its place gives it no type.
+// typed reports whether an expression keeps its type inside a generic call: it is not a constant, and its context gives it no type.
 func (f *file) typed(e ast.Expr) bool {
 	tv, ok := f.info.Types[e]
 	if !ok || tv.Value != nil || tv.IsNil() || !tv.IsValue() || tv.Type == nil {
@@ -482,7 +482,7 @@ func (f *file) typed(e ast.Expr) bool {
 	return !f.adapts(e) || types.Identical(tv.Type, types.Typ[types.Bool]) || types.Identical(tv.Type, types.Typ[types.UntypedBool]) || types.Identical(tv.Type, types.Typ[types.Int])
 }
 
-// adapts reports whether the type of an expression comes from its place: a comparison, or a shift of a constant.
+// adapts reports whether the context determines the type of an expression: a comparison, or a shift of a constant.
 func (f *file) adapts(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.BinaryExpr:
@@ -500,7 +500,7 @@ func (f *file) adapts(e ast.Expr) bool {
 	return tv.Value != nil
 }
 
-// reading notes what the latest site reads.
+// reading records which names the latest site reads.
 func (f *file) reading(n ast.Node) {
 	s := f.last()
 	for n := range ast.Preorder(n) {
@@ -524,7 +524,7 @@ func (f *file) reading(n ast.Node) {
 // declName is the name of a constant or variable of a package in Source.Decls.
 func declName(o types.Object) string { return o.Pkg().Path() + "." + o.Name() }
 
-// owner returns the element that an assigned expression is a field of, as an expression: an address, or "" without one.
+// owner returns the address of the element whose field an expression assigns, as source text; "" for none.
 func (f *file) owner(e ast.Expr) string {
 	for {
 		switch x := ast.Unparen(e).(type) {
@@ -554,7 +554,7 @@ func (f *file) owner(e ast.Expr) string {
 	}
 }
 
-// index returns the last index in an expression, or "" without one.
+// index returns the last index in an expression; "" for none.
 func (f *file) index(e ast.Expr) string {
 	for {
 		switch x := ast.Unparen(e).(type) {

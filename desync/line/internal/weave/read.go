@@ -42,7 +42,7 @@ type Options struct {
 	Overlay map[string][]byte
 }
 
-// A Source is the code of the rules of a game.
+// A Source is the source code of a game's rules.
 type Source struct {
 	Dir   string // of the module
 	Rules []Rules
@@ -72,8 +72,8 @@ type decl struct {
 	object types.Object
 }
 
-// keyOf returns the name of a function or a variable of a package. A package and its variant for tests have different objects of
-// one name. Functions init and blank variables share their names, so these have their place, too.
+// keyOf returns a key for a function or a package variable. It is the name, because a package and its test variant have different
+// objects of one name. For init functions and blank variables, which share their names, the position is added.
 func (s *Source) keyOf(o types.Object) string {
 	key := declName(o)
 	if f, ok := o.(*types.Func); ok {
@@ -136,8 +136,8 @@ func (s *Source) Packages() (all []string) {
 	return all
 }
 
-// BuildFlags returns flags of the go command. A vendor folder has only what the game imports, and not package desync/probe, so
-// the modules come from the module cache.
+// BuildFlags returns flags of the go command. Modules come from the module cache, because a vendor folder lacks package
+// desync/probe.
 func (s *Source) BuildFlags() []string {
 	flags := []string{"-mod=readonly"}
 	if s.o.Tags != "" {
@@ -146,7 +146,7 @@ func (s *Source) BuildFlags() []string {
 	return flags
 }
 
-// moduleDir returns the folder of the module that a folder is in.
+// moduleDir returns the root of the module that contains the folder of the options.
 func moduleDir(o Options) (string, error) {
 	c := exec.Command("go", "env", "GOMOD")
 	c.Dir, c.Env = o.Dir, o.Env
@@ -166,7 +166,7 @@ func (s *Source) config(mode packages.LoadMode) *packages.Config {
 	return &packages.Config{Mode: mode, Dir: s.Dir, Env: s.o.Env, Fset: s.fset, Overlay: s.o.Overlay, BuildFlags: s.BuildFlags()}
 }
 
-// candidates returns the packages that may have rules, in the module and in modules on this disk, and all that these import.
+// candidates returns the packages that may have rules, in the module and in modules replaced by folders, and what these import.
 func (s *Source) candidates() ([]string, error) {
 	all, err := packages.Load(s.config(packages.NeedName|packages.NeedFiles|packages.NeedImports|packages.NeedDeps|packages.NeedModule), "./...")
 	if err != nil {
@@ -193,7 +193,7 @@ func (s *Source) candidates() ([]string, error) {
 	return paths, nil
 }
 
-// woven reports whether a package is code of the game that -overlay can replace: in a module on this disk, and not the engine.
+// woven reports whether a package is the game's and -overlay can replace it: it is in the main module or one replaced by a folder.
 func woven(p *packages.Package) bool {
 	m := p.Module
 	if m == nil || !m.Main && (m.Replace == nil || m.Replace.Version != "") {
@@ -203,7 +203,7 @@ func woven(p *packages.Package) bool {
 	return !ok || strings.HasPrefix(below, "examples/") || strings.HasPrefix(below, "internal/testing/planted")
 }
 
-// declare notes where each function and variable of the packages is declared.
+// declare records where each function and variable of the packages is declared.
 func (s *Source) declare() {
 	for _, p := range s.packages {
 		for _, f := range p.Syntax {
@@ -225,7 +225,7 @@ func (s *Source) declare() {
 	}
 }
 
-// declareValue notes where variables or constants are declared.
+// declareValue records where variables or constants are declared.
 func (s *Source) declareValue(p *packages.Package, tok token.Token, v *ast.ValueSpec) {
 	from, to := s.fset.PositionFor(v.Pos(), false), s.fset.PositionFor(v.End(), false)
 	src, err := s.content(from.Filename)
@@ -248,7 +248,7 @@ func (s *Source) content(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// findRules finds the rules, and what they reach.
+// findRules finds the functions that return rules, and what these reach.
 func (s *Source) findRules() {
 	for _, p := range s.packages {
 		for _, f := range p.Syntax {
@@ -278,7 +278,7 @@ func givesRules(t *types.Signature) bool {
 	return isRules(t.Results().At(0).Type())
 }
 
-// fits reports whether rules may have the name of the game: false only if they surely have another one.
+// fits reports whether rules may be those of the game: false only if their name is a different constant.
 func (s *Source) fits(p *packages.Package, fn *ast.FuncDecl) bool {
 	fits := true
 	for n := range ast.Preorder(fn.Body) {
@@ -296,11 +296,11 @@ func (s *Source) fits(p *packages.Package, fn *ast.FuncDecl) bool {
 	return fits
 }
 
-// called by the standard library on values that it is given.
+// byInterface are methods that the standard library calls on the game's values.
 var byInterface = []string{"Len", "Less", "Swap", "Push", "Pop", "Compare", "Error", "String"}
 
-// reach notes the functions that a declaration reaches, like package kit/determinism: a function that is named is
-// reached, and of a method of an interface every method with its name.
+// reach records the functions that a declaration reaches, as package kit/determinism does: each function that is named, and for an
+// interface method each method of that name.
 func (s *Source) reach(p *packages.Package, from ast.Node) {
 	seen, list := map[ast.Node]bool{from: true}, []decl{{pkg: p, node: from}}
 	add := func(o types.Object) {
@@ -399,7 +399,7 @@ func (s *Source) loadTested() error {
 	return nil
 }
 
-// findTested notes what the rules in the packages reach: from each declaration that makes lockstep.Rules, or uses a field of some.
+// findTested records what the rules in the packages reach, from each declaration that makes lockstep.Rules or uses a field of them.
 func (s *Source) findTested() error {
 	found := false
 	for _, d := range s.decls {
@@ -414,7 +414,7 @@ func (s *Source) findTested() error {
 	return nil
 }
 
-// rules reports whether a declaration makes lockstep.Rules, or uses a field of some.
+// rules reports whether a declaration makes lockstep.Rules or uses a field of them.
 func rules(d decl) bool {
 	for n := range ast.Preorder(d.node) {
 		switch n := n.(type) {

@@ -56,7 +56,7 @@ func (f *file) statement(s ast.Stmt) {
 	}
 }
 
-// labeled gives probes inside a labeled statement. None may stand between a label and its loop.
+// labeled adds probes inside a labeled statement. No probe may stand between a label and its loop.
 func (f *file) labeled(s *ast.LabeledStmt) {
 	switch inner := s.Stmt.(type) {
 	case *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt:
@@ -67,7 +67,7 @@ func (f *file) labeled(s *ast.LabeledStmt) {
 	}
 }
 
-// compound gives probes to a statement with statements in it. first says that a probe may stand before it.
+// compound adds probes to a statement that contains statements. first says that a probe may stand before it.
 func (f *file) compound(s ast.Stmt, first bool) {
 	switch s := s.(type) {
 	case *ast.BlockStmt:
@@ -115,7 +115,7 @@ func (f *file) compound(s ast.Stmt, first bool) {
 	}
 }
 
-// communication gives probes to what a case of a select receives, and to the function literals in what it sends.
+// communication adds probes for the value that a select case receives, and for function literals in the value that it sends.
 func (f *file) communication(c *ast.CommClause) {
 	switch comm := c.Comm.(type) {
 	case *ast.AssignStmt:
@@ -153,12 +153,12 @@ func (f *file) callsOperand(cases []ast.Stmt) bool {
 	})
 }
 
-// after notes that a place is reached.
+// after adds a probe that records that a place is reached.
 func (f *file) after(at token.Pos, k Kind, n ast.Node, text string) {
 	f.insert(at, before, " %s", f.marker(k, n, text))
 }
 
-// branch gives probes to an if, and to what follows its else.
+// branch adds probes to an if and to its else.
 func (f *file) branch(s *ast.IfStmt) {
 	f.initial(s.Init)
 	f.wrap(Test, s.Cond, f.textOf(s.Cond))
@@ -172,7 +172,7 @@ func (f *file) branch(s *ast.IfStmt) {
 	}
 }
 
-// initial gives probes to the first statement of an if, a switch or a loop, beside which none can stand.
+// initial adds probes for the init statement of an if, a switch or a loop, next to which none can stand.
 func (f *file) initial(s ast.Stmt) {
 	switch s := s.(type) {
 	case *ast.AssignStmt:
@@ -198,7 +198,7 @@ func (f *file) loop(s *ast.ForStmt) {
 	f.block(s.Body.List)
 }
 
-// ranges adds probes to a loop. They record each element.
+// ranges adds probes to a loop that record each element.
 func (f *file) ranges(s *ast.RangeStmt) {
 	f.exprs(s.X)
 	f.ordered(s.X)
@@ -227,7 +227,7 @@ func (f *file) ranges(s *ast.RangeStmt) {
 	f.block(s.Body.List)
 }
 
-// ordered makes a loop over a map one that two runs can do in the same order.
+// ordered rewrites a loop over a map so that all runs take the same order.
 func (f *file) ordered(e ast.Expr) {
 	if t := f.info.TypeOf(e); t != nil && (f.goes == "" || version.Compare(f.goes, "go1.23") >= 0) {
 		if _, ok := t.Underlying().(*types.Map); ok {
@@ -342,7 +342,7 @@ func (f *file) assignment(s *ast.AssignStmt) {
 	f.exprs(s.Rhs...)
 }
 
-// defined notes the value of a variable that a statement defines.
+// defined adds a probe for a variable that a statement defines.
 func (f *file) defined(s ast.Stmt, e, value ast.Expr) {
 	id, ok := e.(*ast.Ident)
 	if !ok || id.Name == "_" {
@@ -360,7 +360,7 @@ func (f *file) defined(s ast.Stmt, e, value ast.Expr) {
 	f.insert(s.End(), after, "; if %s.On { %s.%s(%d, %s) }", probeName, probeName, call, n, id.Name)
 }
 
-// target notes the value of an assigned variable or field, before and after, or only that it is assigned if reading it may act.
+// target adds probes for an assigned variable or field, before and after; if reading it may have effects, only for the assignment.
 func (f *file) target(s ast.Stmt, e, value ast.Expr) {
 	if id, ok := e.(*ast.Ident); ok && id.Name == "_" {
 		return
@@ -426,7 +426,7 @@ func (f *file) risky(e ast.Expr, s ast.Stmt) bool {
 	return false
 }
 
-// viaPointer notes the new value of a field behind a call, as in w.player(p).Kills++. It keeps the result of the call in a variable.
+// viaPointer adds a probe for a field behind a call, as in w.player(p).Kills++. It keeps the result of the call in a variable.
 func (f *file) viaPointer(s ast.Stmt, e ast.Expr) {
 	inner, isSelector := e.(*ast.SelectorExpr)
 	if a, ok := s.(*ast.AssignStmt); ok && len(a.Lhs) != 1 || !isSelector {

@@ -77,7 +77,7 @@ func (s *Source) Write(folder string) (Program, error) {
 	return Program{s.Dir, overlay, pkg}, os.WriteFile(overlay, b, 0o600)
 }
 
-// weave returns the woven copy of a file, or nil if nothing in it is reached.
+// weave returns the woven copy of a file, or nil if the rules reach nothing in it.
 func (s *Source) weave(p *packages.Package, f *ast.File, path string) ([]byte, error) {
 	for _, i := range f.Imports {
 		if i.Path.Value == `"C"` {
@@ -152,7 +152,8 @@ func receiver(d *ast.FuncDecl) string {
 	}
 }
 
-// program returns the main of a program with all rules. Rules in a main package cannot be imported, so its own main gets another name.
+// program returns the main file of a program with all rules. If the rules are in a main package, which cannot be imported, that package's
+// own main function is renamed.
 func (s *Source) program() (content []byte, name, pkg string) {
 	var imports, makers strings.Builder
 	inMain := s.inMain()
@@ -202,7 +203,7 @@ func (s *Source) data(p *packages.Package) (path string, content []byte) {
 	return filepath.Join(dir, dataFile), fmt.Appendf(nil, "package %s\n\nimport %s %q\n\nfunc init() {\n%s}\n", p.Name, probeName, engine+"/desync/probe", calls.String())
 }
 
-// An Embedded is a file that a variable of a package has by go:embed.
+// An Embedded is a file that a package variable embeds with go:embed.
 type Embedded struct {
 	File    string // relative to the folder of the module
 	Package string
@@ -349,7 +350,7 @@ func (f *codeFile) lines(s *Source) (all []codeLine) {
 	return all
 }
 
-// around returns the declaration around a line, and its name if it is a function.
+// around returns the declaration that contains a line, and its name if it is a function.
 func (f *codeFile) around(s *Source, line int) (ast.Node, string) {
 	in := func(n ast.Node) bool {
 		return s.fset.PositionFor(n.Pos(), false).Line <= line && line <= s.fset.PositionFor(n.End(), false).Line

@@ -48,10 +48,10 @@ func desyncRedactCommand() *cli.Command {
 		Name:      "redact",
 		Usage:     "write a bundle without names, chat and other texts, to give it to others",
 		ArgsUsage: "BUNDLE OUT",
-		Description: `OUT has the same match, states and checksums, and explain finds the same cause. It has no
-names of players, no chat and no other notes, no reason of the end, and no module paths
-and revisions of programs, so desync line has to be told the versions. Strings in the state, the
-configuration and the commands stay, because the match cannot be computed without them:
+		Description: `OUT has the same match, states and checksums, so explain finds the same cause. It has no
+names of players, no chat or other notes, no reason of the end, and no module paths or
+revisions of programs: desync line needs --source and --other. Strings in the state, the
+configuration and the commands stay, because the match cannot be computed without them;
 redact lists these fields.`,
 		Flags:  []cli.Flag{console.JSONFlag},
 		Action: desyncRedact,
@@ -100,17 +100,17 @@ func desyncExplainCommand() *cli.Command {
 		Usage:     "read from a desync's bundle who was wrong, since which tick, in which fields, and why",
 		ArgsUsage: "BUNDLE",
 		Description: `A server writes a bundle next to the replay when a player's checksum differs, or when
-the rules panic. explain simulates the match in it again from the last tick at which all agreed, several times:
-rules that compute otherwise each time have no fixed result, and nobody is accused. It
-compares the states, and tries which single fault gives the wrong state: a command
-lost, doubled, moved or run in another order, one more draw from a random generator,
-an altered field. Without the game's code, it uses the states and the log alone. With --source,
---other or --platform it also looks for the line of code, as desync line does.
+the rules panic. explain simulates the match from the last tick at which all agreed,
+several times: if the results vary, the rules have no fixed result, and nobody is accused.
+It compares the states and looks for the single fault that leads to the wrong one: a
+command lost, doubled, moved or reordered, one more draw from a random generator, an
+altered field. Without the game's code it has only the states and the log. With --source,
+--other or --platform it also finds the line of code, as desync line does.
 
-Of the bundle of a panic of the rules, explain computes its tick again, and names the
-functions and the commands.
+For the panic of the rules, explain computes the tick again and names the functions and
+the commands.
 
-Exits with 3 if it has explained the desync, and with 7 of a panic.`,
+Exits with 3 if it explained a desync, and with 7 if it explained a panic.`,
 		Flags: append([]cli.Flag{
 			console.JSONFlag, gameset.PathFlag, gameset.AssetsFlag, viewerFlag,
 			&cli.BoolFlag{Name: "redact", Usage: "leave out names of players, and strings in states and commands"},
@@ -138,6 +138,9 @@ func desyncExplain(c *cli.Context) error {
 		return &console.FileError{Name: path, Err: err}
 	}
 	defer f.Close()
+	if f.Bundle() == nil {
+		return &console.FileError{Name: path, Err: fmt.Errorf("%w; for a replay, use replay verify or replay bisect", replay.ErrBundle)}
+	}
 	fields := c.Int("fields")
 	if c.Bool("json") && !c.IsSet("fields") {
 		fields = math.MaxInt32 // as many as there are, up to a limit

@@ -27,25 +27,24 @@ func desyncLineCommand() *cli.Command {
 		Name:      "line",
 		Usage:     "find the line of code at which two versions, runs or platforms begin to compute different states",
 		ArgsUsage: "BUNDLE|REPLAY...",
-		Description: `Builds a copy of the rules with probes, computes the match on two sides, and compares
-the first tick that differs probe by probe: the first probe that differs is the line.
-It needs the sources of the game and the go command, and changes neither the sources
-nor the replay. See docs/desync-line.md.
+		Description: `Builds the rules with probes, computes the match on two sides, and compares the first
+tick whose results differ: the line is that of the first probe that differs. It needs the
+game's sources and the go command, and changes neither sources nor replays. See
+docs/desync-line.md.
 
-The sides are two versions with --other, two platforms with --platform, and else one
-version with itself: the same match --runs times, and then each tick from the start of
-the match against the same tick from a snapshot.
+The sides are two versions (--other), two platforms (--platform), or else one version
+twice: the match --runs times, then each tick simulated from the start of the match and
+from a snapshot.
 
-With --rules, or if --other names a module (.wasm), the rules are those of modules, in any
-language: it needs no sources, and names the first function at which the sides go
-different ways, with the calls under way. Outside of any module of Go it takes the
-module of the match by itself.
+With --rules, or a module (.wasm) as --other, the rules are modules, in any language. It
+then needs no sources, and names the first function in which the sides take different
+paths, and its callers. Outside of a Go module it takes the match's own module.
 
-Several files, or a folder with replays and bundles, are grouped by the line that they name,
-with one finding for each group. The probes are built once.
+Several files, or a folder with replays and bundles, are grouped by the line found. The
+probes are built once.
 
 Exits with 3 if anything differs, with 7 if the rules panic in the same way on both
-sides, and with 1 if both do not end a tick in the same way.`,
+sides, and with 1 if neither side finishes a tick.`,
 		Flags:  append([]cli.Flag{console.JSONFlag, gameset.AssetsFlag, &cli.UintFlag{Name: "tick", Usage: "compare tick `T`", DefaultText: "the first that differs"}}, lineFlags()...),
 		Action: desyncLine,
 	}

@@ -29,18 +29,17 @@ func desyncTriageCommand() *cli.Command {
 		Name:      "triage",
 		Usage:     "group many desyncs by their cause",
 		ArgsUsage: "FOLDER|BUNDLE|RECORDING...",
-		Description: `Explains each bundle, in FOLDER the *.zip files in it and below it, and counts them by
-fingerprint: equal causes have equal ones. Of each it prints who was wrong, the builds
-and platforms, when the first and the last file was written, and one bundle to look
-at with explain. Files that it cannot explain are listed at the end.
+		Description: `Explains each bundle; a FOLDER stands for all *.zip files below it. It groups bundles
+by fingerprint, which is equal for equal causes, and prints for each group who was wrong,
+the builds and platforms, the times of the first and last file, and the best bundle to
+explain. Files that it cannot explain come last.
 
-Recordings of matches of another engine (docs/import.md), as *.jsonl, *.jsonl.gz or
-imported *.ssr, are compared with the others of the same match ("match" in the header), as
-replay bisect does: the first machine with each other. A match counts once, by the pair
-that differs first. Other recordings of it, and other replays in FOLDER, are listed as left out.
+Recordings of another engine (docs/import.md), *.jsonl, *.jsonl.gz or imported *.ssr, are
+compared with those of the same match ("match" in the header) as replay bisect does: the
+first machine with each other one. A match counts once, by the pair that differs first.
+Its other recordings, and other replays in FOLDER, are listed as left out.
 
-Exits with 3 if it has found a desync, and with 7 if it has found only panics of the
-rules.`,
+Exits with 3 if it found a desync, and with 7 if it found only panics of the rules.`,
 		Flags: []cli.Flag{
 			console.JSONFlag, gameset.AssetsFlag, replays.JobsFlag,
 			console.HTMLFlag,

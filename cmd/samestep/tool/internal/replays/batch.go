@@ -80,12 +80,13 @@ func NewBatch(c *cli.Context, args []string, extensions ...string) (*Batch, erro
 			b.Inputs = append(b.Inputs, BatchInput{Path: name, rel: filepath.Base(name), Open: gameset.OpenReplay})
 			continue
 		}
-		before := len(b.Inputs)
+		before, live := len(b.Inputs), ""
 		filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error { // in the order of the names
 			switch {
 			case err != nil:
 				b.Inputs = append(b.Inputs, BatchInput{Path: path, Err: err})
 			case d.IsDir() && d.Name() == LiveFolder && path != name:
+				live = path
 				return fs.SkipDir
 			case d.Type().IsRegular() && HasExtension(path, extensions):
 				rel, err := filepath.Rel(name, path)
@@ -93,6 +94,9 @@ func NewBatch(c *cli.Context, args []string, extensions ...string) (*Batch, erro
 			}
 			return nil // a folder that cannot be read is a row
 		})
+		if len(b.Inputs) == before && live != "" {
+			return nil, fmt.Errorf("%s: no *%s files in this folder outside of %s, whose matches are not over; name a file of it", name, strings.Join(extensions, " or *"), live)
+		}
 		if len(b.Inputs) == before {
 			return nil, fmt.Errorf("%s: no *%s files in this folder", name, strings.Join(extensions, " or *"))
 		}

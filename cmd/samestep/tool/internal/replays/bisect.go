@@ -24,33 +24,30 @@ func replayBisectCommand() *cli.Command {
 		Name:      "bisect",
 		Usage:     "find the first tick at which two replays of one match differ, and the fields",
 		ArgsUsage: "A B | A B MORE... | A REPORTS | A --player N | A... --other MODULE",
-		Description: `B is another replay; or a file of JSON lines with reported checksums, as export
-prints them; or, with --player and without B, the checksums in A that this player
-reported.
+		Description: `B is another replay, a file of JSON lines with reported checksums, as export prints them,
+or, with --player and without B, the checksums in A that this player reported.
 
-With --other, both sides are A: B is what another build of the rules, in a module
-(samestep rules build), makes of its commands. A's build is that of --rules, or else the
-match's own. A may be a folder or several files: then each is a line, with the first tick
-and field that come out differently.
+With --other, B is what another build of the rules, in a module (samestep rules build),
+makes of A's commands. A's own build is that of --rules, or else the match's. A may be a
+folder or several files: each gives a line with the first tick and field that differ.
 
-A bundle counts as the replay in it. A replay may end early: both are compared up to
-its last tick.
+Of a bundle, the replay in it is compared. Replays are compared up to the last tick that
+both have.
 
-Checksums and keyframes tell between which ticks the states diverge. From the
-keyframe before, the match is simulated with the game's code, which tells whose
-states are wrong. The fields are those that differ at the first tick for which B's
-state is known, first those that lead to the others. Where B has only a checksum of a tick, a search by trying can still
-find one changed field.
+Checksums and keyframes tell between which ticks the states diverge. From the keyframe
+before, bisect simulates the match with the game's code, to tell whose states are wrong.
+It shows the fields that differ at the first tick for which B's state is known, the
+likeliest origin first. If only a checksum of B is known, it tries values until one field
+explains the checksum.
 
 Two recordings of another engine (docs/import.md), as lines of JSON or imported, are
-compared up to the field, if they have the states. If not, bisect says which ones to
+compared down to the field if they have the states. If not, bisect says which states to
 record in a second run. MORE are recordings of such runs: each belongs to the side with
-its player, build and platform; if these are equal on both sides, the files alternate.
+its player, build and platform; if both sides have the same, the files alternate.
 --html is for recordings only.
 
-Exits with 5 if the replays have different schemas of the state, with 3 if anything
-differs, with 4 if nothing differs before the readable part of a replay ends, and
-otherwise with 0.`,
+Exits with 5 if the schemas of the states differ, with 3 if anything else differs, with 4
+if nothing differs before the readable part of a replay ends, and otherwise with 0.`,
 		Flags: []cli.Flag{
 			console.JSONFlag, gameset.PathFlag, gameset.MaxTicksFlag, gameset.AssetsFlag, limitFlag,
 			&cli.StringFlag{Name: "other", Usage: "compare with what the rules of the module in `FILE` make of the same commands", DefaultText: "none"},

@@ -94,25 +94,23 @@ func replayExportCommand() *cli.Command {
 		Name:      "export",
 		Usage:     "convert a replay to JSON lines, or to MCAP for viewers",
 		ArgsUsage: "FILE [[OTHER] OUT]",
-		Description: `--to jsonl prints the form that import reads: a header, the players' commands,
-checksums by player, and an end. Of an imported match it prints the checksums of the
-players that reported them; of our own match, those of all players that gave a command
-or ever had a mismatching checksum. Names and chat become notes. Commands of the system
-and keyframes have no place in this form.
+		Description: `--to jsonl prints the lines that import reads: a header, the players' commands, checksums
+by player, and an end. The checksums of an imported match are those that its players
+reported; of any other match, those of all players who gave a command or ever had a
+different checksum. Names and chat become notes. Commands of the system and keyframes are
+left out.
 
---to mcap writes OUT, which must not exist: commands, commands per second, checksums,
-mismatches and a log as MCAP, which Foxglove and other viewers plot. Its times are
-those of the ticks at the match's tick rate. A replay has no latencies.
+--to mcap writes OUT, which must not exist, as MCAP for Foxglove and other viewers:
+commands, commands per second, checksums, mismatches and a log, at the times of the
+match's tick rate. A replay has no latencies.
 
-With --path, it also has fields of the states, each as a topic such as
-/state/Units/17/HP with numbers to plot. The match is simulated for that; without the
-game's code, and after a tick at which the simulation contradicts the file, there are
-only the states of keyframes; a recording of another engine has those that it recorded.
-With OTHER, a second recording is in the same file, and
-topics end in /a and /b.
+--path adds fields of the states, each as a topic such as /state/Units/17/HP with numbers
+to plot. This simulates the match. Without the game's code, and after a tick at which the
+simulation contradicts the file, only keyframes have states; a recording of another engine
+has those that it recorded. With OTHER, a second recording is in the same file, and topics
+end in /a and /b.
 
-Without --path neither form has states, so export compares none with its checksum; info
-and verify do.`,
+Without --path, export compares no state with its checksum: use info or verify.`,
 		Flags:  []cli.Flag{&cli.StringFlag{Name: "to", Value: "jsonl", Usage: "`FORMAT` of the output: jsonl or mcap"}, pathsFlag, gameset.MaxTicksFlag, gameset.AssetsFlag},
 		Action: replayExport,
 	}

@@ -29,26 +29,24 @@ func replayDiffCommand() *cli.Command {
 		Name:      "diff",
 		Usage:     "compare two replays, states or bundles",
 		ArgsUsage: "A B | BUNDLE",
-		Description: `Of two replays, prints the differences of their headers, the first tick whose
-commands differ, the first checksum that differs, and the fields that differ in the
-first keyframe that does. If nothing differs, it prints the content hash up to the
-last tick that both have (see info --upto). It works without the game's code, unless
---tick asks for a tick without a keyframe. With the code, it simulates the ticks since
-the last equal checksum, to print first the fields that lead to the others. A state
-that contradicts the checksums of its replay, up to the next one, is not compared.
-See bisect for the first tick that differs.
+		Description: `Prints how the headers of two replays differ, the first tick with different commands, the
+first checksum that differs, and the fields that differ in the first keyframe that does;
+or, if nothing differs, the content hash up to the last tick that both have (see info
+--upto). It needs the game's code only for a --tick without a keyframe. With the code, it
+simulates from the last equal checksum, to print the likeliest origin first. A state that
+contradicts the next checksum of its replay is not compared. To find the first tick that
+differs, use bisect.
 
-Recordings of another engine (docs/import.md) are compared as bisect does, with --tick
-the states of that tick.
+Recordings of another engine (docs/import.md) are compared as by bisect; with --tick, the
+states of that tick.
 
-A or B may be a file with the canonical bytes of a state (dump --raw), or a bundle:
-that of a desync stands for the state that the player sent, and that of a panic for its
-replay. A bundle of a desync alone is compared with itself: the referee's state with the
-player's. The replay or bundle has the schema of the states; for two files with states,
---schema names a file that has it.
+A or B may also be a file with the canonical bytes of a state (dump --raw), or a bundle:
+a desync's stands for the state that the player sent, a panic's for its replay. The bundle
+of a desync alone gives both sides: the referee's state and the player's. The schema of
+the states comes from the replay or bundle; for two files with states, from --schema.
 
-Exits with 3 if commands, checksums, states or ends by the rules differ, and with 5
-if only the headers do.`,
+Exits with 3 if commands, checksums, states or results differ, and with 5 if only the
+headers do.`,
 		Flags: []cli.Flag{
 			console.JSONFlag, gameset.PathFlag, gameset.MaxTicksFlag, gameset.AssetsFlag, limitFlag,
 			&cli.UintFlag{Name: "tick", Usage: "compare the states after tick `N`", DefaultText: "of replays, the first keyframe that differs; of a bundle, the desync"},

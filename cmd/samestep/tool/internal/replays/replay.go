@@ -43,15 +43,14 @@ func replayDumpCommand() *cli.Command {
 		Name:      "dump",
 		Usage:     "print the records of a replay, its commands, or the state at a tick",
 		ArgsUsage: "FILE",
-		Description: `Without flags, prints every record on a line. --commands prints a description of every
-command. --tick prints the state after that tick, field by field. This needs the
-game's code to simulate the match up to there, unless the tick has a keyframe. The
-state is compared with the file as in seek; if no check follows, standard error tells
-up to which tick the file agrees. Without --tick, dump compares no state with its
-checksum; info and verify do.
+		Description: `Prints each record on a line; with --commands, a description of each command; with --tick,
+the state after that tick, field by field. Unless the tick has a keyframe, --tick needs
+the game's code to simulate the match up to there. The state is compared with the file as
+by seek; if no check follows, standard error says up to which tick the file agrees.
+Without --tick, dump compares no state with its checksum: use info or verify.
 
-Of a match of another engine, --tick prints the state that a player's machine recorded
-at that tick. Without one, it names the nearest ticks that have states.`,
+Of a match of another engine, --tick prints the state that a player's machine recorded at
+that tick, or else names the nearest ticks that have states.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print JSON, for programs: a line for each record or command, or one value for the state"},
 			&cli.BoolFlag{Name: "commands", Usage: "print only the commands"},
@@ -257,10 +256,10 @@ func replayFollowCommand() *cli.Command {
 		Name:      "follow",
 		Usage:     "print the records of a match while it is played",
 		ArgsUsage: "FILE",
-		Description: `Prints the same lines as dump while the file grows, and ends when the match is over.
-It waits for the rest of a record that is torn at the end of the file. It fails if
-the file is cut or replaced before the match is over. verify --follow verifies a match
-while it is played.`,
+		Description: `Prints the lines of dump while the file grows, until the match is over. It waits for the
+rest of a record that is torn at the end of the file, and for a server to resume a match
+that is suspended; --idle limits the wait. It fails if the file becomes shorter or is
+replaced. To verify a match while it is played, use verify --follow.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print JSON, for programs: a line for each record or command"},
 			&cli.BoolFlag{Name: "commands", Usage: "print only the commands"},
@@ -275,16 +274,14 @@ func replaySeekCommand() *cli.Command {
 		Name:      "seek",
 		Usage:     "go to a tick of a replay, and print the checksum of its state and the time that it took",
 		ArgsUsage: "FILE TICK",
-		Description: `Simulates from the last keyframe up to the tick, so it costs at most one interval of
-keyframes. For the state itself, see dump --tick. Checksums and keyframes on the way
-are compared, and the next one after the tick, up to one interval of checks later. If
-the simulation contradicts one, seek prints nothing and exits with 3. If none
-follows so soon, it prints the last tick at which the file agrees ("agreed" in
---json, which is then before the tick).
+		Description: `Simulates from the last keyframe before the tick, so it takes at most one interval of
+keyframes. To see the state itself, use dump --tick. seek compares the checksums and
+keyframes on the way and the next one after the tick, up to one interval of checks later.
+If the simulation contradicts one, seek prints nothing and exits with 3. If none follows
+so soon, it prints the last tick at which the file agrees ("agreed" in --json).
 
 A match of another engine is not simulated: seek takes the state that a player's machine
-recorded at the tick. Without one, it names the nearest ticks that
-have states (docs/import.md).`,
+recorded at the tick, or else names the nearest ticks that have states (docs/import.md).`,
 		Flags:  []cli.Flag{console.JSONFlag, gameset.PathFlag, gameset.MaxTicksFlag, gameset.AssetsFlag},
 		Action: replaySeek,
 	}

@@ -87,7 +87,11 @@ func sealReplay(c *cli.Context, name string, r *replay.Reader, w *replay.Writer)
 	if found.Damage.Next > 0 || !errors.Is(found.Damage, io.ErrUnexpectedEOF) {
 		return found.Damage
 	}
-	_, err = fmt.Fprintf(c.App.ErrWriter, "%s: %s was torn at byte %d: %s are left\n", c.App.Name, console.Shown(name), found.Damage.Offset, console.Count(found.Ticks, "tick"))
+	was := fmt.Sprintf("was torn at byte %d", found.Damage.Offset)
+	if replay.ClassOf(found.Damage) == replay.ClassSuspended {
+		was = "is of a suspended match"
+	}
+	_, err = fmt.Fprintf(c.App.ErrWriter, "%s: %s %s: %s are left\n", c.App.Name, console.Shown(name), was, console.Count(found.Ticks, "tick"))
 	return err
 }
 

@@ -121,6 +121,12 @@ type watchSeat struct {
 }
 
 func newFileSource(ctx context.Context, name string, o replay.LiveOptions) (*fileSource, error) {
+	if f, err := replay.Open(name); err == nil { // otherwise it may still be empty
+		defer f.Close()
+		if f.Bundle() != nil {
+			return nil, bundleGrows(name)
+		}
+	}
 	s := &fileSource{met: make(chan struct{}), done: make(chan struct{})}
 	meet := sync.OnceFunc(func() { close(s.met) })
 	o.Waiting = func() {

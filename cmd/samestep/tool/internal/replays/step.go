@@ -33,28 +33,26 @@ func replayStepCommand() *cli.Command {
 		Name:      "step",
 		Usage:     "look at one tick: its commands and phases, and what each of them changed",
 		ArgsUsage: "FILE [OTHER]",
-		Description: `Prints, for tick T, each command with what it changed, and whether the rules refuse it
-in the state before the tick; what changed in each phase that the rules mark; events
-and random draws; and all changes. It simulates the match with the game's code. What a
-command changed is the difference between the tick with the commands up to this one and
-the tick with those before it.
+		Description: `Prints what each command of tick T changed, and whether the rules refuse it in the state
+before the tick; what each phase that the rules mark changed; events and random draws; and
+all changes. It simulates the match with the game's code. A command's change is the
+difference between the tick with the commands up to it and the tick with those before it.
 
-With OTHER, a second replay, it prints both sides and what differs between them before
-and after the tick. Of a bundle, the sides are the replay and the states of the player,
-if it has one after that tick.
+With OTHER, a second replay, it prints both sides, and what differs before and after the
+tick. A bundle has two sides, the replay and the player's states, if the player sent one
+after that tick.
 
-It then reads words from standard input, one on each line:
+Then it reads commands from standard input, one a line:
 
   next, previous, tick N   go to another tick
   path PATH, path          show only the field at PATH or below it; show all
-  limit N                  print at most N lines of fields of a part
+  limit N                  print at most N lines of fields in a part
   help, quit
 
-It prints tick T, and then each tick that a word names. With --json it prints each
-tick as one JSON value with all fields.
+With --json it prints each tick as one JSON value with all fields.
 
-Exits with 3 if the last tick differs between two sides, and with 7 if the rules panic
-in it.`,
+Exits with 3 if the two sides of the last tick differ, and with 7 if the rules panic in
+it.`,
 		Flags: []cli.Flag{
 			console.JSONFlag, gameset.PathFlag, gameset.MaxTicksFlag, gameset.AssetsFlag, limitFlag,
 			oneTickFlag,
@@ -301,14 +299,14 @@ func replayDebugCommand() *cli.Command {
 		Name:      "debug",
 		Usage:     "start the debugger Delve just before a tick, with a watchpoint on a field",
 		ArgsUsage: "REPLAY|BUNDLE",
-		Description: `Builds a small program from the sources of the game, which restores the match after
-tick T-1 and computes tick T, and starts Delve (dlv) on it. You stand at the beginning
-of the rules' Step, and the command "written" goes on to the next line that writes the
-field. It needs the go command, and changes neither the sources nor the replay.
+		Description: `Builds a small program from the game's sources that restores the match after tick T-1 and
+computes tick T, and starts Delve (dlv) on it. The debugger stops at the first line of
+Step; the command "written" continues to the next line that writes the field. It needs
+the go command, and changes neither sources nor replays.
 
-With --print, or if dlv is not installed, it leaves the program in a temporary folder
-and prints how to start it. Without a terminal, Delve reads its commands from standard
-input. See docs/desync-line.md.`,
+With --print, or if dlv is not installed, it leaves the program in a temporary folder and
+prints how to start it. Without a terminal, Delve reads its commands from standard input.
+See docs/desync-line.md.`,
 		Flags: []cli.Flag{
 			oneTickFlag,
 			&cli.StringFlag{Name: "path", Usage: "watch the field at `PATH`, such as Units[17].Pos.X or Units[ID=4000].Health; of a list, its length"},

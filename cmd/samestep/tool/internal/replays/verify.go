@@ -30,13 +30,13 @@ func replayInfoCommand() *cli.Command {
 		Name:      "info",
 		Usage:     "describe the match and the content of a replay",
 		ArgsUsage: "FILE|FOLDER...",
-		Description: `Reads the whole file without a simulation, so it works without the game's code. A
-damaged file is read up to the damage. Each keyframe's state is compared with the
-keyframe's own checksum. Only verify compares states with the simulation. The replay
-in a bundle ends when the bundle was written.
+		Description: `Reads the whole file without simulating, so it needs no game code. A damaged file is read
+up to the damage. Each keyframe's state is compared with the keyframe's own checksum; to
+compare it with the simulation, use verify. A bundle's replay ends when the bundle was
+written.
 
---upto also prints the content hash up to a tick. It is the same for two recordings of
-one match, even if one of them is longer or ends for another reason.` + batchHelp,
+--upto also prints the content hash up to a tick. It is equal for two recordings of one
+match, even if one is longer or ends for another reason.` + batchHelp,
 		Flags: []cli.Flag{
 			console.JSONFlag,
 			&cli.UintFlag{Name: "upto", Usage: "also hash the content up to tick `N`", DefaultText: "only the whole match"},
@@ -112,16 +112,16 @@ func replayVerifyCommand() *cli.Command {
 		Name:      "verify",
 		Usage:     "simulate a replay again and compare every checksum in it",
 		ArgsUsage: "FILE|BUNDLE|FOLDER...",
-		Description: `Exits with 0 only if the whole match was simulated and every checksum and keyframe
-in the file is that of the simulation. If the file is cut short, verify goes up to
-the cut, and exits with 4; with 0 if a server suspended the match there. Of a bundle, it verifies the replay inside, which ends
-when the bundle was written. Of an imported match, it only compares the checksums
-that players reported with each other.
+		Description: `Exits with 0 only if the whole match was simulated and every checksum and keyframe in the
+file is that of the simulation. A file that is cut short is verified up to the cut, and
+the exit code is 4, or 0 if a server suspended the match there. Of a bundle, verify
+verifies the replay, which ends when the bundle was written. An imported match cannot be
+simulated: the checksums of its players are compared with each other.
 
-A match that began in a state of another match (samestep serve --from) names it, its
-parent. verify looks for the parent in the folder of the file and in --parent, compares
-the first state with the parent's, and so on with the parent of the parent. It says
-what it could not follow. With --follow it does so when the match is over.` + batchHelp,
+A match that began in a state of another match (samestep serve --from) names this parent.
+verify looks for the parent in the folder of the file and in --parent, compares the first
+state with the parent's, and goes on with the parent's parent. It says which parents it
+did not find. With --follow it does so after the end of the match.` + batchHelp,
 		Flags: []cli.Flag{
 			console.JSONFlag,
 			&cli.BoolFlag{Name: "keep-going", Usage: "continue after a difference, to tell whether it stays"},
@@ -272,6 +272,11 @@ func liveOptions(c *cli.Context) (replay.LiveOptions, error) {
 	return o, nil
 }
 
+// bundleGrows is the error of following a bundle.
+func bundleGrows(path string) error {
+	return console.Usagef("%s is a bundle, which does not grow", path)
+}
+
 // follow opens a growing file for act, until an interrupt.
 func follow(c *cli.Context, f *replay.File, act func(context.Context, *replay.LiveReader) error) error {
 	o, err := liveOptions(c)
@@ -279,7 +284,7 @@ func follow(c *cli.Context, f *replay.File, act func(context.Context, *replay.Li
 		return err
 	}
 	if f.Bundle() != nil {
-		return console.Usagef("%s is a bundle, which does not grow", f.Path())
+		return bundleGrows(f.Path())
 	}
 	l, err := replay.OpenLive(f.Path(), o)
 	if err != nil {
