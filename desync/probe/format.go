@@ -9,7 +9,6 @@ import (
 	"io"
 	"reflect"
 	"strconv"
-	"strings"
 )
 
 // Limits of a value's text. A hash of the rest keeps the texts of different values different.
@@ -107,35 +106,10 @@ func appendPointer(b []byte, v reflect.Value, depth int) []byte {
 	if e := entityOfValue(v); e != "" {
 		return append(append(b, '&'), e...)
 	}
-	if flat(v.Type().Elem()) {
+	if infoOf(v.Type().Elem()).flat {
 		return appendValue(append(b, '&'), v.Elem(), depth+1)
 	}
 	return append(append(b, '&'), v.Type().Elem().Name()...)
-}
-
-// maxFlat is how many fields a struct has whose content is told for a pointer to it.
-const maxFlat = 24
-
-// flats caches flat; the recording's lock guards it.
-var flats = map[reflect.Type]bool{}
-
-// flat reports whether a type is a number, a text or a small struct of those, such as a row of a table.
-func flat(t reflect.Type) bool {
-	is, ok := flats[t]
-	if ok {
-		return is
-	}
-	switch k := t.Kind(); {
-	case k == reflect.Struct:
-		is = t.NumField() <= maxFlat
-		for i := range t.NumField() {
-			is = is && flat(t.Field(i).Type)
-		}
-	default:
-		is = k == reflect.Bool || k == reflect.String || k >= reflect.Int && k <= reflect.Float64
-	}
-	flats[t] = is
-	return is
 }
 
 func appendStruct(b []byte, v reflect.Value, depth int) []byte {
@@ -200,31 +174,12 @@ func entityOfValue(v reflect.Value) string {
 	if v.Kind() != reflect.Struct {
 		return ""
 	}
-	i := idField(v.Type())
+	i := infoOf(v.Type()).id
 	if i < 0 {
 		return ""
 	}
 	b := append([]byte(v.Type().Name()), ' ')
 	return string(appendValue(b, v.Field(i), 0))
-}
-
-// idFields caches idField; the recording's lock guards it.
-var idFields = map[reflect.Type]int{}
-
-// idField returns the index of the integer field ID of a struct, or -1.
-func idField(t reflect.Type) int {
-	if i, ok := idFields[t]; ok {
-		return i
-	}
-	at := -1
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if k := f.Type.Kind(); strings.EqualFold(f.Name, "ID") && k >= reflect.Int && k <= reflect.Uint64 {
-			at = i
-		}
-	}
-	idFields[t] = at
-	return at
 }
 
 // An Event is one entry of a recording.

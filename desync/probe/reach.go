@@ -43,9 +43,9 @@ func left(v reflect.Value, most int) (text string, used int) {
 // whole reports whether the text of a value has all that it reaches.
 func whole(v reflect.Value) bool {
 	if k := v.Kind(); k == reflect.Slice || k == reflect.Array {
-		return v.Len() <= maxElems && flat(v.Type().Elem())
+		return v.Len() <= maxElems && infoOf(v.Type().Elem()).flat
 	}
-	return flat(v.Type())
+	return infoOf(v.Type()).flat
 }
 
 // appendShape appends what is short in a value whose sum follows.
@@ -137,7 +137,7 @@ func (s *summer) add(v reflect.Value) {
 		s.text(v.String())
 	case reflect.Slice, reflect.Array:
 		s.mix(uint64(v.Len()))
-		if v.Len() > 0 && plain(v.Type().Elem()) > 0 {
+		if v.Len() > 0 && infoOf(v.Type().Elem()).plain > 0 {
 			s.bytes(v)
 			return
 		}
@@ -157,7 +157,7 @@ func (s *summer) add(v reflect.Value) {
 
 // bytes adds a list of plain values as they are in memory, low digits first.
 func (s *summer) bytes(v reflect.Value) {
-	size := v.Len() * int(plain(v.Type().Elem()))
+	size := v.Len() * int(infoOf(v.Type().Elem()).plain)
 	s.left -= size / 64
 	if s.left < 0 {
 		return
@@ -212,20 +212,8 @@ func appendPlain(b []byte, v reflect.Value) []byte {
 	return append(b, all[:v.Type().Size()]...)
 }
 
-// plains caches plain; the recording's lock guards it.
-var plains = map[reflect.Type]uintptr{}
-
-// plain returns the size of a type whose values have the same bytes on every platform with this order of bytes: numbers of a fixed
-// size, and structs and arrays of them that have no gaps even where a number is aligned to its size. It is 0 for other types.
-func plain(t reflect.Type) uintptr {
-	size, ok := plains[t]
-	if !ok {
-		size, _ = layout(t)
-		plains[t] = size
-	}
-	return size
-}
-
+// layout returns the size of a type whose values have the same bytes on every platform with this order of bytes, and how they are aligned:
+// numbers of a fixed size, and structs and arrays of them that have no gaps even where a number is aligned to its size. It is 0 for other types.
 func layout(t reflect.Type) (size, align uintptr) {
 	switch k := t.Kind(); k {
 	case reflect.Bool, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64,

@@ -214,7 +214,7 @@ func write(site int, v, owner any, replaces bool) {
 	if owner != nil {
 		e = entityOf(owner)
 	}
-	if v != nil && refers(reflect.TypeOf(v)) {
+	if v != nil && infoOf(reflect.TypeOf(v)).refers {
 		rec.known.stale = true // the state may have another list now
 	}
 	f.put(site, e, f.text(v), old, replaces)
@@ -497,13 +497,13 @@ func (k *known) look() {
 }
 
 func (k *known) add(v reflect.Value) {
-	if l := leads(v.Type()); l.anywhere {
+	if l := infoOf(v.Type()); l.leads {
 		k.follow(v, l)
 	}
 }
 
 // follow is add for a value whose type leads somewhere.
-func (k *known) follow(v reflect.Value, l *lead) {
+func (k *known) follow(v reflect.Value, l *typeInfo) {
 	if k.looks++; k.looks > maxLooks || len(k.spans) > maxSpans {
 		return
 	}
@@ -525,51 +525,72 @@ func (k *known) follow(v reflect.Value, l *lead) {
 		}
 		fallthrough
 	case reflect.Array:
-		if l.elem == nil {
-			l.elem = leads(t.Elem())
-		}
-		for i := 0; l.elem.anywhere && i < v.Len(); i++ {
-			k.follow(v.Index(i), l.elem)
+		elem := infoOf(t.Elem())
+		for i := 0; elem.leads && i < v.Len(); i++ {
+			k.follow(v.Index(i), elem)
 		}
 	case reflect.Struct:
 		for _, f := range l.fields {
-			k.follow(v.Field(f.index), f.lead)
+			k.follow(v.Field(f.index), f.typeInfo)
 		}
 	case reflect.Map:
-		for i, l := v.MapRange(), leads(t.Elem()); l.anywhere && i.Next(); {
+		for i, l := v.MapRange(), infoOf(t.Elem()); l.leads && i.Next(); {
 			k.follow(i.Value(), l)
 		}
 	}
 }
 
-// A lead says where a value of a type leads.
-type lead struct {
-	anywhere bool
-	fields   []leadField // of a struct that do
-	elem     *lead       // of a list; nil until it is needed
+// A typeInfo is what probes ask about a type.
+type typeInfo struct {
+	flat   bool        // a number, a text or a small struct of those, such as a row of a table
+	id     int         // the index of the integer field ID of a struct, or -1
+	plain  uintptr     // the size of values that are summed as bytes, see layout; or 0
+	refers bool        // its values may refer to memory that has another value
+	leads  bool        // and it is not opaque
+	fields []leadField // of a struct that do so
 }
 
 type leadField struct {
 	index int
-	*lead
+	*typeInfo
 }
 
-// leading caches leads; the recording's lock guards it.
-var leading = map[reflect.Type]*lead{}
+// maxFlat is how many fields a struct has whose content is told for a pointer to it.
+const maxFlat = 24
 
-// leads returns where a value of a type leads: it refers to memory that has another value, and is not opaque.
-func leads(t reflect.Type) *lead {
-	l := leading[t]
-	if l == nil {
-		l = &lead{anywhere: refers(t) && !opaque(t)}
-		for i := 0; t.Kind() == reflect.Struct && i < t.NumField(); i++ {
-			if f := leads(t.Field(i).Type); f.anywhere {
-				l.fields = append(l.fields, leadField{i, f})
+// types are the types that were met; the recording's lock guards it.
+var types = map[reflect.Type]*typeInfo{}
+
+func infoOf(t reflect.Type) *typeInfo {
+	x := types[t]
+	if x != nil {
+		return x
+	}
+	x = &typeInfo{id: -1}
+	switch k := t.Kind(); k {
+	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
+		x.refers = true
+	case reflect.Array:
+		x.refers = infoOf(t.Elem()).refers
+	case reflect.Struct:
+		x.flat = t.NumField() <= maxFlat
+		for i := range t.NumField() {
+			f := infoOf(t.Field(i).Type)
+			x.flat, x.refers = x.flat && f.flat, x.refers || f.refers
+			if f.leads {
+				x.fields = append(x.fields, leadField{i, f})
+			}
+			if k := t.Field(i).Type.Kind(); strings.EqualFold(t.Field(i).Name, "ID") && k >= reflect.Int && k <= reflect.Uint64 {
+				x.id = i
 			}
 		}
-		leading[t] = l
+	default:
+		x.flat = k == reflect.Bool || k == reflect.String || k >= reflect.Int && k <= reflect.Float64
 	}
-	return l
+	x.leads = x.refers && !opaque(t)
+	x.plain, _ = layout(t)
+	types[t] = x
+	return x
 }
 
 // span adds a part of the memory, unless it is in the one before.
@@ -579,29 +600,6 @@ func (k *known) span(at unsafe.Pointer, size uintptr) {
 		return
 	}
 	k.spans = append(k.spans, span{from, from + size, at})
-}
-
-// refering caches refers; the recording's lock guards it.
-var refering = map[reflect.Type]bool{}
-
-// refers reports whether a value of a type may refer to memory that has another value.
-func refers(t reflect.Type) bool {
-	is, ok := refering[t]
-	if ok {
-		return is
-	}
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
-		is = true
-	case reflect.Array:
-		is = refers(t.Elem())
-	case reflect.Struct:
-		for i := range t.NumField() {
-			is = is || refers(t.Field(i).Type)
-		}
-	}
-	refering[t] = is
-	return is
 }
 
 // mark returns the mark of a value that is a pointer or a list, and in the memory of something else than the state.
