@@ -217,7 +217,7 @@ func (s *bisector) settle() {
 		}
 		pasts = append(pasts, desync.Past{Replay: side.reader, Game: game, Agreed: min(since, max(to, 1)-1), Tick: to})
 	}
-	o := desync.Options{MaxTicks: int(s.options.MaxTicks), Budget: s.options.Budget, Now: s.options.Now, Apart: s.options.Apart}
+	o := desync.Options{MaxTicks: int(s.options.MaxTicks), Now: s.options.Now, Apart: s.options.Apart}
 	if parted, _, _ := desync.Repeat(o, pasts...); parted != nil { // where a tick cannot be repeated, the walk has come farther
 		s.unfixed(parted)
 	}
@@ -299,7 +299,7 @@ func (s *bisector) diff(t lockstep.Tick, a, b []byte) (state.Differences, state.
 		return desync.DiffStates(s.schema, a, b, o.Path)
 	}
 	past := desync.Past{Replay: s.a.reader, Game: s.game, Agreed: s.found.Agreed, Tick: t}
-	return past.DiffStates(a, b, desync.Options{Path: o.Path, MaxTicks: int(o.MaxTicks), Budget: o.Budget, Now: o.Now})
+	return past.DiffStates(a, b, desync.Options{Path: o.Path, MaxTicks: int(o.MaxTicks), Now: o.Now})
 }
 
 // errOtherGame ends a walk where the simulation differs from a checksum that both sides agree on.
