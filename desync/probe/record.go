@@ -540,59 +540,6 @@ func (k *known) follow(v reflect.Value, l *typeInfo) {
 	}
 }
 
-// A typeInfo is what probes ask about a type.
-type typeInfo struct {
-	flat   bool        // a number, a text or a small struct of those, such as a row of a table
-	id     int         // the index of the integer field ID of a struct, or -1
-	plain  uintptr     // the size of values that are summed as bytes, see layout; or 0
-	refers bool        // its values may refer to memory that has another value
-	leads  bool        // and it is not opaque
-	fields []leadField // of a struct that do so
-}
-
-type leadField struct {
-	index int
-	*typeInfo
-}
-
-// maxFlat is how many fields a struct has whose content is told for a pointer to it.
-const maxFlat = 24
-
-// types are the types that were met; the recording's lock guards it.
-var types = map[reflect.Type]*typeInfo{}
-
-func infoOf(t reflect.Type) *typeInfo {
-	x := types[t]
-	if x != nil {
-		return x
-	}
-	x = &typeInfo{id: -1}
-	switch k := t.Kind(); k {
-	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
-		x.refers = true
-	case reflect.Array:
-		x.refers = infoOf(t.Elem()).refers
-	case reflect.Struct:
-		x.flat = t.NumField() <= maxFlat
-		for i := range t.NumField() {
-			f := infoOf(t.Field(i).Type)
-			x.flat, x.refers = x.flat && f.flat, x.refers || f.refers
-			if f.leads {
-				x.fields = append(x.fields, leadField{i, f})
-			}
-			if k := t.Field(i).Type.Kind(); strings.EqualFold(t.Field(i).Name, "ID") && k >= reflect.Int && k <= reflect.Uint64 {
-				x.id = i
-			}
-		}
-	default:
-		x.flat = k == reflect.Bool || k == reflect.String || k >= reflect.Int && k <= reflect.Float64
-	}
-	x.leads = x.refers && !opaque(t)
-	x.plain, _ = layout(t)
-	types[t] = x
-	return x
-}
-
 // span adds a part of the memory, unless it is in the one before.
 func (k *known) span(at unsafe.Pointer, size uintptr) {
 	from := uintptr(at)
