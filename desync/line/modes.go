@@ -77,7 +77,7 @@ func (s *search) two(ctx context.Context, sides [2]*side) error {
 	return s.trace(ctx, sides, [2]bool{sums[0].stop != nil, sums[1].stop != nil})
 }
 
-// trace compares the tick between two sides. Those that do not end it are cut.
+// trace compares the tick between two sides. The recording of a side that does not end the tick is cut.
 func (s *search) trace(ctx context.Context, sides [2]*side, endless [2]bool) error {
 	s.progress("recording tick %d", s.Tick)
 	log, err := s.log("log-tick", s.Tick-1, s.Tick)
@@ -101,7 +101,7 @@ func (s *search) trace(ctx context.Context, sides [2]*side, endless [2]bool) err
 	return s.differences(ctx, sides)
 }
 
-// firstTick finds the first tick with different state hashes, or that only one side could compute.
+// firstTick finds the first tick with different state hashes, or that only one side can compute.
 func (s *search) firstTick(a, b *job) error {
 	x, err := a.hashes()
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *search) firstTick(a, b *job) error {
 	return nil
 }
 
-// alone compares one version with itself: again and again, and then warm with cold.
+// alone compares one version with itself: several runs, and then a running simulation with a restored one.
 func (s *search) alone(ctx context.Context) error {
 	a := s.side("A", s.dir)
 	a.edits = s.Edits
@@ -149,7 +149,7 @@ var perturbed = [][]string{
 	{"GOMAXPROCS=2"}, {"GOMAXPROCS=1", "GOGC=10"}, {"GOMAXPROCS=8", "GOGC=off"}, {"GOMAXPROCS=4", "GODEBUG=asyncpreemptoff=1"},
 }
 
-// tickRuns is how often a program computes the tick again to see another result.
+// tickRuns is how many times a program repeats the tick to get another result.
 const tickRuns = 64
 
 // again computes the match several times, and then the first tick that differs until two runs of it differ.
@@ -295,7 +295,7 @@ func (s *search) started(ctx context.Context, a *side, log string) error {
 // window is how many ticks before the tick are searched for the assignment that a stale value should have had.
 const window = 200
 
-// warmCold compares a simulation that came all the way with one restored from the snapshot before the tick.
+// warmCold compares a simulation from the start of the match with one restored from the snapshot before the tick.
 func (s *search) warmCold(ctx context.Context, a *side, log string) error {
 	s.result.Mode, s.result.Sides = WarmCold, [2]string{"from the start", "restored before the tick"}
 	var endless bool
@@ -332,10 +332,10 @@ func (s *search) warmCold(ctx context.Context, a *side, log string) error {
 	return s.compare(sides, done, [2]*program.Run{&done[0].result.Runs[0], &done[1].result.Runs[0]}, a.lastWrites(done[0].result.Before))
 }
 
-// endlessCut is after how many events the recording of a tick is cut that does not end.
+// endlessCut is the number of events after which the recording of an endless tick is cut.
 var endlessCut = 1 << 20
 
-// manyTimes as long as the longest tick so far a tick may take, too.
+// manyTimes is the factor by which a tick may take longer than the longest tick so far.
 const manyTimes = 20
 
 // errEnough ends a program whose further ticks change nothing.
@@ -344,7 +344,7 @@ var errEnough = errors.New("line: enough is known")
 // errEndless ends a program that does not end a tick.
 var errEndless = errors.New("line: a tick does not end")
 
-// A watched is a program that computes a match, and tells each tick's sum as it comes.
+// A watched is a program that computes a match and writes the sum of each tick.
 type watched struct {
 	done   *job
 	path   string // of the file of sums
@@ -419,7 +419,7 @@ func (s *search) watch(ctx context.Context, name string, sides []*side, j progra
 	return done, err
 }
 
-// read reads the sums that came, and returns how long the first of them took.
+// read reads the new sums, and returns how long the first of them took.
 func (w *watched) read() (took time.Duration) {
 	b, _ := os.ReadFile(w.path) // it may not be there yet
 	if n := len(b)/8 - len(w.sums); n > 0 {
@@ -441,7 +441,7 @@ func differ(a, b *watched) bool {
 	return a.ended && len(b.sums) > len(a.sums) || b.ended && len(a.sums) > len(b.sums)
 }
 
-// stopped returns what a program has told before it was ended.
+// stopped returns the results that a program left before it was ended.
 func (s *side) stopped(name string, j program.Job) (*job, error) {
 	j.Folder = filepath.Join(s.folder, name)
 	done := &job{Job: j}

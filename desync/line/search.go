@@ -30,7 +30,7 @@ type Finder struct {
 	files     int
 }
 
-// NewFinder returns a Finder, which keeps its files in a folder of its own until [Finder.Close].
+// NewFinder returns a Finder. It keeps its files in a temporary folder until [Finder.Close].
 func NewFinder() (*Finder, error) {
 	folder, err := os.MkdirTemp("", "samestep-line-")
 	if err != nil {
@@ -60,7 +60,7 @@ func (x *Finder) search(f *replay.File, o Options) (*search, error) {
 	return s, os.Mkdir(s.folder, 0o700)
 }
 
-// header returns the header of a match that rules can compute.
+// header returns the header of a match that the rules can compute.
 func header(f *replay.File) (*lockstep.Header, error) {
 	h, err := f.Header()
 	if err == nil && h.Engine == replay.ForeignEngine {
@@ -93,7 +93,7 @@ func (x *Finder) checkout(repo, version string) (dir string, err error) {
 	return dir, err
 }
 
-// compareModule says if the rules that were found are in another module than those of the recorder.
+// compareModule notes if the rules found are not in the recorder's module.
 func compareModule(h *lockstep.Header, a *side) (n notes) {
 	module := record.ParseSources(h.Sources).Module
 	if module == "" {
@@ -227,7 +227,7 @@ func (s *search) log(name string, from, last lockstep.Tick) (string, error) {
 	}
 }
 
-// pair lets two sides do their jobs at the same time.
+// pair runs the jobs of two sides concurrently.
 func (s *search) pair(ctx context.Context, name string, sides [2]*side, jobs [2]program.Job, env ...string) (done [2]*job, err error) {
 	from := time.Now()
 	group, ctx := errgroup.WithContext(ctx)
@@ -251,7 +251,7 @@ type sums struct {
 	changing        bool                     // and with different results
 }
 
-// readSums returns the checksums of a bundle. What cannot be read is left out.
+// readSums returns the checksums of a bundle, without those that cannot be parsed.
 func readSums(m *replay.Manifest) *sums {
 	s := &sums{manifest: m, most: "most players", referee: map[lockstep.Tick]uint64{}, player: map[lockstep.Tick]uint64{}}
 	add := func(to map[lockstep.Tick]uint64, t lockstep.Tick, text string) {
@@ -375,7 +375,7 @@ func (s *search) reported(jobs ...*job) error {
 	return nil
 }
 
-// reportOn compares state hashes of sides with a bundle. It returns nil for a tie or a panic, in which no player differs from most.
+// reportOn compares the state hashes of sides with a bundle. It returns nil for a tie or a panic, where no single player differs.
 func reportOn(m *replay.Manifest, first lockstep.Tick, hashes ...[]uint64) *Reported {
 	if m.Tie || m.Panic != nil {
 		return nil

@@ -21,7 +21,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A side is one of the programs that compute the tick.
+// A side is one of the two programs that compute the tick.
 type side struct {
 	name   string // for people: "A", "B"
 	dir    string // of the sources
@@ -100,8 +100,8 @@ type job struct {
 // sideMemory is how much memory a side may need, in bytes.
 var sideMemory int64 = 2 << 30
 
-// run lets the program of a side do a job. env perturbs the Go runtime. That the program ends in a tick is an error, too, unless there
-// are sums of the ticks before, or a recording of that tick.
+// run runs a job with the program of a side. env perturbs the Go runtime. A program that ends in a tick is an error, unless there are
+// sums of earlier ticks or a recording of that tick.
 func (s *side) run(ctx context.Context, name string, j program.Job, env ...string) (*job, error) {
 	j.Folder = filepath.Join(s.folder, name)
 	if err := os.MkdirAll(j.Folder, 0o700); err != nil {
@@ -177,7 +177,7 @@ func gone(path string) error {
 	return nil
 }
 
-// begun reports whether a job that was not done has something to tell: sums, a recording, or where Step is.
+// begun reports whether an unfinished job has left results: sums, a recording, or the place of Step.
 func (j *job) begun() bool {
 	switch j.Kind {
 	case program.Trace:
@@ -189,10 +189,10 @@ func (j *job) begun() bool {
 	return err == nil && len(sums) > 0 && (j.Kind == program.Hashes || j.Kind == program.Cold)
 }
 
-// stackOverflow is what the Go runtime says of a goroutine that calls too deep.
+// stackOverflow is the Go runtime's message for a goroutine whose stack is too deep.
 const stackOverflow = "stack overflow"
 
-// endedBy says how a program ended, of which err and out are what Wait returned and what it printed.
+// endedBy says how a program ended. err is the result of Wait, out the program's output.
 func endedBy(err error, out string) string {
 	code, lines := 0, strings.Split(strings.TrimSpace(out), "\n")
 	var exit *exec.ExitError
@@ -238,7 +238,7 @@ type Options struct {
 	// List lists the assets of the match.
 	List []lockstep.Asset
 
-	// Progress is called with what is done next. Nil disables it.
+	// Progress is called with a description of the next step. Nil disables it.
 	Progress func(text string)
 }
 
@@ -248,7 +248,7 @@ func (o *Options) progress(format string, args ...any) {
 	}
 }
 
-// platform returns the environment in which the go command builds for a platform, and what runs its programs here.
+// platform returns the environment that makes the go command build for a platform, and the command that runs its programs here.
 func platform(name string) (env, runner []string, err error) {
 	system, arch, ok := strings.Cut(name, "/")
 	if !ok {
@@ -272,7 +272,7 @@ func platform(name string) (env, runner []string, err error) {
 	return env, runner, nil
 }
 
-// emulator returns what runs the Linux programs of an architecture on any other one.
+// emulator returns the command that runs the Linux programs of another architecture.
 func emulator(arch string) ([]string, error) {
 	machine := cmp.Or(map[string]string{"arm64": "aarch64", "386": "i386", "amd64": "x86_64"}[arch], arch)
 	for _, name := range []string{"qemu-" + machine, "qemu-" + machine + "-static"} {
@@ -295,7 +295,7 @@ func clipped(line string) string {
 	return strings.ToValidUTF8(strings.TrimSpace(line[:min(len(line), maxFileLine)]), "�")
 }
 
-// maxFileLine is how much of a line of an embedded file is told, in bytes.
+// maxFileLine is the longest part of a line of an embedded file that is shown, in bytes.
 const maxFileLine = 160
 
 // what says what a side does.

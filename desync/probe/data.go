@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// A Variable is a variable of a package, with its value in parts.
+// A Variable is a package variable, with its value in parts.
 type Variable struct {
 	Name  string // with the path of the package
 	Parts []Part // in order; the last one has a hash of what is beyond the limit
 }
 
-// A Part is a number, a text, a function or a channel in a value.
+// A Part is a number, string, function or channel in a value.
 type Part struct {
 	Path  string // such as "[3].Cost"; "" for the whole
 	Value string
@@ -34,11 +34,10 @@ const (
 // data are the variables by name.
 var data = map[string]any{}
 
-// Data adds a variable of a package: a pointer to it. Woven packages do so before the match.
+// Data adds a pointer to a package variable. Woven packages call it before the match.
 func Data(name string, pointer any) { data[name] = pointer }
 
-// Variables returns the variables by name, with their values of now. Unlike a value of an event, a value is told with all that it
-// points to.
+// Variables returns the variables by name, with their current values. Unlike the value of an event, each includes all that it points to.
 func Variables() (all []Variable) {
 	rec.Lock()
 	defer rec.Unlock()
@@ -71,7 +70,7 @@ func (w *walk) part(path, value string) {
 	w.rest = append(w.rest[:0], hash(string(w.rest)+path+value)...)
 }
 
-// value adds the parts of a value. Addresses are no parts.
+// value adds the parts of a value. Addresses are not parts.
 func (w *walk) value(path string, v reflect.Value, depth int) {
 	if w.looked++; w.looked > maxLooked || depth > maxInside {
 		return
@@ -144,7 +143,7 @@ func (w *walk) entries(path string, v reflect.Value, depth int) {
 	}
 }
 
-// functionName names a function, as the program's symbols do.
+// functionName returns the symbol name of a function.
 func functionName(v reflect.Value) string {
 	if v.IsNil() {
 		return "nil"
@@ -155,12 +154,11 @@ func functionName(v reflect.Value) string {
 	return "func"
 }
 
-// InOrder makes [Ordered] range over maps in the order of their keys. The program sets it before it compares a tick of two sides:
-// rules that sort what they find in a map are then the same on both, at each probe. Where the order itself is in question, it
-// stays as it is.
+// InOrder makes [Ordered] range over maps in the order of their keys, so that rules that sort the entries of a map are equal on both
+// sides, at each probe. The program sets it before it compares a tick, unless the order itself is in question.
 var InOrder bool
 
-// Ordered ranges over a map. As in a loop over the map itself, an entry that was deleted meanwhile is left out.
+// Ordered ranges over a map. As in a loop over the map itself, entries that are deleted meanwhile are skipped.
 func Ordered[M ~map[K]V, K comparable, V any](m M) iter.Seq2[K, V] {
 	if !InOrder || !sortable(reflect.TypeFor[K]()) {
 		return maps.All(m)

@@ -37,7 +37,7 @@ func format(v any) string {
 	return clip(string(appendValue(nil, reflect.ValueOf(v), 0)))
 }
 
-// clip shortens a text, and keeps texts different.
+// clip shortens a text so that different texts stay different.
 func clip(s string) string { return clipAt(s, maxText) }
 
 func clipAt(s string, n int) string {
@@ -129,7 +129,7 @@ type leadField struct {
 	*typeInfo
 }
 
-// maxFlat is how many fields a struct has whose content is told for a pointer to it.
+// maxFlat is the largest number of fields of a struct that a pointer to it is written with.
 const maxFlat = 24
 
 // types are the types that were met; the recording's lock guards it.
@@ -299,7 +299,7 @@ type Reader struct{ in *bufio.Reader }
 // NewReader returns a Reader of a recording.
 func NewReader(r io.Reader) *Reader { return &Reader{bufio.NewReaderSize(r, 1<<16)} }
 
-// ErrRecording is wrapped by the errors of a recording that is cut short or no recording.
+// ErrRecording is wrapped by the errors of data that is not a whole recording.
 var ErrRecording = errors.New("probe: incomplete recording")
 
 // Next returns the next event, or [io.EOF] at the end.

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// Limits of what is summed of what a call reaches.
+// Limits of the values that are summed for a call.
 const (
 	maxReach    = 1 << 14 // values for one call
 	maxReaches  = 1 << 27 // values in one recording; then each call has smallReach
@@ -16,8 +16,8 @@ const (
 	maxLeftText = 400 // bytes of the text of what a call leaves
 )
 
-// left returns what a value reaches as text: its content, and a sum unless the text has all of it. used is how many values it has
-// looked at, of at most so many; more if it reaches more.
+// left returns what a value reaches as text: its content, and a sum unless the text is complete. used is the number of values visited,
+// of at most so many; more says that it reaches more.
 func left(v reflect.Value, most int) (text string, used int) {
 	var b []byte
 	target := v
@@ -39,7 +39,7 @@ func left(v reflect.Value, most int) (text string, used int) {
 	return string(append(append(b, " #"...), strconv.FormatUint(s.hash, 36)...)), most - s.left
 }
 
-// whole reports whether the text of a value has all that it reaches.
+// whole reports whether the text of a value is complete.
 func whole(v reflect.Value) bool {
 	if k := v.Kind(); k == reflect.Slice || k == reflect.Array {
 		return v.Len() <= maxElems && infoOf(v.Type().Elem()).flat
@@ -47,7 +47,7 @@ func whole(v reflect.Value) bool {
 	return infoOf(v.Type()).flat
 }
 
-// appendShape appends what is short in a value whose sum follows.
+// appendShape appends the short parts of a value whose sum follows.
 func appendShape(b []byte, v reflect.Value, depth int) []byte {
 	switch k := v.Kind(); {
 	case k == reflect.Struct && depth < maxDepth && !opaque(v.Type()):
@@ -78,7 +78,7 @@ type summer struct {
 	up   *summer // of the map that this is an entry of
 }
 
-// A target is what a pointer points to.
+// A target is the value that a pointer points to.
 type target struct {
 	address uintptr
 	t       reflect.Type
@@ -219,7 +219,7 @@ func (s *summer) refer(v reflect.Value) {
 		s.seen[at] = uint64(len(s.seen)) + 1
 		s.add(v.Elem())
 	case reflect.Map:
-		// Each entry has a sum of its own, and an equal share of what is left: the order does not matter.
+		// Each entry has its own sum and an equal share of the limit, so the order does not matter.
 		s.mix(uint64(v.Len()))
 		share, total := s.left/max(v.Len(), 1), uint64(0)
 		if share < 4 {

@@ -1,14 +1,13 @@
-// Package probe records what the rules of a game compute in one tick: each value that is assigned, tested or returned, in
-// order, with the function and the element that it belongs to.
+// Package probe records what the rules of a game compute in one tick: each value that is assigned, tested or returned, in order, with
+// its function and element.
 //
-// Nobody calls it by hand. Package desync/line/internal/weave writes copies of a game's sources with calls of it, and samestep desync line builds
-// those copies, runs the same tick on two sides, and compares the two recordings: the first probe that differs is the
-// answer. docs/desync-line.md describes it. The package imports only the standard library, so that the woven copy of any
-// package can import it.
+// The calls of this package are generated. Package desync/line/internal/weave adds them to copies of a game's sources; samestep desync
+// line builds the copies, runs one tick on two sides, and compares the recordings: the first probe that differs is the answer. See
+// docs/desync-line.md. The package imports only the standard library, so that the woven copy of any package can import it.
 //
-// A recording is a stream of events. Each is, with numbers in base 128, low digits first:
+// A recording is a stream of events. An event is, with numbers in base 128, low digits first:
 //
-//	flow     of the goroutine: 0 for that of Step, and then one for each goroutine, see [Spawn]
+//	flow     the goroutine: 0 is that of Step, see [Spawn]
 //	site     the probe, by its number in the list of package weave
 //	depth    the calls of woven functions above it
 //	flags    1: there is an old value
@@ -39,7 +38,7 @@ const MaxEvents = 8 << 20
 // outside the recorded tick. Only [Start] and [Stop] set it.
 var On bool
 
-// Unbuffered makes a recording write each event at once: the program may end in the middle of the tick.
+// Unbuffered makes a recording write each event at once, for a program that may end in the middle of the tick.
 var Unbuffered bool
 
 // A frame is a call of a woven function.
@@ -49,7 +48,7 @@ type frame struct {
 	kept    int // arguments at its start
 }
 
-// A flow is what one goroutine has done.
+// A flow is the state of one goroutine's recording.
 type flow struct {
 	id     uint64
 	frames []frame
@@ -63,7 +62,7 @@ type kept struct {
 	before string
 }
 
-// rec is the recording that runs. Woven code has no place for a value of its own.
+// rec is the running recording. It is a package variable, because woven code cannot pass a value around.
 var rec recording
 
 type recording struct {
@@ -96,7 +95,7 @@ func Start(w io.Writer, state any, yield func()) {
 	On = true
 }
 
-// A Count is how much a recording has.
+// A Count is the size of a recording.
 type Count struct {
 	Events  int // recorded
 	Dropped int // beyond [MaxEvents]
@@ -148,14 +147,14 @@ func S(site int) {
 	f.put(site, f.entity(), "", "", false)
 }
 
-// B notes the value of a variable before an assignment, for the W after it.
+// B records the value of a variable before an assignment, for the W after it.
 func B(v any) {
 	f := begin()
 	defer rec.Unlock()
 	f.olds = append(f.olds, format(v))
 }
 
-// None is the owner of a variable that is a field of no element. The name nil may be another one's in a game.
+// None is the owner of a variable that is not a field of an element. Woven code does not say nil, since a game may redeclare that name.
 var None any
 
 // D records the value of a variable that a statement defines.
@@ -166,7 +165,7 @@ func D(site int, v any) {
 	f.put(site, f.entity(), text, "", false)
 }
 
-// L is [D] of a part of a list. How much room it has decides whether an append to it changes the list.
+// L is [D] for a part of a list. Its capacity decides whether an append to it changes the list.
 func L(site int, v any) {
 	f := begin()
 	defer rec.Unlock()
@@ -180,10 +179,10 @@ func L(site int, v any) {
 	f.put(site, f.entity(), text, "", false)
 }
 
-// room is behind the text of a part of a list, with how many elements it can have.
+// room marks the capacity behind the text of a part of a list.
 const room = " (room for "
 
-// WithoutRoom cuts how much room there is off the text of a part of a list.
+// WithoutRoom cuts the capacity off the text of a part of a list.
 func WithoutRoom(text string) string {
 	rest, is := Outside(text)
 	i := strings.LastIndex(rest, room)
@@ -199,7 +198,7 @@ func WithoutRoom(text string) string {
 // W records the value of a variable after an assignment. owner is the element that the variable is a field of, or [None].
 func W(site int, v, owner any) { write(site, v, owner, false) }
 
-// R is [W] of an assignment that B has begun.
+// R is [W] for an assignment that B has begun.
 func R(site int, v, owner any) { write(site, v, owner, true) }
 
 func write(site int, v, owner any, replaces bool) {
@@ -331,7 +330,7 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// Spawn records that a statement starts a goroutine. From then on each event asks for its goroutine, which costs a
+// Spawn records that a statement starts a goroutine. From then on each event looks up its goroutine, which takes about a
 // microsecond.
 func Spawn(site int) {
 	S(site)
@@ -342,7 +341,7 @@ func Spawn(site int) {
 	}
 }
 
-// goroutine returns the number of this goroutine, which the runtime tells in the first line of a stack only.
+// goroutine returns the number of this goroutine. The runtime shows it only in the first line of a stack.
 func goroutine() uint64 {
 	var buf [48]byte
 	b := buf[:runtime.Stack(buf[:], false)]
@@ -426,7 +425,7 @@ func (r *recording) left(v reflect.Value) string {
 	return text
 }
 
-// outside is behind the text of a pointer or a list that is not in the state: a copy, which looks like the original.
+// outside marks the text of a pointer or a list that is not in the state: a copy, which looks like the original.
 const outside = " outside the state"
 
 // Outside cuts the mark of what is not in the state off a value's text.
@@ -437,19 +436,19 @@ func Outside(text string) (rest string, is bool) {
 	return text, false
 }
 
-// Limits of the places that are kept.
+// Limits of the memory spans that are kept.
 const (
 	maxSpans = 1 << 16 // of one look at the state
 	maxLooks = 1 << 24 // values in all looks of a recording
 )
 
-// A span is a part of the memory that the state has.
+// A span is a part of the memory of the state.
 type span struct {
 	from, to uintptr
 	keep     unsafe.Pointer // so that nothing else gets this memory
 }
 
-// known is where the state is in memory.
+// known holds the memory of the state.
 type known struct {
 	root  reflect.Value   // a pointer to the state; the zero Value if it is not known
 	spans []span          // in order, none beside another
@@ -473,7 +472,7 @@ func (k *known) has(address uintptr) bool {
 	return i < len(k.spans) && k.spans[i].from <= address
 }
 
-// look finds the parts of the state.
+// look finds the memory of the state.
 func (k *known) look() {
 	k.spans, k.stale, k.seen = k.spans[:0], false, map[target]bool{}
 	k.add(k.root)
@@ -549,7 +548,7 @@ func (k *known) span(at unsafe.Pointer, size uintptr) {
 	k.spans = append(k.spans, span{from, from + size, at})
 }
 
-// mark returns the mark of a value that is a pointer or a list, and in the memory of something else than the state.
+// mark returns the mark of a pointer or a list that is not in the memory of the state.
 func (k *known) mark(v reflect.Value) string {
 	if !k.root.IsValid() || k.off {
 		return ""
