@@ -175,7 +175,7 @@ func TestWaysWithOneText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "the sides go different ways from here: select <-done (line 5) | select <-done (line 8)"; f.because() != want {
+	if want := "the sides take different paths from here: select <-done (line 5) | select <-done (line 8)"; f.because() != want {
 		t.Errorf("got %q, want %q", f.because(), want)
 	}
 }

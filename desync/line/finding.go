@@ -28,7 +28,7 @@ type Reason string
 // The reasons.
 const (
 	Value   Reason = "value"   // the line computes different values
-	Flow    Reason = "flow"    // the sides go different ways after it
+	Flow    Reason = "flow"    // the sides take different paths after it
 	Memory  Reason = "memory"  // data in the memory of a module begin to differ in the function
 	Only    Reason = "only"    // only one side has it, and it changes something
 	Nothing Reason = "nothing" // no probe differs

@@ -281,7 +281,7 @@ func (c *callComparison) add(f forked) {
 	}
 }
 
-// compareMemory looks for the function in which data in the memory begin to differ, if no call differs. What c has found is the result
+// compareMemory looks for the function in which the memory begins to differ, if no call differs. What c has found is the result
 // if that is not possible: the addresses of the data must be the same on both sides.
 func (s *moduleSearch) compareMemory(ctx context.Context, sides [2]*tracedSide, c *callComparison) error {
 	m, one := c.memory, s.modules[0] == s.modules[1]

@@ -104,14 +104,14 @@ func TestFunction(t *testing.T) {
 			"data outside of the state", func(t *testing.T) *line.Module {
 				return compile(t, whole+" "+hidden, "world.pile[0]++;\n#endif", drawn)
 			}, nil, 40,
-			"Piles[0]: 160 | 159 function step at pebbles.c:144 because the sides go different ways here, after 24 equal calls: " +
+			"Piles[0]: 160 | 159 function step at pebbles.c:144 because the sides take different paths here, after 24 equal calls: " +
 				"calls draw | calls rules_write called step at pebbles.c:144 rules_answer at pebbles.c:213 samestep_call at samestep_rules.h:",
 		},
 		{
 			"without lines", func(t *testing.T) *line.Module {
 				return compile(t, "-O2 -fno-inline "+hidden, "world.pile[0]++;\n#endif", drawn)
 			}, nil, 40,
-			"function step because the sides go different ways here, after 24 equal calls: calls draw | calls rules_write called step rules_answer",
+			"function step because the sides take different paths here, after 24 equal calls: calls draw | calls rules_write called step rules_answer",
 		},
 		{
 			"without names", func(t *testing.T) *line.Module {
@@ -124,7 +124,7 @@ func TestFunction(t *testing.T) {
 			func(t *testing.T) *line.Module {
 				return compile(t, whole, "if (draw() % 64 == 0)", "if (draw() % 63 == 0)")
 			}, 44,
-			"function step at pebbles.c:144 because the sides go different ways here, after 29 equal calls: calls rules_write | calls draw",
+			"function step at pebbles.c:144 because the sides take different paths here, after 29 equal calls: calls rules_write | calls draw",
 		},
 		{
 			"another function in each tick", func(t *testing.T) *line.Module {
@@ -136,27 +136,27 @@ func TestFunction(t *testing.T) {
 			}, 40,
 			"note different calls of step are left out: they differ in ticks before, too, whose results are the same diverged at tick 40 " +
 				"state Rand: 4061261023359806034 | 18034889274456893442 Piles[0]: 160 | 159 function step at pebbles.c:146 on A: step at pebbles.c:144 " +
-				"because the sides go different ways here, after 24 equal calls: calls draw | calls rules_write",
+				"because the sides take different paths here, after 24 equal calls: calls draw | calls rules_write",
 		},
 		{
 			"a number", func(t *testing.T) *line.Module { return compile(t, whole) },
 			func(t *testing.T) *line.Module { return compile(t, whole, "world.rand << 13", "world.rand << 14") }, 1,
-			"function draw at pebbles.c:58 because data in the memory begin to differ here, after 48 equal calls; after the tick, byte 0 of world is 113 | 177 " +
+			"function draw at pebbles.c:58 because the memory begins to differ here, after 48 equal calls; after the tick, byte 0 of world is 113 | 177 " +
 				"hint the result of draw is 11693034620340510321 | 17631897833646325425, after 48 equal calls; such numbers may be addresses called draw at",
 		},
 		{
 			"no call", func(t *testing.T) *line.Module { return compile(t, whole+" "+hidden) }, nil, 40,
 			"note variables that differ before the tick: rules_output, rules_written, steps diverged at tick 40 state Piles[0]: 160 | 159 function step at pebbles.c:144 " +
-				"because data in the memory begin to differ here, after 24 equal calls; after the tick, byte 12 of world is 160 | 159 called step at",
+				"because the memory begins to differ here, after 24 equal calls; after the tick, byte 12 of world is 160 | 159 called step at",
 		},
 		{
 			"no call and no lines", func(t *testing.T) *line.Module { return compile(t, "-O2 -fno-inline "+hidden) }, nil, 40,
-			"function step because data in the memory begin to differ here, after 24 equal calls; after the tick, the memory at 0x",
+			"function step because the memory begins to differ here, after 24 equal calls; after the tick, the memory at 0x",
 		},
 		{
 			"no call of two versions, with variables at other addresses", func(t *testing.T) *line.Module { return compile(t, whole) },
 			func(t *testing.T) *line.Module { return compile(t, whole+" "+hidden) }, 40,
-			"function step at pebbles.c:144 because data in the memory begin to differ here, after 24 equal calls; after the tick, byte 12 of world is 159 | 160",
+			"function step at pebbles.c:144 because the memory begins to differ here, after 24 equal calls; after the tick, byte 12 of world is 159 | 160",
 		},
 		{
 			"two versions, with unknown addresses", func(t *testing.T) *line.Module { return compile(t, "-O2 -fno-inline") },
@@ -167,7 +167,7 @@ func TestFunction(t *testing.T) {
 		},
 		{
 			"all in one function", func(t *testing.T) *line.Module { return compile(t, "-O2 "+hidden) }, nil, 40,
-			"function samestep_call because data in the memory begin to differ here, after 1 equal call; after the tick",
+			"function samestep_call because the memory begins to differ here, after 1 equal call; after the tick",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -129,11 +129,11 @@ func TestShortStructs(t *testing.T) {
 	const unit = "{ID:7 Pos:{X:1 Y:2} Health:40}"
 	place := &Place{File: "a.go", Line: 3, Func: "f"}
 	for want, f := range map[string]*Finding{
-		"then a.go:3 u: – | {ID:7 …}":               {Writes: []Write{{Place: *place, Name: "u", Values: [2]string{"", unit}}}},
-		"u is 3 | {ID:7 …}":                         {Reason: Value, Text: "u", Values: [2]string{"3", unit}},
-		"go different ways from here: – | {ID:7 …}": {Reason: Flow, Values: [2]string{"", unit}},
-		"becomes {ID:7 …}, and stays {ID:8 …}":      {Where: [2]*Place{nil, place}, Values: [2]string{"{ID:8 On:3}", unit}},
-		"becomes {ID:7 A:1}, and stays {ID:7 B:1}":  {Where: [2]*Place{nil, place}, Values: [2]string{"{ID:7 B:1}", "{ID:7 A:1}"}},
+		"then a.go:3 u: – | {ID:7 …}":                  {Writes: []Write{{Place: *place, Name: "u", Values: [2]string{"", unit}}}},
+		"u is 3 | {ID:7 …}":                            {Reason: Value, Text: "u", Values: [2]string{"3", unit}},
+		"take different paths from here: – | {ID:7 …}": {Reason: Flow, Values: [2]string{"", unit}},
+		"becomes {ID:7 …}, and stays {ID:8 …}":         {Where: [2]*Place{nil, place}, Values: [2]string{"{ID:8 On:3}", unit}},
+		"becomes {ID:7 A:1}, and stays {ID:7 B:1}":     {Where: [2]*Place{nil, place}, Values: [2]string{"{ID:7 B:1}", "{ID:7 A:1}"}},
 	} {
 		f.Where[1] = place
 		var p words.Page

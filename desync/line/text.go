@@ -42,9 +42,9 @@ func (r *Result) Verdict() string {
 	case r.Panicked():
 		return fmt.Sprintf("the rules panic in tick %d, on both sides in the same way", r.Tick)
 	case r.Finding == nil && r.Panics[0] != r.Panics[1]:
-		return fmt.Sprintf("the rules do not panic in the same way in tick %d on both sides", r.Tick)
+		return fmt.Sprintf("the rules panic differently on the two sides in tick %d", r.Tick)
 	case r.Finding == nil:
-		return fmt.Sprintf("the sides have different results after tick %d when each computes the match from its start, and the same one when that tick is computed alone", r.Tick)
+		return fmt.Sprintf("the results after tick %d differ if each side computes the match from the start, and agree if that tick is computed alone", r.Tick)
 	case r.Finding.Reason == Nothing:
 		return r.Finding.nothing()
 	case r.Finding.Unchanged:
@@ -282,12 +282,12 @@ func (f *Finding) because() string {
 	case Value:
 		return valuesText(f.Text, f.Values)
 	case Memory:
-		return fmt.Sprintf("data in the memory begin to differ here, after %s; after the tick, %s is %s", words.Count(f.Calls, "equal call"), f.Text, values)
+		return fmt.Sprintf("the memory begins to differ here, after %s; after the tick, %s is %s", words.Count(f.Calls, "equal call"), f.Text, values)
 	case Flow:
 		if f.Calls > 0 {
-			return fmt.Sprintf("the sides go different ways here, after %s: %s", words.Count(f.Calls, "equal call"), values)
+			return fmt.Sprintf("the sides take different paths here, after %s: %s", words.Count(f.Calls, "equal call"), values)
 		}
-		return "the sides go different ways from here: " + values
+		return "the sides take different paths from here: " + values
 	}
 	side := 0
 	if f.Where[1] != nil {

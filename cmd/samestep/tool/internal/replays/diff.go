@@ -278,7 +278,7 @@ func (d *difference) print(w io.Writer) {
 		d.printReplays(line)
 	}
 	if desync := (*lockstep.DesyncError)(nil); errors.As(d.err, &desync) {
-		line("state", "not compared: the simulation contradicts its file at tick %d; bisect tells which recorder had another state", desync.Tick)
+		line("state", "not compared: the simulation contradicts the file at tick %d; bisect finds the recorder that was wrong", desync.Tick)
 	}
 	s, x := d.state, d.comparison
 	if s == nil {
@@ -294,7 +294,7 @@ func (d *difference) print(w io.Writer) {
 	case d.path != "":
 		line("state", "%s: nothing differs at %s", where, d.path)
 	case x != nil && x.Checksum != nil && *s.Tick >= x.Checksum.Tick:
-		line("state", "%s: the commands give the same state; bisect tells which recorder had another one", where)
+		line("state", "%s: the commands lead to the same state; bisect finds the recorder that was wrong", where)
 	default:
 		line("state", "%s: nothing differs", where)
 	}
@@ -330,7 +330,7 @@ func (d *difference) unrelated() string {
 func (d *difference) printReplays(line console.Liner) {
 	x := d.comparison
 	if what := d.unrelated(); what != "" {
-		line("matches", "A and B are of different matches: they differ in %s. They are compared all the same", what)
+		line("matches", "A and B are of different matches: they differ in %s. They are compared anyway", what)
 	}
 	for _, h := range x.Header {
 		line("header", "%s", h)
@@ -341,11 +341,11 @@ func (d *difference) printReplays(line console.Liner) {
 	if s := x.Checksum; s != nil {
 		known := ""
 		if s.Known {
-			known = fmt.Sprintf("; the last equal one is of tick %d", s.Agreed)
+			known = fmt.Sprintf("; the last equal one is at tick %d", s.Agreed)
 		}
-		line("checksums", "%d of %d differ, first that of tick %d: %s → %s%s", x.Differed, x.Compared, s.Tick, checksum.FormatHash(s.A), checksum.FormatHash(s.B), known)
+		line("checksums", "%d of %d differ, the first at tick %d: %s → %s%s", x.Differed, x.Compared, s.Tick, checksum.FormatHash(s.A), checksum.FormatHash(s.B), known)
 	} else {
-		line("checksums", "%d compared, none differs", x.Compared)
+		line("checksums", "%d compared, all equal", x.Compared)
 	}
 	if x.A.Ticks != x.B.Ticks {
 		line("length", "%s → %s", console.Count(x.A.Ticks, "tick"), console.Count(x.B.Ticks, "tick"))
@@ -361,7 +361,7 @@ func (d *difference) printReplays(line console.Liner) {
 	if a, b := d.content[0], d.content[1]; a != b {
 		line("content", "differs up to tick %d in records that are not compared above, such as checksums of players: %s → %s", a.Tick, a.ContentHash, b.ContentHash)
 	} else if x.Same() {
-		line("content", "%s up to tick %d, of both", a.ContentHash, a.Tick)
+		line("content", "%s up to tick %d, in both", a.ContentHash, a.Tick)
 	}
 	if x.Frame != nil || x.Checksum != nil || x.End {
 		return
