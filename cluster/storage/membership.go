@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -270,18 +269,9 @@ func (c *Conn) awaitWhole(ctx context.Context, misplaced func(*Stream) bool, tel
 
 // request sends a request that changes nodes or streams.
 func (c *Conn) request(ctx context.Context, subject string, body any) error {
-	b := encoded(body)
 	ctx, cancel := context.WithTimeout(ctx, deskTime)
 	defer cancel()
-	answer, err := c.NATS.RequestWithContext(ctx, subject, b)
-	var a struct{ Error *jetstream.APIError }
-	if err == nil {
-		err = json.Unmarshal(answer.Data, &a)
-	}
-	if err == nil && a.Error != nil {
-		err = a.Error
-	}
-	if err != nil {
+	if err := c.ask(ctx, subject, body, nil); err != nil {
 		return fmt.Errorf("storage: %s: %w", subject, err)
 	}
 	return nil
