@@ -153,10 +153,8 @@ func retry(ctx context.Context, say func(error), f func(context.Context) error) 
 			say(err)
 			say = nil
 		}
-		select {
-		case <-ctx.Done():
+		if !storage.Pause(ctx, wait) {
 			return ctx.Err()
-		case <-time.After(wait):
 		}
 	}
 }

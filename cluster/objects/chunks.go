@@ -187,10 +187,8 @@ func chunk(ctx context.Context, stream jetstream.Stream, subject string, from ui
 		if err == nil {
 			return m, nil
 		}
-		select {
-		case <-ctx.Done():
+		if !storage.Pause(ctx, 50*time.Millisecond) {
 			return nil, err
-		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }

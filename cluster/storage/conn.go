@@ -251,6 +251,16 @@ func (c *Conn) askMajority() {
 	}
 }
 
+// Pause waits for a time. It reports false if ctx ends before.
+func Pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
 // encoded returns the JSON of texts and numbers, which has no error.
 func encoded(v any) []byte {
 	b, err := json.Marshal(v)

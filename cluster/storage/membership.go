@@ -55,12 +55,10 @@ func (c *Conn) AddNode(ctx context.Context, node string, tell func(Progress)) er
 		if errors.As(err, &refused) && refused.Code == unavailable {
 			why := "no node takes a copy of " + stream + s.without(stream)
 			tell(Progress{Waiting: why})
-			select {
-			case <-time.After(changeStep):
-				continue
-			case <-ctx.Done():
+			if !Pause(ctx, changeStep) {
 				return fmt.Errorf("storage: %s: %w", why, refused)
 			}
+			continue
 		}
 		if err != nil {
 			return err
@@ -221,9 +219,7 @@ func (c *Conn) awaitMember(ctx context.Context, node string, tell func(Progress)
 			}
 		}
 		tell(Progress{Waiting: "node " + node + why})
-		select {
-		case <-time.After(changeStep):
-		case <-ctx.Done():
+		if !Pause(ctx, changeStep) {
 			return fmt.Errorf("storage: node %s did not join%s: %w", node, why, ctx.Err())
 		}
 	}
@@ -259,9 +255,7 @@ func (c *Conn) awaitWhole(ctx context.Context, misplaced func(*Stream) bool, tel
 		if p.Whole == p.Streams {
 			return nil
 		}
-		select {
-		case <-time.After(changeStep):
-		case <-ctx.Done():
+		if !Pause(ctx, changeStep) {
 			return fmt.Errorf("storage: %d of %d streams are whole, %s: %w", p.Whole, p.Streams, p.Waiting, ctx.Err())
 		}
 	}

@@ -227,7 +227,7 @@ func address(text string) (host string, port int, err error) {
 // any more, however much room there is, until it is restarted.
 func (n *Node) watch() {
 	defer close(n.ended)
-	for n.pause(n.options.times.look) {
+	for Pause(n.ctx, n.options.times.look) {
 		if n.log.removed.Load() {
 			continue // a server that starts again would be a node of the cluster again
 		}
@@ -241,7 +241,7 @@ func (n *Node) watch() {
 		}
 		n.options.Log.Error("the storage node cannot store anything", "node", n.options.Name, "err", why)
 		for !hasRoom(n.options.Dir, room) {
-			if !n.pause(n.options.times.look) {
+			if !Pause(n.ctx, n.options.times.look) {
 				return
 			}
 		}
@@ -253,24 +253,14 @@ func (n *Node) watch() {
 				break
 			}
 			n.options.Log.Error("the storage node does not start again", "node", n.options.Name, "err", err)
-			if !n.pause(n.options.times.startAgain) {
+			if !Pause(n.ctx, n.options.times.startAgain) {
 				return
 			}
 		}
 		n.options.Log.Info("the storage node stores again", "node", n.options.Name)
-		if !n.pause(n.options.times.startAgain) {
+		if !Pause(n.ctx, n.options.times.startAgain) {
 			return
 		}
-	}
-}
-
-// pause waits. It reports false when the node is stopped.
-func (n *Node) pause(d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-n.ctx.Done():
-		return false
 	}
 }
 
