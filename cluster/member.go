@@ -198,8 +198,22 @@ func (m *Member) announce() {
 	m.changed = make(chan struct{})
 }
 
-// Collector returns the member's metrics, for [server.Options.Metrics].
-func (m *Member) Collector() prometheus.Collector { return measure.Collector(m.collect) }
+// Collector returns the member's metrics, for [server.Options.Metrics]: what it counts, and what it sees of the cluster now.
+func (m *Member) Collector() prometheus.Collector {
+	return measure.Collector(func(to chan<- prometheus.Metric) {
+		m.metrics.appends.Collect(to)
+		m.metrics.takeovers.Collect(to)
+		for _, f := range m.metrics.takeovers.failures {
+			f.Age.Collect(to)
+		}
+		age, servers, matches := m.census()
+		measure.Gauge(to, "samestep_cluster_lease_age_seconds", "Time since the storage took the last renewal of this server's lease.", float64(age)/float64(lockstep.Second))
+		measure.Gauge(to, "samestep_cluster_servers", "Servers whose leases have not expired, with this one.", float64(servers))
+		for state, n := range matches {
+			measure.Gauge(to, "samestep_cluster_matches", "Matches of all servers in the directory, by state. Of those that wait, no live server has the build and room.", float64(n), "state", string(state))
+		}
+	})
+}
 
 // A Server is what the lease of a server says about it.
 type Server struct {
@@ -404,21 +418,6 @@ func newMemberMetrics() *memberMetrics {
 
 // waiting is the state of a match that no live server could take.
 const waiting ownership.State = "waiting"
-
-// collect gives what the member counts, and what it sees of the cluster now.
-func (m *Member) collect(to chan<- prometheus.Metric) {
-	m.metrics.appends.Collect(to)
-	m.metrics.takeovers.Collect(to)
-	for _, f := range m.metrics.takeovers.failures {
-		f.Age.Collect(to)
-	}
-	age, servers, matches := m.census()
-	measure.Gauge(to, "samestep_cluster_lease_age_seconds", "Time since the storage took the last renewal of this server's lease.", float64(age)/float64(lockstep.Second))
-	measure.Gauge(to, "samestep_cluster_servers", "Servers whose leases have not expired, with this one.", float64(servers))
-	for state, n := range matches {
-		measure.Gauge(to, "samestep_cluster_matches", "Matches of all servers in the directory, by state. Of those that wait, no live server has the build and room.", float64(n), "state", string(state))
-	}
-}
 
 // census returns the age of the member's lease, and how many servers live and matches are in each state.
 func (m *Member) census() (age lockstep.Time, servers int, matches map[ownership.State]int) {
