@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -22,6 +21,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/internal/measure"
 	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -125,14 +125,14 @@ func New(o Options) (*Server, error) {
 			options: o, log: o.Log, metrics: newMetrics(), gates: newGates(&o), guests: guests.New(o.GuestDiskBytes), keeper: newKeeper(o.Denials, o.Log),
 			newFile: func(path string) (file, error) { return replay.Create(path) },
 			assets:  &assetStore{held: make(map[string]*heldAsset)},
-			replays: &replayFolder{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)},
+			replays: &replayFolder{dir: o.Dir, live: make(map[string]bool)},
 		},
 		proxies: front.Proxies{Trusted: o.TrustedProxies, Unix: o.TrustUnix, Header: o.ProxyHeader}, origins: o.Origins,
 	}
 	if err := s.compose(&o); err != nil {
 		return nil, err
 	}
-	s.metrics.registry.MustRegister(&matchCollector{s})
+	s.metrics.registry.MustRegister(measure.Collector(s.collect))
 	for _, c := range o.Metrics {
 		if err := s.metrics.registry.Register(c); err != nil {
 			return nil, fmt.Errorf("server: metrics: %w", err)
