@@ -2,12 +2,6 @@ package fixed
 
 import "math/bits"
 
-// A power is 2^(i/256) · 2^63, rounded down, and the next 16 bits.
-type power struct {
-	high uint64
-	low  uint16
-}
-
 // Exp2 returns 2^x, saturating.
 func Exp2(x Q) Q { return exp2(int64(x)>>32, uint64(x)<<32) }
 
