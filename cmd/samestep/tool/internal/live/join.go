@@ -69,7 +69,9 @@ of the match differs from its own, or if the players' differ without a majority,
 			if m := j.game.Module; m != nil {
 				budget = m.Budget
 			}
-			err = gameset.Exceeded(budget, j.run(ctx))
+			if err = gameset.Exceeded(budget, j.run(ctx)); !j.welcomed && err != nil {
+				return err // there is nothing to sum up
+			}
 			if j.lines != nil {
 				return cmp.Or(err, j.lines.Flush())
 			}
@@ -271,11 +273,8 @@ func (j *join) observe(c *player.Client) {
 
 func (j *join) print(w io.Writer) {
 	s, who := &j.summary, "spectator"
-	switch {
-	case s.Seat >= 0:
+	if s.Seat >= 0 {
 		who = fmt.Sprintf("player %d", s.Seat)
-	case !j.welcomed:
-		who = "not let in"
 	}
 	line := console.NewLiner(w)
 	fmt.Fprintf(w, "%s to tick %d, input delay %s, round trip %.1f ms\n", who, s.Tick, console.Count(s.InputDelay, "tick"), s.RoundTripMS)
