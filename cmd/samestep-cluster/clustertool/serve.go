@@ -58,7 +58,7 @@ func checkOutside(c *cli.Context) error {
 	}
 	for _, f := range append(serveFlags(), serveKeys()...) {
 		if name := f.Names()[0]; c.IsSet(name) && !slices.Contains(known, name) {
-			return tool.Usagef("%s needs --durability %s, got %s: without it this server is in no cluster", name, replicated, c.String("durability"))
+			return tool.Wrongf(c, name, "needs --durability %s, got %s: without it this server is in no cluster", replicated, c.String("durability"))
 		}
 	}
 	return nil
@@ -89,6 +89,11 @@ func serve(c *cli.Context, h tool.Hosting, o *server.Options) (tool.Serving, err
 
 // checkServe refuses flags that other servers of the cluster would not know, and those of a cluster without one.
 func checkServe(c *cli.Context) error {
+	for _, name := range []string{"node-listen", "node-cluster", "node-cluster-advertise", "node-route"} {
+		if err := tool.CheckAddress(c, name, ""); err != nil {
+			return err
+		}
+	}
 	switch {
 	case c.String("durability") != replicated:
 		return checkOutside(c)

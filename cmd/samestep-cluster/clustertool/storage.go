@@ -178,6 +178,11 @@ func runStorage(c *cli.Context) error {
 			return tool.Usagef("--%s needs --cluster, the address at which this node listens for the others", name)
 		}
 	}
+	for _, name := range []string{"listen", "cluster", "cluster-advertise", "route", "metrics"} {
+		if err := tool.CheckAddress(c, name, ""); err != nil {
+			return err
+		}
+	}
 	log, err := tool.NewLog(c)
 	if err != nil {
 		return err

@@ -65,6 +65,19 @@ func Tell(c *cli.Context, v any, print func(io.Writer), err error) error {
 // Usagef returns an error of the command line.
 func Usagef(format string, args ...any) error { return console.Usagef(format, args...) }
 
+// Wrongf returns [Usagef] about a flag or a setting, with its name as the user has written it.
+func Wrongf(c *cli.Context, name, format string, args ...any) error {
+	return console.Wrongf(c, name, format, args...)
+}
+
+// CheckAddress returns a usage error unless the value of a flag, or each of its values, is HOST:PORT or one of some words.
+func CheckAddress(c *cli.Context, name string, words ...string) error {
+	return console.Address(words...)(c, name)
+}
+
+// TokenIn returns the token of a flag with the value TOKEN or @FILE.
+func TokenIn(c *cli.Context, flag string) (string, error) { return console.TokenIn(c, flag) }
+
 // FromEnvironment returns copies of flags that a variable of the environment sets if the command line leaves them out:
 // SAMESTEP_TICK_RATE sets --tick-rate.
 func FromEnvironment(flags []cli.Flag) []cli.Flag { return console.FromEnvironment(flags) }

@@ -87,20 +87,21 @@ func addArchive(c *cli.Context, o *server.Options) (*archive.Archive, error) {
 func archiveKey(c *cli.Context) (key ed25519.PrivateKey, err error) {
 	if path := c.String("sign-key"); path != "" {
 		if c.Bool("keep-open") {
-			return nil, console.Usagef("sign-key cannot be used with keep-open: only sealed replays are signed")
+			return nil, console.Wrongf(c, "sign-key", "cannot be used with keep-open: only sealed replays are signed")
 		}
 		if key, err = replays.ReadKey[ed25519.PrivateKey](path, "PRIVATE KEY", x509.ParsePKCS8PrivateKey); err != nil {
 			return nil, err
 		}
 	}
+	kept := slices.IndexFunc(keepFlags, c.IsSet)
 	switch place, dir := c.String("archive"), c.String("dir"); {
-	case place == "" && slices.ContainsFunc(keepFlags, c.IsSet):
-		return nil, console.Usagef("%s need archive", strings.Join(keepFlags, ", "))
+	case place == "" && kept >= 0:
+		return nil, console.Wrongf(c, keepFlags[kept], "needs archive")
 	case place == "":
 	case dir == "":
-		return nil, console.Usagef("archive needs --dir, where replays are written first")
+		return nil, console.Wrongf(c, "archive", "needs --dir, where replays are written first")
 	case filepath.Clean(place) == filepath.Clean(dir):
-		return nil, console.Usagef("archive: got the folder of --dir, want another one")
+		return nil, console.Wrongf(c, "archive", "got the folder of --dir, want another one")
 	}
 	return key, nil
 }

@@ -72,7 +72,11 @@ func serve(c *cli.Context) error {
 		return err
 	}
 	if c.Bool(checkConfigFlag.Name) {
-		return checkServeConfig(c)
+		err := checkServeConfig(c)
+		if err == nil {
+			fmt.Fprintln(c.App.Writer, "ok")
+		}
+		return err
 	}
 	begin, err := newStart(c)
 	if err != nil {
@@ -168,6 +172,7 @@ func serve(c *cli.Context) error {
 			if _, err = s.Create(specs[i]); o.Replicator != nil && errors.Is(err, server.ErrExists) { // last, since it begins a replay
 				err = nil // another server of the cluster has begun it
 			}
+			err = refusedByGame(c, err)
 		}
 	}
 	if kept != nil && err == nil {
