@@ -21,6 +21,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/internal/measure"
 	"github.com/seed-49bee653/samestep/internal/tries"
+	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
@@ -60,8 +61,8 @@ type Member struct {
 	matches jetstream.KeyValue
 	denied  jetstream.KeyValue
 	metrics *memberMetrics
-	http    *http.Client // to the other servers
-	waiting crowd        // requests for matches that have no server now
+	http    *http.Client   // to the other servers
+	waiting wsmatch.Places // requests for matches that have no server now
 	ctx     context.Context
 	stop    func()
 	running sync.WaitGroup

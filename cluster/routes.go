@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/cluster/ownership"
+	"github.com/seed-49bee653/samestep/internal/wsmatch"
 )
 
 // Handler returns a handler in front of h, which serves this server's matches. It answers for the matches of all servers:
@@ -138,16 +139,28 @@ func (m *Member) located(name string) (address string, here, ok bool) {
 	return "", false, false
 }
 
+const (
+	// maxWaiting is how many requests wait at a time for matches that have no server now. Each holds a connection.
+	maxWaiting = 2048
+
+	// maxWaitingAddress is how many of them one address may have.
+	maxWaitingAddress = 256
+)
+
+// errCrowd refuses a request because too many others wait.
+var errCrowd = errors.New("cluster: too many requests wait")
+
 // find waits until a match has a server; see where. A client that waits with too many others gets errCrowd.
 func (m *Member) find(ctx context.Context, client, name string) (address string, here bool, err error) {
 	address, here, ok := m.where(name)
 	if ok {
 		return address, here, nil
 	}
-	if !m.waiting.enter(client) {
+	leave, room := m.waiting.Take(wsmatch.AddressOf(client), maxWaiting, maxWaitingAddress)
+	if !room {
 		return "", false, errCrowd
 	}
-	defer m.waiting.leave(client)
+	defer leave()
 	err = m.wait(ctx, func() bool {
 		address, here, ok = m.located(name)
 		return ok

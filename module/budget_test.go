@@ -75,7 +75,8 @@ func TestMemoryBudget(t *testing.T) {
 			t.Errorf("got %v for a budget below the first page, want a fault", fault)
 		}
 		first.Close()
-		w := r.Within(&Budget{})
+		b = &Budget{}
+		w := r.Within(b)
 		used, err := w.New()
 		if err != nil {
 			t.Fatal(err)
@@ -84,8 +85,8 @@ func TestMemoryBudget(t *testing.T) {
 			other.Close() // kept for the next one
 		}
 		for n, close := range []func(){w.Close, used.Close} {
-			if close(); w.budget.used.Load() != int64(1-n)*pageBytes {
-				t.Errorf("got %d bytes in use after %d of 2 closes", w.budget.used.Load(), n+1)
+			if close(); b.used.Load() != int64(1-n)*pageBytes {
+				t.Errorf("got %d bytes in use after %d of 2 closes", b.used.Load(), n+1)
 			}
 		}
 	}

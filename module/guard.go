@@ -31,7 +31,7 @@ func guard(module []byte) (*safe, error) {
 	if s.bodies[sectionStart] != nil {
 		return nil, fmt.Errorf("%w: it has a start function, want one that it exports as _initialize", ErrMalformed)
 	}
-	g := new(guarded)
+	g := &guarded{exports: exports{exported: map[string]int{}}}
 	if err := g.structure(s); err != nil {
 		return nil, err
 	}
@@ -39,9 +39,9 @@ func guard(module []byte) (*safe, error) {
 	if g.typed, err = s.functionTypes(); err != nil {
 		return nil, err
 	}
-	exports := [][]byte{exportOf(stopName, g.stop), exportOf(leftName, g.left()), exportOf(budgetName, g.budget()), exportOf(depthName, g.depth())}
+	added := [][]byte{exportOf(stopName, g.stop), exportOf(leftName, g.left()), exportOf(budgetName, g.budget()), exportOf(depthName, g.depth())}
 	for _, v := range g.mutable {
-		exports = append(exports, exportOf(variableName(v), v))
+		added = append(added, exportOf(variableName(v), v))
 	}
 	list := func(items ...[]byte) func(r *reader) []byte {
 		return func(r *reader) []byte { return lengthened(r, nil, items) }
@@ -55,7 +55,7 @@ func guard(module []byte) (*safe, error) {
 		{sectionTable, limitTables},
 		{sectionMemory, g.limitMemory},
 		{sectionGlobal, list([]byte{typeI32, 1, opI32Const, 0, opEnd}, []byte{typeI32, 1, opI32Const, 0, opEnd}, []byte{typeI64, 1, opI64Const, 0, opEnd}, []byte{typeI32, 1, opI32Const, 0, opEnd})},
-		{sectionExport, list(exports...)},
+		{sectionExport, list(added...)},
 		{sectionCode, g.code},
 	} {
 		if err := s.rewrite(part.section, part.f); err != nil {
@@ -63,7 +63,7 @@ func guard(module []byte) (*safe, error) {
 		}
 	}
 	image, taken := s.takeData()
-	return &safe{bytes: s.append(nil), image: image, variables: g.mutable, memory: g.memory, hidden: g.hidden || !taken}, nil
+	return &safe{exports: g.exports, bytes: s.append(nil), image: image, variables: g.mutable, memory: g.memory, hidden: g.hidden || !taken}, nil
 }
 
 func (g *guarded) code(r *reader) []byte {
@@ -101,11 +101,32 @@ func (g *guarded) code(r *reader) []byte {
 
 // A safe is a module that guard has rewritten.
 type safe struct {
+	exports
 	bytes     []byte
 	image     []byte // the first content of the memory; nil for zeros, or if the module writes it
 	variables []int  // those that the module can change and that it exports by their variableName
 	memory    int64  // bytes of the memory at first
 	hidden    bool   // the module may change what is neither in its memory nor in these variables
+}
+
+// checkExports checks what a module offers.
+func (s *safe) checkExports() error {
+	if !s.shared {
+		return fmt.Errorf("%w: it exports no memory \"memory\"", ErrMalformed)
+	}
+	for _, w := range wantedFunctions {
+		index, ok := s.exported[w.name]
+		if !ok {
+			return fmt.Errorf("%w: it exports no function %s", ErrMalformed, w.name)
+		}
+		if !s.typed[index].equal(w.functionType) {
+			return fmt.Errorf("%w: its function %s has other types than in docs/spec/abi.md", ErrMalformed, w.name)
+		}
+	}
+	if index, ok := s.exported["_initialize"]; ok && !s.typed[index].equal(functionType{}) {
+		return fmt.Errorf("%w: its function _initialize has parameters or results, want none", ErrMalformed)
+	}
+	return nil
 }
 
 func exportOf(name string, variable int) []byte {

@@ -123,18 +123,20 @@ func (i *instance) answer(f abi.Function, in []byte) (out []byte, err error) {
 
 // Fresh returns a machine of the same rules, within a budget unless it is nil. Each of its callers has an instance of its own, which
 // nobody has used.
-func (r *Rules) Fresh(b *Budget) abi.Machine {
-	f := newFresh(r, b)
-	return &f
-}
+func (r *Rules) Fresh(b *Budget) abi.Machine { return r.within(b, true) }
 
-func newFresh(r *Rules, b *Budget) fresh {
-	return fresh{instance: func() (*instance, error) { return r.newInstance(b) }, pool: &pool{once: true}}
-}
-
-type fresh struct {
+// A Within is a machine of rules within a [Budget].
+type Within struct {
 	instance func() (*instance, error)
-	*pool
+	pool
 }
 
-func (f *fresh) New() (abi.Caller, error) { return f.caller(f.instance) }
+func (r *Rules) within(b *Budget, once bool) *Within {
+	return &Within{func() (*instance, error) { return r.newInstance(b) }, pool{once: once}}
+}
+
+// New implements [abi.Machine].
+func (w *Within) New() (abi.Caller, error) { return w.caller(w.instance) }
+
+// Close frees the memory of the instances: of those that somebody uses, when they are closed. The rules stay open.
+func (w *Within) Close() { w.pool.close() }

@@ -76,10 +76,12 @@ func (r *reader) signed() (v int64) {
 }
 
 // below reads the number of something, of which there are n.
-func (r *reader) below(what string, n int) {
-	if i := r.number(); r.err == nil && i >= n {
+func (r *reader) below(what string, n int) int {
+	i := r.number()
+	if r.err == nil && i >= n {
 		r.fail("got %s %d, want one below %d", what, i, n)
 	}
+	return i
 }
 
 // one reads a byte that has one of some values.
@@ -436,61 +438,6 @@ const (
 	exportMemory   = 2
 	exportVariable = 3
 )
-
-// checkExports checks what a module offers. The module imports nothing.
-func checkExports(module []byte) error {
-	s, err := parseSections(module)
-	if err != nil {
-		return err
-	}
-	functions, memory, err := s.exports()
-	if err != nil {
-		return err
-	}
-	if !memory {
-		return fmt.Errorf("%w: it exports no memory \"memory\"", ErrMalformed)
-	}
-	types, err := s.functionTypes()
-	if err != nil {
-		return err
-	}
-	for _, w := range wantedFunctions {
-		index, ok := functions[w.name]
-		if !ok || index >= len(types) {
-			return fmt.Errorf("%w: it exports no function %s", ErrMalformed, w.name)
-		}
-		if !types[index].equal(w.functionType) {
-			return fmt.Errorf("%w: its function %s has other types than in docs/spec/abi.md", ErrMalformed, w.name)
-		}
-	}
-	if index, ok := functions["_initialize"]; ok && index < len(types) && !types[index].equal(functionType{}) {
-		return fmt.Errorf("%w: its function _initialize has parameters or results, want none", ErrMalformed)
-	}
-	return nil
-}
-
-// exports returns the numbers of the exported functions by name, and whether the memory is exported as "memory".
-func (s *sections) exports() (functions map[string]int, memory bool, err error) {
-	functions = map[string]int{}
-	r := &reader{rest: s.bodies[sectionExport]}
-	n := 0
-	if len(r.rest) > 0 {
-		n = r.number()
-	}
-	for ; n > 0 && r.err == nil; n-- {
-		name, kind, index := string(r.bytes(r.number())), r.byte(), r.number()
-		switch kind {
-		case exportFunction:
-			functions[name] = index
-		case exportMemory:
-			memory = memory || name == "memory"
-		}
-	}
-	if r.err != nil {
-		return nil, false, fmt.Errorf("%w: exports: %w", ErrMalformed, r.err)
-	}
-	return functions, memory, nil
-}
 
 // functionTypes returns the types of all functions of a module without imports.
 func (s *sections) functionTypes() (all []functionType, err error) {

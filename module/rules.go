@@ -90,7 +90,7 @@ func compile(ctx context.Context, module []byte, o Options) (*Rules, error) {
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	if err := checkExports(safe.bytes); err != nil {
+	if err := safe.checkExports(); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
@@ -331,22 +331,7 @@ func (s *start) apply(i *instance, variables []int) {
 }
 
 // Within returns a machine of the same rules, whose instances share a budget.
-func (r *Rules) Within(b *Budget) *Within { return &Within{rules: r, budget: b} }
-
-// A Within is a machine of rules within a [Budget].
-type Within struct {
-	rules  *Rules
-	budget *Budget
-	pool
-}
-
-// New implements [abi.Machine].
-func (w *Within) New() (abi.Caller, error) {
-	return w.caller(func() (*instance, error) { return w.rules.newInstance(w.budget) })
-}
-
-// Close frees the memory of the instances: of those that somebody uses, when they are closed. The rules stay open.
-func (w *Within) Close() { w.pool.close() }
+func (r *Rules) Within(b *Budget) *Within { return r.within(b, false) }
 
 // A task is what a process is told that compiles a module. The module follows it.
 type task struct {

@@ -41,7 +41,7 @@ func Compile(module []byte, o Options) (*Rules, error) {
 	if r.compiled, err = compileInBrowser(safe.bytes); err != nil {
 		return nil, fmt.Errorf("%w: %s", ErrMalformed, trap(err).Text)
 	}
-	if err := checkExports(safe.bytes); err != nil {
+	if err := safe.checkExports(); err != nil {
 		return nil, err
 	}
 	if r.answers, err = compileInBrowser(splitAnswer()); err != nil {

@@ -126,7 +126,11 @@ func (g *guarded) export(r *reader) {
 		r.fail("got an export with the name %.64q, want UTF-8", name)
 	}
 	kind := r.one("a kind of exports", "\x00\x01\x02\x03")
-	r.below("export", []int{g.functions, g.tables, 1, g.stop}[kind])
+	index := r.below("export", []int{g.functions, g.tables, 1, g.stop}[kind])
+	if kind == exportFunction {
+		g.exported[string(name)] = index
+	}
+	g.shared = g.shared || kind == exportMemory && string(name) == "memory"
 }
 
 // elements reads a segment for a table. Bits of its first number say whether it is not copied at the beginning, whether it names
@@ -239,13 +243,20 @@ const (
 // variableName returns the name under which guard exports a variable of the module.
 func variableName(variable int) string { return hostName + strconv.Itoa(variable) }
 
+// exports are what a module exports.
+type exports struct {
+	typed    []functionType // of all functions of the module
+	exported map[string]int // the numbers of those that it exports, by name
+	shared   bool           // it exports its memory as "memory"
+}
+
 // guarded is a module that guard rewrites.
 type guarded struct {
+	exports
 	types, functions, tables int // of the module
 	stop                     int // the number of the variable
 
 	kinds     []functionType // of the module
-	typed     []functionType // of its functions
 	surveys   []survey       // of its functions
 	slots     int            // local variables of all functions so far
 	work      int            // squares of the branches, so far

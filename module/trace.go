@@ -52,15 +52,15 @@ func CompileTraced(module []byte, o Options) (*Traced, error) {
 
 // An Observer is a machine whose instances, which nobody has used before, tell the calls of functions. It belongs to one goroutine.
 type Observer struct {
-	fresh
+	Within
 	rules *Traced
 	calls calls
 }
 
 // Observer returns a machine of the rules, within a budget unless it is nil.
 func (t *Traced) Observer(b *Budget) *Observer {
-	o := &Observer{fresh: newFresh(t.Rules, b), rules: t}
-	o.instance = func() (*instance, error) {
+	o := &Observer{rules: t}
+	o.once, o.instance = true, func() (*instance, error) {
 		i, err := t.newInstance(b)
 		if err == nil {
 			t.observers.Store(i.module, o)

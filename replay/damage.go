@@ -94,7 +94,7 @@ func (r *Reader) largestState(packed bool, in io.Reader) (uint64, error) {
 	for b = b[:n]; len(b) > 0; {
 		size, open := pack.Size(b)
 		if size == 0 {
-			if _, ok := keyframeTick(b); ok && open <= lockstep.MaxStateSize {
+			if _, _, ok := keyframe(b); ok && open <= lockstep.MaxStateSize {
 				return open, nil
 			}
 			return 0, nil
@@ -200,10 +200,8 @@ func (r *Reader) tickBefore(at int64) lockstep.Tick {
 		}
 		return 0
 	}
-	if t, ok := keyframeTick(body); ok {
-		return t
-	}
-	return 0
+	t, _, _ := keyframe(body)
+	return t
 }
 
 // plausible reports whether the bytes at an offset begin like a batch or a segment. It saves reading most other places.

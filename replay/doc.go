@@ -15,7 +15,7 @@
 // keeps them.
 //
 // The writer only joins runs of empty ticks: for three records of one empty tick the file has one of three. Segments are
-// written when the match is over ([Seal]): compressed second by second they would be a quarter larger, and the tail of a
+// written when the match is over ([SealFile]): compressed second by second they would be a quarter larger, and the tail of a
 // live file must be readable at once. The bytes of a segment also depend on the version of the compressor; its records do
 // not.
 //

@@ -247,7 +247,7 @@ func ExampleDamageError() {
 	// 100 0 the file ends inside a block: unexpected EOF
 }
 
-func ExampleSeal() {
+func ExampleCut() {
 	_, file := exampleFile()
 	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
@@ -256,7 +256,7 @@ func ExampleSeal() {
 	}
 	var sealed bytes.Buffer
 	w := replay.NewWriter(&sealed, replay.WriterOptions{SegmentTicks: 600, Level: replay.LevelBest})
-	if err := replay.Seal(w, r); err != nil {
+	if err := replay.Cut(w, r, replay.WholeMatch); err != nil {
 		fmt.Println(err)
 		return
 	}

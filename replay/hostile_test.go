@@ -102,7 +102,7 @@ func TestReadsThatFail(t *testing.T) {
 			return err
 		}},
 		{"seal", func(r *replay.Reader) error {
-			return replay.Seal(replay.NewWriter(io.Discard, replay.WriterOptions{SegmentTicks: 20}), r)
+			return replay.Cut(replay.NewWriter(io.Discard, replay.WriterOptions{SegmentTicks: 20}), r, replay.WholeMatch)
 		}},
 		{"content hash", func(r *replay.Reader) error { _, _, err := replay.HashContent(r, replay.WholeMatch); return err }},
 	} {

@@ -176,25 +176,13 @@ func (m *Moment) fromKeyframe(r *Reader) error {
 		case rec.Kind == record.KindKeyframe && rec.Tick > m.Tick:
 			return missing(r, m.Tick)
 		case rec.Kind == record.KindKeyframe:
+			if !r.holds(m.Header, &rec.Keyframe) {
+				return r.odd(m.Tick)
+			}
 			m.Hash, m.State, m.Agreed = rec.Keyframe.Hash, append([]byte{}, rec.Keyframe.State...), rec.Tick
-			return m.isWhole(r)
+			return nil
 		}
 	}
-}
-
-func (m *Moment) isWhole(r *Reader) error {
-	schema, err := state.ParseSchema(m.Header.StateSchema)
-	if err != nil {
-		return err
-	}
-	var sum checksum.Sum
-	if err := checksum.OfBytes(&sum, schema, m.State); err != nil {
-		return err
-	}
-	if sum.Hash != m.Hash {
-		return r.odd(m.Tick)
-	}
-	return nil
 }
 
 // A Field is a leaf of a state, as text.

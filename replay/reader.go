@@ -9,13 +9,11 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"slices"
 	"sort"
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
@@ -435,23 +433,6 @@ func (s signature) key() ed25519.PublicKey {
 		return nil
 	}
 	return ed25519.PublicKey(s[1 : 1+ed25519.PublicKeySize])
-}
-
-// stateSize returns the size of the state in a keyframe, and 0 for another record.
-func stateSize(record []byte) int {
-	if _, ok := keyframeTick(record); !ok {
-		return 0
-	}
-	var p pack.Reader
-	p.Reset(record)
-	p.Array(5, 5)
-	for range 3 { // kind, tick, hash
-		p.Uint(math.MaxUint64)
-	}
-	for range p.Array(0, 2*256) {
-		p.Uint(math.MaxUint64)
-	}
-	return len(p.Binary(lockstep.MaxStateSize))
 }
 
 // takeRules checks the form of the rules. Whoever uses the module compares its sum.

@@ -17,7 +17,8 @@ import (
 // emptyTick is the record of one tick without commands. A Writer joins them.
 const emptyTick = "\x92\x04\x01"
 
-// Cut copies the match of r up to a tick to w, with an end that says so, and closes w. It copies a shorter match whole.
+// Cut copies the remaining records of r up to a tick to w, with an end that says so, and closes w. It copies a shorter match whole, and with
+// [WholeMatch] any: so an open file becomes a sealed one, see [WriterOptions.SegmentTicks].
 func Cut(w *Writer, r *Reader, tick lockstep.Tick) error {
 	more, err := upTo(r, tick, w)
 	switch {
@@ -54,15 +55,7 @@ func upTo(r *Reader, tick lockstep.Tick, log lockstep.Log) (more bool, err error
 	return false, nil
 }
 
-// Seal copies the remaining records of r to w, and closes w.
-func Seal(w *Writer, r *Reader) error {
-	if err := Play(r, nil, func(*record.Record) error { return w.Append(r.Record()) }); err != nil {
-		return err
-	}
-	return w.Close()
-}
-
-// SealFile replaces the open file of a match that is over by its sealed form (see [Seal]), after comparing their [HashContent]. At any
+// SealFile replaces the open file of a match that is over by its sealed form, after comparing their [HashContent]. At any
 // moment, also after a crash, one of the two has the name and is whole. When ctx ends, the open file stays.
 func SealFile(ctx context.Context, path string, o WriterOptions) error {
 	open, err := files.Open(path)
@@ -107,7 +100,7 @@ func sealInto(ctx context.Context, sealed, open *os.File, size int64, o WriterOp
 		io.Writer
 		syncFile
 	}{&files.Interruptible{File: sealed, Context: ctx}, sealed}, o)
-	if err := Seal(w, r); err != nil {
+	if err := Cut(w, r, WholeMatch); err != nil {
 		return err
 	}
 	want, _, err := HashContent(r, WholeMatch)
@@ -144,7 +137,7 @@ type Recovery struct {
 // blocks after the damage. What it does not know is [ErrUnsupported]: a newer reader loses nothing of it.
 func Recover(w *Writer, r *Reader) (*Recovery, error) {
 	var damage *DamageError
-	err := Play(r, nil, func(*record.Record) error { return w.Append(r.Record()) })
+	_, err := upTo(r, WholeMatch, w)
 	found := &Recovery{Ticks: r.tick}
 	switch {
 	case err == nil:
@@ -245,12 +238,7 @@ func (k *rekeyer) key() error {
 // record to log, a [host.Recovery]. The Damage says where the file ended. It is nil only if the match has ended.
 func Continue(w *Writer, r *Reader, log lockstep.Log) (*Recovery, error) {
 	var damage *DamageError
-	err := Play(r, nil, func(*record.Record) error {
-		if err := log.Append(r.Record()); err != nil {
-			return err
-		}
-		return w.Append(r.Record())
-	})
+	_, err := upTo(r, WholeMatch, record.Tee(log, w))
 	found := &Recovery{Ticks: r.tick}
 	if err != nil && (!errors.As(err, &damage) || !r.began) {
 		return found, err
@@ -262,7 +250,7 @@ func Continue(w *Writer, r *Reader, log lockstep.Log) (*Recovery, error) {
 // Save copies a match that goes on to w, with an end that says so, and closes w. The file of r must end with a whole block.
 func Save(w *Writer, r *Reader) (lockstep.Tick, error) {
 	var damage *DamageError
-	err := Play(r, nil, func(*record.Record) error { return w.Append(r.Record()) })
+	_, err := upTo(r, WholeMatch, w)
 	switch {
 	case err == nil:
 		return r.tick, w.Close()

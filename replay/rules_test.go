@@ -90,7 +90,7 @@ func TestAttach(t *testing.T) {
 	}
 	var out bytes.Buffer
 	w := replay.NewWriter(&out, replay.WriterOptions{SegmentTicks: 30, Rules: rulesOf(t, other)})
-	if err := replay.Seal(w, open(t, plain)); err != nil || !bytes.Equal(out.Bytes(), attached(t, sealed(t, plain, replay.WriterOptions{SegmentTicks: 30}), rulesOf(t, other))) {
+	if err := replay.Cut(w, open(t, plain), replay.WholeMatch); err != nil || !bytes.Equal(out.Bytes(), attached(t, sealed(t, plain, replay.WriterOptions{SegmentTicks: 30}), rulesOf(t, other))) {
 		t.Errorf("sealed with rules: %d bytes, %v", out.Len(), err)
 	}
 }

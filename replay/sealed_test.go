@@ -16,7 +16,7 @@ import (
 func sealed(tb testing.TB, file []byte, o replay.WriterOptions) []byte {
 	tb.Helper()
 	var out bytes.Buffer
-	if err := replay.Seal(replay.NewWriter(&out, o), open(tb, file)); err != nil {
+	if err := replay.Cut(replay.NewWriter(&out, o), open(tb, file), replay.WholeMatch); err != nil {
 		tb.Fatal(err)
 	}
 	return out.Bytes()

@@ -92,20 +92,28 @@ func (r *Reader) land(m mark) error {
 		return r.damage(fmt.Errorf("%w: no keyframe at byte %d of the block's records", ErrCorrupt, m.at))
 	}
 	r.body = r.body[m.at:]
-	if t, ok := keyframeTick(r.body); !ok || t != m.tick {
+	if t, _, ok := keyframe(r.body); !ok || t != m.tick {
 		return r.damage(fmt.Errorf("%w: no keyframe of tick %d", ErrCorrupt, m.tick))
 	}
 	r.first = m.tick // of the records from the mark on
 	return nil
 }
 
-func keyframeTick(records []byte) (lockstep.Tick, bool) {
+// keyframe returns the tick of the keyframe that records begin with, and the size of its state if they have all of it.
+func keyframe(records []byte) (t lockstep.Tick, state int, ok bool) {
 	var p pack.Reader
 	p.Reset(records)
 	p.Array(5, 5)
 	kind := p.Uint(math.MaxUint8)
-	t := p.Uint(math.MaxUint32)
-	return lockstep.Tick(t), p.Err() == nil && record.Kind(kind) == record.KindKeyframe
+	t = lockstep.Tick(p.Uint(math.MaxUint32))
+	if p.Err() != nil || record.Kind(kind) != record.KindKeyframe {
+		return 0, 0, false
+	}
+	p.Uint(math.MaxUint64) // hash
+	for range p.Array(0, 2*256) {
+		p.Uint(math.MaxUint64)
+	}
+	return t, len(p.Binary(lockstep.MaxStateSize)), true
 }
 
 type survey struct {

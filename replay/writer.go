@@ -35,7 +35,7 @@ type WriterOptions struct {
 
 	// SegmentTicks makes sealed files: instead of batches the Writer writes compressed segments of at least that many
 	// ticks, and at the end an index. Segments begin with keyframes unless these are too far apart. Nothing is flushed
-	// in between, so this is for matches that are over; see [Seal].
+	// in between, so this is for matches that are over; see [SealFile].
 	SegmentTicks uint32
 
 	// Level says how well to compress segments.
@@ -113,7 +113,8 @@ func (w *Writer) check() error {
 
 func (w *Writer) append(raw []byte) error {
 	if len(raw) > maxRecord {
-		if size := len(raw) - stateSize(raw); size > maxRecord {
+		_, state, _ := keyframe(raw)
+		if size := len(raw) - state; size > maxRecord {
 			return w.fail(fmt.Errorf("%w: a record of %d bytes, want at most %d", ErrLimit, size, maxRecord))
 		}
 	}
@@ -127,10 +128,14 @@ func (w *Writer) append(raw []byte) error {
 			return nil // a reader needs only the first
 		}
 		w.keyframes++
-		if err := w.keyframe(raw); err != nil {
+		t, state, ok := keyframe(raw)
+		if !ok {
+			return w.fail(fmt.Errorf("%w: keyframe", record.ErrMalformed))
+		}
+		if err := w.keyframe(t); err != nil {
 			return err
 		}
-		w.states += stateSize(raw)
+		w.states += state
 	case record.KindEmpty:
 		n, ok := w.empty.add(raw)
 		if !ok {
@@ -165,11 +170,7 @@ func (w *Writer) begin(raw []byte) error {
 }
 
 // keyframe notes the place of a keyframe, and begins a segment with it if one is due, so that a reader can begin there.
-func (w *Writer) keyframe(raw []byte) error {
-	t, ok := keyframeTick(raw)
-	if !ok {
-		return w.fail(fmt.Errorf("%w: keyframe", record.ErrMalformed))
-	}
+func (w *Writer) keyframe(t lockstep.Tick) error {
 	if !w.began {
 		w.began, w.tick, w.first = true, t, t
 	} else if w.options.SegmentTicks == 0 || t != w.tick || t == w.marks[len(w.marks)-1].tick {

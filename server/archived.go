@@ -300,13 +300,13 @@ func ParseCursor(text string) (name string, ended time.Time, ok bool) {
 // limited limits how many answers of a handler are sent at a time.
 func (ra *replayAPI) limited(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		from := wsmatch.AddressOf(r.RemoteAddr)
-		if !ra.replays.startDownload(from) {
+		done, ok := ra.replays.downloads.Take(wsmatch.AddressOf(r.RemoteAddr), maxDownloads, maxDownloadsEach)
+		if !ok {
 			ra.turned.away("downloading", r.RemoteAddr)
 			failFor(w, 5, codeBusy, "too many files are being sent")
 			return
 		}
-		defer ra.replays.endDownload(from)
+		defer done()
 		next(w, r)
 	}
 }

@@ -226,6 +226,13 @@ func (p *path) bind(m *Match) (c *conn, wrong bool) {
 	return c, c == nil
 }
 
+// Nothing ends a QUIC handshake from outside, so beyond these limits, in all and of an address, new ones are refused: their clients go on
+// without datagrams, and try again.
+const (
+	maxHandshakes     = 256
+	maxHandshakesEach = 32
+)
+
 // handshakeKey is the context key of the function that ends a handshake.
 type handshakeKey struct{}
 
@@ -238,7 +245,7 @@ func (s *Server) handshake(ctx context.Context, info *quic.ClientInfo) (context.
 		s.turned.away("connecting", remote)
 		return nil, errHandshakes
 	}
-	end, ok := s.gates.halfOpen.Begin(from)
+	end, ok := s.gates.halfOpen.Take(from, maxHandshakes, maxHandshakesEach)
 	if !ok {
 		s.turned.away("crowd", remote)
 		return nil, errHandshakes

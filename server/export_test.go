@@ -5,7 +5,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/server/internal/allowance"
-	"github.com/seed-49bee653/samestep/server/internal/crowd"
 )
 
 // An error of the HTTP interface, and the status of each code.
@@ -31,7 +30,7 @@ const (
 	PeerMemory   = peerMemory
 	PathMemory   = pathMemory
 	BudgetMemory = budgetMemory
-	FixedMemory  = (maxUnauthenticated+maxSockets+2*maxSilent+crowd.MaxHandshakes)*connMemory + budgetTables*allowance.MaxKeys*budgetMemory
+	FixedMemory  = (maxUnauthenticated+maxSockets+2*maxSilent+maxHandshakes)*connMemory + budgetTables*allowance.MaxKeys*budgetMemory
 )
 const MaxRevoked = maxRevoked
 
@@ -68,7 +67,7 @@ const (
 )
 
 // MaxHalfOpenEach is the number of unfinished QUIC handshakes of an address.
-const MaxHalfOpenEach = crowd.MaxHandshakesEach
+const MaxHalfOpenEach = maxHandshakesEach
 
 // HalfOpen returns the number of unfinished QUIC handshakes.
 func (s *Server) HalfOpen() int { return s.gates.halfOpen.All() }

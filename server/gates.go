@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
 
+	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/server/internal/allowance"
 	"github.com/seed-49bee653/samestep/server/internal/crowd"
 )
@@ -83,7 +84,7 @@ type gates struct {
 	reserved        *crowd.Limit[*conn]   // unauthenticated WebSockets that have shown a valid token, where others crowd
 	paths           *crowd.Limit[*path]   // that have not named their connection
 	spectators      *crowd.Limit[*conn]   // WebSockets
-	halfOpen        crowd.Handshakes
+	halfOpen        wsmatch.Places        // QUIC handshakes that are not finished
 
 	connects   *allowance.Table[netip.Prefix]
 	trials     *allowance.Table[netip.Prefix] // connections on trial that are listened to

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/measure"
+	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/replay"
@@ -61,8 +61,7 @@ type replayFolder struct {
 	listed    []replayFile
 	listedAt  time.Time
 	changes   uint64 // of live
-	sending   map[netip.Prefix]int
-	downloads int // sum of sending
+	downloads wsmatch.Places
 }
 
 var replayName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}\.ssr$`)
@@ -205,27 +204,6 @@ func openFinished(path string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	return f, info, nil
-}
-
-// startDownload counts a download of an address, or reports false at a limit.
-func (r *replayFolder) startDownload(from netip.Prefix) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.downloads >= maxDownloads || r.sending[from] >= maxDownloadsEach {
-		return false
-	}
-	r.downloads++
-	r.sending[from]++
-	return true
-}
-
-func (r *replayFolder) endDownload(from netip.Prefix) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.downloads--
-	if r.sending[from]--; r.sending[from] == 0 {
-		delete(r.sending, from)
-	}
 }
 
 // archived returns the path of a replay once its match is over: in the folder, if its log is in the live folder.

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -125,7 +124,7 @@ func New(o Options) (*Server, error) {
 			options: o, log: o.Log, metrics: newMetrics(), gates: newGates(&o), guests: guests.New(o.GuestDiskBytes), keeper: newKeeper(o.Denials, o.Log),
 			newFile: func(path string) (file, error) { return replay.Create(path) },
 			assets:  &assetStore{held: make(map[string]*heldAsset)},
-			replays: &replayFolder{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)},
+			replays: &replayFolder{dir: o.Dir, live: make(map[string]bool)},
 		},
 		proxies: front.Proxies{Trusted: o.TrustedProxies, Unix: o.TrustUnix, Header: o.ProxyHeader}, origins: o.Origins,
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/server/internal/allowance"
-	"github.com/seed-49bee653/samestep/server/internal/crowd"
 )
 
 // A Status is the public description of a match.
@@ -386,7 +385,7 @@ func (m *Match) updateMemoryBound(stateBytes int) {
 
 // memory returns the most bytes that connections without a match take, and the tables of budgets.
 func (g *gates) memory() int {
-	conns := g.unauthenticated.Most() + g.sockets.Most() + g.silent.Most() + g.onTrial.Most() + g.reserved.Most() + crowd.MaxHandshakes
+	conns := g.unauthenticated.Most() + g.sockets.Most() + g.silent.Most() + g.onTrial.Most() + g.reserved.Most() + maxHandshakes
 	return conns*connMemory + g.paths.Most()*pathMemory + budgetTables*allowance.MaxKeys*budgetMemory
 }
 

@@ -41,9 +41,6 @@ func MustCompile[T any]() *Codec[T] {
 // Schema returns the description of T.
 func (c *Codec[T]) Schema() *Schema { return c.schema }
 
-// Size returns the number of canonical bytes of v.
-func (c *Codec[T]) Size(v *T) int { return c.engine.size(refOf(v)) }
-
 // Append appends the canonical bytes of v. It panics if a slice or string is longer than 2^32-1.
 func (c *Codec[T]) Append(dst []byte, v *T) []byte { return c.engine.append(dst, refOf(v)) }
 

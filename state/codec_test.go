@@ -71,9 +71,6 @@ func TestGoldenBytes(t *testing.T) {
 	if got := hex.EncodeToString(b); got != goldenWorld {
 		t.Errorf("canonical bytes: %s, want %s", got, goldenWorld)
 	}
-	if got := c.Size(w); got != len(b) {
-		t.Errorf("size: %d, want %d", got, len(b))
-	}
 	if got := c.Schema().Fingerprint(); got != goldenSchema {
 		t.Errorf("fingerprint: %#x, want %#x", got, uint64(goldenSchema))
 	}
@@ -234,7 +231,6 @@ func testAllocs[T any](t *testing.T, w *T) {
 	var d xxhash.Digest
 	for name, f := range map[string]func(){
 		"Append": func() { buf = c.Append(buf[:0], w) },
-		"Size":   func() { c.Size(w) },
 		"Copy":   func() { c.Copy(&other, w) },
 		"Decode": func() {
 			if err := c.Decode(snapshot, &other); err != nil {

@@ -162,37 +162,6 @@ func newFastEngine(s *Schema, places []place) *fastEngine {
 	return e
 }
 
-func (e *fastEngine) size(v pointer) int { return e.root.sizeOf(v) }
-
-func (f *form) sizeOf(p pointer) int {
-	size := f.size
-	if f.fixed {
-		return size
-	}
-	for k := range f.ops {
-		switch o := &f.ops[k]; o.code {
-		case opString:
-			size += len(*stringAt(offset(p, o.offset)))
-		case opSlice:
-			h := sliceAt(offset(p, o.offset))
-			size += h.len*o.elem.size + o.elem.excess(h.data, h.len)
-		case opArray:
-			size += o.elem.excess(offset(p, o.offset), o.count)
-		}
-	}
-	return size
-}
-
-func (f *form) excess(p pointer, count int) int {
-	size := 0
-	if !f.fixed {
-		for j := range count {
-			size += f.sizeOf(offset(p, uintptr(j)*f.stride)) - f.size
-		}
-	}
-	return size
-}
-
 func (e *fastEngine) append(dst []byte, v pointer) []byte {
 	return e.root.append(slices.Grow(dst, e.root.size), v)
 }

@@ -15,7 +15,6 @@ func movers(s *Schema, places []place) []mover {
 	at := func(v reflect.Value) pointer { return v.Addr().UnsafePointer() }
 	return []mover{portableMover(s, places), {
 		name:   "fast",
-		size:   func(v reflect.Value) int { return e.size(at(v)) },
 		append: func(dst []byte, v reflect.Value) []byte { return e.append(dst, at(v)) },
 		decode: func(src []byte, v reflect.Value) { e.decode(src, at(v)) },
 		copy:   func(dst, src reflect.Value) { e.copy(at(dst), at(src)) },

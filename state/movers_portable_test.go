@@ -8,7 +8,7 @@ import (
 
 func portableMover(s *Schema, places []place) mover {
 	e := &portableEngine{s, places}
-	return mover{"portable", e.size, e.append, e.decode, e.copy, func(i int, v reflect.Value) (int, uint64) {
+	return mover{"portable", e.append, e.decode, e.copy, func(i int, v reflect.Value) (int, uint64) {
 		d := xxhash.New()
 		return e.writeSection(d, i, v), d.Sum64()
 	}}

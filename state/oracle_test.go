@@ -175,7 +175,6 @@ func overlapping(list []extent) bool {
 // mover is an engine without its address type, so that tests run on all engines there are.
 type mover struct {
 	name    string
-	size    func(v reflect.Value) int
 	append  func(dst []byte, v reflect.Value) []byte
 	decode  func(src []byte, v reflect.Value)
 	copy    func(dst, src reflect.Value)

@@ -14,29 +14,6 @@ type portableEngine struct {
 	places []place
 }
 
-func (e *portableEngine) size(v reflect.Value) int { return e.sizeOf(0, v) }
-
-func (e *portableEngine) sizeOf(i int, v reflect.Value) int {
-	n := &e.s.nodes[i]
-	if n.fixed {
-		return n.size
-	}
-	size := kinds[n.kind].size
-	switch n.kind {
-	case String:
-		return size + v.Len()
-	case Slice, Array:
-		for j := range v.Len() {
-			size += e.sizeOf(i+1, v.Index(j))
-		}
-	case Struct:
-		for _, f := range e.s.fieldsOf(n) {
-			size += e.sizeOf(int(f), v.Field(e.places[f].index))
-		}
-	}
-	return size
-}
-
 func (e *portableEngine) append(dst []byte, v reflect.Value) []byte { return e.appendNode(dst, 0, v) }
 
 func (e *portableEngine) appendNode(dst []byte, i int, v reflect.Value) []byte {

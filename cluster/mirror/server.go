@@ -44,8 +44,7 @@ type Server struct {
 
 	mu      sync.Mutex
 	matches map[string]*Match
-	conns   map[netip.Prefix]int // WebSockets, by address
-	total   int
+	sockets wsmatch.Places // WebSockets
 	closed  bool
 	running sync.WaitGroup // matches and connections
 }
@@ -64,7 +63,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		options: o, front: front, finding: make(chan struct{}, maxFinding), matches: make(map[string]*Match), conns: make(map[netip.Prefix]int),
+		options: o, front: front, finding: make(chan struct{}, maxFinding), matches: make(map[string]*Match),
 		assets: newAssetCache(),
 	}
 	s.metrics = newMetrics(s)
@@ -260,7 +259,8 @@ func (s *Server) requested(w http.ResponseWriter, r *http.Request) *Match {
 // play upgrades a request to a WebSocket, and serves it.
 func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 	from := wsmatch.AddressOf(r.RemoteAddr)
-	if !s.reserve(from) {
+	release, ok := s.reserve(from)
+	if !ok {
 		w.Header().Set("Retry-After", "1")
 		fail(w, http.StatusTooManyRequests, "too_many_requests", "too many connections from your address, or to this mirror")
 		return
@@ -268,7 +268,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 	served := false
 	defer func() {
 		if !served {
-			s.release(from)
+			release()
 		}
 	}()
 	m := s.requested(w, r)
@@ -291,7 +291,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 	c.Conn = wsmatch.New(ws, wsmatch.Options{Match: c, Socket: socket.conn, Buffers: &buffers, Queue: maxQueued, Keep: keepBuffer, Over: m.done, OverText: gone})
 	served = true
 	go func() { // the HTTP server's goroutine would keep its request and a large stack
-		defer s.release(from)
+		defer release()
 		defer ws.CloseNow()
 		c.serve()
 	}()
@@ -313,28 +313,20 @@ func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // Unwrap is for [http.ResponseController].
 func (h *hijacker) Unwrap() http.ResponseWriter { return h.ResponseWriter }
 
-// reserve takes a place for a WebSocket of an address, and reports false if there is none.
-func (s *Server) reserve(from netip.Prefix) bool {
+// reserve takes a place for a WebSocket of an address until release is called, and reports false if there is none.
+func (s *Server) reserve(from netip.Prefix) (release func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || s.total >= s.options.MaxConnections || s.conns[from] >= s.options.Front.MaxPerAddress {
+	var leave func()
+	if !s.closed {
+		leave, ok = s.sockets.Take(from, s.options.MaxConnections, s.options.Front.MaxPerAddress)
+	}
+	if !ok {
 		s.metrics.refused.Inc()
-		return false
+		return nil, false
 	}
-	s.conns[from]++
-	s.total++
 	s.running.Add(1)
-	return true
-}
-
-func (s *Server) release(from netip.Prefix) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.total--
-	if s.conns[from]--; s.conns[from] == 0 {
-		delete(s.conns, from)
-	}
-	s.running.Done()
+	return func() { leave(); s.running.Done() }, true
 }
 
 // show waits until the status of a match is known, and answers with it.

@@ -11,6 +11,9 @@ func (o *NodeOptions) Hurry() {
 	o.times = nodeTimes{look: HurriedLook, startAgain: u.startAgain / 10, election: u.election / 10}
 }
 
+// Narrow lets all streams of a node grow to so many bytes.
+func (o *NodeOptions) Narrow(bytes int64) { o.maxStore = bytes }
+
 const HurriedLook = 100 * time.Millisecond
 
 // Fail makes the server of the node stop storing, as after a write that found no room.

@@ -45,10 +45,25 @@ func (c *Conn) AddNode(ctx context.Context, node string, tell func(Progress)) er
 			return err
 		}
 		stream, from := s.move(node)
+		if stream == "" && ctx.Err() != nil { // no node had the time to answer
+			return fmt.Errorf("storage: node %s: %w", node, ctx.Err())
+		}
 		if stream == "" {
 			return nil
 		}
-		if err := c.request(ctx, evacuatePeer+stream, map[string]string{"peer": from}); err != nil {
+		err = c.request(ctx, evacuatePeer+stream, map[string]string{"peer": from})
+		var refused *jetstream.APIError
+		if errors.As(err, &refused) && refused.Code == unavailable {
+			why := "no node takes a copy of " + stream + s.without(stream)
+			tell(Progress{Waiting: why})
+			select {
+			case <-time.After(changeStep):
+				continue
+			case <-ctx.Done():
+				return fmt.Errorf("storage: %s: %w", why, refused)
+			}
+		}
+		if err != nil {
 			return err
 		}
 		leaves := func(x *Stream) bool { return x.Name == stream && x.on(from) }
@@ -63,6 +78,21 @@ func (c *Conn) AddNode(ctx context.Context, node string, tell func(Progress)) er
 			return fmt.Errorf("storage: stream %s went to another node than %s", stream, node)
 		}
 	}
+}
+
+// without returns what could keep each live node without a copy of a stream from taking one.
+func (s *Status) without(stream string) (text string) {
+	i := slices.IndexFunc(s.Streams, func(x Stream) bool { return x.Name == stream })
+	for _, n := range s.Nodes {
+		switch {
+		case !n.Alive || s.Streams[i].on(n.Name):
+		case n.Problem != "":
+			text += fmt.Sprintf("; node %s stores nothing: %s", n.Name, n.Problem)
+		case n.Free >= 0:
+			text += fmt.Sprintf("; node %s has %d MiB of room", n.Name, n.Free>>20)
+		}
+	}
+	return text
 }
 
 // move returns a stream of which a node should get the copy that another one has, or "" if it has its share.
@@ -172,9 +202,10 @@ func (c *Conn) leaving(ctx context.Context, node string) (*NodeStatus, error) {
 // errForeign is returned for nodes that are not of this package.
 var errForeign = fmt.Errorf("storage: no node answers: an existing NATS needs its own tools (nats server cluster peer-remove)")
 
-// awaitMember waits until a node lives and counts for the majority.
+// awaitMember waits until a node lives, counts for the majority and stores.
 func (c *Conn) awaitMember(ctx context.Context, node string, tell func(Progress)) error {
 	for {
+		why := ""
 		s, err := c.Status(ctx)
 		if err != nil && ctx.Err() == nil {
 			return err
@@ -183,15 +214,18 @@ func (c *Conn) awaitMember(ctx context.Context, node string, tell func(Progress)
 			if len(s.members()) == 0 {
 				return errForeign
 			}
-			if n := s.node(node); s.Majority && n != nil && n.Member && n.Alive {
+			n := s.node(node)
+			if n != nil && n.Problem != "" {
+				why = ": " + n.Problem
+			} else if s.Majority && n != nil && n.Member && n.Alive {
 				return nil
 			}
 		}
-		tell(Progress{Waiting: "node " + node})
+		tell(Progress{Waiting: "node " + node + why})
 		select {
 		case <-time.After(changeStep):
 		case <-ctx.Done():
-			return fmt.Errorf("storage: node %s did not join: %w", node, ctx.Err())
+			return fmt.Errorf("storage: node %s did not join%s: %w", node, why, ctx.Err())
 		}
 	}
 }

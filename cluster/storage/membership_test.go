@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -23,7 +25,8 @@ type cluster struct {
 	nodes   map[string]*storage.Node
 	dirs    map[string]string
 	started int
-	first   int // nodes that begin the cluster; NATS waits for as many as have routes
+	narrow  int64 // bytes that the streams of the next node may grow to; 0: those of its disk
+	first   int   // nodes that begin the cluster; NATS waits for as many as have routes
 }
 
 func newCluster(t *testing.T, all int, names ...string) *cluster {
@@ -40,6 +43,7 @@ func (c *cluster) start(name, dir string) {
 	o := storage.NodeOptions{Name: name, Dir: dir, Cluster: c.routes[c.started], Routes: c.routes[:max(c.first, c.started+1)]}
 	c.started++
 	o.Hurry()
+	o.Narrow(c.narrow)
 	n, err := storage.StartNode(o)
 	if err != nil {
 		c.t.Fatal(err)
@@ -174,6 +178,62 @@ func TestNodesChange(t *testing.T) {
 		}
 	}
 	w.check(t)
+}
+
+// A node takes no copy of a stream that may grow beyond its room, or while its own storage has failed. It gets its share as soon as
+// it can.
+func TestAddWithoutRoom(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 4, "a", "b", "c")
+	conn := c.dial("a")
+	if err := conn.Setup(within(t, 60*time.Second), storage.Layout{Replicas: 3, MaxBytes: 1 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	c.narrow = 1 << 10
+	c.start("d", t.TempDir())
+	stopAt := func(waiting, want string) {
+		t.Helper()
+		ctx, stop := context.WithCancel(within(t, 60*time.Second))
+		err := conn.AddNode(ctx, "d", func(p storage.Progress) {
+			if strings.HasPrefix(p.Waiting, waiting) {
+				stop()
+			}
+		})
+		if err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("got %v", err)
+		}
+	}
+	const room, failed = "no node takes a copy of samestep-log-", ": the node's own storage has failed or stopped"
+	stopAt(room, " MiB of room: nats: API error: code=503 err_code=10075 description=peer remap failed")
+	full := filepath.Join(c.dirs["d"], "room") // the node writes a file of this name to see whether there is room
+	if err := os.MkdirAll(filepath.Join(full, "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for ctx := within(t, 20*time.Second); !c.nodes["d"].Failed(); pause(ctx) {
+		if ctx.Err() != nil {
+			t.Fatal("a node without room does not stop storing")
+		}
+	}
+	stopAt("node d"+failed, "storage: node d did not join"+failed+": context canceled")
+	var waited []string
+	tell := func(p storage.Progress) {
+		switch {
+		case len(waited) == 0 && p.Waiting == "node d"+failed:
+			if err := os.RemoveAll(full); err != nil {
+				t.Error(err)
+			}
+			waited = append(waited, p.Waiting)
+		case len(waited) == 1 && strings.HasPrefix(p.Waiting, room):
+			c.nodes["d"].Stop()
+			c.started, c.narrow = c.started-1, 0
+			c.start("d", c.dirs["d"])
+			waited = append(waited, p.Waiting)
+		}
+	}
+	if err := conn.AddNode(within(t, 60*time.Second), "d", tell); err != nil || len(waited) != 2 {
+		t.Fatalf("waited for %q: %v", waited, err)
+	}
+	c.expect(conn, map[string]int{"a": 8, "b": 8, "c": 8, "d": 8})
 }
 
 // The last node stays.

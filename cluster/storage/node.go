@@ -45,7 +45,8 @@ type NodeOptions struct {
 
 	Log *slog.Logger // slog.Default()
 
-	times nodeTimes // usualNodeTimes; tests wait less
+	times    nodeTimes // usualNodeTimes; tests wait less
+	maxStore int64     // bytes that all streams may grow to: three quarters of the disk; tests have less
 }
 
 // nodeTimes are how long a node waits.
@@ -105,7 +106,7 @@ func StartNode(o NodeOptions) (*Node, error) {
 // nats returns the options for the server of the node.
 func (o *NodeOptions) nats() (n *nats.Options, err error) {
 	n = &nats.Options{
-		ServerName: o.Name, StoreDir: o.Dir, JetStream: true, NoSigs: true,
+		ServerName: o.Name, StoreDir: o.Dir, JetStream: true, JetStreamMaxStore: o.maxStore, NoSigs: true,
 		DisableJetStreamBanner: true, MaxPayload: MaxMessage + 4096, SyncInterval: o.Sync, SyncAlways: o.Sync < 0,
 		TLSConfig: o.TLS, TLS: o.TLS != nil,
 	}

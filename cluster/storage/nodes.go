@@ -84,9 +84,10 @@ func (c *Conn) answers(ctx context.Context) (all []nodeAnswer, err error) {
 // noResponders is the status with which NATS says that nobody answers a request.
 const noResponders = "503"
 
-// complete reports whether every node has answered that the first of them does not call offline.
+// complete reports whether every node has answered that the first of them names. One whose own storage has failed names none.
 func complete(all []nodeAnswer) bool {
-	return !slices.ContainsFunc(all[0].Members, func(m member) bool {
+	i := slices.IndexFunc(all, func(a nodeAnswer) bool { return len(a.Members) > 0 })
+	return i >= 0 && !slices.ContainsFunc(all[i].Members, func(m member) bool {
 		return !slices.ContainsFunc(all, func(a nodeAnswer) bool { return a.Name == m.Name })
 	})
 }

@@ -144,6 +144,10 @@ func (c *Conn) setBucket(ctx context.Context, b jetstream.KeyValueConfig) error 
 // attemptTime is the time limit of one attempt to create something.
 const attemptTime = time.Second
 
+// unavailable is the code of NATS for what can succeed later: nobody leads, or no other node can take a copy, because its own storage
+// has failed, it has less room than the stream may grow to, or the leader has not heard of its room yet.
+const unavailable = 503
+
 // noPeers is the code of NATS for a leader that knows fewer nodes than a stream has copies.
 const noPeers = 10005
 
@@ -158,7 +162,7 @@ func retry(ctx context.Context, what string, exists error, create func(context.C
 		switch {
 		case err == nil || errors.Is(err, exists):
 			return nil
-		case errors.As(err, &refused) && refused.Code != 503 && refused.ErrorCode != noPeers, ctx.Err() != nil:
+		case errors.As(err, &refused) && refused.Code != unavailable && refused.ErrorCode != noPeers, ctx.Err() != nil:
 			return fmt.Errorf("storage: %s: %w", what, err)
 		}
 		select {

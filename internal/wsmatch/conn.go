@@ -3,12 +3,13 @@
 // A [Conn] reads in one goroutine and writes in another. The match never waits for it: it gets what was read by [Match.Received],
 // and gives what is to be written in [Conn.Feed], at most a few messages at a time. The rest stays with the match until the Conn
 // asks for it ([Match.More]).
+//
+// [Places] counts what clients use at a time, by [AddressOf].
 package wsmatch
 
 import (
 	"context"
 	"net"
-	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -245,23 +246,4 @@ func (o *outbox) clear(keep int) {
 	if cap(o.b) > keep {
 		o.b = nil
 	}
-}
-
-// AddressOf returns the address of an "address:port", as limits count it: an IPv4 address, or the 64 bits of an IPv6
-// address that a provider gives to one customer.
-func AddressOf(remote string) netip.Prefix {
-	ap, err := netip.ParseAddrPort(remote)
-	if err != nil {
-		return netip.Prefix{} // a listener without addresses: all connections share one
-	}
-	addr := ap.Addr().Unmap()
-	bits := 32
-	if addr.Is6() {
-		bits = 64
-	}
-	p, err := addr.WithZone("").Prefix(bits)
-	if err != nil {
-		panic(err) // cannot happen: 64 bits of 128, or 32 of 32
-	}
-	return p
 }

@@ -67,29 +67,10 @@ func run(pass *analysis.Pass, all bool) int {
 	if isStandard(pass.Pkg.Path()) || len(pass.Files) == 0 {
 		return 0 // the standard library has a table of its own
 	}
-	p := &program{
-		Pass:    pass,
-		parents: map[ast.Node]ast.Node{},
-		objects: map[types.Object]*node{},
-		lits:    map[*ast.FuncLit]*node{},
-		scaling: map[*types.Var]bool{}, sharing: map[*types.Var]bool{},
-		all: all,
-	}
-	for _, f := range pass.Files {
-		if !strings.HasSuffix(pass.Fset.Position(f.FileStart).Filename, "_test.go") {
-			p.files = append(p.files, f)
-			ast.PreorderStack(f, nil, func(n ast.Node, stack []ast.Node) bool {
-				if len(stack) > 0 {
-					p.parents[n] = stack[len(stack)-1]
-				}
-				return true
-			})
-		}
-	}
+	p := &program{graph: &graph{source: newSource(pass), objects: map[types.Object]*node{}, lits: map[*ast.FuncLit]*node{}}, all: all}
 	p.findAllows()
 	p.collect()
 	p.findRoots()
-	p.findLocalFuncs()
 	for _, n := range p.nodes {
 		p.findEffects(n)
 	}
@@ -99,6 +80,7 @@ func run(pass *analysis.Pass, all bool) int {
 	for _, g := range p.given {
 		p.captured(g.node, g.value, map[*types.Func]bool{})
 	}
+	p.accesses = newAccesses(p.graph)
 	p.findReadOnly()
 	for i := 0; i < len(p.nodes); i++ { // grows by literals
 		p.scan(p.nodes[i])
@@ -110,7 +92,7 @@ func run(pass *analysis.Pass, all bool) int {
 }
 
 // collect adds a node for every function, package-level variable and constant.
-func (p *program) collect() {
+func (p *graph) collect() {
 	for _, f := range p.files {
 		for _, d := range f.Decls {
 			switch d := d.(type) {
@@ -130,7 +112,7 @@ func (p *program) collect() {
 	}
 }
 
-func (p *program) collectValues(d *ast.GenDecl) {
+func (p *graph) collectValues(d *ast.GenDecl) {
 	if d.Tok != token.VAR && d.Tok != token.CONST {
 		return
 	}
@@ -351,7 +333,7 @@ func (p *program) float(n *node, e ast.Expr) {
 	if tuple, ok := tv.Type.(*types.Tuple); ok {
 		for v := range tuple.Variables() {
 			if isKind(v.Type(), floats) {
-				n.report("float", e, types.ExprString(e)+" gives a "+v.Type().String())
+				n.report("float", e, types.ExprString(e)+" returns a "+v.Type().String())
 				return
 			}
 		}
@@ -420,7 +402,7 @@ func (p *program) call(n *node, call *ast.CallExpr) {
 	case "cap":
 		p.capacity(n, call)
 	case "recover":
-		n.report("memory", call, "recover hides a panic, such as one for a list that is too long here")
+		n.report("memory", call, "recover may hide a panic that only this machine has, such as that of a list too long for its memory")
 	}
 }
 

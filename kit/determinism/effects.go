@@ -16,21 +16,7 @@ func (*writer) AFact() {}
 
 func (*writer) String() string { return "writer" }
 
-// A place is a variable, or a field of any value, or its elements.
-type place struct {
-	v        *types.Var
-	elements bool
-}
-
-// effects are the changes that a node makes, itself or by its calls.
-type effects struct {
-	any     bool           // it changes something that outlives the call
-	writes  map[place]bool // changed places that have a name
-	outer   map[place]bool // values with a changed part
-	callees []*node
-}
-
-func (p *program) findEffects(n *node) {
+func (p *graph) findEffects(n *node) {
 	n.writes, n.outer = map[place]bool{}, map[place]bool{}
 	for _, body := range n.bodies {
 		for at := range ast.Preorder(body) {
@@ -47,24 +33,7 @@ func (p *program) findEffects(n *node) {
 	}
 }
 
-// assigned returns the expressions to which a statement assigns, without new variables. Some may be nil.
-func assigned(at ast.Node) []ast.Expr {
-	switch at := at.(type) {
-	case *ast.AssignStmt:
-		if at.Tok != token.DEFINE {
-			return at.Lhs
-		}
-	case *ast.IncDecStmt:
-		return []ast.Expr{at.X}
-	case *ast.RangeStmt:
-		if at.Tok == token.ASSIGN {
-			return []ast.Expr{at.Key, at.Value}
-		}
-	}
-	return nil
-}
-
-func (p *program) spreadEffects() {
+func (p *graph) spreadEffects() {
 	for changed := true; changed; {
 		changed = false
 		for _, n := range slices.Backward(p.nodes) {
@@ -75,6 +44,15 @@ func (p *program) spreadEffects() {
 				changed = merge(n.writes, c.writes) || changed
 				changed = merge(n.outer, c.outer) || changed
 			}
+		}
+	}
+	p.written = map[*types.Var]bool{}
+	for _, n := range p.nodes {
+		for w := range n.writes {
+			p.written[w.v] = true
+		}
+		for w := range n.outer {
+			p.written[w.v] = true
 		}
 	}
 }
@@ -89,7 +67,7 @@ func merge(to, from map[place]bool) bool {
 	return len(to) > before
 }
 
-func (p *program) noteWrite(n *node, e ast.Expr) {
+func (p *graph) noteWrite(n *node, e ast.Expr) {
 	if e == nil || isBlank(e) {
 		return
 	}
@@ -108,49 +86,13 @@ func (p *program) noteWrite(n *node, e ast.Expr) {
 	if w, ok := p.placeAt(e); ok {
 		n.writes[w] = true
 	}
-	p.containers(e, func(w place) { n.outer[w] = true })
-}
-
-// placeAt returns the place that an expression denotes.
-func (p *program) placeAt(e ast.Expr) (place, bool) {
-	e = ast.Unparen(e)
-	if index, ok := e.(*ast.IndexExpr); ok {
-		if v := p.placeOf(index.X); v != nil {
-			return place{v.Origin(), true}, true
-		}
-		return place{}, false
-	}
-	v := p.placeOf(e)
-	if v == nil {
-		return place{}, false
-	}
-	return place{v.Origin(), false}, true
-}
-
-// containers gives the values of which an expression is a part, up to a pointer.
-func (p *program) containers(e ast.Expr, give func(place)) {
-	for {
-		var x ast.Expr
-		switch u := ast.Unparen(e).(type) {
-		case *ast.SelectorExpr:
-			x = u.X
-		case *ast.IndexExpr:
-			x = u.X
-		default:
-			return
-		}
-		if t := p.typeOf(x); !is[*types.Struct](t) && !is[*types.Array](t) {
-			return
-		}
-		if w, ok := p.placeAt(x); ok {
-			give(w)
-		}
-		e = x
+	for w := range p.containers(e) {
+		n.outer[w] = true
 	}
 }
 
 // outlives reports whether the variable that an expression denotes may outlive a call of the node.
-func (p *program) outlives(n *node, e ast.Expr) bool {
+func (p *graph) outlives(n *node, e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
 		v := p.variable(e)
@@ -174,7 +116,7 @@ func (n *node) declares(v *types.Var) bool {
 }
 
 // isFresh reports whether an expression is a variable that the node set with make or to a literal.
-func (p *program) isFresh(n *node, e ast.Expr) bool {
+func (p *graph) isFresh(n *node, e ast.Expr) bool {
 	v := p.variable(e)
 	if v == nil || !n.declares(v) {
 		return false
@@ -218,7 +160,7 @@ var pureNames = map[string]bool{
 }
 
 // called notes the changes that a call may make.
-func (p *program) called(n *node, call *ast.CallExpr) {
+func (p *graph) called(n *node, call *ast.CallExpr) {
 	if p.isConversion(call) {
 		return
 	}
@@ -243,7 +185,7 @@ func (p *program) called(n *node, call *ast.CallExpr) {
 }
 
 // argumentsWritten notes that an unknown function may change its receiver and its arguments.
-func (p *program) argumentsWritten(n *node, call *ast.CallExpr) {
+func (p *graph) argumentsWritten(n *node, call *ast.CallExpr) {
 	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && p.TypesInfo.Selections[sel] != nil {
 		if w, ok := p.placeAt(sel.X); ok && byPointer(p.namedFunc(call.Fun)) && !is[*types.Pointer](p.typeOf(sel.X)) {
 			n.writes[w] = true
@@ -260,7 +202,7 @@ func (p *program) argumentsWritten(n *node, call *ast.CallExpr) {
 	}
 }
 
-func (n *node) writesElements(p *program, e ast.Expr) {
+func (n *node) writesElements(p *graph, e ast.Expr) {
 	if v := p.placeOf(e); v != nil {
 		n.writes[place{v.Origin(), true}] = true
 	}
@@ -350,10 +292,10 @@ func (p *program) instance(n *node, id *ast.Ident) {
 // functionField resolves the call of a field of function type to all functions that the package assigns to it.
 func (p *program) functionField(n *node, id *ast.Ident, field *types.Var) {
 	field = field.Origin()
-	if !is[*types.Signature](field.Type()) || field.Pkg() != p.Pkg || !p.isCalled(id) {
+	if !is[*types.Signature](field.Type()) || field.Pkg() != p.Pkg || p.callOf(id) == nil {
 		return
 	}
-	values := p.locals.fields[field]
+	values := p.fields[field]
 	for _, v := range values {
 		if lit, ok := ast.Unparen(v).(*ast.FuncLit); ok {
 			n.refs = append(n.refs, p.literal(lit))
@@ -368,84 +310,17 @@ func (p *program) functionField(n *node, id *ast.Ident, field *types.Var) {
 	}
 }
 
-// isCalled reports whether a field's name is the function of a call.
-func (p *program) isCalled(id *ast.Ident) bool {
-	sel, ok := p.parents[id].(*ast.SelectorExpr)
-	if !ok {
-		return false
-	}
-	call, ok := p.parents[sel].(*ast.CallExpr)
-	return ok && call.Fun == ast.Expr(sel)
-}
-
-// localFuncs has the function literals assigned to variables, and all values assigned to fields.
-type localFuncs struct {
-	vars   map[*types.Var]*ast.FuncLit
-	fields map[*types.Var][]ast.Expr
-}
-
-func (p *program) findLocalFuncs() {
-	p.locals = localFuncs{map[*types.Var]*ast.FuncLit{}, map[*types.Var][]ast.Expr{}}
-	for _, f := range p.files {
-		for n := range ast.Preorder(f) {
-			switch n := n.(type) {
-			case *ast.AssignStmt:
-				for i := range n.Lhs {
-					if len(n.Lhs) == len(n.Rhs) {
-						p.setFunc(n.Lhs[i], n.Rhs[i])
-					}
-				}
-			case *ast.CompositeLit:
-				p.setFields(n)
-			}
-		}
-	}
-}
-
-// setFunc notes the assignment of a function to a variable or a field.
-func (p *program) setFunc(left, right ast.Expr) {
-	switch left := ast.Unparen(left).(type) {
-	case *ast.Ident:
-		v := p.variable(left)
-		if lit, ok := ast.Unparen(right).(*ast.FuncLit); ok && v != nil {
-			p.locals.vars[v] = lit
-		}
-	case *ast.SelectorExpr:
-		if v, ok := p.TypesInfo.Uses[left.Sel].(*types.Var); ok && v.IsField() {
-			p.locals.fields[v.Origin()] = append(p.locals.fields[v.Origin()], right)
-		}
-	}
-}
-
-func (p *program) setFields(lit *ast.CompositeLit) {
-	s, ok := deref(p.typeOf(lit)).Underlying().(*types.Struct)
-	if !ok {
-		return
-	}
-	for i, e := range lit.Elts {
-		var v *types.Var
-		if kv, ok := e.(*ast.KeyValueExpr); ok {
-			v, e = p.variable(kv.Key), kv.Value
-		} else if i < s.NumFields() {
-			v = s.Field(i)
-		}
-		if v != nil {
-			p.locals.fields[v.Origin()] = append(p.locals.fields[v.Origin()], e)
-		}
-	}
-}
-
 // isLocalLiteral reports whether a call is of a function literal, or of a variable of the node that has one.
-func (p *program) isLocalLiteral(n *node, call *ast.CallExpr) bool {
+func (p *graph) isLocalLiteral(n *node, call *ast.CallExpr) bool {
 	if _, ok := ast.Unparen(call.Fun).(*ast.FuncLit); ok {
 		return true
 	}
 	v := p.variable(call.Fun)
-	return p.locals.vars[v] != nil && n.declares(v)
+	return p.funcs[v] != nil && n.declares(v)
 }
 
 // isPureFunc reports whether a function of another package is known to change nothing.
-func (p *program) isPureFunc(fn *types.Func) bool {
+func (p *graph) isPureFunc(fn *types.Func) bool {
 	if isMethodOfInterface(fn) || fn.Pkg() == nil {
 		return false
 	}
@@ -463,7 +338,7 @@ func (p *program) isPureFunc(fn *types.Func) bool {
 }
 
 // isPureCall reports whether a call changes nothing.
-func (p *program) isPureCall(call *ast.CallExpr) bool {
+func (p *graph) isPureCall(call *ast.CallExpr) bool {
 	if p.isConversion(call) {
 		return true
 	}
@@ -478,7 +353,7 @@ func (p *program) isPureCall(call *ast.CallExpr) bool {
 }
 
 // effectsOf returns the named places that a call changes.
-func (p *program) effectsOf(call *ast.CallExpr) effects {
+func (p *graph) effectsOf(call *ast.CallExpr) effects {
 	fn := p.namedFunc(call.Fun)
 	if fn != nil && fn.Pkg() == p.Pkg && !isMethodOfInterface(fn) {
 		if n := p.objects[fn]; n != nil {
@@ -500,10 +375,10 @@ func (p *program) effectsOf(call *ast.CallExpr) effects {
 }
 
 // literalEffects adds what a call of a function literal, or of a variable with one, changes.
-func (p *program) literalEffects(n *node, call *ast.CallExpr) {
+func (p *graph) literalEffects(n *node, call *ast.CallExpr) {
 	lit, _ := ast.Unparen(call.Fun).(*ast.FuncLit)
 	if v := p.variable(call.Fun); v != nil {
-		lit = p.locals.vars[v]
+		lit = p.funcs[v]
 	}
 	if lit == nil {
 		return
@@ -536,23 +411,4 @@ func (p *program) refer(n *node, id *ast.Ident, o types.Object) {
 			n.issues = append(n.issues, issue{rule: c.Rule, pos: id.Pos(), end: id.End(), what: what, origin: c.Origin})
 		}
 	}
-}
-
-// placeOf returns the variable or field that an expression changes.
-func (p *program) placeOf(e ast.Expr) *types.Var {
-	switch e := ast.Unparen(e).(type) {
-	case *ast.Ident:
-		v, _ := p.TypesInfo.ObjectOf(e).(*types.Var)
-		return v
-	case *ast.SelectorExpr:
-		v, _ := p.TypesInfo.Uses[e.Sel].(*types.Var)
-		return v
-	case *ast.IndexExpr:
-		return p.placeOf(e.X)
-	case *ast.SliceExpr:
-		return p.placeOf(e.X)
-	case *ast.StarExpr:
-		return p.placeOf(e.X)
-	}
-	return nil
 }

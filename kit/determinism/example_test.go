@@ -19,10 +19,10 @@ func ExampleVet() {
 }
 
 func ExampleFinding() {
-	f := determinism.Finding{File: "world.go", Line: 12, Column: 3, Rule: "clock", Text: "clock: time.Now: every machine has its own time; count ticks"}
+	f := determinism.Finding{File: "world.go", Line: 12, Column: 3, Rule: "clock", Text: "clock: time.Now: clocks differ between machines; count ticks"}
 	fmt.Println(f)
 	// Output:
-	// world.go:12:3: clock: time.Now: every machine has its own time; count ticks
+	// world.go:12:3: clock: time.Now: clocks differ between machines; count ticks
 }
 
 func ExampleRule() {

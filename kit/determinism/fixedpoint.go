@@ -14,8 +14,11 @@ import (
 // its factors add up to no more than that of the type, and a quotient if the divisor has at most half of it. So "Q(n) *
 // One" and "(x/(1<<16)) * (y/(1<<16))" are right, and "x * y" is not.
 
+// scales finds the scales of expressions.
+type scales struct{ *source }
+
 // fractionBits returns the bits after the point of another package's fixed-point type, which has a method FractionBits, or 0.
-func (p *program) fractionBits(t types.Type) int {
+func (p scales) fractionBits(t types.Type) int {
 	named, ok := types.Unalias(t).(*types.Named)
 	if !ok || named.Obj().Pkg() == p.Pkg || !isKind(named, types.IsInteger) {
 		return 0 // the package of the type implements it
@@ -27,7 +30,7 @@ func (p *program) fractionBits(t types.Type) int {
 }
 
 // fixedOperation examines an operation on fixed-point numbers.
-func (p *program) fixedOperation(n *node, at ast.Node, op token.Token, x, y ast.Expr) {
+func (p scales) fixedOperation(n *node, at ast.Node, op token.Token, x, y ast.Expr) {
 	t := p.typeOf(x)
 	full := p.fractionBits(t)
 	if full == 0 {
@@ -50,17 +53,17 @@ func (p *program) fixedOperation(n *node, at ast.Node, op token.Token, x, y ast.
 		}
 	case token.REM, token.ADD, token.SUB, token.LSS, token.GTR, token.LEQ, token.GEQ, token.EQL, token.NEQ:
 		if a != b && (p.isWhole(x) || p.isWhole(y)) {
-			n.report("fixedpoint", at, text+" mixes a number with a fraction and a whole one")
+			n.report("fixedpoint", at, text+" mixes a number with a fraction and a whole number")
 		}
 	case token.SHL:
 		if a > 0 && p.shiftOf(y) >= full {
-			n.report("fixedpoint", at, text+" shifts out all bits before the point")
+			n.report("fixedpoint", at, text+" shifts out all bits before the binary point")
 		}
 	}
 }
 
 // isWhole reports whether an expression is a count converted to a fixed-point type, or a constant that comes from none.
-func (p *program) isWhole(e ast.Expr) bool {
+func (p scales) isWhole(e ast.Expr) bool {
 	e = ast.Unparen(e)
 	if v := p.constant(e); v != nil {
 		n, ok := constant.Int64Val(constant.ToInt(v))
@@ -71,7 +74,7 @@ func (p *program) isWhole(e ast.Expr) bool {
 }
 
 // isUnit reports whether an expression is a constant such as 3*fixed.One, which only makes sense next to a count.
-func (p *program) isUnit(e ast.Expr) bool {
+func (p scales) isUnit(e ast.Expr) bool {
 	v := p.constant(e)
 	if v == nil || !p.mentionsFixed(e) {
 		return false
@@ -80,13 +83,13 @@ func (p *program) isUnit(e ast.Expr) bool {
 	return ok && n != 0 && n%(1<<32) == 0
 }
 
-func (p *program) isZero(e ast.Expr) bool {
+func (p scales) isZero(e ast.Expr) bool {
 	v := p.constant(e)
 	return v != nil && v.Kind() == constant.Int && constant.Sign(v) == 0
 }
 
 // isCounted reports whether a quotient is at once converted to a plain integer, as in "how many times".
-func (p *program) isCounted(at ast.Node) bool {
+func (p scales) isCounted(at ast.Node) bool {
 	for {
 		switch outer := p.parents[at].(type) {
 		case *ast.ParenExpr:
@@ -100,7 +103,7 @@ func (p *program) isCounted(at ast.Node) bool {
 }
 
 // scale returns the bits after the point of an expression.
-func (p *program) scale(e ast.Expr, full int) int {
+func (p scales) scale(e ast.Expr, full int) int {
 	e = ast.Unparen(e)
 	if v := p.constant(e); v != nil {
 		if p.mentionsFixed(e) {
@@ -128,7 +131,7 @@ func (p *program) scale(e ast.Expr, full int) int {
 }
 
 // scaleOfConversion returns the scale of an integer that becomes fixed-point: 0 for a count, unless it has fixed-point parts.
-func (p *program) scaleOfConversion(arg ast.Expr, full int) int {
+func (p scales) scaleOfConversion(arg ast.Expr, full int) int {
 	if p.fractionBits(p.typeOf(arg)) != 0 {
 		return p.scale(arg, full)
 	}
@@ -146,7 +149,7 @@ func (p *program) scaleOfConversion(arg ast.Expr, full int) int {
 	return 0
 }
 
-func (p *program) scaleOfOperation(e *ast.BinaryExpr, full int) int {
+func (p scales) scaleOfOperation(e *ast.BinaryExpr, full int) int {
 	a, b := p.scale(e.X, full), p.scale(e.Y, full)
 	switch e.Op {
 	case token.MUL:
@@ -167,7 +170,7 @@ func (p *program) scaleOfOperation(e *ast.BinaryExpr, full int) int {
 }
 
 // mentionsFixed reports whether an expression contains a fixed-point number.
-func (p *program) mentionsFixed(e ast.Expr) bool {
+func (p scales) mentionsFixed(e ast.Expr) bool {
 	return contains(e, func(n ast.Node) bool {
 		id, _ := n.(*ast.Ident)
 		switch o := p.TypesInfo.Uses[id].(type) {
@@ -179,7 +182,7 @@ func (p *program) mentionsFixed(e ast.Expr) bool {
 }
 
 // methodFix suggests a call of the type's method.
-func (p *program) methodFix(at ast.Node, method string, x, y ast.Expr, t types.Type) []analysis.SuggestedFix {
+func (p scales) methodFix(at ast.Node, method string, x, y ast.Expr, t types.Type) []analysis.SuggestedFix {
 	o, _, _ := types.LookupFieldOrMethod(t, false, nil, method)
 	if fn, ok := o.(*types.Func); !ok || fn.Signature().Params().Len() != 1 || !types.Identical(p.typeOf(x), t) {
 		return nil
@@ -200,15 +203,9 @@ func (p *program) methodFix(at ast.Node, method string, x, y ast.Expr, t types.T
 }
 
 // scaleOfVar returns the scale of a variable: the greatest of its values, less the bits that operations remove.
-func (p *program) scaleOfVar(v *types.Var, full int) int {
-	list, ok := p.values()[v]
-	if !ok || p.scaling[v] {
-		return full
-	}
-	p.scaling[v] = true
-	defer delete(p.scaling, v)
+func (p scales) scaleOfVar(v *types.Var, full int) int {
 	scale, known, shrinks := 0, false, 0
-	for _, one := range list {
+	for one := range p.follow(v) {
 		switch {
 		case one.shrinks > 0:
 			shrinks = max(shrinks, one.shrinks)
@@ -225,15 +222,13 @@ func (p *program) scaleOfVar(v *types.Var, full int) int {
 }
 
 // scaleOfField returns the scale of a field of a local variable that is set to a literal: the least of its values.
-func (p *program) scaleOfField(e *ast.SelectorExpr, full int) int {
+func (p scales) scaleOfField(e *ast.SelectorExpr, full int) int {
 	v := p.variable(e.X)
-	if v == nil || p.scaling[v] {
+	if v == nil {
 		return full
 	}
-	p.scaling[v] = true
-	defer delete(p.scaling, v)
 	scale := full
-	for _, one := range p.values()[v] {
+	for one := range p.follow(v) {
 		lit, ok := one.expr.(*ast.CompositeLit)
 		if !ok {
 			continue

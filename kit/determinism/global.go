@@ -19,8 +19,8 @@ func (*mutable) String() string { return "mutable" }
 // variableAt returns the wanted variable of which an expression is a part, up to a pointer that the variable does not
 // contain itself, or nil. If behind is set, the memory behind the expression counts, and a local variable stands for
 // the values assigned to it.
-func (p *program) variableAt(e ast.Expr, behind bool, wanted func(types.Object) *types.Var) *types.Var {
-	for ; ; behind = true {
+func (p *graph) variableAt(e ast.Expr, behind bool, wanted func(types.Object) *types.Var) *types.Var {
+	for ; e != nil; e, behind = operand(e), true {
 		switch u := ast.Unparen(e).(type) {
 		case *ast.Ident:
 			v := wanted(p.TypesInfo.Uses[u])
@@ -32,28 +32,18 @@ func (p *program) variableAt(e ast.Expr, behind bool, wanted func(types.Object) 
 			if v := wanted(p.TypesInfo.Uses[u.Sel]); v != nil {
 				return v
 			}
-			e = u.X
-		case *ast.IndexExpr:
-			e = u.X
-		case *ast.SliceExpr:
-			e = u.X
-		case *ast.StarExpr:
-			e = u.X
-		default:
-			return nil
 		}
 	}
+	return nil
 }
 
 // sharedWith returns the variable from which all values of a local list, map or pointer come.
-func (p *program) sharedWith(id *ast.Ident, wanted func(types.Object) *types.Var) (shared *types.Var) {
+func (p *graph) sharedWith(id *ast.Ident, wanted func(types.Object) *types.Var) (shared *types.Var) {
 	v := p.variable(id)
-	if v == nil || p.sharing[v] || !isCore[*types.Slice](v.Type()) && !isCore[*types.Map](v.Type()) && !is[*types.Pointer](v.Type()) {
+	if v == nil || !isCore[*types.Slice](v.Type()) && !isCore[*types.Map](v.Type()) && !is[*types.Pointer](v.Type()) {
 		return nil
 	}
-	p.sharing[v] = true
-	defer delete(p.sharing, v)
-	for _, one := range p.values()[v] {
+	for one := range p.follow(v) {
 		if shared = p.variableAt(cmp.Or(one.element, one.expr), true, wanted); shared == nil {
 			return nil
 		}
@@ -62,7 +52,7 @@ func (p *program) sharedWith(id *ast.Ident, wanted func(types.Object) *types.Var
 }
 
 // globalWrites gives the package-level variables that a syntax node changes.
-func (p *program) globalWrites(at ast.Node, give func(*types.Var, ast.Node)) {
+func (p *graph) globalWrites(at ast.Node, give func(*types.Var, ast.Node)) {
 	p.changes(at, func(o types.Object) *types.Var {
 		if v, ok := o.(*types.Var); ok && !v.IsField() && v.Pkg() != nil && v.Parent() == v.Pkg().Scope() {
 			return v
@@ -72,7 +62,7 @@ func (p *program) globalWrites(at ast.Node, give func(*types.Var, ast.Node)) {
 }
 
 // changes gives the wanted variables that a syntax node changes.
-func (p *program) changes(at ast.Node, wanted func(types.Object) *types.Var, give func(*types.Var, ast.Node)) {
+func (p *graph) changes(at ast.Node, wanted func(types.Object) *types.Var, give func(*types.Var, ast.Node)) {
 	look := func(e ast.Expr, behind bool) {
 		if e != nil {
 			if v := p.variableAt(e, behind, wanted); v != nil {
@@ -97,13 +87,13 @@ func (p *program) changes(at ast.Node, wanted func(types.Object) *types.Var, giv
 }
 
 // isChangedBehind reports whether something may change by its address: no struct, a struct with fields that change, or an argument.
-func (p *program) isChangedBehind(address *ast.UnaryExpr) bool {
+func (p *graph) isChangedBehind(address *ast.UnaryExpr) bool {
 	s, ok := p.typeOf(address.X).Underlying().(*types.Struct)
 	if !ok {
 		return true
 	}
 	for f := range s.Fields() {
-		if p.writtenFields()[f.Origin()] {
+		if p.written[f.Origin()] {
 			return true
 		}
 	}
@@ -111,24 +101,8 @@ func (p *program) isChangedBehind(address *ast.UnaryExpr) bool {
 	return ok && !p.isPureCall(call)
 }
 
-// writtenFields returns the fields that the package changes in any value.
-func (p *program) writtenFields() map[*types.Var]bool {
-	if p.written == nil {
-		p.written = map[*types.Var]bool{}
-		for _, n := range p.nodes {
-			for w := range n.writes {
-				p.written[w.v] = true
-			}
-			for w := range n.outer {
-				p.written[w.v] = true
-			}
-		}
-	}
-	return p.written
-}
-
 // globalCall examines calls that change their receivers or arguments.
-func (p *program) globalCall(call *ast.CallExpr, target func(ast.Expr)) {
+func (p *graph) globalCall(call *ast.CallExpr, target func(ast.Expr)) {
 	switch p.builtin(call) {
 	case "copy", "delete", "clear":
 		target(call.Args[0])
@@ -182,7 +156,7 @@ func (p *program) globalWrite(n *node, at ast.Node) {
 }
 
 // directWrites returns the variables of this package that a node changes itself.
-func (p *program) directWrites(n *node) map[*types.Var]bool {
+func (p *graph) directWrites(n *node) map[*types.Var]bool {
 	found := map[*types.Var]bool{}
 	for _, body := range n.bodies {
 		for at := range ast.Preorder(body) {
@@ -193,7 +167,7 @@ func (p *program) directWrites(n *node) map[*types.Var]bool {
 }
 
 // findMutable exports the variables that change after initialization.
-func (p *program) findMutable() {
+func (p *graph) findMutable() {
 	for _, n := range p.nodes {
 		if _, isFunc := n.object.(*types.Func); !isFunc || slices.Contains(p.inits, n) {
 			continue
@@ -207,12 +181,12 @@ func (p *program) findMutable() {
 }
 
 // captured examines an expression of a function that outlives the call that makes it.
-func (p *program) captured(n *node, e ast.Expr, seen map[*types.Func]bool) {
+func (p *graph) captured(n *node, e ast.Expr, seen map[*types.Func]bool) {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.FuncLit:
 		p.capturedBy(n, e)
 	case *ast.Ident:
-		if lit := p.locals.vars[p.variable(e)]; lit != nil {
+		if lit := p.funcs[p.variable(e)]; lit != nil {
 			p.capturedBy(n, lit)
 		}
 	case *ast.SelectorExpr:
@@ -231,7 +205,7 @@ func (p *program) captured(n *node, e ast.Expr, seen map[*types.Func]bool) {
 }
 
 // capturedByMade examines the functions that a function returns.
-func (p *program) capturedByMade(n *node, seen map[*types.Func]bool) {
+func (p *graph) capturedByMade(n *node, seen map[*types.Func]bool) {
 	for _, body := range n.bodies {
 		ast.Inspect(body, func(at ast.Node) bool {
 			switch at := at.(type) {
@@ -248,7 +222,7 @@ func (p *program) capturedByMade(n *node, seen map[*types.Func]bool) {
 }
 
 // capturedBy reports variables of enclosing functions that a literal changes.
-func (p *program) capturedBy(n *node, lit *ast.FuncLit) {
+func (p *graph) capturedBy(n *node, lit *ast.FuncLit) {
 	around := func(o types.Object) *types.Var {
 		v, ok := o.(*types.Var)
 		if !ok || v.IsField() || v.Pkg() != p.Pkg || v.Parent() == p.Pkg.Scope() || lit.Pos() <= v.Pos() && v.Pos() < lit.End() {
@@ -264,7 +238,7 @@ func (p *program) capturedBy(n *node, lit *ast.FuncLit) {
 }
 
 // boundTo reports a method value whose method changes a field of its receiver.
-func (p *program) boundTo(n *node, e *ast.SelectorExpr) {
+func (p *graph) boundTo(n *node, e *ast.SelectorExpr) {
 	s := p.TypesInfo.Selections[e]
 	if s == nil || s.Kind() != types.MethodVal {
 		return
@@ -289,7 +263,7 @@ func (p *program) boundTo(n *node, e *ast.SelectorExpr) {
 }
 
 // methodValue gives the variable to which a method that may change it is bound, for a later call.
-func (p *program) methodValue(e *ast.SelectorExpr, give func(ast.Expr)) {
+func (p *graph) methodValue(e *ast.SelectorExpr, give func(ast.Expr)) {
 	s := p.TypesInfo.Selections[e]
 	if s == nil || s.Kind() != types.MethodVal || !types.Identical(s.Type(), p.typeOf(e)) {
 		return

@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+
+	"golang.org/x/tools/go/analysis"
 )
 
 // A change is the way in which a loop changes something that outlives it.
@@ -28,7 +30,7 @@ var commutative = map[token.Token]string{
 
 // A loop is a loop over a map, whose order must not matter.
 type loop struct {
-	*program
+	*graph
 	stmt    *ast.RangeStmt
 	key     types.Object
 	value   types.Object
@@ -43,8 +45,8 @@ type changed struct {
 	group string // of a sum; the constant of changeConst
 }
 
-func newLoop(p *program, stmt *ast.RangeStmt) *loop {
-	l := &loop{program: p, stmt: stmt, changes: map[*types.Var]changed{}}
+func newLoop(p *graph, stmt *ast.RangeStmt) *loop {
+	l := &loop{graph: p, stmt: stmt, changes: map[*types.Var]changed{}}
 	if id, ok := stmt.Key.(*ast.Ident); ok && p.standardFunc(stmt.X, "maps") != "Values" {
 		l.key = p.TypesInfo.ObjectOf(id)
 	}
@@ -52,6 +54,56 @@ func newLoop(p *program, stmt *ast.RangeStmt) *loop {
 		l.value = p.TypesInfo.ObjectOf(id)
 	}
 	return l
+}
+
+// mapLoop examines a loop over a map, or over an iterator of one.
+func (p *program) mapLoop(n *node, loop *ast.RangeStmt) {
+	l := newLoop(p.graph, loop)
+	if why := l.reaches(); why != nil {
+		what := "the loop over " + types.ExprString(loop.X)
+		if why != ast.Node(loop) {
+			what += " depends on the iteration order (" + p.place(why.Pos()) + ")"
+		}
+		n.issues = append(n.issues, issue{rule: "maprange", pos: loop.Pos(), end: loop.Body.Lbrace, what: what, fixes: p.sortedKeys(loop)})
+	}
+}
+
+// sortedKeys suggests to range over the sorted keys, if the file has the necessary imports.
+func (p *source) sortedKeys(loop *ast.RangeStmt) []analysis.SuggestedFix {
+	m, ok := p.typeOf(loop.X).Underlying().(*types.Map)
+	if !ok || loop.Tok != token.DEFINE || !sortable(m.Key()) || !p.hasImports(loop, "maps", "slices") {
+		return nil
+	}
+	key, ok := loop.Key.(*ast.Ident)
+	if !ok || key.Name == "_" || !isPlain(loop.X) {
+		return nil
+	}
+	text := "for _, " + key.Name + " := range slices.Sorted(maps.Keys(" + types.ExprString(loop.X) + ")) {"
+	if v, ok := loop.Value.(*ast.Ident); ok && v.Name != "_" {
+		text += "\n" + v.Name + " := " + types.ExprString(loop.X) + "[" + key.Name + "]"
+	}
+	return []analysis.SuggestedFix{{
+		Message:   "range over the sorted keys",
+		TextEdits: []analysis.TextEdit{{Pos: loop.Pos(), End: loop.Body.Lbrace + 1, NewText: []byte(text)}},
+	}}
+}
+
+// hasImports reports whether the file of a node imports packages by their own names.
+func (p *source) hasImports(n ast.Node, paths ...string) bool {
+	found := 0
+	for _, f := range p.files {
+		if n.Pos() < f.FileStart || n.Pos() > f.FileEnd {
+			continue
+		}
+		for _, spec := range f.Imports {
+			for _, path := range paths {
+				if spec.Name == nil && spec.Path.Value == `"`+path+`"` {
+					found++
+				}
+			}
+		}
+	}
+	return found == len(paths)
 }
 
 // reaches returns the first node in the loop that depends on the order, or nil.
@@ -422,7 +474,7 @@ func (l *loop) sortsElement(s *ast.ExprStmt, call *ast.CallExpr) bool {
 	switch list := ast.Unparen(call.Args[0]).(type) {
 	case *ast.Ident:
 		v, ok := l.TypesInfo.ObjectOf(list).(*types.Var)
-		return ok && types.Object(v) == l.value && len(l.values()[v]) == 1
+		return ok && types.Object(v) == l.value && len(l.values[v]) == 1
 	case *ast.IndexExpr:
 		if l.isKey(list.Index) {
 			l.pure(list.X)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
-	"go/token"
 	"go/types"
 	"math/bits"
 	"slices"
@@ -37,29 +36,35 @@ type mutation struct {
 	what   string
 }
 
-// findMutations finds what each function changes behind its parameters, itself or by its calls.
-func (p *program) findMutations() {
-	p.accesses = map[*node]*access{}
+// accesses has what the functions of a package do with their parameters.
+type accesses struct {
+	*graph
+	of map[*node]*access
+}
+
+// newAccesses finds what each function changes behind its parameters, itself or by its calls.
+func newAccesses(g *graph) *accesses {
+	p := &accesses{g, map[*node]*access{}}
 	for _, n := range p.nodes {
 		if a := p.newAccess(n); a != nil {
-			p.accesses[n] = a
+			p.of[n] = a
 		}
 	}
 	for again := true; again; {
 		again = false
 		for _, n := range p.nodes {
-			if a := p.accesses[n]; a != nil {
+			if a := p.of[n]; a != nil {
 				before, returned, sharings := a.changed, a.returned, a.shared()
 				p.mutate(n, a)
-				p.noteSharings(n, a)
 				again = again || a.changed != before || a.returned != returned || a.shared() != sharings
 			}
 		}
 	}
+	return p
 }
 
 // newAccess returns the access of a function with a body, or nil.
-func (p *program) newAccess(n *node) *access {
+func (p *accesses) newAccess(n *node) *access {
 	if len(n.bodies) != 1 {
 		return nil
 	}
@@ -68,11 +73,11 @@ func (p *program) newAccess(n *node) *access {
 	case *ast.FuncDecl:
 		at := 0
 		if f.Recv != nil {
-			at = a.take(p, f.Recv, 0)
+			at = a.take(p.source, f.Recv, 0)
 		}
-		a.take(p, f.Type.Params, at)
+		a.take(p.source, f.Type.Params, at)
 	case *ast.FuncLit:
-		a.take(p, f.Type.Params, 0)
+		a.take(p.source, f.Type.Params, 0)
 	default:
 		return nil
 	}
@@ -80,7 +85,7 @@ func (p *program) newAccess(n *node) *access {
 }
 
 // take numbers the parameters of a list from a number on, and returns the next number.
-func (a *access) take(p *program, list *ast.FieldList, at int) int {
+func (a *access) take(p *source, list *ast.FieldList, at int) int {
 	for _, f := range list.List {
 		for _, name := range f.Names {
 			if v, ok := p.TypesInfo.Defs[name].(*types.Var); ok && at < 64 {
@@ -95,8 +100,8 @@ func (a *access) take(p *program, list *ast.FieldList, at int) int {
 	return at
 }
 
-// mutate notes the changes of a node, with what is known of other functions so far.
-func (p *program) mutate(n *node, a *access) {
+// mutate notes the changes and sharings of a node, with what is known of other functions so far.
+func (p *accesses) mutate(n *node, a *access) {
 	a.changes = a.changes[:0]
 	for at := range ast.Preorder(n.bodies[0]) {
 		for _, e := range assigned(at) {
@@ -105,12 +110,20 @@ func (p *program) mutate(n *node, a *access) {
 			}
 		}
 		switch at := at.(type) {
+		case *ast.AssignStmt:
+			for i, left := range assigned(at) {
+				if len(at.Rhs) == len(at.Lhs) && p.isBehind(left) && !p.isPartSetIn(n, left) {
+					a.share(p.behind(a, left), p.memory(a, at.Rhs[i]), at,
+						types.ExprString(left)+" shares memory with "+p.sourceOf(a, at.Rhs[i]))
+				}
+			}
 		case *ast.CallExpr:
 			p.calledWith(a, at)
+			p.sharedByCall(a, at)
 		case *ast.ReturnStmt:
 			for _, e := range at.Results {
 				if shares(p.typeOf(e)) {
-					a.returned |= p.behind(a, e, nil)
+					a.returned |= p.behind(a, e)
 				}
 			}
 		}
@@ -125,96 +138,58 @@ func (a *access) note(behind params, at ast.Node, what string) {
 }
 
 // noteChange notes that the place of an expression is changed, unless it is a variable of the function itself.
-func (p *program) noteChange(a *access, e ast.Expr, at ast.Node, what string) {
+func (p *accesses) noteChange(a *access, e ast.Expr, at ast.Node, what string) {
 	if p.isBehind(e) {
-		a.note(p.behind(a, e, nil), at, what)
+		a.note(p.behind(a, e), at, what)
 	}
-}
-
-// isBehind reports whether the place of an expression is behind a pointer, slice or map.
-func (p *program) isBehind(e ast.Expr) bool {
-	switch e := ast.Unparen(e).(type) {
-	case *ast.StarExpr:
-		return true
-	case *ast.SelectorExpr:
-		return is[*types.Pointer](p.typeOf(e.X)) || p.isBehind(e.X)
-	case *ast.IndexExpr:
-		return !is[*types.Array](p.typeOf(e.X)) || p.isBehind(e.X)
-	}
-	return false
 }
 
 // behind returns the parameters with which an expression may share memory, except by derived fields, which are not in the state.
-func (p *program) behind(a *access, e ast.Expr, seen []*types.Var) params {
+func (p *accesses) behind(a *access, e ast.Expr) params {
 	switch e := p.rootOf(e).(type) {
 	case *ast.Ident:
-		return p.behindVar(a, p.variable(e), seen)
+		return p.behindVar(a, p.variable(e))
 	case *ast.CallExpr:
-		return p.behindCall(a, e, seen)
+		return p.behindCall(a, e)
 	}
 	return 0
 }
 
-// rootOf returns the expression that a place is a part of, or nil if the part is derived.
-func (p *program) rootOf(e ast.Expr) ast.Expr {
-	switch e := ast.Unparen(e).(type) {
-	case *ast.SelectorExpr:
-		if p.isDerived(e) {
-			return nil
-		}
-		return p.rootOf(e.X)
-	case *ast.IndexExpr:
-		return p.rootOf(e.X)
-	case *ast.SliceExpr:
-		return p.rootOf(e.X)
-	case *ast.StarExpr:
-		return p.rootOf(e.X)
-	case *ast.TypeAssertExpr:
-		return p.rootOf(e.X)
-	case *ast.UnaryExpr:
-		if e.Op == token.AND {
-			return p.rootOf(e.X)
-		}
-	}
-	return ast.Unparen(e)
-}
-
 // behindVar follows a local variable to its values.
-func (p *program) behindVar(a *access, v *types.Var, seen []*types.Var) (all params) {
-	if v == nil || slices.Contains(seen, v) || !shares(v.Type()) {
+func (p *accesses) behindVar(a *access, v *types.Var) (all params) {
+	if v == nil || !shares(v.Type()) {
 		return 0
 	}
 	if i := a.index[v]; i != 0 {
 		return i
 	}
-	seen = append(seen, v)
-	for _, one := range p.values()[v] {
+	for one := range p.follow(v) {
 		if from := cmp.Or(one.element, one.expr); from != nil {
-			all |= p.behind(a, from, seen)
+			all |= p.behind(a, from)
 		}
 	}
 	return all
 }
 
 // behindCall returns the parameters with which the result of a call may share memory.
-func (p *program) behindCall(a *access, call *ast.CallExpr, seen []*types.Var) (all params) {
+func (p *accesses) behindCall(a *access, call *ast.CallExpr) (all params) {
 	if p.isConversion(call) || p.builtin(call) == "append" {
-		return p.behind(a, call.Args[0], seen)
+		return p.behind(a, call.Args[0])
 	}
-	to := p.accesses[p.objects[p.namedFunc(call.Fun)]]
+	to := p.of[p.objects[p.namedFunc(call.Fun)]]
 	if to == nil {
 		return 0
 	}
 	for i, arg := range p.arguments(call) {
 		if to.returned&(1<<i) != 0 {
-			all |= p.behind(a, arg, seen)
+			all |= p.behind(a, arg)
 		}
 	}
 	return all
 }
 
 // arguments returns the arguments of a call, the receiver first.
-func (p *program) arguments(call *ast.CallExpr) []ast.Expr {
+func (p *source) arguments(call *ast.CallExpr) []ast.Expr {
 	if s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && p.TypesInfo.Selections[s] != nil && p.TypesInfo.Selections[s].Kind() == types.MethodVal {
 		return append([]ast.Expr{s.X}, call.Args...)
 	}
@@ -222,7 +197,7 @@ func (p *program) arguments(call *ast.CallExpr) []ast.Expr {
 }
 
 // calledWith notes what a call changes behind its arguments.
-func (p *program) calledWith(a *access, call *ast.CallExpr) {
+func (p *accesses) calledWith(a *access, call *ast.CallExpr) {
 	if p.isConversion(call) {
 		return
 	}
@@ -235,19 +210,19 @@ func (p *program) calledWith(a *access, call *ast.CallExpr) {
 }
 
 // noteArgument notes that a call changes what is behind an argument, unless that is the function's own variable.
-func (p *program) noteArgument(a *access, call *ast.CallExpr, arg ast.Expr) {
+func (p *accesses) noteArgument(a *access, call *ast.CallExpr, arg ast.Expr) {
 	what := types.ExprString(call.Fun) + " changes " + types.ExprString(arg)
 	if u, ok := ast.Unparen(arg).(*ast.UnaryExpr); ok {
 		arg = u.X
 	} else if shares(p.typeOf(arg)) && !is[*types.Struct](p.typeOf(arg)) {
-		a.note(p.behind(a, arg, nil), call, what)
+		a.note(p.behind(a, arg), call, what)
 		return
 	}
 	p.noteChange(a, arg, call, what)
 }
 
 // changesArgument reports whether a call changes what is behind its argument i.
-func (p *program) changesArgument(call *ast.CallExpr, i int) bool {
+func (p *accesses) changesArgument(call *ast.CallExpr, i int) bool {
 	switch p.builtin(call) {
 	case "copy", "clear", "delete":
 		return i == 0
@@ -263,7 +238,7 @@ func (p *program) changesArgument(call *ast.CallExpr, i int) bool {
 		return false
 	}
 	if fn.Pkg() == p.Pkg {
-		to := p.accesses[p.objects[fn]]
+		to := p.of[p.objects[fn]]
 		return to != nil && to.changed&(1<<i) != 0
 	}
 	if isStandard(fn.Pkg().Path()) {
@@ -278,10 +253,9 @@ var readOnly = map[string]params{"Assets": 1 << 0, "Load": 1 << 1, "New": 1 << 2
 
 // findReadOnly reports where the functions of a game change what they may only read.
 func (p *program) findReadOnly() {
-	p.findMutations()
 	for _, f := range p.given {
 		if lit, ok := ast.Unparen(f.value).(*ast.FuncLit); ok {
-			p.reportChanges(f.name, p.accesses[p.literal(lit)], 0)
+			p.reportChanges(f.name, p.accesses.of[p.literal(lit)], 0)
 			continue
 		}
 		fn := p.namedFunc(f.value)
@@ -295,7 +269,7 @@ func (p *program) findReadOnly() {
 		limit := readOnly[f.name] << shift
 		var m mutator
 		if fn.Pkg() == p.Pkg {
-			p.reportChanges(f.name, p.accesses[p.objects[fn]], shift)
+			p.reportChanges(f.name, p.accesses.of[p.objects[fn]], shift)
 		} else if p.ImportObjectFact(fn, &m) && slices.ContainsFunc(m.Params, func(i int) bool { return limit&(1<<i) != 0 }) {
 			p.report("readonly", f.value, types.ExprString(f.value)+" changes what "+f.name+" may only read")
 		}
@@ -322,7 +296,7 @@ func (p *program) reportChanges(name string, a *access, shift int) {
 
 // exportMutation exports the parameters behind which a function changes something.
 func (p *program) exportMutation(n *node) {
-	a := p.accesses[n]
+	a := p.accesses.of[n]
 	if a == nil || a.changed == 0 {
 		return
 	}
@@ -345,23 +319,6 @@ type sharing struct {
 // sharedParams has the parameters of functions of lockstep.Rules that must not share memory: the world, and the configuration.
 var sharedParams = map[string][2]params{"New": {1 << 0, 1 << 2}, "Step": {1 << 0, 1 << 1}}
 
-// noteSharings notes the sharings of a node, with what is known of other functions so far.
-func (p *program) noteSharings(n *node, a *access) {
-	for at := range ast.Preorder(n.bodies[0]) {
-		switch at := at.(type) {
-		case *ast.AssignStmt:
-			for i, left := range assigned(at) {
-				if len(at.Rhs) == len(at.Lhs) && p.isBehind(left) && !p.isPartSetIn(n, left) {
-					a.share(p.behind(a, left, nil), p.memory(a, at.Rhs[i], nil), at,
-						types.ExprString(left)+" shares memory with "+p.sourceOf(a, at.Rhs[i]))
-				}
-			}
-		case *ast.CallExpr:
-			p.sharedByCall(a, at)
-		}
-	}
-}
-
 func (a *access) share(into, from params, at ast.Node, what string) {
 	if from &^= into; into == 0 || from == 0 {
 		return
@@ -383,8 +340,8 @@ func (a *access) shared() (n int) {
 }
 
 // sharedByCall notes the sharings of a function of this package with the arguments of a call.
-func (p *program) sharedByCall(a *access, call *ast.CallExpr) {
-	to := p.accesses[p.objects[p.namedFunc(call.Fun)]]
+func (p *accesses) sharedByCall(a *access, call *ast.CallExpr) {
+	to := p.of[p.objects[p.namedFunc(call.Fun)]]
 	if to == nil || to == a {
 		return
 	}
@@ -393,10 +350,10 @@ func (p *program) sharedByCall(a *access, call *ast.CallExpr) {
 		var into, from params
 		for i, arg := range args {
 			if s.into&(1<<i) != 0 {
-				into |= p.behind(a, arg, nil)
+				into |= p.behind(a, arg)
 			}
 			if s.from&(1<<i) != 0 {
-				from |= p.memory(a, arg, nil)
+				from |= p.memory(a, arg)
 			}
 		}
 		a.share(into, from, call, types.ExprString(call.Fun)+" lets the state share memory with "+p.sourceOf(a, args...))
@@ -404,9 +361,9 @@ func (p *program) sharedByCall(a *access, call *ast.CallExpr) {
 }
 
 // sourceOf returns the text of the first expression that shares memory with a parameter. A literal is named by its part.
-func (p *program) sourceOf(a *access, list ...ast.Expr) string {
+func (p *accesses) sourceOf(a *access, list ...ast.Expr) string {
 	for _, e := range slices.Backward(list) {
-		if p.memory(a, e, nil) == 0 {
+		if p.memory(a, e) == 0 {
 			continue
 		}
 		switch e := ast.Unparen(e).(type) {
@@ -434,24 +391,24 @@ func partsOf(lit *ast.CompositeLit) (list []ast.Expr) {
 }
 
 // memory returns the parameters with which a value shares memory. It is nothing where that is not known.
-func (p *program) memory(a *access, e ast.Expr, seen []*types.Var) (all params) {
+func (p *accesses) memory(a *access, e ast.Expr) (all params) {
 	if !sharesState(p.typeOf(e)) {
 		return 0
 	}
 	switch e := p.rootOf(e).(type) {
 	case *ast.Ident:
-		return p.memoryOf(a, p.variable(e), seen)
+		return p.memoryOf(a, p.variable(e))
 	case *ast.CompositeLit:
 		for _, part := range partsOf(e) {
-			all |= p.memory(a, part, seen)
+			all |= p.memory(a, part)
 		}
 	case *ast.CallExpr:
 		if p.builtin(e) != "append" {
-			return p.behindCall(a, e, seen)
+			return p.behindCall(a, e)
 		}
 		for i, arg := range e.Args {
 			if list, ok := p.typeOf(arg).Underlying().(*types.Slice); i == 0 || !e.Ellipsis.IsValid() || ok && shares(list.Elem()) {
-				all |= p.memory(a, arg, seen)
+				all |= p.memory(a, arg)
 			}
 		}
 	}
@@ -459,41 +416,23 @@ func (p *program) memory(a *access, e ast.Expr, seen []*types.Var) (all params) 
 }
 
 // memoryOf follows a local variable to its values, unless parts of it are replaced.
-func (p *program) memoryOf(a *access, v *types.Var, seen []*types.Var) (all params) {
-	if v == nil || slices.Contains(seen, v) || p.isPartSet(v) {
+func (p *accesses) memoryOf(a *access, v *types.Var) (all params) {
+	if v == nil || p.partSet[v] {
 		return 0
 	}
 	if i := a.index[v]; i != 0 {
 		return i
 	}
-	seen = append(seen, v)
-	for _, one := range p.values()[v] {
+	for one := range p.follow(v) {
 		if from := cmp.Or(one.element, one.expr); from != nil {
-			all |= p.memory(a, from, seen)
+			all |= p.memory(a, from)
 		}
 	}
 	return all
 }
 
-// isPartSet reports whether a part of a variable that may share memory is set, as after a copy of a struct.
-func (p *program) isPartSet(v *types.Var) bool {
-	if p.partSet == nil {
-		p.partSet = map[*types.Var]bool{}
-		for _, f := range p.files {
-			for at := range ast.Preorder(f) {
-				for _, e := range assigned(at) {
-					if e != nil && !p.isBehind(e) && shares(p.typeOf(e)) {
-						p.partSet[p.partOf(e)] = true
-					}
-				}
-			}
-		}
-	}
-	return p.partSet[v]
-}
-
 // isPartSetIn reports whether a function sets a part of a place that may share memory, as after a copy of a struct to it.
-func (p *program) isPartSetIn(n *node, whole ast.Expr) bool {
+func (p *source) isPartSetIn(n *node, whole ast.Expr) bool {
 	return contains(n.bodies[0], func(at ast.Node) bool {
 		return slices.ContainsFunc(assigned(at), func(e ast.Expr) bool {
 			s, ok := e.(*ast.SelectorExpr)
@@ -517,24 +456,4 @@ func sharesState(t types.Type) bool {
 		}
 	}
 	return false
-}
-
-// partOf returns the variable of whose value an expression is a part, or nil if it is the whole.
-func (p *program) partOf(e ast.Expr) *types.Var {
-	part := false
-	for ; ; part = true {
-		switch u := ast.Unparen(e).(type) {
-		case *ast.SelectorExpr:
-			e = u.X
-		case *ast.IndexExpr:
-			e = u.X
-		case *ast.Ident:
-			if part {
-				return p.variable(u)
-			}
-			return nil
-		default:
-			return nil
-		}
-	}
 }

@@ -141,41 +141,41 @@ func (p *program) localTime(n *node, id *ast.Ident, name string) {
 		}
 		switch layout := constant.StringVal(v); {
 		case strings.Contains(layout, "MST"):
-			n.report("outside", id, name+" of a zone's name asks the zone of the machine")
+			n.report("outside", id, name+" of a zone name depends on the time zone of the machine")
 			return
 		case !strings.Contains(layout, "07"):
 			return // in UTC
 		}
 	}
-	if call == nil || !p.isZoneless(call, nil) {
-		n.report("outside", id, name+" gives a time in the zone of the machine")
+	if call == nil || !p.isZoneless(call) {
+		n.report("outside", id, name+" returns a time in the time zone of the machine")
 	}
 }
 
 // isZoneless reports whether a time is only used in ways that do not depend on its zone: at once, or by a local variable.
-func (p *program) isZoneless(e ast.Expr, seen []*types.Var) bool {
+func (p *source) isZoneless(e ast.Expr) bool {
 	switch up := p.parents[e].(type) {
 	case *ast.ParenExpr:
-		return p.isZoneless(up, seen)
+		return p.isZoneless(up)
 	case *ast.SelectorExpr:
 		call, ok := p.parents[up].(*ast.CallExpr)
 		if !ok || call.Fun != up {
 			return false
 		}
-		return slices.Contains(zoneless, up.Sel.Name) || slices.Contains(shifting, up.Sel.Name) && p.isZoneless(call, seen)
+		return slices.Contains(zoneless, up.Sel.Name) || slices.Contains(shifting, up.Sel.Name) && p.isZoneless(call)
 	case *ast.CallExpr: // an argument of Before, Sub or such
 		fn := p.namedFunc(up.Fun)
 		return fn != nil && strings.HasPrefix(qualified(fn), "time.Time.") && slices.Contains(zoneless, fn.Name())
 	case *ast.AssignStmt:
 		for i, left := range up.Lhs {
 			if left == e || len(up.Rhs) == len(up.Lhs) && up.Rhs[i] == e || len(up.Rhs) < len(up.Lhs) && i == 0 {
-				return left == e || p.isZonelessVar(left, seen)
+				return left == e || p.isZonelessVar(left)
 			}
 		}
 	case *ast.ValueSpec:
 		for i, name := range up.Names {
 			if len(up.Values) < len(up.Names) || up.Values[i] == e {
-				return p.isZonelessVar(name, seen)
+				return p.isZonelessVar(name)
 			}
 		}
 	}
@@ -183,54 +183,26 @@ func (p *program) isZoneless(e ast.Expr, seen []*types.Var) bool {
 }
 
 // isZonelessVar is isZoneless for all uses of a local variable.
-func (p *program) isZonelessVar(name ast.Expr, seen []*types.Var) bool {
+func (p *source) isZonelessVar(name ast.Expr) bool {
 	v := p.variable(name)
-	if isBlank(name) || slices.Contains(seen, v) {
+	if isBlank(name) || p.busy[v] {
 		return true
 	}
 	if v == nil || !isLocalVar(v) {
 		return false
 	}
+	p.busy[v] = true
+	defer delete(p.busy, v)
 	for id, o := range p.TypesInfo.Uses {
-		if o == types.Object(v) && !p.isZoneless(id, append(seen, v)) {
+		if o == types.Object(v) && !p.isZoneless(id) {
 			return false
 		}
 	}
 	return true
 }
 
-// hasTime reports whether a value of a type has a time that fmt prints.
-func hasTime(t types.Type, depth int) bool {
-	if depth > 4 {
-		return false
-	}
-	if n, ok := types.Unalias(t).(*types.Named); ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "time" && n.Obj().Name() == "Time" {
-		return true
-	}
-	if hasText(t) {
-		return false
-	}
-	switch u := t.Underlying().(type) {
-	case *types.Pointer:
-		return depth == 0 && hasTime(u.Elem(), depth+1)
-	case *types.Array:
-		return hasTime(u.Elem(), depth+1)
-	case *types.Slice:
-		return hasTime(u.Elem(), depth+1)
-	case *types.Map:
-		return hasTime(u.Elem(), depth+1)
-	case *types.Struct:
-		for f := range u.Fields() {
-			if hasTime(f.Type(), depth+1) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // isUTC reports whether a time is in a zone that the code names. time.Local has a rule of its own.
-func (p *program) isUTC(e ast.Expr, seen []*types.Var) bool {
+func (p *source) isUTC(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.CallExpr:
 		fn := p.namedFunc(e.Fun)
@@ -242,15 +214,19 @@ func (p *program) isUTC(e ast.Expr, seen []*types.Var) bool {
 			return true
 		case "time.Time.Add", "time.Time.AddDate", "time.Time.Truncate", "time.Time.Round":
 			s, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr)
-			return ok && p.isUTC(s.X, seen)
+			return ok && p.isUTC(s.X)
 		}
 	case *ast.Ident:
 		v := p.variable(e)
-		if slices.Contains(seen, v) {
+		if p.busy[v] {
 			return true
 		}
-		list := p.values()[v]
-		return len(list) > 0 && !slices.ContainsFunc(list, func(one value) bool { return one.expr == nil || !p.isUTC(one.expr, append(seen, v)) })
+		for one := range p.follow(v) {
+			if one.expr == nil || !p.isUTC(one.expr) {
+				return false
+			}
+		}
+		return len(p.values[v]) > 0
 	}
 	return false
 }
@@ -287,10 +263,10 @@ func (p *program) printed(n *node, call *ast.CallExpr) {
 		if i < len(verbs) && verbs[i] == 'T' {
 			continue
 		}
-		if printsAddress(p.typeOf(arg), 0) {
+		if prints(p.typeOf(arg), isAddress) {
 			n.report("pointer", arg, "fmt."+name+" prints the address in "+types.ExprString(arg))
 		}
-		if hasTime(p.typeOf(arg), 0) && !p.isUTC(arg, nil) {
+		if prints(p.typeOf(arg), isTime) && !p.isUTC(arg) {
 			n.report("outside", arg, "fmt."+name+" prints the time zone of "+types.ExprString(arg))
 		}
 	}
@@ -309,7 +285,7 @@ func (p *program) printedBy(n *node, call *ast.CallExpr) {
 	}
 }
 
-func (p *program) verbs(format ast.Expr) string {
+func (p *source) verbs(format ast.Expr) string {
 	v := p.constant(format)
 	if v == nil || v.Kind() != constant.String {
 		return ""
@@ -336,34 +312,61 @@ func verbsOf(format string) string {
 	return verbs.String()
 }
 
-// printsAddress reports whether fmt prints an address in a value of a type. fmt follows only the outermost pointer.
-func printsAddress(t types.Type, depth int) bool {
-	if depth > 4 || hasText(t) {
+// prints reports whether fmt prints a value of a wanted type in a value of a type. fmt follows only the outermost pointer.
+func prints(t types.Type, wanted func(t types.Type, depth int) bool) bool {
+	var look func(t types.Type, depth int) bool
+	look = func(t types.Type, depth int) bool {
+		switch {
+		case depth > 4:
+			return false
+		case wanted(t, depth):
+			return true
+		case hasText(t):
+			return false
+		}
+		switch u := t.Underlying().(type) {
+		case *types.Pointer:
+			return depth == 0 && look(u.Elem(), depth+1)
+		case *types.Array:
+			return look(u.Elem(), depth+1)
+		case *types.Slice:
+			return look(u.Elem(), depth+1)
+		case *types.Map:
+			return look(u.Key(), depth+1) || look(u.Elem(), depth+1)
+		case *types.Struct:
+			for f := range u.Fields() {
+				if look(f.Type(), depth+1) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return look(t, 0)
+}
+
+// isTime reports whether a type is time.Time, which is printed with its zone.
+func isTime(t types.Type, _ int) bool {
+	n, ok := types.Unalias(t).(*types.Named)
+	return ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "time" && n.Obj().Name() == "Time"
+}
+
+// isAddress reports whether fmt prints a value of a type as an address. Of the outermost pointer to a composite it prints the value.
+func isAddress(t types.Type, depth int) bool {
+	if hasText(t) {
 		return false
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Pointer:
 		switch u.Elem().Underlying().(type) {
 		case *types.Struct, *types.Array, *types.Slice, *types.Map:
-			return depth > 0 || printsAddress(u.Elem(), depth+1)
+			return depth > 0
 		}
 		return true
 	case *types.Chan, *types.Signature:
 		return true
 	case *types.Basic:
 		return u.Kind() == types.UnsafePointer
-	case *types.Array:
-		return printsAddress(u.Elem(), depth+1)
-	case *types.Slice:
-		return printsAddress(u.Elem(), depth+1)
-	case *types.Map:
-		return printsAddress(u.Key(), depth+1) || printsAddress(u.Elem(), depth+1)
-	case *types.Struct:
-		for f := range u.Fields() {
-			if printsAddress(f.Type(), depth+1) {
-				return true
-			}
-		}
 	}
 	return false
 }
@@ -388,7 +391,7 @@ func (p *program) binary(n *node, e *ast.BinaryExpr) {
 			n.report("pointer", e, types.ExprString(e)+" compares addresses")
 		}
 	}
-	p.fixedOperation(n, e, e.Op, e.X, e.Y)
+	scales{p.source}.fixedOperation(n, e, e.Op, e.X, e.Y)
 }
 
 // assign examines "x *= y" of fixed-point numbers.
@@ -398,7 +401,7 @@ func (p *program) assign(n *node, s *ast.AssignStmt) {
 		token.ADD_ASSIGN: token.ADD, token.SUB_ASSIGN: token.SUB,
 	}
 	if op, ok := ops[s.Tok]; ok {
-		p.fixedOperation(n, s, op, s.Lhs[0], s.Rhs[0])
+		scales{p.source}.fixedOperation(n, s, op, s.Lhs[0], s.Rhs[0])
 	}
 }
 
@@ -432,12 +435,12 @@ func (p *program) complement(n *node, e *ast.UnaryExpr) {
 // capacity finds a question for the room of a list, which the runtime decides, unless the answer only decides what is allocated.
 func (p *program) capacity(n *node, call *ast.CallExpr) {
 	if isCore[*types.Slice](p.typeOf(call.Args[0])) && !p.allocates(call) {
-		n.report("memory", call, types.ExprString(call)+" depends on how the runtime lets lists grow")
+		n.report("memory", call, types.ExprString(call)+" depends on how the runtime grows slices")
 	}
 }
 
 // allocates reports whether an expression only decides how much a list has room for.
-func (p *program) allocates(e ast.Expr) bool {
+func (p *source) allocates(e ast.Expr) bool {
 	for at := ast.Node(e); ; {
 		up := p.parents[at]
 		switch up := up.(type) {
@@ -458,7 +461,7 @@ func (p *program) allocates(e ast.Expr) bool {
 }
 
 // onlyAllocates reports whether a statement only gives room to a list.
-func (p *program) onlyAllocates(s ast.Stmt) bool {
+func (p *source) onlyAllocates(s ast.Stmt) bool {
 	var list []ast.Expr
 	switch s := s.(type) {
 	case *ast.AssignStmt:
@@ -477,6 +480,6 @@ func (p *program) onlyAllocates(s ast.Stmt) bool {
 }
 
 // isAllocation reports whether a call gives room to a list by its last argument, a number.
-func (p *program) isAllocation(call *ast.CallExpr) bool {
+func (p *source) isAllocation(call *ast.CallExpr) bool {
 	return p.builtin(call) == "make" || p.standardFunc(call, "slices") == "Grow"
 }

@@ -420,9 +420,8 @@ func (c *Coordinator) report(r *DesyncReport) {
 }
 
 // Desyncs returns the reports since the last call, in order: those of [Coordinator.Report], and without a referee those of other calls.
-func (c *Coordinator) Desyncs() []*DesyncReport {
-	reports := c.desyncs
-	c.desyncs = nil
+func (c *Coordinator) Desyncs() (reports []*DesyncReport) {
+	reports, c.desyncs = c.desyncs, nil
 	return reports
 }
 

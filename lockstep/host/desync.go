@@ -14,7 +14,14 @@ const differs = "its checksum differs"
 
 // takeDesyncs handles new desync reports of the coordinator.
 func (h *Host) takeDesyncs() {
-	for reports := h.c.Desyncs(); len(reports) > 0; reports = append(reports[1:], h.c.Desyncs()...) { // reports can lead to more
+	if reports := h.c.Desyncs(); reports != nil {
+		h.desynced(reports)
+	}
+}
+
+// desynced handles desync reports, and those to which they lead.
+func (h *Host) desynced(reports []*coordinator.DesyncReport) {
+	for ; len(reports) > 0; reports = append(reports[1:], h.c.Desyncs()...) {
 		r := reports[0]
 		h.stats.Desyncs++
 		switch {

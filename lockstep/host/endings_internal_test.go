@@ -125,3 +125,13 @@ func TestDesyncIsToldAtOnce(t *testing.T) {
 		t.Errorf("got events %v", kinds)
 	}
 }
+
+// The owner is not asked to send to a connection that is gone.
+func TestGonePeerIsNotReady(t *testing.T) {
+	x := newRelayed(t, 2, Options{})
+	x.join("x")
+	x.Disconnect(x.now, x.peers.all[0].id)
+	if peers := x.Ready().Peers; len(peers) > 0 {
+		t.Errorf("got peers %v", peers)
+	}
+}

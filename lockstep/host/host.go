@@ -3,7 +3,6 @@ package host
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/seed-49bee653/samestep/internal/ring"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -224,16 +223,8 @@ func (h *Host) conclude() {
 
 // release gives up the seats of the connections that were closed.
 func (h *Host) release() {
-	for len(h.peers.ended) > 0 {
-		p := h.peers.ended[0]
-		h.peers.ended = slices.Delete(h.peers.ended, 0, 1)
-		h.seats.leave(h.now, p)
-		h.budget.Leave(&p.tab)
-		kind := PeerRefused
-		if p.welcomed {
-			kind = PeerClosed
-		}
-		h.out.event(Event{Kind: kind, Peer: p.id, Player: p.seat, Code: p.code, Text: p.reason})
+	if len(h.peers.ended) > 0 {
+		h.seats.release(h.now, &h.peers)
 	}
 }
 
@@ -429,7 +420,7 @@ func (h *Host) keepTime() {
 	h.takeDesyncs()
 	if !h.ending.Over {
 		for i := range h.seats.table {
-			if h.seats.graceOver(h.now, lockstep.Player(i)) {
+			if h.seats.table[i].want == away && h.seats.graceOver(h.now, lockstep.Player(i)) {
 				h.logSeats()
 			}
 		}
@@ -451,8 +442,7 @@ func (h *Host) keepTime() {
 		h.waitingTime()
 		h.release()
 		h.paceTime()
-		people := h.seats.people()
-		if ends, at := h.ending.Abandoned(h.now, people == 0); ends {
+		if ends, at := h.ending.Abandoned(h.now, !h.seats.peopled()); ends {
 			_ = h.Admin().End(h.now, allLeft) // the match goes on, so it can end
 		} else {
 			h.wake.at(at)

@@ -315,7 +315,7 @@ func (j *journal) markNew(c *peers, all table) {
 		}
 	}
 	for _, p := range c.all {
-		if p.streams() && p.stream.Cursor < j.window(p) {
+		if !p.dirty && p.streams() && p.stream.Cursor < j.window(p) {
 			c.mark(p)
 		}
 	}

@@ -51,7 +51,7 @@ type peer struct {
 
 	out   []byte // private messages, encoded
 	calm  int    // bytes of out up to here may wait: receipts that datagrams carry
-	dirty bool   // on Host.dirty
+	dirty bool   // on peers.dirty, unless it was removed
 
 	panicked bool // its client has said so
 
@@ -104,7 +104,7 @@ type peers struct {
 	all     []*peer          // the oldest first
 	byID    map[PeerID]*peer // only looked up, never ranged over
 	lastID  PeerID
-	dirty   []PeerID
+	dirty   []*peer
 	ended   []*peer           // closed, and the Host has not released their seats yet
 	scanned protocol.Position // barrier.Persisted() at the last markNew
 	closing int               // peers when the limits changed: they stay until their sockets are closed
@@ -118,11 +118,16 @@ type peers struct {
 
 // send queues a message for one peer. It closes a peer whose queue is full.
 func (c *peers) send(p *peer, m protocol.Message) {
+	c.message = m
+	c.queue(p)
+}
+
+// queue queues the message of c for one peer.
+func (c *peers) queue(p *peer) {
 	if p.state == Closed {
 		return
 	}
 	before := len(p.out)
-	c.message = m
 	p.out = c.writer.Append(p.out, &c.message)
 	if len(p.out) > maxPrivate-roomClosing {
 		p.out = p.out[:before]
@@ -213,6 +218,7 @@ func (c *peers) add(from string) *peer {
 // remove forgets a connection.
 func (c *peers) remove(p *peer) {
 	delete(c.byID, p.id)
+	p.dirty = false
 	c.all = slices.DeleteFunc(c.all, func(q *peer) bool { return q == p })
 }
 
@@ -259,18 +265,19 @@ func (c *peers) read() bool {
 func (c *peers) mark(p *peer) {
 	if !p.dirty {
 		p.dirty = true
-		c.dirty = append(c.dirty, p.id)
+		c.dirty = append(c.dirty, p)
 	}
 }
 
 // takeDirty appends the peers that were marked since the last call.
 func (c *peers) takeDirty(dst []PeerID) []PeerID {
-	for _, id := range c.dirty {
-		if p := c.find(id); p != nil {
+	for _, p := range c.dirty {
+		if p.dirty {
 			p.dirty = false
-			dst = append(dst, id)
+			dst = append(dst, p.id)
 		}
 	}
+	clear(c.dirty)
 	c.dirty = c.dirty[:0]
 	return dst
 }

@@ -193,9 +193,8 @@ func (h *Host) answer(p *peer, r lockstep.Receipt, known bool) {
 		h.peers.send(p, p.rejection(r))
 		return
 	}
-	accepted := protocol.Message{Kind: protocol.KindCommandAccepted, Sequence: r.Sequence, Tick: r.Tick}
 	calm := p.calm == len(p.out)
-	h.peers.send(p, accepted)
+	h.peers.send(p, protocol.Message{Kind: protocol.KindCommandAccepted, Sequence: r.Sequence, Tick: r.Tick})
 	if p.datagrams.Receipt(h.now, r) && calm {
 		p.calm = len(p.out)
 		h.wake.at(h.now + datagram.ReceiptWait)

@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
@@ -33,6 +34,21 @@ type seats struct {
 	pace    *pace.Pace
 	lobby   *lobby.Lobby
 	votes   *vote.Votes
+}
+
+// release gives up the seats of the connections that were closed.
+func (t *seats) release(now lockstep.Time, c *peers) {
+	for len(c.ended) > 0 {
+		p := c.ended[0]
+		c.ended = slices.Delete(c.ended, 0, 1)
+		t.leave(now, p)
+		t.budget.Leave(&p.tab)
+		kind := PeerRefused
+		if p.welcomed {
+			kind = PeerClosed
+		}
+		t.out.event(Event{Kind: kind, Peer: p.id, Player: p.seat, Code: p.code, Text: p.reason})
+	}
 }
 
 // leave releases a seat when its peer's connection ends.
@@ -100,9 +116,6 @@ func (t *seats) takeOver(p lockstep.Player) {
 // graceOver ends the grace period of a lost player, and reports whether it has.
 func (t *seats) graceOver(now lockstep.Time, p lockstep.Player) bool {
 	s := &t.table[p]
-	if s.want != away {
-		return false
-	}
 	if end := s.lostAt + t.options.Grace; now < end {
 		t.wake.at(end)
 		return false

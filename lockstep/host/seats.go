@@ -174,14 +174,14 @@ func (all table) taken(player lockstep.Player) error {
 	return nil
 }
 
-// people returns how many people have seats.
-func (all table) people() (n int) {
+// peopled reports whether a person has a seat.
+func (all table) peopled() bool {
 	for i := range all {
 		if s := &all[i]; s.want != vacant && s.bot == nil {
-			n++
+			return true
 		}
 	}
-	return n
+	return false
 }
 
 // seen reports whether all people who have seats have seen the end of the match.

@@ -23,7 +23,9 @@ func (h *Host) Send(id PeerID, dst []byte, most int) []byte {
 	if !calm {
 		dst = p.takePrivate(dst)
 	}
-	dst = p.appendWait(dst, &h.peers.writer, h.now, h.pace)
+	if p.waitVersion != h.pace.Version && p.joined() {
+		dst = p.appendWait(dst, &h.peers.writer, h.now, h.pace)
+	}
 	if k := p.stream.Keyframe; k != nil {
 		to, n, over := p.stream.AppendChunks(dst, &h.peers.writer, limit, h.budget.KeyframeRoom(h.now, &p.tab, len(k.Bytes)))
 		h.budget.TakeKeyframe(h.now, &p.tab, n, len(k.Bytes))
@@ -63,6 +65,9 @@ func (p *peer) hold(now lockstep.Time) (until lockstep.Time) {
 
 // takePrivate appends the private messages.
 func (p *peer) takePrivate(dst []byte) []byte {
+	if len(p.out) == 0 {
+		return dst
+	}
 	dst = append(dst, p.out...)
 	if p.out, p.calm = p.out[:0], 0; cap(p.out) > keepPrivate {
 		p.out = nil
@@ -87,20 +92,16 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 			g.Release()
 		}
 	}
-	room := limit - len(dst)
-	if len(dst) == begin {
-		room = protocol.MaxServerMessage
-		if at < end && len(h.ring.Record(at)) <= limit-begin {
-			room = limit - begin
-		}
+	dst, to := h.ring.AppendFrom(dst, at, end, limit-len(dst))
+	if to == at && len(dst) == begin { // a record beyond the limit is sent alone
+		dst, to = h.ring.AppendFrom(dst, at, end, protocol.MaxServerMessage)
 	}
-	dst, at = h.ring.AppendFrom(dst, at, end, room)
-	p.stream.Sent(at)
+	p.stream.Sent(to)
 	last := h.ring.Next()
 	if h.c.Broken() {
 		last = h.log.visible(p.reader()) // no other record will be persisted
 	}
-	if h.ending.Over && at == last && len(dst) <= limit {
+	if h.ending.Over && to == last && len(dst) <= limit {
 		p.sentEnd = true
 		h.peers.closeEnded(p, h.c.Err())
 		dst = p.takePrivate(dst)
@@ -178,11 +179,8 @@ func ofState(k protocol.Kind) bool {
 	return k == protocol.KindChecksum || k == protocol.KindState || k == protocol.KindResimulated || k == protocol.KindPhases || k == protocol.KindAck || k == protocol.KindPanicked
 }
 
-// appendWait appends what the match waits for, unless the peer knows it.
+// appendWait appends what the match waits for.
 func (p *peer) appendWait(dst []byte, w *protocol.Writer, now lockstep.Time, of *pace.Pace) []byte {
-	if !p.joined() || p.waitVersion == of.Version {
-		return dst
-	}
 	p.waitVersion = of.Version
 	told := of.Told
 	m := protocol.Message{Kind: protocol.KindHeld, Text: told.Reason, UntilMS: milliseconds(told.Until - now)}

@@ -50,7 +50,7 @@ func runVet(t *testing.T, wantCode int, args ...string) (stdout, stderr string) 
 
 func TestVetFindings(t *testing.T) {
 	authorModule(t, badGame)
-	const want = "game.go:8:33: clock: time.Now: every machine has its own time; count ticks\n"
+	const want = "game.go:8:33: clock: time.Now: clocks differ between machines; count ticks\n"
 	stdout, stderr := runVet(t, console.ExitError)
 	if stdout != want || stderr != "samestep: 1 finding: the simulation may differ between machines\n" {
 		t.Errorf("got %q and %q, want %q", stdout, stderr, want)

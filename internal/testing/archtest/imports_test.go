@@ -138,7 +138,7 @@ var imports = []importRow{
 	{pattern: "server/archive/s3", own: []string{"server/archive"}, modules: []string{minio}, tests: []string{"lockstep", "server", "internal/testing/bucket"}},
 	// Apart, so that only a program for a cluster links its storage.
 	{pattern: "cluster/ownership", own: []string{"lockstep", "internal/tries"}, modules: []string{xxhash}},
-	{pattern: "cluster", own: slices.Concat(log, live, []string{"internal/logged", "internal/measure", "internal/tries", "server", "cluster/ownership", "cluster/storage"}), modules: []string{nats, metrics}, tests: slices.Concat(games, shell)},
+	{pattern: "cluster", own: slices.Concat(log, live, []string{"internal/logged", "internal/measure", "internal/tries", "internal/wsmatch", "server", "cluster/ownership", "cluster/storage"}), modules: []string{nats, metrics}, tests: slices.Concat(games, shell)},
 	{pattern: "internal/testing/fleet", own: slices.Concat(live, []string{"replay", "client", "cluster", "cluster/storage"}), modules: []string{nats}, tests: games},
 	{pattern: "cluster/storage", own: []string{"lockstep", "internal/files", "internal/measure"}, modules: []string{nats, natsNode, nkeys, metrics}},
 	{pattern: "cluster/audience", own: slices.Concat(live, []string{"internal/ring"}), tests: games},

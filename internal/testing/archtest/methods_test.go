@@ -20,7 +20,6 @@ var methodExceptions = map[string]struct {
 	"cluster/audience.Audience":        {81, "a host's other half, for spectators"},
 	"examples/skirmish.World":          {111, "the rules of a whole game"},
 	"internal/testing/simulate.world":  {65, "one world, whose machines, server and faults act on each other"},
-	"kit/determinism.program":          {163, "the analysis is recursive: calls, effects and values ask each other"},
 	"lockstep/coordinator.Coordinator": {77, "one deterministic state machine"},
 	"server.Match":                     {68, "composes the machines of a match on a server"},
 }

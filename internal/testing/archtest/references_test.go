@@ -31,8 +31,6 @@ var upwardExceptions = map[string]struct {
 	"server/archive":              {10, "an archive has its goroutines, which keep its limits; an index, and the entries in it"},
 	"cluster":                     {14, "Member has a file for each task"},
 	"lockstep/coordinator":        {16, "Coordinator has a file for each task"},
-	"kit/determinism":             {20, "the analysis is recursive: calls, effects and values ask each other"},
-	"replay":                      {8, "Reader has a file for each kind of block"},
 }
 
 // references[a][b] is one name that file a of a package uses and file b declares,

@@ -151,7 +151,7 @@ func (l *Long) sealed() (*replay.Reader, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
-	if err := replay.Seal(replay.NewWriter(&out, replay.WriterOptions{SegmentTicks: 600, Level: replay.LevelBetter}), r); err != nil {
+	if err := replay.Cut(replay.NewWriter(&out, replay.WriterOptions{SegmentTicks: 600, Level: replay.LevelBetter}), r, replay.WholeMatch); err != nil {
 		return nil, err
 	}
 	return openReplay(out.Bytes())

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -68,14 +69,18 @@ func (h *Hunt) Run() ([]Result, error) {
 	}
 	results := make([]Result, len(h.Mutants))
 	var mu sync.Mutex
-	return results, h.each(len(h.Mutants), func(i int) (err error) {
-		if results[i], err = h.one(h.places[i], seeds); err == nil && h.Found != nil {
+	hunt := func(m *place) (err error) {
+		r := &results[m.number-1]
+		if *r, err = h.one(m, seeds); err == nil && h.Found != nil {
 			mu.Lock()
 			defer mu.Unlock()
-			h.Found(&results[i])
+			h.Found(r)
 		}
 		return err
-	})
+	}
+	simulated, tested := h.split()
+	err = h.each(len(simulated), func(i int) error { return hunt(simulated[i]) })
+	return results, errors.Join(err, h.each(len(tested), func(i int) error { return h.testPackage(tested[i], hunt) }))
 }
 
 // each calls a function with the numbers below n, by the workers, and returns all errors.
@@ -97,12 +102,10 @@ func (h *Hunt) each(n int, f func(i int) error) error {
 	return errors.Join(errs...)
 }
 
-// build builds one simulator with all its mutants, and the tests of each package
-// with theirs.
-func (h *Hunt) build() error {
+// build finds the mutants, and builds one simulator with those that it must find.
+func (h *Hunt) build() (err error) {
 	e := newEngine(h.Root)
 	h.places = nil
-	var simulated []*place
 	for i := range h.Mutants {
 		p, err := e.place(&h.Mutants[i])
 		if err != nil {
@@ -110,15 +113,29 @@ func (h *Hunt) build() error {
 		}
 		p.number = i + 1
 		h.places = append(h.places, p)
-		if p.Test == "" {
-			simulated = append(simulated, p)
+	}
+	simulated, _ := h.split()
+	h.program, err = h.goBuild(woven(simulated, choice), "hunt", "build", "./internal/testing/mutants/hunt")
+	return err
+}
+
+// split returns the mutants that the simulator must find, and those of the tests of each package. The packages with most mutants come
+// first, so that no worker has one of them alone at the end.
+func (h *Hunt) split() (simulated []*place, tested [][]*place) {
+	byPackage := map[string][]*place{}
+	for _, m := range h.places {
+		if m.Test == "" {
+			simulated = append(simulated, m)
+			continue
 		}
+		pkg, _ := m.tests()
+		byPackage[pkg] = append(byPackage[pkg], m)
 	}
-	var err error
-	if h.program, err = h.goBuild(woven(simulated, choice), "hunt", "build", "./internal/testing/mutants/hunt"); err != nil {
-		return err
+	for _, pkg := range slices.Sorted(maps.Keys(byPackage)) {
+		tested = append(tested, byPackage[pkg])
 	}
-	return h.buildTests()
+	slices.SortStableFunc(tested, func(a, b []*place) int { return len(b) - len(a) })
+	return simulated, tested
 }
 
 // noMutant stands for the engine without any mutant.

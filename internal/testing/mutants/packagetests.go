@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,34 +18,33 @@ const testTimeout, allTestsTimeout = time.Minute, 4 * time.Minute
 // errTests is returned if the tests of mutants fail without any mutant.
 var errTests = errors.New("mutants: the tests fail without any mistake")
 
-// buildTests builds the tests of each package with the mutants that they must find,
-// and checks that they pass without any mutant. These mutants are in code that the
-// simulator does not run, such as sockets and HTTP.
-func (h *Hunt) buildTests() error {
-	byPackage := map[string][]*place{}
-	for _, m := range h.places {
-		if m.Test != "" {
-			pkg, _ := m.tests()
-			byPackage[pkg] = append(byPackage[pkg], m)
-		}
+// testPackage builds the tests of a package with the mutants that they must find, checks that they pass without any mutant, and hunts
+// each. These mutants are in code that the simulator does not run, such as sockets and HTTP. It leaves no program: those of all packages
+// are larger than the disk of a small machine has room.
+func (h *Hunt) testPackage(all []*place, hunt func(*place) error) error {
+	pkg, _ := all[0].tests()
+	var names []string
+	for _, m := range all {
+		_, of := m.tests()
+		names = append(names, of)
 	}
-	packages := slices.Sorted(maps.Keys(byPackage))
-	return h.each(len(packages), func(i int) error {
-		pkg := packages[i]
-		var all []string
-		for _, m := range byPackage[pkg] {
-			_, names := m.tests()
-			all = append(all, names)
-		}
-		if _, err := h.goBuild(woven(byPackage[pkg], choice), testProgram(pkg), "test", "-c", "./"+pkg); err != nil {
-			return err
-		}
-		found, err := h.runTests(pkg, strings.Join(all, "|"), 0)
-		if err == nil && found != "" {
-			err = fmt.Errorf("%w: %s: %s", errTests, pkg, found)
-		}
+	program, err := h.goBuild(woven(all, choice), testProgram(pkg), "test", "-c", "./"+pkg)
+	if err != nil {
 		return err
-	})
+	}
+	defer os.Remove(program)
+	found, err := h.runTests(pkg, strings.Join(names, "|"), 0)
+	if err == nil && found != "" {
+		err = fmt.Errorf("%w: %s: %s", errTests, pkg, found)
+	}
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, m := range all {
+		errs = append(errs, hunt(m))
+	}
+	return errors.Join(errs...)
 }
 
 // testProgram returns the name of the test program of a package.

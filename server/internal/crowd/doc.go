@@ -12,10 +12,7 @@
 // in advance whether an Add would close a connection: the server then may count the newcomer elsewhere. A connection leaves with
 // [Limit.Remove], when it closes or when another Limit counts it. [Limit.Resize] closes connections as if one more had come.
 //
-// [Handshakes] counts the QUIC handshakes that are not finished. Nothing can end one from outside, so [Handshakes.Begin] refuses new
-// ones at a limit, of an address and in all. The caller ends each one that it began, when it is finished and at the latest after the
-// time that QUIC gives it.
+// What cannot be ended from outside, such as a QUIC handshake, has wsmatch.Places, which refuses new ones.
 //
-// The server calls these from the goroutines of its listeners and handlers; each type has a mutex. Drop is called while it is held, so it
-// must not wait.
+// The server calls a Limit from the goroutines of its listeners and handlers. Drop is called while its mutex is held, so it must not wait.
 package crowd

@@ -95,6 +95,9 @@ func (k Kind) ofFlow() bool { return k <= Chat || k == Offences }
 // the lobby.
 func (k Kind) forOne() bool { return k == Resimulations || k == Comparisons || k == Ready || k == Pace }
 
+// ofMatch reports whether a kind has a rate for the whole match, too.
+func (k Kind) ofMatch() bool { return k == Notes || k == Resimulations || k == Comparisons }
+
 // Limits are the rates of one person by kind, and the rate of notes of the whole match.
 type Limits struct {
 	Of    [Kinds]Rate

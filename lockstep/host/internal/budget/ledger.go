@@ -195,19 +195,16 @@ func (l *Ledger) Leave(t *Tab) {
 	t.flow, t.cost = nil, nil
 }
 
-// together returns the rate of a kind for the whole match, as it applies to an account, and false if there is none.
-func (l *Ledger) together(a *account, k Kind) (r Rate, ok bool) {
-	switch k {
-	case Notes:
-		r = l.rates.Notes
-		if a.shared {
-			r.Burst = (r.Burst + 1) / 2
-		}
-		return r, true
-	case Resimulations, Comparisons:
-		return l.rates.Of[k].times(matchResimulations), true
+// together returns the rate of a [Kind.ofMatch] for the whole match, as it applies to an account.
+func (l *Ledger) together(a *account, k Kind) Rate {
+	if k != Notes {
+		return l.rates.Of[k].times(matchResimulations)
 	}
-	return r, false
+	r := l.rates.Notes
+	if a.shared {
+		r.Burst = (r.Burst + 1) / 2
+	}
+	return r
 }
 
 // matchResimulations multiplies the rate of re-simulated ticks for a match.
@@ -217,19 +214,22 @@ const matchResimulations = 2
 // charged to the account even if the match is at its limit.
 func (l *Ledger) Take(now lockstep.Time, t *Tab, k Kind, n int) bool {
 	a := t.account(k)
-	all, bounded := l.together(a, k)
-	if bounded && k != Notes && l.used[k].Room(now, all) < n {
+	if !k.ofMatch() {
+		return a.used[k].Take(now, a.limit(&l.rates, k), n)
+	}
+	all := l.together(a, k)
+	if k != Notes && l.used[k].Room(now, all) < n {
 		return false
 	}
-	return a.used[k].Take(now, a.limit(&l.rates, k), n) && (!bounded || l.used[k].Take(now, all, n))
+	return a.used[k].Take(now, a.limit(&l.rates, k), n) && l.used[k].Take(now, all, n)
 }
 
 // Room returns the largest n for which Take succeeds now.
 func (l *Ledger) Room(now lockstep.Time, t *Tab, k Kind) int {
 	a := t.account(k)
 	room := a.used[k].Room(now, a.limit(&l.rates, k))
-	if all, bounded := l.together(a, k); bounded {
-		room = min(room, l.used[k].Room(now, all))
+	if k.ofMatch() {
+		room = min(room, l.used[k].Room(now, l.together(a, k)))
 	}
 	return room
 }

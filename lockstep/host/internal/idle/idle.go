@@ -67,10 +67,15 @@ const (
 
 // Seats counts for each seat the ticks without a command.
 type Seats struct {
-	settings      lockstep.Settings
-	after, guests lockstep.Tick // the limits; 0: none
-	then          Action
-	seats         []seat
+	settings       lockstep.Settings
+	others, guests limit
+	seats          []seat
+}
+
+// A limit is after how many ticks without a command what happens; 0 for never.
+type limit struct {
+	ticks lockstep.Tick
+	then  Action
 }
 
 type seat struct {
@@ -89,13 +94,14 @@ type Notice struct {
 
 // New returns the Seats of a match with settings s.
 func New(s lockstep.Settings, p Policy) *Seats {
-	x := &Seats{settings: s, then: p.Then, seats: make([]seat, s.Players)}
-	x.after, x.guests = x.limit(p.After), x.limit(p.Guests)
+	x := &Seats{settings: s, seats: make([]seat, s.Players)}
+	x.others = limit{x.inTicks(p.After), p.Then}
+	x.SetGuests(p.Guests)
 	return x
 }
 
-// limit returns a time of the policy in ticks, 0 for a negative one.
-func (x *Seats) limit(t lockstep.Time) lockstep.Tick {
+// inTicks returns a time of the policy in ticks, 0 for a negative one.
+func (x *Seats) inTicks(t lockstep.Time) lockstep.Tick {
 	if t <= 0 {
 		return 0
 	}
@@ -103,14 +109,19 @@ func (x *Seats) limit(t lockstep.Time) lockstep.Tick {
 }
 
 // SetGuests changes the limit for guests.
-func (x *Seats) SetGuests(after lockstep.Time) { x.guests = x.limit(after) }
+func (x *Seats) SetGuests(after lockstep.Time) {
+	x.guests = x.others
+	if t := x.inTicks(after); t > 0 && (x.others.ticks == 0 || x.others.then == Report || t < x.others.ticks) {
+		x.guests = limit{t, Remove}
+	}
+}
 
 // Limit returns after how many ticks without a command what happens to a player; 0 for never.
 func (x *Seats) Limit(guest bool) (ticks lockstep.Tick, then Action) {
-	if guest && x.guests > 0 && (x.after == 0 || x.then == Report || x.guests < x.after) {
-		return x.guests, Remove
+	if guest {
+		return x.guests.ticks, x.guests.then
 	}
-	return x.after, x.then
+	return x.others.ticks, x.others.then
 }
 
 // Tick counts a tick in which the player of a seat could have given a command. It returns nil if that means nothing.

@@ -148,14 +148,14 @@ func (p *Pace) Delay(now lockstep.Time, present lockstep.Tick, seats []Seat) loc
 
 // need returns the ticks of input delay that a player needs whose commands are late.
 func (p *Pace) need(late lockstep.Time) uint16 {
-	period := p.clock.period()
+	period := p.clock.period
 	need := (min(late, record.MaxInputDelay*period) + period - 1) / period
 	return uint16(min(lockstep.Tick(need), p.policies.Delay.Max))
 }
 
 // delayCost returns the cost of ticks of input delay until the next measurement.
 func (p *Pace) delayCost(ticks uint16) lockstep.Time {
-	return lockstep.Time(ticks) * p.clock.period() * p.policies.Every / lockstep.Second
+	return lockstep.Time(ticks) * p.clock.period * p.policies.Every / lockstep.Second
 }
 
 // usualDelay returns the largest input delay that more than half of the accounts need at least, in ticks. An account

@@ -180,7 +180,7 @@ type share struct {
 // New returns the Pace of a match with settings s.
 func New(s lockstep.Settings, p Policies, payers *budget.Ledger) *Pace {
 	return &Pace{
-		policies: p, payers: payers, clock: clock{each: s.Micros(1), percent: 100}, base: 100, percent: 100,
+		policies: p, payers: payers, clock: newClock(s.Micros(1)), base: 100, percent: 100,
 		seats: make([]seat, s.Players), shares: make([]share, s.Players),
 	}
 }
@@ -196,22 +196,22 @@ func (p *Pace) Start(now lockstep.Time) {
 func (p *Pace) Running() bool { return p.clock.running }
 
 // Due returns when the next tick is due.
-func (p *Pace) Due() lockstep.Time { return p.clock.due() }
+func (p *Pace) Due() lockstep.Time { return p.clock.due }
 
 // Period returns the time of a tick at the present speed.
-func (p *Pace) Period() lockstep.Time { return p.clock.period() }
+func (p *Pace) Period() lockstep.Time { return p.clock.period }
 
 // Tick counts a sealed tick.
-func (p *Pace) Tick() { p.clock.n++ }
+func (p *Pace) Tick() { p.clock.move(p.clock.start, p.clock.n+1) }
 
 // Skip leaves out the ticks that are due by now, and returns how many. A match that waits leaves out none: the next tick
 // is due a quarter of a period after now.
 func (p *Pace) Skip(now lockstep.Time) (late int64) {
 	if p.Waiting {
-		p.clock.start, p.clock.n = now-p.clock.period()+p.clock.period()/4, 0
+		p.clock.move(now-p.clock.period+p.clock.period/4, 0)
 		return 0
 	}
-	late = int64((now-p.clock.due())/p.clock.period()) + 1
+	late = int64((now-p.clock.due)/p.clock.period) + 1
 	p.clock.restart(now)
 	return late
 }
@@ -318,23 +318,34 @@ type clock struct {
 	n       int64 // ticks since start
 	each    int64 // microseconds of a tick at 100 percent
 	percent int64
+
+	due    lockstep.Time // of the next tick
+	period lockstep.Time
 }
 
-// due returns when the next tick is due.
-func (c *clock) due() lockstep.Time {
-	return c.start + lockstep.Time((c.n+1)*100*c.each/c.percent)
+func newClock(each int64) clock {
+	c := clock{each: each, percent: 100, period: lockstep.Time(each)}
+	c.move(0, 0)
+	return c
 }
 
-func (c *clock) period() lockstep.Time {
-	return lockstep.Time(100 * c.each / c.percent)
+// move makes the n-th tick after start the last one.
+func (c *clock) move(start lockstep.Time, n int64) {
+	c.start, c.n = start, n
+	c.due = start + lockstep.Time((n+1)*100*c.each/c.percent)
 }
 
 // restart makes the next tick due one period after now.
-func (c *clock) restart(now lockstep.Time) { c.running, c.start, c.n = true, now, 0 }
+func (c *clock) restart(now lockstep.Time) {
+	c.running = true
+	c.move(now, 0)
+}
 
 // set changes the speed from the tick after the next one on.
 func (c *clock) set(percent int64) {
 	if percent != c.percent {
-		c.start, c.n, c.percent = c.start+lockstep.Time(c.n*100*c.each/c.percent), 0, percent
+		last := c.start + lockstep.Time(c.n*100*c.each/c.percent)
+		c.percent, c.period = percent, lockstep.Time(100*c.each/percent)
+		c.move(last, 0)
 	}
 }

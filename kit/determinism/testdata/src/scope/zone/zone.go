@@ -14,8 +14,8 @@ const stamp = "2006-01-02 15:04 MST"
 type stay struct{ from, to time.Time }
 
 func bad(a, b int64, text string) (list []any) {
-	list = append(list, time.Unix(a, b))          // want `outside: time.Unix gives`
-	list = append(list, time.UnixMilli(a).Day())  // want `outside: time.UnixMilli gives`
+	list = append(list, time.Unix(a, b))          // want `outside: time.Unix returns`
+	list = append(list, time.UnixMilli(a).Day())  // want `outside: time.UnixMilli returns`
 	list = append(list, time.UnixMicro(a).Year()) // want `outside: `
 	_, offset := time.Unix(a, 0).Zone()           // want `outside: `
 	s := stay{from: time.Unix(a, 0)}              // want `outside: `
@@ -23,8 +23,8 @@ func bad(a, b int64, text string) (list []any) {
 	u := time.Unix(a, 0)                          // want `outside: `
 	later := t.Before(u) && u.Hour() < t.Hour()
 	next := time.Unix(a, 0).AddDate(0, 1, 0).Unix() // want `outside: `
-	v, err := time.Parse(stamp, text)               // want `outside: time.Parse of a zone's name`
-	w, err := time.Parse(time.RFC3339, text)        // want `outside: time.Parse gives`
+	v, err := time.Parse(stamp, text)               // want `outside: time.Parse of a zone name`
+	w, err := time.Parse(time.RFC3339, text)        // want `outside: time.Parse returns`
 	x, err := time.Parse(time.RFC1123, text)        // want `outside: `
 	make := time.Unix                               // want `outside: `
 	return append(list, s, later, next, v, w.String(), x.UTC(), err, offset, make)
