@@ -94,6 +94,16 @@ func checkServe(c *cli.Context) error {
 			return err
 		}
 	}
+	for name, o := range map[string]cluster.Options{
+		"name": {Name: cmp.Or(c.String("name"), "usual"), Address: "http://usual"}, "address": {Name: "usual", Address: cmp.Or(c.String("address"), "http://usual")},
+	} {
+		if err := o.Check(); err != nil {
+			return tool.Wrongf(c, name, "%v", err)
+		}
+	}
+	if err := checkReplicas(c, int(c.Uint("replicas"))); err != nil {
+		return err
+	}
 	switch {
 	case c.String("durability") != replicated:
 		return checkOutside(c)
@@ -107,6 +117,13 @@ func checkServe(c *cli.Context) error {
 		return tool.Usagef("node-users needs nats-nkey, the key with which this server uses its own node")
 	case c.String("tokens") == "" && c.String("jwt-key") == "" && c.Uint("guests") == 0 && os.Getenv("SAMESTEP_TOKENS") == "":
 		return tool.Usagef("--durability replicated needs --tokens, jwt-key or --guests: other servers do not know generated tokens")
+	}
+	return nil
+}
+
+func checkReplicas(c *cli.Context, n int) error {
+	if n != 1 && n != 3 && n != 5 {
+		return tool.Wrongf(c, "replicas", "got %d, want 1, 3 or 5", n)
 	}
 	return nil
 }

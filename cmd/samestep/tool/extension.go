@@ -55,7 +55,9 @@ func NewLog(c *cli.Context) (*slog.Logger, error) { return serving.NewLog(c) }
 
 // SettingsFlag is the flag --settings: before the action of a verb, the file sets the flags that the command line and the environment
 // leave out.
-func SettingsFlag() cli.Flag { return console.SettingsFlag }
+func SettingsFlag() cli.Flag {
+	return &cli.StringFlag{Name: console.SettingsFlag.Name, Usage: "`FILE` in YAML with a line NAME: VALUE for each flag; the command line and the environment override it"}
+}
 
 // Tell prints v with --json, and otherwise calls print. It returns the error of printing, or else err.
 func Tell(c *cli.Context, v any, print func(io.Writer), err error) error {

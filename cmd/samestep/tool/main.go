@@ -174,6 +174,9 @@ func appOf(l gameset.List, name string, stdout, stderr io.Writer, ext serving.Ex
 		OnUsageError:   usageErrorOf,
 		ExitErrHandler: func(*cli.Context, error) {}, // run turns errors into exit codes
 	}
+	if ext.Keep != nil {
+		app.Usage = "host lockstep matches on several servers"
+	}
 	app.Commands = slices.DeleteFunc(app.Commands, func(c *cli.Command) bool { return !keeps(&ext, c) })
 	verbs := console.CommandNames(app.Commands)
 	for _, c := range app.Commands {

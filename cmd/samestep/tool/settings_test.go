@@ -106,7 +106,7 @@ func TestCheckConfig(t *testing.T) {
 		`--admin-listen: got "8767", want`:    {"--admin-listen", "8767"},
 		`datagrams: got ":65536", want`:       {"--set", "datagrams=:65536"},
 		`datagrams-public: got "h:x", want`:   {"--set", "datagrams-public=h:x"},
-		`the program samestep-cluster has it`: {"--durability", "replicated"},
+		`the program for that is samestep-cluster`: {"--durability", "replicated"},
 		`--config: lockstep: configuration`:   {"--config", "{"},
 		"datagrams-public: got":               {"--set", "datagrams-public=play.example.org"},
 		"datagrams-public: needs":             {"--set", "datagrams-public=play.example.org:7001", "--set", "trusted-proxy=10.0.0.5"},

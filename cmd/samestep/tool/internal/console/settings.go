@@ -211,7 +211,7 @@ func bare(f cli.Flag) cli.Flag {
 type pairsFlag struct{ Name, usage string }
 
 // SetFlag sets keys of the settings file.
-var SetFlag = &pairsFlag{"set", "set KEY of the settings file, such as --set max-matches=20; stronger than the file; repeat the flag for several keys and for those of a list"}
+var SetFlag = &pairsFlag{"set", "set KEY of the settings file, such as --set max-matches=20; overrides the file; repeat the flag for several keys and for those of a list"}
 
 // String implements [cli.Flag].
 func (f *pairsFlag) String() string { return "--" + f.Name + " KEY=VALUE\t" + f.usage }
@@ -244,13 +244,13 @@ func (p *Pairs) String() string { return fmt.Sprint(*p) }
 func (p *Pairs) Get() any { return *p }
 
 // SettingsFlag names a file with the settings of its verb.
-var SettingsFlag = &cli.StringFlag{Name: "settings", Usage: "`FILE` in YAML with lines such as \"tick-rate: 30\"; the command line and the environment are stronger; a running server reads limits again when the file changes"}
+var SettingsFlag = &cli.StringFlag{Name: "settings", Usage: "`FILE` in YAML with lines such as \"tick-rate: 30\"; the command line and the environment override it; a running server rereads limits when the file changes"}
 
 // WriteSettingsFlag asks for a first settings file.
-var WriteSettingsFlag = &cli.StringFlag{Name: "write-settings", Usage: "write `FILE` for --settings with the safe start of a server behind a proxy, and the token of an admin beside it; nothing is served; other flags and --set change what it has"}
+var WriteSettingsFlag = &cli.StringFlag{Name: "write-settings", Usage: "write a --settings `FILE` with safe settings for a server behind a proxy, and an admin's token in a file next to it, and exit; other flags and --set change its values"}
 
 // PrintSettingsFlag asks for all settings.
-var PrintSettingsFlag = &cli.BoolFlag{Name: "print-settings", Usage: "print a file for --settings with each key, what it means and its value, and exit"}
+var PrintSettingsFlag = &cli.BoolFlag{Name: "print-settings", Usage: "print a --settings file with every key, its meaning and its value, and exit"}
 
 // maxSettings is the largest size of a settings file, in bytes.
 const maxSettings = 1 << 20

@@ -86,7 +86,9 @@ func authorizer(c *cli.Context, specs []server.MatchSpec, log *slog.Logger) (ser
 	}
 	if list != "" {
 		tokens, err := server.ReadTokens(strings.NewReader(list))
-		if err != nil {
+		if path := c.String("tokens"); err != nil && path != "" {
+			return nil, nil, fmt.Errorf("%s: %w", path, err)
+		} else if err != nil {
 			return nil, nil, err
 		}
 		all = append(all, tokens)

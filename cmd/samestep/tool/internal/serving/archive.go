@@ -127,14 +127,13 @@ func keep(c *cli.Context) archive.Keep {
 func ReplayIndexCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "index",
-		Usage:     "make the index of a server's archive again",
+		Usage:     "rebuild the index of a server's archive",
 		ArgsUsage: "PLACE",
-		Description: `Reads the archive of a server, a folder or s3://BUCKET/PREFIX, and makes
-its index agree with it. A server does this by itself when its index is missing. Use it
-after files in a folder were added or removed by hand, or after files were replaced, also
-while the server runs.`,
+		Description: `Reads a server's archive, a folder or s3://BUCKET/PREFIX, and corrects its index. A server
+does this itself when the index is missing. Use it after files in the folder were added,
+removed or replaced by hand, also while the server runs.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "dir", Value: "matches", Usage: "the server's `FOLDER`, which has the index of an archive that is no folder"},
+			&cli.StringFlag{Name: "dir", Value: "matches", Usage: "the server's `FOLDER`, with the index of an archive that is not a folder"},
 			console.JSONFlag,
 		},
 		Action: replayIndex,

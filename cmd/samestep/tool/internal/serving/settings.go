@@ -128,18 +128,18 @@ func policySettings() []*console.Setting {
 	return []*console.Setting{
 		{Flag: &cli.StringFlag{Name: "start", Value: DefaultStart, Usage: "when a match begins: now, N as soon as N players are there, ready as soon as each seat has a player and all are ready, or ready:N as soon as at least N are there and all of them are ready; an admin begins it at any time"}},
 		{Flag: &cli.DurationFlag{Name: "countdown", Value: defaultCountdown, Usage: "with a start of ready: `TIME` from when all players are ready to the first tick"}, Check: console.Within(0, maxCountdown)},
-		{Flag: &cli.DurationFlag{Name: "ready-deadline", Value: defaultReadyDeadline, Usage: "with a start of ready: how long some players can keep the others in the lobby while at least half of those who are there are ready: `TIME` in all, and a fifth of it for one player; then the match begins; 0: for ever"}, Check: day},
-		{Flag: &cli.DurationFlag{Name: "grace", Value: 30 * time.Second, Usage: "take over the seat of a player who has lost the connection for `TIME`"}, Check: console.Within(time.Millisecond, 24*time.Hour)},
-		{Flag: &cli.DurationFlag{Name: "abandoned", Value: DefaultAbandoned, Usage: "end a match that all its players have left for good for `TIME`; 0: never"}, Check: day},
+		{Flag: &cli.DurationFlag{Name: "ready-deadline", Value: defaultReadyDeadline, Usage: "with a start of ready: how long unready players can keep the others in the lobby while at least half of those present are ready: `TIME` in all, and a fifth of it for one player; then the match begins; 0: forever"}, Check: day},
+		{Flag: &cli.DurationFlag{Name: "grace", Value: 30 * time.Second, Usage: "take over the seat of a player `TIME` after the connection was lost"}, Check: console.Within(time.Millisecond, 24*time.Hour)},
+		{Flag: &cli.DurationFlag{Name: "abandoned", Value: DefaultAbandoned, Usage: "end a match `TIME` after all its players have left for good; 0: never"}, Check: day},
 		{Flag: &cli.DurationFlag{Name: "linger", Value: 15 * time.Second, Usage: "when the rules have ended a match, wait `TIME` for disconnected players to see its end"}, Check: console.Within(time.Millisecond, time.Hour)},
 		{Flag: &cli.BoolFlag{Name: "substitutes", Usage: "let a bot play for each player whose seat is taken over, until the player is back"}},
 		{Flag: &cli.DurationFlag{Name: "inactive", Value: 5 * time.Minute, Usage: "report a player who gives no command for `TIME` of the match; 0: never"}, Check: day},
-		{Flag: &cli.StringFlag{Name: "inactive-then", Value: "report", Usage: "what to do then besides: report for nothing, takeover to end the connection and take the seat over, or remove to give it up; for both the player is warned 30 s before"}, Words: []string{"report", "takeover", "remove"}},
+		{Flag: &cli.StringFlag{Name: "inactive-then", Value: "report", Usage: "what to do with an inactive player besides: report does nothing more, takeover ends the connection and takes the seat over, remove gives the seat up; both warn the player 30 s before"}, Words: []string{"report", "takeover", "remove"}},
 		{Flag: &cli.BoolFlag{Name: "relay", Usage: "order commands without simulating them, which is cheap, but gives no referee"}},
 		{Flag: &cli.StringFlag{Name: "input-delay", Value: "2", Usage: "ticks from a command's arrival to its effect, or auto: as many as the players' connections need"}},
 		{Flag: &cli.DurationFlag{Name: "wait", Usage: "let the match wait for slow players, at most `TIME` per minute and player; 0: never"}, Check: console.Within(0, time.Minute)},
 		{Flag: &cli.UintFlag{Name: "slow", Usage: "slow the match down for machines that cannot keep up, at most to `PERCENT`; 0: never"}, Check: console.Within[uint](0, 100)},
-		{Flag: &cli.DurationFlag{Name: "share", Value: 6 * time.Second, Usage: "time that one player may cost the match by wait, slow and an input-delay of auto: `TIME` at once, and as much in each minute; twice that for all players together"}, Check: console.Within(time.Millisecond, time.Minute)},
+		{Flag: &cli.DurationFlag{Name: "share", Value: 6 * time.Second, Usage: "time by which one player may hold up the match through wait, slow and an input-delay of auto: `TIME` at once, and as much again in each minute; twice that for all players together"}, Check: console.Within(time.Millisecond, time.Minute)},
 		{Flag: &cli.BoolFlag{Name: "vote-kick", Usage: "let players vote out a player that has used up its share, or for which a lobby waits, if more than half of the others write /kick and its seat or name in the chat"}},
 		{Flag: &cli.StringFlag{Name: "players-see", Value: "all", Usage: "what clients are sent: all, which is the whole match, or views, which is what the rules show them (docs/feed.md)"}, Words: []string{"all", "views"}},
 		{Flag: &cli.UintFlag{Name: "view-bytes", Usage: "send a viewer about `N` bytes a second, and the rest later", DefaultText: "no limit"}, Check: console.Within[uint](0, feed.MaxViewBytes)},
@@ -152,11 +152,11 @@ func policySettings() []*console.Setting {
 // limitSettings can change while the server runs.
 func limitSettings() []*console.Setting {
 	all := []*console.Setting{
-		{Flag: &cli.UintFlag{Name: "max-per-address", Value: 64, Usage: "connections of one address, and the number that it may open in a second"}},
-		{Flag: &cli.UintFlag{Name: "max-unauthenticated", Value: 8, Usage: "connections of one address without a token yet; a new one closes the oldest"}},
-		{Flag: &cli.UintFlag{Name: "max-requests", Value: 50, Usage: "lists, matches and metrics that one address may read in a second"}},
-		{Flag: &cli.UintFlag{Name: "max-wrong-tokens", Value: 20, Usage: "invalid tokens of one address in a minute; valid ones always pass"}},
-		{Flag: &cli.UintFlag{Name: "max-matches", Value: 1000, Usage: "matches at a time, of everybody together"}},
+		{Flag: &cli.UintFlag{Name: "max-per-address", Value: 64, Usage: "connections per address, and how many it may open in a second"}},
+		{Flag: &cli.UintFlag{Name: "max-unauthenticated", Value: 8, Usage: "connections per address that have sent no token yet; a new one closes the oldest"}},
+		{Flag: &cli.UintFlag{Name: "max-requests", Value: 50, Usage: "requests for lists, matches and metrics per address and second"}},
+		{Flag: &cli.UintFlag{Name: "max-wrong-tokens", Value: 20, Usage: "invalid tokens per address and minute; valid ones always pass"}},
+		{Flag: &cli.UintFlag{Name: "max-matches", Value: 1000, Usage: "matches at a time, in total"}},
 		{Flag: &cli.UintFlag{Name: "max-spectators", Value: 64, Usage: "spectators of a match"}, Check: console.Within[uint](0, 1<<20)},
 		{Flag: &cli.DurationFlag{Name: "idle", Value: 5 * time.Minute, Usage: "end a match without connections for `TIME`; 0: never"}, Check: console.Within[time.Duration](0, 0)},
 		{Flag: &cli.Uint64Flag{Name: "match-disk", Value: 4 << 30, Usage: "bytes of a match's replay, and again of its desync bundles; the match ends when its replay reaches them; 0: no limit"}},
@@ -165,7 +165,7 @@ func limitSettings() []*console.Setting {
 		{Flag: &cli.UintFlag{Name: "guest-bots", Value: 32, Usage: "bots in all matches of guests together; 0: none"}},
 		{Flag: &cli.Uint64Flag{Name: "guest-state", Value: 4 << 20, Usage: "bytes of state of all matches of guests together"}},
 		{Flag: &cli.Uint64Flag{Name: "guest-disk", Value: 1 << 30, Usage: "bytes of the replays of guests' matches in a day; then guests create no more"}},
-		{Flag: &cli.DurationFlag{Name: "guest-inactive", Value: 2 * time.Minute, Usage: "remove a guest who gives no command for `TIME` of the match; 0: guests are as others"}, Check: console.Within(0, 24*time.Hour)},
+		{Flag: &cli.DurationFlag{Name: "guest-inactive", Value: 2 * time.Minute, Usage: "remove a guest who gives no command for `TIME` of the match; 0: guests are treated like other players"}, Check: console.Within(0, 24*time.Hour)},
 		{Flag: &cli.UintFlag{Name: "guest-seats", Usage: "seats of a match that guests of one address who have never played keep when others want to play; 0: half of the seats for people, at least 2"}},
 	}
 	for _, s := range all {
@@ -207,7 +207,7 @@ func ServeFlags(ext Extension) (flags []cli.Flag) {
 // notReplicated refuses the durability of a cluster in a program without an extension.
 func notReplicated(c *cli.Context, name string) error {
 	if c.String(name) == replicated {
-		return console.Wrongf(c, name, "got %s, which needs the storage of a cluster: the program samestep-cluster has it, see docs/cluster.md; here want none, interval or frame", replicated)
+		return console.Wrongf(c, name, "got %s, which needs the storage of a cluster; the program for that is samestep-cluster, see docs/cluster.md; here want none, interval or frame", replicated)
 	}
 	return nil
 }
