@@ -36,13 +36,17 @@ func attribute(r *replay.Reader, g *lockstep.Game, v *replay.Verification, o Opt
 	}
 	replay.Play(own, nil, a.record) // the verification has reported the error
 	a.log.sort()
-	s := simulator{r, g, replay.SimulateOptions{MaxTicks: lockstep.Tick(o.MaxTicks)}, replay.WholeMatch}
+	before, limit := lockstep.Tick(replay.WholeMatch), replay.SimulateOptions{MaxTicks: lockstep.Tick(o.MaxTicks)}
 	if d := v.First; d != nil && d.Keyframe {
-		s.before = d.Tick - 1 // a keyframe that may be false is no beginning
+		before = d.Tick - 1 // a keyframe that may be false is no beginning
 	}
-	a.tie(&s)
+	simulate := func(t lockstep.Tick) (uint64, error) {
+		hash, _, err := replay.HashAt(r, g, min(before, t), t, &limit)
+		return hash, err
+	}
+	a.tie(simulate)
 	if a.stopped && v.First.Keyframe {
-		a.next(&s, v.First.Tick)
+		a.next(simulate, v.First.Tick)
 	}
 	found := a.verdict(v.Differences, judge{lockstep.Platform(), a.recorder, "the agreed checksum"})
 	found = a.settled(r, g, found, v.First, o)
@@ -117,19 +121,6 @@ func (a *attribution) verdict(differences []*lockstep.DesyncError, j judge) *Ver
 	return v
 }
 
-// A simulator simulates ticks again, from keyframes up to tick before.
-type simulator struct {
-	reader  *replay.Reader
-	game    *lockstep.Game
-	options replay.SimulateOptions
-	before  lockstep.Tick
-}
-
-func (s *simulator) hash(t lockstep.Tick) (uint64, error) {
-	hash, _, err := replay.HashAt(s.reader, s.game, min(s.before, t), t, &s.options)
-	return hash, err
-}
-
 // An attribution finds the wrong parties, one check after the other.
 type attribution struct {
 	log      checkLog
@@ -190,7 +181,7 @@ const maxTies = 8
 
 // tie lists the checks: all that have an agreed checksum, and the first maxTies that have none. It simulates the latter
 // again.
-func (a *attribution) tie(s *simulator) {
+func (a *attribution) tie(simulate func(lockstep.Tick) (uint64, error)) {
 	for i := range a.log.agreed {
 		a.ticks = append(a.ticks, a.log.agreed[i].tick)
 	}
@@ -204,7 +195,7 @@ func (a *attribution) tie(s *simulator) {
 			break
 		}
 		last = m.tick
-		hash, err := s.hash(m.tick)
+		hash, err := simulate(m.tick)
 		if err != nil {
 			break
 		}
@@ -217,13 +208,13 @@ func (a *attribution) tie(s *simulator) {
 
 // next simulates the check after a keyframe at which the verification stopped, since that check decides, unless the
 // keyframe's tick has one.
-func (a *attribution) next(s *simulator, keyframe lockstep.Tick) {
+func (a *attribution) next(simulate func(lockstep.Tick) (uint64, error), keyframe lockstep.Tick) {
 	i := a.log.agreed.after(keyframe - 1)
 	if i == len(a.log.agreed) || a.log.agreed[i].tick == keyframe {
 		return
 	}
 	t := a.log.agreed[i].tick
-	hash, err := s.hash(t)
+	hash, err := simulate(t)
 	if err != nil {
 		return
 	}

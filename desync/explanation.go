@@ -308,7 +308,8 @@ type Trait struct {
 // traitsOf returns the traits that all differing clients share, if there are others.
 func traitsOf(all []Participant) []Trait {
 	traits := []Trait{}
-	if !slices.ContainsFunc(all, func(p Participant) bool { return !p.Differs }) {
+	at := slices.IndexFunc(all, func(p Participant) bool { return p.Differs })
+	if at < 0 || !slices.ContainsFunc(all, func(p Participant) bool { return !p.Differs }) {
 		return traits
 	}
 	for _, x := range []struct {
@@ -331,31 +332,22 @@ func traitsOf(all []Participant) []Trait {
 			return "before"
 		}},
 	} {
-		t := Trait{Name: x.name}
-		shared := true
+		t, first, shared := Trait{Name: x.name}, x.of(&all[at]), true
 		for i := range all {
-			p := &all[i]
-			if !p.Differs {
-				continue
-			}
-			if t.Differ++; t.Differ == 1 {
-				t.Value = x.of(p)
-			}
-			shared = shared && x.of(p) == t.Value
-		}
-		if t.Value == "" || !shared {
-			continue
-		}
-		for i := range all {
-			p := &all[i]
-			if value := x.of(p); !p.Differs && value != "" {
+			switch same := x.of(&all[i]) == first; {
+			case all[i].Differs:
+				t.Differ++
+				shared = shared && same
+			case same:
+				t.Others++
+				fallthrough
+			case x.of(&all[i]) != "":
 				t.All++
-				if value == t.Value {
-					t.Others++
-				}
 			}
 		}
-		traits = append(traits, t)
+		if t.Value = first; first != "" && shared {
+			traits = append(traits, t)
+		}
 	}
 	return traits
 }

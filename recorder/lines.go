@@ -27,7 +27,7 @@ type lines struct {
 	err    error  // the first one
 
 	players      int
-	shape        shape  // of the states
+	schema       *node  // of the states; nil if none follow
 	tick         uint32 // the latest one of all lines
 	ended        bool
 	count, bytes int
@@ -165,7 +165,7 @@ func (l *lines) header(h *Header) {
 	}
 	if l.err == nil && h.State != "" {
 		var fault int
-		if l.shape, fault = parseShape(h.State); fault >= 0 {
+		if l.schema, fault = parseSchema(h.State); l.schema == nil {
 			l.fail("header: the schema is no struct type from byte %d on", fault)
 		}
 	}

@@ -66,9 +66,8 @@ type Recorder struct {
 	lines lines
 	file  *os.File // that Create opened, or nil
 
-	sections  int
-	hasStates bool
-	seats     []seat
+	sections int
+	seats    []seat
 
 	commandTick        uint32
 	commands, payloads int // of that tick
@@ -94,7 +93,7 @@ type seat struct {
 func New(w io.Writer, h Header) *Recorder {
 	r := &Recorder{lines: lines{w: w, buffer: make([]byte, 0, bufferBytes), every: flushTicks}}
 	if r.lines.header(&h); r.lines.err == nil {
-		r.sections, r.hasStates, r.seats = len(h.Sections), h.State != "", make([]seat, h.Players)
+		r.sections, r.seats = len(h.Sections), make([]seat, h.Players)
 	}
 	r.Want(os.Getenv(Variable))
 	return r
@@ -246,7 +245,7 @@ func (r *Recorder) fits(tick uint32, player uint8, state []byte) bool {
 		return false
 	}
 	switch least := r.seats[player].dumps; {
-	case !r.hasStates:
+	case r.lines.schema == nil:
 		r.lines.fail("state at tick %d: the header has no schema", tick)
 	case tick < least:
 		r.lines.fail("state at tick %d: want at least tick %d", tick, least)
@@ -255,9 +254,11 @@ func (r *Recorder) fits(tick uint32, player uint8, state []byte) bool {
 	case len(state) > maxState:
 		r.lines.fail("state at tick %d: want at most %d bytes in a state", tick, maxState)
 	}
-	s := r.lines.shape // the first error stays
-	switch want := s.measure(state, 0, 0, len(s)); {
-	case want > int64(len(state)) && !s.fixed():
+	if r.lines.err != nil {
+		return false
+	}
+	switch want, _ := r.lines.schema.measure(state, 0); {
+	case want > int64(len(state)) && r.lines.schema.varies:
 		r.lines.fail("state at tick %d: got %d bytes, want at least %d", tick, len(state), want)
 	case want != int64(len(state)):
 		r.lines.fail("state at tick %d: got %d bytes, want %d", tick, len(state), want)

@@ -23,6 +23,9 @@ type node struct {
 	count  int // elements of an array
 	elem   *node
 	fields []field
+
+	bytes  int64 // of each value, in a schema that was read as text
+	varies bool  // they have different sizes
 }
 
 type field struct {
@@ -191,192 +194,175 @@ const (
 	maxFixed = 1 << 30 // bytes
 )
 
-// A shape is what a schema says about the size of a state: its parts in their order, those of an element after the part with
-// the elements.
-type shape []part
+// The characters between words, and in them.
+const (
+	space   = " \t\r\n"
+	letters = "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+)
 
-// A part is a run of bytes, or the elements of a slice, an array or a string.
-type part struct {
-	counted bool   // the bytes begin with the number of elements; else there is one, or n if they have parts
-	n       uint32 // bytes of an element without parts
-	end     int    // the index after the parts of an element, or 0 if it has none
+// numbers are the sizes of the types of a fixed size, in bytes.
+var numbers = map[string]int64{
+	"bool": 1, "int8": 1, "uint8": 1, "byte": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "float32": 4, "int64": 8, "uint64": 8, "float64": 8,
 }
 
-// parseShape returns the shape of a schema, and -1, or the byte from which on the text is no struct type.
-func parseShape(schema string) (shape, int) {
-	p := shapeParser{text: schema}
-	if p.space(" \t\r\n"); !strings.HasPrefix(p.text[p.at:], "struct") || !p.typ(1) {
-		return nil, p.at
+// parseSchema returns the type of a schema, or nil and the byte from which on the text is no struct type.
+func parseSchema(schema string) (root *node, fault int) {
+	p := schemaParser{rest: strings.TrimLeft(schema, space)}
+	if strings.HasPrefix(p.rest, "struct") {
+		root = p.typ(1)
 	}
-	if p.space(" \t\r\n"); p.at < len(p.text) {
-		return nil, p.at
+	if root != nil {
+		p.skip(space)
 	}
-	return p.shape, -1
+	if root == nil || p.rest != "" {
+		return nil, len(schema) - len(p.rest)
+	}
+	return root, 0
 }
 
-// A shapeParser reads a schema (docs/spec/recordings.md, "Types of states") from the left to the right, up to its first fault.
-type shapeParser struct {
-	text  string
-	at    int
+// A schemaParser reads a schema (docs/spec/recordings.md, "Types of states") from the left to the right, up to its first fault. Its
+// methods return nil for one.
+type schemaParser struct {
+	rest  string
 	nodes int
-	run   int // the first part that further bytes may join
-	shape shape
+	run   int64 // bytes of a fixed size since the last count
 }
 
-func (p *shapeParser) space(of string) {
-	for p.at < len(p.text) && strings.IndexByte(of, p.text[p.at]) >= 0 {
-		p.at++
-	}
-}
+func (p *schemaParser) skip(of string) { p.rest = strings.TrimLeft(p.rest, of) }
 
-func (p *shapeParser) take(c byte) bool {
-	p.space(" \t\r\n")
-	if p.at == len(p.text) || p.text[p.at] != c {
-		return false
-	}
-	p.at++
-	return true
+func (p *schemaParser) take(sign string) (ok bool) {
+	p.skip(space)
+	p.rest, ok = strings.CutPrefix(p.rest, sign)
+	return ok
 }
 
 // word reads a name or a number.
-func (p *shapeParser) word() string {
-	p.space(" \t\r\n")
-	from := p.at
-	for p.at < len(p.text) && isWord(p.text[p.at]) {
-		p.at++
-	}
-	return p.text[from:p.at]
+func (p *schemaParser) word() string {
+	p.skip(space)
+	all := p.rest
+	p.skip(letters)
+	return all[:len(all)-len(p.rest)]
 }
 
-func isWord(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
-}
-
-// typ reads a type, and appends its parts.
-func (p *shapeParser) typ(depth int) bool {
+func (p *schemaParser) typ(depth int) *node {
 	if p.nodes++; depth > maxDepth || p.nodes > maxNodes {
-		return false
+		return nil
 	}
-	if p.take('[') {
+	if p.take("[") {
 		return p.elements(depth)
 	}
-	switch word := p.word(); word {
-	case "struct":
+	before := p.rest
+	switch word := p.word(); {
+	case word == "struct":
 		return p.fields(depth)
-	case "bool", "int8", "uint8", "byte":
-		return p.bytes(1)
-	case "int16", "uint16":
-		return p.bytes(2)
-	case "int32", "uint32", "float32":
-		return p.bytes(4)
-	case "int64", "uint64", "float64":
-		return p.bytes(8)
-	case "string":
-		p.shape = append(p.shape, part{counted: true, n: 1})
-		p.run = len(p.shape)
-		return true
-	default:
-		p.at -= len(word)
-		return false
+	case word == "string":
+		p.run = 0
+		return &node{kind: reflect.String, varies: true, elem: &node{bytes: 1}}
+	case numbers[word] > 0:
+		return p.fixed(&node{bytes: numbers[word]})
 	}
+	p.rest = before
+	return nil
 }
 
-// bytes appends bytes to the last part.
-func (p *shapeParser) bytes(n uint64) bool {
-	if len(p.shape) == p.run {
-		p.shape = append(p.shape, part{})
+// fixed counts the bytes of a type of a fixed size.
+func (p *schemaParser) fixed(n *node) *node {
+	if p.run += n.bytes; p.run > maxFixed {
+		return nil
 	}
-	last := &p.shape[len(p.shape)-1]
-	if n += uint64(last.n); n > maxFixed {
-		return false
-	}
-	last.n = uint32(n)
-	return true
+	return n
 }
 
 // elements reads an array or a slice after its bracket.
-func (p *shapeParser) elements(depth int) bool {
-	word := p.word()
-	count, err := strconv.ParseUint(word, 10, 32)
-	if slice := word == ""; !slice && (err != nil || count == 0 || count > maxFixed) || !p.take(']') {
-		return false
+func (p *schemaParser) elements(depth int) *node {
+	n, word, run := &node{kind: reflect.Slice, varies: true}, p.word(), p.run
+	if word != "" {
+		count, err := strconv.ParseUint(word, 10, 32)
+		if err != nil || count == 0 || count > maxFixed {
+			return nil
+		}
+		n.kind, n.count = reflect.Array, int(count)
 	}
-	run, i := p.run, len(p.shape)
-	p.shape = append(p.shape, part{counted: word == "", n: uint32(count)})
-	p.run = len(p.shape)
-	if !p.typ(depth + 1) {
-		return false
+	if !p.take("]") {
+		return nil
 	}
-	switch size := p.shape[i+1]; {
-	case len(p.shape) > i+2 || size.counted || size.end > 0:
-		p.shape[i].end = len(p.shape)
-	case word == "":
-		p.shape = append(p.shape[:i], part{counted: true, n: size.n})
-	default: // an array of a fixed size is a run of bytes
-		p.shape, p.run = p.shape[:i], run
-		return p.bytes(count * uint64(size.n))
+	p.run = 0
+	if n.elem = p.typ(depth + 1); n.elem == nil {
+		return nil
 	}
-	p.run = len(p.shape)
-	return true
+	if n.kind == reflect.Array && !n.elem.varies {
+		n.varies, n.bytes, p.run = false, int64(n.count)*n.elem.bytes, run
+		return p.fixed(n)
+	}
+	p.run = 0
+	return n
 }
 
 // fields reads a struct after its keyword.
-func (p *shapeParser) fields(depth int) bool {
-	if !p.take('{') {
-		return false
+func (p *schemaParser) fields(depth int) *node {
+	n := &node{kind: reflect.Struct}
+	if !p.take("{") {
+		return nil
 	}
-	for empty := true; ; empty = false {
-		if p.take('}') {
-			return !empty || depth == 1
-		}
+	for !p.take("}") {
 		names := 0
-		for names == 0 || p.take(',') {
+		for names == 0 || p.take(",") {
+			p.skip(space)
+			before := p.rest
 			if word := p.word(); word == "" || word[0] <= '9' {
-				p.at -= len(word)
-				return false
+				p.rest = before
+				return nil
 			}
 			names++
 		}
-		for from := p.at; names > 0; names-- { // each has parts of its own
-			if p.at = from; !p.typ(depth + 1) {
-				return false
+		for from := p.rest; names > 0; names-- { // each has a type of its own
+			p.rest = from
+			f := p.typ(depth + 1)
+			if f == nil {
+				return nil
 			}
+			n.fields, n.bytes, n.varies = append(n.fields, field{node: f}), n.bytes+f.bytes, n.varies || f.varies
 		}
-		if p.space(" \t\r"); p.at < len(p.text) && (p.text[p.at] == '\n' || p.text[p.at] == ';') {
-			p.at++
-		} else if p.at == len(p.text) || p.text[p.at] != '}' {
-			return false
+		switch p.skip(" \t\r"); {
+		case strings.HasPrefix(p.rest, "\n") || strings.HasPrefix(p.rest, ";"):
+			p.rest = p.rest[1:]
+		case !strings.HasPrefix(p.rest, "}"):
+			return nil
 		}
 	}
+	if len(n.fields) == 0 && depth > 1 {
+		return nil
+	}
+	return n
 }
 
-// fixed reports whether all states have the same size.
-func (s shape) fixed() bool { return len(s) == 0 || len(s) == 1 && !s[0].counted && s[0].end == 0 }
-
-// measure returns the size that the parts from i up to end have, from at on in the bytes b. It stops with more than len(b) at
-// the first part that b has no room for.
-func (s shape) measure(b []byte, at int64, i, end int) int64 {
-	for i < end && at <= int64(len(b)) {
-		p := s[i]
-		i++
-		count := int64(1)
-		if p.end > 0 {
-			count = int64(p.n)
+// measure returns where a value ends that begins at a byte of b. It is over, with more than len(b), at the first count or element that b
+// has no room for.
+func (n *node) measure(b []byte, at int64) (end int64, over bool) {
+	switch {
+	case !n.varies:
+		return at + n.bytes, false
+	case n.kind == reflect.Struct:
+		for i := 0; i < len(n.fields) && !over; i++ {
+			at, over = n.fields[i].measure(b, at)
 		}
-		if p.counted {
-			if at += 4; at > int64(len(b)) {
-				break
-			}
-			count = int64(binary.LittleEndian.Uint32(b[at-4:]))
-		}
-		if p.end == 0 {
-			at += count * int64(p.n) // at most 2^32 * 2^30
-			continue
-		}
-		for ; count > 0 && at <= int64(len(b)); count-- {
-			at = s.measure(b, at, i, p.end)
-		}
-		i = p.end
+		return at, over
+	case at > int64(len(b)):
+		return at, true
 	}
-	return at
+	count := int64(n.count)
+	if n.kind != reflect.Array {
+		if at += 4; at > int64(len(b)) {
+			return at, true
+		}
+		count = int64(binary.LittleEndian.Uint32(b[at-4:]))
+	}
+	if !n.elem.varies {
+		at += count * n.elem.bytes // at most 2^32 * 2^30
+		count = 0
+	}
+	for ; count > 0 && at <= int64(len(b)); count-- {
+		at, _ = n.elem.measure(b, at)
+	}
+	return at, at > int64(len(b))
 }

@@ -217,7 +217,7 @@ func (s *bisector) settle() {
 		}
 		pasts = append(pasts, desync.Past{Replay: side.reader, Game: game, Agreed: min(since, max(to, 1)-1), Tick: to})
 	}
-	o := desync.Options{MaxTicks: int(s.options.MaxTicks), Budget: s.options.Budget, Now: s.options.Now, Apart: s.options.Apart}
+	o := desync.Options{MaxTicks: int(s.options.MaxTicks), Now: s.options.Now, Apart: s.options.Apart}
 	if parted, _, _ := desync.Repeat(o, pasts...); parted != nil { // where a tick cannot be repeated, the walk has come farther
 		s.unfixed(parted)
 	}
@@ -299,7 +299,7 @@ func (s *bisector) diff(t lockstep.Tick, a, b []byte) (state.Differences, state.
 		return desync.DiffStates(s.schema, a, b, o.Path)
 	}
 	past := desync.Past{Replay: s.a.reader, Game: s.game, Agreed: s.found.Agreed, Tick: t}
-	return past.DiffStates(a, b, desync.Options{Path: o.Path, MaxTicks: int(o.MaxTicks), Budget: o.Budget, Now: o.Now})
+	return past.DiffStates(a, b, desync.Options{Path: o.Path, MaxTicks: int(o.MaxTicks), Now: o.Now})
 }
 
 // errOtherGame ends a walk where the simulation differs from a checksum that both sides agree on.
@@ -339,6 +339,9 @@ func (w *walk) run() error {
 	for ; t <= w.bad; t++ {
 		if err := w.advance(t); err != nil {
 			return err
+		}
+		if n := t - w.from; w.options.MaxTicks > 0 && n > w.options.MaxTicks { // of a walk to the end
+			return w.a.reader.CheckTicks(n, w.options.MaxTicks)
 		}
 		hash := w.first.Simulation().Hash()
 		if w.second != nil && w.second.Simulation().Hash() != hash {
@@ -538,10 +541,11 @@ func bisectGames(r *replay.Reader, h *lockstep.Header, g, other *lockstep.Game, 
 		return nil, err
 	}
 	w.from = w.first.Tick()
-	s.good, s.known = w.from, true
-	if err = w.untilParted(); errors.Is(err, io.EOF) || errors.As(err, new(*replay.DamageError)) {
+	s.good, s.known, s.options.Progress = w.from, true, nil // nobody knows where it ends
+	err = w.run()
+	if ended := errors.As(err, new(*replay.TickError)); ended || errors.As(err, new(*replay.DamageError)) {
 		s.found.Agreed, s.found.Known, s.found.Compared = w.first.Tick(), true, int(w.first.Tick()-w.from)+1
-		if err == io.EOF {
+		if ended {
 			err = nil
 		}
 		err = errors.Join(ErrSame, err)
@@ -566,21 +570,4 @@ func (s *bisector) compareStarts(h *lockstep.Header) error {
 	}
 	s.found.Cause, s.found.Exact = OriginStart, true
 	return s.fields(0, states[0], states[1])
-}
-
-// untilParted steps both simulations until their states differ.
-func (w *walk) untilParted() error {
-	for {
-		errA, errB := w.first.Step(), w.second.Step()
-		if err := cmp.Or(errA, errB); err != nil {
-			return err
-		}
-		t := w.first.Tick()
-		if w.found.Simulated += 2; w.options.MaxTicks > 0 && t-w.from > w.options.MaxTicks {
-			return w.a.reader.CheckTicks(t-w.from, w.options.MaxTicks)
-		}
-		if w.first.Simulation().Hash() != w.second.Simulation().Hash() {
-			return w.parted(t)
-		}
-	}
 }

@@ -121,9 +121,6 @@ type Options struct {
 	// search hashes half of the section.
 	MaxSearch int64
 
-	// Second says what B is, in a text: "player 3". Empty means "B" for a replay, and "the reported checksum" for reports.
-	Second string
-
 	// Limit is the maximum number of lines of fields in a text, and of commands of a side; 0 means 20, and a negative
 	// number none.
 	Limit int
@@ -132,10 +129,8 @@ type Options struct {
 	// [state.ErrPath] if the states do not have it.
 	Path string
 
-	// Budget bounds the time in which the order of the fields is found, as [desync.Options.Budget] does. Now is the clock that
-	// measures it; nil: each simulated tick counts as 100 µs.
-	Budget time.Duration
-	Now    func() time.Time
+	// Now is the clock that measures the time in which the order of the fields is found; nil: each simulated tick counts as 100 µs.
+	Now func() time.Time
 
 	// Apart computes the ticks that decide in a process of its own, see [desync.Options.Apart].
 	Apart func(job []byte) ([]byte, error)

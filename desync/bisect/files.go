@@ -38,6 +38,11 @@ var ErrNoReports = errors.New("no reported checksums")
 
 // File is [Reports] of a file, with the result of [Files]. Without reports the error wraps [ErrNoReports].
 func File(a *replay.File, reports []Report, games replay.Games, o Options) (*Bisection, error) {
+	return compareFile(a, reports, games, o, "the reported checksum")
+}
+
+// compareFile is [File] of reports by somebody, as a text names it.
+func compareFile(a *replay.File, reports []Report, games replay.Games, o Options, second string) (*Bisection, error) {
 	if len(reports) == 0 {
 		return refused(fileError(a, ErrNoReports))
 	}
@@ -46,7 +51,7 @@ func File(a *replay.File, reports []Report, games replay.Games, o Options) (*Bis
 		return refused(fileError(a, err))
 	}
 	found, err := Reports(x.reader, reports, x.game, o)
-	return x.finish(found, nil, "the reported checksum", o, err)
+	return x.finish(found, nil, second, o, err)
 }
 
 // Player is [File] with the checksums that the file says a player has reported, and of a bundle, with the states
@@ -72,8 +77,7 @@ func Player(a *replay.File, p lockstep.Player, games replay.Games, o Options) (*
 	if len(reports) == 0 {
 		return refused(fileError(a, fmt.Errorf("player %d: %w", p, ErrNoReports)))
 	}
-	o.Second = cmp.Or(o.Second, fmt.Sprintf("player %d", p))
-	return File(a, reports, games, o)
+	return compareFile(a, reports, games, o, fmt.Sprintf("player %d", p))
 }
 
 // withStates adds the states of a bundle's player to reports. It leaves out a state that has another checksum than the one
@@ -157,7 +161,7 @@ func (s *fileSide) finish(found *Bisection, other *lockstep.Describer, second st
 		return refused(err)
 	}
 	found.Same = same && found.Frame == nil
-	found.SameStates, found.noGame, found.second, found.path, found.limit = same, s.noGame, cmp.Or(o.Second, second), o.Path, limitOf(o.Limit)
+	found.SameStates, found.noGame, found.second, found.path, found.limit = same, s.noGame, second, o.Path, limitOf(o.Limit)
 	if errors.As(err, &found.Damage) {
 		found.Err = found.Damage
 	}

@@ -2,7 +2,6 @@ package bisect
 
 import (
 	"cmp"
-	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -16,12 +15,6 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A bit is one bit of a state: mask of the byte at, counted from the start of section.
-type bit struct {
-	section, at int
-	mask        byte
-}
-
 // invert returns a copy of a state in which one bit of one field is inverted, so that its checksum is hash, or nil if
 // there is no such bit. It hashes at most maxBytes bytes: the smallest sections first, and no section that would exceed
 // the limit. One goroutine at a time calls progress with the bytes hashed so far and in all; progress may be nil.
@@ -30,26 +23,34 @@ func invert(s *state.Schema, b []byte, hash uint64, maxBytes int64, progress fun
 	if r == nil {
 		return nil
 	}
-	v := &inversion{hashSearch: r, report: progress}
-	order := make([]int, 0, len(r.parts))
-	for i := range r.parts {
-		order = append(order, i)
+	order := make([]int, len(r.parts))
+	for i := range order {
+		order[i] = i
 	}
 	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(r.sizes[x], r.sizes[y]) })
+	all := int64(0)
 	for i, section := range order {
-		if v.all+cost(r.sizes[section]) > maxBytes {
+		if all+cost(r.sizes[section]) > maxBytes {
 			order = order[:i]
 			break
 		}
-		v.all += cost(r.sizes[section])
+		all += cost(r.sizes[section])
 	}
 	if len(order) == 0 {
 		return nil
 	}
-	fields := v.fields(s)
+	var mutex sync.Mutex // guards done
+	done := int64(0)
+	tell := func(bytes int64) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		if done = min(done+bytes, all); progress != nil {
+			progress(done, all)
+		}
+	}
+	masks := r.masks(s)
 	for _, section := range order {
-		if found, ok := v.search(section, fields[section]); ok {
-			r.parts[section][found.at] ^= found.mask
+		if r.invert(section, masks[section], tell) {
 			return r.state
 		}
 	}
@@ -59,121 +60,84 @@ func invert(s *state.Schema, b []byte, hash uint64, maxBytes int64, progress fun
 // cost returns the number of bytes hashed to try every bit of a section: on average half of the section for each bit.
 func cost(size int) int64 { return 4 * int64(size) * int64(size) }
 
-// An inversion searches for the one bit of a state whose inversion gives a checksum.
-type inversion struct {
-	*hashSearch
-	report func(done, all int64)
-	mutex  sync.Mutex // guards done
-	done   int64      // hashed bytes
-	all    int64
-}
-
-// progress reports that more bytes were hashed.
-func (v *inversion) progress(bytes int64) {
-	if v.report == nil {
-		return
-	}
-	v.mutex.Lock()
-	defer v.mutex.Unlock()
-	v.done = min(v.done+bytes, v.all)
-	v.report(v.done, v.all)
-}
-
-// A field is one leaf of a section: size bytes at an offset, of which a mask of bits can be inverted so that the bytes
-// stay canonical.
-type field struct {
-	at, size int
-	mask     byte
-}
-
-// fields returns the leaves by section.
-func (v *inversion) fields(s *state.Schema) [][]field {
-	all := make([][]field, len(v.parts))
-	leaves, err := s.Leaves(v.state)
+// masks returns, by section and byte, the bits that can be inverted so that the bytes stay canonical.
+func (r *hashSearch) masks(s *state.Schema) (sections [][]byte) {
+	leaves, err := s.Leaves(r.state)
 	if err != nil {
 		panic(err) // cannot happen: Split has validated it
 	}
+	all := make([]byte, len(r.state))
 	for leaf := range leaves {
-		section, begin := v.section(leaf.Offset)
-		f := field{leaf.Offset - begin, len(leaf.Bytes), 0xff}
+		from, mask := leaf.Offset, byte(0xff)
 		switch leaf.Node.Kind() {
 		case state.Bool:
-			f.mask = 1
+			mask = 1
 		case state.String:
-			f.at, f.size = f.at+4, f.size-4 // without its length
+			from += 4 // its length
 		}
-		all[section] = append(all[section], f)
+		for i := from; i < leaf.Offset+len(leaf.Bytes); i++ {
+			all[i] = mask
+		}
 	}
-	return all
+	for _, size := range r.sizes {
+		sections, all = append(sections, all[:size]), all[size:]
+	}
+	return sections
 }
 
-// chunk is the number of fields that a goroutine takes at a time.
-const chunk = 256
+const (
+	chunk  = 32 * stripe // bytes whose bits a goroutine tries at a time
+	stripe = 32          // bytes that the hash takes at once
+)
 
-// search tries every bit of the fields of a section, on all processors, and returns the first that gives the hash.
-func (v *inversion) search(section int, fields []field) (bit, bool) {
-	chunks := (len(fields) + chunk - 1) / chunk
-	found := make([]bit, chunks)
-	var next, first atomic.Int64
-	first.Store(math.MaxInt64)
+// invert tries the bits of a section on all processors, and inverts the one that gives the wanted checksum. No second bit gives the same
+// 64 bits.
+func (r *hashSearch) invert(section int, masks []byte, tell func(bytes int64)) bool {
+	var found atomic.Int64 // the bit, counted from 1
 	var group errgroup.Group
-	for range min(runtime.GOMAXPROCS(0), chunks) {
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	chunks := (len(masks) + chunk - 1) / chunk
+	for i := range chunks {
 		group.Go(func() error {
-			own := &bitSearch{v.hashSearch, section, slices.Clone(v.parts[section]), slices.Clone(v.sums)}
-			for i := next.Add(1) - 1; i < int64(chunks) && i < first.Load(); i = next.Add(1) - 1 {
-				v.progress(cost(v.sizes[section]) / int64(chunks))
-				var ok bool
-				if found[i], ok = own.try(fields[i*chunk : min(int(i+1)*chunk, len(fields))]); !ok {
-					continue
-				}
-				for at := first.Load(); i < at && !first.CompareAndSwap(at, i); at = first.Load() {
-				}
+			if found.Load() == 0 {
+				tell(cost(len(masks)) / int64(chunks))
+				r.try(section, masks, i*chunk, &found)
 			}
 			return nil
 		})
 	}
 	group.Wait()
-	if i := first.Load(); i < int64(chunks) {
-		return found[i], true
+	at := found.Load() - 1
+	if at >= 0 {
+		r.parts[section][at/8] ^= 1 << (at % 8)
 	}
-	return bit{}, false
+	return at >= 0
 }
 
-// A bitSearch is the work of one goroutine.
-type bitSearch struct {
-	search  *hashSearch
-	section int
-	bytes   []byte // of the section
-	sums    []uint64
-}
-
-func (w *bitSearch) try(fields []field) (bit, bool) {
-	var before xxhash.Digest // of the bytes before at
-	before.Reset()
-	at := 0
-	for _, f := range fields {
-		for i := f.at; i < f.at+f.size; i++ {
-			if whole := i &^ 31; whole > at { // whole stripes of the hash
-				before.Write(w.bytes[at:whole])
-				at = whole
-			}
-			for mask := byte(1); mask != 0; mask <<= 1 {
-				if mask&f.mask != 0 && w.right(&before, at, i, mask) {
-					return bit{w.section, i, mask}, true
+// try tries the bits of a chunk of a section.
+func (r *hashSearch) try(section int, masks []byte, from int, found *atomic.Int64) {
+	own, sums := slices.Clone(r.parts[section]), slices.Clone(r.sums)
+	before := xxhash.New() // of the bytes before at
+	before.Write(own[:from])
+	for at := from; at < min(from+chunk, len(own)); at += stripe {
+		end := min(at+stripe, len(own))
+		for i := at; i < end; i++ {
+			for bit := range 8 {
+				if masks[i]>>bit&1 == 0 {
+					continue
+				}
+				own[i] ^= 1 << bit
+				d := *before
+				d.Write(own[at:])
+				own[i] ^= 1 << bit
+				if r.solved(sums, section, d.Sum64()) {
+					found.Store(int64(8*i+bit) + 1)
+					return
 				}
 			}
 		}
+		before.Write(own[at:end])
 	}
-	return bit{}, false
-}
-
-// right reports whether the inversion of one bit gives the hash.
-func (w *bitSearch) right(before *xxhash.Digest, at, i int, mask byte) bool {
-	w.bytes[i] ^= mask
-	d := *before
-	d.Write(w.bytes[at:])
-	w.bytes[i] ^= mask
-	return w.search.solved(w.sums, w.section, d.Sum64())
 }
 
 // A hashSearch looks for a change of a state that gives a wanted checksum.
@@ -214,15 +178,6 @@ func (r *hashSearch) solved(sums []uint64, section int, sum uint64) bool {
 	return right
 }
 
-// section returns the section that contains an offset of the state, and the offset at which the section begins.
-func (r *hashSearch) section(offset int) (section, begin int) {
-	for offset >= begin+r.sizes[section] {
-		begin += r.sizes[section]
-		section++
-	}
-	return section, begin
-}
-
 // maxTransfer is the maximum number of fields that are tried.
 const maxTransfer = 2048
 
@@ -260,7 +215,10 @@ func (r *hashSearch) transfer(s *state.Schema, a, b []byte, path string) bool {
 	if err != nil {
 		return false
 	}
-	section, _ := r.section(at.Offset)
+	section := 0
+	for end := r.sizes[0]; at.Offset >= end; end += r.sizes[section] {
+		section++
+	}
 	before := diff.Number(at.Bytes)
 	from, to := diff.Number(x.Bytes), diff.Number(y.Bytes)
 	values := []uint64{to, before + to - from, before ^ from ^ to}

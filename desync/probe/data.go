@@ -43,7 +43,7 @@ func Variables() (all []Variable) {
 	rec.Lock()
 	defer rec.Unlock()
 	for name, pointer := range data {
-		w := walk{seen: map[visited]bool{}}
+		w := walk{seen: map[target]bool{}}
 		w.value("", reflect.ValueOf(pointer).Elem(), 0)
 		if len(w.rest) > 0 {
 			w.parts = append(w.parts, Part{"…", "#" + hash(string(w.rest))})
@@ -58,13 +58,8 @@ func Variables() (all []Variable) {
 type walk struct {
 	parts  []Part
 	rest   []byte // hashes of the parts beyond the limit
-	seen   map[visited]bool
+	seen   map[target]bool
 	looked int
-}
-
-type visited struct {
-	at uintptr
-	t  reflect.Type
 }
 
 // part adds a part, or its hash.
@@ -124,8 +119,8 @@ func (w *walk) value(path string, v reflect.Value, depth int) {
 
 // first reports whether something is met for the first time.
 func (w *walk) first(at uintptr, t reflect.Type) bool {
-	old := w.seen[visited{at, t}]
-	w.seen[visited{at, t}] = true
+	old := w.seen[target{at, t}]
+	w.seen[target{at, t}] = true
 	return !old
 }
 

@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -107,35 +108,107 @@ func appendPointer(b []byte, v reflect.Value, depth int) []byte {
 	if e := entityOfValue(v); e != "" {
 		return append(append(b, '&'), e...)
 	}
-	if flat(v.Type().Elem()) {
+	if infoOf(v.Type().Elem()).flat {
 		return appendValue(append(b, '&'), v.Elem(), depth+1)
 	}
 	return append(append(b, '&'), v.Type().Elem().Name()...)
 }
 
+// A typeInfo is what probes ask about a type.
+type typeInfo struct {
+	flat   bool        // a number, a text or a small struct of those, such as a row of a table
+	id     int         // the index of the integer field ID of a struct, or -1
+	plain  uintptr     // the size of values that are summed as bytes, see layout; or 0
+	refers bool        // its values may refer to memory that has another value
+	leads  bool        // and it is not opaque
+	fields []leadField // of a struct that do so
+}
+
+type leadField struct {
+	index int
+	*typeInfo
+}
+
 // maxFlat is how many fields a struct has whose content is told for a pointer to it.
 const maxFlat = 24
 
-// flats caches flat; the recording's lock guards it.
-var flats = map[reflect.Type]bool{}
+// types are the types that were met; the recording's lock guards it.
+var types = map[reflect.Type]*typeInfo{}
 
-// flat reports whether a type is a number, a text or a small struct of those, such as a row of a table.
-func flat(t reflect.Type) bool {
-	is, ok := flats[t]
-	if ok {
-		return is
+func infoOf(t reflect.Type) *typeInfo {
+	x := types[t]
+	if x != nil {
+		return x
 	}
-	switch k := t.Kind(); {
-	case k == reflect.Struct:
-		is = t.NumField() <= maxFlat
+	x = &typeInfo{id: -1}
+	switch k := t.Kind(); k {
+	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
+		x.refers = true
+	case reflect.Array:
+		x.refers = infoOf(t.Elem()).refers
+	case reflect.Struct:
+		x.flat = t.NumField() <= maxFlat
 		for i := range t.NumField() {
-			is = is && flat(t.Field(i).Type)
+			f := infoOf(t.Field(i).Type)
+			x.flat, x.refers = x.flat && f.flat, x.refers || f.refers
+			if f.leads {
+				x.fields = append(x.fields, leadField{i, f})
+			}
+			if k := t.Field(i).Type.Kind(); strings.EqualFold(t.Field(i).Name, "ID") && k >= reflect.Int && k <= reflect.Uint64 {
+				x.id = i
+			}
 		}
 	default:
-		is = k == reflect.Bool || k == reflect.String || k >= reflect.Int && k <= reflect.Float64
+		x.flat = k == reflect.Bool || k == reflect.String || k >= reflect.Int && k <= reflect.Float64
 	}
-	flats[t] = is
-	return is
+	x.leads = x.refers && !opaque(t)
+	x.plain, _ = layout(t)
+	types[t] = x
+	return x
+}
+
+// layout returns the size of a type whose values have the same bytes on every platform with this order of bytes, and how they are aligned:
+// numbers of a fixed size, and structs and arrays of them that have no gaps even where a number is aligned to its size. It is 0 for other types.
+func layout(t reflect.Type) (size, align uintptr) {
+	switch k := t.Kind(); k {
+	case reflect.Bool, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64,
+		reflect.Float32, reflect.Float64:
+		return t.Size(), t.Size()
+	case reflect.Array:
+		size, align = layout(t.Elem())
+		return size * uintptr(t.Len()), align
+	case reflect.Struct:
+		for i := range t.NumField() {
+			s, a := layout(t.Field(i).Type)
+			if s == 0 || size%a != 0 {
+				return 0, 0
+			}
+			size, align = size+s, max(align, a)
+		}
+		if align > 0 && size%align == 0 && size == t.Size() {
+			return size, align
+		}
+	}
+	return 0, 0
+}
+
+// opaque reports whether the content of a type is none of the game's: it has clocks, locks or the engine in it.
+func opaque(t reflect.Type) bool {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.PkgPath() != "" && Opaque(t.PkgPath(), t.Name())
+}
+
+// Opaque reports whether a type of a package is not looked into.
+func Opaque(pkg, name string) bool {
+	switch pkg {
+	case "github.com/seed-49bee653/samestep/lockstep":
+		return slices.Contains([]string{"Turn", "Simulation", "Game", "Viewer"}, name)
+	case "time":
+		return slices.Contains([]string{"Location", "Timer", "Ticker"}, name)
+	}
+	return slices.Contains([]string{"context", "log", "log/slog", "os", "reflect", "runtime", "sync", "testing"}, pkg)
 }
 
 func appendStruct(b []byte, v reflect.Value, depth int) []byte {
@@ -200,31 +273,12 @@ func entityOfValue(v reflect.Value) string {
 	if v.Kind() != reflect.Struct {
 		return ""
 	}
-	i := idField(v.Type())
+	i := infoOf(v.Type()).id
 	if i < 0 {
 		return ""
 	}
 	b := append([]byte(v.Type().Name()), ' ')
 	return string(appendValue(b, v.Field(i), 0))
-}
-
-// idFields caches idField; the recording's lock guards it.
-var idFields = map[reflect.Type]int{}
-
-// idField returns the index of the integer field ID of a struct, or -1.
-func idField(t reflect.Type) int {
-	if i, ok := idFields[t]; ok {
-		return i
-	}
-	at := -1
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if k := f.Type.Kind(); strings.EqualFold(f.Name, "ID") && k >= reflect.Int && k <= reflect.Uint64 {
-			at = i
-		}
-	}
-	idFields[t] = at
-	return at
 }
 
 // An Event is one entry of a recording.

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"reflect"
-	"slices"
 	"strconv"
 	"unsafe"
 )
@@ -43,9 +42,9 @@ func left(v reflect.Value, most int) (text string, used int) {
 // whole reports whether the text of a value has all that it reaches.
 func whole(v reflect.Value) bool {
 	if k := v.Kind(); k == reflect.Slice || k == reflect.Array {
-		return v.Len() <= maxElems && flat(v.Type().Elem())
+		return v.Len() <= maxElems && infoOf(v.Type().Elem()).flat
 	}
-	return flat(v.Type())
+	return infoOf(v.Type()).flat
 }
 
 // appendShape appends what is short in a value whose sum follows.
@@ -69,25 +68,6 @@ func appendShape(b []byte, v reflect.Value, depth int) []byte {
 		return append(b, "{…}"...)
 	}
 	return appendValue(b, v, depth)
-}
-
-// opaque reports whether the content of a type is none of the game's: it has clocks, locks or the engine in it.
-func opaque(t reflect.Type) bool {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	return t.PkgPath() != "" && Opaque(t.PkgPath(), t.Name())
-}
-
-// Opaque reports whether a type of a package is not looked into.
-func Opaque(pkg, name string) bool {
-	switch pkg {
-	case "github.com/seed-49bee653/samestep/lockstep":
-		return slices.Contains([]string{"Turn", "Simulation", "Game", "Viewer"}, name)
-	case "time":
-		return slices.Contains([]string{"Location", "Timer", "Ticker"}, name)
-	}
-	return slices.Contains([]string{"context", "log", "log/slog", "os", "reflect", "runtime", "sync", "testing"}, pkg)
 }
 
 // A summer sums what a value reaches, in an order that does not depend on addresses.
@@ -137,7 +117,7 @@ func (s *summer) add(v reflect.Value) {
 		s.text(v.String())
 	case reflect.Slice, reflect.Array:
 		s.mix(uint64(v.Len()))
-		if v.Len() > 0 && plain(v.Type().Elem()) > 0 {
+		if v.Len() > 0 && infoOf(v.Type().Elem()).plain > 0 {
 			s.bytes(v)
 			return
 		}
@@ -157,7 +137,7 @@ func (s *summer) add(v reflect.Value) {
 
 // bytes adds a list of plain values as they are in memory, low digits first.
 func (s *summer) bytes(v reflect.Value) {
-	size := v.Len() * int(plain(v.Type().Elem()))
+	size := v.Len() * int(infoOf(v.Type().Elem()).plain)
 	s.left -= size / 64
 	if s.left < 0 {
 		return
@@ -210,43 +190,6 @@ func appendPlain(b []byte, v reflect.Value) []byte {
 	var all [8]byte
 	binary.LittleEndian.PutUint64(all[:], x)
 	return append(b, all[:v.Type().Size()]...)
-}
-
-// plains caches plain; the recording's lock guards it.
-var plains = map[reflect.Type]uintptr{}
-
-// plain returns the size of a type whose values have the same bytes on every platform with this order of bytes: numbers of a fixed
-// size, and structs and arrays of them that have no gaps even where a number is aligned to its size. It is 0 for other types.
-func plain(t reflect.Type) uintptr {
-	size, ok := plains[t]
-	if !ok {
-		size, _ = layout(t)
-		plains[t] = size
-	}
-	return size
-}
-
-func layout(t reflect.Type) (size, align uintptr) {
-	switch k := t.Kind(); k {
-	case reflect.Bool, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64,
-		reflect.Float32, reflect.Float64:
-		return t.Size(), t.Size()
-	case reflect.Array:
-		size, align = layout(t.Elem())
-		return size * uintptr(t.Len()), align
-	case reflect.Struct:
-		for i := range t.NumField() {
-			s, a := layout(t.Field(i).Type)
-			if s == 0 || size%a != 0 {
-				return 0, 0
-			}
-			size, align = size+s, max(align, a)
-		}
-		if align > 0 && size%align == 0 && size == t.Size() {
-			return size, align
-		}
-	}
-	return 0, 0
 }
 
 // refer adds what a pointer, an interface or a map refers to.

@@ -203,7 +203,7 @@ func TestVariablesAreBounded(t *testing.T) {
 	parts := func(last int) []Part {
 		list := make([]int, 2*maxParts)
 		list[len(list)-1] = last
-		w := walk{seen: map[visited]bool{}}
+		w := walk{seen: map[target]bool{}}
 		w.value("", reflect.ValueOf(list), 0)
 		return append(w.parts, Part{"…", string(w.rest)})
 	}

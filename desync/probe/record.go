@@ -214,7 +214,7 @@ func write(site int, v, owner any, replaces bool) {
 	if owner != nil {
 		e = entityOf(owner)
 	}
-	if v != nil && refers(reflect.TypeOf(v)) {
+	if v != nil && infoOf(reflect.TypeOf(v)).refers {
 		rec.known.stale = true // the state may have another list now
 	}
 	f.put(site, e, f.text(v), old, replaces)
@@ -497,13 +497,13 @@ func (k *known) look() {
 }
 
 func (k *known) add(v reflect.Value) {
-	if l := leads(v.Type()); l.anywhere {
+	if l := infoOf(v.Type()); l.leads {
 		k.follow(v, l)
 	}
 }
 
 // follow is add for a value whose type leads somewhere.
-func (k *known) follow(v reflect.Value, l *lead) {
+func (k *known) follow(v reflect.Value, l *typeInfo) {
 	if k.looks++; k.looks > maxLooks || len(k.spans) > maxSpans {
 		return
 	}
@@ -525,51 +525,19 @@ func (k *known) follow(v reflect.Value, l *lead) {
 		}
 		fallthrough
 	case reflect.Array:
-		if l.elem == nil {
-			l.elem = leads(t.Elem())
-		}
-		for i := 0; l.elem.anywhere && i < v.Len(); i++ {
-			k.follow(v.Index(i), l.elem)
+		elem := infoOf(t.Elem())
+		for i := 0; elem.leads && i < v.Len(); i++ {
+			k.follow(v.Index(i), elem)
 		}
 	case reflect.Struct:
 		for _, f := range l.fields {
-			k.follow(v.Field(f.index), f.lead)
+			k.follow(v.Field(f.index), f.typeInfo)
 		}
 	case reflect.Map:
-		for i, l := v.MapRange(), leads(t.Elem()); l.anywhere && i.Next(); {
+		for i, l := v.MapRange(), infoOf(t.Elem()); l.leads && i.Next(); {
 			k.follow(i.Value(), l)
 		}
 	}
-}
-
-// A lead says where a value of a type leads.
-type lead struct {
-	anywhere bool
-	fields   []leadField // of a struct that do
-	elem     *lead       // of a list; nil until it is needed
-}
-
-type leadField struct {
-	index int
-	*lead
-}
-
-// leading caches leads; the recording's lock guards it.
-var leading = map[reflect.Type]*lead{}
-
-// leads returns where a value of a type leads: it refers to memory that has another value, and is not opaque.
-func leads(t reflect.Type) *lead {
-	l := leading[t]
-	if l == nil {
-		l = &lead{anywhere: refers(t) && !opaque(t)}
-		for i := 0; t.Kind() == reflect.Struct && i < t.NumField(); i++ {
-			if f := leads(t.Field(i).Type); f.anywhere {
-				l.fields = append(l.fields, leadField{i, f})
-			}
-		}
-		leading[t] = l
-	}
-	return l
 }
 
 // span adds a part of the memory, unless it is in the one before.
@@ -579,29 +547,6 @@ func (k *known) span(at unsafe.Pointer, size uintptr) {
 		return
 	}
 	k.spans = append(k.spans, span{from, from + size, at})
-}
-
-// refering caches refers; the recording's lock guards it.
-var refering = map[reflect.Type]bool{}
-
-// refers reports whether a value of a type may refer to memory that has another value.
-func refers(t reflect.Type) bool {
-	is, ok := refering[t]
-	if ok {
-		return is
-	}
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
-		is = true
-	case reflect.Array:
-		is = refers(t.Elem())
-	case reflect.Struct:
-		for i := range t.NumField() {
-			is = is || refers(t.Field(i).Type)
-		}
-	}
-	refering[t] = is
-	return is
 }
 
 // mark returns the mark of a value that is a pointer or a list, and in the memory of something else than the state.

@@ -1,11 +1,11 @@
 package inspect
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/internal/decimal"
@@ -49,9 +49,19 @@ func (s *Snapshot) ElementAt(index int) string {
 	if s.layers == nil || index < 0 {
 		return ""
 	}
-	p := &placer{layers: s.layers, want: index + 1}
+	p := &placer{layers: s.layers}
 	p.look(s.schema.Root(), s.now, belongs{})
-	return p.found
+	leaves, err := s.schema.Leaves(s.now)
+	if index >= len(p.left) || err != nil {
+		return ""
+	}
+	for v := range leaves {
+		if v.Offset == len(s.now)-p.left[index] {
+			end := cmp.Or(strings.LastIndexByte(v.Path, ']')+1, strings.LastIndexByte(v.Path, '.'))
+			return v.Path[:max(end, 0)] // the whole state may be a place
+		}
+	}
+	return ""
 }
 
 type layers struct {
@@ -114,7 +124,6 @@ type belongs struct {
 	player  float64
 	id      float64
 	element float64
-	path    string // only if one is wanted
 }
 
 type placer struct {
@@ -122,26 +131,25 @@ type placer struct {
 	players  int
 	dst      []byte
 	elements float64 // so far
-	places   int
-
-	want  int // the place to look for, from 1 on
-	path  string
-	found string
+	left     []int   // bytes of the state from each place on
 }
 
 // look looks at a value, of which only the beginning of b is known.
 func (p *placer) look(n state.Node, b []byte, of belongs) {
-	if !p.layers.inside[n] || p.places == maxPlaces || p.found != "" {
+	if !p.layers.inside[n] || len(p.left) == maxPlaces {
 		return
 	}
 	if layer, ok := p.layers.number[n]; ok {
 		p.place(layer, n, b, of)
 		return
 	}
-	before := p.path
-	defer func() { p.path = before }()
 	if n.Kind() == state.Struct {
-		p.fields(n, b, of)
+		of = ownOf(n, b, of)
+		for i := range n.NumFields() {
+			f := n.Field(i)
+			p.look(f, b, of)
+			b = b[f.SizeOf(b):]
+		}
 		return
 	}
 	count, at := n.Elements(b)
@@ -152,25 +160,8 @@ func (p *placer) look(n state.Node, b []byte, of belongs) {
 		if inner.player < 0 && count == p.players {
 			inner.player = float64(i)
 		}
-		if p.want > 0 {
-			p.path = before + "[" + strconv.Itoa(i) + "]"
-			inner.path = p.path
-		}
 		p.look(n.Elem(), b, inner)
 		b = b[n.Elem().SizeOf(b):]
-	}
-}
-
-func (p *placer) fields(n state.Node, b []byte, of belongs) {
-	before := p.path
-	of = ownOf(n, b, of)
-	for i := range n.NumFields() {
-		f := n.Field(i)
-		if p.want > 0 {
-			p.path = strings.TrimPrefix(before+"."+f.Name(), ".")
-		}
-		p.look(f, b, of)
-		b = b[f.SizeOf(b):]
 	}
 }
 
@@ -197,16 +188,7 @@ func ownOf(n state.Node, b []byte, of belongs) belongs {
 var owners = []string{"owner", "player", "team", "seat", "side", "faction"}
 
 func (p *placer) place(layer int, n state.Node, b []byte, of belongs) {
-	p.places++
-	if p.want > 0 {
-		if p.places == p.want {
-			p.found = of.path
-			if p.found == "" {
-				p.found = p.path
-			}
-		}
-		return
-	}
+	p.left = append(p.left, len(b))
 	x, y := n.Field(0), n.Field(1)
 	for _, v := range [PlaceWords]float64{float64(layer), number(x, b), number(y, b[x.SizeOf(b):]), of.player, of.id, of.element} {
 		p.dst = binary.LittleEndian.AppendUint64(p.dst, math.Float64bits(v))

@@ -11,9 +11,9 @@
 package inspect
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -293,77 +293,28 @@ type Found struct {
 
 // Search looks for fields whose path and value, as in "Units[3].Health = 12", have all words of a query, whatever their case.
 func (s *Snapshot) Search(query string) Found {
-	f := &finder{Found: Found{Hits: []Hit{}}}
-	for word := range strings.FieldsSeq(strings.ToLower(query)) {
-		f.words = append(f.words, []byte(word))
+	f := Found{Hits: []Hit{}}
+	words := strings.Fields(strings.ToLower(query))
+	if len(words) == 0 || s.schema == nil {
+		return f
 	}
-	if len(f.words) > 0 && s.schema != nil {
-		f.look(s.schema.Root(), s.now)
-		name := s.schema.Names(s.now)
-		for i := range f.Hits {
-			f.Hits[i].Path = name(f.Hits[i].Path)
+	leaves, err := s.schema.Leaves(s.now)
+	if err != nil {
+		return f // a simulation's own bytes are canonical
+	}
+	name := s.schema.Names(s.now)
+	for v := range leaves {
+		if f.More = f.Searched == maxSearched || len(f.Hits) == maxHits; f.More {
+			break
+		}
+		f.Searched++
+		value := text(v.Node, v.Bytes)
+		line := strings.ToLower(v.Path + " = " + value)
+		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) }) {
+			f.Hits = append(f.Hits, Hit{name(v.Path), value})
 		}
 	}
-	return f.Found
-}
-
-// A finder walks through a state. Its path and line are reused for each field.
-type finder struct {
-	Found
-	words [][]byte
-	path  []byte
-	line  []byte
-}
-
-// look looks at a value and returns the bytes after it, or nil if it has looked enough.
-func (f *finder) look(n state.Node, b []byte) []byte {
-	before := len(f.path)
-	defer func() { f.path = f.path[:before] }()
-	switch {
-	case leaf(n):
-		return f.leaf(n, b)
-	case n.Kind() == state.Struct:
-		for i := range n.NumFields() {
-			field := n.Field(i)
-			if before > 0 {
-				f.path = append(f.path, '.')
-			}
-			f.path = append(f.path, field.Name()...)
-			if b = f.look(field, b); b == nil {
-				return nil
-			}
-			f.path = f.path[:before]
-		}
-		return b
-	}
-	elems, at := n.Elements(b)
-	b = b[at:]
-	for i := range elems {
-		f.path = append(strconv.AppendInt(append(f.path, '['), int64(i), 10), ']')
-		if b = f.look(n.Elem(), b); b == nil {
-			return nil
-		}
-		f.path = f.path[:before]
-	}
-	return b
-}
-
-func (f *finder) leaf(n state.Node, b []byte) []byte {
-	if f.Searched == maxSearched || len(f.Hits) == maxHits {
-		f.More = true
-		return nil
-	}
-	f.Searched++
-	value := text(n, b)
-	f.line = append(append(append(f.line[:0], f.path...), " = "...), value...)
-	line := bytes.ToLower(f.line)
-	for _, word := range f.words {
-		if !bytes.Contains(line, word) {
-			return b[n.SizeOf(b):]
-		}
-	}
-	f.Hits = append(f.Hits, Hit{string(f.path), value})
-	return b[n.SizeOf(b):]
+	return f
 }
 
 const maxText = 200

@@ -19,6 +19,7 @@ import (
 	"github.com/seed-49bee653/samestep/page/live"
 	"github.com/seed-49bee653/samestep/page/watch"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 type screen struct {
@@ -201,7 +202,7 @@ func (x *screen) look() any {
 	}
 	switch {
 	case x.replay != nil && x.replay.Game() == nil:
-		return x.lookRecorded()
+		return x.lookAt(x.replay.Recorded())
 	case x.replay != nil && x.viewer != nil:
 		return x.lookAs()
 	case x.replay != nil:
@@ -230,31 +231,23 @@ func (x *screen) look() any {
 
 func (x *screen) lookAs() any {
 	before, now := x.replay.States()
-	l := look{Tick: now.Tick(), Layers: []inspect.Layer{}, Texts: []string{}}
 	x.header = now.Header()
 	a, err := before.AppendView(nil, *x.viewer)
 	b, err2 := now.AppendView(nil, *x.viewer)
-	if err = cmp.Or(err, err2); err != nil {
+	return x.lookAt(a, b, x.game.ViewSchema(), cmp.Or(err, err2))
+}
+
+// lookAt looks at states of a replay, of which err says why there is none.
+func (x *screen) lookAt(before, now []byte, schema *state.Schema, err error) any {
+	l := look{Tick: x.replay.Tick(), Layers: []inspect.Layer{}, Texts: []string{}}
+	if err != nil {
 		x.snapshot = inspect.Snapshot{}
 		l.Missing = err.Error()
 		return Text(l)
 	}
-	x.snapshot.TakeBytes(x.game.ViewSchema(), l.Tick, a, b)
-	l.Bytes, l.Layers = len(b), x.snapshot.Layers()
+	x.snapshot.TakeBytes(schema, l.Tick, before, now)
+	l.Bytes, l.Layers = len(now), x.snapshot.Layers()
 	return Text(l)
-}
-
-func (x *screen) lookRecorded() any {
-	t := x.replay.Tick()
-	before, now, schema, err := x.replay.Recorded()
-	if err != nil {
-		x.snapshot = inspect.Snapshot{}
-		return Text(look{Tick: t, Layers: []inspect.Layer{}, Texts: []string{}, Missing: err.Error()})
-	}
-	if x.snapshot.Tick() != t || x.snapshot.SizeBytes() != len(now) {
-		x.snapshot.TakeBytes(schema, t, before, now)
-	}
-	return Text(look{Tick: t, Bytes: len(now), Layers: x.snapshot.Layers(), Texts: []string{}})
 }
 
 func (x *screen) draw(s *lockstep.Simulation, seat int) {

@@ -234,19 +234,17 @@ func (v *Viewer) Comparison() *Comparison {
 }
 
 func (v *Viewer) commandsDiffer(other *Viewer) (lockstep.Tick, bool) {
-	for i := range v.commands {
-		a := &v.commands[i]
-		if i >= len(other.commands) {
-			return a.Tick, a.Tick <= v.last
-		}
-		if b := &other.commands[i]; a.Tick != b.Tick || a.Player != b.Player || a.Kind != b.Kind || string(a.Payload) != string(b.Payload) {
-			t := min(a.Tick, b.Tick)
-			return t, t <= v.last
+	n, same := 0, func(a, b *lockstep.Command) bool {
+		return a.Tick == b.Tick && a.Player == b.Player && a.Kind == b.Kind && string(a.Payload) == string(b.Payload)
+	}
+	for n < min(len(v.commands), len(other.commands)) && same(&v.commands[n], &other.commands[n]) {
+		n++
+	}
+	t := lockstep.Tick(replay.WholeMatch)
+	for _, list := range [][]lockstep.Command{v.commands, other.commands} {
+		if n < len(list) {
+			t = min(t, list[n].Tick)
 		}
 	}
-	if n := len(v.commands); n < len(other.commands) {
-		t := other.commands[n].Tick
-		return t, t <= v.last
-	}
-	return 0, false
+	return t, t <= v.last
 }

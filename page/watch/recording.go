@@ -82,16 +82,14 @@ func read(file []byte) (*recording, *replay.Reader, error) {
 		return nil, nil, err
 	}
 	rec := &recording{size: len(file), names: make(map[lockstep.Player]string)}
-	for next, nerr := range r.All() {
-		if err = nerr; err == nil {
+	for next, err := range r.All() {
+		if err == nil {
 			err = rec.add(next)
 		}
-		if err != nil {
+		if rec.damage = err; err != nil {
 			break
 		}
 	}
-	damage := err
-	rec.damage = damage
 	return rec, r, nil
 }
 

@@ -451,21 +451,15 @@ func (k *kept) due(t lockstep.Tick) bool {
 
 func (k *kept) add(s snapshot) {
 	i := sort.Search(len(k.list), func(i int) bool { return k.list[i].tick >= s.tick })
-	k.list = append(k.list, snapshot{})
-	copy(k.list[i+1:], k.list[i:])
-	k.list[i] = s
-	k.size += len(s.state)
-	if k.size <= k.limit {
+	k.list = slices.Insert(k.list, i, s)
+	if k.size += len(s.state); k.size <= k.limit {
 		return
 	}
 	k.every *= 2
-	all := k.list
-	k.list, k.size = nil, 0
-	for _, s := range all {
-		if s.tick%k.every == 0 {
-			k.list = append(k.list, s)
-			k.size += len(s.state)
-		}
+	k.list = slices.DeleteFunc(k.list, func(s snapshot) bool { return s.tick%k.every != 0 })
+	k.size = 0
+	for _, s := range k.list {
+		k.size += len(s.state)
 	}
 }
 

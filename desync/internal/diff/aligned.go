@@ -3,7 +3,6 @@
 package diff
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math/bits"
@@ -113,11 +112,11 @@ func (l *List) IDs(v state.Value) []uint64 {
 // another order. If an ID occurs twice, the lists stay unchanged.
 func (a *Alignment) list(l List, r, w state.Value) (right, wrong []byte) {
 	idsR, idsW := l.IDs(r), l.IDs(w)
-	atR, okR := newIDIndex(idsR)
 	if slices.Equal(idsR, idsW) {
 		return r.Bytes, w.Bytes
 	}
-	atW, okW := newIDIndex(idsW)
+	atR, okR := indexByID(idsR)
+	atW, okW := indexByID(idsW)
 	if !okR || !okW {
 		return r.Bytes, w.Bytes
 	}
@@ -132,7 +131,7 @@ func (a *Alignment) list(l List, r, w state.Value) (right, wrong []byte) {
 	right, wrong = make([]byte, CountBytes), make([]byte, CountBytes)
 	i := 0
 	for e := range r.Elements() {
-		if j, ok := atW.find(idsR[i]); ok {
+		if j, ok := atW[idsR[i]]; ok {
 			right, wrong = append(right, e.Bytes...), append(wrong, w.Bytes[offsets[j]:offsets[j+1]]...)
 			places, order = append(places, i), append(order, j)
 		} else {
@@ -141,7 +140,7 @@ func (a *Alignment) list(l List, r, w state.Value) (right, wrong []byte) {
 		i++
 	}
 	for _, id := range idsW {
-		if _, ok := atR.find(id); !ok {
+		if _, ok := atR[id]; !ok {
 			lostW = append(lostW, id)
 		}
 	}
@@ -154,33 +153,13 @@ func (a *Alignment) list(l List, r, w state.Value) (right, wrong []byte) {
 	return right, wrong
 }
 
-// An idIndex finds elements by their ID. It takes less memory than a map, because a state may have millions of elements.
-type idIndex struct {
-	IDs    []uint64
-	sorted []int32 // the indexes of the elements, by ID
-}
-
-// newIDIndex returns false if an ID occurs twice.
-func newIDIndex(ids []uint64) (x idIndex, unique bool) {
-	x = idIndex{ids, make([]int32, len(ids))}
-	for i := range x.sorted {
-		x.sorted[i] = int32(i)
+// indexByID returns the index of each element by its ID, and whether each ID occurs once; only looked up.
+func indexByID(ids []uint64) (at map[uint64]int, unique bool) {
+	at = make(map[uint64]int, len(ids))
+	for i, id := range ids {
+		at[id] = i
 	}
-	slices.SortFunc(x.sorted, func(a, b int32) int { return cmp.Compare(ids[a], ids[b]) })
-	for i := 1; i < len(x.sorted); i++ {
-		if ids[x.sorted[i-1]] == ids[x.sorted[i]] {
-			return x, false
-		}
-	}
-	return x, true
-}
-
-func (x *idIndex) find(id uint64) (index int, ok bool) {
-	i, ok := slices.BinarySearchFunc(x.sorted, id, func(at int32, id uint64) int { return cmp.Compare(x.IDs[at], id) })
-	if !ok {
-		return 0, false
-	}
-	return int(x.sorted[i]), true
+	return at, len(at) == len(ids)
 }
 
 func (a *Alignment) lost(l *List, ids []uint64, right, wrong string) {
@@ -313,10 +292,7 @@ func OneBit(a, b []byte) bool {
 
 // Ranks returns the index of each element, by ID; only looked up.
 func (l *List) Ranks(v state.Value) map[uint64]int {
-	ranks := make(map[uint64]int)
-	for i, id := range l.IDs(v) {
-		ranks[id] = i
-	}
+	ranks, _ := indexByID(l.IDs(v))
 	return ranks
 }
 

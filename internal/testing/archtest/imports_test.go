@@ -186,6 +186,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/ci"},
 	{pattern: "internal/testing/alerting"},
 	{pattern: "internal/testing/bucket"},
+	{pattern: "internal/testing/netload", own: slices.Concat(shell, []string{"internal/testing/wire", "internal/words"}), modules: []string{websocket, xsync}},
 	{pattern: "internal/testing/wire", own: []string{"kit/netsim"}, modules: []string{xsys}},
 	{pattern: "internal/testing/script", modules: []string{dataTests}},
 	{pattern: "internal/testing/frozen", own: []string{"internal/testing/script"}},

@@ -22,6 +22,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/testing/attack"
+	"github.com/seed-49bee653/samestep/internal/testing/netload"
 )
 
 // AttackCommand returns the verb attack.
@@ -202,7 +203,7 @@ const maxServerLog = 4 << 10
 func logOf(dir string) string { return filepath.Join(dir, "server.log") }
 
 // serve starts a server for an attack.
-func (x *attacker) serve(dir string, a *attack.Attack) (*attack.Server, *serverProcess, error) {
+func (x *attacker) serve(dir string, a *attack.Attack) (*attack.Server, *netload.Server, error) {
 	const match = "match-1"
 	var list bytes.Buffer
 	tokens, replays := filepath.Join(dir, "tokens"), filepath.Join(dir, "replays")
@@ -227,11 +228,11 @@ func (x *attacker) serve(dir string, a *attack.Attack) (*attack.Server, *serverP
 		return nil, nil, err
 	}
 	defer log.Close()
-	p, err := startServer(x.program, log, flags)
+	p, err := netload.StartServer(x.program, log, flags)
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &attack.Server{URL: p.url, Match: match, Dir: replays, CPU: p.cpu, Memory: p.resident}
+	s := &attack.Server{URL: p.URL, Match: match, Dir: replays, CPU: p.CPU, Memory: p.Resident}
 	if s.Tokens, _, err = attack.ReadTokens(&list); err != nil {
 		p.Stop()
 		return nil, nil, err

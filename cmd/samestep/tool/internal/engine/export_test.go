@@ -11,13 +11,6 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/attack"
 )
 
-type (
-	NetBench   = netBench
-	SideResult = sideResult
-)
-
-var RunWire = (*netBench).runWire
-
 // Attack runs an attack on a match of some seats.
 func Attack(ctx context.Context, g *gameset.Playable, seats int, log io.Writer, a *attack.Attack) (*attack.Result, error) {
 	return (&attacker{game: g, program: "samestep", time: time.Second, seats: seats, log: log}).one(ctx, a)

@@ -20,6 +20,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/attack"
+	"github.com/seed-49bee653/samestep/internal/testing/netload"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/internal/testing/wire"
@@ -30,18 +31,18 @@ import (
 func TestBenchNet(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
-		name string
-		engine.NetBench
-		want []string
+		name     string
+		game     *gameset.Playable
+		override string
+		want     []string
 	}{
-		{"units", engine.NetBench{Game: sized(t), Override: []byte(`{"Units":100}`)}, []string{`load +2 clients in 1 match`}},
-		{"config", engine.NetBench{Game: small(t), Override: []byte(`{"Size": 200, "Coins": 3000}`)}, []string{`late join +live after [0-9]+ ms, with a state of [1-9][0-9] KiB;`}},
+		{"units", sized(t), `{"Units":100}`, []string{`load +2 clients in 1 match`}},
+		{"config", small(t), `{"Size": 200, "Coins": 3000}`, []string{`late join +live after [0-9]+ ms, with a state of [1-9][0-9] KiB;`}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			b := row.NetBench
-			b.Program, b.Clients, b.Room, b.Rate, b.Every = "samestep", 2, 2, 20, 200*time.Millisecond
-			b.Time, b.Settle = time.Second, 200*time.Millisecond
+			b := loadOf(t, row.game, 2, row.override)
+			b.Every, b.Time, b.Settle = 200*time.Millisecond, time.Second, 200*time.Millisecond
 			r, err := b.Run(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -73,8 +74,9 @@ func TestWire(t *testing.T) {
 		t.Error(err)
 	}
 	dir := t.TempDir()
-	b := &engine.NetBench{Game: sized(t), Program: "samestep", Clients: 8, Room: 8, Override: []byte(`{"Units":100}`), Rate: 20, Every: time.Second, Time: 8 * time.Second, Durability: "interval"}
-	r, err := engine.RunWire(b, t.Context(), link, dir)
+	b := loadOf(t, sized(t), 8, `{"Units":100}`)
+	b.Every, b.Time, b.Durability = time.Second, 8*time.Second, "interval"
+	r, err := b.CompareWire(t.Context(), link, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +86,7 @@ func TestWire(t *testing.T) {
 	if s, d := r.WebSocket.Behind.P99MS, r.Datagrams.Behind.P99MS; !r.Real || 2*d > s {
 		t.Errorf("1 of 100 frames is late by %.1f ms with datagrams, and by %.1f ms without: want less than half", d, s)
 	}
-	for _, s := range []engine.SideResult{r.WebSocket, r.Datagrams} {
+	for _, s := range []netload.SideResult{r.WebSocket, r.Datagrams} {
 		if s.Agreed == 0 || s.Differing > 0 || s.Lost > 0 {
 			t.Errorf("got %+v, want equal checksums and no lost connection", s)
 		}
@@ -103,6 +105,16 @@ func TestWire(t *testing.T) {
 			t.Errorf("verify %s: got %s", file, &text)
 		}
 	}
+}
+
+// loadOf is a match of some clients.
+func loadOf(t *testing.T, g *gameset.Playable, clients int, override string) *netload.Bench {
+	t.Helper()
+	order, err := g.AnyCommand(uint8(clients), []byte(override))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &netload.Bench{Game: g.Game, Order: order, Program: "samestep", Clients: clients, Room: clients, Rate: 20, Override: []byte(override)}
 }
 
 // sized is the first game of samestep.

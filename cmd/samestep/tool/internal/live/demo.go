@@ -16,7 +16,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/desync"
@@ -452,7 +451,7 @@ func (m *demoMatch) heldTurn(f *lockstep.Frame) error {
 		return nil
 	}
 	err := m.plant(h)
-	again := errors.Is(err, checks.ErrNothingLasts) && f.Tick < m.options.Length
+	again := errors.Is(err, faultinjection.ErrNothingLasts) && f.Tick < m.options.Length
 	if err != nil && !again {
 		return err
 	}
@@ -473,7 +472,7 @@ func (m *demoMatch) heldTurn(f *lockstep.Frame) error {
 func (m *demoMatch) plant(h *heldCopy) error {
 	sim := h.player.follower.Simulation()
 	b := sim.AppendState(nil)
-	path, err := checks.Plantable(m.game, h.player.follower.Header(), sim.Tick(), b, h.frames)
+	path, err := faultinjection.Plantable(m.game, h.player.follower.Header(), sim.Tick(), b, h.frames)
 	if err != nil {
 		return err
 	}

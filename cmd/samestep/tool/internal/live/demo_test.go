@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -75,7 +75,7 @@ func TestDemoPlantsWhatLasts(t *testing.T) {
 			t.Errorf("seed %d: planted %+v, found %+v, failures %q", seed, s.Planted, s.Desync, s.Failures)
 		}
 	}
-	if _, err := playDemo(t, boardGame(t, func(t *lockstep.Turn) bool { return t.Tick%5 == 0 }), 1); !errors.Is(err, checks.ErrNothingLasts) {
+	if _, err := playDemo(t, boardGame(t, func(t *lockstep.Turn) bool { return t.Tick%5 == 0 }), 1); !errors.Is(err, faultinjection.ErrNothingLasts) {
 		t.Errorf("no field lasts: got %v", err)
 	}
 }

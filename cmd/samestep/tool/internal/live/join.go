@@ -16,10 +16,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/client"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
+	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
 	"github.com/seed-49bee653/samestep/kit/netsim"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
@@ -215,7 +215,7 @@ func (j *join) sample(c *player.Client) {
 		j.corrupt = 0
 		path := j.flags.String("corrupt-path")
 		if path == "" {
-			path, j.failed = checks.FieldThatLasts(j.game, c.Simulation())
+			path, j.failed = faultinjection.FieldThatLasts(j.game.Game, c.Simulation())
 		}
 		if j.failed == nil {
 			j.failed = c.Corrupt(path)

@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/client"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/checks"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
 	"github.com/seed-49bee653/samestep/kit/netsim"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -259,7 +259,7 @@ func (d *networkDemo) blockTime() time.Duration {
 func (d *networkDemo) corrupt(g *netGuest) (err error) {
 	gone := g.session.Do(func(c *player.Client) {
 		var path string
-		if path, err = checks.FieldThatLasts(d.game, c.Simulation()); err != nil {
+		if path, err = faultinjection.FieldThatLasts(d.game.Game, c.Simulation()); err != nil {
 			return
 		}
 		d.story.Planted = plantedError{Path: path, Tick: c.Simulation().Tick() + 1, Player: c.Status().Seat}

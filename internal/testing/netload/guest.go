@@ -1,23 +1,20 @@
-//go:build !js
-
-package engine
+package netload
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/coder/websocket"
 
-	"crypto/tls"
-	"net/http"
-	"slices"
-
 	"github.com/seed-49bee653/samestep/client"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -108,7 +105,7 @@ func (g *loadGuest) lasts() error {
 	if g.period < time.Second {
 		cure = "a lower --tick-rate, or " + cure
 	}
-	if time.Duration(len(g.arrivals))*g.period > shortestBench {
+	if time.Duration(len(g.arrivals))*g.period > Shortest {
 		cure = "a shorter --time, " + cure
 	}
 	return fmt.Errorf("the rules ended the match at tick %d, and there is no match left to measure: try %s", g.tick, cure)
@@ -252,7 +249,8 @@ func (g *loadGuest) play() error {
 	return g.send(&protocol.Message{Kind: protocol.KindCommand, Sequence: g.seq, Command: g.kind, Bytes: g.payload})
 }
 
-const shortestBench = time.Second // --time
+// Shortest is the shortest time to measure.
+const Shortest = time.Second
 
 // A wirePlayer plays as a program does, with the engine's client, and runs each tick as soon as it can.
 type wirePlayer struct {
@@ -416,12 +414,12 @@ func (d *dueTime) late(arrivals []arrival) (late []time.Duration, missing int) {
 	return late, missing
 }
 
-// errMissing says how many frames did not arrive, or returns nil.
-func errMissing(missing, expected int) error {
+// Missing says how many frames did not arrive, or returns nil.
+func Missing(missing, expected int) error {
 	if missing == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d of %s did not arrive within %v: the server did not keep up", missing, console.Count(expected, "frame"), grace)
+	return fmt.Errorf("%d of %s did not arrive within %v: the server did not keep up", missing, words.Count(expected, "frame"), grace)
 }
 
 // percentiles returns the median and the 99th percentile in milliseconds.
@@ -430,8 +428,10 @@ func percentiles(d []time.Duration) (p50, p99 float64) {
 		return 0, 0
 	}
 	slices.Sort(d)
-	return console.Milliseconds(d[len(d)/2]), console.Milliseconds(d[len(d)*99/100])
+	return milliseconds(d[len(d)/2]), milliseconds(d[len(d)*99/100])
 }
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // wireHTTP trusts the certificate of every server: the comparison has made them all.
 var wireHTTP = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}

@@ -1,6 +1,4 @@
-//go:build !js
-
-package engine
+package netload
 
 import (
 	"bytes"
@@ -44,7 +42,7 @@ func TestDueFrames(t *testing.T) {
 			t.Errorf("%s: got %v, %d missing, want 10 frames, %d missing, the longest %v", row.name, late, missing, row.missing, row.longest)
 		}
 	}
-	if errMissing(0, 10) != nil || errMissing(1, 10) == nil {
+	if Missing(0, 10) != nil || Missing(1, 10) == nil {
 		t.Error("want an error for a missing frame alone")
 	}
 }
@@ -72,27 +70,12 @@ func TestBenchNetLasts(t *testing.T) {
 
 // A table shows what was measured, and a dash where nothing was.
 func TestWireResult(t *testing.T) {
-	r := wireResult{Datagrams: sideResult{Execution: spread{P50MS: 1.25, LongestMS: 3}}}
+	r := WireResult{Datagrams: SideResult{Execution: spread{P50MS: 1.25, LongestMS: 3}}}
 	var out bytes.Buffer
 	r.Print(&out)
 	for _, want := range []string{`command to execution, median +– +1\.2 ms`, `command to execution, longest +– +3\.0 ms`, `frames late, median +– +–`} {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
 			t.Errorf("got %s, want %q", &out, want)
-		}
-	}
-}
-
-// A figure beyond its limit says so. A limit in words is none.
-func TestBenchMisses(t *testing.T) {
-	for _, row := range []struct {
-		limit  string
-		value  float64
-		missed bool
-	}{
-		{"", 9, false}, {"<= 1.10", 1.1, false}, {"<= 1.10", 1.11, true}, {">= 200", 200, false}, {">= 200", 56.4, true}, {"0 a tick", 18, false},
-	} {
-		if got := (benchLine{Limit: row.limit, Value: row.value}).misses(); got != row.missed {
-			t.Errorf("%g, limit %q: got missed %t", row.value, row.limit, got)
 		}
 	}
 }

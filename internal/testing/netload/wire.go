@@ -1,6 +1,4 @@
-//go:build !js
-
-package engine
+package netload
 
 import (
 	"context"
@@ -19,11 +17,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/testing/wire"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/kit/netsim"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
@@ -41,7 +36,7 @@ const (
 type wireSide struct {
 	datagrams bool
 	wire      *wire.Wire
-	server    *serverProcess
+	server    *Server
 	tokens    []string // of the seats
 	players   []*wirePlayer
 
@@ -51,41 +46,11 @@ type wireSide struct {
 	toServer, toPlayers int64
 }
 
-// compareWire runs the comparison of --wire, with a single match unless --clients is given.
-func (b *netBench) compareWire(c *cli.Context) error {
-	link, err := netsim.Parse(c.String("wire"))
-	if err != nil {
-		return console.Usagef("--wire: %v", err)
-	}
-	if b.relay {
-		return console.Usagef("--wire and --relay exclude each other")
-	}
-	if !c.IsSet("clients") {
-		b.Clients = b.Room
-	}
-	dir, err := os.MkdirTemp("", "samestep-bench-*")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	ctx, stop := console.Interruptible(c) // so that the namespaces go, too
-	defer stop()
-	r, err := b.runWire(ctx, link, dir)
-	if err != nil {
-		return err
-	}
-	missing, expected := 0, 0
-	for _, s := range []*sideResult{&r.WebSocket, &r.Datagrams} {
-		missing, expected = missing+s.Expected-s.Frames, expected+s.Expected
-	}
-	return gameset.Tell(c, r, r.Print, errMissing(missing, expected))
-}
-
-// runWire plays the same matches behind two equal links at once, with WebSockets only and with datagrams. dir gets the files of both servers.
-func (b *netBench) runWire(ctx context.Context, l netsim.Link, dir string) (*wireResult, error) {
+// CompareWire plays the same matches behind two equal links at once, with WebSockets only and with datagrams. dir gets the files of both servers.
+func (b *Bench) CompareWire(ctx context.Context, l netsim.Link, dir string) (*WireResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r := &wireResult{Link: l.String(), Clients: b.Clients, Matches: b.matches(), TickRate: b.Rate}
+	r := &WireResult{Link: l.String(), Clients: b.Clients, Matches: b.matches(), TickRate: b.Rate}
 	sides := []*wireSide{{}, {datagrams: true}}
 	for i, s := range sides {
 		defer s.close()
@@ -128,7 +93,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // open makes the wire, and starts the server at its end. dir is that of the side.
-func (s *wireSide) open(b *netBench, l netsim.Link, dir string) (err error) {
+func (s *wireSide) open(b *Bench, l netsim.Link, dir string) (err error) {
 	if s.wire, err = wire.NewNamespace(l); errors.Is(err, wire.ErrNamespace) {
 		s.wire, err = wire.NewProxy(l)
 	}
@@ -149,53 +114,41 @@ func (s *wireSide) open(b *netBench, l netsim.Link, dir string) (err error) {
 }
 
 // join lets all players join.
-func (s *wireSide) join(ctx context.Context, b *netBench) error {
+func (s *wireSide) join(ctx context.Context, b *Bench) error {
 	ctx, cancel := context.WithTimeout(ctx, wireJoinTime)
 	defer cancel()
 	near, err := s.wire.Join(s.server.Address())
 	if err != nil {
 		return err
 	}
-	order, err := b.Game.AnyCommand(uint8(b.Room), b.Override)
-	if err != nil {
-		return err
-	}
 	s.players = make([]*wirePlayer, b.Clients)
-	errs := make([]error, b.Clients)
-	slots := make(chan struct{}, 32)
-	var wait sync.WaitGroup
-	for i := range s.players {
-		slots <- struct{}{}
-		p := newWirePlayer(b.Game.Game, fmt.Sprintf("wss://%s/matches/match-%d/play", near, i/b.Room+1), s.tokens[i], order.Value, b.Every, s.datagrams)
+	return errors.Join(each(b.Clients, func(i int) error {
+		p := newWirePlayer(b.Game, fmt.Sprintf("wss://%s/matches/match-%d/play", near, i/b.Room+1), s.tokens[i], b.Order.Value, b.Every, s.datagrams)
 		s.players[i] = p
-		wait.Go(func() {
-			defer func() { <-slots }()
-			if err := p.await(ctx, s.datagrams); err != nil {
-				errs[i] = fmt.Errorf("player %d: %w", i, err)
-			}
-		})
-	}
-	wait.Wait()
-	return errors.Join(errs...)
+		if err := p.await(ctx, s.datagrams); err != nil {
+			return fmt.Errorf("player %d: %w", i, err)
+		}
+		return nil
+	})...)
 }
 
 func (s *wireSide) measure() {
 	for _, p := range s.players {
 		p.measure()
 	}
-	s.from, s.cpu = time.Now(), s.server.cpu()
+	s.from, s.cpu = time.Now(), s.server.CPU()
 	s.toServer, s.toPlayers = s.wire.Bytes()
 }
 
 // stop ends the time in which frames are due.
 func (s *wireSide) stop() {
-	s.to, s.cpu = time.Now(), s.server.cpu()-s.cpu
+	s.to, s.cpu = time.Now(), s.server.CPU()-s.cpu
 	toServer, toPlayers := s.wire.Bytes()
 	s.toServer, s.toPlayers = toServer-s.toServer, toPlayers-s.toPlayers
 }
 
 // result sums up the measurements of the players.
-func (s *wireSide) result(b *netBench) (r sideResult) {
+func (s *wireSide) result(b *Bench) (r SideResult) {
 	due := dueBetween(s.from, s.to, b.Rate)
 	var late, executions []time.Duration
 	for _, p := range s.players {
@@ -237,12 +190,6 @@ func (s *wireSide) close() {
 	}
 }
 
-// The files of a server's certificate and its key, in a side's directory.
-const (
-	wireCert = "cert.pem"
-	wireKey  = "key.pem"
-)
-
 // writeCertificate writes a certificate: the comparison is of encrypted connections, as datagrams always are.
 func writeCertificate(dir string) error {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
@@ -266,20 +213,20 @@ func writeCertificate(dir string) error {
 	return nil
 }
 
-// A wireResult compares both transports behind the same link.
-type wireResult struct {
+// A WireResult compares both transports behind the same link.
+type WireResult struct {
 	Link      string     `json:"wire"`
 	Real      bool       `json:"namespaces"` // TCP and UDP of the system; otherwise a proxy simulates what TCP does
 	Clients   int        `json:"clients"`    // of each side
 	Matches   int        `json:"matches"`
 	TickRate  int        `json:"tick_rate"`
 	Seconds   float64    `json:"seconds"`
-	WebSocket sideResult `json:"websocket"`
-	Datagrams sideResult `json:"datagrams"`
+	WebSocket SideResult `json:"websocket"`
+	Datagrams SideResult `json:"datagrams"`
 }
 
-// A sideResult is what the players of one side have seen.
-type sideResult struct {
+// A SideResult is what the players of one side have seen.
+type SideResult struct {
 	Frames      int     `json:"frames"` // that arrived
 	Expected    int     `json:"frames_expected"`
 	Lateness    spread  `json:"lateness"`         // of a frame, compared with the promptest one of its player
@@ -307,7 +254,7 @@ type spread struct {
 
 func spreadOf(d []time.Duration) (s spread) {
 	if s.P50MS, s.P99MS = percentiles(d); len(d) > 0 {
-		s.P95MS, s.LongestMS = console.Milliseconds(d[len(d)*95/100]), console.Milliseconds(d[len(d)-1]) // they are in order by now
+		s.P95MS, s.LongestMS = milliseconds(d[len(d)*95/100]), milliseconds(d[len(d)-1]) // they are in order by now
 	}
 	return s
 }
@@ -340,23 +287,24 @@ func behindFirst(players []*wirePlayer, room int) (behind []time.Duration) {
 	return behind
 }
 
-func (r *wireResult) Print(w io.Writer) {
-	line := console.NewLiner(w)
+// Print prints the comparison for people.
+func (r *WireResult) Print(w io.Writer) {
+	line := liner(w)
 	how := "a proxy: each lost packet of a stream is a stall, as of TCP"
 	if r.Real {
 		how = "network namespaces: real TCP and UDP"
 	}
 	line("wire", "%s; %s", r.Link, how)
-	line("load", "twice %s in %s, %s a second, for %.0f s", console.Count(r.Clients, "player"), console.Count(r.Matches, "match"), console.Count(r.TickRate, "tick"), r.Seconds)
+	line("load", "twice %s in %s, %s a second, for %.0f s", words.Count(r.Clients, "player"), words.Count(r.Matches, "match"), words.Count(r.TickRate, "tick"), r.Seconds)
 	fmt.Fprintln(w)
-	row := func(name string, value func(s *sideResult) string) {
+	row := func(name string, value func(s *SideResult) string) {
 		fmt.Fprintf(w, "%-38s %14s %14s\n", name, value(&r.WebSocket), value(&r.Datagrams))
 	}
 	fmt.Fprintf(w, "%-38s %14s %14s\n", "", "WebSocket only", "with datagrams")
 	for _, t := range []struct {
 		name string
-		of   func(s *sideResult) *spread
-	}{{"frames late", func(s *sideResult) *spread { return &s.Lateness }}, {"behind the first", func(s *sideResult) *spread { return &s.Behind }}, {"command to execution", func(s *sideResult) *spread { return &s.Execution }}} {
+		of   func(s *SideResult) *spread
+	}{{"frames late", func(s *SideResult) *spread { return &s.Lateness }}, {"behind the first", func(s *SideResult) *spread { return &s.Behind }}, {"command to execution", func(s *SideResult) *spread { return &s.Execution }}} {
 		for _, p := range []struct {
 			name string
 			of   func(s *spread) float64
@@ -364,18 +312,18 @@ func (r *wireResult) Print(w io.Writer) {
 			{"median", func(s *spread) float64 { return s.P50MS }}, {"95 %", func(s *spread) float64 { return s.P95MS }},
 			{"99 %", func(s *spread) float64 { return s.P99MS }}, {"longest", func(s *spread) float64 { return s.LongestMS }},
 		} {
-			row(t.name+", "+p.name, func(s *sideResult) string { return t.of(s).text(p.of) })
+			row(t.name+", "+p.name, func(s *SideResult) string { return t.of(s).text(p.of) })
 		}
 	}
-	row("frames, of those that were due", func(s *sideResult) string { return fmt.Sprintf("%d of %d", s.Frames, s.Expected) })
-	row("commands accepted", func(s *sideResult) string { return fmt.Sprintf("%d of %d", s.Accepted, s.Commands) })
-	row("bytes to a player, a second", func(s *sideResult) string { return fmt.Sprintf("%.0f", s.ToPlayer) })
-	row("bytes to the server, of a player", func(s *sideResult) string { return fmt.Sprintf("%.0f", s.ToServer) })
-	row("server's CPU, of a core, for a player", func(s *sideResult) string { return fmt.Sprintf("%.3f %%", s.ServerCPU) })
-	row("round trip of the WebSocket", func(s *sideResult) string { return fmt.Sprintf("%.1f ms", s.RoundTripMS) })
-	row("players with datagrams at the end", func(s *sideResult) string { return fmt.Sprint(s.ByDatagrams) })
-	row("connections lost", func(s *sideResult) string { return fmt.Sprint(s.Lost) })
-	row("checksums equal, and not", func(s *sideResult) string { return fmt.Sprintf("%d, %d", s.Agreed, s.Differing) })
+	row("frames, of those that were due", func(s *SideResult) string { return fmt.Sprintf("%d of %d", s.Frames, s.Expected) })
+	row("commands accepted", func(s *SideResult) string { return fmt.Sprintf("%d of %d", s.Accepted, s.Commands) })
+	row("bytes to a player, a second", func(s *SideResult) string { return fmt.Sprintf("%.0f", s.ToPlayer) })
+	row("bytes to the server, of a player", func(s *SideResult) string { return fmt.Sprintf("%.0f", s.ToServer) })
+	row("server's CPU, of a core, for a player", func(s *SideResult) string { return fmt.Sprintf("%.3f %%", s.ServerCPU) })
+	row("round trip of the WebSocket", func(s *SideResult) string { return fmt.Sprintf("%.1f ms", s.RoundTripMS) })
+	row("players with datagrams at the end", func(s *SideResult) string { return fmt.Sprint(s.ByDatagrams) })
+	row("connections lost", func(s *SideResult) string { return fmt.Sprint(s.Lost) })
+	row("checksums equal, and not", func(s *SideResult) string { return fmt.Sprintf("%d, %d", s.Agreed, s.Differing) })
 	fmt.Fprintln(w, "\nFrames are late compared with the promptest one of their player, and behind the first player of the match who had them.")
 	if r.Real {
 		fmt.Fprintln(w, "Bytes are those of all packets of IP, with those that only acknowledge.")
