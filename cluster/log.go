@@ -145,13 +145,13 @@ func (l *matchLog) do(step ownership.Step) {
 			}
 		}
 		if heard = sequence >= before.Sequence && l.member.options.Conn.HasOneCopy(); !heard {
-			l.pause() // the storage has lost what it had, or an old copy has answered
+			storage.Pause(l.ctx, askAgain) // the storage has lost what it had, or an old copy has answered
 		}
 	} else if errors.Is(err, jetstream.ErrMsgNotFound) {
 		tell = func() { l.owner.Last(0, nil) }
 		heard = before.Sequence == 0 && l.member.options.Conn.HasOneCopy()
 	} else {
-		l.pause()
+		storage.Pause(l.ctx, askAgain)
 	}
 	l.mu.Lock()
 	tell()
@@ -170,13 +170,6 @@ func (l *matchLog) do(step ownership.Step) {
 func isStale(err error) bool {
 	var e *jetstream.APIError
 	return errors.As(err, &e) && e.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence
-}
-
-func (l *matchLog) pause() {
-	select {
-	case <-time.After(askAgain):
-	case <-l.ctx.Done():
-	}
 }
 
 // settle calls the functions whose records are stored.
@@ -346,10 +339,7 @@ func (m *Member) watch(what string, bucket jetstream.KeyValue, saw func(key stri
 				}
 			}()
 		}
-		select {
-		case <-m.ctx.Done():
-		case <-time.After(watchAgain):
-		}
+		storage.Pause(m.ctx, watchAgain)
 	}
 }
 

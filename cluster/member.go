@@ -204,8 +204,22 @@ func (m *Member) announce() {
 	m.changed = make(chan struct{})
 }
 
-// Collector returns the member's metrics, for [server.Options.Metrics].
-func (m *Member) Collector() prometheus.Collector { return &collector{m} }
+// Collector returns the member's metrics, for [server.Options.Metrics]: what it counts, and what it sees of the cluster now.
+func (m *Member) Collector() prometheus.Collector {
+	return measure.Collector(func(to chan<- prometheus.Metric) {
+		m.metrics.appends.Collect(to)
+		m.metrics.takeovers.Collect(to)
+		for _, f := range m.metrics.takeovers.failures {
+			f.Age.Collect(to)
+		}
+		age, servers, matches := m.census()
+		measure.Gauge(to, "samestep_cluster_lease_age_seconds", "Time since the storage took the last renewal of this server's lease.", float64(age)/float64(lockstep.Second))
+		measure.Gauge(to, "samestep_cluster_servers", "Servers whose leases have not expired, with this one.", float64(servers))
+		for state, n := range matches {
+			measure.Gauge(to, "samestep_cluster_matches", "Matches of all servers in the directory, by state. Of those that wait, no live server has the build and room.", float64(n), "state", string(state))
+		}
+	})
+}
 
 // A Server is what the lease of a server says about it.
 type Server struct {
@@ -408,40 +422,8 @@ func newMemberMetrics() *memberMetrics {
 	return m
 }
 
-// A collector has the metrics of a member: what it counts, and what it sees of the cluster now.
-type collector struct{ member *Member }
-
-var (
-	leaseDesc   = prometheus.NewDesc("samestep_cluster_lease_age_seconds", "Time since the storage took the last renewal of this server's lease.", nil, nil)
-	serversDesc = prometheus.NewDesc("samestep_cluster_servers", "Servers whose leases have not expired, with this one.", nil, nil)
-	matchesDesc = prometheus.NewDesc("samestep_cluster_matches", "Matches of all servers in the directory, by state. Of those that wait, no live server has the build and room.", []string{"state"}, nil)
-)
-
 // waiting is the state of a match that no live server could take.
 const waiting ownership.State = "waiting"
-
-// Describe implements [prometheus.Collector].
-func (c *collector) Describe(ch chan<- *prometheus.Desc) {
-	prometheus.DescribeByCollect(c, ch)
-}
-
-// Collect implements [prometheus.Collector].
-func (c *collector) Collect(ch chan<- prometheus.Metric) {
-	c.member.metrics.appends.Collect(ch)
-	c.member.metrics.takeovers.Collect(ch)
-	for _, f := range c.member.metrics.takeovers.failures {
-		f.Age.Collect(ch)
-	}
-	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
-	}
-	age, servers, matches := c.member.census()
-	gauge(leaseDesc, float64(age)/float64(lockstep.Second))
-	gauge(serversDesc, float64(servers))
-	for state, n := range matches {
-		gauge(matchesDesc, float64(n), string(state))
-	}
-}
 
 // census returns the age of the member's lease, and how many servers live and matches are in each state.
 func (m *Member) census() (age lockstep.Time, servers int, matches map[ownership.State]int) {

@@ -10,9 +10,9 @@ import (
 	"net/url"
 	"path"
 	"strings"
-	"time"
 
 	"github.com/seed-49bee653/samestep/cluster/ownership"
+	"github.com/seed-49bee653/samestep/cluster/storage"
 	"github.com/seed-49bee653/samestep/internal/wsmatch"
 )
 
@@ -105,9 +105,7 @@ func (m *Member) elsewhere(w http.ResponseWriter, r *http.Request, name string) 
 		case m.pass(w, r, name, address):
 			return false
 		}
-		select { // that server may be lost, and nobody knows it yet
-		case <-time.After(askAgain):
-		case <-ctx.Done():
+		if !storage.Pause(ctx, askAgain) { // that server may be lost, and nobody knows it yet
 			refuseFor(w, "recovering", "the match's server does not respond; retry in 1 s")
 			return false
 		}

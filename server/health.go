@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/seed-49bee653/samestep/internal/measure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/server/internal/livelog"
@@ -72,30 +73,19 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 	w.Write([]byte("ok\n"))
 }
 
-// A matchCollector sums the present values of all matches.
-type matchCollector struct{ server *Server }
-
-// Describe describes nothing: Collect does that.
-func (c *matchCollector) Describe(chan<- *prometheus.Desc) {}
-
-func (c *matchCollector) Collect(ch chan<- prometheus.Metric) {
-	labelled := func(name, help, label string, v float64, value string) {
-		ch <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, []string{label}, nil), prometheus.GaugeValue, v, value)
-	}
-	gauge := func(name, help string, v float64) {
-		ch <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, nil), prometheus.GaugeValue, v)
-	}
+// collect sums the present values of all matches.
+func (s *Server) collect(to chan<- prometheus.Metric) {
+	gauge := func(name, help string, v float64, label ...string) { measure.Gauge(to, name, help, v, label...) }
 	flag := func(name, help string, on bool) { gauge(name, help, map[bool]float64{true: 1}[on]) }
-	s := c.server
 	sum := s.registry.census()
 	for state, n := range sum.states {
-		labelled("samestep_matches", "Matches on the server, by state. A match that has ended stays until its connections have closed.", "state", float64(n), matchState(state).String())
+		gauge("samestep_matches", "Matches on the server, by state. A match that has ended stays until its connections have closed.", float64(n), "state", matchState(state).String())
 	}
 	for reason, n := range sum.held {
-		labelled("samestep_held_matches", "Matches that seal no ticks now, by reason.", "reason", float64(n), reason)
+		gauge("samestep_held_matches", "Matches that seal no ticks now, by reason.", float64(n), "reason", reason)
 	}
 	for role, n := range sum.roles {
-		labelled("samestep_connections", "Authenticated connections, by role.", "role", float64(n), roleNames[role])
+		gauge("samestep_connections", "Authenticated connections, by role.", float64(n), "role", roleNames[role])
 	}
 	flag("samestep_ready", "1 if the server could start another match and write its replay, else 0.", len(s.NotReady()) == 0)
 	flag("samestep_draining", "1 while the server drains or stops, so that it starts no match; else 0.", s.Draining())
@@ -107,15 +97,15 @@ func (c *matchCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge("samestep_ring_records", "Records that matches keep for their connections.", float64(sum.stats.RingRecords))
 	gauge("samestep_max_lag_ticks", "Lag of the live connection that is furthest behind, in ticks.", float64(sum.stats.MaxLag))
 	for i, n := range sum.stats.Peers {
-		labelled("samestep_peers", "Connections, by state.", "state", float64(n), host.PeerState(i).String())
+		gauge("samestep_peers", "Connections, by state.", float64(n), "state", host.PeerState(i).String())
 	}
 	o := s.gates.limits.Load()
 	guests, bots, stateBytes := s.guests.Sum()
 	for of, n := range map[string][2]float64{
 		"matches": {float64(guests), float64(o.GuestMatches)}, "bots": {float64(bots), float64(o.GuestBots)}, "state_bytes": {float64(stateBytes), float64(o.GuestStateBytes)},
 	} {
-		labelled("samestep_guests", "What guests' matches use: matches, bots, and bytes of state.", "of", n[0], of)
-		labelled("samestep_guests_limit", "The limits of samestep_guests.", "of", n[1], of)
+		gauge("samestep_guests", "What guests' matches use: matches, bots, and bytes of state.", n[0], "of", of)
+		gauge("samestep_guests_limit", "The limits of samestep_guests.", n[1], "of", of)
 	}
 }
 

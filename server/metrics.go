@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/seed-49bee653/samestep/internal/measure"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -55,7 +54,7 @@ var turnReasons = []string{
 }
 
 func newMetrics() *metrics {
-	m := &metrics{registry: prometheus.NewRegistry()}
+	m := &metrics{registry: measure.NewRegistry()}
 	counter := func(name, help string) prometheus.Counter {
 		c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 		m.registry.MustRegister(c)
@@ -78,8 +77,7 @@ func newMetrics() *metrics {
 		Name: "samestep_disk_seconds", Help: "Time that a write or a sync of a replay took.",
 		Buckets: []float64{.0001, .001, .01, .1, 1, 10},
 	}, []string{"operation"})
-	m.registry.MustRegister(m.lateness, m.syncs, m.writes, buildInfo(),
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.lateness, m.syncs, m.writes, buildInfo())
 	for _, t := range totals {
 		m.totals = append(m.totals, counter(t.name, t.help))
 	}

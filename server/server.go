@@ -21,6 +21,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/internal/measure"
 	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -131,7 +132,7 @@ func New(o Options) (*Server, error) {
 	if err := s.compose(&o); err != nil {
 		return nil, err
 	}
-	s.metrics.registry.MustRegister(&matchCollector{s})
+	s.metrics.registry.MustRegister(measure.Collector(s.collect))
 	for _, c := range o.Metrics {
 		if err := s.metrics.registry.Register(c); err != nil {
 			return nil, fmt.Errorf("server: metrics: %w", err)

@@ -153,10 +153,8 @@ func retry(ctx context.Context, say func(error), f func(context.Context) error) 
 			say(err)
 			say = nil
 		}
-		select {
-		case <-ctx.Done():
+		if !storage.Pause(ctx, wait) {
 			return ctx.Err()
-		case <-time.After(wait):
 		}
 	}
 }
@@ -345,38 +343,15 @@ func Forget(ctx context.Context, conn *storage.Conn, build string) (results, job
 	if err := checkBuild(build); err != nil {
 		return 0, 0, err
 	}
-	if jobs, err = purge(ctx, conn, storage.JobsStream, subjectOf(build)); err == nil {
-		results, err = purge(ctx, conn, "KV_"+storage.ResultsBucket, "$KV."+storage.ResultsBucket+"."+token(build)+".*")
+	err = briefly(ctx, func(ctx context.Context) (err error) {
+		jobs, err = conn.Purge(ctx, storage.JobsStream, subjectOf(build))
+		return err
+	})
+	if err == nil {
+		err = briefly(ctx, func(ctx context.Context) (err error) {
+			results, err = conn.Purge(ctx, "KV_"+storage.ResultsBucket, "$KV."+storage.ResultsBucket+"."+token(build)+".*")
+			return err
+		})
 	}
 	return results, jobs, err
-}
-
-// purge removes the messages of a subject, and returns their number, which the library does not.
-func purge(ctx context.Context, conn *storage.Conn, stream, subject string) (n int, err error) {
-	body, err := json.Marshal(map[string]string{"filter": subject})
-	if err != nil {
-		return 0, err
-	}
-	err = briefly(ctx, func(ctx context.Context) error {
-		m, err := conn.NATS.RequestWithContext(ctx, "$JS.API.STREAM.PURGE."+stream, body)
-		if err != nil {
-			return err
-		}
-		var answer struct {
-			Error  *jetstream.APIError
-			Purged int
-		}
-		if err := json.Unmarshal(m.Data, &answer); err != nil {
-			return err
-		}
-		if answer.Error != nil {
-			return answer.Error
-		}
-		n = answer.Purged
-		return nil
-	})
-	if err != nil {
-		return n, fmt.Errorf("farm: %w", err)
-	}
-	return n, nil
 }

@@ -146,10 +146,7 @@ func (f *clusterFeed) listen(ctx context.Context) {
 				}
 			}})
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(headEvery):
-		}
+		storage.Pause(ctx, headEvery)
 	}
 }
 
@@ -167,10 +164,7 @@ func (f *clusterFeed) run(ctx context.Context) {
 			return
 		}
 		f.m.post(input{do: func() { f.m.a.Hold(f.m.now(), audience.SourceLost, nil, 0, 0) }})
-		select {
-		case <-ctx.Done():
-		case <-time.After(readAgain):
-		}
+		storage.Pause(ctx, readAgain)
 	}
 }
 
@@ -197,10 +191,7 @@ func (f *clusterFeed) read(ctx context.Context, r *ownership.Reader) error {
 				}
 			}
 			atEnd = true
-			select {
-			case <-ctx.Done():
-			case <-time.After(readEvery):
-			}
+			storage.Pause(ctx, readEvery)
 			err = ctx.Err()
 		}
 		if err != nil {

@@ -22,11 +22,11 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/seed-49bee653/samestep/cluster/audience"
 	"github.com/seed-49bee653/samestep/internal/logged"
+	"github.com/seed-49bee653/samestep/internal/measure"
 	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -393,82 +393,68 @@ func reply(w http.ResponseWriter, status int, v any) {
 // metrics are the mirror's metrics for Prometheus. Those with the label match are of the matches that are followed now.
 type metrics struct {
 	registry *prometheus.Registry
-	server   *Server
 	refused  prometheus.Counter
-	in, out  prometheus.Counter
-	sync     prometheus.Counter
+	totals   []prometheus.Counter // of totals
 	resyncs  *prometheus.CounterVec
-	welcomes prometheus.Counter
-	cuts     prometheus.Counter
-	desyncs  prometheus.Counter
 }
 
-var (
-	spectatorsDesc = prometheus.NewDesc("samestep_mirror_spectators", "Spectators of a match.", []string{"match"}, nil)
-	tickDesc       = prometheus.NewDesc("samestep_mirror_tick", "Last tick of a match that spectators may see.", []string{"match"}, nil)
-	lagDesc        = prometheus.NewDesc("samestep_mirror_source_lag_ticks", "Ticks that the owner of a match has, as it says, and the mirror has not.", []string{"match"}, nil)
-	behindDesc     = prometheus.NewDesc("samestep_mirror_behind_seconds", "The longest time for which a match that is followed has lacked what its owner says it has stored.", nil, nil)
-	darkDesc       = prometheus.NewDesc("samestep_mirror_dark_matches", "Matches that are followed, and of which nothing comes although their owners store more.", nil, nil)
-	memoryDesc     = prometheus.NewDesc("samestep_mirror_memory_bytes", "Memory for the spectators of a match, without sockets. A match whose spectators have a delay has none.", []string{"match"}, nil)
-)
+// totals are the counters of what audiences do.
+var totals = []struct {
+	name, help string
+	of         func(*audience.Stats) float64
+}{
+	{"samestep_mirror_received_bytes_total", "Bytes of messages of spectators.", func(s *audience.Stats) float64 { return float64(s.BytesIn) }},
+	{"samestep_mirror_sent_bytes_total", "Bytes of messages to spectators.", func(s *audience.Stats) float64 { return float64(s.BytesOut) }},
+	{"samestep_mirror_keyframe_bytes_total", "Bytes of keyframes to spectators.", func(s *audience.Stats) float64 { return float64(s.SyncBytes) }},
+	{"samestep_mirror_welcomes_total", "Spectators welcomed.", func(s *audience.Stats) float64 { return float64(s.Welcomes) }},
+	{"samestep_mirror_source_losses_total", "Times that a mirror came back to a match that it had lost.", func(s *audience.Stats) float64 { return float64(s.Cuts) }},
+	{"samestep_mirror_desyncs_total", "Checksums of spectators that differ from the log's.", func(s *audience.Stats) float64 { return float64(s.Desyncs) }},
+}
 
 func newMetrics(s *Server) *metrics {
-	m := &metrics{registry: prometheus.NewRegistry(), server: s}
+	m := &metrics{registry: measure.NewRegistry()}
 	counter := func(name, help string) prometheus.Counter {
 		c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 		m.registry.MustRegister(c)
 		return c
 	}
 	m.refused = counter("samestep_mirror_refused_total", "WebSockets refused for want of a place.")
-	m.in = counter("samestep_mirror_received_bytes_total", "Bytes of messages of spectators.")
-	m.out = counter("samestep_mirror_sent_bytes_total", "Bytes of messages to spectators.")
-	m.sync = counter("samestep_mirror_keyframe_bytes_total", "Bytes of keyframes to spectators.")
-	m.welcomes = counter("samestep_mirror_welcomes_total", "Spectators welcomed.")
-	m.cuts = counter("samestep_mirror_source_losses_total", "Times that a mirror came back to a match that it had lost.")
-	m.desyncs = counter("samestep_mirror_desyncs_total", "Checksums of spectators that differ from the log's.")
+	for _, t := range totals {
+		m.totals = append(m.totals, counter(t.name, t.help))
+	}
 	m.resyncs = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "samestep_mirror_resyncs_total", Help: "Keyframes to spectators besides the first one, by reason."}, []string{"reason"})
 	for _, reason := range []string{"source", "slow"} {
 		m.resyncs.WithLabelValues(reason) // starts at 0, as a rate needs
 	}
-	m.registry.MustRegister(m.resyncs, m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.resyncs, measure.Collector(s.collect))
 	m.registry.MustRegister(s.options.Front.Metrics...)
 	return m
 }
 
-// Describe implements [prometheus.Collector].
-func (m *metrics) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{spectatorsDesc, tickDesc, lagDesc, behindDesc, darkDesc, memoryDesc} {
-		to <- d
-	}
-}
-
-// Collect implements [prometheus.Collector].
-func (m *metrics) Collect(to chan<- prometheus.Metric) {
+// collect gives the present values of all matches.
+func (s *Server) collect(to chan<- prometheus.Metric) {
 	var behind, dark float64
-	for _, x := range m.server.all() {
+	for _, x := range s.all() {
 		v := x.Status()
 		if behind = max(behind, v.behind.Seconds()); v.dark {
 			dark++
 		}
-		for d, n := range map[*prometheus.Desc]float64{spectatorsDesc: float64(v.Spectators), tickDesc: float64(v.Tick), lagDesc: float64(v.Lag)} {
-			to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, n, v.Name)
-		}
+		measure.Gauge(to, "samestep_mirror_spectators", "Spectators of a match.", float64(v.Spectators), "match", v.Name)
+		measure.Gauge(to, "samestep_mirror_tick", "Last tick of a match that spectators may see.", float64(v.Tick), "match", v.Name)
+		measure.Gauge(to, "samestep_mirror_source_lag_ticks", "Ticks that the owner of a match has, as it says, and the mirror has not.", float64(v.Lag), "match", v.Name)
 		if v.figures {
-			to <- prometheus.MustNewConstMetric(memoryDesc, prometheus.GaugeValue, float64(v.Memory), v.Name)
+			measure.Gauge(to, "samestep_mirror_memory_bytes", "Memory for the spectators of a match, without sockets. A match whose spectators have a delay has none.", float64(v.Memory), "match", v.Name)
 		}
 	}
-	to <- prometheus.MustNewConstMetric(behindDesc, prometheus.GaugeValue, behind)
-	to <- prometheus.MustNewConstMetric(darkDesc, prometheus.GaugeValue, dark)
+	measure.Gauge(to, "samestep_mirror_behind_seconds", "The longest time for which a match that is followed has lacked what its owner says it has stored.", behind)
+	measure.Gauge(to, "samestep_mirror_dark_matches", "Matches that are followed, and of which nothing comes although their owners store more.", dark)
 }
 
 // count adds what an audience has done since the last call.
 func (m *metrics) count(x, before *audience.Stats) {
-	m.in.Add(float64(x.BytesIn - before.BytesIn))
-	m.out.Add(float64(x.BytesOut - before.BytesOut))
-	m.sync.Add(float64(x.SyncBytes - before.SyncBytes))
-	m.welcomes.Add(float64(x.Welcomes - before.Welcomes))
-	m.cuts.Add(float64(x.Cuts - before.Cuts))
-	m.desyncs.Add(float64(x.Desyncs - before.Desyncs))
+	for i, t := range totals {
+		m.totals[i].Add(t.of(x) - t.of(before))
+	}
 	m.resyncs.WithLabelValues("source").Add(float64(x.Resyncs - before.Resyncs))
 	m.resyncs.WithLabelValues("slow").Add(float64(x.Strikes - before.Strikes))
 	*before = *x

@@ -187,10 +187,8 @@ func chunk(ctx context.Context, stream jetstream.Stream, subject string, from ui
 		if err == nil {
 			return m, nil
 		}
-		select {
-		case <-ctx.Done():
+		if !storage.Pause(ctx, 50*time.Millisecond) {
 			return nil, err
-		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }
@@ -246,18 +244,14 @@ func (s *Store) left(ctx context.Context, from uint64, age time.Duration) (*left
 	seed, named := maphash.MakeSeed(), make(map[uint64]struct{}) // hashes of the subjects of chunks
 	var deleted []found
 	var newest time.Time
-	if err := s.scan(ctx, infoSubject+"*", from, nil, func(m *nats.Msg, at *nats.MsgMetadata) (bool, error) {
-		var info jetstream.ObjectInfo
-		if err := json.Unmarshal(m.Data, &info); err != nil {
-			return false, err
-		}
+	if err := s.infos(ctx, from, func(o *jetstream.ObjectInfo, m *nats.Msg, at *nats.MsgMetadata) bool {
 		newest = at.Timestamp
-		if info.Deleted {
+		if o.Deleted {
 			deleted = append(deleted, found{m.Subject, at.Sequence.Stream, at.Timestamp})
 		} else {
-			named[maphash.String(seed, chunkSubject+info.NUID)] = struct{}{}
+			named[maphash.String(seed, chunkSubject+o.NUID)] = struct{}{}
 		}
-		return true, nil
+		return true
 	}); err != nil {
 		return nil, err
 	}
@@ -283,6 +277,15 @@ func (s *Store) left(ctx context.Context, from uint64, age time.Duration) (*left
 	})
 	l.next = min(l.next, young)
 	return l, err
+}
+
+// infos calls f with the last messages of files, also of deleted ones, from a sequence on, in order, until f returns false.
+func (s *Store) infos(ctx context.Context, from uint64, f func(*jetstream.ObjectInfo, *nats.Msg, *nats.MsgMetadata) bool) error {
+	return s.scan(ctx, infoSubject+"*", from, nil, func(m *nats.Msg, at *nats.MsgMetadata) (bool, error) {
+		var info jetstream.ObjectInfo
+		err := json.Unmarshal(m.Data, &info)
+		return err == nil && f(&info, m, at), err
+	})
 }
 
 // scan calls f with the messages of a subject from a sequence on, in order, until f returns false.

@@ -4,6 +4,7 @@ package objects
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/seed-49bee653/samestep/cluster/storage"
@@ -66,11 +68,6 @@ func (s *Store) messages(ctx context.Context) (jetstream.Stream, error) {
 	defer s.mu.Unlock()
 	s.stream = stream
 	return stream, nil
-}
-
-// bucket returns the bucket as the library sees it.
-func (s *Store) bucket(ctx context.Context) (jetstream.ObjectStore, error) {
-	return s.conn.JS.ObjectStore(ctx, storage.ReplaysBucket)
 }
 
 // Put implements [archive.Store]. It reads back what was stored, and compares it.
@@ -155,7 +152,7 @@ func (s *Store) Sum(ctx context.Context, name string) (string, error) {
 func (s *Store) Delete(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
-	b, err := s.bucket(ctx)
+	b, err := s.conn.JS.ObjectStore(ctx, storage.ReplaysBucket)
 	if err == nil {
 		err = b.Delete(ctx, name)
 	}
@@ -167,43 +164,19 @@ func (s *Store) Delete(ctx context.Context, name string) error {
 
 // List implements [archive.Store].
 func (s *Store) List(ctx context.Context, each func(archive.Object) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	late := time.AfterFunc(requestTime, cancel) // of the first requests: the library may wait for a lost answer for ever
-	var w jetstream.ObjectWatcher
-	b, err := s.bucket(ctx)
-	if err == nil {
-		w, err = b.Watch(ctx, jetstream.IgnoreDeletes())
-	}
-	if late.Stop(); err != nil {
-		return failed("list", err)
-	}
-	defer func() {
-		w.Stop()
-		for range w.Updates() { // or the library waits for a reader for ever
+	var stopped error
+	err := s.infos(ctx, 1, func(o *jetstream.ObjectInfo, _ *nats.Msg, at *nats.MsgMetadata) bool {
+		if o.Deleted {
+			return true
 		}
-	}()
-	silent := time.NewTimer(requestTime)
-	defer silent.Stop()
-	for {
-		silent.Reset(requestTime)
-		select {
-		case o, ok := <-w.Updates():
-			switch {
-			case !ok && ctx.Err() == nil:
-				return failed("list", io.ErrUnexpectedEOF)
-			case o == nil:
-				return ctx.Err()
-			}
-			if err := each(objectOf(o)); err != nil {
-				return err
-			}
-		case <-silent.C:
-			return failed("list", context.DeadlineExceeded)
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		o.ModTime = at.Timestamp
+		stopped = each(objectOf(o))
+		return stopped == nil
+	})
+	if err := cmp.Or(stopped, ctx.Err()); err != nil {
+		return err
 	}
+	return failed("list", err)
 }
 
 func objectOf(o *jetstream.ObjectInfo) archive.Object {

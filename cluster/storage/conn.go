@@ -139,27 +139,45 @@ func (c *Conn) Last(ctx context.Context, id lockstep.MatchID) (sequence uint64, 
 
 // last returns the last message of a subject, as Last does.
 func (c *Conn) last(ctx context.Context, stream, subject string) (sequence uint64, message []byte, err error) {
-	body := encoded(map[string]string{"last_by_subj": subject})
-	answer, err := c.NATS.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+stream, body)
-	if err != nil {
-		return 0, nil, fmt.Errorf("storage: the end of %s: %w", subject, err)
-	}
 	var a struct {
-		Error   *jetstream.APIError
 		Message struct {
 			Seq  uint64
 			Data []byte
 		}
 	}
-	switch err := json.Unmarshal(answer.Data, &a); {
-	case err != nil:
-		return 0, nil, fmt.Errorf("storage: the end of %s: %w", subject, err)
-	case a.Error != nil && a.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound:
+	err = c.ask(ctx, "$JS.API.STREAM.MSG.GET."+stream, map[string]string{"last_by_subj": subject}, &a)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return 0, nil, jetstream.ErrMsgNotFound
-	case a.Error != nil:
-		return 0, nil, fmt.Errorf("storage: the end of %s: %w", subject, a.Error)
+	}
+	if err != nil {
+		return 0, nil, fmt.Errorf("storage: the end of %s: %w", subject, err)
 	}
 	return a.Message.Seq, a.Message.Data, nil
+}
+
+// ask sends a request to JetStream and reads the answer, for which nil is no interest. A refusal is a [jetstream.APIError].
+func (c *Conn) ask(ctx context.Context, subject string, question, answer any) error {
+	m, err := c.NATS.RequestWithContext(ctx, subject, encoded(question))
+	if err != nil {
+		return err
+	}
+	var a struct{ Error *jetstream.APIError }
+	if err = json.Unmarshal(m.Data, &a); err == nil && a.Error != nil {
+		return a.Error
+	}
+	if err == nil && answer != nil {
+		err = json.Unmarshal(m.Data, answer)
+	}
+	return err
+}
+
+// Purge removes all messages of a subject, and returns their number.
+func (c *Conn) Purge(ctx context.Context, stream, subject string) (removed int, err error) {
+	var a struct{ Purged int }
+	if err := c.ask(ctx, "$JS.API.STREAM.PURGE."+stream, map[string]string{"filter": subject}, &a); err != nil {
+		return 0, fmt.Errorf("storage: removing %s: %w", subject, err)
+	}
+	return a.Purged, nil
 }
 
 // handlers bring what happens to a connection into the program's log. The library would write it to the standard error output.
@@ -230,6 +248,16 @@ func (c *Conn) askMajority() {
 		m.since = time.Time{}
 	case m.since.IsZero():
 		m.since = began
+	}
+}
+
+// Pause waits for a time. It reports false if ctx ends before.
+func Pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -56,12 +55,10 @@ func (c *Conn) AddNode(ctx context.Context, node string, tell func(Progress)) er
 		if errors.As(err, &refused) && refused.Code == unavailable {
 			why := "no node takes a copy of " + stream + s.without(stream)
 			tell(Progress{Waiting: why})
-			select {
-			case <-time.After(changeStep):
-				continue
-			case <-ctx.Done():
+			if !Pause(ctx, changeStep) {
 				return fmt.Errorf("storage: %s: %w", why, refused)
 			}
+			continue
 		}
 		if err != nil {
 			return err
@@ -222,9 +219,7 @@ func (c *Conn) awaitMember(ctx context.Context, node string, tell func(Progress)
 			}
 		}
 		tell(Progress{Waiting: "node " + node + why})
-		select {
-		case <-time.After(changeStep):
-		case <-ctx.Done():
+		if !Pause(ctx, changeStep) {
 			return fmt.Errorf("storage: node %s did not join%s: %w", node, why, ctx.Err())
 		}
 	}
@@ -260,9 +255,7 @@ func (c *Conn) awaitWhole(ctx context.Context, misplaced func(*Stream) bool, tel
 		if p.Whole == p.Streams {
 			return nil
 		}
-		select {
-		case <-time.After(changeStep):
-		case <-ctx.Done():
+		if !Pause(ctx, changeStep) {
 			return fmt.Errorf("storage: %d of %d streams are whole, %s: %w", p.Whole, p.Streams, p.Waiting, ctx.Err())
 		}
 	}
@@ -270,18 +263,9 @@ func (c *Conn) awaitWhole(ctx context.Context, misplaced func(*Stream) bool, tel
 
 // request sends a request that changes nodes or streams.
 func (c *Conn) request(ctx context.Context, subject string, body any) error {
-	b := encoded(body)
 	ctx, cancel := context.WithTimeout(ctx, deskTime)
 	defer cancel()
-	answer, err := c.NATS.RequestWithContext(ctx, subject, b)
-	var a struct{ Error *jetstream.APIError }
-	if err == nil {
-		err = json.Unmarshal(answer.Data, &a)
-	}
-	if err == nil && a.Error != nil {
-		err = a.Error
-	}
-	if err != nil {
+	if err := c.ask(ctx, subject, body, nil); err != nil {
 		return fmt.Errorf("storage: %s: %w", subject, err)
 	}
 	return nil

@@ -22,7 +22,6 @@ import (
 	client "github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/seed-49bee653/samestep/internal/files"
@@ -228,7 +227,7 @@ func address(text string) (host string, port int, err error) {
 // any more, however much room there is, until it is restarted.
 func (n *Node) watch() {
 	defer close(n.ended)
-	for n.pause(n.options.times.look) {
+	for Pause(n.ctx, n.options.times.look) {
 		if n.log.removed.Load() {
 			continue // a server that starts again would be a node of the cluster again
 		}
@@ -242,7 +241,7 @@ func (n *Node) watch() {
 		}
 		n.options.Log.Error("the storage node cannot store anything", "node", n.options.Name, "err", why)
 		for !hasRoom(n.options.Dir, room) {
-			if !n.pause(n.options.times.look) {
+			if !Pause(n.ctx, n.options.times.look) {
 				return
 			}
 		}
@@ -254,24 +253,14 @@ func (n *Node) watch() {
 				break
 			}
 			n.options.Log.Error("the storage node does not start again", "node", n.options.Name, "err", err)
-			if !n.pause(n.options.times.startAgain) {
+			if !Pause(n.ctx, n.options.times.startAgain) {
 				return
 			}
 		}
 		n.options.Log.Info("the storage node stores again", "node", n.options.Name)
-		if !n.pause(n.options.times.startAgain) {
+		if !Pause(n.ctx, n.options.times.startAgain) {
 			return
 		}
-	}
-}
-
-// pause waits. It reports false when the node is stopped.
-func (n *Node) pause(d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-n.ctx.Done():
-		return false
 	}
 }
 
@@ -429,8 +418,8 @@ func stepAside(s *nats.Server, desk *client.Conn, request []byte) {
 //	samestep_storage_copies_missing  gauge  copies that streams should have and have not, of those that it leads or that have no leader
 //	samestep_certificate_seconds  gauge  seconds until the certificate of NodeOptions.TLS expires
 func (n *Node) Handler() http.Handler {
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(n.Collector(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry := measure.NewRegistry()
+	registry.MustRegister(n.Collector())
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
@@ -446,54 +435,26 @@ func (n *Node) Handler() http.Handler {
 
 // Collector returns the node's metrics, for a registry.
 func (n *Node) Collector() prometheus.Collector {
-	c := &nodeCollector{node: n}
+	var certificate prometheus.Collector
 	if t := n.options.TLS; t != nil && len(t.Certificates) > 0 {
-		c.certificate = measure.Certificate("node-cert", func() *tls.Certificate { return &t.Certificates[0] })
+		certificate = measure.Certificate("node-cert", func() *tls.Certificate { return &t.Certificates[0] })
 	}
-	return c
-}
-
-// A nodeCollector has a node's metrics.
-type nodeCollector struct {
-	node        *Node
-	certificate prometheus.Collector // nil without TLS
-}
-
-var (
-	readyDesc     = prometheus.NewDesc("samestep_storage_ready", "1 while the node can store anything, else 0.", nil, nil)
-	nodesDesc     = prometheus.NewDesc("samestep_storage_nodes", "Nodes of the cluster, as far as this one knows.", nil, nil)
-	connectedDesc = prometheus.NewDesc("samestep_storage_connected", "Nodes that this one is connected to, with itself.", nil, nil)
-	clientsDesc   = prometheus.NewDesc("samestep_storage_clients", "Connections of servers, mirrors and workers.", nil, nil)
-	streamsDesc   = prometheus.NewDesc("samestep_storage_streams", "Streams of which the node has a copy.", nil, nil)
-	missingDesc   = prometheus.NewDesc("samestep_storage_copies_missing", "Copies that streams should have and have not, of those that the node leads or that have no leader.", nil, nil)
-	bytesDesc     = prometheus.NewDesc("samestep_storage_bytes", "Bytes of these copies.", nil, nil)
-)
-
-// Describe implements [prometheus.Collector].
-func (c *nodeCollector) Describe(ch chan<- *prometheus.Desc) {
-	prometheus.DescribeByCollect(c, ch)
-}
-
-// Collect implements [prometheus.Collector].
-func (c *nodeCollector) Collect(ch chan<- prometheus.Metric) {
-	gauge := func(d *prometheus.Desc, v float64) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v)
-	}
-	if c.certificate != nil {
-		c.certificate.Collect(ch)
-	}
-	s := stateOf(c.node.now())
-	ready := 0.0
-	if c.node.notReady() == "" {
-		ready = 1
-	}
-	gauge(readyDesc, ready)
-	gauge(nodesDesc, float64(s.nodes))
-	gauge(connectedDesc, float64(len(s.peers)+1))
-	gauge(clientsDesc, float64(s.connections))
-	gauge(streamsDesc, float64(s.streams))
-	gauge(bytesDesc, float64(s.bytes))
-	gauge(missingDesc, float64(copiesMissing(c.node.now(), s.peers)))
+	return measure.Collector(func(to chan<- prometheus.Metric) {
+		if certificate != nil {
+			certificate.Collect(to)
+		}
+		s, ready := stateOf(n.now()), 0.0
+		if n.notReady() == "" {
+			ready = 1
+		}
+		measure.Gauge(to, "samestep_storage_ready", "1 while the node can store anything, else 0.", ready)
+		measure.Gauge(to, "samestep_storage_nodes", "Nodes of the cluster, as far as this one knows.", float64(s.nodes))
+		measure.Gauge(to, "samestep_storage_connected", "Nodes that this one is connected to, with itself.", float64(len(s.peers)+1))
+		measure.Gauge(to, "samestep_storage_clients", "Connections of servers, mirrors and workers.", float64(s.connections))
+		measure.Gauge(to, "samestep_storage_streams", "Streams of which the node has a copy.", float64(s.streams))
+		measure.Gauge(to, "samestep_storage_bytes", "Bytes of these copies.", float64(s.bytes))
+		measure.Gauge(to, "samestep_storage_copies_missing", "Copies that streams should have and have not, of those that the node leads or that have no leader.", float64(copiesMissing(n.now(), s.peers)))
+	})
 }
 
 const (

@@ -117,10 +117,8 @@ func (c *Conn) Learn(ctx context.Context) error {
 		case errors.Is(err, ErrLayout):
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if !Pause(ctx, learnAgain) {
 			return fmt.Errorf("storage: no logs yet: %w", err)
-		case <-time.After(learnAgain):
 		}
 	}
 }
@@ -165,9 +163,6 @@ func retry(ctx context.Context, what string, exists error, create func(context.C
 		case errors.As(err, &refused) && refused.Code != unavailable && refused.ErrorCode != noPeers, ctx.Err() != nil:
 			return fmt.Errorf("storage: %s: %w", what, err)
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(50 * time.Millisecond):
-		}
+		Pause(ctx, 50*time.Millisecond)
 	}
 }

@@ -148,7 +148,7 @@ func (s *Segments) learn(ctx context.Context) error {
 	anew := s.anew
 	s.mu.Unlock()
 	if anew {
-		if err := s.conn.purge(ctx, segmentStream, s.subject); err != nil {
+		if _, err := s.conn.Purge(ctx, segmentStream, s.subject); err != nil {
 			return err
 		}
 		s.mu.Lock()
@@ -232,19 +232,12 @@ func parseSegment(segment []byte) (all []stored, err error) {
 // Remove removes the log of a match that is over.
 func (c *Conn) Remove(ctx context.Context, id lockstep.MatchID) error {
 	log, subject := c.LogOf(id)
-	return errors.Join(c.purge(ctx, log, subject), c.purge(ctx, segmentStream, segmentsOf(id)), c.purge(ctx, segmentStream, headOf(id)))
-}
-
-// purge removes all messages of a subject.
-func (c *Conn) purge(ctx context.Context, stream, subject string) error {
-	s, err := c.JS.Stream(ctx, stream)
-	if err == nil {
-		err = s.Purge(ctx, jetstream.WithPurgeSubject(subject))
+	var errs []error
+	for _, at := range [][2]string{{log, subject}, {segmentStream, segmentsOf(id)}, {segmentStream, headOf(id)}} {
+		_, err := c.Purge(ctx, at[0], at[1])
+		errs = append(errs, err)
 	}
-	if err != nil {
-		return fmt.Errorf("storage: removing %s: %w", subject, err)
-	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // A Stream says where the copies of a stream are.

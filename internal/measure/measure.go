@@ -13,7 +13,29 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 )
+
+// NewRegistry returns a registry with the metrics of the process and of Go.
+func NewRegistry() *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return r
+}
+
+// A Collector is a [prometheus.Collector] of values that are asked for at each scrape.
+type Collector func(to chan<- prometheus.Metric)
+
+// Describe describes nothing: Collect does that.
+func (c Collector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements [prometheus.Collector].
+func (c Collector) Collect(to chan<- prometheus.Metric) { c(to) }
+
+// Gauge gives a present value. A labelled one has the name of its label and the value of that.
+func Gauge(to chan<- prometheus.Metric, name, help string, v float64, label ...string) {
+	to <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, label[:len(label)/2], nil), prometheus.GaugeValue, v, label[len(label)/2:]...)
+}
 
 // A Failure counts the failures of a kind, and remembers when the last one was. Alerts go by its age: a counter that is 1 at its
 // first scrape, as after a start at which something failed, has no increase.

@@ -23,6 +23,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/internal/measure"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
@@ -169,17 +170,13 @@ func (a *Archive) Waiting() int {
 
 // Collector returns the archive's metrics, for [server.Options.Metrics].
 func (a *Archive) Collector() prometheus.Collector {
-	all := prometheus.NewRegistry()
-	all.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "samestep_archive_waiting", Help: "Files in the server's folder that the archive does not have yet.",
-	}, func() float64 { return float64(a.Waiting()) }), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "samestep_archive_waiting_seconds", Help: "How long the file has waited that waits longest, in seconds.",
-	}, func() float64 {
+	return measure.Collector(func(to chan<- prometheus.Metric) {
+		measure.Gauge(to, "samestep_archive_waiting", "Files in the server's folder that the archive does not have yet.", float64(a.Waiting()))
 		a.mu.Lock()
-		defer a.mu.Unlock()
-		return a.queue.oldest(time.Now()).Seconds()
-	}))
-	return all
+		oldest := a.queue.oldest(time.Now())
+		a.mu.Unlock()
+		measure.Gauge(to, "samestep_archive_waiting_seconds", "How long the file has waited that waits longest, in seconds.", oldest.Seconds())
+	})
 }
 
 // Played implements [server.Archive].

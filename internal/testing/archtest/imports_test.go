@@ -133,7 +133,7 @@ var imports = []importRow{
 	{pattern: "server/internal/hold", own: []string{"lockstep", "lockstep/host", "lockstep/protocol"}},
 	{pattern: "server/internal/livelog", own: []string{"lockstep", "lockstep/protocol", "lockstep/record", "replay"}},
 	{pattern: "server/internal/owners", own: []string{"lockstep", "lockstep/host"}},
-	{pattern: "server/archive", own: []string{"lockstep", "server", "replay", "internal/files"}, modules: []string{metrics, bbolt}, tests: []string{"lockstep/host", "lockstep/record", "server/archive/s3", "internal/testing/bucket"}},
+	{pattern: "server/archive", own: []string{"lockstep", "server", "replay", "internal/files", "internal/measure"}, modules: []string{metrics, bbolt}, tests: []string{"lockstep/host", "lockstep/record", "server/archive/s3", "internal/testing/bucket"}},
 	// Apart, so that only a program with object storage links its client.
 	{pattern: "server/archive/s3", own: []string{"server/archive"}, modules: []string{minio}, tests: []string{"lockstep", "server", "internal/testing/bucket"}},
 	// Apart, so that only a program for a cluster links its storage.
@@ -142,7 +142,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/fleet", own: slices.Concat(live, []string{"replay", "client", "cluster", "cluster/storage"}), modules: []string{nats}, tests: games},
 	{pattern: "cluster/storage", own: []string{"lockstep", "internal/files", "internal/measure"}, modules: []string{nats, natsNode, nkeys, metrics}},
 	{pattern: "cluster/audience", own: slices.Concat(live, []string{"internal/ring"}), tests: games},
-	{pattern: "cluster/mirror", own: slices.Concat(live, []string{"internal/buffer", "internal/logged", "internal/wsmatch", "server", "cluster/..."}), modules: []string{websocket, metrics, nats}, tests: slices.Concat(games, shell)},
+	{pattern: "cluster/mirror", own: slices.Concat(live, []string{"internal/buffer", "internal/logged", "internal/measure", "internal/wsmatch", "server", "cluster/..."}), modules: []string{websocket, metrics, nats}, tests: slices.Concat(games, shell)},
 	{pattern: "cluster/objects", own: []string{"server/archive", "cluster/storage"}, modules: []string{nats}, tests: []string{"lockstep", "server"}},
 	{pattern: "cluster/farm", own: []string{"lockstep", "replay", "desync", "server/archive", "cluster/storage", "cluster/objects"}, modules: []string{nats, xsync}, tests: slices.Concat(games, []string{"lockstep/record"})},
 	{pattern: "client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, quic, xtime}, tests: slices.Concat(games, shell, []string{"server/assets"})},
