@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sort"
 	"strconv"
 	"unicode/utf8"
 
@@ -144,19 +145,30 @@ type kindEntry struct {
 	newPool func() pool
 }
 
+// kindList is sorted by kind.
+type kindList []*kindEntry
+
+// of returns the entry of a kind, or nil.
+func (l kindList) of(kind CommandKind) *kindEntry {
+	i := sort.Search(len(l), func(i int) bool { return l[i].Kind >= kind })
+	if i == len(l) || l[i].Kind != kind {
+		return nil
+	}
+	return l[i]
+}
+
 // Kinds are the compiled command types of a game. They are immutable and safe for concurrent use.
 type Kinds struct {
-	list   []*kindEntry // by ascending kind
-	byKind map[CommandKind]*kindEntry
-	byType map[reflect.Type]*kindEntry
+	list   kindList
+	byType map[reflect.Type]*kindEntry // only looked up, never ranged over
 }
 
 // Has reports whether a kind is registered.
-func (k *Kinds) Has(kind CommandKind) bool { return k.byKind[kind] != nil }
+func (k *Kinds) Has(kind CommandKind) bool { return k.list.of(kind) != nil }
 
 // Limit returns the limit of a kind. Its N is 0 for none.
 func (k *Kinds) Limit(kind CommandKind) CommandLimit {
-	if e := k.byKind[kind]; e != nil && e.limit != nil {
+	if e := k.list.of(kind); e != nil && e.limit != nil {
 		return *e.limit
 	}
 	return CommandLimit{}
@@ -175,10 +187,7 @@ func (k *Kinds) Descriptions() []CommandDescription {
 func CompileKinds(types []CommandType) (*Kinds, error) {
 	//samestep:allow sort kinds are unique, which is checked below
 	types = slices.SortedFunc(slices.Values(types), func(a, b CommandType) int { return cmp.Compare(a.Kind, b.Kind) })
-	k := &Kinds{
-		byKind: make(map[CommandKind]*kindEntry, len(types)), // only looked up, never ranged over
-		byType: make(map[reflect.Type]*kindEntry, len(types)),
-	}
+	k := &Kinds{byType: make(map[reflect.Type]*kindEntry, len(types))}
 	if len(types) > maxKinds {
 		return nil, fmt.Errorf("got %d kinds of commands, want at most %d", len(types), maxKinds)
 	}
@@ -187,7 +196,7 @@ func CompileKinds(types []CommandType) (*Kinds, error) {
 		if err != nil {
 			return nil, fmt.Errorf("command %d (%s): %w", t.Kind, t.Name, err)
 		}
-		if other := k.byKind[t.Kind]; other != nil {
+		if other := k.list.of(t.Kind); other != nil {
 			return nil, fmt.Errorf("command kind %d is both %s and %s", t.Kind, other.Name, t.Name)
 		}
 		if i := slices.IndexFunc(k.list, func(e *kindEntry) bool { return e.Name == t.Name }); i >= 0 {
@@ -201,7 +210,6 @@ func CompileKinds(types []CommandType) (*Kinds, error) {
 		}
 		e := &kindEntry{t, schema, newPool}
 		k.list = append(k.list, e)
-		k.byKind[t.Kind] = e
 		if k.byType[t.payload] == nil {
 			k.byType[t.payload] = e
 		}
@@ -310,9 +318,9 @@ func (p *Payloads) pool(e *kindEntry) pool {
 
 func (k *Kinds) entry(p Player, kind CommandKind) *kindEntry {
 	if p == System {
-		return systemKinds[kind]
+		return systemKinds.of(kind)
 	}
-	return k.byKind[kind]
+	return k.list.of(kind)
 }
 
 // Reset makes the memory of the decoded values available again.
@@ -365,7 +373,7 @@ func (p *Payloads) Encode(value any) (CommandKind, []byte, error) {
 
 // EncodeAs is Encode for a type that is registered for several kinds.
 func (p *Payloads) EncodeAs(kind CommandKind, value any) ([]byte, error) {
-	e := p.kinds.byKind[kind]
+	e := p.kinds.list.of(kind)
 	if e == nil || reflect.TypeOf(value) != reflect.PointerTo(e.payload) {
 		return nil, fmt.Errorf("lockstep: got a command of kind %d and type %T, want a registered pair", kind, value)
 	}
@@ -392,7 +400,7 @@ func (p *Payloads) encode(e *kindEntry, value any) []byte {
 // ReadJSON returns the command of a kind that a JSON object describes, as a pointer that is valid until Reset. A field that the object
 // lacks is zero. An error wraps [ErrUnknownKind], or is that of [state.Schema.AppendJSON], which names the field.
 func (p *Payloads) ReadJSON(kind CommandKind, text []byte) (any, error) {
-	e := p.kinds.byKind[kind]
+	e := p.kinds.list.of(kind)
 	if e == nil {
 		return nil, fmt.Errorf("lockstep: %w %d", ErrUnknownKind, kind)
 	}
@@ -452,7 +460,7 @@ var systemKinds, systemTypes, systemDescriptions = mustCompileKinds(
 
 // SystemValue returns the value of a command of [System], such as a *Joined. The error wraps [ErrUnknownKind] or [ErrMalformed].
 func SystemValue(c *Command) (any, error) {
-	e := systemKinds[c.Kind]
+	e := systemKinds.of(c.Kind)
 	if c.Player != System || e == nil {
 		return nil, fmt.Errorf("lockstep: %w %d of player %d, want one of the system", ErrUnknownKind, c.Kind, c.Player)
 	}
@@ -467,12 +475,12 @@ func SystemValue(c *Command) (any, error) {
 // SystemDescriptions returns the commands of [System], described as in a header.
 func SystemDescriptions() []CommandDescription { return slices.Clone(systemDescriptions) }
 
-func mustCompileKinds(types ...CommandType) (map[CommandKind]*kindEntry, map[reflect.Type]*kindEntry, []CommandDescription) {
+func mustCompileKinds(types ...CommandType) (kindList, map[reflect.Type]*kindEntry, []CommandDescription) {
 	k, err := CompileKinds(types)
 	if err != nil {
 		panic(err) // the types are above
 	}
-	return k.byKind, k.byType, k.Descriptions()
+	return k.list, k.byType, k.Descriptions()
 }
 
 // Time is a moment on the caller's clock of any origin, or a duration, in microseconds. Earlier moments count as the last one given.

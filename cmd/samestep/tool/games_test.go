@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"flag"
 	"io"
 	"net/http"
 
@@ -37,6 +38,12 @@ func mustList(games []Game) gameset.List {
 		panic(err)
 	}
 	return list
+}
+
+// flagless returns the context of a command without flags, of a program with some games.
+func flagless(list gameset.List) *cli.Context {
+	app := &cli.App{Metadata: map[string]any{gameset.GamesKey: list}, Writer: io.Discard, ErrWriter: io.Discard}
+	return cli.NewContext(app, flag.NewFlagSet("", flag.ContinueOnError), nil)
 }
 
 func newApp(stdout, stderr io.Writer) *cli.App {

@@ -183,13 +183,8 @@ func TestHostedRulesBySum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &gameset.ModuleSet{Given: gameset.List{right}, Folders: []string{"store"}, Stored: map[string]gameset.List{}, ReadModule: func(name string) (*gameset.Playable, error) {
-		b, err := gameset.ModuleBytes(name)
-		if err != nil {
-			return nil, err
-		}
-		return gameset.NewModuleGame(b, nil)
-	}}
+	m := gameset.ModuleSetOf(flagless(nil), nil, gameset.List{right})
+	m.Folders = []string{"store"}
 	wrong, _ := m.Find(func(*gameset.Playable) bool { return true }) // as for a match that is resumed
 	if again, err := m.Find(func(*gameset.Playable) bool { return true }); again != wrong || err != nil {
 		t.Fatal(again, err)
@@ -201,7 +196,7 @@ func TestHostedRulesBySum(t *testing.T) {
 	if n := len(m.Games()); n != 2 {
 		t.Errorf("got %d games, want 2", n)
 	}
-	for g, b := range map[*gameset.Playable][]byte{right: d.right, wrong: d.wrong} {
+	for g, b := range map[*gameset.Playable][]byte{m.Given[0]: d.right, wrong: d.wrong} {
 		if got := o.RulesOf(g.Game); got != tooltest.SumOf(b) {
 			t.Errorf("got SHA-256 %s, want %s", got, tooltest.SumOf(b))
 		}
@@ -284,14 +279,11 @@ func TestOwnRulesForModule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := f.Header()
-	if err != nil {
-		t.Fatal(err)
-	}
 	said := ""
-	m := &gameset.ModuleSet{Program: gameset.List{g}, Warn: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}
-	if own, err := m.OfMatch(h, f); own != nil || err != nil || !strings.Contains(said, tooltest.SumOf(d.right)) || !strings.Contains(said, "the program's own") {
-		t.Errorf("got %v, %v and %q, want a warning that the program's own rules are used", own, err, said)
+	m := gameset.ModuleSetOf(flagless(nil), gameset.List{g}, nil)
+	m.Warn = func(format string, args ...any) { said += fmt.Sprintf(format, args...) }
+	if games, err := m.OfFile(f); len(games) != 1 || games[0] != g || err != nil || !strings.Contains(said, tooltest.SumOf(d.right)) || !strings.Contains(said, "the program's own") {
+		t.Errorf("got %v, %v and %q, want a warning that the program's own rules are used", games, err, said)
 	}
 }
 
@@ -320,11 +312,19 @@ func TestExceededBesideResult(t *testing.T) {
 	if code := console.ExitCode(gameset.Exceeded(g.Module.Budget, nil)); code != console.ExitCorrupt {
 		t.Errorf("got exit code %d of a verb that went on without an answer, want %d", code, console.ExitCorrupt)
 	}
-	m := &gameset.ModuleSet{Met: map[*replay.File]gameset.List{nil: {g}}, Whole: map[*replay.File]bool{}}
+	f, err := replay.Open("right.ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	m := gameset.ModuleSetOf(flagless(nil), gameset.List{g}, nil)
+	if _, err := m.OfFile(f); err != nil {
+		t.Fatal(err)
+	}
 	if code := console.ExitCode(m.Exceeded(nil)); code != console.ExitCorrupt {
 		t.Errorf("got exit code %d of a file without an answer, want %d", code, console.ExitCorrupt)
 	}
-	if m.Complete(nil); m.Exceeded(nil) != nil {
+	if m.Complete(f); m.Exceeded(nil) != nil {
 		t.Errorf("got %v of a file whose result is complete", m.Exceeded(nil))
 	}
 }

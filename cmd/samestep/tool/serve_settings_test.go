@@ -42,8 +42,8 @@ func TestPrintSettings(t *testing.T) {
 			t.Errorf("%s: got %q before it, want a comment and the key once, and whether it is live: %t", s.Name(), comment, s.Live)
 		}
 	}
-	if flags > 25 || keys < 80 || len(overflowing(text, console.MaxHelp)) > 0 {
-		t.Errorf("got %d flags and %d keys, and the wide lines %q, want at most 25 flags", flags, keys, overflowing(text, console.MaxHelp))
+	if flags > 25 || keys < 80 || len(tooltest.Overflowing(text, 100)) > 0 {
+		t.Errorf("got %d flags and %d keys, and the wide lines %q, want at most 25 flags", flags, keys, tooltest.Overflowing(text, 100))
 	}
 	if code, out := checkServe(t, text, "--dir", ""); code != console.ExitOK {
 		t.Errorf("with only comments: got exit code %d and %s", code, out)

@@ -79,11 +79,13 @@ func TestInspectorPage(t *testing.T) {
 	}
 	Programs(fstest.MapFS{"wasm_exec.js": {Data: []byte("//")}, "inspector.wasm.br": {Data: packed.Bytes()}})
 	defer Programs(nil)
-	s := httptest.NewServer(serving.NewPageHandler(t.Context(), serving.PageOrInspector(games[1]), http.NotFoundHandler(), slog.New(slog.DiscardHandler)))
+	s := httptest.NewServer(serving.PageOver(games[1], flagless(games), http.NotFoundHandler(), slog.New(slog.DiscardHandler)))
 	defer s.Close()
 	servesInspector(t, s.URL)
-	if _, err := serving.PagePrograms(t.Context(), games[0].Page, nil); err == nil || !strings.Contains(err.Error(), "skirmish.wasm.br") {
-		t.Errorf("a program that was not packed: got %v", err)
+	other := httptest.NewRecorder()
+	serving.PageOver(games[0], flagless(games), http.NotFoundHandler(), slog.New(slog.DiscardHandler)).ServeHTTP(other, httptest.NewRequest(http.MethodGet, "/", nil))
+	if !strings.Contains(other.Body.String(), "skirmish.wasm.br") {
+		t.Errorf("a program that was not packed: got %s", other.Body)
 	}
 }
 

@@ -115,8 +115,7 @@ func TestServeWithoutToolchain(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	var log strings.Builder
 	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "next") })
-	h := serving.NewPageHandler(t.Context(), games[0].Page, next, slog.New(slog.NewTextHandler(&log, nil)))
-	<-h.Ready
+	h := serving.PageOver(games[0], flagless(games), next, slog.New(slog.NewTextHandler(&log, nil)))
 	for path, want := range map[string]string{"/": "no Go toolchain", "/matches": "next"} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))

@@ -272,9 +272,13 @@ func (j *jitter) add(now, late, stall lockstep.Time) {
 		j.worst = max(j.worst, late)
 		return
 	}
-	j.recent[j.next] = j.worst
+	oldest, latest := j.recent[j.next], j.worst
+	j.recent[j.next] = latest
 	j.next = (j.next + 1) % jitterWindow
 	j.burst, j.worst = now, late
+	if oldest == latest || oldest < j.peak && latest <= j.peak {
+		return // the second worst is the same
+	}
 	var first, second lockstep.Time
 	for _, t := range &j.recent {
 		if t > first {

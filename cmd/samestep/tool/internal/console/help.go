@@ -46,16 +46,16 @@ func InCategory(name string, verbs ...*cli.Command) []*cli.Command {
 // The library prints each help with the function in a variable.
 func init() {
 	cli.HelpPrinter = func(w io.Writer, _ string, of any) {
-		width := MaxHelp
+		width := maxHelp
 		if IsTerminal(w) {
 			width = min(width, TerminalWidth(w))
 		}
-		io.WriteString(w, HelpOf(of, width))
+		io.WriteString(w, helpOf(of, width))
 	}
 }
 
-// HelpOf returns the help of a program or of a verb.
-func HelpOf(of any, width int) string {
+// helpOf returns the help of a program or of a verb.
+func helpOf(of any, width int) string {
 	p := &helpPage{width: width}
 	switch x := of.(type) {
 	case *cli.App:

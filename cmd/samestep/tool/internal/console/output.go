@@ -184,8 +184,8 @@ func StatusOf(r *http.Response) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", r.StatusCode, http.StatusText(r.StatusCode)))
 }
 
-// MaxHelp is the widest help, in columns.
-const MaxHelp = 100
+// maxHelp is the widest help, in columns.
+const maxHelp = 100
 
 // wrapped breaks a text after the beginning of its first line; further lines are indented to column. Words that are too wide stay whole.
 func wrapped(begin string, column int, text string, width int) (lines []string) {

@@ -332,7 +332,7 @@ func wantedValue(value any) string {
 func PrintSettings(c *cli.Context) error {
 	var b strings.Builder
 	comment := func(text string) {
-		fmt.Fprintf(&b, "# %s\n", strings.Join(wrapped("", 0, text, MaxHelp-2), "\n# "))
+		fmt.Fprintf(&b, "# %s\n", strings.Join(wrapped("", 0, text, maxHelp-2), "\n# "))
 	}
 	comment("The settings of serve. A key without # is set. Variables of the environment set keys, too: SAMESTEP_MAX_MATCHES is max-matches.")
 	comment("A running server reads its file again when it changes, and at a SIGHUP. Keys that are \"live\" change then, and the others at the next start.")

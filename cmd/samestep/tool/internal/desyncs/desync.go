@@ -193,11 +193,10 @@ func explainBundle(f *replay.File, games replay.Games, o desync.Options) (*desyn
 	return desync.Explain(f.Bundle(), o)
 }
 
-// Explainer explains the bundles of a server, one at a time, in the log and on a page next to the bundle. If the program can start itself, it
-// does so in a process of its own: what ends that process, or never ends, is not the server.
-func Explainer(c *cli.Context, log *slog.Logger) func(path string) {
+// Explainer explains the bundles of a server, one at a time, in the log and on a page next to the bundle. With self, which starts the
+// program, it does so in a process of its own: what ends that process, or never ends, is not the server.
+func Explainer(c *cli.Context, log *slog.Logger, self func(context.Context, ...string) *exec.Cmd) func(path string) {
 	var one sync.Mutex
-	self := gameset.StartsItself()
 	return func(path string) {
 		one.Lock()
 		defer one.Unlock()
@@ -211,7 +210,7 @@ func Explainer(c *cli.Context, log *slog.Logger) func(path string) {
 			}
 		} else {
 			ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
-			e, err = ExplainApart(c, path, page, func(args ...string) *exec.Cmd { return self(ctx, args...) })
+			e, err = explainApart(c, path, page, func(args ...string) *exec.Cmd { return self(ctx, args...) })
 			stop()
 		}
 		if err != nil {
@@ -227,8 +226,8 @@ func Explainer(c *cli.Context, log *slog.Logger) func(path string) {
 	}
 }
 
-// ExplainApart explains a bundle with the games of a server in a process of its own, which writes the page. It returns no fields.
-func ExplainApart(c *cli.Context, path, page string, self func(args ...string) *exec.Cmd) (*desync.Explanation, error) {
+// explainApart explains a bundle with the games of a server in a process of its own, which writes the page. It returns no fields.
+func explainApart(c *cli.Context, path, page string, self func(args ...string) *exec.Cmd) (*desync.Explanation, error) {
 	args := []string{"desync", "explain", path, "--json", "--html", page, "--budget", "3s"}
 	if c.IsSet(gameset.AssetsFlag.Name) {
 		args = append(args, "--"+gameset.AssetsFlag.Name, c.String(gameset.AssetsFlag.Name))

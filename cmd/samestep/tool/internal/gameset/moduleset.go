@@ -87,29 +87,40 @@ type ModuleSet struct {
 	Warn    func(format string, args ...any)
 
 	budget     func() *wasm.Budget                  // of a file
-	ReadModule func(name string) (*Playable, error) // of a folder
+	readModule func(name string) (*Playable, error) // of a folder
 
-	mu     sync.Mutex
-	Given  List                  // of files of --rules
-	found  List                  // by name
-	Stored map[string]List       // by folder, once it is read
-	loaded map[string]*Playable  // of modules that files name, by their sums
-	Met    map[*replay.File]List // of open files
-	Whole  map[*replay.File]bool // see complete
+	mu      sync.Mutex
+	Given   List                 // of files of --rules
+	found   List                 // by name
+	stored  map[string]List      // by folder, once it is read
+	loaded  map[string]*Playable // of modules that files name, by their sums
+	open    map[*replay.File]*openFile
+	usedAll []UsedRules // each once
+	told    []string    // the sums of modules of folders that files were found to fit, of which the user was told
+}
 
-	used    map[*replay.File][]UsedRules // of open files
-	usedAll []UsedRules                  // each once
-	told    []string                     // the sums of modules of folders that files were found to fit, of which the user was told
+// An openFile has the games of a file that a command reads.
+type openFile struct {
+	games List // nil until they are looked for
+	whole bool // see Complete
+	used  []UsedRules
+}
+
+// of returns what is known of an open file.
+func (m *ModuleSet) of(f *replay.File) *openFile {
+	if m.open[f] == nil {
+		m.open[f] = &openFile{}
+	}
+	return m.open[f]
 }
 
 // ModuleSetOf returns a set with given games.
 func ModuleSetOf(c *cli.Context, program, given List) *ModuleSet {
 	return &ModuleSet{
 		name: c.App.Name, Program: program, Given: given.ReadFrom(AssetFolder(c)), Assets: AssetFolder(c),
-		Stored: map[string]List{}, loaded: map[string]*Playable{}, Met: map[*replay.File]List{}, Whole: map[*replay.File]bool{},
-		used:       map[*replay.File][]UsedRules{},
+		stored: map[string]List{}, loaded: map[string]*Playable{}, open: map[*replay.File]*openFile{},
 		budget:     func() *wasm.Budget { return NewBudget(c) },
-		ReadModule: func(name string) (*Playable, error) { return ReadModule(c, name) },
+		readModule: func(name string) (*Playable, error) { return ReadModule(c, name) },
 		Warn: func(format string, args ...any) {
 			fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", c.App.Name, fmt.Sprintf(format, args...))
 		},
@@ -227,7 +238,7 @@ func (m *ModuleSet) named(name string) (*Playable, error) {
 
 // read returns the games of all modules in a folder. A file that is none is warned of, once.
 func (m *ModuleSet) read(dir string) (all List) {
-	if games, ok := m.Stored[dir]; ok {
+	if games, ok := m.stored[dir]; ok {
 		return games
 	}
 	entries, err := os.ReadDir(dir)
@@ -238,14 +249,14 @@ func (m *ModuleSet) read(dir string) (all List) {
 		if !strings.HasSuffix(e.Name(), ModuleExtension) {
 			continue
 		}
-		g, err := m.ReadModule(filepath.Join(dir, e.Name()))
+		g, err := m.readModule(filepath.Join(dir, e.Name()))
 		if err != nil {
 			m.Warn("the rules: %v", err)
 			continue
 		}
 		all = append(all, g)
 	}
-	m.Stored[dir] = all
+	m.stored[dir] = all
 	return all
 }
 
@@ -273,7 +284,7 @@ func IsFolder(name string) bool {
 func (m *ModuleSet) OfFile(f *replay.File) (List, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if games, ok := m.Met[f]; ok {
+	if games := m.of(f).games; games != nil {
 		return games, nil
 	}
 	games := m.all()
@@ -281,7 +292,7 @@ func (m *ModuleSet) OfFile(f *replay.File) (List, error) {
 	if err != nil {
 		return games, nil // of which the verb tells
 	}
-	g, err := m.OfMatch(h, f)
+	g, err := m.ofMatch(h, f)
 	if err != nil {
 		return nil, err
 	}
@@ -289,7 +300,7 @@ func (m *ModuleSet) OfFile(f *replay.File) (List, error) {
 		games = append(List{g}, games...)
 	}
 	games = games.orBundle(f)
-	m.Met[f] = games
+	m.of(f).games = games
 	return games, nil
 }
 
@@ -297,7 +308,7 @@ func (m *ModuleSet) OfFile(f *replay.File) (List, error) {
 func (m *ModuleSet) Other(h *lockstep.Header) (*Playable, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	g, err := m.OfMatch(h, nil)
+	g, err := m.ofMatch(h, nil)
 	switch {
 	case err != nil:
 		return nil, err
@@ -336,8 +347,8 @@ func (m *ModuleSet) Note(f *replay.File, g *Playable) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !slices.Contains(m.used[f], used) {
-		m.used[f] = append(m.used[f], used)
+	if of := m.of(f); !slices.Contains(of.used, used) {
+		of.used = append(of.used, used)
 	}
 	if !slices.Contains(m.usedAll, used) {
 		m.usedAll = append(m.usedAll, used)
@@ -354,7 +365,7 @@ func (m *ModuleSet) UsedSoFar(f *replay.File) []UsedRules {
 	if f == nil {
 		return slices.Clone(m.usedAll)
 	}
-	return slices.Clone(m.used[f])
+	return slices.Clone(m.of(f).used)
 }
 
 // GamesFor returns the games with which the program simulates the match in a file, see [ModuleSet.OfFile].
@@ -410,9 +421,9 @@ func (m *ModuleSet) Exceeded(err error, files ...*replay.File) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var games List
-	for f, of := range m.Met {
-		if !m.Whole[f] && (len(files) == 0 || slices.Contains(files, f)) {
-			games = append(games, of...) // in any order: one error is as good as another
+	for f, of := range m.open {
+		if !of.whole && (len(files) == 0 || slices.Contains(files, f)) {
+			games = append(games, of.games...) // in any order: one error is as good as another
 		}
 	}
 	for _, g := range games {
@@ -428,7 +439,7 @@ func (m *ModuleSet) Complete(f *replay.File) {
 	if m != nil {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.Whole[f] = true
+		m.of(f).whole = true
 	}
 }
 
@@ -436,14 +447,12 @@ func (m *ModuleSet) Complete(f *replay.File) {
 func (m *ModuleSet) Forget(f *replay.File) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, g := range m.Met[f] {
+	for _, g := range m.of(f).games {
 		if g.Module != nil && !slices.Contains(m.Given, g) && !slices.Contains(m.found, g) {
 			g.Module.Machine.Close()
 		}
 	}
-	delete(m.Met, f)
-	delete(m.used, f)
-	delete(m.Whole, f)
+	delete(m.open, f)
 	if len(m.loaded) > maxLoaded {
 		clear(m.loaded) // the collector frees those that no open file has
 	}
@@ -452,8 +461,8 @@ func (m *ModuleSet) Forget(f *replay.File) {
 // maxLoaded is the number of modules that are kept for the next files, which may have the same.
 const maxLoaded = 8
 
-// OfMatch returns the game of a module for a match, or nil if there is none or the program has its rules. f is the file, or nil.
-func (m *ModuleSet) OfMatch(h *lockstep.Header, f *replay.File) (*Playable, error) {
+// ofMatch returns the game of a module for a match, or nil if there is none or the program has its rules. f is the file, or nil.
+func (m *ModuleSet) ofMatch(h *lockstep.Header, f *replay.File) (*Playable, error) {
 	if h.Engine != record.Engine {
 		return nil, nil
 	}

@@ -32,17 +32,17 @@ type pageHandler struct {
 	next  http.Handler
 	wait  time.Duration // of requests that come before the page is ready
 	also  []string      // origins to which the page may connect, see [site.Site.Over]
-	Ready chan struct{} // closed when site or err is set
+	ready chan struct{} // closed when site or err is set
 	site  *site.Site
 	err   error
 }
 
-// NewPageHandler builds the page in the background, which takes a minute for the first time.
-func NewPageHandler(ctx context.Context, p *gameset.WebPage, next http.Handler, log *slog.Logger) *pageHandler {
-	h := &pageHandler{next: next, wait: 20 * time.Second, Ready: make(chan struct{})}
+// newPageHandler builds the page in the background, which takes a minute for the first time.
+func newPageHandler(ctx context.Context, p *gameset.WebPage, next http.Handler, log *slog.Logger) *pageHandler {
+	h := &pageHandler{next: next, wait: 20 * time.Second, ready: make(chan struct{})}
 	go func() {
-		defer close(h.Ready)
-		programs, err := PagePrograms(ctx, p, func(text string) { log.Warn(text) })
+		defer close(h.ready)
+		programs, err := pagePrograms(ctx, p, func(text string) { log.Warn(text) })
 		if err == nil {
 			h.site, err = site.NewWith(p.Made, p.Files(), page.Parts(), programs)
 		}
@@ -56,14 +56,14 @@ func NewPageHandler(ctx context.Context, p *gameset.WebPage, next http.Handler, 
 // ServeHTTP implements [http.Handler].
 func (h *pageHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	select {
-	case <-h.Ready:
+	case <-h.ready:
 	default:
 		if r.URL.Path != "/" {
 			h.next.ServeHTTP(w, r)
 			return
 		}
 		select {
-		case <-h.Ready:
+		case <-h.ready:
 		case <-r.Context().Done():
 			return
 		case <-time.After(h.wait): // a browser does not wait for minutes
@@ -104,7 +104,7 @@ func PageOver(g *gameset.Playable, c *cli.Context, next http.Handler, log *slog.
 	}
 	p := *PageOrInspector(g)
 	p.Made = pageprogram.Files(all...)
-	h := NewPageHandler(c.Context, &p, next, log)
+	h := newPageHandler(c.Context, &p, next, log)
 	h.also = datagramOrigins(c)
 	return h
 }
@@ -117,8 +117,8 @@ func PageOrInspector(g *gameset.Playable) *gameset.WebPage {
 // Built has the programs of a release, or is nil. [Programs] sets it.
 var Built fs.FS
 
-// PagePrograms returns the programs of a page: those of a release, or else what it builds from the sources.
-func PagePrograms(ctx context.Context, p *gameset.WebPage, say func(string)) (fs.FS, error) {
+// pagePrograms returns the programs of a page: those of a release, or else what it builds from the sources.
+func pagePrograms(ctx context.Context, p *gameset.WebPage, say func(string)) (fs.FS, error) {
 	if Built != nil {
 		return packed(p)
 	}

@@ -162,7 +162,7 @@ func serverOptions(c *cli.Context, games gameset.List, specs []server.MatchSpec,
 		return o, nil, err
 	}
 	if c.Bool("explain") {
-		o.OnBundle = desyncs.Explainer(c, o.Log)
+		o.OnBundle = desyncs.Explainer(c, o.Log, gameset.StartsItself())
 	}
 	if o.Durability = replay.SyncInterval; c.String("durability") != replicated {
 		if o.Durability, err = replay.ParseDurability(c.String("durability")); err != nil {

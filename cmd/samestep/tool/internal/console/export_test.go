@@ -1,0 +1,7 @@
+//go:build !js
+
+package console
+
+var HelpOf = helpOf
+
+const MaxHelp = maxHelp
