@@ -167,7 +167,7 @@ func differingFrames(x, y *outline, visit func(*FrameDifference) bool) {
 		if t > min(x.side.Ticks, y.side.Ticks) {
 			return // the other replay ends before them
 		}
-		if x.frame.Tick != y.frame.Tick || !equalCommands(x.frame.Commands, y.frame.Commands) {
+		if x.frame.Tick != y.frame.Tick || !slices.EqualFunc(x.frame.Commands, y.frame.Commands, sameCommand) {
 			if !visit(&FrameDifference{Tick: t, A: x.commandsOf(t), B: y.commandsOf(t)}) {
 				return
 			}
@@ -282,17 +282,8 @@ func (o *outline) commandsOf(t lockstep.Tick) []lockstep.Command {
 	return commands
 }
 
-func equalCommands(a, b []lockstep.Command) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		x, y := &a[i], &b[i]
-		if record.Compare(x, y) != 0 || x.Kind != y.Kind || !bytes.Equal(x.Payload, y.Payload) {
-			return false
-		}
-	}
-	return true
+func sameCommand(a, b lockstep.Command) bool {
+	return record.Compare(&a, &b) == 0 && a.Kind == b.Kind && bytes.Equal(a.Payload, b.Payload)
 }
 
 // A FrameText is the commands of a tick that only one side has, as text.
@@ -353,9 +344,7 @@ func onlyHere(d *lockstep.Describer, own, others []lockstep.Command, limit int) 
 	texts = []string{}
 	for i := range own {
 		c := &own[i]
-		if slices.ContainsFunc(others, func(o lockstep.Command) bool {
-			return record.Compare(&o, c) == 0 && o.Kind == c.Kind && string(o.Payload) == string(c.Payload)
-		}) {
+		if slices.ContainsFunc(others, func(o lockstep.Command) bool { return sameCommand(o, *c) }) {
 			continue
 		}
 		if d == nil || len(texts) >= limit {

@@ -91,11 +91,7 @@ func (s *search) trace(ctx context.Context, sides [2]*side, endless [2]bool) err
 			recordEndless(&jobs[i], endlessCut)
 		}
 	}
-	done, err := s.record(ctx, sides, jobs, endlessCut)
-	if err != nil {
-		return err
-	}
-	if err := s.compare(sides, done, [2]*program.Run{&done[0].result.Runs[0], &done[1].result.Runs[0]}, nil); err != nil || s.result.Panicked() {
+	if err := s.record(ctx, sides, jobs, endlessCut); err != nil || s.result.Panicked() {
 		return err
 	}
 	return s.differences(ctx, sides)
@@ -285,11 +281,7 @@ func (s *search) started(ctx context.Context, a *side, log string) error {
 		jobs[i].Kind, jobs[i].Tick, jobs[i].Warm = program.Trace, uint32(s.Tick), true
 	}
 	jobs[0].Window = window
-	done, err := s.pair(ctx, "trace", sides, jobs)
-	if err != nil {
-		return err
-	}
-	return s.compare(sides, done, [2]*program.Run{&done[0].result.Runs[0], &done[1].result.Runs[0]}, a.lastWrites(done[0].result.Before))
+	return s.record(ctx, sides, jobs, 0)
 }
 
 // window is how many ticks before the tick are searched for the assignment that a stale value should have had.
@@ -325,11 +317,7 @@ func (s *search) warmCold(ctx context.Context, a *side, log string) error {
 	}
 	warm := cold
 	warm.Warm, warm.Window = true, window
-	done, err := s.record(ctx, sides, [2]program.Job{warm, cold}, 0)
-	if err != nil {
-		return err
-	}
-	return s.compare(sides, done, [2]*program.Run{&done[0].result.Runs[0], &done[1].result.Runs[0]}, a.lastWrites(done[0].result.Before))
+	return s.record(ctx, sides, [2]program.Job{warm, cold}, 0)
 }
 
 // endlessCut is after how many events the recording of a tick is cut that does not end.
@@ -474,11 +462,17 @@ func (s *search) firstEndless(done ...*job) error {
 	return nil
 }
 
-// record lets two sides record a tick. Where a program ends in it, another one does it, whose recording has all events up to there.
-func (s *search) record(ctx context.Context, sides [2]*side, jobs [2]program.Job, events int) (done [2]*job, err error) {
+// record lets two sides record a tick, and compares it. Where a program ends in it, another one does it, whose recording has all events up
+// to there.
+func (s *search) record(ctx context.Context, sides [2]*side, jobs [2]program.Job, events int) error {
 	for {
-		if done, err = s.pair(ctx, "trace", sides, jobs); err == nil {
-			return done, nil
+		done, err := s.pair(ctx, "trace", sides, jobs)
+		if err == nil {
+			var before map[string]lastWrite
+			if jobs[0].Window > 0 {
+				before = sides[0].lastWrites(done[0].result.Before)
+			}
+			return s.compare(sides, done, [2]*program.Run{&done[0].result.Runs[0], &done[1].result.Runs[0]}, before)
 		}
 		retry := false
 		for i, one := range done {
@@ -488,7 +482,7 @@ func (s *search) record(ctx context.Context, sides [2]*side, jobs [2]program.Job
 			}
 		}
 		if !retry {
-			return done, err
+			return err
 		}
 	}
 }

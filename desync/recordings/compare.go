@@ -14,6 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/desync/bisect"
 	"github.com/seed-49bee653/samestep/desync/internal/diff"
+	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -65,11 +66,11 @@ func (d *Divergence) noteHeaders() {
 	if a.Game != b.Game {
 		d.note("A is of the game %q, and B of %q", a.Game, b.Game)
 	}
-	if a.seats != b.seats {
-		d.note("A has %s, and B has %d", words.Count(int(a.seats), "seat"), b.seats)
+	if x, y := a.header.Settings.Players, b.header.Settings.Players; x != y {
+		d.note("A has %s, and B has %d", words.Count(int(x), "seat"), y)
 	}
-	if a.rate != b.rate {
-		d.note("A has %s ticks a second, and B has %s", a.rate, b.rate)
+	if x, y := matchlog.Rate(a.header.Settings.TickMicros), matchlog.Rate(b.header.Settings.TickMicros); x != y {
+		d.note("A has %s ticks a second, and B has %s", x, y)
 	}
 	if len(a.Sections) > 0 && len(b.Sections) > 0 && !slices.Equal(a.Sections, b.Sections) {
 		d.note("the sections have different names, so their checksums are not compared")
@@ -82,15 +83,7 @@ func (d *Divergence) note(format string, args ...any) {
 
 // describer returns a describer of the commands, or nil for a header that no import wrote.
 func (s *Side) describer() *lockstep.Describer {
-	r, err := s.reader.Reopen()
-	if err != nil {
-		return nil
-	}
-	rec, err := r.Next()
-	if err != nil {
-		return nil
-	}
-	d, _ := lockstep.NewDescriber(rec.Header, nil)
+	d, _ := lockstep.NewDescriber(s.header, nil)
 	return d
 }
 

@@ -45,9 +45,8 @@ type Recording struct {
 
 	reader   *replay.Reader
 	schema   *state.Schema
-	seats    uint8
+	header   *lockstep.Header
 	commands bool          // it has any
-	rate     string        // ticks a second
 	sums     []recordedSum // by tick
 	pool     []uint64      // the checksums of sections
 	dumps    []recordedState
@@ -79,7 +78,7 @@ func Read(r *replay.Reader, name string) (*Recording, error) {
 	f := p.found
 	var damage *replay.DamageError
 	switch {
-	case p.header == nil || err != nil && !errors.As(err, &damage):
+	case p.found.header == nil || err != nil && !errors.As(err, &damage):
 		return nil, err
 	case err != nil || !p.ended:
 		f.Torn = true
@@ -210,7 +209,6 @@ func (r *Recording) sameMachine(o *Recording) bool {
 
 type recordingReader struct {
 	found   *Recording
-	header  *lockstep.Header
 	lines   matchlog.Lines
 	pending []matchlog.Entry // checksums of the present tick, with those of the sections
 	silent  bool             // the player reports no checksums
@@ -234,9 +232,7 @@ func (p *recordingReader) record(rec *record.Record) error {
 		if rec.Header.Engine != replay.ForeignEngine {
 			return fmt.Errorf("desync: %w: its engine is %s", ErrNoRecording, rec.Header.Engine)
 		}
-		p.header = rec.Header
-		f.Game, f.Build, f.Platform = p.header.Game, p.header.Build, p.header.Platform
-		f.seats, f.rate = p.header.Settings.Players, matchlog.Rate(p.header.Settings.TickMicros)
+		f.header, f.Game, f.Build, f.Platform = rec.Header, rec.Header.Game, rec.Header.Build, rec.Header.Platform
 	case record.KindForeign:
 		return p.foreign(rec)
 	case record.KindNote, record.KindEvent:
