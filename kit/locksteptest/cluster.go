@@ -3,10 +3,8 @@ package locksteptest
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -148,33 +146,17 @@ const (
 func keepArtifact(t testing.TB, s *simulate.Subject, out *simulate.Outcome) (name string, err error) {
 	ctx, stop := context.WithTimeout(context.Background(), shrinkTime)
 	defer stop()
-	small, err := simulate.Shrink(s, out, simulate.ShrinkOptions{Runs: shrinkRuns, Stop: ctx.Done()})
-	if err != nil {
-		return "", err
-	}
-	if !small.Whole {
+	name = filepath.Join(t.ArtifactDir(), fmt.Sprintf("cluster-%d.json", out.Plan.Seed))
+	small, err := simulate.Keep(s, out, simulate.ShrinkOptions{Runs: shrinkRuns, Stop: ctx.Done()}, name)
+	if small.Outcome != nil && !small.Whole {
 		t.Logf("locksteptest: cluster: seed %d: not made smaller after %d matches: at most %d, for %v", out.Plan.Seed, small.Runs, shrinkRuns, shrinkTime)
 	}
-	a, err := simulate.NewArtifact(s, small.Outcome)
-	if err != nil {
-		return "", err
-	}
-	name = filepath.Join(t.ArtifactDir(), fmt.Sprintf("cluster-%d.json", out.Plan.Seed))
-	f, err := os.Create(name)
-	if err != nil {
-		return "", err
-	}
-	return name, errors.Join(a.Write(f), f.Close())
+	return name, err
 }
 
 func playArtifact(t testing.TB, s *simulate.Subject, name string) error {
 	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	a, err := simulate.ReadArtifact(f)
+	a, err := simulate.OpenArtifact(name)
 	if err == nil {
 		err = a.Fits(s)
 	}

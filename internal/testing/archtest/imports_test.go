@@ -159,7 +159,7 @@ var imports = []importRow{
 	{pattern: "page/...", own: slices.Concat(log, live, []string{"client", "lockstep/local", "module", "page/..."}), tests: slices.Concat(games, shell, []string{"internal/site", "internal/testing/browser", "module/guest", chromedp})},
 
 	{pattern: "internal/testing/prober", own: []string{"lockstep", "lockstep/record", "state"}},
-	{pattern: "internal/testing/attack", own: slices.Concat(live, []string{"internal/testing/hostile", "internal/testing/prober", "state"}), modules: []string{websocket, quic}, tests: slices.Concat(games, []string{"module/guest"})},
+	{pattern: "internal/testing/attack", own: slices.Concat(live, []string{"internal/testing/hostile", "internal/testing/prober", "internal/words", "state"}), modules: []string{websocket, quic}, tests: slices.Concat(games, []string{"module/guest"})},
 	{pattern: "internal/testing/browser", own: slices.Concat(shell, []string{"internal/site", "internal/testing/testenv"}), modules: []string{chromedp}},
 	{pattern: "internal/buffer"},
 	{pattern: "internal/logged", own: []string{"lockstep/protocol"}},
@@ -172,7 +172,7 @@ var imports = []importRow{
 	{pattern: "internal/measure", modules: []string{metrics}},
 	{pattern: "internal/words", tests: []string{humanize}},
 	{pattern: "internal/testing/reach", own: []string{"internal/words", "lockstep", "state"}},
-	{pattern: "internal/testing/simulate", own: slices.Concat(log, live, []string{"cluster/ownership", "internal/testing/reach"}), modules: []string{xxhash}, tests: []string{"module/guest"}},
+	{pattern: "internal/testing/simulate", own: slices.Concat(log, live, []string{"cluster/ownership", "internal/files", "internal/testing/reach"}), modules: []string{xxhash}, tests: []string{"module/guest"}},
 	{pattern: "internal/testing/mutants/...", own: []string{"internal/testing/simulate", "lockstep"}, tests: []string{"internal/testing/mutants"}},
 	{pattern: "internal/ring", own: []string{"lockstep/protocol", "lockstep/record"}},
 	{pattern: "internal/pack", modules: []string{msgpack}},
@@ -198,7 +198,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/hostile", own: []string{"checksum", "lockstep", "lockstep/coordinator", "lockstep/host", "replay"}},
 	{pattern: "internal/testing/planted", own: []string{"lockstep", "examples/skirmish"}, tests: []string{"kit/determinism", "kit/locksteptest", "internal/testing/testenv"}},
 	{pattern: "internal/testing/memory", modules: []string{xxhash}, tests: slices.Concat(log, live, []string{"internal/testing/testenv"})},
-	{pattern: "internal/testing/faultinjection", own: slices.Concat(log, live, []string{"desync", "desync/bisect", "fixed"}), tests: slices.Concat(games, shell, []string{"internal/testing/mutants", "internal/testing/testenv"})},
+	{pattern: "internal/testing/faultinjection", own: slices.Concat(log, live, []string{"desync", "desync/bisect", "fixed", "internal/words"}), tests: slices.Concat(games, shell, []string{"internal/testing/mutants", "internal/testing/testenv"})},
 	{pattern: "internal/testing/logbench", own: slices.Concat(log, live, games, []string{"internal/files"}), modules: []string{xsys, xxhash}, tests: shell},
 
 	// Games on no engine of ours.

@@ -1,3 +1,5 @@
+//go:build !js
+
 // Package netload puts a server under load: it starts "samestep serve" in another process, plays in all its matches, and measures
 // what a client costs and how late frames are. A Bench also compares both transports behind equal bad links. It is the rig of the
 // verb bench net, and its server that of attack.

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -41,6 +43,33 @@ func (a *Artifact) Write(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", " ")
 	return e.Encode(a)
+}
+
+// Keep makes a failure small, and writes it to a file.
+func Keep(s *Subject, out *Outcome, o ShrinkOptions, name string) (Shrunk, error) {
+	small, err := Shrink(s, out, o)
+	if err != nil {
+		return Shrunk{}, err
+	}
+	a, err := NewArtifact(s, small.Outcome)
+	if err == nil {
+		err = files.Replace(name, func(f *os.File) error { return a.Write(f) })
+	}
+	return small, err
+}
+
+// OpenArtifact reads the artifact in a file.
+func OpenArtifact(name string) (*Artifact, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	a, err := ReadArtifact(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return a, nil
 }
 
 // errArtifact is wrapped by the errors of [ReadArtifact].

@@ -5,7 +5,6 @@ package checks
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/urfave/cli/v2"
 
@@ -69,7 +68,7 @@ func runDrill(c *cli.Context) error {
 	if result.Wrong > 0 {
 		err = fmt.Errorf("%d of %s wrong: %w", result.Wrong, console.Count(len(result.Rows), "answer"), errDrill)
 	}
-	return gameset.Tell(c, result, func(w io.Writer) { printDrill(w, result) }, err)
+	return gameset.Tell(c, result, result.WriteText, err)
 }
 
 // drillSubject returns the game with its bots.
@@ -83,34 +82,4 @@ func drillSubject(c *cli.Context, g *gameset.Playable) (*faultinjection.Subject,
 	}
 	s := &faultinjection.Subject{Game: g.Game, Players: players, Config: config, Faulty: g.Faulty, Bot: g.Bot}
 	return s, g.Accepts(s.Players, c.Uint64("seed"), s.Config)
-}
-
-// printDrill prints a line for each fault, and below it one for each tool.
-func printDrill(w io.Writer, r *faultinjection.Result) {
-	if r.Runs > 0 {
-		fmt.Fprintf(w, "without a fault: %d simulations of the match agree\n", r.Runs)
-	}
-	fault := ""
-	for _, row := range r.Rows {
-		if row.Fault != fault {
-			fault = row.Fault
-			fmt.Fprintf(w, "%s: %s\n", fault, row.Planted)
-		}
-		verdict := "right"
-		if !row.Right {
-			verdict = "WRONG, want " + row.Want
-		}
-		fmt.Fprintf(w, "  %-14s %-64s %s\n", row.Tool, row.Found, verdict)
-	}
-	for _, u := range r.Unplanted {
-		fmt.Fprintf(w, "not planted: %s: %s\n", u.Fault, u.Why)
-	}
-	if f := &r.RuleBugs; f.Faults > 0 {
-		fmt.Fprintf(w, "rule bugs: %d planted, right tick %d, right field first %d, false cause %d; computed again: exact tick %d of %d\n",
-			f.Faults, f.Tick, f.Field, f.False, f.Exact, f.Asked)
-	}
-	if f := &r.CommandFaults; f.Faults > 0 {
-		fmt.Fprintf(w, "command faults: %d planted, right tick %d, right cause %d\n", f.Faults, f.Tick, f.Cause)
-	}
-	fmt.Fprintf(w, "verdict: %d of %s right, %s not planted\n", len(r.Rows)-r.Wrong, console.Count(len(r.Rows), "answer"), console.Count(len(r.Unplanted), "fault"))
 }

@@ -11,7 +11,6 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,7 +21,6 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
-	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/testing/mutants"
 	"github.com/seed-49bee653/samestep/internal/testing/reach"
 	"github.com/seed-49bee653/samestep/internal/testing/simulate"
@@ -139,9 +137,10 @@ func (s *simulated) keepFailures(ctx context.Context, c *cli.Context, subject *s
 // keep reduces a failure and writes it to a file.
 func (v *simulatedFail) keep(ctx context.Context, c *cli.Context, s *simulate.Subject, out *simulate.Outcome) error {
 	bar := console.NewProgress(c.App.ErrWriter, int64(c.Int("shrink")), "matches")
-	small, err := simulate.Shrink(s, out, simulate.ShrinkOptions{Runs: c.Int("shrink"), Stop: ctx.Done(), Progress: func(n int) { bar.Set(int64(n)) }})
+	name := filepath.Join(c.String("dir"), fmt.Sprintf("simulation-%d.json", out.Plan.Seed))
+	small, err := simulate.Keep(s, out, simulate.ShrinkOptions{Runs: c.Int("shrink"), Stop: ctx.Done(), Progress: func(n int) { bar.Set(int64(n)) }}, name)
 	bar.Done()
-	if err != nil {
+	if small.Outcome == nil {
 		return err
 	}
 	if v.Tried = small.Runs; !small.Whole {
@@ -152,16 +151,10 @@ func (v *simulatedFail) keep(ctx context.Context, c *cli.Context, s *simulate.Su
 			v.Stopped = "interrupted"
 		}
 	}
-	a, err := simulate.NewArtifact(s, small.Outcome)
-	if err != nil {
-		return err
+	if err == nil {
+		v.Artifact = name
 	}
-	name := filepath.Join(c.String("dir"), fmt.Sprintf("simulation-%d.json", out.Plan.Seed))
-	if err := files.Replace(name, func(f *os.File) error { return a.Write(f) }); err != nil {
-		return err
-	}
-	v.Artifact = name
-	return nil
+	return err
 }
 
 // campaignOf returns the campaign of the flags of simulate.
@@ -457,14 +450,9 @@ const everyCall = 16
 
 // playArtifact plays the failure in a file again.
 func playArtifact(c *cli.Context, name string) error {
-	f, err := files.Open(name)
+	a, err := simulate.OpenArtifact(name)
 	if err != nil {
 		return err
-	}
-	defer f.Close()
-	a, err := simulate.ReadArtifact(f)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
 	}
 	if !c.IsSet("game") {
 		if err := c.Set("game", a.Game); err != nil {

@@ -8,13 +8,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -153,7 +150,7 @@ func (x *attacker) all(c *cli.Context, attacks []*attack.Attack) error {
 		if x.seats < attack.MostSeats {
 			fmt.Fprintf(c.App.Writer, "%s has %s: %s, and newcomers watch\n", x.game.Name(), console.Count(x.seats, "seat"), console.Count(attack.Honest(x.seats), "honest player"))
 		}
-		fmt.Fprintln(c.App.Writer, attackHeader)
+		fmt.Fprintln(c.App.Writer, attack.Header)
 	}
 	for _, a := range attacks {
 		r, err := x.one(ctx, a)
@@ -167,10 +164,10 @@ func (x *attacker) all(c *cli.Context, attacks []*attack.Attack) error {
 			r.Strict(c.Duration("late"))
 		}
 		if results = append(results, r); !c.Bool("json") {
-			printAttack(c.App.Writer, r)
+			r.WriteText(c.App.Writer)
 		}
 	}
-	return gameset.Tell(c, results, func(w io.Writer) { printAttacks(w, results) }, attack.Failure(results))
+	return gameset.Tell(c, results, func(w io.Writer) { attack.WriteVerdict(w, results) }, attack.Failure(results))
 }
 
 // one runs one attack, on a server of its own.
@@ -273,40 +270,4 @@ func runHands(c *cli.Context) error {
 		return err
 	}
 	return console.WriteJSON(c.App.Writer, r)
-}
-
-const attackHeader = `             tries  lost  refused  checksums  late p99 (calm)     newcomer    processor    memory      out       in  replay`
-
-func printAttack(w io.Writer, r *attack.Result) {
-	if r.Skipped != "" {
-		fmt.Fprintf(w, "%2d %-9s  skipped: %s\n", r.Row, r.Name, r.Skipped)
-		return
-	}
-	cpu, memory := "?", "?"
-	if r.CPUKnown {
-		cpu, memory = fmt.Sprintf("%+.0f %%", r.CPU-r.CalmCPU), "+"+console.Size(r.Memory)
-	}
-	fmt.Fprintf(w, "%2d %-9s %6d  %4d  %7d  %9s  %5.1f ms (%5.1f)  %8.0f ms  %9s  %9s %8s %8s %8s\n", r.Row, r.Name, r.Tries, len(r.Disconnected), r.Refused+len(r.NewcomersRefused),
-		fmt.Sprintf("%d/%d", r.Checksums, r.Expected), r.AttackP99MS, r.CalmP99MS, r.WelcomeMS, cpu, memory, console.Size(r.Received), console.Size(r.Sent), console.Size(r.Written))
-	var told []string
-	for _, event := range slices.Sorted(maps.Keys(r.Told)) {
-		told = append(told, fmt.Sprintf("%s %d", event, r.Told[event]))
-	}
-	fmt.Fprintf(w, "   %s: %s\n", r.About, strings.Join(told, ", "))
-	for _, f := range r.Failures {
-		fmt.Fprintf(w, "   FAILED: %s\n", f)
-	}
-}
-
-func printAttacks(w io.Writer, all []*attack.Result) {
-	failed, skipped := 0, 0
-	for _, r := range all {
-		if len(r.Failures) > 0 {
-			failed++
-		}
-		if r.Skipped != "" {
-			skipped++
-		}
-	}
-	fmt.Fprintf(w, "verdict: %s, %d failed, %d skipped\n", console.Count(len(all), "attack"), failed, skipped)
 }

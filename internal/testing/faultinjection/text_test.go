@@ -1,6 +1,4 @@
-//go:build !js
-
-package checks
+package faultinjection_test
 
 import (
 	"strings"
@@ -12,7 +10,7 @@ import (
 // A drill prints each fault with what every tool found, and what it should have found if that is wrong.
 func TestPrintDrill(t *testing.T) {
 	var out strings.Builder
-	printDrill(&out, &faultinjection.Result{
+	(&faultinjection.Result{
 		Rows: []faultinjection.Row{
 			{Fault: "none", Planted: "nothing", Tool: "verify", Found: "true", Want: "true", Right: true},
 			{Fault: "late command", Planted: "command 3", Tool: "verify", Found: "true", Want: "desync at tick 20", Right: false},
@@ -22,7 +20,7 @@ func TestPrintDrill(t *testing.T) {
 		RuleBugs:      faultinjection.Figure{Faults: 5, Tick: 4, Field: 3, False: 1, Exact: 2, Asked: 2},
 		CommandFaults: faultinjection.Figure{Faults: 7, Tick: 6, Cause: 5},
 		Unplanted:     []faultinjection.Unplanted{{Fault: "flipped bool", Why: "the state has no such field"}},
-	})
+	}).WriteText(&out)
 	want := strings.Join([]string{
 		"none: nothing", "verify true right",
 		"late command: command 3", "verify true WRONG, want desync at tick 20", "explain player 1 right",
