@@ -16,13 +16,14 @@ func exp2(n int64, f uint64) Q {
 		}
 		return 1
 	}
-	t := powers[uint8(f>>56)]
+	p := &powers[uint8(f>>56)]
+	t := p.high
 	more := mulHigh(t, powerLessOne(f<<8)) // · 2^71
 	if n <= 16 {
 		return Q(((t+more>>8)>>(30-n) + 1) >> 1)
 	}
 	// A result has up to 63 bits here, so the sum takes 80: 16 more of the table.
-	lo, carry := bits.Add64(t<<16|uint64(powersLow[uint8(f>>56)]), more<<8, 0)
+	lo, carry := bits.Add64(t<<16|uint64(p.low), more<<8, 0)
 	hi := t>>48 + more>>56 + carry
 	shift := uint(47 - n) // 17..30
 	lo, carry = bits.Add64(lo, 1<<(shift-1), 0)

@@ -42,7 +42,7 @@ func Atan2RadiansSlow(y, x Q) Q {
 }
 
 // TableBytes is the size of all tables.
-const TableBytes = (256+257+256)*(4*8+2*4) + 256*(8+2)
+const TableBytes = (256+257+256)*(4*8+2*4) + 256*16
 
 // PanicOnOverflow tells whether the build tag samestep_overflow is set.
 const PanicOnOverflow = panicOnOverflow

@@ -73,6 +73,12 @@ type piece struct {
 	c4, c5     int32
 }
 
+// A power is 2^(i/256) · 2^63, rounded down, and the next 16 bits.
+type power struct {
+	high uint64
+	low  uint16
+}
+
 // mulHigh returns a·b / 2^64, rounded down.
 func mulHigh(a, b uint64) uint64 {
 	hi, _ := bits.Mul64(a, b)

@@ -145,16 +145,11 @@ func coefficients(i int, f func(*big.Float) *big.Float) (c [degree + 1]*big.Int)
 
 // writePowers writes 2^(i/256) as 2^63 and, for the range where a result has 63 bits of its own, 16 bits more.
 func writePowers(b *bytes.Buffer) {
-	var low []*big.Int
-	fmt.Fprintf(b, "// powers is 2^(i/256) · 2^63, rounded down; powersLow is the next 16 bits.\nvar powers = [256]uint64{\n")
+	b.WriteString("// powers has 2^(i/256).\nvar powers = [256]power{\n")
 	for i := range int64(256) {
 		v := bigRound(bigScale(bigExp2(bigRatio(i, 256)), 79))
-		low = append(low, new(big.Int).And(v, big.NewInt(1<<16-1)))
-		fmt.Fprintf(b, "%d,\n", v.Rsh(v, 16))
-	}
-	b.WriteString("}\n\nvar powersLow = [256]uint16{\n")
-	for _, v := range low {
-		fmt.Fprintf(b, "%d,\n", v)
+		low := new(big.Int).And(v, big.NewInt(1<<16-1))
+		fmt.Fprintf(b, "{%d, %d},\n", v.Rsh(v, 16), low)
 	}
 	b.WriteString("}\n")
 }

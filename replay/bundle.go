@@ -109,13 +109,7 @@ type BundleGroup struct {
 }
 
 // A BundleParticipant is a participant of the match, as its client describes it.
-type BundleParticipant struct {
-	Player   lockstep.Player `json:"player"`
-	Name     string          `json:"name"`
-	Build    string          `json:"build"`
-	Platform string          `json:"platform"`
-	Sources  string          `json:"sources,omitempty"` // of its program, see [record.ParseSources]
-}
+type BundleParticipant = host.Participant
 
 // A BundleExhibit names the states of one tick in the archive. A name is empty if the archive lacks that side's state.
 type BundleExhibit struct {
@@ -219,12 +213,10 @@ func manifest(h *lockstep.Header, e *host.Evidence) *Manifest {
 	m := &Manifest{
 		Format: bundleFormat, Match: h.Match.String(), Game: h.Game, Build: h.Build,
 		Tick: r.Tick, Agreed: r.Agreed, Began: e.Began, Player: r.Player, Tie: r.Tie, Section: r.Section,
+		Participants: append([]BundleParticipant(nil), e.Participants...),
 	}
 	for _, g := range r.Groups {
 		m.Groups = append(m.Groups, BundleGroup{checksum.FormatHash(g.Hash), g.Referee, g.Players})
-	}
-	for _, p := range e.Participants {
-		m.Participants = append(m.Participants, BundleParticipant(p))
 	}
 	for _, x := range e.Exhibits {
 		m.Exhibits = append(m.Exhibits, BundleExhibit{Tick: x.Tick})

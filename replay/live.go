@@ -65,7 +65,7 @@ func OpenLive(path string, o LiveOptions) (*LiveReader, error) {
 }
 
 // Reopen returns a [Reader] of the file, of the size that it had at the last look.
-func (l *LiveReader) Reopen() (*Reader, error) { return NewReader(l.file, l.Size()) }
+func (l *LiveReader) Reopen() (*Reader, error) { return NewReader(l.file, l.size()) }
 
 // Path returns the path given to OpenLive.
 func (l *LiveReader) Path() string { return l.path }
@@ -76,8 +76,8 @@ func (l *LiveReader) Close() error { return l.file.Close() }
 // Record returns the bytes of the record that Next returned last, like [Reader.Record].
 func (l *LiveReader) Record() []byte { return l.r.Record() }
 
-// Size returns the size of the file in bytes at the last look.
-func (l *LiveReader) Size() int64 {
+// size returns the size of the file in bytes at the last look.
+func (l *LiveReader) size() int64 {
 	if l.r == nil {
 		return 0
 	}
@@ -251,11 +251,11 @@ func (l *LiveReader) grow() (bool, error) {
 	}
 	same = same && os.SameFile(named, info)
 	switch size := info.Size(); {
-	case size < l.Size():
-		return false, l.damage(fmt.Errorf("%w: %d bytes, and there were %d", ErrReplaced, size, l.Size()))
-	case size == l.Size() && !same:
+	case size < l.size():
+		return false, l.damage(fmt.Errorf("%w: %d bytes, and there were %d", ErrReplaced, size, l.size()))
+	case size == l.size() && !same:
 		return false, l.damage(fmt.Errorf("%w: %s is another file now", ErrReplaced, l.path))
-	case size == l.Size():
+	case size == l.size():
 		return false, nil
 	case l.r == nil:
 		if l.r, err = NewReader(l.file, size); waitable(err) != nil {
@@ -263,9 +263,9 @@ func (l *LiveReader) grow() (bool, error) {
 		}
 		return l.r != nil, nil
 	default:
-		l.r.Grow(size)
+		l.r.grow(size)
 		if l.scout != nil {
-			l.scout.Grow(size)
+			l.scout.grow(size)
 		}
 		return true, nil
 	}

@@ -105,8 +105,8 @@ func (r *Reader) damage(err error) *DamageError {
 	return &DamageError{Offset: r.start, Tick: r.tick, Err: err}
 }
 
-// Grow says that the file now has size bytes. A Reader that came to the end of the file, whole or torn, reads on.
-func (r *Reader) Grow(size int64) {
+// grow says that the file now has size bytes. A Reader that came to the end of the file, whole or torn, reads on.
+func (r *Reader) grow(size int64) {
 	r.size = max(r.size, size)
 	if d := (*DamageError)(nil); errors.As(r.err, &d) && d.Next == 0 && ClassOf(d).Early() && !errors.Is(d, ErrFormat) {
 		r.err = nil
@@ -122,7 +122,7 @@ func (r *Reader) Record() []byte { return r.last }
 // Finished reports whether the Reader has met an index, a signature or rules, which only a complete file of an ended match has.
 func (r *Reader) Finished() bool { return r.indexed || r.ruled || len(r.signatures) > 0 }
 
-// Size returns the size of the file in bytes, from NewReader or Grow.
+// Size returns the size of the file in bytes, from NewReader, or at the last look of a [LiveReader].
 func (r *Reader) Size() int64 { return r.size }
 
 // Next returns the next record, valid until the next call, [io.EOF] after the end record, or a [*DamageError] at unreadable bytes.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/internal/nullgame"
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -38,7 +38,7 @@ func loadRealMatch(tb testing.TB) *realMatch {
 	if whole := os.Getenv("SAMESTEP_TEN_PLAYERS"); whole != "" {
 		name = whole
 	}
-	in, err := matchlog.Load(name)
+	in, err := testgame.LoadRecorded(name)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -253,12 +253,7 @@ func (s *Schema) stepTo(i int, b []byte, match string) (child, offset, index int
 }
 
 // Leaves validates b and returns its leaves in order. The error is a [*DecodeError].
-func (s *Schema) Leaves(b []byte) (iter.Seq[Value], error) {
-	if err := s.Validate(b); err != nil {
-		return nil, err
-	}
-	return func(yield func(Value) bool) { s.leaves(0, b, 0, "", yield) }, nil
-}
+func (s *Schema) Leaves(b []byte) (iter.Seq[Value], error) { return s.LeavesAt(b, "") }
 
 // LeavesAt returns the leaves at or below a path, in order; "" is the whole state. The error is that of [Schema.Lookup].
 func (s *Schema) LeavesAt(b []byte, path string) (iter.Seq[Value], error) {

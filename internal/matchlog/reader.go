@@ -27,7 +27,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -246,38 +245,6 @@ func (l *Lines) Next(line []byte) (*Entry, error) {
 		return nil, err
 	}
 	return &e, nil
-}
-
-// A Match is a whole match in memory.
-type Match struct {
-	Header  Header
-	Entries []Entry
-	Ticks   uint32
-}
-
-// Load reads a whole file.
-func Load(name string) (*Match, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	r, err := NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	m := &Match{Header: r.Header}
-	for {
-		e, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			m.Ticks = r.Ticks()
-			return m, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		m.Entries = append(m.Entries, e)
-	}
 }
 
 // States joins the parts of the states in a match, and compares them with their schema.

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-49bee653/samestep/internal/matchlog"
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 )
 
 const small = `{"log":1,"title":"small","tick_rate_hz":10,"players":2}
@@ -193,7 +194,7 @@ func TestTooManyKinds(t *testing.T) {
 
 // A file that cannot be read is not a malformed match.
 func TestUnreadable(t *testing.T) {
-	_, err := matchlog.Load(t.TempDir())
+	_, err := testgame.LoadRecorded(t.TempDir())
 	var unread *fs.PathError
 	if !errors.As(err, &unread) || errors.Is(err, matchlog.ErrMalformed) {
 		t.Errorf("a folder: got %v", err)

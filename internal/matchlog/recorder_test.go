@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/internal/matchlog"
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/recorder"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -32,7 +33,7 @@ func TestRecorder(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	m, err := matchlog.Load(path)
+	m, err := testgame.LoadRecorded(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,6 +109,15 @@ func (r *Reader) Uint(max uint64) uint64 {
 	return v
 }
 
+// Positive reads a number from 1 to max.
+func (r *Reader) Positive(max uint64) uint64 {
+	n := r.Uint(max)
+	if n == 0 {
+		r.Fail("got 0, want 1 to %d", max)
+	}
+	return n
+}
+
 // Bool reads a boolean.
 func (r *Reader) Bool() bool {
 	c, ok := r.code()

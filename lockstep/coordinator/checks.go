@@ -522,7 +522,7 @@ func (c *Coordinator) before(k *check, from lockstep.Tick) (*lockstep.Moment, []
 		}
 		if m.State != nil {
 			//samestep:allow unseen the frames of the log, which the caller keeps
-			if frames := c.options.Frames.Frames(m.Tick, k.Tick); frames != nil {
+			if frames := c.options.Frames(m.Tick, k.Tick); frames != nil {
 				return m, frames
 			}
 		}
@@ -533,7 +533,7 @@ func (c *Coordinator) before(k *check, from lockstep.Tick) (*lockstep.Moment, []
 // replaceReferee gives the referee another state of a past tick, and corrects everything that was computed from the old one.
 func (c *Coordinator) replaceReferee(sim *lockstep.Simulation) error {
 	//samestep:allow unseen the frames of the log, which the caller keeps
-	frames := c.options.Frames.Frames(sim.Tick(), c.sealed)
+	frames := c.options.Frames(sim.Tick(), c.sealed)
 	c.resimulated = c.sealed - c.sealed%lockstep.Tick(c.header.Settings.CheckEvery) // everything up to there is re-simulated here
 	if err := c.Event(lockstep.System, record.EventReferee, fmt.Sprintf("wrong at tick %d, computed again up to tick %d", sim.Tick(), c.sealed)); err != nil {
 		return err

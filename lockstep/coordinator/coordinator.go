@@ -70,15 +70,10 @@ type Options struct {
 	// Referee sets the history and the observer of the referee.
 	Referee lockstep.FollowerOptions
 
-	// Frames provides the latest frames of the match. If it is set and Referee keeps states, the referee re-simulates ticks when a player
-	// contradicts it, and corrects its own mistakes: no player is blamed for a bit that flips in the referee's memory.
-	Frames FrameSource
-}
-
-// A FrameSource keeps the latest frames of a match, as a live match does for its peers.
-type FrameSource interface {
-	// Frames returns the frames of the ticks from+1 to to, or nil if one of them is no longer kept.
-	Frames(from, to lockstep.Tick) []lockstep.Frame
+	// Frames returns the frames of the ticks from+1 to to, or nil if one of them is no longer kept: a live match keeps the latest for its
+	// peers. If it is set and Referee keeps states, the referee re-simulates ticks when a player contradicts it, and corrects its own
+	// mistakes: no player is blamed for a bit that flips in the referee's memory.
+	Frames func(from, to lockstep.Tick) []lockstep.Frame
 }
 
 // A Coordinator decides the order of a match's commands. It takes submissions in any order, seals one frame per tick,
@@ -336,7 +331,7 @@ func (c *Coordinator) lastState() *lockstep.Simulation {
 		return nil
 	}
 	//samestep:allow unseen the frames of the log, which the caller keeps
-	frames := c.options.Frames.Frames(kept.Tick, c.sealed)
+	frames := c.options.Frames(kept.Tick, c.sealed)
 	if frames == nil || len(frames) > c.mayResimulate {
 		return nil
 	}

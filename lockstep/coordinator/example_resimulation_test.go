@@ -24,17 +24,14 @@ func (d distrustful) Append(record []byte) error {
 // The frames of a match, by tick; a Host has them in its ring.
 type frames []lockstep.Frame
 
-func (f frames) Frames(from, to lockstep.Tick) []lockstep.Frame { return f[from:to] }
-
 // A bit of the referee's state flips. When the first player contradicts it, the referee re-simulates the ticks since
 // their last agreement. No player is blamed.
 func ExampleResimulation() {
 	var kept frames
-	var source coordinator.FrameSource = &kept
 	player := lockstep.MustGame(testgame.LampRules).NewFollower(lockstep.FollowerOptions{})
 	_, c := testgame.NewLamps(distrustful{player}, coordinator.Options{
 		Referee: lockstep.FollowerOptions{History: lockstep.HistoryOptions{States: true}},
-		Frames:  source,
+		Frames:  func(from, to lockstep.Tick) []lockstep.Frame { return kept[from:to] },
 	})
 	c.Join(0)
 	for range 40 {

@@ -16,7 +16,7 @@ func crashed(t *testing.T, g *lockstep.Game, h *lockstep.Header) testgame.Record
 	t.Helper()
 	var log testgame.Records
 	ring := &frames{}
-	c, err := coordinator.New(g, h, &log, coordinator.Options{Frames: ring, Referee: lockstep.FollowerOptions{History: lockstep.HistoryOptions{States: true}}})
+	c, err := coordinator.New(g, h, &log, coordinator.Options{Frames: func(from, to lockstep.Tick) []lockstep.Frame { return (*ring)[from:to] }, Referee: lockstep.FollowerOptions{History: lockstep.HistoryOptions{States: true}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,9 +19,7 @@ func outcomes(c *coordinator.Coordinator) (all []coordinator.Resimulation) {
 }
 
 // emptyFrames has a frame without commands for each tick.
-type emptyFrames struct{}
-
-func (emptyFrames) Frames(from, to lockstep.Tick) (all []lockstep.Frame) {
+func emptyFrames(from, to lockstep.Tick) (all []lockstep.Frame) {
 	for at := from + 1; at <= to; at++ {
 		all = append(all, lockstep.Frame{Tick: at})
 	}
@@ -33,7 +31,7 @@ func onTrial(t *testing.T, game *lockstep.Game, header *lockstep.Header) *coordi
 	t.Helper()
 	c, err := coordinator.New(game, header, &testgame.Records{}, coordinator.Options{
 		Referee: lockstep.FollowerOptions{History: lockstep.HistoryOptions{States: true}},
-		Frames:  emptyFrames{},
+		Frames:  emptyFrames,
 	})
 	if err != nil {
 		t.Fatal(err)

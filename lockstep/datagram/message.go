@@ -87,8 +87,8 @@ func (r *Reader) ToPlayer(d *ToPlayer, b []byte) error {
 	}
 	for range n / 2 {
 		d.Receipts = append(d.Receipts, Receipt{
-			lockstep.Sequence(r.positive(math.MaxUint32)),
-			lockstep.Tick(r.positive(math.MaxUint32)),
+			lockstep.Sequence(r.r.Positive(math.MaxUint32)),
+			lockstep.Tick(r.r.Positive(math.MaxUint32)),
 		})
 	}
 	first := protocol.Position(r.r.Uint(math.MaxInt64))
@@ -185,7 +185,7 @@ func (r *Reader) ToHost(d *ToHost, b []byte) error {
 		r.r.Fail("records or a tick without a stream")
 	}
 	for before := uint64(0); r.r.Err() == nil && r.r.Left() > 0; {
-		before += r.positive(math.MaxUint32 - before)
+		before += r.r.Positive(math.MaxUint32 - before)
 		d.Commands = append(d.Commands, Command{
 			Sequence: lockstep.Sequence(before),
 			Kind:     lockstep.Kind(r.r.Uint(math.MaxUint16)),
@@ -204,7 +204,7 @@ func (r *Reader) begin(h *Head, kind uint64, b []byte) error {
 	if got := r.r.Uint(math.MaxUint8); got != kind {
 		r.r.Fail("got kind %d, want %d", got, kind)
 	}
-	h.Number = uint32(r.positive(math.MaxUint32))
+	h.Number = uint32(r.r.Positive(math.MaxUint32))
 	h.Seen = uint32(r.r.Uint(math.MaxUint32))
 	h.Count = uint32(r.r.Uint(uint64(h.Seen)))
 	if h.Count == 0 && h.Seen > 0 {
@@ -221,15 +221,6 @@ func (r *Reader) end() error {
 		return fmt.Errorf("lockstep: datagram: %w", record.AsMalformed(err))
 	}
 	return nil
-}
-
-// positive reads a number from 1 to max.
-func (r *Reader) positive(max uint64) uint64 {
-	n := r.r.Uint(max)
-	if n == 0 {
-		r.r.Fail("got 0, want 1 to %d", max)
-	}
-	return n
 }
 
 // A Writer encodes datagrams. The zero Writer is ready. It belongs to one goroutine.

@@ -76,7 +76,7 @@ func New(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := coordinator.New(g, h, &x.log, x.options.coordinator(&x.header.Settings, &x.log))
+	c, err := coordinator.New(g, h, &x.log, x.options.coordinator(&x.header.Settings, x.log.frames))
 	if err != nil {
 		return nil, err
 	}

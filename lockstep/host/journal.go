@@ -237,8 +237,8 @@ func (j *journal) giveBack(p lockstep.Player, s *substitution) {
 	s.end(j.c.LastDecided(p))
 }
 
-// Frames implements [coordinator.FrameSource] with the ring.
-func (j *journal) Frames(from, to lockstep.Tick) []lockstep.Frame {
+// frames is [coordinator.Options.Frames] with the ring.
+func (j *journal) frames(from, to lockstep.Tick) []lockstep.Frame {
 	commands, reached := j.since(from, to)
 	if reached > from {
 		return nil

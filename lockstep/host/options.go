@@ -344,7 +344,7 @@ func (o *Options) share(s *lockstep.Settings) int {
 }
 
 // coordinator returns those of a coordinator.
-func (o *Options) coordinator(s *lockstep.Settings, frames coordinator.FrameSource) coordinator.Options {
+func (o *Options) coordinator(s *lockstep.Settings, frames func(from, to lockstep.Tick) []lockstep.Frame) coordinator.Options {
 	return coordinator.Options{
 		InputDelay: o.InputDelay,
 		MaxPerTick: o.MaxPerTick, MaxBytesPerTick: o.share(s) - commandOverhead*o.MaxPerTick,

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/checksum"
-	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/internal/nullgame"
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -23,23 +22,23 @@ import (
 const lead = 2
 
 // loadMatch reads a match of testdata/matches, or the file named in the environment.
-func loadMatch(tb testing.TB, name, env string) *matchlog.Match {
+func loadMatch(tb testing.TB, name, env string) *testgame.Recorded {
 	tb.Helper()
 	if whole := os.Getenv(env); whole != "" {
 		name = whole
 	}
-	m, err := matchlog.Load(name)
+	m, err := testgame.LoadRecorded(name)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return m
 }
 
-func loadTenPlayers(tb testing.TB) *matchlog.Match {
+func loadTenPlayers(tb testing.TB) *testgame.Recorded {
 	return loadMatch(tb, "../../testdata/matches/scfa-8604509-10-players-cut.jsonl.gz", "SAMESTEP_TEN_PLAYERS")
 }
 
-func newNullMatch(tb testing.TB, m *matchlog.Match, checkEvery uint16, log lockstep.Log, o coordinator.Options) (*lockstep.Game, *coordinator.Coordinator) {
+func newNullMatch(tb testing.TB, m *testgame.Recorded, checkEvery uint16, log lockstep.Log, o coordinator.Options) (*lockstep.Game, *coordinator.Coordinator) {
 	tb.Helper()
 	g := nullgame.New()
 	s := lockstep.DefaultSettings(m.Header.Players)
@@ -61,7 +60,7 @@ func newNullMatch(tb testing.TB, m *matchlog.Match, checkEvery uint16, log locks
 }
 
 // realCommands returns the commands of a match in our form, by our tick.
-func realCommands(tb testing.TB, g *lockstep.Game, m *matchlog.Match) map[lockstep.Tick][]lockstep.Command {
+func realCommands(tb testing.TB, g *lockstep.Game, m *testgame.Recorded) map[lockstep.Tick][]lockstep.Command {
 	tb.Helper()
 	payloads := g.NewPayloads()
 	byTick := map[lockstep.Tick][]lockstep.Command{}
@@ -157,7 +156,7 @@ func TestRealMatch(t *testing.T) {
 
 // reportAll gives the reports of a match to a coordinator in relay mode: a report of the file's tick t is one of our
 // tick t.
-func reportAll(t *testing.T, m *matchlog.Match, checkEvery uint16) []*coordinator.DesyncReport {
+func reportAll(t *testing.T, m *testgame.Recorded, checkEvery uint16) []*coordinator.DesyncReport {
 	_, c := newNullMatch(t, m, checkEvery, testgame.Discard{}, coordinator.Options{Relay: true})
 	for _, e := range m.Entries {
 		if !e.Checksum || e.Tick == 0 {

@@ -206,7 +206,7 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	x.now, x.log.header = now, r.header
 	x.ring.Begin(r.position)
 	x.log.barrier.Durable(r.position)
-	c, err := r.match.Coordinator(&r.dec, &x.log, x.options.coordinator(&x.header.Settings, &x.log))
+	c, err := r.match.Coordinator(&r.dec, &x.log, x.options.coordinator(&x.header.Settings, x.log.frames))
 	if err != nil {
 		return nil, err
 	}
@@ -291,7 +291,7 @@ func (r *Recovery) Begin(now lockstep.Time, h *lockstep.Header, origin Origin, o
 		return nil, err
 	}
 	x.now = now
-	c, err := r.match.Begin(&r.dec, h, &x.log, x.options.coordinator(&x.header.Settings, &x.log))
+	c, err := r.match.Begin(&r.dec, h, &x.log, x.options.coordinator(&x.header.Settings, x.log.frames))
 	if err != nil {
 		return nil, err
 	}

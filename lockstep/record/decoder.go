@@ -78,7 +78,7 @@ func (d *Decoder) record() error {
 	case kind == KindFrame && n > 1 && n%4 == 1:
 		err = d.frame(n / 4)
 	case kind == KindEmpty && n == 2:
-		d.rec.Empty = uint32(d.positive(MaxEmptyRun))
+		d.rec.Empty = uint32(d.r.Positive(MaxEmptyRun))
 		err = d.advance(d.rec.Empty)
 		d.rec.Tick = d.tick
 	case kind == KindChecksum && n == 3:
@@ -196,7 +196,7 @@ func (d *Decoder) keyframe(first bool) error {
 	}
 	before := -1
 	for range n / 2 {
-		l := LastSequence{d.player(System), Sequence(d.positive(math.MaxUint32))}
+		l := LastSequence{d.player(System), Sequence(d.r.Positive(math.MaxUint32))}
 		if int(l.Player) <= before {
 			d.r.Fail("player %d after %d", l.Player, before)
 		}
@@ -231,7 +231,7 @@ func (d *Decoder) frame(n int) error {
 	f.Tick, d.rec.Tick = d.tick, d.tick
 	for i := range n {
 		c := Command{Tick: d.tick, Player: d.player(System)}
-		step := Sequence(d.positive(math.MaxUint32))
+		step := Sequence(d.r.Positive(math.MaxUint32))
 		c.Sequence = d.last[c.Player] + step
 		c.Kind = CommandKind(d.r.Uint(math.MaxUint16))
 		c.Payload = d.r.Binary(MaxPayload)
@@ -317,14 +317,6 @@ func (d *Decoder) panicked(body []byte) error {
 
 // back reads a tick that is counted back from the last frame.
 func (d *Decoder) back() Tick { return d.tick - Tick(d.r.Uint(uint64(d.tick))) }
-
-func (d *Decoder) positive(max uint64) uint64 {
-	n := d.r.Uint(max)
-	if n == 0 {
-		d.r.Fail("got 0, want 1 to %d", max)
-	}
-	return n
-}
 
 func (d *Decoder) player(max Player) Player {
 	p := Player(d.r.Uint(uint64(max)))

@@ -98,11 +98,11 @@ type Exhibit struct {
 
 // A Participant is a player or spectator of a match, as its client describes it.
 type Participant struct {
-	Player   lockstep.Player // System for a spectator
-	Name     string
-	Build    string
-	Platform string
-	Sources  string // of its program, see [record.ParseSources]; empty if not known
+	Player   lockstep.Player `json:"player"` // System for a spectator
+	Name     string          `json:"name"`
+	Build    string          `json:"build"`
+	Platform string          `json:"platform"`
+	Sources  string          `json:"sources,omitempty"` // of its program, see [record.ParseSources]; empty if not known
 }
 
 // A Resimulation is what a player whose checksum differed has computed when it was asked to compute the ticks again. The
