@@ -85,12 +85,18 @@ type Member struct {
 
 var _ server.Replicator = (*Member)(nil)
 
+// Check returns an error unless a server can have the name and the address.
+func (o *Options) Check() error {
+	if !serverName.MatchString(o.Name) {
+		return fmt.Errorf("cluster: got the name %q of a server, want 1 to 32 letters, digits, dashes and underscores", o.Name)
+	}
+	_, err := parseAddress(o.Address)
+	return err
+}
+
 // Join makes a server a member of the cluster. The member renews its lease until Leave.
 func Join(ctx context.Context, o Options) (*Member, error) {
-	if !serverName.MatchString(o.Name) {
-		return nil, fmt.Errorf("cluster: got the name %q of a server, want 1 to 32 letters, digits, dashes and underscores", o.Name)
-	}
-	if _, err := parseAddress(o.Address); err != nil {
+	if err := o.Check(); err != nil {
 		return nil, err
 	}
 	if o.Log == nil {

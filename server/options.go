@@ -207,6 +207,12 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
+// CheckHost returns an error unless a name can be among [Options.AllowedHosts].
+func CheckHost(name string) error {
+	_, err := front.NewHosts([]string{name}, nil)
+	return err
+}
+
 // Errors of an [Archive].
 var (
 	// ErrArchived: the archive has no such file. It wraps [fs.ErrNotExist].

@@ -248,9 +248,9 @@ func checkNode(c *cli.Context, o *storage.NodeOptions, listen, cluster string) e
 	case ca != "" && cert == "":
 		return tool.Usagef("--node-ca needs --node-cert and --node-key, which the other nodes ask for")
 	case isExposed(o.Listen) && c.String("node-users") == "":
-		return tool.Usagef("--%s: got %s, which other machines reach, without --node-users FILE: anybody could write there. \"keys new\" makes the file", listen, o.Listen)
+		return tool.Wrongf(c, listen, "got %s, which other machines reach, without --node-users FILE: anybody could write there. \"keys new\" makes the file", o.Listen)
 	case isExposed(o.Cluster) && ca == "":
-		return tool.Usagef("--%s: got %s, which other machines reach, without --node-cert, --node-key and --node-ca: anybody could join as a node", cluster, o.Cluster)
+		return tool.Wrongf(c, cluster, "got %s, which other machines reach, without --node-cert, --node-key and --node-ca: anybody could join as a node", o.Cluster)
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func checkSubmit(c *cli.Context) error {
 	if c.IsSet("rules") && c.IsSet("build") {
 		return tool.Usagef("--build cannot be used with --rules: the build is the sum of the module")
 	}
-	return nil
+	return checkReplicas(c, c.Int("replicas"))
 }
 
 func farmSubmit(c *cli.Context, conn *storage.Conn, build string) error {
@@ -175,11 +175,11 @@ func printResult(c *cli.Context, r farm.Result) error {
 func farmWatchCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "watch",
-		Usage: "show how far the farm is with a build, until no job is left",
-		Description: `Prints a line now and then every --every: results and all jobs, results per second, the
-time that is left at this rate, and the results by class.`,
+		Usage: "show the farm's progress on a build until no jobs are left",
+		Description: `Prints a line at once and then every --every: results and all jobs, jobs in work, results
+per second, the remaining time at this rate, and the results by class.`,
 		Flags: buildFlags(
-			&cli.DurationFlag{Name: "every", Value: 2 * time.Second, Usage: "print a line each `TIME`"},
+			&cli.DurationFlag{Name: "every", Value: 2 * time.Second, Usage: "print a line every `TIME`"},
 			&cli.BoolFlag{Name: "once", Usage: "print one line"},
 		),
 		Action: onBuild(storage.OperatorRole, func(c *cli.Context) error {

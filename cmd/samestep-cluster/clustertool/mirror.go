@@ -26,21 +26,21 @@ func mirrorCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "mirror",
 		Usage: "serve the spectators of matches that run elsewhere",
-		Description: `Follows the matches that somebody wants to watch, and serves them at /matches/NAME/play
-like their own server, which does not notice: "samestep join" and the page watch there.
-The matches come from the replicated logs of a cluster (--nats), or from a server or
-another mirror (--upstream). A mirror needs no game.`,
+		Description: `Follows each match that somebody watches here, and serves it at /matches/NAME/play as
+the match's own server does, so that "samestep join" and the page can watch it. Matches
+come from the replicated logs of a cluster (--nats), or from a server or another mirror
+(--upstream). A mirror needs no game.`,
 		Flags: append(tool.FromEnvironment(append([]cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8767", Usage: "`ADDRESS` for spectators"},
 			&cli.StringFlag{Name: "upstream", Usage: "`URL` of a server or of another mirror, such as http://game.example, or with /matches/NAME for one match only"},
-			&cli.StringFlag{Name: "upstream-token", Usage: "`TOKEN` of a spectator there; not needed where anybody may watch"},
-			&cli.DurationFlag{Name: "delay", Usage: "how far spectators are behind the match, besides a delay of the source"},
-			&cli.DurationFlag{Name: "batch", Value: 100 * time.Millisecond, Usage: "least time between two deliveries to a spectator; more costs less processor time"},
-			&cli.StringFlag{Name: "tokens", Usage: "`FILE` with the tokens of those who may watch, as for serve; without it everybody may"},
-			&cli.UintFlag{Name: "max-spectators", Value: 10_000, Usage: "spectators of one match"},
-			&cli.UintFlag{Name: "max-per-address", Value: 64, Usage: "spectators of one address"},
-			&cli.UintFlag{Name: "max-matches", Value: 100, Usage: "matches that are followed at a time"},
-			&cli.DurationFlag{Name: "idle", Value: time.Minute, Usage: "how long a match without spectators is followed"},
+			&cli.StringFlag{Name: "upstream-token", Usage: "`TOKEN` of a spectator there, or @FILE with it; not needed where anybody may watch"},
+			&cli.DurationFlag{Name: "delay", Usage: "show spectators the match `TIME` later, in addition to the source's own delay"},
+			&cli.DurationFlag{Name: "batch", Value: 100 * time.Millisecond, Usage: "send to a spectator at most once per `TIME`; a longer one costs less CPU time"},
+			&cli.StringFlag{Name: "tokens", Usage: "`FILE` with the tokens of clients that may watch, as for serve; without it anybody may"},
+			&cli.UintFlag{Name: "max-spectators", Value: 10_000, Usage: "spectators per match"},
+			&cli.UintFlag{Name: "max-per-address", Value: 64, Usage: "spectators per address"},
+			&cli.UintFlag{Name: "max-matches", Value: 100, Usage: "matches followed at a time"},
+			&cli.DurationFlag{Name: "idle", Value: time.Minute, Usage: "stop following a match that has had no spectators for `TIME`"},
 			&cli.StringSliceFlag{Name: "origin", Usage: "`HOST` whose pages may connect from a browser; repeat the flag for each"},
 			&cli.StringSliceFlag{Name: "allowed-host", Usage: "`NAME` of this mirror, besides its addresses; repeat the flag for each"},
 			tool.SettingsFlag(),
@@ -63,8 +63,18 @@ func mirrorOptions(ctx context.Context, c *cli.Context) (o mirror.Options, close
 	if c.IsSet("upstream") == c.IsSet("nats") {
 		return o, closeSource, tool.Usagef("want either --upstream or --nats")
 	}
-	if c.Duration("delay") < 0 || c.Duration("batch") < 0 {
-		return o, closeSource, tool.Usagef("--delay and --batch must not be negative")
+	for _, name := range []string{"delay", "batch"} {
+		if d := c.Duration(name); d < 0 {
+			return o, closeSource, tool.Wrongf(c, name, "got %v, want at least 0s", d)
+		}
+	}
+	for _, name := range c.StringSlice("allowed-host") {
+		if err := server.CheckHost(name); err != nil {
+			return o, closeSource, tool.Wrongf(c, "allowed-host", "%v", err)
+		}
+	}
+	if err := tool.CheckAddress(c, "listen"); err != nil {
+		return o, closeSource, err
 	}
 	log, err := tool.NewLog(c)
 	if err != nil {
@@ -88,9 +98,13 @@ func mirrorOptions(ctx context.Context, c *cli.Context) (o mirror.Options, close
 		}
 	}
 	if c.IsSet("upstream") {
-		upstream := mirror.Upstream{URL: c.String("upstream"), Token: c.String("upstream-token")}
+		token, err := tool.TokenIn(c, "upstream-token")
+		if err != nil {
+			return o, closeSource, err
+		}
+		upstream := mirror.Upstream{URL: c.String("upstream"), Token: token}
 		if err := upstream.Check(); err != nil {
-			return o, closeSource, tool.Usagef("--upstream: %v", err)
+			return o, closeSource, tool.Wrongf(c, "upstream", "%v", err)
 		}
 		o.Source = upstream
 		return o, closeSource, nil

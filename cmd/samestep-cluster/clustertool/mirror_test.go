@@ -22,7 +22,7 @@ func TestMirrorVerb(t *testing.T) {
 	game := tool.New(minimal.Rules(), tool.Bot(minimal.NewBot), tool.Config(func(int) minimal.Config { return minimal.Config{Size: 50, Coins: 500} }))
 	for want, args := range map[string][]string{
 		"want either --upstream or --nats": nil,
-		"must not be negative":             {"--upstream", "http://127.0.0.1:1", "--batch", "-1s"},
+		"want at least 0s":                 {"--upstream", "http://127.0.0.1:1", "--batch", "-1s"},
 		"--tokens: server:":                {"--upstream", "http://127.0.0.1:1", "--tokens", "mirror_test.go"},
 	} {
 		var problems bytes.Buffer

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,6 +29,38 @@ func TestOutside(t *testing.T) {
 	command(t, 2, serve+" --durability replicated --resume", "servers resume the matches of lost ones by themselves")
 	command(t, 0, "serve --help", "--nats URL", "--name NAME")
 	command(t, 0, "serve --print-settings", "\n#archive: \"\"\n", "\n#replicas: 1\n")
+}
+
+// The steps of cluster.md on one machine work as they are written, one after the other in an empty folder. Only the ports are others.
+func TestOneMachine(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/cluster.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(page), "\nOn one machine:\n\n")
+	block, _, _ = strings.Cut(block, "\n\n")
+	t.Chdir(t.TempDir())
+	node, ran := freeAddress(t), 0
+	for line := range strings.Lines(block) {
+		line, _, _ = strings.Cut(strings.TrimSpace(line), " #")
+		verb, own := strings.CutPrefix(strings.ReplaceAll(line, "127.0.0.1:4222", node), "samestep-cluster ")
+		switch {
+		case !own:
+			if out, err := exec.CommandContext(t.Context(), "sh", "-ec", line).CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v: %s", line, err, out)
+			}
+		case strings.HasPrefix(verb, "storage "):
+			background(t, "storage at ", verb+" --listen "+node)
+		case strings.HasPrefix(verb, "serve "):
+			background(t, "listening on ", verb+" --listen 127.0.0.1:0 --game minimal --set web=false")
+		default:
+			command(t, 0, verb+" --nats nats://"+node, "one", "match-1")
+		}
+		ran++
+	}
+	if ran < 4 {
+		t.Errorf("got %d steps, want at least 4", ran)
+	}
 }
 
 // A key of the wrong role is one line, at once.

@@ -58,7 +58,7 @@ func checkOutside(c *cli.Context) error {
 	}
 	for _, f := range append(serveFlags(), serveKeys()...) {
 		if name := f.Names()[0]; c.IsSet(name) && !slices.Contains(known, name) {
-			return tool.Usagef("%s needs --durability %s, got %s: without it this server is in no cluster", name, replicated, c.String("durability"))
+			return tool.Wrongf(c, name, "needs --durability %s, got %s: without it this server is in no cluster", replicated, c.String("durability"))
 		}
 	}
 	return nil
@@ -89,6 +89,21 @@ func serve(c *cli.Context, h tool.Hosting, o *server.Options) (tool.Serving, err
 
 // checkServe refuses flags that other servers of the cluster would not know, and those of a cluster without one.
 func checkServe(c *cli.Context) error {
+	for _, name := range []string{"node-listen", "node-cluster", "node-cluster-advertise", "node-route"} {
+		if err := tool.CheckAddress(c, name, ""); err != nil {
+			return err
+		}
+	}
+	for name, o := range map[string]cluster.Options{
+		"name": {Name: cmp.Or(c.String("name"), "usual"), Address: "http://usual"}, "address": {Name: "usual", Address: cmp.Or(c.String("address"), "http://usual")},
+	} {
+		if err := o.Check(); err != nil {
+			return tool.Wrongf(c, name, "%v", err)
+		}
+	}
+	if err := checkReplicas(c, int(c.Uint("replicas"))); err != nil {
+		return err
+	}
 	switch {
 	case c.String("durability") != replicated:
 		return checkOutside(c)
@@ -102,6 +117,13 @@ func checkServe(c *cli.Context) error {
 		return tool.Usagef("node-users needs nats-nkey, the key with which this server uses its own node")
 	case c.String("tokens") == "" && c.String("jwt-key") == "" && c.Uint("guests") == 0 && os.Getenv("SAMESTEP_TOKENS") == "":
 		return tool.Usagef("--durability replicated needs --tokens, jwt-key or --guests: other servers do not know generated tokens")
+	}
+	return nil
+}
+
+func checkReplicas(c *cli.Context, n int) error {
+	if n != 1 && n != 3 && n != 5 {
+		return tool.Wrongf(c, "replicas", "got %d, want 1, 3 or 5", n)
 	}
 	return nil
 }

@@ -137,15 +137,15 @@ one: the servers need only its URL. At an address that other machines reach, it 
 		Subcommands: []*cli.Command{
 			storageStatusCommand(),
 			changeCommand("add", "NAME", "give a new or drained node its share of the copies",
-				`Start the node before, with the routes of the others. It waits for the node, and moves
-copies to it, one after the other, until all nodes have about as many.`,
+				`Start the node first, with routes to the others. The verb waits for the node, and moves
+copies to it, one at a time, until all nodes have about the same number.`,
 				func(ctx context.Context, conn *storage.Conn, a []string, tell func(storage.Progress)) (string, error) {
 					return "node " + a[0] + " has its share", conn.AddNode(ctx, a[0], tell)
 				}),
-			changeCommand("replace", "OLD NEW", "let a new node take the place of one that is lost, or is to go",
-				`Start the node NEW before. OLD counts no more for the majority, and all copies are made
-again. A node that was started with the name of the lost one and an empty folder has its
-place already: "replace b b" waits until it has all copies.`,
+			changeCommand("replace", "OLD NEW", "replace a node that is lost or to be removed",
+				`Start the node NEW first. OLD then no longer counts toward the majority, and its copies
+are made again. A node that was started with the name of the lost one and an empty folder
+has replaced it already: "replace b b" waits until it has all copies.`,
 				func(ctx context.Context, conn *storage.Conn, a []string, tell func(storage.Progress)) (string, error) {
 					done := "node " + a[1] + " has all copies"
 					if a[0] != a[1] {
@@ -154,14 +154,14 @@ place already: "replace b b" waits until it has all copies.`,
 					return done, conn.ReplaceNode(ctx, a[0], a[1], tell)
 				}),
 			changeCommand("remove", "NAME", "take a node out of the cluster, alive or lost",
-				`Moves its copies to the others, and then lets it count no more for the majority. As many
-nodes must stay as streams have copies. Stop its program then.`,
+				`Moves its copies to the other nodes; then it no longer counts toward the majority. At
+least as many nodes must remain as streams have copies. Stop its program afterwards.`,
 				func(ctx context.Context, conn *storage.Conn, a []string, tell func(storage.Progress)) (string, error) {
 					return "node " + a[0] + " is removed; stop its program", conn.RemoveNode(ctx, a[0], tell)
 				}),
 			changeCommand("drain", "NAME", "move all copies off a node that stays in the cluster",
 				`The node can then be stopped for as long as you like. "storage add" gives it copies again.
-As many other nodes must live as streams have copies.`,
+At least as many other nodes must be alive as streams have copies.`,
 				func(ctx context.Context, conn *storage.Conn, a []string, tell func(storage.Progress)) (string, error) {
 					return "node " + a[0] + " has no copies", conn.DrainNode(ctx, a[0], tell)
 				}),
@@ -176,6 +176,11 @@ func runStorage(c *cli.Context) error {
 	for _, name := range []string{"route", "cluster-advertise"} {
 		if c.IsSet(name) && c.String("cluster") == "" {
 			return tool.Usagef("--%s needs --cluster, the address at which this node listens for the others", name)
+		}
+	}
+	for _, name := range []string{"listen", "cluster", "cluster-advertise", "route", "metrics"} {
+		if err := tool.CheckAddress(c, name, ""); err != nil {
+			return err
 		}
 	}
 	log, err := tool.NewLog(c)
@@ -212,8 +217,8 @@ func changeCommand(name, args, usage, description string, change func(ctx contex
 	return &cli.Command{
 		Name: name, Usage: usage, ArgsUsage: args,
 		Description: description + `
-It ends when every stream has all its copies, and prints how far it is meanwhile. What it
-has begun goes on if it is interrupted, or the deadline is over.`,
+It prints its progress, and ends when every stream has all its copies. After an interrupt
+or the deadline, the storage finishes what has begun.`,
 		Flags: append([]cli.Flag{
 			tool.JSONFlag(),
 			&cli.DurationFlag{Name: "deadline", Value: 10 * time.Minute, Usage: "fail after `TIME`"},
@@ -258,7 +263,7 @@ func tellChange(c *cli.Context) func(storage.Progress) {
 func storageStatusCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "status",
-		Usage: "show the nodes and the streams of the storage, what is wrong, and what to type",
+		Usage: "show the storage's nodes and streams, and each fault with the command that mends it",
 		Description: `Asks all nodes and streams. It takes the first address of --nats that reaches a majority of
 the nodes; without a majority it shows what the node at the first address knows.`,
 		Flags: append([]cli.Flag{tool.JSONFlag()}, connectionFlags(localStorage)...),

@@ -44,8 +44,8 @@ func TestUnitsInConfig(t *testing.T) {
 	for line, want := range map[string]string{
 		`--config {"Units":60} --players 2`:       "ok\n",
 		`--config {"Units":"many"}`:               `Units`,
-		`--config {"Unit":60}`:                    `{"Unit":60}: lockstep: configuration of skirmish: `,
-		`--config {"Units":60`:                    `{"Units":60: lockstep: configuration of skirmish: `,
+		`--config {"Unit":60}`:                    `serve: --config: lockstep: configuration of skirmish: state: JSON: unknown field "Unit"`,
+		`--config {"Units":60`:                    `serve: --config: lockstep: configuration of skirmish: state: JSON: line 1`,
 		`--config {"Units":60} --game minimal`:    `Units`,
 		`--config {"Units":70000}`:                `Units`,
 		`--config {"Units":9} --set scenario=non`: `scenario: `,

@@ -40,7 +40,7 @@ func TestDoctor(t *testing.T) {
 		{name: "the URL of a server", by: "datagrams", want: "match-1: skirmish"},
 		{name: "a server without them", flags: []string{"--set", "datagrams=off"}, path: "/matches/match-1", by: "websocket", failed: "datagrams", want: "serve --set datagrams"},
 		{name: "a firewall", time: "1s", flags: []string{"--set", "datagrams-public=" + hole.LocalAddr().String()}, path: "/matches/match-1", by: "websocket", failed: "datagrams", want: "Allow UDP to " + hole.LocalAddr().String()},
-		{name: "another match", path: "/matches/other", code: console.ExitError, by: "none", failed: "match", want: "404"},
+		{name: "another match", path: "/matches/other", code: console.ExitError, by: "none", failed: "match", want: "no match of this name"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

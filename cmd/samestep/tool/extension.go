@@ -55,7 +55,9 @@ func NewLog(c *cli.Context) (*slog.Logger, error) { return serving.NewLog(c) }
 
 // SettingsFlag is the flag --settings: before the action of a verb, the file sets the flags that the command line and the environment
 // leave out.
-func SettingsFlag() cli.Flag { return console.SettingsFlag }
+func SettingsFlag() cli.Flag {
+	return &cli.StringFlag{Name: console.SettingsFlag.Name, Usage: "`FILE` in YAML with a line NAME: VALUE for each flag; the command line and the environment override it"}
+}
 
 // Tell prints v with --json, and otherwise calls print. It returns the error of printing, or else err.
 func Tell(c *cli.Context, v any, print func(io.Writer), err error) error {
@@ -64,6 +66,19 @@ func Tell(c *cli.Context, v any, print func(io.Writer), err error) error {
 
 // Usagef returns an error of the command line.
 func Usagef(format string, args ...any) error { return console.Usagef(format, args...) }
+
+// Wrongf returns [Usagef] about a flag or a setting, with its name as the user has written it.
+func Wrongf(c *cli.Context, name, format string, args ...any) error {
+	return console.Wrongf(c, name, format, args...)
+}
+
+// CheckAddress returns a usage error unless the value of a flag, or each of its values, is HOST:PORT or one of some words.
+func CheckAddress(c *cli.Context, name string, words ...string) error {
+	return console.Address(words...)(c, name)
+}
+
+// TokenIn returns the token of a flag with the value TOKEN or @FILE.
+func TokenIn(c *cli.Context, flag string) (string, error) { return console.TokenIn(c, flag) }
 
 // FromEnvironment returns copies of flags that a variable of the environment sets if the command line leaves them out:
 // SAMESTEP_TICK_RATE sets --tick-rate.

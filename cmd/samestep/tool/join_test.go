@@ -14,7 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
 
-// A client that was never in the match has failed, also if its time is over. With --retry it waits for a server that is
+// A client that was never in the match has failed, also if its time is over, and sums up nothing. With --retry it waits for a server that is
 // not there yet.
 func TestJoinNeverWelcomed(t *testing.T) {
 	t.Parallel()
@@ -37,7 +37,7 @@ func TestJoinNeverWelcomed(t *testing.T) {
 		}))
 		var out, errs bytes.Buffer
 		args := append([]string{"samestep", "join", s.URL + "/matches/match-1", "--time", "300ms"}, c.flags...)
-		if code := tooltest.Run(t.Context(), args, &out, &errs); code != console.ExitError || !strings.Contains(errs.String(), c.want) {
+		if code := tooltest.Run(t.Context(), args, &out, &errs); code != console.ExitError || !strings.Contains(errs.String(), c.want) || out.Len() > 0 {
 			t.Errorf("%v, %d bad answers: exited with %d: %s%s, want %q", c.flags, c.broken, code, out.String(), errs.String(), c.want)
 		}
 		if asked.Load() < c.broken+1 && c.flags != nil {
@@ -45,4 +45,22 @@ func TestJoinNeverWelcomed(t *testing.T) {
 		}
 		s.Close()
 	}
+}
+
+// A refusal is all that join prints: the server wants a token, or has no such match.
+func TestJoinRefused(t *testing.T) {
+	t.Parallel()
+	s := tooltest.Serve(t, "--dir", "", "--game", "minimal")
+	for match, want := range map[string]string{
+		"match-1": "samestep: the server requires a token; see --token and SAMESTEP_TOKEN\n",
+		"match-7": "samestep: " + s.URL + "/matches/match-7: the server has no match of this name; " + s.URL + "/matches lists its matches\n",
+	} {
+		for _, flags := range [][]string{nil, {"--json"}} {
+			var out bytes.Buffer
+			if code := tooltest.Run(t.Context(), append([]string{"samestep", "join", s.URL + "/matches/" + match}, flags...), &out, &out); code != console.ExitError || out.String() != want {
+				t.Errorf("%s %v: got exit code %d and %s, want %s", match, flags, code, &out, want)
+			}
+		}
+	}
+	s.Stop()
 }

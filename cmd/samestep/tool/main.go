@@ -133,6 +133,9 @@ func runGames(l gameset.List, ctx context.Context, args []string, stdout, stderr
 	} else if err = console.RefuseKeys(app, args); err == nil {
 		err = app.RunContext(ctx, console.FlagsFirst(app, args))
 	}
+	if missing := (cli.ExitCoder)(nil); errors.As(err, &missing) { // the library's, of "help VERB"
+		err = console.Usagef("%v; see %s --help", err, app.Name)
+	}
 	if err == nil {
 		err = out.Err() // a verb whose output was not written has failed
 	}
@@ -170,6 +173,9 @@ func appOf(l gameset.List, name string, stdout, stderr io.Writer, ext serving.Ex
 		},
 		OnUsageError:   usageErrorOf,
 		ExitErrHandler: func(*cli.Context, error) {}, // run turns errors into exit codes
+	}
+	if ext.Keep != nil {
+		app.Usage = "host lockstep matches on several servers"
 	}
 	app.Commands = slices.DeleteFunc(app.Commands, func(c *cli.Command) bool { return !keeps(&ext, c) })
 	verbs := console.CommandNames(app.Commands)
@@ -219,7 +225,7 @@ func prepare(program string, verbs []string, c *cli.Command) {
 		if err == nil {
 			err = gameset.ModulesOf(ctx).Exceeded(act(ctx))
 		}
-		return gameset.NameConfig(ctx, console.NameCommand(err, ctx.Command))
+		return console.NameCommand(gameset.NameConfig(ctx, err), ctx.Command)
 	}
 }
 
@@ -232,8 +238,9 @@ func showSubcommands(c *cli.Context) error {
 
 func usageErrorOf(c *cli.Context, err error, _ bool) error {
 	near := ""
-	if flag := console.MistypedFlag(err); flag != "" {
-		near = cmp.Or(console.DidYouMean(flag, about.FlagWords(c.Command.Flags)), console.KeyMeant(flag, c.Command.Flags))
+	text, mistyped := console.FlagMistake(err, c.Command.Flags)
+	if mistyped != "" {
+		near = cmp.Or(console.DidYouMean(mistyped, about.FlagWords(c.Command.Flags)), console.KeyMeant(mistyped, c.Command.Flags))
 	}
-	return console.Usagef("%v; see %s --help%s", err, c.Command.HelpName, near)
+	return console.Usagef("%s; see %s --help%s", text, c.Command.HelpName, near)
 }

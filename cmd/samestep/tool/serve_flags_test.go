@@ -30,7 +30,7 @@ func TestServeRefusesFlags(t *testing.T) {
 		"--set await-players=-1s":                                     "await-players: got -1s, want at least 0s",
 		"--set drain=-1s":                                             "drain: got -1s, want at least 0s",
 		"--set idle=-1s":                                              "idle: got -1s, want at least 0s",
-		"--set bundles=true --set replays=false":                      "bundles needs replays",
+		"--set bundles=true --set replays=false":                      "bundles: needs replays",
 		"--set bundles=true":                                          "ok",
 		"--set grace=0s":                                              "grace: got 0s, want 1ms to 24h0m0s",
 		"--tokens " + empty:                                           "--tokens: got no token in " + empty + ", want at least one",

@@ -152,11 +152,11 @@ func TestServeFromRefuses(t *testing.T) {
 		{[]string{"--bots", "200"}, console.ExitUsage, "--bots: got 200"},
 		{[]string{"--from", save + "@9999999"}, console.ExitError, "tick 9999999: the replay has ticks 0 to"},
 		{[]string{"--from", "none.ssr"}, console.ExitError, "no such file"},
-		{[]string{"--from", ""}, console.ExitUsage, "seat needs --from"},
+		{[]string{"--from", ""}, console.ExitUsage, "seat: needs --from"},
 		{[]string{}, console.ExitOK, "ok"},
 	} {
 		args := append([]string{"serve", "--check-config", "--dir", "", "--from", save + "@60"}, row.flags...)
-		if row.want == "seat needs --from" {
+		if row.want == "seat: needs --from" {
 			args = append(args, "--set", "seat=0=ann")
 		}
 		if out, errs := tooltest.Requires(t, row.code, args...); !strings.Contains(out+errs, row.want) {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,9 +77,14 @@ func TestKeysAreNoFlags(t *testing.T) {
 		"--set grace":                      `--set: got "grace", want KEY=VALUE`,
 		"--set grase=5s":                   `--set: unknown setting "grase"; serve --print-settings has all; did you mean grace?`,
 		"--set settings=x":                 `--set: settings: got it in a settings file, want it on the command line`,
-		"--set grace=5":                    `--set: grace: got "5", want a time such as 30s or 1m30s`,
+		"--set grace=5":                    `--set grace: got "5", want a time such as 30s or 1m30s`,
 		"--set players=99":                 `players is 99`,
-		"--set desync=ignore":              `desync: got "ignore", want log, resync or remove`,
+		"--set slow=5 --set slow=6":        `--set slow: got 5 and 6, want one value`,
+		"--players 2 --set players=3":      `--set players: got 2 and 3, want one value`,
+		"--set slow=5 --set slow=5":        `players is 99`,
+		"--set origin=a --set origin=b":    `players is 99`,
+		"--set slow=200":                   `--set slow: got 200, want 0 to 100`,
+		"--set desync=ignore":              `--set desync: got "ignore", want log, resync or remove`,
 		"--check-config --set seed=1":      "ok",
 		"--check-config --set players=2":   "ok", // the file has another number
 		"--check-config --tick-rate 250ms": `players is 99`,
@@ -93,5 +99,34 @@ func TestKeysAreNoFlags(t *testing.T) {
 		if !strings.Contains(out, want) || (code == console.ExitOK) != (want == "ok") {
 			t.Errorf("%s: got exit code %d and %s, want %s", line, code, out, want)
 		}
+	}
+}
+
+// Whatever a setting is set to, serve takes it or refuses it as a mistake of the command line, and names it as it was written.
+func TestWrongSettings(t *testing.T) {
+	files := []string{"dir", "tls-cert", "tls-key", "rules", "assets", "config", "from", "archive", "sign-key", "tokens", "jwt-key"} // which need not exist
+	refused := 0
+	for _, s := range console.SettingsIn(serving.ServeCommand().Flags) {
+		if s.Where == console.AsCommand || slices.Contains(files, s.Name()) {
+			continue
+		}
+		for _, value := range []string{"-1s", "18446744073709551615", "200000h", "{"} {
+			var out bytes.Buffer
+			pair := s.Name() + "=" + value
+			args := []string{"samestep", "serve", "--check-config", "--game", "minimal", "--dir", "", "--set", pair}
+			if s.Name() != "web" {
+				args = append(args, "--set", "web=false")
+			}
+			switch code := tooltest.Run(t.Context(), args, &out, &out); {
+			case code == console.ExitOK:
+			case code != console.ExitUsage || !strings.Contains(out.String(), "--set "+s.Name()+": "):
+				t.Errorf("--set %q: got exit code %d and %s, want %d and the name", pair, code, &out, console.ExitUsage)
+			default:
+				refused++
+			}
+		}
+	}
+	if refused < 150 {
+		t.Errorf("got %d values refused, want at least 150", refused)
 	}
 }

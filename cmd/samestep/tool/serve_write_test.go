@@ -29,8 +29,8 @@ func TestWriteSettings(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "etc")
 	path := filepath.Join(dir, "serve.yaml")
 	code, out := writeInTest(t, path, "--set", "allowed-host=play.example", "--dir", filepath.Join(dir, "matches"))
-	if code != console.ExitOK || !strings.Contains(out, "ok\n") {
-		t.Fatalf("got exit code %d and %s", code, out)
+	if code != console.ExitOK || !strings.HasPrefix(out, "wrote "+path+"\n") {
+		t.Fatalf("got exit code %d and %s, want the file first", code, out)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -67,7 +68,13 @@ func ServeFrom(t *testing.T, file string, flags ...string) *Server {
 	s := &Server{Tokens: make(map[string]string)}
 	exit := make(chan int, 1)
 	go func() {
-		args := append([]string{"serve", "--listen", "127.0.0.1:0", "--log-level", "warn", "--set", "web=false", "--set", "seed=1", "--set", "print-tokens=true"}, flags...)
+		args := append([]string{"serve", "--listen", "127.0.0.1:0", "--log-level", "warn"}, flags...)
+		for _, usual := range []string{"web=false", "seed=1", "print-tokens=true"} {
+			name, _, _ := strings.Cut(usual, "=")
+			if !slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, name+"=") }) {
+				args = append(args, "--set", usual)
+			}
+		}
 		code := Process(ctx, file, args, w, &s.Stderr)
 		w.Close()
 		exit <- code

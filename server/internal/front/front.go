@@ -30,7 +30,7 @@ func NewHosts(names []string, c Cluster) (*Hosts, error) {
 	for _, text := range names {
 		name := hostName(text)
 		if _, err := netip.ParseAddr(name); strings.Contains(text, "/") || err != nil && !hostForm.MatchString(name) {
-			return nil, fmt.Errorf("server: allowed host: got %q, want one name or address of this server, such as play.example; each name is listed by itself", text)
+			return nil, fmt.Errorf("server: allowed host: got %q, want one name or address of this server, such as play.example", text)
 		}
 		h.names = append(h.names, name)
 	}

@@ -20,26 +20,26 @@ func DrillCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "drill",
 		Usage: "plant faults in a match, and check that the tools name them",
-		Description: `Plays a match of the game again and again, each time with another fault: a flipped
-bit in any field of the state, a lost element of a list, commands that are lost,
-late, swapped or read wrong, more draws from a random generator, rules with one of
-26 mistakes that people make, a file that is cut or edited, … The tools get the
-replay and the bundle that a server writes. They must name the tick, the field, the
-player and the cause, or the byte of a file, and must find nothing in a match without
-a fault. The right answers come from where the faults were planted.
+		Description: `Plays a match of the game repeatedly, each time with a different fault: a flipped bit in
+any field of the state, a lost element of a list, commands that are lost, late, swapped
+or misread, extra draws from a random generator, rules with one of 26 common mistakes, a
+file that is cut or edited, and more. The tools get the replay and the bundle that a
+server writes. They must name the tick, the field, the player and the cause, or the byte
+of a file, and must find nothing in a match without a fault. The right answers are known
+because the faults were planted.
 
-Of a rule bug, desync explain must not exclude the right tick and not name a false
-cause; the figures say how often the right field came first. With what the machine
-that was wrong computes again when the server asks it, the tick must be exact.
+For a rule bug, desync explain must neither exclude the right tick nor name a wrong
+cause; the figures say how often it ranked the right field first. With the ticks that
+the faulty client recomputes for the server, the tick must be exact.
 
-Bots play the match. If the rules have no fixed result, drill says so and plants
-nothing. A fault without a consequence in it is not planted; the report
-lists it. Exits with 0 only if all tools were right.`,
+Bots play the match. If the rules are not deterministic, drill says so and plants
+nothing. A fault that would have no effect in the match is not planted, but listed in
+the report. Exits with 0 only if all tools were right.`,
 		Flags: []cli.Flag{
 			console.JSONFlag,
 			gameset.GameFlag, gameset.AssetsFlag, gameset.ConfigFlag,
 			&cli.UintFlag{Name: "players", Value: 4, Usage: "seats of the match, 2 to 16"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the match, and of the places of the faults"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the match and of where the faults are planted"},
 		},
 		Action: runDrill,
 	}

@@ -382,7 +382,7 @@ func simulateSubject(c *cli.Context) (*simulate.Subject, error) {
 		text, err := gameset.ConfigText(c)
 		if err == nil && len(text) > 0 {
 			if err = json.Unmarshal(text, &config); err != nil {
-				err = fmt.Errorf("%s: %w", c.String(gameset.ConfigFlag.Name), err)
+				err = gameset.ConfigMistake(c, err)
 			}
 		}
 		return simulate.Drones(config.Units), err

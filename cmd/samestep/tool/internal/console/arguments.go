@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +34,11 @@ func (e *usageError) Error() string {
 // Usagef returns an error of the command line.
 func Usagef(format string, args ...any) error {
 	return &usageError{text: fmt.Sprintf(format, args...)}
+}
+
+// Wrongf returns an error of the command line about a flag or a setting, as the user has written its name.
+func Wrongf(c *cli.Context, name, format string, args ...any) error {
+	return Usagef("%s: %s", spelled(c, name), fmt.Sprintf(format, args...))
 }
 
 // IsUsage reports whether an error is one of the command line.
@@ -81,9 +87,9 @@ func Between[T int | uint | time.Duration](c *cli.Context, flag string, low, hig
 	case got >= low && (high == 0 || got <= high):
 		return nil
 	case high == 0:
-		return Usagef("%s: got %v, want at least %v", Spelled(c, flag), got, low)
+		return Wrongf(c, flag, "got %v, want at least %v", got, low)
 	default:
-		return Usagef("%s: got %v, want %v to %v", Spelled(c, flag), got, low, high)
+		return Wrongf(c, flag, "got %v, want %v to %v", got, low, high)
 	}
 }
 
@@ -205,12 +211,20 @@ func ThinHint(err error, more string) error {
 	return err
 }
 
+// otherWords are flags of other programs, with ours.
+var otherWords = map[string]string{"--for": "--time", "--duration": "--time", "--port": "--listen", "--host": "--listen", "--address": "--listen"}
+
 // DidYouMean returns a question with the word nearest to a mistyped one, to append to an error, or "" if none is near.
 func DidYouMean(got string, words []string) string {
 	best, least := "", max(1, len(got)/3)+1
 	for _, word := range words {
 		if n := edits(got, word); n < least {
 			best, least = word, n
+		}
+	}
+	for _, word := range words {
+		if best == "" && (strings.HasPrefix(got, strings.TrimSuffix(word, "s")+"-") || word == otherWords[got]) { // --token-file for --token or --tokens
+			best = word
 		}
 	}
 	if best == "" {
@@ -271,13 +285,35 @@ func edits(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// MistypedFlag returns the flag that an error of the flag parser does not know, with two dashes, or nothing.
-func MistypedFlag(err error) string {
-	_, name, found := strings.Cut(err.Error(), "flag provided but not defined: -")
-	if !found {
-		return ""
+// What the flag parser and the library say of mistakes.
+var (
+	unknownFlag   = regexp.MustCompile(`(?s)^flag provided but not defined: -+(.*)$`)
+	noValue       = regexp.MustCompile(`(?s)^flag needs an argument: -(.*)$`)
+	wrongValue    = regexp.MustCompile(`(?s)^invalid (?:boolean )?value (".*") for (?:flag )?-([^:]+): `)
+	wrongSyntax   = regexp.MustCompile(`(?s)^bad flag syntax: (.*)$`)
+	wrongVariable = regexp.MustCompile(`(?s)^could not parse (".*") as .* from environment variable "(\w+)" for flag ([^:]+): `)
+)
+
+// FlagMistake says in our words what an error of the flag parser means, given the flags of its verb. mistyped is the flag that the verb
+// does not have, with two dashes, or nothing.
+func FlagMistake(err error, flags []cli.Flag) (text, mistyped string) {
+	was := err.Error()
+	if m := unknownFlag.FindStringSubmatch(was); m != nil {
+		return "unknown flag --" + m[1], "--" + m[1]
 	}
-	return "--" + strings.TrimPrefix(name, "-")
+	if m := noValue.FindStringSubmatch(was); m != nil {
+		return fmt.Sprintf("--%s: got no value, want %s", m[1], wantedValue(flags, m[1])), ""
+	}
+	if m := wrongValue.FindStringSubmatch(was); m != nil {
+		return fmt.Sprintf("--%s: got %s, want %s", m[2], m[1], wantedValue(flags, m[2])), ""
+	}
+	if m := wrongVariable.FindStringSubmatch(was); m != nil {
+		return fmt.Sprintf("%s: got %s, want %s", m[2], m[1], wantedValue(flags, m[3])), ""
+	}
+	if m := wrongSyntax.FindStringSubmatch(was); m != nil {
+		return fmt.Sprintf("got %q, want a flag such as --help", m[1]), ""
+	}
+	return was, ""
 }
 
 // TokenFlag returns the flag with the token of a client, see [ClientToken].
@@ -289,16 +325,22 @@ func TokenFlag() cli.Flag {
 }
 
 // ClientToken returns the token of --token.
-func ClientToken(c *cli.Context) (string, error) {
-	token := c.String("token")
+func ClientToken(c *cli.Context) (string, error) { return TokenIn(c, "token") }
+
+// TokenIn returns the token of a flag with the value TOKEN or @FILE.
+func TokenIn(c *cli.Context, flag string) (string, error) {
+	token := c.String(flag)
 	name, inFile := strings.CutPrefix(token, "@")
 	if !inFile {
 		return token, nil
 	}
 	b, err := os.ReadFile(name)
-	token = strings.TrimSpace(string(b))
-	if err == nil && strings.ContainsAny(token, " \t\r\n") {
-		return "", Usagef("--token: %s has %d words, want one token and nothing else, such as the last word of a line of tokens.txt", name, len(strings.Fields(token)))
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", spelled(c, flag), err)
 	}
-	return token, err
+	words := strings.Fields(string(b))
+	if len(words) != 1 {
+		return "", Wrongf(c, flag, "%s has %s, want one token and nothing else, such as the last word of a line of tokens.txt", name, Count(len(words), "word"))
+	}
+	return words[0], nil
 }

@@ -4,12 +4,15 @@ package console
 
 import (
 	"cmp"
+	"context"
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,19 +51,50 @@ func (s *Setting) Name() string { return s.Names()[0] }
 
 // Refuse returns the error of a value that the setting cannot have, or nil.
 func (s *Setting) Refuse(c *cli.Context) error {
+	if s.Check != nil {
+		if err := s.Check(c, s.Name()); err != nil {
+			return err
+		}
+	}
 	if text := c.String(s.Name()); s.Words != nil && !slices.Contains(s.Words, text) {
-		return Usagef("%s: got %q, want %s", Spelled(c, s.Name()), text, orList(s.Words))
+		return Wrongf(c, s.Name(), "got %q, want %s", text, orList(s.Words))
 	}
-	if s.Check == nil {
-		return nil
-	}
-	return s.Check(c, s.Name())
+	return nil
 }
 
 // orList returns words as "a, b or c".
 func orList(words []string) string {
 	n := len(words) - 1
+	if n == 0 {
+		return words[0]
+	}
 	return strings.Join(words[:n], ", ") + " or " + words[n]
+}
+
+// Address refuses values other than HOST:PORT and some words, of which "" is not named. A word such as unix:PATH allows all values
+// with its beginning.
+func Address(words ...string) func(*cli.Context, string) error {
+	return func(c *cli.Context, name string) error {
+		values := []string{c.String(name)}
+		if list, ok := c.Value(name).(cli.StringSlice); ok {
+			values = list.Value()
+		}
+		for _, text := range values {
+			host, port, err := net.SplitHostPort(text)
+			_, wrong := strconv.ParseUint(port, 10, 16)
+			if err == nil && wrong == nil && !strings.ContainsAny(host, "/ ") {
+				continue
+			}
+			if !slices.ContainsFunc(words, func(word string) bool {
+				begin, _, prefix := strings.Cut(word, ":")
+				return text == word || prefix && strings.HasPrefix(text, begin+":") && len(text) > len(begin)+1
+			}) {
+				named := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return word == "" })
+				return Wrongf(c, name, "got %q, want %s", text, orList(append([]string{"HOST:PORT with a port of 0 to 65535"}, named...)))
+			}
+		}
+		return nil
+	}
 }
 
 // Within refuses values out of a range. A high of 0 sets no upper limit.
@@ -98,8 +132,32 @@ func CheckSettings(c *cli.Context) error {
 	return nil
 }
 
-// Spelled returns a setting as people write it: --NAME if it is a flag of the verb, or else NAME, a key of the file.
-func Spelled(c *cli.Context, name string) string {
+// originsKey is where a context has how the user has written each setting, see [spelled].
+type originsKey struct{}
+
+// beginOrigins returns the origins of the settings that the command line and the environment have set, and keeps them in c.
+func beginOrigins(c *cli.Context) map[string]string {
+	origins, given := map[string]string{}, c.LocalFlagNames() // also those of the environment
+	for _, f := range c.Command.Flags {
+		name := f.Names()[0]
+		d, ok := bare(f).(cli.DocGenerationFlag)
+		_, list := c.Value(name).(cli.StringSlice)
+		if ok && f.IsSet() && len(d.GetEnvVars()) > 0 && (list || d.GetValue() == fmt.Sprint(c.Value(name))) {
+			origins[name] = d.GetEnvVars()[0]
+		} else if slices.Contains(given, name) {
+			origins[name] = "--" + name
+		}
+	}
+	c.Context = context.WithValue(c.Context, originsKey{}, origins)
+	return origins
+}
+
+// spelled returns a setting as the user has written it: as a flag, a variable, a pair of --set or a line of the file. One at its
+// default is --NAME if it is a flag of the verb, or else NAME.
+func spelled(c *cli.Context, name string) string {
+	if origins, _ := c.Context.Value(originsKey{}).(map[string]string); origins[name] != "" {
+		return origins[name]
+	}
 	if s := SettingOf(c.Command.Flags, name); s != nil && s.Where == InFile {
 		return name
 	}
@@ -137,18 +195,23 @@ func RefuseKeys(app *cli.App, args []string) error {
 
 // IsBool reports whether a flag takes no value.
 func IsBool(f cli.Flag) bool {
-	if s, ok := f.(*Setting); ok {
-		f = s.Flag
-	}
-	_, is := f.(*cli.BoolFlag)
+	_, is := bare(f).(*cli.BoolFlag)
 	return is
+}
+
+// bare returns the flag of a setting, or f.
+func bare(f cli.Flag) cli.Flag {
+	if s, ok := f.(*Setting); ok {
+		return s.Flag
+	}
+	return f
 }
 
 // A pairsFlag is a flag for pairs KEY=VALUE, each as it was written: lists of the library split values at commas.
 type pairsFlag struct{ Name, usage string }
 
 // SetFlag sets keys of the settings file.
-var SetFlag = &pairsFlag{"set", "set KEY of the settings file, such as --set max-matches=20; stronger than the file; repeat the flag for several keys and for those of a list"}
+var SetFlag = &pairsFlag{"set", "set KEY of the settings file, such as --set max-matches=20; overrides the file; repeat the flag for several keys and for those of a list"}
 
 // String implements [cli.Flag].
 func (f *pairsFlag) String() string { return "--" + f.Name + " KEY=VALUE\t" + f.usage }
@@ -181,28 +244,37 @@ func (p *Pairs) String() string { return fmt.Sprint(*p) }
 func (p *Pairs) Get() any { return *p }
 
 // SettingsFlag names a file with the settings of its verb.
-var SettingsFlag = &cli.StringFlag{Name: "settings", Usage: "`FILE` in YAML with lines such as \"tick-rate: 30\"; the command line and the environment are stronger; a running server reads limits again when the file changes"}
+var SettingsFlag = &cli.StringFlag{Name: "settings", Usage: "`FILE` in YAML with lines such as \"tick-rate: 30\"; the command line and the environment override it; a running server rereads limits when the file changes"}
 
 // WriteSettingsFlag asks for a first settings file.
-var WriteSettingsFlag = &cli.StringFlag{Name: "write-settings", Usage: "write `FILE` for --settings with the safe start of a server behind a proxy, and the token of an admin beside it; nothing is served; other flags and --set change what it has"}
+var WriteSettingsFlag = &cli.StringFlag{Name: "write-settings", Usage: "write a --settings `FILE` with safe settings for a server behind a proxy, and an admin's token in a file next to it, and exit; other flags and --set change its values"}
 
 // PrintSettingsFlag asks for all settings.
-var PrintSettingsFlag = &cli.BoolFlag{Name: "print-settings", Usage: "print a file for --settings with each key, what it means and its value, and exit"}
+var PrintSettingsFlag = &cli.BoolFlag{Name: "print-settings", Usage: "print a --settings file with every key, its meaning and its value, and exit"}
 
 // maxSettings is the largest size of a settings file, in bytes.
 const maxSettings = 1 << 20
 
 // ReadSettings sets what --set says, and what the file of --settings has and the command line and the environment leave out.
 func ReadSettings(c *cli.Context) error {
+	origins := beginOrigins(c)
 	if HasFlag(c.Command, SetFlag.Name) {
 		for _, pair := range c.Value(SetFlag.Name).(Pairs) {
 			name, value, ok := strings.Cut(pair, "=")
 			if !ok {
 				return Usagef("--%s: got %q, want KEY=VALUE", SetFlag.Name, pair)
 			}
-			if err := cmp.Or(knownSetting(c, name), set(c, name, value)); err != nil {
+			if err := knownSetting(c, name); err != nil {
 				return Usagef("--%s: %v", SetFlag.Name, err)
 			}
+			before, typed := c.Value(name), strings.HasPrefix(origins[name], "--")
+			if err := set(c, name, value); err != nil {
+				return Usagef("--%s %v", SetFlag.Name, err)
+			}
+			if _, list := before.(cli.StringSlice); typed && !list && c.Value(name) != before {
+				return Usagef("--%s %s: got %v and %v, want one value", SetFlag.Name, name, before, c.Value(name))
+			}
+			origins[name] = "--" + SetFlag.Name + " " + name
 		}
 	}
 	if path := c.String(SettingsFlag.Name); path != "" {
@@ -225,14 +297,15 @@ func ReadFile(c *cli.Context, path string) error {
 	if len(b) > maxSettings {
 		return Usagef("%s: got a file of more than %d bytes, want less", path, maxSettings)
 	}
-	if err := applySettings(c, b); err != nil {
+	if err := applySettings(c, path, b); err != nil {
 		return Usagef("%s: %v", path, err)
 	}
 	return nil
 }
 
 // applySettings sets the flags in the content of a settings file.
-func applySettings(c *cli.Context, file []byte) error {
+func applySettings(c *cli.Context, path string, file []byte) error {
+	origins, _ := c.Context.Value(originsKey{}).(map[string]string)
 	var document yaml.Node
 	if err := yaml.Unmarshal(file, &document); err != nil {
 		return err
@@ -251,8 +324,12 @@ func applySettings(c *cli.Context, file []byte) error {
 			return fmt.Errorf("line %d: got %s again, after line %d", name.Line, name.Value, first)
 		}
 		lines[name.Value] = name.Line
+		stronger := c.IsSet(name.Value)
 		if err := applySetting(c, name.Value, table.Content[i+1]); err != nil {
 			return fmt.Errorf("line %d: %w", name.Line, err)
+		}
+		if !stronger {
+			origins[name.Value] = fmt.Sprintf("%s: line %d: %s", path, name.Line, name.Value)
 		}
 	}
 	return nil
@@ -284,7 +361,7 @@ func knownSetting(c *cli.Context, name string) error {
 // set sets a setting.
 func set(c *cli.Context, name, value string) error {
 	if c.Set(name, value) != nil { // its error is only "parse error"
-		return fmt.Errorf("%s: got %q, want %s", name, value, wantedValue(c.Value(name)))
+		return fmt.Errorf("%s: got %q, want %s", name, value, wantedValue(c.Command.Flags, name))
 	}
 	return nil
 }
@@ -315,17 +392,25 @@ func applySetting(c *cli.Context, name string, value *yaml.Node) error {
 	return nil
 }
 
-// wantedValue says what values a flag takes, by the type of its value.
-func wantedValue(value any) string {
-	switch value.(type) {
-	case bool:
-		return "true or false"
-	case time.Duration:
-		return "a time such as 30s or 1m30s"
-	case uint, uint64:
-		return "a whole number from 0 on"
+// wantedValue says what values the flag with a name takes.
+func wantedValue(flags []cli.Flag, name string) string {
+	i := slices.IndexFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
+	if i < 0 {
+		return "another value"
 	}
-	return "another value"
+	switch bare(flags[i]).(type) {
+	case *cli.BoolFlag:
+		return "true or false"
+	case *cli.DurationFlag:
+		return "a time such as 30s or 1m30s"
+	case *cli.UintFlag, *cli.Uint64Flag:
+		return "a whole number of 0 or more"
+	case *cli.IntFlag:
+		return "a whole number"
+	case *cli.Float64Flag:
+		return "a number"
+	}
+	return "a value"
 }
 
 // PrintSettings prints a settings file with each key. Those at their defaults are comments.

@@ -27,10 +27,10 @@ func AttackCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "attack",
 		Usage: "attack a server on this machine, and measure what honest players notice",
-		Description: `Lets honest players play in a match, and attacks its server in all ways of the
-catalogue (--list), one after the other. For each attack it prints what the players
-noticed and what it cost. Every attack gets its own server, "samestep serve" in
-another process, and the attackers run in a third one.
+		Description: `Honest players play a match while its server is attacked in every way of the catalogue
+(--list), one after another. For each attack it prints what the players noticed and what
+it cost. Every attack gets its own server, "samestep serve" in another process, and the
+attackers run in a third one.
 
 The match has 16 seats, 8 of them for honest players, or as many seats as the game
 has, at least 2. In a match of fewer than 16 seats, half of them are for honest
@@ -44,9 +44,9 @@ machine: on a busy one, frames are late even without an attack.`,
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "attack", Usage: "run only attack `NAME`; repeat the flag for several"},
 			&cli.BoolFlag{Name: "list", Usage: "list the attacks"},
-			&cli.DurationFlag{Name: "time", Value: 4 * time.Second, Usage: "duration of each attack, 1s to 10m; in two halves, each after the same time without an attack"},
+			&cli.DurationFlag{Name: "time", Value: 4 * time.Second, Usage: "duration of each attack, 1s to 10m, in two halves; each half follows the same time without an attack"},
 			&cli.BoolFlag{Name: "strict", Usage: "also fail for results that depend on the speed of the machine"},
-			&cli.DurationFlag{Name: "late", Value: 5 * time.Millisecond, Usage: "with --strict: how much later frames may be (99 %)"},
+			&cli.DurationFlag{Name: "late", Value: 5 * time.Millisecond, Usage: "with --strict: how much later the 99th percentile of frames may be"},
 			gameset.GameFlag,
 			&cli.BoolFlag{Name: "hands", Hidden: true, Usage: "run the attackers, with a job from standard input"},
 			console.JSONFlag,

@@ -26,17 +26,17 @@ func BenchCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "bench",
 		Usage: "measure the cost of the engine on this machine",
-		Description: `Most figures are ratios of the CPU time of two things that alternate within one run.
-Longer measurements make them valid on a busy machine, too. A missed
-limit is reported, but is no error: the limits hold for an idle machine with two processors.`,
+		Description: `Most figures are ratios of the CPU times of two tasks that alternate within one run, so
+a longer run gives valid figures on a busy machine, too. A missed limit is reported, but
+is not an error: the limits are for an idle machine with two processors.`,
 		Subcommands: []*cli.Command{
 			{
 				Name:  "log",
 				Usage: "a match of the game, compared with the same game without the engine",
-				Description: `The tax is the work of a player's machine besides the game: decode the log, compute
-and compare a checksum every tick, and write the replay. Bots play. Skirmish has more
-figures, with the limits that the engine promises, and a long match, which stays in
-your cache directory for the next time; not with --config.`,
+				Description: `The tax is what a player's machine does besides the game: it decodes the log, computes
+and compares a checksum every tick, and writes the replay. Bots play. For skirmish,
+without --config, there are more figures, with the limits that the engine promises, and
+a long match, which is kept in your cache directory for the next run.`,
 				Flags: append(flags[:len(flags):len(flags)], minutesFlag,
 					gameset.GameFlag, gameset.AssetsFlag, gameset.ConfigFlag,
 					&cli.UintFlag{Name: "players", Value: 4, Usage: "seats of the match, 1 to 16"}),

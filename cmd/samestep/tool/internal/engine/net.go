@@ -23,19 +23,19 @@ func benchNetCommand() *cli.Command {
 one: the clients read every frame, acknowledge, and give commands, but do not
 simulate. Both processes share this machine.
 
-With --wire it compares both transports on a bad network: two servers at once, each with
-the same matches behind a link of this kind, one with WebSockets only and one with
-datagrams beside them. All are encrypted, and these players simulate. As root on Linux
-each server is in a network namespace, and TCP is the system's; otherwise each lost
+With --wire it compares both transports on a bad network: two servers run at once with
+the same matches, each behind a link of this kind, one with WebSockets only and one with
+datagrams as well. All connections are encrypted, and these players simulate. As root on
+Linux, each server has a network namespace and the system's TCP; otherwise each lost
 packet of a WebSocket is a stall.`,
 		Flags: []cli.Flag{
 			gameset.GameFlag, gameset.AssetsFlag, gameset.ConfigFlag,
 			&cli.UintFlag{Name: "clients", Value: 400, Usage: "players, 1 to 20000"},
 			&cli.UintFlag{Name: "room", Value: 8, Usage: "players in a match"},
 			&cli.UintFlag{Name: "tick-rate", Value: 20, Usage: "ticks per second"},
-			&cli.DurationFlag{Name: "every", Value: time.Second, Usage: "time between two commands of a player"},
+			&cli.DurationFlag{Name: "every", Value: time.Second, Usage: "time between two commands of one player"},
 			&cli.DurationFlag{Name: "time", Value: 10 * time.Second, Usage: "how long to measure"},
-			&cli.BoolFlag{Name: "relay", Usage: "without a referee"},
+			&cli.BoolFlag{Name: "relay", Usage: "serve without a referee"},
 			&cli.StringFlag{Name: "wire", Usage: "compare WebSockets and datagrams behind a link: `\"delay=40ms jitter=5ms loss=3% burst=3 seed=7\"`"},
 			&cli.StringFlag{Name: "durability", Usage: "write replays, with the `DURABILITY` of serve; otherwise none are written"},
 			console.JSONFlag,

@@ -288,18 +288,27 @@ func (g *Playable) Override(c *cli.Context) ([]byte, error) {
 		return nil, err
 	}
 	if _, err := g.ReadConfig(b, nil); err != nil {
-		return nil, fmt.Errorf("%s: %w", c.String(ConfigFlag.Name), err)
+		return nil, ConfigMistake(c, err)
 	}
 	return b, nil
 }
 
-// NameConfig adds the file of --config to the game's refusal of a configuration, and returns err.
+// NameConfig adds --config or its file to the game's refusal of a configuration, and returns err.
 func NameConfig(c *cli.Context, err error) error {
 	refusal := (*lockstep.ConfigError)(nil)
-	if name := c.String(ConfigFlag.Name); name != "" && errors.As(err, &refusal) {
-		return fmt.Errorf("%s: %w", name, err)
+	if c.String(ConfigFlag.Name) != "" && errors.As(err, &refusal) {
+		return ConfigMistake(c, err)
 	}
 	return err
+}
+
+// ConfigMistake returns the error of a configuration with its place: the file, or the command line, which is wrong then.
+func ConfigMistake(c *cli.Context, err error) error {
+	name := c.String(ConfigFlag.Name)
+	if name[0] == '{' {
+		return console.Wrongf(c, ConfigFlag.Name, "%v", err)
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // The flags that choose one of several scenarios and bots.
@@ -366,7 +375,7 @@ func (g *Playable) InScenario(c *cli.Context) (*Playable, error) {
 	name := c.String(ScenarioFlag.Name)
 	other, err := g.In(name)
 	if err != nil {
-		return nil, console.Usagef("%s: %v", console.Spelled(c, ScenarioFlag.Name), err)
+		return nil, console.Wrongf(c, ScenarioFlag.Name, "%v", err)
 	}
 	return other, nil
 }
@@ -375,7 +384,7 @@ func (g *Playable) InScenario(c *cli.Context) (*Playable, error) {
 func (g *Playable) AgainstBots(c *cli.Context) (*Playable, error) {
 	other, err := g.Against(c.String(BotFlag.Name))
 	if err != nil {
-		return nil, console.Usagef("%s: %v", console.Spelled(c, BotFlag.Name), err)
+		return nil, console.Wrongf(c, BotFlag.Name, "%v", err)
 	}
 	return other, nil
 }

@@ -36,13 +36,13 @@ func DemoCommand() *cli.Command {
 		Usage: "play a match of bots, record it, verify it, and find a planted desync",
 		Description: `Plays a match of the game as fast as this machine can, in one process: a
 coordinator, a copy of the simulation for each player, and bots in the seats. Halfway
-through somebody joins late. Later one field of one player's copy is changed behind
-the engine's back, one that is still changed at the next check. The demo then prints
-how the engine has handled all that, and explains the bundle of the desync (see
-desync explain). It exits with 0 only if everything worked.`,
+through, a player joins late. Later, one field of one player's copy is changed behind
+the engine's back, a field that keeps its change until the next check. The demo then
+prints how the engine handled all this, and explains the desync's bundle (see desync
+explain). It exits with 0 only if everything worked.`,
 		Flags: []cli.Flag{
-			&cli.UintFlag{Name: "seconds", Value: 20, Usage: "length of the match, 2 to 36000: 20 ticks for each; the default is less for a game whose rules end it before"},
-			&cli.UintFlag{Name: "players", Value: 4, Usage: "bots that play, 2 to 16; the default is less for a game with fewer seats"},
+			&cli.UintFlag{Name: "seconds", Value: 20, Usage: "length of the match, 2 to 36000, with 20 ticks a second; the default is shorter for a game whose rules end it earlier"},
+			&cli.UintFlag{Name: "players", Value: 4, Usage: "bots that play, 2 to 16; the default is smaller for a game with fewer seats"},
 			gameset.GameFlag, gameset.AssetsFlag, gameset.ConfigFlag, gameset.ScenarioFlag, gameset.BotFlag,
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the map, the match and the bots"},
 			&cli.StringFlag{Name: "dir", Usage: "`FOLDER` for the replay and the bundle; the default is a new private folder in the temporary folder"},

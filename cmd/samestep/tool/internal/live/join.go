@@ -35,25 +35,26 @@ func JoinCommand() *cli.Command {
 		Name:      "join",
 		Usage:     "play or watch a live match, without graphics",
 		ArgsUsage: "URL [URL...]",
-		Description: `Joins the match at a URL such as http://127.0.0.1:8766/matches/match-1. Further URLs are
-of the same match at other servers of a cluster, which are tried in turn; servers that
-redirect (serve with redirect) must all be among them. If the match's rules are in a module
-that neither --rules nor the program nor the user's cache has, join fetches it from the
-server, and keeps it in the cache: modules reach no files and no network.
+		Description: `Joins the match at a URL such as http://127.0.0.1:8766/matches/match-1. Further URLs name
+the same match at other servers of a cluster and are tried in turn; they must include all
+servers with the setting redirect. If the match runs a rules module that neither the
+program nor --rules nor the user's cache has, join downloads it from the server into the
+cache; modules cannot access files or the network.
 
-A bot plays in the seat of the token, or join only watches. On a terminal it shows a
-status line every second. At the end it prints a summary, and exits with 3 if a checksum
-of the match differs from its own, or if the players' differ without a majority, or with 1 if the server never let it in.`,
+A bot plays in the token's seat; without a seat, join watches. On a terminal it shows a
+status line every second, and at the end it prints a summary. It exits with 3 if one of
+its checksums differs from the match's, or if the players' checksums differ and none has
+a majority, and with 1 if the server did not admit it.`,
 		Flags: []cli.Flag{
 			console.TokenFlag(),
 			&cli.StringFlag{Name: "bot", Value: "default", Usage: "the bot that plays: default or none"},
 			&cli.BoolFlag{Name: "spectate", Usage: "only watch"},
 			&cli.DurationFlag{Name: "time", Usage: "leave after `TIME`; 0: at the end of the match"},
-			&cli.DurationFlag{Name: "retry", Value: 10 * time.Minute, Usage: "try for `TIME` to come back after a lost connection; if given, also to reach the server at first"},
-			&cli.UintFlag{Name: "predict", Usage: "run own commands at once, up to `N` ticks ahead"},
-			&cli.UintFlag{Name: "predict-late", Usage: "go on over up to `N` ticks that are late, as if nobody had given a command"},
-			&cli.StringFlag{Name: "netsim", Usage: "make the connection worse: `\"delay=80ms jitter=20ms loss=1% rate=64KiB seed=7\"`"},
-			&cli.UintFlag{Name: "corrupt", Usage: "change a field of this client's state at tick `N`, to see what happens"},
+			&cli.DurationFlag{Name: "retry", Value: 10 * time.Minute, Usage: "reconnect for up to `TIME` after a lost connection; if given, also wait that long for the first connection"},
+			&cli.UintFlag{Name: "predict", Usage: "apply own commands at once, up to `N` ticks ahead"},
+			&cli.UintFlag{Name: "predict-late", Usage: "simulate up to `N` late ticks as if nobody had given a command in them"},
+			&cli.StringFlag{Name: "netsim", Usage: "degrade the connection: `\"delay=80ms jitter=20ms loss=1% rate=64KiB seed=7\"`"},
+			&cli.UintFlag{Name: "corrupt", Usage: "corrupt a field of this client's state at tick `N`, to see a desync"},
 			&cli.StringFlag{Name: "corrupt-path", Usage: "the field that --corrupt changes; the default is one whose change lasts"},
 			&cli.BoolFlag{Name: "feed", Usage: "ask for views instead of the match, and simulate nothing; with --json print each as a line"},
 			gameset.AssetsFlag, console.JSONFlag,
@@ -69,7 +70,9 @@ of the match differs from its own, or if the players' differ without a majority,
 			if m := j.game.Module; m != nil {
 				budget = m.Budget
 			}
-			err = gameset.Exceeded(budget, j.run(ctx))
+			if err = gameset.Exceeded(budget, j.run(ctx)); !j.welcomed && err != nil {
+				return err // there is nothing to sum up
+			}
 			if j.lines != nil {
 				return cmp.Or(err, j.lines.Flush())
 			}
@@ -271,11 +274,8 @@ func (j *join) observe(c *player.Client) {
 
 func (j *join) print(w io.Writer) {
 	s, who := &j.summary, "spectator"
-	switch {
-	case s.Seat >= 0:
+	if s.Seat >= 0 {
 		who = fmt.Sprintf("player %d", s.Seat)
-	case !j.welcomed:
-		who = "not let in"
 	}
 	line := console.NewLiner(w)
 	fmt.Fprintf(w, "%s to tick %d, input delay %s, round trip %.1f ms\n", who, s.Tick, console.Count(s.InputDelay, "tick"), s.RoundTripMS)

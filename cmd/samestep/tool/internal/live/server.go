@@ -124,10 +124,13 @@ func statusOf(ctx context.Context, page, token string) (*server.Status, error) {
 		return nil, err
 	}
 	defer answer.Body.Close()
-	if token != "" && answer.StatusCode == http.StatusForbidden && codeOf(answer) == "refused" {
-		return nil, fmt.Errorf("%s: %w", page, errToken)
-	}
 	if answer.StatusCode != http.StatusOK {
+		switch code := codeOf(answer); {
+		case token != "" && answer.StatusCode == http.StatusForbidden && code == "refused":
+			return nil, fmt.Errorf("%s: %w", page, errToken)
+		case code == "no_match":
+			return nil, fmt.Errorf("%s: the server has no match of this name; %s lists its matches", page, page[:strings.LastIndexByte(page, '/')])
+		}
 		return nil, fmt.Errorf("%s: %s", page, console.StatusOf(answer))
 	}
 	v := &server.Status{}

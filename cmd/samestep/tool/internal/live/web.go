@@ -32,6 +32,9 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	if !c.IsSet("players") {
 		o.Players = 1 // a duel
 	}
+	if err := console.Address()(c, "listen"); err != nil {
+		return err
+	}
 	if o.Players >= mostDemoPlayers {
 		return console.Usagef("--web: got %d bots, want at most %d, as one seat is yours", o.Players, mostDemoPlayers-1)
 	}

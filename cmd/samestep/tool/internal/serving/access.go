@@ -56,8 +56,12 @@ func authorizer(c *cli.Context, specs []server.MatchSpec, log *slog.Logger) (ser
 			}
 			return signed.Reload(keys)
 		}, path))
-	} else if o != (server.JWTOptions{}) {
-		return nil, nil, console.Usagef("jwt-algorithm, jwt-audience and jwt-issuer need jwt-key")
+	} else {
+		for _, name := range []string{"jwt-algorithm", "jwt-audience", "jwt-issuer"} {
+			if c.String(name) != "" {
+				return nil, nil, console.Wrongf(c, name, "needs jwt-key")
+			}
+		}
 	}
 	draw := len(all) == 0
 	onlyListed := draw && c.Uint("guests") == 0 && !c.IsSet("player-tokens")
@@ -72,7 +76,7 @@ func authorizer(c *cli.Context, specs []server.MatchSpec, log *slog.Logger) (ser
 		}
 		list = string(b)
 		if onlyListed && strings.TrimSpace(comments.ReplaceAllString(list, "")) == "" {
-			return nil, nil, console.Usagef("--tokens: got no token in %s, want at least one", path)
+			return nil, nil, console.Wrongf(c, "tokens", "got no token in %s, want at least one", path)
 		}
 	} else if list == "" && draw {
 		var err error
@@ -82,7 +86,9 @@ func authorizer(c *cli.Context, specs []server.MatchSpec, log *slog.Logger) (ser
 	}
 	if list != "" {
 		tokens, err := server.ReadTokens(strings.NewReader(list))
-		if err != nil {
+		if path := c.String("tokens"); err != nil && path != "" {
+			return nil, nil, fmt.Errorf("%s: %w", path, err)
+		} else if err != nil {
 			return nil, nil, err
 		}
 		all = append(all, tokens)
@@ -207,13 +213,13 @@ func checkCompat(c *cli.Context, g *gameset.Playable) error {
 	switch {
 	case !c.Bool("compat"):
 	case g.Compat == nil:
-		return console.Usagef("compat: game %s has no other wire; --game chooses another game", g.Name())
+		return console.Wrongf(c, "compat", "game %s has no other wire; --game chooses another game", g.Name())
 	case c.Bool("relay"):
-		return console.Usagef("compat: cannot be used with relay: it needs a referee, which refuses commands that stop other clients")
+		return console.Wrongf(c, "compat", "cannot be used with relay: it needs a referee, which refuses commands that stop other clients")
 	case c.String("players-see") == "views":
-		return console.Usagef("compat: cannot be used with players-see views: clients of the other wire are sent every state")
+		return console.Wrongf(c, "compat", "cannot be used with players-see views: clients of the other wire are sent every state")
 	case c.Uint("guests") > 0:
-		return console.Usagef("compat: cannot be used with --guests, whose limits count addresses: the match does not know those of other clients")
+		return console.Wrongf(c, "compat", "cannot be used with --guests, whose limits count addresses: the match does not know those of other clients")
 	}
 	if !c.IsSet("player-tokens") {
 		return nil
@@ -221,11 +227,11 @@ func checkCompat(c *cli.Context, g *gameset.Playable) error {
 	tokens := playerTokens(c)
 	for i, token := range tokens {
 		if slices.Contains(tokens[:i], token) {
-			return console.Usagef("player-tokens: seats %d and %d have the same token, want one for each", slices.Index(tokens, token), i)
+			return console.Wrongf(c, "player-tokens", "seats %d and %d have the same token, want one for each", slices.Index(tokens, token), i)
 		}
 	}
 	if len(tokens) == 0 || len(tokens) > lockstep.MaxPlayers {
-		return console.Usagef("player-tokens: got %d, want 1 to %d", len(tokens), lockstep.MaxPlayers)
+		return console.Wrongf(c, "player-tokens", "got %d, want 1 to %d", len(tokens), lockstep.MaxPlayers)
 	}
 	if !c.IsSet("players") && c.String("from") == "" {
 		if err := c.Set("players", strconv.Itoa(len(tokens))); err != nil {
@@ -233,14 +239,14 @@ func checkCompat(c *cli.Context, g *gameset.Playable) error {
 		}
 	}
 	if c.IsSet("players") && uint(len(tokens)) > c.Uint("players") {
-		return console.Usagef("player-tokens: got %d, want at most %d, the --players", len(tokens), c.Uint("players"))
+		return console.Wrongf(c, "player-tokens", "got %d, want at most %d, the --players", len(tokens), c.Uint("players"))
 	}
 	listen := c.String("listen")
 	name, _, _ := net.SplitHostPort(listen)
 	addr, err := netip.ParseAddr(name)
 	loopback := strings.HasPrefix(listen, "unix:") || name == "localhost" || err == nil && addr.Unmap().IsLoopback()
 	if !loopback || len(c.StringSlice("trusted-proxy")) > 0 {
-		return console.Usagef("player-tokens: anybody could guess a short token: want --listen on a loopback address such as 127.0.0.1:8766, and no trusted-proxy; otherwise use --tokens")
+		return console.Wrongf(c, "player-tokens", "anybody could guess a short token: want --listen on a loopback address such as 127.0.0.1:8766, and no trusted-proxy; otherwise use --tokens")
 	}
 	return nil
 }

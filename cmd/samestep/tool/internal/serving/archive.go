@@ -87,20 +87,21 @@ func addArchive(c *cli.Context, o *server.Options) (*archive.Archive, error) {
 func archiveKey(c *cli.Context) (key ed25519.PrivateKey, err error) {
 	if path := c.String("sign-key"); path != "" {
 		if c.Bool("keep-open") {
-			return nil, console.Usagef("sign-key cannot be used with keep-open: only sealed replays are signed")
+			return nil, console.Wrongf(c, "sign-key", "cannot be used with keep-open: only sealed replays are signed")
 		}
 		if key, err = replays.ReadKey[ed25519.PrivateKey](path, "PRIVATE KEY", x509.ParsePKCS8PrivateKey); err != nil {
 			return nil, err
 		}
 	}
+	kept := slices.IndexFunc(keepFlags, c.IsSet)
 	switch place, dir := c.String("archive"), c.String("dir"); {
-	case place == "" && slices.ContainsFunc(keepFlags, c.IsSet):
-		return nil, console.Usagef("%s need archive", strings.Join(keepFlags, ", "))
+	case place == "" && kept >= 0:
+		return nil, console.Wrongf(c, keepFlags[kept], "needs archive")
 	case place == "":
 	case dir == "":
-		return nil, console.Usagef("archive needs --dir, where replays are written first")
+		return nil, console.Wrongf(c, "archive", "needs --dir, where replays are written first")
 	case filepath.Clean(place) == filepath.Clean(dir):
-		return nil, console.Usagef("archive: got the folder of --dir, want another one")
+		return nil, console.Wrongf(c, "archive", "got the folder of --dir, want another one")
 	}
 	return key, nil
 }
@@ -126,14 +127,13 @@ func keep(c *cli.Context) archive.Keep {
 func ReplayIndexCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "index",
-		Usage:     "make the index of a server's archive again",
+		Usage:     "rebuild the index of a server's archive",
 		ArgsUsage: "PLACE",
-		Description: `Reads the archive of a server, a folder or s3://BUCKET/PREFIX, and makes
-its index agree with it. A server does this by itself when its index is missing. Use it
-after files in a folder were added or removed by hand, or after files were replaced, also
-while the server runs.`,
+		Description: `Reads a server's archive, a folder or s3://BUCKET/PREFIX, and corrects its index. A server
+does this itself when the index is missing. Use it after files in the folder were added,
+removed or replaced by hand, also while the server runs.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "dir", Value: "matches", Usage: "the server's `FOLDER`, which has the index of an archive that is no folder"},
+			&cli.StringFlag{Name: "dir", Value: "matches", Usage: "the server's `FOLDER`, with the index of an archive that is not a folder"},
 			console.JSONFlag,
 		},
 		Action: replayIndex,

@@ -39,7 +39,7 @@ type binding struct {
 func newBinding(c *cli.Context) (*binding, error) {
 	b := &binding{path: c.String("base-path")}
 	if b.path != "/" && (b.path[:min(len(b.path), 1)] != "/" || path.Clean(b.path)+"/" != b.path || b.path == "//") {
-		return nil, console.Usagef("base-path: got %q, want a path such as /game/", b.path)
+		return nil, console.Wrongf(c, "base-path", "got %q, want a path such as /game/", b.path)
 	}
 	cert, key := c.String("tls-cert"), c.String("tls-key")
 	if (cert == "") != (key == "") {
@@ -94,7 +94,7 @@ func listenUnix(file string) (net.Listener, error) {
 	if info, err := os.Lstat(file); err == nil && info.Mode().Type() == fs.ModeSocket {
 		if c, err := net.Dial("unix", file); err == nil {
 			c.Close()
-			return nil, console.Usagef("--listen: another process serves the unix socket %s", file)
+			return nil, console.Usagef("another process serves the unix socket %s", file)
 		}
 		if err := os.Remove(file); err != nil {
 			return nil, err
@@ -153,22 +153,6 @@ func underPath(base string, h http.Handler) http.Handler {
 			http.NotFound(w, r)
 		}
 	})
-}
-
-func checkDatagrams(c *cli.Context) error {
-	address, public := c.String("datagrams"), c.String("datagrams-public")
-	if _, _, err := net.SplitHostPort(address); err != nil && address != "" && address != "off" {
-		return console.Usagef("datagrams: got %q, want HOST:PORT or off", address)
-	}
-	_, _, err := net.SplitHostPort(public)
-	switch {
-	case public == "":
-	case err != nil:
-		return console.Usagef("datagrams-public: got %q, want HOST:PORT", public)
-	case datagramAddress(c) == "off":
-		return console.Usagef("datagrams-public needs datagrams with an address")
-	}
-	return nil
 }
 
 // datagramAddress returns the address of datagrams. Behind a proxy it is off by default: players know the address of the proxy.

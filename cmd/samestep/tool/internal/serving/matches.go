@@ -291,7 +291,7 @@ func matchIn(path string, h *lockstep.Header) string {
 func startingSpecs(c *cli.Context, games gameset.List) ([]server.MatchSpec, *gameset.Playable, error) {
 	if c.String("from") == "" {
 		if c.IsSet("seat") {
-			return nil, nil, console.Usagef("seat needs --from")
+			return nil, nil, console.Wrongf(c, "seat", "needs --from")
 		}
 		specs, err := matchSpecs(c, games[0])
 		return specs, games[0], err
@@ -302,7 +302,7 @@ func startingSpecs(c *cli.Context, games gameset.List) ([]server.MatchSpec, *gam
 	name := parseOriginName(c.String("from"))
 	f, err := replay.Open(name.replay)
 	if name.wrong != nil && errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, console.Usagef("--from: %v", name.wrong)
+		return nil, nil, console.Wrongf(c, "from", "%v", name.wrong)
 	} else if err != nil {
 		return nil, nil, fmt.Errorf("--from: %w", err)
 	}
@@ -388,16 +388,16 @@ func seatFlags(c *cli.Context, from *replay.Origin) ([]string, error) {
 	for _, text := range c.StringSlice("seat") {
 		seat, who, ok := strings.Cut(text, "=")
 		if _, twice := seats[seat]; twice {
-			return nil, console.Usagef("seat: got seat %s twice, want each seat once", seat)
+			return nil, console.Wrongf(c, "seat", "got seat %s twice, want each seat once", seat)
 		}
 		if !ok {
-			return nil, console.Usagef("seat: got %q, want a seat and a player, such as 0=ann", text)
+			return nil, console.Wrongf(c, "seat", "got %q, want a seat and a player, such as 0=ann", text)
 		}
 		seats[seat] = who
 	}
 	players, err := seatsFrom(seats, from)
 	if err != nil {
-		return nil, console.Usagef("seat: %v", err)
+		return nil, console.Wrongf(c, "seat", "%v", err)
 	}
 	return players, nil
 }

@@ -75,32 +75,32 @@ func newMatchPolicy(c *cli.Context, g *gameset.Playable) (*MatchPolicy, error) {
 	share := int(c.Duration("share").Microseconds())
 	p.Host.Rates.Pace = host.Rate{N: share, Per: 60 * lockstep.Second, Burst: share}
 	if d := p.DelaySpectators; d < 0 || p.Host.Relay && d > 0 || d > time.Hour {
-		return nil, console.Usagef("spectator-delay: got %v, want at most 1h, and 0 with relay", d)
+		return nil, console.Wrongf(c, "spectator-delay", "got %v, want at most 1h, and 0 with relay", d)
 	}
 	if delay := c.String("input-delay"); delay == "auto" {
 		p.Adaptive = true
 	} else if n, err := strconv.ParseUint(delay, 10, 8); err == nil && n >= 1 && n <= record.MaxInputDelay {
 		p.Host.InputDelay = lockstep.Tick(n)
 	} else {
-		return nil, console.Usagef("input-delay: got %q, want auto or 1 to %d", delay, record.MaxInputDelay)
+		return nil, console.Wrongf(c, "input-delay", "got %q, want auto or 1 to %d", delay, record.MaxInputDelay)
 	}
 	policies := map[string]host.DesyncPolicy{"log": host.LogDesynced, "resync": host.ResyncDesynced, "remove": host.RemoveDesynced}
 	p.Host.Desync = policies[c.String("desync")]
 	switch sees := c.String("players-see"); {
 	case sees == "views" && g.ViewSchema() == nil:
-		return nil, console.Usagef("players-see: the rules of %s have no views (Rules.View)", g.Name())
+		return nil, console.Wrongf(c, "players-see", "the rules of %s have no views (Rules.View)", g.Name())
 	case sees == "views" && (p.Host.Relay || p.DelaySpectators > 0):
-		return nil, console.Usagef("players-see: views cannot be used with relay or spectator-delay")
+		return nil, console.Wrongf(c, "players-see", "views cannot be used with relay or spectator-delay")
 	default:
 		p.Host.Views.Only = sees == "views"
 	}
 	if p.substitutes = c.Bool("substitutes"); p.substitutes && p.Host.Relay {
-		return nil, console.Usagef("substitutes: %v", errSubstitutes)
+		return nil, console.Wrongf(c, "substitutes", "%v", errSubstitutes)
 	}
 	p.readyDeadline = c.Duration("ready-deadline")
 	start, err := parseStart(c.String("start"))
 	if err != nil {
-		return nil, console.Usagef("start: %v", err)
+		return nil, console.Wrongf(c, "start", "%v", err)
 	}
 	p.setStart(c.String("start"), start, c.Duration("countdown"))
 	inactive := map[string]host.InactiveAction{"report": host.ReportInactive, "takeover": host.TakeOverInactive, "remove": host.RemoveInactive}
@@ -129,14 +129,14 @@ type requestedPolicy struct {
 func (p *MatchPolicy) applyFlags(c *cli.Context, specs []server.MatchSpec) error {
 	bots := c.Uint("bots")
 	if c.Duration("inactive") == 0 && p.Host.Inactive.Then != host.ReportInactive {
-		return console.Usagef("inactive-then: %s has no effect with inactive 0", c.String("inactive-then"))
+		return console.Wrongf(c, "inactive-then", "%s has no effect with inactive 0", c.String("inactive-then"))
 	}
 	for i := range specs {
 		if most := mostStart(&specs[i], bots); c.IsSet("start") && p.Host.Start.Players > most {
-			return console.Usagef("start: got %d players, want at most %d, the seats without a bot", p.Host.Start.Players, most)
+			return console.Wrongf(c, "start", "got %d players, want at most %d, the seats without a bot", p.Host.Start.Players, most)
 		}
 		if c.IsSet("countdown") && !p.Host.Start.Ready {
-			return console.Usagef("countdown: %v", errCountdown)
+			return console.Wrongf(c, "countdown", "%v", errCountdown)
 		}
 		p.apply(&specs[i], bots)
 	}

@@ -32,30 +32,30 @@ func ServeCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "serve",
 		Usage: "host live matches",
-		Description: `Hosts matches over WebSockets until it is interrupted. Then it suspends them: it tells
-the clients when to come back, and exits. The next start with --resume goes on with
-these matches, and with those that a crash has stopped. Only the rules, an admin,
-abandoned or idle end a match.
+		Description: `Hosts matches over WebSockets until it is interrupted. Then it suspends them, tells the
+clients when to reconnect, and exits. The next start with --resume continues these
+matches, and those that a crash interrupted. A match ends only by its rules, by an admin,
+or by the settings abandoned and idle.
 
-The flags are what people type. They and everything else are keys of the file of
---settings, which --print-settings prints with their meaning; --set sets one key.
+Common settings are flags. All settings, these included, are keys of the file of
+--settings, which --print-settings documents; --set sets one.
 
-Tokens carry the rights of clients. They are a list in a file (--tokens) or in the
-environment (` + console.TokensEnv + `), with a line "ROLE SEAT NAME MATCH TOKEN" for each, where
-a dash stands for any seat or every match; or they are signed tokens (jwt-key).
-The SEAT of a spectator can be player:N, team:N or role:NAME: it gets the views of that
-one, as a coach, and sees nothing else.
-Without either, the server draws a token for each seat of each match into tokens.txt in
---dir, which only its user can read, and prints them on a terminal. With --resume these
-tokens stay valid. With --guests the server is open to everybody: guests need no token.
+A client's rights come from its token. Tokens are listed in a file (--tokens) or in the
+environment (` + console.TokensEnv + `), one line "ROLE SEAT NAME MATCH TOKEN" for each, where a
+dash stands for any seat or every match; or they are signed (jwt-key).
+The SEAT of a spectator can be player:N, team:N or role:NAME: like a coach, it gets the
+views of that player, team or role, and nothing else.
+Without either, the server generates a token for each seat of each match, writes them to
+tokens.txt in --dir, readable only by its user, and prints them on a terminal. They stay
+valid with --resume. With --guests anybody may play, without a token.
 
 A player joins with: samestep join http://127.0.0.1:8766/matches/match-1 --token TOKEN
 or in a browser, at the address that is printed. In a checkout, the page's
 WebAssembly is built once, with the Go toolchain, into the user's cache directory.
 Release builds embed it. --set web=false works without both.
 
-In a pod of Agones, which sets ` + agones.PortVariable + `, it tells the sidecar that it
-lives, is ready, has a match that somebody plays, and has ended.`,
+In an Agones pod, which sets ` + agones.PortVariable + `, it reports to the sidecar that it
+is alive, ready, in use, and shut down.`,
 		Flags:  ServeFlags(Extension{}),
 		Action: serve,
 	}
@@ -72,7 +72,11 @@ func serve(c *cli.Context) error {
 		return err
 	}
 	if c.Bool(checkConfigFlag.Name) {
-		return checkServeConfig(c)
+		err := checkServeConfig(c)
+		if err == nil {
+			fmt.Fprintln(c.App.Writer, "ok")
+		}
+		return err
 	}
 	begin, err := newStart(c)
 	if err != nil {
@@ -168,6 +172,7 @@ func serve(c *cli.Context) error {
 			if _, err = s.Create(specs[i]); o.Replicator != nil && errors.Is(err, server.ErrExists) { // last, since it begins a replay
 				err = nil // another server of the cluster has begun it
 			}
+			err = refusedByGame(c, err)
 		}
 	}
 	if kept != nil && err == nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/feed"
 	"github.com/seed-49bee653/samestep/server"
 )
 
@@ -29,15 +30,22 @@ var checkConfigFlag = &cli.BoolFlag{Name: "check-config", Usage: "only check the
 func serveSettings() []*console.Setting {
 	return slices.Concat(
 		grouped("Address",
-			&console.Setting{Flag: &cli.StringFlag{Name: "listen", Value: "127.0.0.1:8766", Usage: "`ADDRESS` to listen on; port 0 is any free port; unix:PATH is a unix socket, and systemd the socket of a unit"}, Where: console.Anywhere},
-			&console.Setting{Flag: &cli.StringFlag{Name: "admin-listen", Usage: "serve the admin API, /metrics and Go's profiles on `ADDRESS` instead of --listen; without TLS and base-path"}, Where: console.Anywhere},
+			&console.Setting{Flag: &cli.StringFlag{Name: "listen", Value: "127.0.0.1:8766", Usage: "`ADDRESS` to listen on; port 0 is any free port; unix:PATH is a unix socket, and systemd the socket of a unit"}, Where: console.Anywhere, Check: console.Address("unix:PATH", "systemd")},
+			&console.Setting{Flag: &cli.StringFlag{Name: "admin-listen", Usage: "serve the admin API, /metrics and Go's profiles on `ADDRESS` instead of --listen; without TLS and base-path"}, Where: console.Anywhere, Check: console.Address("", "unix:PATH", "systemd")},
 			&console.Setting{Flag: &cli.StringFlag{Name: "tls-cert", Usage: "`FILE` with a certificate"}, Where: console.Anywhere},
 			&console.Setting{Flag: &cli.StringFlag{Name: "tls-key", Usage: "`FILE` with its key"}, Where: console.Anywhere},
 			&console.Setting{Flag: &cli.StringFlag{Name: "base-path", Value: "/", Usage: "serve everything below `PATH`, such as /game/, behind a proxy that passes it on"}},
 			&console.Setting{Flag: &cli.BoolFlag{Name: "web", Value: true, Usage: "serve the game's page at /, to play and to watch replays in a browser"}},
-			&console.Setting{Flag: &cli.StringFlag{Name: "datagrams", Usage: "accept datagrams (WebTransport) on the UDP `ADDRESS`, so that a lost packet delays nobody; off: none", DefaultText: "that of listen; off with trusted-proxy"}},
-			&console.Setting{Flag: &cli.StringFlag{Name: "datagrams-public", Usage: "`HOST:PORT` at which players reach datagrams if it is not that address, such as a load balancer's"}},
-			&console.Setting{Flag: &cli.StringSliceFlag{Name: "allowed-host", Usage: "accept `NAME` in the Host header of requests, besides the host of listen, localhost and the address of the connection; servers behind a proxy need this"}},
+			&console.Setting{Flag: &cli.StringFlag{Name: "datagrams", Usage: "accept datagrams (WebTransport) on the UDP `ADDRESS`, so that a lost packet delays nobody; off: none", DefaultText: "that of listen; off with trusted-proxy"}, Check: console.Address("", "off")},
+			&console.Setting{Flag: &cli.StringFlag{Name: "datagrams-public", Usage: "`HOST:PORT` at which players reach datagrams if it is not that address, such as a load balancer's"}, Check: console.Address("")},
+			&console.Setting{Flag: &cli.StringSliceFlag{Name: "allowed-host", Usage: "accept `NAME` in the Host header of requests, besides the host of listen, localhost and the address of the connection; servers behind a proxy need this"}, Check: func(c *cli.Context, name string) error {
+				for _, text := range c.StringSlice(name) {
+					if err := server.CheckHost(text); err != nil {
+						return console.Wrongf(c, name, "%v", err)
+					}
+				}
+				return nil
+			}},
 			&console.Setting{Flag: &cli.StringSliceFlag{Name: "origin", Usage: "also accept browsers whose page is from `HOST`"}},
 			&console.Setting{Flag: &cli.StringSliceFlag{Name: "trusted-proxy", Usage: "`ADDRESS` or network, such as 10.0.0.0/8, of proxies in front of this server, which name their client; without it all clients of a proxy share its limits; unix: those that connect over a unix socket"}},
 			&console.Setting{Flag: &cli.StringFlag{Name: "proxy-header", Value: "X-Forwarded-For", Usage: "the header in which trusted proxies name the client: X-Forwarded-For or Forwarded"}},
@@ -52,7 +60,7 @@ func serveSettings() []*console.Setting {
 			&console.Setting{Flag: &cli.UintFlag{Name: "bots", Usage: "give the last `N` seats of each match to bots"}, Where: console.Anywhere},
 			&console.Setting{Flag: &cli.StringFlag{Name: "tick-rate", Value: "20", Usage: "ticks per second, 1 to 1000, or the `TIME` of a tick, such as 250ms"}, Where: console.Anywhere, Check: func(c *cli.Context, name string) error {
 				if periodOf(c) == 0 {
-					return console.Usagef("%s: got %q, want 1 to %d ticks per second, or a time of %v to %v for each", console.Spelled(c, name), c.String(name), maxTickRate,
+					return console.Wrongf(c, name, "got %q, want 1 to %d ticks per second, or a time of %v to %v for each", c.String(name), maxTickRate,
 						minTickMicros*time.Microsecond, maxTickMicros*time.Microsecond)
 				}
 				return nil
@@ -68,7 +76,7 @@ func serveSettings() []*console.Setting {
 		grouped("Files",
 			&console.Setting{Flag: &cli.StringFlag{Name: "dir", Value: "matches", Usage: "`FOLDER` for replays and desync bundles; empty: write none"}, Where: console.Anywhere},
 			&console.Setting{Flag: &cli.BoolFlag{Name: "resume", Usage: "continue the matches in --dir that an interrupt or a crash has stopped; their players need the same tokens"}, Where: console.Anywhere},
-			&console.Setting{Flag: &cli.StringFlag{Name: "durability", Value: "interval", Usage: "when replays are synced to the disk: none, interval (each second) or frame (before a tick is sent)"}, Where: console.Anywhere, Words: []string{"none", "interval", "frame"}},
+			&console.Setting{Flag: &cli.StringFlag{Name: "durability", Value: "interval", Usage: "when replays are synced to the disk: none, interval (each second) or frame (before a tick is sent)"}, Where: console.Anywhere, Words: []string{"none", "interval", "frame"}, Check: notReplicated},
 			&console.Setting{Flag: &cli.DurationFlag{Name: "await-players", Value: 10 * time.Second, Usage: "after resume a match waits at most `TIME` for the players who were connected"}, Check: console.Within[time.Duration](0, 0)},
 			&console.Setting{Flag: &cli.DurationFlag{Name: "drain", Usage: "when interrupted, begin no match and let the running ones end, for at most `TIME`, before the rest is suspended; a second interrupt suspends at once"}, Check: console.Within[time.Duration](0, 0)},
 			&console.Setting{Flag: &cli.BoolFlag{Name: "replays", Value: true, DefaultText: "to clients on this machine", Usage: "let anybody list and download the replays of matches that are over; false: only their players and admins"}},
@@ -120,21 +128,21 @@ func policySettings() []*console.Setting {
 	return []*console.Setting{
 		{Flag: &cli.StringFlag{Name: "start", Value: DefaultStart, Usage: "when a match begins: now, N as soon as N players are there, ready as soon as each seat has a player and all are ready, or ready:N as soon as at least N are there and all of them are ready; an admin begins it at any time"}},
 		{Flag: &cli.DurationFlag{Name: "countdown", Value: defaultCountdown, Usage: "with a start of ready: `TIME` from when all players are ready to the first tick"}, Check: console.Within(0, maxCountdown)},
-		{Flag: &cli.DurationFlag{Name: "ready-deadline", Value: defaultReadyDeadline, Usage: "with a start of ready: how long some players can keep the others in the lobby while at least half of those who are there are ready: `TIME` in all, and a fifth of it for one player; then the match begins; 0: for ever"}, Check: day},
-		{Flag: &cli.DurationFlag{Name: "grace", Value: 30 * time.Second, Usage: "take over the seat of a player who has lost the connection for `TIME`"}, Check: console.Within(time.Millisecond, 24*time.Hour)},
-		{Flag: &cli.DurationFlag{Name: "abandoned", Value: DefaultAbandoned, Usage: "end a match that all its players have left for good for `TIME`; 0: never"}, Check: day},
+		{Flag: &cli.DurationFlag{Name: "ready-deadline", Value: defaultReadyDeadline, Usage: "with a start of ready: how long unready players can keep the others in the lobby while at least half of those present are ready: `TIME` in all, and a fifth of it for one player; then the match begins; 0: forever"}, Check: day},
+		{Flag: &cli.DurationFlag{Name: "grace", Value: 30 * time.Second, Usage: "take over the seat of a player `TIME` after the connection was lost"}, Check: console.Within(time.Millisecond, 24*time.Hour)},
+		{Flag: &cli.DurationFlag{Name: "abandoned", Value: DefaultAbandoned, Usage: "end a match `TIME` after all its players have left for good; 0: never"}, Check: day},
 		{Flag: &cli.DurationFlag{Name: "linger", Value: 15 * time.Second, Usage: "when the rules have ended a match, wait `TIME` for disconnected players to see its end"}, Check: console.Within(time.Millisecond, time.Hour)},
 		{Flag: &cli.BoolFlag{Name: "substitutes", Usage: "let a bot play for each player whose seat is taken over, until the player is back"}},
 		{Flag: &cli.DurationFlag{Name: "inactive", Value: 5 * time.Minute, Usage: "report a player who gives no command for `TIME` of the match; 0: never"}, Check: day},
-		{Flag: &cli.StringFlag{Name: "inactive-then", Value: "report", Usage: "what to do then besides: report for nothing, takeover to end the connection and take the seat over, or remove to give it up; for both the player is warned 30 s before"}, Words: []string{"report", "takeover", "remove"}},
+		{Flag: &cli.StringFlag{Name: "inactive-then", Value: "report", Usage: "what to do with an inactive player besides: report does nothing more, takeover ends the connection and takes the seat over, remove gives the seat up; both warn the player 30 s before"}, Words: []string{"report", "takeover", "remove"}},
 		{Flag: &cli.BoolFlag{Name: "relay", Usage: "order commands without simulating them, which is cheap, but gives no referee"}},
 		{Flag: &cli.StringFlag{Name: "input-delay", Value: "2", Usage: "ticks from a command's arrival to its effect, or auto: as many as the players' connections need"}},
-		{Flag: &cli.DurationFlag{Name: "wait", Usage: "let the match wait for slow players, at most `TIME` per minute and player; 0: never"}},
-		{Flag: &cli.UintFlag{Name: "slow", Usage: "slow the match down for machines that cannot keep up, at most to `PERCENT`; 0: never"}},
-		{Flag: &cli.DurationFlag{Name: "share", Value: 6 * time.Second, Usage: "time that one player may cost the match by wait, slow and an input-delay of auto: `TIME` at once, and as much in each minute; twice that for all players together"}, Check: console.Within(time.Millisecond, time.Minute)},
+		{Flag: &cli.DurationFlag{Name: "wait", Usage: "let the match wait for slow players, at most `TIME` per minute and player; 0: never"}, Check: console.Within(0, time.Minute)},
+		{Flag: &cli.UintFlag{Name: "slow", Usage: "slow the match down for machines that cannot keep up, at most to `PERCENT`; 0: never"}, Check: console.Within[uint](0, 100)},
+		{Flag: &cli.DurationFlag{Name: "share", Value: 6 * time.Second, Usage: "time by which one player may hold up the match through wait, slow and an input-delay of auto: `TIME` at once, and as much again in each minute; twice that for all players together"}, Check: console.Within(time.Millisecond, time.Minute)},
 		{Flag: &cli.BoolFlag{Name: "vote-kick", Usage: "let players vote out a player that has used up its share, or for which a lobby waits, if more than half of the others write /kick and its seat or name in the chat"}},
 		{Flag: &cli.StringFlag{Name: "players-see", Value: "all", Usage: "what clients are sent: all, which is the whole match, or views, which is what the rules show them (docs/feed.md)"}, Words: []string{"all", "views"}},
-		{Flag: &cli.UintFlag{Name: "view-bytes", Usage: "send a viewer about `N` bytes a second, and the rest later", DefaultText: "no limit"}},
+		{Flag: &cli.UintFlag{Name: "view-bytes", Usage: "send a viewer about `N` bytes a second, and the rest later", DefaultText: "no limit"}, Check: console.Within[uint](0, feed.MaxViewBytes)},
 		{Flag: &cli.DurationFlag{Name: "spectator-delay", Usage: "show the match to spectators `TIME` later than to players"}},
 		{Flag: &cli.BoolFlag{Name: "anonymous-spectators", Usage: "let anybody watch"}},
 		{Flag: &cli.StringFlag{Name: "desync", Value: "resync", Usage: "what to do with a player whose checksum differs: log, resync or remove"}, Words: []string{"log", "resync", "remove"}},
@@ -144,12 +152,12 @@ func policySettings() []*console.Setting {
 // limitSettings can change while the server runs.
 func limitSettings() []*console.Setting {
 	all := []*console.Setting{
-		{Flag: &cli.UintFlag{Name: "max-per-address", Value: 64, Usage: "connections of one address, and the number that it may open in a second"}},
-		{Flag: &cli.UintFlag{Name: "max-unauthenticated", Value: 8, Usage: "connections of one address without a token yet; a new one closes the oldest"}},
-		{Flag: &cli.UintFlag{Name: "max-requests", Value: 50, Usage: "lists, matches and metrics that one address may read in a second"}},
-		{Flag: &cli.UintFlag{Name: "max-wrong-tokens", Value: 20, Usage: "invalid tokens of one address in a minute; valid ones always pass"}},
-		{Flag: &cli.UintFlag{Name: "max-matches", Value: 1000, Usage: "matches at a time, of everybody together"}},
-		{Flag: &cli.UintFlag{Name: "max-spectators", Value: 64, Usage: "spectators of a match"}},
+		{Flag: &cli.UintFlag{Name: "max-per-address", Value: 64, Usage: "connections per address, and how many it may open in a second"}},
+		{Flag: &cli.UintFlag{Name: "max-unauthenticated", Value: 8, Usage: "connections per address that have sent no token yet; a new one closes the oldest"}},
+		{Flag: &cli.UintFlag{Name: "max-requests", Value: 50, Usage: "requests for lists, matches and metrics per address and second"}},
+		{Flag: &cli.UintFlag{Name: "max-wrong-tokens", Value: 20, Usage: "invalid tokens per address and minute; valid ones always pass"}},
+		{Flag: &cli.UintFlag{Name: "max-matches", Value: 1000, Usage: "matches at a time, in total"}},
+		{Flag: &cli.UintFlag{Name: "max-spectators", Value: 64, Usage: "spectators of a match"}, Check: console.Within[uint](0, 1<<20)},
 		{Flag: &cli.DurationFlag{Name: "idle", Value: 5 * time.Minute, Usage: "end a match without connections for `TIME`; 0: never"}, Check: console.Within[time.Duration](0, 0)},
 		{Flag: &cli.Uint64Flag{Name: "match-disk", Value: 4 << 30, Usage: "bytes of a match's replay, and again of its desync bundles; the match ends when its replay reaches them; 0: no limit"}},
 		{Flag: &cli.Uint64Flag{Name: "disk-reserve", Value: 64 << 20, Usage: "free bytes of the disk below which /readyz fails and no match is created over HTTP; 0: none"}},
@@ -157,11 +165,14 @@ func limitSettings() []*console.Setting {
 		{Flag: &cli.UintFlag{Name: "guest-bots", Value: 32, Usage: "bots in all matches of guests together; 0: none"}},
 		{Flag: &cli.Uint64Flag{Name: "guest-state", Value: 4 << 20, Usage: "bytes of state of all matches of guests together"}},
 		{Flag: &cli.Uint64Flag{Name: "guest-disk", Value: 1 << 30, Usage: "bytes of the replays of guests' matches in a day; then guests create no more"}},
-		{Flag: &cli.DurationFlag{Name: "guest-inactive", Value: 2 * time.Minute, Usage: "remove a guest who gives no command for `TIME` of the match; 0: guests are as others"}, Check: console.Within(0, 24*time.Hour)},
+		{Flag: &cli.DurationFlag{Name: "guest-inactive", Value: 2 * time.Minute, Usage: "remove a guest who gives no command for `TIME` of the match; 0: guests are treated like other players"}, Check: console.Within(0, 24*time.Hour)},
 		{Flag: &cli.UintFlag{Name: "guest-seats", Usage: "seats of a match that guests of one address who have never played keep when others want to play; 0: half of the seats for people, at least 2"}},
 	}
 	for _, s := range all {
 		s.Live = true
+		if _, number := s.Flag.(*cli.UintFlag); number && s.Check == nil {
+			s.Check = console.Within[uint](0, 1<<31-1)
+		}
 	}
 	return all
 }
@@ -183,7 +194,7 @@ func ServeFlags(ext Extension) (flags []cli.Flag) {
 			continue
 		}
 		if all[i].Flag = own.Flag; all[i].Name() == "durability" {
-			all[i].Words = append(all[i].Words, replicated)
+			all[i].Words, all[i].Check = append(all[i].Words, replicated), nil
 		}
 	}
 	for _, s := range all {
@@ -191,6 +202,14 @@ func ServeFlags(ext Extension) (flags []cli.Flag) {
 		flags = append(flags, s)
 	}
 	return flags
+}
+
+// notReplicated refuses the durability of a cluster in a program without an extension.
+func notReplicated(c *cli.Context, name string) error {
+	if c.String(name) == replicated {
+		return console.Wrongf(c, name, "got %s, which needs the storage of a cluster; the program for that is samestep-cluster, see docs/cluster.md; here want none, interval or frame", replicated)
+	}
+	return nil
 }
 
 // liveSettings returns the keys that can change while the server runs. All others need a restart.
@@ -472,7 +491,7 @@ func settingsText(c *cli.Context, tokens string) (string, error) {
 	}
 	for _, name := range c.LocalFlagNames() {
 		if slices.Contains(flagNames(c), name) && !slices.Contains(known, name) {
-			return "", console.Usagef("%s: --%s writes only %d other keys; add this one to the file by hand", console.Spelled(c, name), console.WriteSettingsFlag.Name, len(safeSettings))
+			return "", console.Wrongf(c, name, "--%s writes only %d other keys; add this one to the file by hand", console.WriteSettingsFlag.Name, len(safeSettings))
 		}
 	}
 	return b.String(), nil

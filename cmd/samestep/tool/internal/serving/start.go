@@ -57,7 +57,8 @@ func newStart(c *cli.Context) (s start, err error) {
 	return s, s.policy.applyFlags(c, s.specs)
 }
 
-// checkServeConfig checks what serve would read, also of the logs of matches to resume, and plays no match. It opens no port, folder or storage.
+// checkServeConfig checks what serve would read, also of the logs of matches to resume, and plays no match. It opens no port, folder or
+// storage.
 func checkServeConfig(c *cli.Context) error {
 	s, err := newStart(c)
 	if err != nil {
@@ -87,7 +88,6 @@ func checkServeConfig(c *cli.Context) error {
 			fmt.Fprintf(c.App.Writer, "retention: would delete %s with %d bytes, from %s to %s, at %s\n", console.Count(d.Files, "file"), d.SizeBytes, d.First, d.Last, d.At.UTC().Format(time.RFC3339))
 		}
 	}
-	fmt.Fprintln(c.App.Writer, "ok")
 	return nil
 }
 
@@ -112,7 +112,7 @@ func (s *start) check(c *cli.Context, stopped *resumption) error {
 		store.Close()
 	}
 	if info, err := os.Stat(o.Dir); err == nil && !info.IsDir() {
-		return console.Usagef("--dir: %s is not a folder", o.Dir)
+		return console.Wrongf(c, "dir", "%s is not a folder", o.Dir)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -127,8 +127,18 @@ func (s *start) check(c *cli.Context, stopped *resumption) error {
 	specs := slices.DeleteFunc(s.specs, func(spec server.MatchSpec) bool { return stopped.taken[spec.Name] })
 	if len(specs) > 0 { // the others differ only in their names and seeds
 		_, err = on.Create(specs[0])
+		err = refusedByGame(c, err)
 	}
 	return errors.Join(err, on.Shutdown(c.Context), lost)
+}
+
+// refusedByGame returns the error of a match that is created from the flags. What the game refuses is wrong there, such as the number of
+// players, unless it is in the file of --config.
+func refusedByGame(c *cli.Context, err error) error {
+	if refused := (*lockstep.ConfigError)(nil); errors.As(err, &refused) && c.String(gameset.ConfigFlag.Name) == "" {
+		return console.Usagef("%v", err)
+	}
+	return err
 }
 
 func serverOptions(c *cli.Context, games gameset.List, specs []server.MatchSpec, policy *MatchPolicy) (server.Options, reloader, error) {
@@ -136,14 +146,14 @@ func serverOptions(c *cli.Context, games gameset.List, specs []server.MatchSpec,
 	bots := c.Uint("bots")
 	for i := range specs {
 		if seats := specs[i].Settings.Players; specs[i].From != nil && bots > uint(seats) {
-			return server.Options{}, nil, console.Usagef("--bots: got %d, want at most %d, the seats of --from", bots, seats)
+			return server.Options{}, nil, console.Wrongf(c, "bots", "got %d, want at most %d, the seats of --from", bots, seats)
 		}
 	}
 	if c.String("from") == "" && bots > c.Uint("players") {
-		return server.Options{}, nil, console.Usagef("--bots: got %d, want at most --players", bots)
+		return server.Options{}, nil, console.Wrongf(c, "bots", "got %d, want at most --players", bots)
 	}
 	if c.Bool("bundles") && !c.Bool("replays") {
-		return server.Options{}, nil, console.Usagef("bundles needs replays")
+		return server.Options{}, nil, console.Wrongf(c, "bundles", "needs replays")
 	}
 	log, err := NewLog(c)
 	if err != nil {
@@ -194,18 +204,21 @@ func setProxies(c *cli.Context, o *server.Options) error {
 			p, err = a.Prefix(a.BitLen())
 		}
 		if err != nil || p.Bits() == 0 {
-			return console.Usagef("trusted-proxy: got %q, want an address, a network such as 10.0.0.0/8, or unix", text)
+			return console.Wrongf(c, "trusted-proxy", "got %q, want an address, a network such as 10.0.0.0/8, or unix", text)
 		}
 		o.TrustedProxies = append(o.TrustedProxies, p)
 	}
 	o.ProxyHeader, o.ProxyProtocol = http.CanonicalHeaderKey(c.String("proxy-header")), c.Bool("proxy-protocol")
 	if h := o.ProxyHeader; h != "X-Forwarded-For" && h != "Forwarded" {
-		return console.Usagef("proxy-header: got %q, want X-Forwarded-For or Forwarded", h)
+		return console.Wrongf(c, "proxy-header", "got %q, want X-Forwarded-For or Forwarded", h)
 	}
 	if o.ProxyProtocol && !o.TrustUnix && len(o.TrustedProxies) == 0 {
-		return console.Usagef("proxy-protocol needs trusted-proxy")
+		return console.Wrongf(c, "proxy-protocol", "needs trusted-proxy")
 	}
-	return checkDatagrams(c)
+	if c.String("datagrams-public") != "" && datagramAddress(c) == "off" {
+		return console.Wrongf(c, "datagrams-public", "needs datagrams with an address")
+	}
+	return nil
 }
 
 // limit converts a flag to an option of the server, for which 0 is the default: it turns 0 into -1.
