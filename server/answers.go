@@ -173,21 +173,29 @@ func linkNext(w http.ResponseWriter, r *http.Request, after string) {
 // maxBody is the size limit of a request's body, in bytes.
 const maxBody = 64 << 10
 
-// takeArguments reads the values of a request from its query and its body, which is a form or a JSON object, into its Form. Only a
-// JSON object is checked for other names. It answers the request and reports false if the body is wrong.
-func takeArguments(w http.ResponseWriter, r *http.Request, names []string) bool {
+// readBody reads the body of a request. It answers the request and reports false if it cannot.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		fail(w, codeTooLarge, err.Error())
+	} else if err != nil {
+		fail(w, codeRequest, err.Error())
+	}
+	return body, err == nil
+}
+
+// takeArguments reads the values of a request from its query and its body, which is a form or a JSON object, into its Form. Only a
+// JSON object is checked for other names. It answers the request and reports false if the body is wrong.
+func takeArguments(w http.ResponseWriter, r *http.Request, names []string) bool {
+	body, ok := readBody(w, r)
+	if !ok {
 		return false
 	}
 	isObject := bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{"))
 	if !isObject {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	if err == nil {
-		err = r.ParseForm()
-	}
+	err := r.ParseForm()
 	if err == nil && isObject {
 		err = takeObject(r, body, names)
 	}

@@ -48,16 +48,9 @@ func (cr *creator) create(w http.ResponseWriter, r *http.Request) {
 	if !ok || !permitted(w, guest || g.Role == protocol.Admin) {
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		fail(w, codeTooLarge, err.Error())
-		return
+	if body, ok := readBody(w, r); ok {
+		cr.once(w, r, &g, body, func() []byte { return cr.createFrom(w, r, body, &g) })
 	}
-	if err != nil {
-		fail(w, codeRequest, err.Error())
-		return
-	}
-	cr.once(w, r, &g, body, func() []byte { return cr.createFrom(w, r, body, &g) })
 }
 
 // createFrom creates the match that a body asks for. It returns its answer, or nil after an error.

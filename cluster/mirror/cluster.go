@@ -49,7 +49,7 @@ const (
 )
 
 // find implements [Source].
-func (c Cluster) find(ctx context.Context, name string) (found, error) {
+func (c Cluster) find(ctx context.Context, name string) (follow func(*Match) feed, err error) {
 	find := c.Find
 	if find == nil {
 		find = c.directory
@@ -58,7 +58,14 @@ func (c Cluster) find(ctx context.Context, name string) (found, error) {
 	if err != nil {
 		return nil, err
 	}
-	return clusterMatch{c.Conn, id}, nil
+	return func(m *Match) feed {
+		ctx, cancel := context.WithCancel(context.Background())
+		f := &clusterFeed{conn: c.Conn, id: id, m: m, log: audience.NewLog(m.a), cancel: cancel}
+		m.know(id.String())
+		go f.run(ctx)
+		go f.listen(ctx)
+		return f
+	}, nil
 }
 
 // away implements [Source].
@@ -87,24 +94,10 @@ func (c Cluster) directory(ctx context.Context, name string) (id lockstep.MatchI
 	return id, nil
 }
 
-type clusterMatch struct {
-	conn *storage.Conn
-	id   lockstep.MatchID
-}
-
-// follow implements found.
-func (f clusterMatch) follow(m *Match) feed {
-	ctx, cancel := context.WithCancel(context.Background())
-	x := &clusterFeed{clusterMatch: f, m: m, log: audience.NewLog(m.a), cancel: cancel}
-	m.know(f.id.String())
-	go x.run(ctx)
-	go x.listen(ctx)
-	return x
-}
-
 // A clusterFeed reads the log of a match.
 type clusterFeed struct {
-	clusterMatch
+	conn    *storage.Conn
+	id      lockstep.MatchID
 	m       *Match
 	log     *audience.Log
 	cancel  context.CancelFunc

@@ -105,10 +105,10 @@ func (m *Match) post(in input) bool {
 func (m *Match) now() lockstep.Time { return lockstep.Time(time.Since(m.epoch).Microseconds()) }
 
 // run is the match's goroutine.
-func (m *Match) run(f found) {
+func (m *Match) run(follow func(*Match) feed) {
 	defer close(m.done)
 	defer m.server.forget(m)
-	m.feed = f.follow(m)
+	m.feed = follow(m)
 	defer func() { m.feed.close() }()
 	timer := time.NewTimer(0)
 	defer timer.Stop()

@@ -111,7 +111,7 @@ func (s *Server) Follow(ctx context.Context, name string) (*Match, error) {
 	if m, err := s.followed(name); m != nil || err != nil { // another request has found it
 		return m, err
 	}
-	f, err := s.options.Source.find(ctx, name)
+	follow, err := s.options.Source.find(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (s *Server) Follow(ctx context.Context, name string) (*Match, error) {
 		return nil, err
 	}
 	s.matches[name] = m
-	s.running.Go(func() { m.run(f) })
+	s.running.Go(func() { m.run(follow) })
 	return m, nil
 }
 
@@ -501,17 +501,12 @@ func (o *Options) complete() {
 
 // A Source is where matches come from: an [Upstream] or a [Cluster].
 type Source interface {
-	// find looks a match up. The error is [ErrNoMatch] if there is none.
-	find(ctx context.Context, name string) (found, error)
+	// find looks a match up. The error is [ErrNoMatch] if there is none. follow begins to feed its audience; the match's goroutine calls
+	// it, and the methods of the feed.
+	find(ctx context.Context, name string) (follow func(*Match) feed, err error)
 
 	// away returns why no match can be found right now, or "" if the source does not know of a reason.
 	away() string
-}
-
-// found is a match of a Source.
-type found interface {
-	// follow begins to feed the audience of a match. The match's goroutine calls it, and the methods of the feed.
-	follow(m *Match) feed
 }
 
 // A feed follows a match for its audience.

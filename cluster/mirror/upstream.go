@@ -62,7 +62,7 @@ func (u Upstream) base() (base, only string, err error) {
 }
 
 // find implements [Source].
-func (u Upstream) find(ctx context.Context, name string) (found, error) {
+func (u Upstream) find(ctx context.Context, name string) (follow func(*Match) feed, err error) {
 	base, only, err := u.base()
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (u Upstream) find(ctx context.Context, name string) (found, error) {
 	if !record.IsAssetSum(v.Rules) {
 		v.Rules = ""
 	}
-	return &upstreamMatch{u, base, base + "/matches/" + url.PathEscape(name) + "/play", v.Rules, auth}, nil
+	return (&upstreamMatch{u, base, base + "/matches/" + url.PathEscape(name) + "/play", v.Rules, auth}).follow, nil
 }
 
 // away implements [Source]. It asks nobody: spectators could make a mirror ask all the time.
@@ -144,7 +144,7 @@ func (f *upstreamMatch) options() audience.UpstreamOptions {
 	return audience.UpstreamOptions{Auth: f.auth, MaxState: f.from.MaxState, Seed: rand.Uint64()}
 }
 
-// follow implements found.
+// follow begins to feed the audience of a match.
 func (f *upstreamMatch) follow(m *Match) feed {
 	m.rules = f.rules
 	ctx, cancel := context.WithCancel(context.Background())
