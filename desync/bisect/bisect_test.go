@@ -566,7 +566,7 @@ func TestFilesRefuses(t *testing.T) {
 	for name, files := range map[string][2]*replay.File{"the first": {bad, good}, "the second": {good, bad}} {
 		b, err := bisect.Files(files[0], files[1], replay.Games{game}, bisect.Options{})
 		var text strings.Builder
-		if b.WriteText(&text); !errors.Is(err, replay.ErrFormat) || !strings.HasPrefix(text.String(), "verdict    not compared: "+bad.Path()+": ") {
+		if b.WriteText(&text); !errors.Is(err, replay.ErrFormat) || !strings.HasPrefix(strings.Join(strings.Fields(text.String()), " "), "verdict not compared: "+bad.Path()+": ") {
 			t.Errorf("%s: got %v and the text\n%s", name, err, &text)
 		}
 		if m := jsonOf(t, b); m["class"] != "corrupt" || m["tick"] != nil {

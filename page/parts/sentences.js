@@ -226,6 +226,7 @@ export const sentences = {
   // Of a replay.
   "{player} sent its state of tick {tick}. From there on it is simulated with the commands of the match; before, the match is shown. Both last agreed at tick {agreed}.": "{player} hat den eigenen Zustand von Tick {tick} gesendet. Von dort an wird er mit den Befehlen der Partie simuliert; davor ist die Partie zu sehen. Beide stimmten zuletzt bei Tick {agreed} überein.",
   "The bundle has no state of {player}. Its checksum of tick {tick} differed.": "Das Bündel hat keinen Zustand von {player}. Die Prüfsumme von Tick {tick} wich ab.",
+  "The bundle has no second state. No checksum of tick {tick} has a majority.": "Das Bündel hat keinen zweiten Zustand. Keine Prüfsumme von Tick {tick} hat eine Mehrheit.",
   "a bot takes over for {player}": "ein Bot spielt für {player} weiter",
   "commands now take effect after {ticks} ticks": "Befehle wirken jetzt nach {ticks} Ticks",
   "{player} is disconnected": "{player} hat die Verbindung verloren",
