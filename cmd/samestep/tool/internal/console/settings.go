@@ -142,7 +142,8 @@ func beginOrigins(c *cli.Context) map[string]string {
 		name := f.Names()[0]
 		d, ok := bare(f).(cli.DocGenerationFlag)
 		_, list := c.Value(name).(cli.StringSlice)
-		if ok && f.IsSet() && len(d.GetEnvVars()) > 0 && (list || d.GetValue() == fmt.Sprint(c.Value(name))) {
+		b, isBool := d.(*cli.BoolFlag) // whose GetValue is empty
+		if ok && f.IsSet() && len(d.GetEnvVars()) > 0 && (list || isBool && b.Value == c.Bool(name) || d.GetValue() == fmt.Sprint(c.Value(name))) {
 			origins[name] = d.GetEnvVars()[0]
 		} else if slices.Contains(given, name) {
 			origins[name] = "--" + name

@@ -61,3 +61,34 @@ func TestOrigins(t *testing.T) {
 		})
 	}
 }
+
+// A variable gives way to --set, and has its own name, also for a flag that takes no value.
+func TestOriginOfBool(t *testing.T) {
+	for args, want := range map[string]string{
+		"":                                    "OPEN true",
+		"--open":                              "OPEN true",
+		"--open=false":                        "--open false",
+		"--set open=false":                    "--set open false",
+		"--open=false --set open=true":        "usage: --set open: got false and true, want one value",
+		"--set open=false --set open=true":    "usage: --set open: got false and true, want one value",
+		"--set open=false --set open=perhaps": `usage: --set open: got "perhaps", want true or false`,
+	} {
+		t.Run(args, func(t *testing.T) {
+			t.Setenv("OPEN", "true")
+			got := ""
+			app := &cli.App{Writer: io.Discard, Flags: []cli.Flag{
+				&Setting{Flag: &cli.BoolFlag{Name: "open", EnvVars: []string{"OPEN"}}, Where: Anywhere}, SetFlag, SettingsFlag,
+			}, Action: func(c *cli.Context) error {
+				err := ReadSettings(c)
+				got = fmt.Sprintf("%s %v", spelled(c, "open"), c.Bool("open"))
+				return err
+			}}
+			if err := app.Run(append([]string{"x"}, strings.Fields(args)...)); err != nil {
+				got = err.Error()
+			}
+			if got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
+	}
+}
