@@ -94,12 +94,13 @@ func checkServe(c *cli.Context) error {
 			return err
 		}
 	}
-	for name, o := range map[string]cluster.Options{
-		"name": {Name: cmp.Or(c.String("name"), "usual"), Address: "http://usual"}, "address": {Name: "usual", Address: cmp.Or(c.String("address"), "http://usual")},
-	} {
-		if err := o.Check(); err != nil {
-			return tool.Wrongf(c, name, "%v", err)
-		}
+	o := cluster.Options{Name: cmp.Or(c.String("name"), "usual"), Address: "http://usual"}
+	if err := o.Check(); err != nil {
+		return tool.Wrongf(c, "name", "%v", err)
+	}
+	o.Address = cmp.Or(c.String("address"), o.Address)
+	if err := o.Check(); err != nil {
+		return tool.Wrongf(c, "address", "%v", err)
 	}
 	if err := checkReplicas(c, int(c.Uint("replicas"))); err != nil {
 		return err
