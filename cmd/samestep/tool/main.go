@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -133,7 +134,7 @@ func runGames(l gameset.List, ctx context.Context, args []string, stdout, stderr
 	} else if err = console.RefuseKeys(app, args); err == nil {
 		err = app.RunContext(ctx, console.FlagsFirst(app, args))
 	}
-	if missing := (cli.ExitCoder)(nil); errors.As(err, &missing) { // the library's, of "help VERB"
+	if missing := (cli.ExitCoder)(nil); errors.As(err, &missing) && !errors.As(err, new(*exec.ExitError)) { // the library's, of "help VERB"
 		err = console.Usagef("%v; see %s --help", err, app.Name)
 	}
 	if err == nil {
