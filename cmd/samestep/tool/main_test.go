@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -42,5 +43,18 @@ func TestHelpNamesProgram(t *testing.T) {
 		if strings.Contains(help.Text, "samestep ") {
 			t.Errorf("%s:\n%s", help.File, help.Text)
 		}
+	}
+}
+
+// A program that fails, such as go, is no mistake of the command line, though its error has an exit code as those of the library.
+func TestProgramFails(t *testing.T) {
+	var errs bytes.Buffer
+	code := tooltest.Run(t.Context(), []string{"samestep", "rules", "build", "./none", "-o", filepath.Join(t.TempDir(), "none.wasm")}, io.Discard, &errs)
+	if text := errs.String(); code != console.ExitError || !strings.HasPrefix(text, "samestep: go list ./none: exit status ") || strings.Contains(text, "--help") {
+		t.Errorf("got exit code %d and %s, want %d and what go says", code, text, console.ExitError)
+	}
+	errs.Reset()
+	if code := tooltest.Run(t.Context(), []string{"samestep", "help", "none"}, io.Discard, &errs); code != console.ExitUsage {
+		t.Errorf("got exit code %d and %s, want %d", code, &errs, console.ExitUsage)
 	}
 }

@@ -88,9 +88,10 @@ func TestKeysAreNoFlags(t *testing.T) {
 		"--check-config --set seed=1":      "ok",
 		"--check-config --set players=2":   "ok", // the file has another number
 		"--check-config --tick-rate 250ms": `players is 99`,
-		"--tick-rate 1001":                 `--tick-rate: got "1001", want 1 to 1000 ticks per second, or a time of 1ms to 1m0s for each`,
-		"--tick-rate 61s":                  `--tick-rate: got "61s"`,
-		"--tick-rate 1.0000001s":           `--tick-rate: got "1.0000001s"`,
+		"--check-config --set players=2 --set view-bytes=9000000": "ok", // the limit is that of one view
+		"--tick-rate 1001":       `--tick-rate: got "1001", want 1 to 1000 ticks per second, or a time of 1ms to 1m0s for each`,
+		"--tick-rate 61s":        `--tick-rate: got "61s"`,
+		"--tick-rate 1.0000001s": `--tick-rate: got "1.0000001s"`,
 	} {
 		code, out := checkServe(t, "players: 99\n", strings.Fields(line)...)
 		if line == "--check-config --set seed=1" {

@@ -142,8 +142,7 @@ func beginOrigins(c *cli.Context) map[string]string {
 		name := f.Names()[0]
 		d, ok := bare(f).(cli.DocGenerationFlag)
 		_, list := c.Value(name).(cli.StringSlice)
-		b, isBool := d.(*cli.BoolFlag) // whose GetValue is empty
-		if ok && f.IsSet() && len(d.GetEnvVars()) > 0 && (list || isBool && b.Value == c.Bool(name) || d.GetValue() == fmt.Sprint(c.Value(name))) {
+		if ok && f.IsSet() && len(d.GetEnvVars()) > 0 && (list || ownValue(d) == fmt.Sprint(c.Value(name))) {
 			origins[name] = d.GetEnvVars()[0]
 		} else if slices.Contains(given, name) {
 			origins[name] = "--" + name
@@ -151,6 +150,14 @@ func beginOrigins(c *cli.Context) map[string]string {
 	}
 	c.Context = context.WithValue(c.Context, originsKey{}, origins)
 	return origins
+}
+
+// ownValue returns the value that a flag has by itself: of its variable, or its default.
+func ownValue(f cli.DocGenerationFlag) string {
+	if b, ok := f.(*cli.BoolFlag); ok {
+		return strconv.FormatBool(b.Value) // the library tells none
+	}
+	return f.GetValue()
 }
 
 // spelled returns a setting as the user has written it: as a flag, a variable, a pair of --set or a line of the file. One at its

@@ -37,12 +37,20 @@ func TestOrigins(t *testing.T) {
 		{"", "--set at=a/b:1", `usage: --set at: got "a/b:1", want HOST:PORT with a port of 0 to 65535, unix:PATH or off`},
 		{"", "--set at=unix:", `usage: --set at: got "unix:", want HOST:PORT with a port of 0 to 65535, unix:PATH or off`},
 		{"", "--set at=off", "--seats 4, --set at off"},
+		{"wild", "--set wild=false", "--seats 4, at :1"},
+		{"wild", "--wild --set wild=true", "--seats 4, at :1"},
+		{"", "--wild --set wild=false", "usage: --set wild: got true and false, want one value"},
 	} {
 		t.Run(row.variable+" "+row.args, func(t *testing.T) {
-			t.Setenv("SEATS", row.variable)
+			if row.variable == "wild" {
+				t.Setenv("WILD", "true")
+			} else {
+				t.Setenv("SEATS", row.variable)
+			}
 			got := ""
 			app := &cli.App{Writer: io.Discard, Flags: []cli.Flag{
 				&Setting{Flag: &cli.UintFlag{Name: "seats", Value: 4, EnvVars: []string{"SEATS"}}, Where: Anywhere},
+				&Setting{Flag: &cli.BoolFlag{Name: "wild", EnvVars: []string{"WILD"}}, Where: Anywhere},
 				&Setting{Flag: &cli.StringFlag{Name: "at", Value: ":1"}, Where: InFile, Check: Address("", "unix:PATH", "off")},
 				SetFlag, SettingsFlag,
 			}, Action: func(c *cli.Context) error {

@@ -20,7 +20,6 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/feed"
 	"github.com/seed-49bee653/samestep/server"
 )
 
@@ -142,7 +141,7 @@ func policySettings() []*console.Setting {
 		{Flag: &cli.DurationFlag{Name: "share", Value: 6 * time.Second, Usage: "time by which one player may hold up the match through wait, slow and an input-delay of auto: `TIME` at once, and as much again in each minute; twice that for all players together"}, Check: console.Within(time.Millisecond, time.Minute)},
 		{Flag: &cli.BoolFlag{Name: "vote-kick", Usage: "let players vote out a player that has used up its share, or for which a lobby waits, if more than half of the others write /kick and its seat or name in the chat"}},
 		{Flag: &cli.StringFlag{Name: "players-see", Value: "all", Usage: "what clients are sent: all, which is the whole match, or views, which is what the rules show them (docs/feed.md)"}, Words: []string{"all", "views"}},
-		{Flag: &cli.UintFlag{Name: "view-bytes", Usage: "send a viewer about `N` bytes a second, and the rest later", DefaultText: "no limit"}, Check: console.Within[uint](0, feed.MaxViewBytes)},
+		{Flag: &cli.UintFlag{Name: "view-bytes", Usage: "send a viewer about `N` bytes a second, and the rest later", DefaultText: "no limit"}, Check: console.Within[uint](0, 1<<31-1)},
 		{Flag: &cli.DurationFlag{Name: "spectator-delay", Usage: "show the match to spectators `TIME` later than to players"}},
 		{Flag: &cli.BoolFlag{Name: "anonymous-spectators", Usage: "let anybody watch"}},
 		{Flag: &cli.StringFlag{Name: "desync", Value: "resync", Usage: "what to do with a player whose checksum differs: log, resync or remove"}, Words: []string{"log", "resync", "remove"}},
