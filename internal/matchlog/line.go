@@ -87,64 +87,44 @@ func undecoded(err error) error {
 	return fmt.Errorf("got %.40s for the field %q, want %s", other.Value, other.Field, want)
 }
 
-// checkFields makes the checks that encoding/json does not, of a line that it has decoded: it ignores the case of names, uses
+// checkFields makes the checks that encoding/json does not: it ignores the case of names, uses
 // the last of two equal names, and accepts null.
 func checkFields(line []byte) error {
-	r := valid{line}
-	if r.next()[0] != '{' {
-		return nil // null, which has no field
-	}
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	d.Token() // no error: the line has been decoded
 	seen := make([]string, 0, 8)
-	for name := r.next(); name[0] == '"'; name = r.next() {
-		field := string(name[1 : len(name)-1])
-		if strings.Contains(field, `\`) {
-			json.Unmarshal(name, &field) // it is valid
+	for d.More() {
+		name, _ := d.Token()
+		value, _ := d.Token()
+		field, _ := name.(string)
+		if field == "sections" && value == json.Delim('[') {
+			value = checkList(d)
 		}
-		value := r.next()
-		nested := value[0] == '[' || value[0] == '{'
-		if field == "sections" && value[0] == '[' {
-			nested = false
-			for item := value; item[0] != ']'; item = r.next() {
-				if item[0] == 'n' {
-					value = item
-				}
-			}
-		}
+		_, nested := value.(json.Delim)
 		switch {
 		case strings.Trim(field, "abcdefghijklmnopqrstuvwxyz_") != "":
 			return fmt.Errorf("got a field %.40q, want its name in lower case", field)
 		case slices.Contains(seen, field):
 			return fmt.Errorf("got the field %q twice", field)
-		case value[0] == 'n':
+		case value == nil:
 			return fmt.Errorf("got null for the field %q, want another value or no such field", field)
-		case nested || value[0] == 'f':
-			return fmt.Errorf("got %s for the field %q, want another value or no such field", value, field)
+		case nested || value == false:
+			return fmt.Errorf("got %v for the field %q, want another value or no such field", value, field)
 		}
 		seen = append(seen, field)
 	}
 	return nil
 }
 
-// A valid is the rest of an object in valid JSON.
-type valid struct{ rest []byte }
-
-// next returns the next text with its quotes, number, word or bracket.
-func (v *valid) next() []byte {
-	b := bytes.TrimLeft(v.rest, " \t\r\n,:")
-	n := 1
-	switch {
-	case b[0] == '"':
-		for ; b[n] != '"'; n++ {
-			if b[n] == '\\' {
-				n++
-			}
-		}
-		n++
-	case bytes.IndexByte([]byte("{}[]"), b[0]) < 0:
-		if n = bytes.IndexAny(b, " \t\r\n,]}"); n < 0 {
-			n = len(b)
+// checkList reads a list of texts up to its end. It returns nil if a null is in it.
+func checkList(d *json.Decoder) (value any) {
+	value = ""
+	for d.More() {
+		if item, _ := d.Token(); item == nil {
+			value = nil
 		}
 	}
-	v.rest = b[n:]
-	return b[:n]
+	d.Token()
+	return value
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -226,6 +227,50 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
+// What the quick way reads, the thorough one reads in the same way.
+func FuzzQuickEntry(f *testing.F) {
+	head, lines, _ := strings.Cut(recorded, "\n")
+	h, err := matchlog.ParseHeader([]byte(head))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for line := range strings.Lines(lines) {
+		f.Add(strings.TrimSpace(line))
+	}
+	for _, line := range []string{
+		`{"t":01,"p":0,"sum":"0000000000000001"}`, `{"t":1,"p":2,"sum":"0000000000000001"}`, `{"t":1,"t":1,"p":0,"sum":"0000000000000001"}`,
+		`{"t":1,"p":0,"sum":"000000000000000A"}`, `{"t":1,"p":0,"sum":"0000000000000001",}`, `{"t":1,"p":0,"s":4294967296,"k":1,"d":""}`,
+		`{"t":1,"p":0,"s":1,"k":1,"d":"A"}`, `{"t":1,"p":0,"s":1,"k":1,"d":"AB=="}`, `{"t":2147483648,"p":0,"sum":"0000000000000001"}`,
+		`{"t":1,"p":0,"state":"","more":false}`, `{"t":1,"p":0,"sum":"0000000000000001","sections":[]}`, `{"t":1,"p":0,"s":1,"k":1,"d":"","sum":"0000000000000001"}`,
+	} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		quick, ok := matchlog.QuickEntry(&h, []byte(line))
+		if !ok {
+			return
+		}
+		want, end, err := matchlog.ParseEntry(&h, []byte(line))
+		if diff := cmp.Diff(want, quick); diff != "" || end || err != nil {
+			t.Errorf("%s: %v (-thorough +quick):\n%s", line, err, diff)
+		}
+	})
+}
+
+// The lines of a recorder are read in the quick way.
+func TestQuickEntry(t *testing.T) {
+	head, lines, _ := strings.Cut(recorded, "\n")
+	h, err := matchlog.ParseHeader([]byte(head))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(lines) {
+		if _, ok := matchlog.QuickEntry(&h, []byte(strings.TrimSpace(line))); !ok && !strings.Contains(line, "end") {
+			t.Errorf("not read: %s", line)
+		}
+	}
+}
+
 func ExampleReader() {
 	r, err := matchlog.NewReader(strings.NewReader(small))
 	if err != nil {
@@ -264,6 +309,7 @@ func TestTooManyBytes(t *testing.T) {
 	}
 }
 
+// How many times as long the thorough way takes as the quick one.
 func BenchmarkParseEntry(b *testing.B) {
 	head, lines, _ := strings.Cut(recorded, "\n")
 	h, err := matchlog.ParseHeader([]byte(head))
@@ -271,11 +317,21 @@ func BenchmarkParseEntry(b *testing.B) {
 		b.Fatal(err)
 	}
 	line, _, _ := strings.Cut(lines, "\n")
+	text := []byte(line)
+	var quick, thorough time.Duration
 	for b.Loop() {
-		if _, _, err := h.ParseEntry([]byte(line)); err != nil {
+		begin := time.Now()
+		if _, ok := matchlog.QuickEntry(&h, text); !ok {
+			b.Fatal("not read")
+		}
+		half := time.Now()
+		if _, _, err := matchlog.ParseEntry(&h, text); err != nil {
 			b.Fatal(err)
 		}
+		quick += half.Sub(begin)
+		thorough += time.Since(half)
 	}
+	b.ReportMetric(float64(thorough)/float64(quick), "times")
 }
 
 // The text of a period gives that period again.

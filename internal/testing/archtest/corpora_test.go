@@ -12,7 +12,7 @@ import (
 var parsers = strings.Fields(`
 	desync.FuzzExplain desync/recordings.FuzzRecording desync/probe.FuzzReader
 	examples/platforms/compat.FuzzParse examples/skirmish.FuzzParseMap
-	internal/matchlog.FuzzReader internal/pack.FuzzReader
+	internal/matchlog.FuzzQuickEntry internal/matchlog.FuzzReader internal/pack.FuzzReader
 	lockstep.FuzzIdentity lockstep/abi.FuzzMessages lockstep/abi.FuzzParseDescription
 	cluster/audience.FuzzReceive cluster/audience.FuzzSource
 	cluster/ownership.FuzzReader cluster/storage.FuzzSegment
