@@ -286,7 +286,7 @@ func (r *reader) printed() {
 	demo := r.sh(console.ExitOK, r.program+" demo --dir again")
 	r.printedBy("demo", demo, `try: (.+)`, 1, console.ExitOK)
 	report := r.sh(console.ExitDesync, r.program+" desync explain "+bundle)
-	r.printedBy("explain", report, `\nnext +(.+)`, 0) // no line of code flips a bit
+	r.printedBy("explain", report, `\nnext +(.+)`, 1, console.ExitOK, console.ExitDesync)
 	var e struct{ Steps []desync.NextStep }
 	if err := json.Unmarshal([]byte(r.sh(console.ExitDesync, r.program+" desync explain --json "+bundle+" 2>&-")), &e); err != nil || len(e.Steps) != 4 {
 		t.Fatalf("got the steps %+v, %v", e.Steps, err)
