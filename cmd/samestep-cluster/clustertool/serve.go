@@ -89,7 +89,7 @@ func serve(c *cli.Context, h tool.Hosting, o *server.Options) (tool.Serving, err
 
 // checkServe refuses flags that other servers of the cluster would not know, and those of a cluster without one.
 func checkServe(c *cli.Context) error {
-	for _, name := range []string{"node-listen", "node-cluster", "node-cluster-advertise", "node-route"} {
+	for _, name := range []string{"node-listen", "node-cluster", "node-route"} { // the node knows a port where it is advertised without one
 		if err := tool.CheckAddress(c, name, ""); err != nil {
 			return err
 		}

@@ -178,7 +178,7 @@ func runStorage(c *cli.Context) error {
 			return tool.Usagef("--%s needs --cluster, the address at which this node listens for the others", name)
 		}
 	}
-	for _, name := range []string{"listen", "cluster", "cluster-advertise", "route", "metrics"} {
+	for _, name := range []string{"listen", "cluster", "route", "metrics"} {
 		if err := tool.CheckAddress(c, name, ""); err != nil {
 			return err
 		}

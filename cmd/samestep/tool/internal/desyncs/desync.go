@@ -50,7 +50,7 @@ func desyncRedactCommand() *cli.Command {
 		ArgsUsage: "BUNDLE OUT",
 		Description: `OUT has the same match, states and checksums, so explain finds the same cause. It has no
 names of players, no chat or other notes, no reason of the end, and no module paths or
-revisions of programs: desync line needs --source and --other. Strings in the state, the
+revisions of programs, so desync line must be told the sources. Strings in the state, the
 configuration and the commands stay, because the match cannot be computed without them;
 redact lists these fields.`,
 		Flags:  []cli.Flag{console.JSONFlag},
@@ -321,7 +321,7 @@ func handOver(e *desync.Explanation, h *lockstep.Header, m *replay.Manifest, pro
 		sides = cmp.Or(sides, line.Revisions(h, m), ownSide(e))
 		step("Find the line of code, in the folder with the sources; --other names another version", "desync line %s%s", bundle, sides)
 	}
-	markNext(e, sides)
+	markNext(e)
 	if e.Panic != nil {
 		step("Look at the tick, and at what each command does", "replay step %s", bundle)
 		step("Stand before the panic in a debugger, in the folder with the sources", "replay debug %s", bundle)
@@ -376,24 +376,13 @@ func rulesOf(c *cli.Context) (flags string) {
 }
 
 // markNext marks, for the text, the command that explains the bundle with the build that recorded it, if this one cannot, and the
-// one that finds the line of code, unless the line is known or no line is at fault. sides are the flags of that command.
-func markNext(e *desync.Explanation, sides string) {
+// one that finds the line of code, unless the line is known, or the machine was right when it computed the ticks again.
+func markNext(e *desync.Explanation) {
 	e.Steps[0].Next = e.Verdict.With != ""
 	known := e.Line != nil && e.Line.File != "" && e.Line.Doubt == ""
 	elsewhere := !e.Verdict.Simulated && e.Verdict.Advice != "" // the advice comes first: nothing here has the game
-	e.Steps[1].Next = !known && !elsewhere && !ofMemory(e, sides)
-}
-
-// ofMemory reports whether the evidence speaks for the memory of a machine, which no line of code explains: the machine was right
-// when it computed the ticks again, or a bit is flipped and nothing tells its program from the others' or has shown its rules wrong.
-func ofMemory(e *desync.Explanation, sides string) bool {
-	switch {
-	case e.Verdict.Parting != nil:
-		return false
-	case e.Again != nil && e.Again.Outcome != protocol.OutcomeUnknown.String():
-		return e.Again.Outcome == protocol.RightThisTime.String()
-	}
-	return sides == "" && e.Verdict.With == "" && e.Cause != nil && e.Cause.Flipped
+	memory := e.Verdict.Parting == nil && e.Again != nil && e.Again.Outcome == protocol.RightThisTime.String()
+	e.Steps[1].Next = !known && !elsewhere && !memory
 }
 
 // ownSide names the platform that only the machines that differ have, as a flag; "" for none.

@@ -37,8 +37,8 @@ both have.
 Checksums and keyframes tell between which ticks the states diverge. From the keyframe
 before, bisect simulates the match with the game's code, to tell whose states are wrong.
 It shows the fields that differ at the first tick for which B's state is known, the
-likeliest origin first. If only a checksum of B is known, it tries values until one field
-explains the checksum.
+likeliest origin first. If only a checksum of B is known, it looks for one field with
+another value that gives this checksum, and may find none.
 
 Two recordings of another engine (docs/import.md), as lines of JSON or imported, are
 compared down to the field if they have the states. If not, bisect says which states to

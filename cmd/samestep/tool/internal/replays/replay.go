@@ -274,7 +274,7 @@ func replaySeekCommand() *cli.Command {
 		Name:      "seek",
 		Usage:     "go to a tick of a replay, and print the checksum of its state and the time that it took",
 		ArgsUsage: "FILE TICK",
-		Description: `Simulates from the last keyframe before the tick, so it takes at most one interval of
+		Description: `Simulates from the last keyframe up to the tick, so it takes at most one interval of
 keyframes. To see the state itself, use dump --tick. seek compares the checksums and
 keyframes on the way and the next one after the tick, up to one interval of checks later.
 If the simulation contradicts one, seek prints nothing and exits with 3. If none follows

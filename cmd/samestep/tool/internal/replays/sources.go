@@ -38,7 +38,8 @@ type watchReport struct {
 	rows    [][]string
 	line    string // a summary
 	values  any    // for JSON
-	over    bool   // nothing will change any more, or not before a server resumes the match
+	over    bool   // nothing will change any more
+	rests   bool   // nothing changes until a server resumes the match
 }
 
 // A watchFact is a value with a name. A wrong one is highlighted.
@@ -261,7 +262,8 @@ func (s *fileSource) report() *watchReport {
 			{"records", fmt.Sprintf("%s in %s, %s", console.Size(t.SizeBytes), console.Count(t.Keyframes, "keyframe"), console.Shown(h.Platform)), false},
 		},
 		columns: []string{"player", "name", "commands", "last at", "differed", "commands a second"},
-		over:    s.ended || s.suspended,
+		over:    s.ended,
+		rests:   s.suspended,
 		values: struct {
 			Tick    lockstep.Tick `json:"tick"`
 			Seconds float64       `json:"seconds"`

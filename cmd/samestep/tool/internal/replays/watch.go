@@ -92,7 +92,7 @@ func watchLines(ctx context.Context, c *cli.Context, s source) error {
 				return err
 			}
 		}
-		if c.Bool("once") || err == nil && r.over {
+		if c.Bool("once") || err == nil && (r.over || r.rests) {
 			return nil
 		}
 		select {
@@ -259,7 +259,9 @@ func (m *screen) footer() string {
 	case m.report == nil:
 		return dimStyle.Render("looking …")
 	case m.report.over:
-		return dimStyle.Render("the match is over or suspended · q quit")
+		return dimStyle.Render("the match is over · q quit")
+	case m.report.rests:
+		return dimStyle.Render("the match is suspended · q quit")
 	case m.paused:
 		return dimStyle.Render("paused · p continue · q quit")
 	}
