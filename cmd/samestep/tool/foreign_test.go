@@ -157,7 +157,7 @@ func TestForeignGame(t *testing.T) {
 	f.run(console.ExitOK, "simulate --seeds 1 --minutes 1", "violations 0")
 	f.run(console.ExitOK, "drill --seed 1")
 	f.run(console.ExitOK, "bench log --time 10ms")
-	f.run(console.ExitError, "serve --config {\"Units\":3}", "Units")
+	f.run(console.ExitUsage, "serve --config {\"Units\":3}", "Units")
 	f.run(console.ExitError, "demo --config "+f.config(`{"Gold": 5, "Sped": 3}`), "match.json", `unknown field "Sped", want Gold, Speed`)
 	f.run(console.ExitOK, "demo --dir short --config "+f.config(`{"Gold": 1}`), "41 ticks", "everything worked")
 
