@@ -11,7 +11,7 @@ func (o *NodeOptions) Hurry() {
 	o.times = nodeTimes{look: HurriedLook, startAgain: u.startAgain / 10, election: u.election / 10}
 }
 
-// Narrow lets all streams of a node grow to so many bytes.
+// Narrow limits what all streams of a node may take together, in bytes.
 func (o *NodeOptions) Narrow(bytes int64) { o.maxStore = bytes }
 
 const HurriedLook = 100 * time.Millisecond

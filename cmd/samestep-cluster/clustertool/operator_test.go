@@ -31,7 +31,7 @@ func TestOutside(t *testing.T) {
 	command(t, 0, "serve --print-settings", "\n#archive: \"\"\n", "\n#replicas: 1\n")
 }
 
-// The steps of cluster.md on one machine work as they are written, one after the other in an empty folder. Only the ports are others.
+// The steps of cluster.md for one machine work as written, in order, in an empty folder. Only the ports differ.
 func TestOneMachine(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/cluster.md")
 	if err != nil {

@@ -38,7 +38,7 @@ func TestFlagsFirst(t *testing.T) {
 	}
 }
 
-// What the flag parser refuses is said with the flag as it is typed, the value and what was expected.
+// An error of the flag parser names the flag as typed, the value, and what was expected.
 func TestFlagMistakes(t *testing.T) {
 	t.Setenv("SAMESTEP_MAX_MATCHES", "")
 	for line, want := range map[string]string{

@@ -19,8 +19,8 @@ const testTimeout, allTestsTimeout = time.Minute, 4 * time.Minute
 var errTests = errors.New("mutants: the tests fail without any mistake")
 
 // testPackage builds the tests of a package with the mutants that they must find, checks that they pass without any mutant, and hunts
-// each. These mutants are in code that the simulator does not run, such as sockets and HTTP. It leaves no program: those of all packages
-// are larger than the disk of a small machine has room.
+// each. These mutants are in code that the simulator does not run, such as sockets and HTTP. It leaves no program, because those
+// of all packages need more room than a small disk has.
 func (h *Hunt) testPackage(all []*place, hunt func(*place) error) error {
 	pkg, _ := all[0].tests()
 	var names []string

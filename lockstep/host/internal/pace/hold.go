@@ -28,7 +28,7 @@ func (p *Pace) Hold(now lockstep.Time, w Wait) bool {
 // Held returns the reason of Hold, or "".
 func (p *Pace) Held() string { return p.held.Reason }
 
-// Pause says who has paused the match.
+// Pause notes which player has paused the match.
 func (p *Pace) Pause(player lockstep.Player) { p.pauser = []lockstep.Player{player} }
 
 // wait returns why the match stands still or runs slower now.

@@ -44,7 +44,7 @@
 //
 // The host sends chunks of the keyframe ([Stream.AppendChunks]), as many as the account of the connection and the time of a
 // tick ([Stream.More]) allow. Then it sends records, from [Stream.Cursor] to [Stream.Window], which an ack moves on
-// ([Stream.Ack]). Datagrams carry records beside it ([Stream.Carried]).
+// ([Stream.Ack]). Datagrams can carry the same records ([Stream.Carried]).
 //
 // Until it is live, a connection has a [Stream.Deadline]: to authenticate, to acknowledge the keyframe, and from then on to reach
 // the present. A connection that has the keyframe and is too slow ([Stream.Confirmed]), or that is live and too far behind, is
