@@ -17,6 +17,9 @@ type FollowerOptions struct {
 
 	// Stepping is called at the begin and the end of each Step of the game. Nil disables it.
 	Stepping func(begins bool)
+
+	// Heavy compares the follower with restored copies of itself. The zero value does not.
+	Heavy Heavy
 }
 
 // A DesyncError says that the follower's state differs from the log's. The Follower can go on, to see whether the difference stays.
@@ -51,6 +54,7 @@ type Follower struct {
 	past    bool         // the log has ticks after the end of the rules
 	outrun  *DesyncError // that, until Apply returns it
 	checked int          // compared checksums and keyframes
+	heavy   heavy
 
 	// The hash of the current state, once it was compared. A log may have many checksums of one tick.
 	hash   uint64
@@ -62,7 +66,7 @@ func (g *Game) NewFollower(o FollowerOptions) *Follower {
 	if o.History.Length <= 0 {
 		o.History.Length = 64
 	}
-	return &Follower{game: g, options: o, history: history{ring: make([]Moment, o.History.Length)}}
+	return &Follower{game: g, options: o, history: history{ring: make([]Moment, o.History.Length)}, heavy: heavy{Heavy: o.Heavy}}
 }
 
 // NewFollowerAt returns a Follower that continues from the state of sim, in the match with header h.
@@ -100,10 +104,13 @@ func (f *Follower) Restore(state []byte) error {
 	return f.sim.Restore(f.sim.tick, state)
 }
 
-// Memory returns the size in bytes of the past states in the history.
+// Memory returns the size in bytes of the past states in the history, and of a twin.
 func (f *Follower) Memory() (n int) {
 	for i := range f.history.ring {
 		n += cap(f.history.ring[i].State)
+	}
+	if t := f.heavy.twin; t != nil {
+		n += 2 * cap(t.before) // and about as much for what was restored from it
 	}
 	return n
 }
@@ -246,7 +253,7 @@ func (f *Follower) Advance(frame *Frame) error {
 	if _, ended := f.sim.Ended(); ended && !f.past && rulesDecide(f.header) {
 		f.past, f.outrun = true, &DesyncError{Tick: f.sim.tick, End: "our rules end the match, the log goes on"}
 	}
-	if err := f.sim.Step(frame); err != nil {
+	if err := f.step(frame); err != nil {
 		return err
 	}
 	f.stepped = true
@@ -254,6 +261,13 @@ func (f *Follower) Advance(frame *Frame) error {
 		f.keep()
 	}
 	return nil
+}
+
+func (f *Follower) step(frame *Frame) error {
+	if f.heavy.Percent <= 0 || f.heavy.off {
+		return f.sim.Step(frame)
+	}
+	return f.heavy.step(f, frame)
 }
 
 // again computes the tick of a panic in the log once more, from the follower's state. The follower goes on with a copy of its state.

@@ -36,6 +36,7 @@ type Simulation struct {
 	broken   error // why the state is unusable
 	views    func(world, config any, viewer Viewer, dst []byte) ([]byte, error)
 	glimpses glimpses // of this state
+	restores int      // how often the state was replaced
 }
 
 // A Bot plays one seat: it returns its commands in a state, which it only reads, as pointers that are valid until the next call.
@@ -225,6 +226,7 @@ func (s *Simulation) Restore(t Tick, b []byte) error {
 		return fmt.Errorf("lockstep: state of tick %d: %w", t, err)
 	}
 	s.tick, s.broken = t, nil
+	s.restores++
 	s.glimpses.forget()
 	s.turn.noEnd()
 	return s.derive()
@@ -239,6 +241,7 @@ func (s *Simulation) CopyFrom(o *Simulation) error {
 		return err
 	}
 	s.tick, s.broken = o.tick, nil
+	s.restores++
 	s.glimpses.forget()
 	s.turn.ended, s.turn.ending = o.turn.ended, append(s.turn.ending[:0], o.turn.ending...)
 	return s.derive()
