@@ -11,7 +11,7 @@ import (
 )
 
 // Heavy makes a [Follower] compare itself with cold twins. A twin is what a late joiner would have: a new simulation that is restored from
-// the follower's canonical bytes, steps the same frames beside it for 1 to 64 ticks, and is dropped. It differs where a result depends
+// the follower's canonical bytes, steps the same frames beside it for 1 to 16 ticks, and is dropped. It differs where a result depends
 // on something that is not in the state, such as a stale cache. The follower's own state is never touched.
 type Heavy struct {
 	// Percent is how much time the twins may take of that of the follower's own steps: 1 to 100, 0 for no twins. A match pays in
@@ -62,7 +62,6 @@ type heavy struct {
 	Heavy
 	sim      *Simulation // the follower's
 	restores int         // of sim
-	began    Tick
 	credit   int64 // the time that twins may take; below 0 they have taken more
 	wait     Tick  // until the first twin, other ticks in other matches
 	twins    uint64
@@ -71,6 +70,9 @@ type heavy struct {
 	off      bool // a twin cannot be made
 	found    []string
 }
+
+// maxTwin is how many ticks a twin steps at most, as a power of two. Most are new, because what is old has grown stale as the follower has.
+const maxTwin = 4
 
 // A twin is a cold copy of a simulation.
 type twin struct {
@@ -128,7 +130,7 @@ func (h *heavy) begin(f *Follower) {
 		if h.sim == nil {
 			h.wait = Tick(f.header.Match[len(f.header.Match)-1] % 32)
 		}
-		h.sim, h.restores, h.began = f.sim, f.sim.restores, f.sim.tick
+		h.sim, h.restores = f.sim, f.sim.restores
 	}
 	if h.wait > 0 {
 		h.wait--
@@ -139,7 +141,7 @@ func (h *heavy) begin(f *Follower) {
 	}
 	from := h.now()
 	h.twins++
-	h.twin = &twin{since: f.sim.tick, before: f.sim.AppendState(nil), left: 1 << min(bits.TrailingZeros64(h.twins), 6)}
+	h.twin = &twin{since: f.sim.tick, before: f.sim.AppendState(nil), left: 1 << min(bits.TrailingZeros64(h.twins), maxTwin)}
 	if h.twin.sim, h.twin.failed = f.cold(h.twin.since, h.twin.before); h.twin.failed != nil && !isPanic(h.twin.failed) {
 		h.off = true // an asset is gone, or a limit is reached
 		h.drop()
@@ -207,7 +209,7 @@ func sameEnd(a, b *Simulation) bool {
 // difference describes how the twin differs.
 func (h *heavy) difference(f *Follower, failed error) *TwinDifference {
 	t := h.twin
-	d := &TwinDifference{Tick: f.sim.tick, Since: t.since, Began: h.began, Before: t.before, WarmState: f.sim.AppendState(nil)}
+	d := &TwinDifference{Tick: f.sim.tick, Since: t.since, Began: f.sim.began, Before: t.before, WarmState: f.sim.AppendState(nil)}
 	if failed != nil {
 		d.Warm, d.Cold = "steps", pack.Clip(failed.Error(), maxTwinText)
 		return d

@@ -37,6 +37,7 @@ type Simulation struct {
 	views    func(world, config any, viewer Viewer, dst []byte) ([]byte, error)
 	glimpses glimpses // of this state
 	restores int      // how often the state was replaced
+	began    Tick     // of the state that was restored or copied last
 }
 
 // A Bot plays one seat: it returns its commands in a state, which it only reads, as pointers that are valid until the next call.
@@ -225,7 +226,7 @@ func (s *Simulation) Restore(t Tick, b []byte) error {
 	if err := s.guard("Derive", func() error { return s.world.restore(t, b) }); err != nil {
 		return fmt.Errorf("lockstep: state of tick %d: %w", t, err)
 	}
-	s.tick, s.broken = t, nil
+	s.tick, s.broken, s.began = t, nil, t
 	s.restores++
 	s.glimpses.forget()
 	s.turn.noEnd()
@@ -240,7 +241,7 @@ func (s *Simulation) CopyFrom(o *Simulation) error {
 	if err := s.guard("Derive", func() error { s.world.copyFrom(o.world); return nil }); err != nil {
 		return err
 	}
-	s.tick, s.broken = o.tick, nil
+	s.tick, s.broken, s.began = o.tick, nil, o.tick
 	s.restores++
 	s.glimpses.forget()
 	s.turn.ended, s.turn.ending = o.turn.ended, append(s.turn.ending[:0], o.turn.ending...)

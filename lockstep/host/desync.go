@@ -2,11 +2,13 @@ package host
 
 import (
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // differs is why a desynced player is removed.
@@ -58,6 +60,22 @@ func (h *Host) desynced(reports []*coordinator.DesyncReport) {
 				h.react(p, &s.resynced)
 			}
 		}
+	}
+}
+
+// takeTwins tells of the differences of the referee from its cold twins. Nobody is accused, and the referee's state stays the match's.
+func (h *Host) takeTwins() {
+	for _, d := range h.twins {
+		h.stats.TwinDifferences++
+		h.out.event(Event{Kind: WarmColdDiffer, Tick: d.Tick, Player: lockstep.System, Text: d.String()})
+		h.out.made.record(record.Event(lockstep.System, record.EventTwin, pack.Clip(d.String(), record.MaxNote)))
+		if h.options.Evidence {
+			h.evidence.Twin(d, h.seats.participants())
+		}
+	}
+	if clear(h.twins); len(h.twins) > 0 {
+		h.twins = h.twins[:0]
+		h.settle()
 	}
 }
 

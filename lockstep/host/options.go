@@ -169,6 +169,10 @@ type Options struct {
 	// measure it. Nil disables it.
 	Stepping func(begins bool)
 
+	// Heavy compares the referee with cold twins. What it finds is an event of the log, and [Evidence]; its Found stays nil. Without a
+	// referee it does nothing.
+	Heavy lockstep.Heavy
+
 	// Evidence makes [Ready] contain the data about each desync, and asks players for their states.
 	Evidence bool
 
@@ -299,6 +303,7 @@ func (o *Options) complete(s *lockstep.Settings) error {
 	option(&b, "slow percent", &o.Slow.Percent, 0, 0, 100)
 	option(&b, "views every", &o.Views.Every, max(1, min(second/10, 1<<15)), 1, 1<<15)
 	option(&b, "bytes of a view", &o.Views.Budget, 0, 0, feed.MaxViewBytes)
+	option(&b, "heavy percent", &o.Heavy.Percent, 0, 0, 100)
 	option(&b, "wait bound", &o.Wait.Bound, 0, 0, int64(minute))
 	or(&o.Wait.Lead, 2*o.AckEvery)
 	or(&o.Slow.Lead, 4*o.AckEvery)
@@ -351,7 +356,7 @@ func (o *Options) coordinator(s *lockstep.Settings, frames func(from, to lockste
 		Relay: o.Relay,
 		Referee: lockstep.FollowerOptions{
 			History:  lockstep.HistoryOptions{Length: o.EvidenceHistory, States: true},
-			Observer: o.Observer, Stepping: o.Stepping,
+			Observer: o.Observer, Stepping: o.Stepping, Heavy: o.Heavy,
 		},
 		Frames: frames,
 	}

@@ -74,6 +74,11 @@ func (c *Collector) Panicked(t lockstep.Tick, p lockstep.Player, people []Partic
 	c.out.Evidence = append(c.out.Evidence, &Evidence{Report: coordinator.DesyncReport{Tick: t, Player: p}, Participants: people, Panic: fault})
 }
 
+// Twin hands out a difference of the referee from its cold twin. The twin's state is the player's of the exhibit.
+func (c *Collector) Twin(d *lockstep.TwinDifference, people []Participant) {
+	c.out.Evidence = append(c.out.Evidence, TwinOf(d, lockstep.System, people))
+}
+
 // Ask asks a witness for its state of a tick, which [Output.States] has once it is there, or with nil if it does not come.
 func (c *Collector) Ask(now lockstep.Time, w *Witness, t lockstep.Tick) {
 	c.begin(now, &inquiry{witness: w, exhibits: []Exhibit{{Tick: t}}})
