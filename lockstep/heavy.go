@@ -62,8 +62,8 @@ type heavy struct {
 	Heavy
 	sim      *Simulation // the follower's
 	restores int         // of sim
-	credit   int64 // the time that twins may take; below 0 they have taken more
-	wait     Tick  // until the first twin, other ticks in other matches
+	credit   int64       // the time that twins may take; below 0 they have taken more
+	wait     Tick        // until the first twin, other ticks in other matches
 	twins    uint64
 	ticks    uint64 // of all twins
 	twin     *twin

@@ -143,6 +143,9 @@ func (m *Match) discard() {
 	m.log.Drop()
 }
 
+// began is a time from which clocks of a match count.
+var began = time.Now()
+
 // hostOptions returns the match's options, with the server's functions and defaults.
 func (m *Match) hostOptions() host.Options {
 	o := m.server.options.Host
@@ -179,6 +182,8 @@ func (m *Match) hostOptions() host.Options {
 			watch.Stop()
 		}
 	}
+	o.Heavy.Percent = cmp.Or(o.Heavy.Percent, m.server.options.Heavy)
+	o.Heavy.Clock = func() int64 { return int64(time.Since(began)) }
 	if f := m.server.options.Observer; f != nil {
 		o.Observer = func(t lockstep.Tick, event any) { f(m, t, event) }
 	}

@@ -79,6 +79,11 @@ func (h *Host) takeTwins() {
 	}
 }
 
+// TwinEvidence returns the evidence of a difference that a client's heavy mode has found, for its own bundle: p is its seat, or System.
+func TwinEvidence(d *lockstep.TwinDifference, p lockstep.Player, people []Participant) *Evidence {
+	return evidence.TwinOf(d, p, people)
+}
+
 // inquire collects evidence about a report of a player whose connection is p, or nil.
 func (h *Host) inquire(r *coordinator.DesyncReport, p *peer) {
 	if !h.options.Evidence {

@@ -72,6 +72,13 @@ type Options struct {
 	// the server then learns the exact tick at which it was. It costs a checksum in each tick.
 	HashTicks bool
 
+	// Heavy compares the confirmed state with cold twins. What they find is an event, a [*lockstep.TwinDifference]; its Found stays nil.
+	Heavy lockstep.Heavy
+
+	// Log is called with the match's records as they are run: the header and the state with which the client joined, and what
+	// follows. A new state begins anew, with the header. The bytes are valid until it returns. Nil disables it.
+	Log func(raw []byte)
+
 	// MaxBacklog is how many bytes of records may wait to be run; 0 means 1 MiB. With more the client acknowledges
 	// nothing, so the server sees that it lags; at twice as many it drops them and requests a state. MaxState is how
 	// many bytes a state sync may have; 0 means the protocol's limit. See [Client.MemoryBound].

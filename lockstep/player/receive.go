@@ -316,9 +316,12 @@ func (c *Client) adopt(a *stream.Assembly) error {
 	if err != nil {
 		return err
 	}
+	header := len(a.Bytes) - len(rest)
+	heavy := c.options.Heavy
+	heavy.Found = func(d *lockstep.TwinDifference) { c.tell(d) }
 	f := c.game.NewFollower(lockstep.FollowerOptions{
 		History:  lockstep.HistoryOptions{Length: c.options.KeepStates, States: true},
-		Observer: c.options.Observer,
+		Observer: c.options.Observer, Heavy: heavy,
 	})
 	if old := c.Header(); old != nil && old.Match != r.Header.Match {
 		return &lockstep.IdentityError{Field: "match", Got: r.Header.Match.String(), Want: old.Match.String()}
@@ -341,6 +344,12 @@ func (c *Client) adopt(a *stream.Assembly) error {
 	}
 	if err := c.roster.adopt(&dec, rest, f.Header()); err != nil {
 		return err
+	}
+	if c.options.Log != nil {
+		//samestep:allow unseen an observer, from which nothing comes back
+		c.options.Log(a.Bytes[:header])
+		//samestep:allow unseen the same
+		c.options.Log(a.Bytes[header : len(a.Bytes)-len(rest)])
 	}
 	if n, differs := c.run.Lag(f.Tick(), c.run.Level(c.in.Tick())); differs && (n < 0 || c.runTicks(n) == nil) {
 		c.run.KeepWrong() // otherwise the game fails on such a state
