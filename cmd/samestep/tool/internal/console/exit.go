@@ -117,7 +117,7 @@ func ClassOf(err error) replay.Class {
 		return ""
 	case errors.As(err, &verdict):
 		return verdict.Class
-	case IsAny(err, ErrDiffered, ErrUndecided, desync.ErrDisagreed, desync.ErrUnfixed, ErrFound, ErrGolden, ErrDiffers, ErrExplained):
+	case IsAny(err, ErrDiffered, ErrTwins, ErrUndecided, desync.ErrDisagreed, desync.ErrUnfixed, ErrFound, ErrGolden, ErrDiffers, ErrExplained):
 		return replay.ClassDesync
 	case replay.ClassOf(err) == replay.ClassPanic && (fault == nil || !fault.Limit):
 		return replay.ClassPanic
