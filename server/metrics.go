@@ -112,6 +112,24 @@ func newMetrics() *metrics {
 	return m
 }
 
+// An activity is what a match's goroutine did while work was due.
+type activity uint8
+
+const (
+	byWaiting   activity = iota // for a processor: it had nothing to do, and began late all the same
+	byReceiving                 // messages of clients, and calls of admins
+	byHosting                   // the rest of a tick: commands, checksums, keyframes, views, bots
+	byStepping                  // Rules.Step
+	byWriting                   // into the log
+	bySending                   // to the connections
+	activities
+)
+
+// String is the name in metrics, and with a unit in JSON.
+func (a activity) String() string {
+	return [...]string{"waiting", "receiving", "hosting", "stepping", "writing", "sending"}[a]
+}
+
 // buildInfo returns a metric with the value 1, whose labels say what runs.
 func buildInfo() prometheus.Collector {
 	version := "unknown"

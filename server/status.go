@@ -247,24 +247,6 @@ func (s matchState) String() string {
 // lateFrom is the delay from which work of a match counts as late.
 const lateFrom = 5 * lockstep.Millisecond
 
-// An activity is what a match's goroutine did while work was due.
-type activity uint8
-
-const (
-	byWaiting   activity = iota // for a processor: it had nothing to do, and began late all the same
-	byReceiving                 // messages of clients, and calls of admins
-	byHosting                   // the rest of a tick: commands, checksums, keyframes, views, bots
-	byStepping                  // Rules.Step
-	byWriting                   // into the log
-	bySending                   // to the connections
-	activities
-)
-
-// String is the name in metrics, and with a unit in JSON.
-func (a activity) String() string {
-	return [...]string{"waiting", "receiving", "hosting", "stepping", "writing", "sending"}[a]
-}
-
 // A span is how the goroutine has spent some time.
 type span struct {
 	activity              activity
@@ -283,14 +265,14 @@ type load struct {
 	marked lockstep.Time // when phase began
 	phase  string        // the present one of the step
 	slow   phaseTime     // the slowest of the step
-	now   span          // what the present span has so far
-	at    lockstep.Time // when it began
-	spans [16]span      // the last ones
-	next  int
+	now    span          // what the present span has so far
+	at     lockstep.Time // when it began
+	spans  [16]span      // the last ones
+	next   int
 
 	late  [activities]lockstep.Time
 	told  [activities]lockstep.Time // of late, to the metrics
-	times uint32 // how often work was late
+	times uint32                    // how often work was late
 }
 
 // A phaseTime is how long a phase of a step took. The name is "" without marks of the rules, and before the first.

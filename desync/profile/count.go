@@ -109,8 +109,10 @@ func (a *Allocations) most(n uint32, t lockstep.Tick) {
 	}
 }
 
-// leastCPU is how long the ticks run under the profiler: it takes 100 samples a second.
-const leastCPU = 2 * time.Second
+const (
+	leastCPU   = 2 * time.Second // under the profiler, which takes 100 samples a second
+	maxCPURuns = 1000
+)
 
 // profile runs the ticks under Go's profiler.
 func (m *measuring) profile() (err error) {
@@ -122,7 +124,7 @@ func (m *measuring) profile() (err error) {
 	}
 	defer pprof.StopCPUProfile()
 	pprof.Do(context.Background(), pprof.Labels("game", m.p.Game, "match", m.p.Match), func(ctx context.Context) {
-		for started := time.Now(); err == nil && m.p.CPURuns < maxRuns && time.Since(started) < leastCPU; m.p.CPURuns++ {
+		for started := time.Now(); err == nil && m.p.CPURuns < maxCPURuns && time.Since(started) < leastCPU; m.p.CPURuns++ {
 			err = m.run(&labelling{measuring: m, all: ctx})
 		}
 	})
