@@ -6,6 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep/flight"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -25,7 +26,7 @@ type FollowerOptions struct {
 	Flight *flight.Ring
 
 	// Heavy compares the follower with restored copies of itself. The zero value does not.
-	Heavy Heavy
+	Heavy twin.Options
 }
 
 // A DesyncError says that the follower's state differs from the log's. The Follower can go on, to see whether the difference stays.
@@ -73,7 +74,7 @@ func (g *Game) NewFollower(o FollowerOptions) *Follower {
 	if o.History.Length <= 0 {
 		o.History.Length = 64
 	}
-	return &Follower{game: g, options: o, history: history{ring: make([]Moment, o.History.Length)}, heavy: heavy{Heavy: o.Heavy}}
+	return &Follower{game: g, options: o, history: history{ring: make([]Moment, o.History.Length)}, heavy: heavy{Options: o.Heavy}}
 }
 
 // NewFollowerAt returns a Follower that continues from the state of sim, in the match with header h.
@@ -284,7 +285,7 @@ func (f *Follower) step(frame *Frame) error {
 	if f.heavy.Percent <= 0 || f.heavy.off {
 		return f.sim.Step(frame)
 	}
-	return f.heavy.step(f, frame)
+	return f.heavy.step(f.sim, frame)
 }
 
 // note keeps what the present tick computed.

@@ -8,65 +8,21 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
 )
 
-// Heavy makes a [Follower] compare itself with cold twins. A twin is what a late joiner would have: a new simulation that is restored from
-// the follower's canonical bytes, steps the same frames beside it for 1 to 16 ticks, and is dropped. It differs where a result depends
-// on something that is not in the state, such as a stale cache. The follower's own state is never touched.
-type Heavy struct {
-	// Percent is how much time the twins may take of that of the follower's own steps: 1 to 100, 0 for no twins. A match pays in
-	// advance and in many ticks, so all matches together stay within the share as well.
-	Percent int
-
-	// Clock returns a time in nanoseconds, to measure steps with. Nil counts ticks instead, and a restored state as two.
-	Clock func() int64
-
-	// Found is called with the first difference of each section of the state, after the tick.
-	Found func(*TwinDifference)
-}
-
-// A TwinDifference is where a follower, which is warm, and its cold twin begin to differ.
-type TwinDifference struct {
-	Tick  Tick // the first that differs
-	Since Tick // the twin was restored from the follower's state after it
-	Began Tick // the follower itself went on from a state of it: 0 is the beginning of the match
-
-	Section    string // the first section that differs; "" if only the end of the match does, or the twin panicked
-	Path       string // the first field in it
-	Warm, Cold string // its values; or how the tick ended
-	Fields     int    // that differ
-
-	// Unfixed says that another twin, from the same bytes, had a third result: the rules have no fixed result.
-	Unfixed bool
-
-	// Canonical bytes: of the state after Since, and of both after Tick. ColdState is nil if the twin panicked.
-	Before, WarmState, ColdState []byte
-}
-
-func (d *TwinDifference) String() string {
-	s := fmt.Sprintf("warm and cold differ at tick %d, restored at tick %d: ", d.Tick, d.Since)
-	if d.Unfixed {
-		s = fmt.Sprintf("no fixed result at tick %d, restored twice at tick %d: ", d.Tick, d.Since)
-	}
-	if d.Path != "" {
-		s += d.Path + " "
-	}
-	return s + d.Warm + ", cold " + d.Cold
-}
-
-// maxTwinText is the most bytes of a value, or of a panic, in a [TwinDifference].
+// maxTwinText is the most bytes of a value, or of a panic, in a [twin.Difference].
 const maxTwinText = 200
 
 // A heavy starts the twins of a follower.
 type heavy struct {
-	Heavy
+	twin.Options
 	sim      *Simulation // the follower's
 	restores int         // of sim
 	credit   int64       // the time that twins may take; below 0 they have taken more
 	wait     Tick        // until the first twin, other ticks in other matches
 	twins    uint64
-	ticks    uint64 // of all twins
-	twin     *twin
+	twin     *coldTwin
 	off      bool // a twin cannot be made
 	found    []string
 }
@@ -74,8 +30,8 @@ type heavy struct {
 // maxTwin is how many ticks a twin steps at most, as a power of two. Most are new, because what is old has grown stale as the follower has.
 const maxTwin = 4
 
-// A twin is a cold copy of a simulation.
-type twin struct {
+// A coldTwin is a cold copy of a simulation.
+type coldTwin struct {
 	sim    *Simulation
 	since  Tick
 	before []byte
@@ -94,7 +50,6 @@ func (h *heavy) now() int64 {
 	if h.Clock == nil {
 		return 0
 	}
-	//samestep:allow unseen a clock that decides which ticks are compared, and never reaches the simulation
 	return h.Clock()
 }
 
@@ -107,30 +62,30 @@ func (h *heavy) spent(from, cost int64) int64 {
 }
 
 // step steps the follower, and its twin if it has one.
-func (h *heavy) step(f *Follower, frame *Frame) error {
-	h.begin(f)
+func (h *heavy) step(sim *Simulation, frame *Frame) error {
+	h.begin(sim)
 	from := h.now()
-	if err := f.sim.Step(frame); err != nil {
+	if err := sim.Step(frame); err != nil {
 		h.drop()
 		return err
 	}
 	h.credit = min(h.credit+h.spent(from, stepCost)*int64(h.Percent)/100, 1<<40)
 	if h.twin != nil {
 		from = h.now()
-		h.compare(f, frame)
+		h.compare(sim, frame)
 		h.credit -= h.spent(from, stepCost)
 	}
 	return nil
 }
 
 // begin makes a twin if there is time for one. A follower whose state was replaced is a new one.
-func (h *heavy) begin(f *Follower) {
-	if h.sim != f.sim || h.restores != f.sim.restores {
+func (h *heavy) begin(sim *Simulation) {
+	if h.sim != sim || h.restores != sim.restores {
 		h.drop()
 		if h.sim == nil {
-			h.wait = Tick(f.header.Match[len(f.header.Match)-1] % 32)
+			h.wait = Tick(sim.header.Match[len(sim.header.Match)-1] % 32)
 		}
-		h.sim, h.restores = f.sim, f.sim.restores
+		h.sim, h.restores = sim, sim.restores
 	}
 	if h.wait > 0 {
 		h.wait--
@@ -141,8 +96,11 @@ func (h *heavy) begin(f *Follower) {
 	}
 	from := h.now()
 	h.twins++
-	h.twin = &twin{since: f.sim.tick, before: f.sim.AppendState(nil), left: 1 << min(bits.TrailingZeros64(h.twins), maxTwin)}
-	if h.twin.sim, h.twin.failed = f.cold(h.twin.since, h.twin.before); h.twin.failed != nil && !isPanic(h.twin.failed) {
+	if h.Count != nil {
+		h.Count.Twins++
+	}
+	h.twin = &coldTwin{since: sim.tick, before: sim.AppendState(nil), left: 1 << min(bits.TrailingZeros64(h.twins), maxTwin)}
+	if h.twin.sim, h.twin.failed = cold(sim, h.twin.since, h.twin.before); h.twin.failed != nil && !isPanic(h.twin.failed) {
 		h.off = true // an asset is gone, or a limit is reached
 		h.drop()
 	}
@@ -155,8 +113,8 @@ func isPanic(err error) bool {
 }
 
 // cold returns a new simulation with a state, as [Follower.Apply] makes one of the first keyframe.
-func (f *Follower) cold(t Tick, state []byte) (*Simulation, error) {
-	sim, err := f.game.AwaitState(f.header)
+func cold(of *Simulation, t Tick, state []byte) (*Simulation, error) {
+	sim, err := of.game.AwaitState(of.header)
 	if err != nil {
 		return nil, err
 	}
@@ -175,25 +133,26 @@ func (h *heavy) drop() {
 }
 
 // compare steps the twin, and compares it with the follower.
-func (h *heavy) compare(f *Follower, frame *Frame) {
+func (h *heavy) compare(sim *Simulation, frame *Frame) {
 	t := h.twin
 	t.frames = append(t.frames, *frame.Clone())
-	h.ticks++
+	if h.Count != nil {
+		h.Count.Ticks++
+	}
 	err := t.failed
 	if err == nil {
 		err = t.sim.Step(frame)
 	}
-	if err == nil && t.sim.Hash() == f.sim.Hash() && sameEnd(t.sim, f.sim) {
+	if err == nil && t.sim.Hash() == sim.Hash() && sameEnd(t.sim, sim) {
 		if t.left--; t.left == 0 {
 			h.drop()
 		}
 		return
 	}
-	if d := h.difference(f, err); f.sim.broken == nil && !slices.Contains(h.found, d.Section) {
+	if d := h.difference(sim, err); sim.broken == nil && !slices.Contains(h.found, d.Section) {
 		h.found = append(h.found, d.Section)
-		d.Unfixed = !h.again(f, d, err)
+		d.Unfixed = !h.again(sim, d, err)
 		if h.Found != nil {
-			//samestep:allow unseen an observer, from which nothing comes back
 			h.Found(d)
 		}
 	}
@@ -207,17 +166,17 @@ func sameEnd(a, b *Simulation) bool {
 }
 
 // difference describes how the twin differs.
-func (h *heavy) difference(f *Follower, failed error) *TwinDifference {
+func (h *heavy) difference(sim *Simulation, failed error) *twin.Difference {
 	t := h.twin
-	d := &TwinDifference{Tick: f.sim.tick, Since: t.since, Began: f.sim.began, Before: t.before, WarmState: f.sim.AppendState(nil)}
+	d := &twin.Difference{Tick: sim.tick, Since: t.since, Began: sim.began, Before: t.before, WarmState: sim.AppendState(nil)}
 	if failed != nil {
 		d.Warm, d.Cold = "steps", pack.Clip(failed.Error(), maxTwinText)
 		return d
 	}
 	d.ColdState = t.sim.AppendState(nil)
-	fields, err := f.game.stateSchema.Diff(d.WarmState, d.ColdState, 1)
+	fields, err := sim.game.stateSchema.Diff(d.WarmState, d.ColdState, 1)
 	if err != nil || len(fields.List) == 0 {
-		d.Warm, d.Cold = endText(f.sim), endText(t.sim)
+		d.Warm, d.Cold = endText(sim), endText(t.sim)
 		return d
 	}
 	first := fields.List[0]
@@ -240,8 +199,8 @@ func endText(s *Simulation) string {
 }
 
 // again reports whether another twin, from the same bytes, has the same result as the first.
-func (h *heavy) again(f *Follower, d *TwinDifference, failed error) bool {
-	sim, err := f.cold(d.Since, d.Before)
+func (h *heavy) again(of *Simulation, d *twin.Difference, failed error) bool {
+	sim, err := cold(of, d.Since, d.Before)
 	if err == nil {
 		defer sim.world.close()
 		for i := range h.twin.frames {
@@ -255,6 +214,3 @@ func (h *heavy) again(f *Follower, d *TwinDifference, failed error) bool {
 	}
 	return bytes.Equal(sim.AppendState(nil), d.ColdState) && sameEnd(sim, h.twin.sim)
 }
-
-// Twins returns how many twins the follower has had, and the ticks that they have stepped. See [Heavy].
-func (f *Follower) Twins() (twins, ticks uint64) { return f.heavy.twins, f.heavy.ticks }

@@ -10,10 +10,11 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/testing/stale"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
 )
 
 // heavyRun steps a match of rules with a planted cache until its twins differ, or to a tick. It returns the difference, or nil.
-func heavyRun(tb testing.TB, kind string, seed uint64, percent int, last lockstep.Tick) (found *lockstep.TwinDifference, f *lockstep.Follower) {
+func heavyRun(tb testing.TB, kind string, seed uint64, percent int, last lockstep.Tick) (found *twin.Difference, f *lockstep.Follower, n twin.Count) {
 	g := lockstep.MustGame(stale.Rules(kind))
 	s := lockstep.DefaultSettings(1)
 	s.Seed = seed
@@ -25,7 +26,7 @@ func heavyRun(tb testing.TB, kind string, seed uint64, percent int, last lockste
 	if err != nil {
 		tb.Fatal(err)
 	}
-	f = g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: lockstep.Heavy{Percent: percent, Found: func(d *lockstep.TwinDifference) {
+	f = g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: twin.Options{Percent: percent, Count: &n, Found: func(d *twin.Difference) {
 		if found == nil {
 			found = d
 		}
@@ -35,7 +36,7 @@ func heavyRun(tb testing.TB, kind string, seed uint64, percent int, last lockste
 			tb.Fatal(err)
 		}
 	}
-	return found, f
+	return found, f, n
 }
 
 // Each planted cache is found, and nothing in rules without one. With -v it prints how long that takes.
@@ -46,7 +47,7 @@ func TestHeavyFindsPlantedCaches(t *testing.T) {
 		for _, percent := range []int{10, 100} {
 			var ticks []int
 			for seed := range uint64(seeds) {
-				d, f := heavyRun(t, kind, seed+1, percent, last)
+				d, f, _ := heavyRun(t, kind, seed+1, percent, last)
 				if d == nil {
 					t.Fatalf("%s: seed %d: nothing found in %d ticks at %d %%", kind, seed+1, f.Tick(), percent)
 				}
@@ -64,17 +65,17 @@ func TestHeavyFindsPlantedCaches(t *testing.T) {
 		t.Log(line)
 	}
 	for seed := range uint64(3) {
-		if d, f := heavyRun(t, stale.None, seed+1, 100, 3000); d != nil {
+		if d, f, n := heavyRun(t, stale.None, seed+1, 100, 3000); d != nil {
 			t.Errorf("without a cache: seed %d: %v", seed+1, d)
-		} else if twins, ticks := f.Twins(); twins < 100 || ticks < 1000 {
-			t.Errorf("seed %d: only %d twins in %d ticks", seed+1, twins, ticks)
+		} else if n.Twins < 100 || n.Ticks < 1000 {
+			t.Errorf("seed %d: only %d twins and %d of their ticks in %d", seed+1, n.Twins, n.Ticks, f.Tick())
 		}
 	}
 }
 
 // A result that each twin has otherwise is none that a cache explains.
 func TestHeavyUnfixed(t *testing.T) {
-	d, _ := heavyRun(t, "a clock", 1, 100, 1000)
+	d, _, _ := heavyRun(t, "a clock", 1, 100, 1000)
 	if d == nil || !d.Unfixed || !strings.HasPrefix(d.String(), "no fixed result at tick ") {
 		t.Errorf("got %v", d)
 	}
@@ -83,20 +84,20 @@ func TestHeavyUnfixed(t *testing.T) {
 // The twins take no more than their share.
 func TestHeavyShare(t *testing.T) {
 	for _, percent := range []int{1, 10, 50, 100} {
-		_, f := heavyRun(t, stale.None, 1, percent, 5000)
-		twins, ticks := f.Twins()
+		_, _, n := heavyRun(t, stale.None, 1, percent, 5000)
+		twins, ticks := n.Twins, n.Ticks
 		if took, want := ticks+2*twins, uint64(5000*percent/100); took > want+66 || took < want/10*9 {
 			t.Errorf("%d %%: %d twins and %d of their ticks in 5000 ticks: want the time of %d ticks", percent, twins, ticks, want)
 		}
 	}
-	if _, f := heavyRun(t, "made by New", 1, 0, 500); f.Memory() > 1<<20 {
+	if _, f, _ := heavyRun(t, "made by New", 1, 0, 500); f.Memory() > 1<<20 {
 		t.Error("a follower without twins keeps memory")
 	}
 }
 
 // With a clock, what counts is the time.
 func TestHeavyClock(t *testing.T) {
-	now, calls := int64(0), 0
+	now, calls, n := int64(0), 0, twin.Count{}
 	g := lockstep.MustGame(stale.Rules(stale.None))
 	h, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(1), &struct{}{})
 	if err != nil {
@@ -106,7 +107,7 @@ func TestHeavyClock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: lockstep.Heavy{Percent: 10, Clock: func() int64 {
+	f := g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: twin.Options{Percent: 10, Count: &n, Clock: func() int64 {
 		calls++
 		now += 1000
 		return now
@@ -116,14 +117,14 @@ func TestHeavyClock(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if twins, ticks := f.Twins(); twins+ticks < 90 || twins+ticks > 170 || calls < 2000 {
+	if twins, ticks := n.Twins, n.Ticks; twins+ticks < 90 || twins+ticks > 170 || calls < 2000 {
 		t.Errorf("got %d twins and %d ticks with %d calls of the clock, want 100 in all", twins, ticks, calls)
 	}
 }
 
 // A twin ends when the follower's state is replaced, and what was restored is where the follower began.
 func TestHeavyAfterRestore(t *testing.T) {
-	var found *lockstep.TwinDifference
+	var found *twin.Difference
 	g := lockstep.MustGame(stale.Rules("derived sum"))
 	h, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(1), &struct{}{})
 	if err != nil {
@@ -133,7 +134,7 @@ func TestHeavyAfterRestore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: lockstep.Heavy{Percent: 100, Found: func(d *lockstep.TwinDifference) { found = d }}})
+	f := g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: twin.Options{Percent: 100, Found: func(d *twin.Difference) { found = d }}})
 	other := f.Simulation().AppendState(nil)
 	for f.Tick() < 4000 && found == nil {
 		if f.Tick() == 7 {
@@ -161,7 +162,7 @@ func TestHeavyPanic(t *testing.T) {
 			panic("no room")
 		}
 	}
-	var all []*lockstep.TwinDifference
+	var all []*twin.Difference
 	g := lockstep.MustGame(rules)
 	h, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(1), &struct{}{})
 	if err != nil {
@@ -171,7 +172,7 @@ func TestHeavyPanic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: lockstep.Heavy{Percent: 100, Found: func(d *lockstep.TwinDifference) { all = append(all, d) }}})
+	f := g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: twin.Options{Percent: 100, Found: func(d *twin.Difference) { all = append(all, d) }}})
 	for f.Tick() < 2000 {
 		if err := f.Advance(&lockstep.Frame{Tick: f.Tick() + 1}); err != nil {
 			t.Fatal(err)

@@ -74,7 +74,7 @@ type BundlePanic struct {
 	Stack string `json:"stack"`
 }
 
-// A BundleTwin is a difference of the heavy mode, see [lockstep.Heavy].
+// A BundleTwin is a difference of the heavy mode, see [twin.Options].
 type BundleTwin struct {
 	Since   lockstep.Tick `json:"since"`             // the twin was restored from the state after it
 	Field   string        `json:"field,omitempty"`   // the first that differs; "" if the states do not

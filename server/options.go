@@ -44,7 +44,7 @@ type Options struct {
 	Host host.Options
 
 	// Heavy is the share of the time of the matches' ticks, in percent, in which they are compared with restored copies: none. See
-	// [lockstep.Heavy]. A difference is a bundle, an event of the log and samestep_twin_differences_total.
+	// [twin.Options]. A difference is a bundle, an event of the log and samestep_twin_differences_total.
 	Heavy int
 
 	// Observer is called with every event that the game of a match emits on the server, once for each sealed tick; also

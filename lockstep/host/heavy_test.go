@@ -9,6 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
 )
 
 // played runs a match of a bot in virtual time, and returns its evidence, and the records of its log that are events.
@@ -19,7 +20,7 @@ func played(t *testing.T, kind string, percent int, relay bool) (evidence []*hos
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := host.Options{Evidence: true, Relay: relay, Random: func(b []byte) { b[0]++ }, Heavy: lockstep.Heavy{Percent: percent}}
+	o := host.Options{Evidence: true, Relay: relay, Random: func(b []byte) { b[0]++ }, Heavy: twin.Options{Percent: percent}}
 	if !relay {
 		o.Bots = []lockstep.Bot{func(*lockstep.Simulation) []any { return nil }}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
 )
 
 const minute = 60 * lockstep.Second
@@ -170,7 +171,7 @@ type Options struct {
 
 	// Heavy compares the referee with cold twins. What it finds is an event of the log, and [Evidence]; its Found stays nil. Without a
 	// referee it does nothing.
-	Heavy lockstep.Heavy
+	Heavy twin.Options
 
 	// Evidence makes [Ready] contain the data about each desync, and asks players for their states.
 	Evidence bool

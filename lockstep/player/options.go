@@ -8,6 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
 )
 
 // Errors of a Client.
@@ -72,8 +73,8 @@ type Options struct {
 	// the server then learns the exact tick at which it was. It costs a checksum in each tick.
 	HashTicks bool
 
-	// Heavy compares the confirmed state with cold twins. What they find is an event, a [*lockstep.TwinDifference]; its Found stays nil.
-	Heavy lockstep.Heavy
+	// Heavy compares the confirmed state with cold twins. What they find is an event, a [*twin.Difference]; its Found stays nil.
+	Heavy twin.Options
 
 	// Log is called with the match's records as they are run: the header and the state with which the client joined, and what
 	// follows. A new state begins anew, with the header. The bytes are valid until it returns. Nil disables it.

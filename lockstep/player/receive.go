@@ -13,6 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/stream"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
 )
 
 // Receive takes one message of the connection. An error says why the client hangs up because of it.
@@ -318,7 +319,7 @@ func (c *Client) adopt(a *stream.Assembly) error {
 	}
 	header := len(a.Bytes) - len(rest)
 	heavy := c.options.Heavy
-	heavy.Found = func(d *lockstep.TwinDifference) { c.tell(d) }
+	heavy.Found = func(d *twin.Difference) { c.tell(d) }
 	f := c.game.NewFollower(lockstep.FollowerOptions{
 		History:  lockstep.HistoryOptions{Length: c.options.KeepStates, States: true},
 		Observer: c.options.Observer, Heavy: heavy,

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
 )
 
 // Never is a time later than all others.
@@ -75,7 +76,7 @@ func (c *Collector) Panicked(t lockstep.Tick, p lockstep.Player, people []Partic
 }
 
 // Twin hands out a difference of the referee from its cold twin. The twin's state is the player's of the exhibit.
-func (c *Collector) Twin(d *lockstep.TwinDifference, people []Participant) {
+func (c *Collector) Twin(d *twin.Difference, people []Participant) {
 	c.out.Evidence = append(c.out.Evidence, TwinOf(d, lockstep.System, people))
 }
 

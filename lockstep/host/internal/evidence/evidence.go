@@ -59,6 +59,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -79,7 +80,7 @@ type Evidence struct {
 	Panic *record.Panic
 
 	// Twin is where the referee, or the follower of Report.Player, and its cold twin differ; nil of a desync between machines.
-	Twin *lockstep.TwinDifference
+	Twin *twin.Difference
 
 	// Resimulation is what the player computed when it was asked to compute the ticks again; nil if it did not. Exhibits
 	// then has its first tick that was wrong, too, with the player's state as it computed it again.
@@ -92,7 +93,7 @@ type Evidence struct {
 
 // TwinOf returns the evidence of a difference from a cold twin, on the machine of a player, or for System on that of the referee. The warm
 // state is the referee's of the exhibits, and the cold one the player's.
-func TwinOf(d *lockstep.TwinDifference, p lockstep.Player, people []Participant) *Evidence {
+func TwinOf(d *twin.Difference, p lockstep.Player, people []Participant) *Evidence {
 	return &Evidence{
 		Report:       coordinator.DesyncReport{Tick: d.Tick, Player: p, Agreed: d.Since, Section: d.Section},
 		Began:        d.Began,

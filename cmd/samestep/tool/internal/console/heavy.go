@@ -10,7 +10,7 @@ import (
 
 const heavyName = "heavy"
 
-// HeavyFlag returns the flag for the share of the heavy mode, see [lockstep.Heavy].
+// HeavyFlag returns the flag for the share of the heavy mode, see [twin.Options].
 func HeavyFlag() *cli.StringFlag {
 	return &cli.StringFlag{Name: heavyName, Value: "0%", Usage: "compare the match with restored copies of itself, in up to `SHARE` of the time of its ticks, such as 10%; finds stale caches, with a bundle"}
 }

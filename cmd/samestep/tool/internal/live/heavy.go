@@ -12,6 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -79,7 +80,7 @@ type joinTwin struct {
 }
 
 // differs notes a difference, and writes its bundle.
-func (j *join) differs(c *player.Client, d *lockstep.TwinDifference) {
+func (j *join) differs(c *player.Client, d *twin.Difference) {
 	h, seat, who := c.Header(), lockstep.System, "spectator"
 	if j.summary.Seat >= 0 {
 		seat = lockstep.Player(j.summary.Seat)

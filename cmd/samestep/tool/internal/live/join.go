@@ -25,6 +25,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
 	wasm "github.com/seed-49bee653/samestep/module"
 	"github.com/seed-49bee653/samestep/server"
 )
@@ -178,7 +179,7 @@ func (j *join) run(ctx context.Context) error {
 		j.heavy = &heavyLog{}
 		defer j.heavy.close()
 		began := time.Now()
-		o.Log, o.Heavy = j.heavy.take, lockstep.Heavy{Percent: percent, Clock: func() int64 { return int64(time.Since(began)) }}
+		o.Log, o.Heavy = j.heavy.take, twin.Options{Percent: percent, Clock: func() int64 { return int64(time.Since(began)) }}
 	}
 	if j.link != (netsim.Link{}) {
 		o.Wrap = through(j.link, func(*netsim.Conn) {})
@@ -387,7 +388,7 @@ func (j *join) event(c *player.Client, e any) {
 		}
 	case player.Healed:
 		s.Healed++
-	case *lockstep.TwinDifference:
+	case *twin.Difference:
 		j.differs(c, e)
 	case player.Resimulated:
 		if j.status != nil {
