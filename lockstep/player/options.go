@@ -69,10 +69,6 @@ type Options struct {
 	// 0 means 8. Each has the size of a snapshot.
 	KeepStates int
 
-	// HashTicks computes the state hash after every tick, not only at checks. If the memory of this machine is altered,
-	// the server then learns the exact tick at which it was. It costs a checksum in each tick.
-	HashTicks bool
-
 	// Heavy compares the confirmed state with cold twins. What they find is an event, a [*twin.Difference]; its Found stays nil.
 	Heavy twin.Options
 
