@@ -323,7 +323,7 @@ func (c *Client) adopt(a *stream.Assembly) error {
 	f := c.game.NewFollower(lockstep.FollowerOptions{
 		History:  lockstep.HistoryOptions{Length: c.options.KeepStates, States: true},
 		Observer: c.options.Observer, Heavy: heavy,
-		Flight:   c.run.Ring,
+		Flight: c.run.Ring,
 	})
 	if old := c.Header(); old != nil && old.Match != r.Header.Match {
 		return &lockstep.IdentityError{Field: "match", Got: r.Header.Match.String(), Want: old.Match.String()}
