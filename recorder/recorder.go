@@ -10,6 +10,8 @@
 //	…
 //	r.Command(tick, player, kind, payload) // changes the state of this tick into that of the next
 //	step()
+//	r.Phase(tick+1, "bounce", ballHash) // optional, for each phase of the step, in order
+//	r.Draws(tick+1, "serve", draws)     // optional, for each stream of random numbers
 //	r.Sum(tick+1, 0, hash, ballHash, paddlesHash)
 //	if r.Wanted(tick + 1) { // SAMESTEP_DUMP=77,78
 //		r.State(tick+1, 0, bytes) // see Schema
@@ -291,7 +293,10 @@ func (r *Recorder) End(tick uint32) {
 }
 
 // Flush writes the buffered lines. A handler of crashes may call it.
-func (r *Recorder) Flush() { r.lines.flush() }
+func (r *Recorder) Flush() {
+	r.lines.writeMarks()
+	r.lines.flush()
+}
 
 // Err returns the first error.
 func (r *Recorder) Err() error { return r.lines.err }
@@ -302,7 +307,7 @@ func (r *Recorder) Close() error {
 		_, _ = l.w.Write(l.buffer)
 		l.buffer = l.buffer[:0]
 	}
-	r.lines.flush()
+	r.Flush()
 	r.lines.ended = true
 	if r.file != nil {
 		if err := r.file.Close(); err != nil {

@@ -52,6 +52,9 @@ func Compare(a, b []*Recording, o Options) (*Divergence, error) {
 	if err := c.fields(o.Tick); err != nil {
 		return nil, err
 	}
+	if err := d.traces(); err != nil {
+		return nil, err
+	}
 	c.missing(o.Tick)
 	d.judge()
 	return d, nil
@@ -534,5 +537,9 @@ func (d *Divergence) fingerprint() desync.Fingerprint {
 	if len(d.Places.List) > 0 && d.Cause != CauseRerun && (d.FieldsTick == d.Tick || len(sections) == 0) {
 		path = d.Places.List[0].First.Path
 	}
-	return desync.NewFingerprint(d.A.Game, class, strings.Join(sections[:min(1, len(sections))], ""), path)
+	phase := ""
+	if d.Cause == CauseStates || d.Cause == CausePhases {
+		phase = d.Traces.name()
+	}
+	return desync.NewFingerprint(d.A.Game, class, strings.Join(sections[:min(1, len(sections))], ""), path, phase)
 }
