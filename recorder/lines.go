@@ -103,6 +103,40 @@ func (l *lines) end(what string, tick uint32, b []byte) {
 	l.tick = max(l.tick, tick)
 }
 
+// mark adds an item to the next note, after it has written the note if that is of another tick or full.
+func (l *lines) mark(what string, tick uint32, name string, sign byte, digits []byte) {
+	m := &l.marks
+	if m.size > 0 && (tick != m.tick || m.size+1+len(name)+1+len(digits) > len(m.text)) {
+		l.writeMarks()
+	}
+	if !l.may(what, tick, true) {
+		return
+	}
+	switch most, ok := m.begin(tick, sign); {
+	case !isMark(name):
+		l.writeMarks()
+		l.fail("%s at tick %d: got a name of %d bytes, want 1 to %d ASCII letters, digits or ._-/:", what, tick, len(name), maxMark)
+	case !ok:
+		l.writeMarks()
+		l.fail("%s at tick %d: want at most %d in a tick", what, tick, most)
+	default:
+		m.add(name, sign, digits)
+	}
+}
+
+// writeMarks writes the note of the phases and draws that wait.
+func (l *lines) writeMarks() {
+	m := &l.marks
+	if l.err != nil || m.size == 0 {
+		return
+	}
+	l.room()
+	b := append(l.open(m.tick, m.by), `,"note":"phases","text":"`...)
+	b = append(append(b, m.text[:m.size]...), '"')
+	m.size = 0
+	l.end("phases", m.tick, b)
+}
+
 func (l *lines) flush() {
 	if l.err != nil || len(l.buffer) == 0 {
 		return

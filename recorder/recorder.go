@@ -210,6 +210,25 @@ func (r *Recorder) Note(tick uint32, player int, topic, text string) {
 	r.lines.end("note", tick, appendText(append(b, `,"text":`...), text))
 }
 
+// Phase records a sum of what a phase of the step that leads to the state of a tick has computed, such as the positions after
+// "move". Record the phases in their order, before anything of a later tick: the first that differs on two machines is
+// where they part. A name has 1 to 64 ASCII letters, digits or ._-/: and may come again. A tick has at most 64 phases.
+func (r *Recorder) Phase(tick uint32, name string, sum uint64) {
+	var digits [16]byte
+	for i := len(digits) - 1; i >= 0; i-- {
+		digits[i] = hexadecimal[sum&15]
+		sum >>= 4
+	}
+	r.lines.mark("phase", tick, name, '=', digits[:])
+}
+
+// Draws records how many numbers the step that leads to the state of a tick has drawn from a stream of random numbers. The name is
+// one as of [Recorder.Phase]. A tick has at most 64 streams.
+func (r *Recorder) Draws(tick uint32, stream string, count uint64) {
+	var digits [20]byte
+	r.lines.mark("draws", tick, stream, '#', strconv.AppendUint(digits[:0], count, 10))
+}
+
 // Want adds ticks whose states are wanted, such as "77,78" or "70-80", for games that have no environment.
 func (r *Recorder) Want(ticks string) {
 	if !r.wanted.add(ticks) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -78,10 +77,6 @@ func (d *Divergence) noteHeaders() {
 	if len(a.Sections) > 0 && len(b.Sections) > 0 && !slices.Equal(a.Sections, b.Sections) {
 		d.note("the sections have different names, so their checksums are not compared")
 	}
-}
-
-func (d *Divergence) note(format string, args ...any) {
-	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
 }
 
 // describer returns a describer of the commands, or nil for a header that no import wrote.

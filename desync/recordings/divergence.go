@@ -173,6 +173,10 @@ func (d *Divergence) unstable() (first *Rerun) {
 	return first
 }
 
+func (d *Divergence) note(format string, args ...any) {
+	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
+}
+
 func (d *Divergence) judge() {
 	d.Cause = CauseNone
 	for _, r := range d.Reruns {

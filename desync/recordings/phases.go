@@ -10,7 +10,6 @@ import (
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -37,15 +36,6 @@ type Traces struct {
 	sides [2]*Recording
 }
 
-// ofMachine reports whether a note is one with the phases and draws of the machine that recorded.
-func (r *Recording) ofMachine(rec *record.Record) bool {
-	by := lockstep.System
-	if r.Player != nil {
-		by = *r.Player
-	}
-	return rec.Kind == record.KindNote && rec.Topic == matchlog.TopicPhases && rec.Player == by
-}
-
 // A phaseReader goes through the phases and draws of a recording, tick by tick.
 type phaseReader struct {
 	of    *Recording
@@ -56,18 +46,6 @@ type phaseReader struct {
 	ahead string // the text of the next tick's first note
 	next  lockstep.Tick
 	done  bool
-}
-
-// phases returns the reader of a side: of its first recording that has any, or nil.
-func (s *Side) phases() (*phaseReader, error) {
-	for i, r := range append([]*Recording{s.Recording}, s.More...) {
-		if r.Phases+r.Draws == 0 {
-			continue
-		}
-		in, err := r.reader.Reopen()
-		return &phaseReader{of: r, in: in, until: s.usable[i]}, err
-	}
-	return nil, nil
 }
 
 // advance goes to the next tick, and reports whether there is one. A recording that is damaged ends there.
@@ -103,72 +81,6 @@ func (p *phaseReader) advance() (bool, error) {
 		}
 	}
 	return len(p.all.List) > 0, nil
-}
-
-// traces finds the first phase and the first draws that differ.
-func (d *Divergence) traces() error {
-	a, errA := d.A.phases()
-	b, errB := d.B.phases()
-	if err := errors.Join(errA, errB); err != nil || a == nil && b == nil {
-		return err
-	}
-	d.Traces = &Traces{}
-	for i, p := range []*phaseReader{a, b} {
-		if p != nil {
-			d.Traces.sides[i] = p.of
-		}
-	}
-	if a == nil || b == nil {
-		return nil
-	}
-	last := lockstep.Tick(math.MaxUint32)
-	if d.Differs {
-		last = d.Tick
-	}
-	moreA, errA := a.advance()
-	moreB, errB := b.advance()
-	for moreA && moreB && min(a.tick, b.tick) <= last && errors.Join(errA, errB) == nil {
-		if a.tick == b.tick {
-			d.compareTick(a.tick, a.all.List, b.all.List)
-		}
-		t := max(a.tick, b.tick)
-		switch {
-		case a.tick < t:
-			moreA, errA = a.advance()
-		case b.tick < t:
-			moreB, errB = b.advance()
-		default:
-			moreA, errA = a.advance()
-			moreB, errB = b.advance()
-		}
-	}
-	return errors.Join(errA, errB)
-}
-
-// compareTick compares the phases and draws of a tick that both sides have.
-func (d *Divergence) compareTick(t lockstep.Tick, a, b []matchlog.Phase) {
-	tr := d.Traces
-	tr.Ticks++
-	same := slices.Equal(a, b)
-	if same && !(d.Differs && t == d.Tick) {
-		return
-	}
-	for i, found := range []**PhaseDifference{&tr.Phase, &tr.Draws} {
-		first, both, lone := firstDifference(t, a, b, i == 1)
-		if d.Differs && t == d.Tick {
-			tr.of[i] = [2]int{both, lone}
-		}
-		switch {
-		case first == nil || *found != nil:
-		case d.Known && t <= d.Agreed:
-			if !d.earlyTrace[i] {
-				d.earlyTrace[i] = true
-				d.note("%s differ at tick %d, but the states agree at tick %d", first.what(i == 1), t, d.Agreed)
-			}
-		default:
-			*found = first
-		}
-	}
 }
 
 // firstDifference compares the phases or the draws of a tick: the first one with a name, the second one, and so on. It returns how many
@@ -221,9 +133,9 @@ func (p *PhaseDifference) what(draws bool) string {
 	return "the sums of phase " + p.Name
 }
 
-// TraceLines say which phase and which draws differ first, a name and a text each. They are empty if neither side has any.
-func (d *Divergence) TraceLines() (lines [][2]string) {
-	tr := d.Traces
+// lines say which phase and which draws differ first, a name and a text each. They are empty if neither side has any. The tick is that of
+// the first states that differ, if any do.
+func (tr *Traces) lines(differs bool, tick lockstep.Tick) (lines [][2]string) {
 	if tr == nil {
 		return nil
 	}
@@ -249,12 +161,12 @@ func (d *Divergence) TraceLines() (lines [][2]string) {
 				side = "B"
 			}
 			lines = append(lines, [2]string{name, fmt.Sprintf("unknown: %s has recorded no %s", side, one)})
-		case d.Differs && tr.of[i] == [2]int{}:
-			lines = append(lines, [2]string{name, fmt.Sprintf("unknown: one side has no %s of tick %d", one, d.Tick)})
-		case d.Differs && tr.of[i][0] == 0:
-			lines = append(lines, [2]string{name, fmt.Sprintf("unknown: there is no %s of tick %d that both have", one, d.Tick)})
-		case d.Differs:
-			text := fmt.Sprintf("none: %s of tick %d that both have", words.Plural(tr.of[i][0], one, "is equal, the only one", "are equal, all"), d.Tick)
+		case differs && tr.of[i] == [2]int{}:
+			lines = append(lines, [2]string{name, fmt.Sprintf("unknown: one side has no %s of tick %d", one, tick)})
+		case differs && tr.of[i][0] == 0:
+			lines = append(lines, [2]string{name, fmt.Sprintf("unknown: there is no %s of tick %d that both have", one, tick)})
+		case differs:
+			text := fmt.Sprintf("none: %s of tick %d that both have", words.Plural(tr.of[i][0], one, "is equal, the only one", "are equal, all"), tick)
 			if n := tr.of[i][1]; n > 0 {
 				text += fmt.Sprintf("; only one side has %s", words.Count(n, "more "+one))
 			}

@@ -261,6 +261,15 @@ func (p *recordingReader) record(rec *record.Record) error {
 	return nil
 }
 
+// ofMachine reports whether a note is one with the phases and draws of the machine that recorded.
+func (r *Recording) ofMachine(rec *record.Record) bool {
+	by := lockstep.System
+	if r.Player != nil {
+		by = *r.Player
+	}
+	return rec.Kind == record.KindNote && rec.Topic == matchlog.TopicPhases && rec.Player == by
+}
+
 // phase counts the phases and draws of a note.
 func (p *recordingReader) phase(text string) {
 	p.phases.Reset()

@@ -199,6 +199,9 @@ func (d *Divergence) WriteText(w io.Writer) error {
 	return p.Write(w)
 }
 
+// TraceLines say which phase and which draws differ first, a name and a text each.
+func (d *Divergence) TraceLines() [][2]string { return d.Traces.lines(d.Differs, d.Tick) }
+
 func (s *Side) describe(name string, add func(name, format string, args ...any)) {
 	add(name, "%s: %s", s.File, s.Recording)
 	for _, r := range s.More {
