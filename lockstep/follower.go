@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep/flight"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -17,6 +18,10 @@ type FollowerOptions struct {
 
 	// Stepping is called at the begin and the end of each Step of the game. Nil disables it.
 	Stepping func(begins bool)
+
+	// Flight gets what each tick computed, for evidence of desyncs. Several followers of a match may have the same one, one after
+	// the other. Nil disables it.
+	Flight *flight.Ring
 }
 
 // A DesyncError says that the follower's state differs from the log's. The Follower can go on, to see whether the difference stays.
@@ -48,6 +53,7 @@ type Follower struct {
 	history history
 	ended   bool
 	stepped bool         // the state was computed here, so its end is known
+	prints  []uint64     // memory for those of a tick
 	past    bool         // the log has ticks after the end of the rules
 	outrun  *DesyncError // that, until Apply returns it
 	checked int          // compared checksums and keyframes
@@ -77,6 +83,9 @@ func (f *Follower) start(sim *Simulation) {
 	f.sim, f.hashed, f.stepped = sim, false, false
 	sim.Observe(f.options.Observer)
 	sim.stepping = f.options.Stepping
+	if sim.turn.flight = f.options.Flight; sim.turn.flight != nil {
+		sim.turn.flight.Begin(f.header.Match, sim.tick)
+	}
 	f.keep()
 }
 
@@ -97,6 +106,9 @@ func (f *Follower) Tick() Tick {
 // Restore replaces the current state by another one of the same tick, given in canonical bytes.
 func (f *Follower) Restore(state []byte) error {
 	f.hashed, f.stepped = false, false
+	if ring := f.options.Flight; ring != nil {
+		ring.Begin(f.header.Match, f.sim.tick)
+	}
 	return f.sim.Restore(f.sim.tick, state)
 }
 
@@ -246,14 +258,33 @@ func (f *Follower) Advance(frame *Frame) error {
 	if _, ended := f.sim.Ended(); ended && !f.past && rulesDecide(f.header) {
 		f.past, f.outrun = true, &DesyncError{Tick: f.sim.tick, End: "our rules end the match, the log goes on"}
 	}
+	if ring := f.options.Flight; ring != nil {
+		ring.Open()
+	}
 	if err := f.sim.Step(frame); err != nil {
 		return err
 	}
 	f.stepped = true
+	f.note(frame)
 	if f.options.History.EveryTick || f.sim.tick%Tick(f.header.Settings.CheckEvery) == 0 {
 		f.keep()
 	}
 	return nil
+}
+
+// note keeps what the present tick computed.
+func (f *Follower) note(frame *Frame) {
+	ring := f.options.Flight
+	if ring == nil {
+		return
+	}
+	if !ring.Prints(frame.Tick) {
+		ring.Note(frame.Tick, frame.Commands, nil, 0)
+		return
+	}
+	var cost int
+	f.prints, cost = f.sim.prints(f.prints[:0])
+	ring.Note(frame.Tick, frame.Commands, f.prints, cost)
 }
 
 // again computes the tick of a panic in the log once more, from the follower's state. The follower goes on with a copy of its state.
@@ -266,8 +297,9 @@ func (f *Follower) again(p *record.Panic) error {
 		return err
 	}
 	before.observer, before.turn.observed, before.stepping = f.sim.observer, f.sim.turn.observed, f.sim.stepping
+	before.turn.flight = f.sim.turn.flight
 	f.sim.Observe(nil)
-	f.sim.stepping = nil
+	f.sim.stepping, f.sim.turn.flight = nil, nil
 	err = f.sim.Step(&p.Frame)
 	f.sim, f.hashed = before, false
 	return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep/flight"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -136,6 +137,8 @@ type Turn struct {
 	phase   string // the present one, while draws are observed
 
 	phased func(name string, sum *checksum.Sum) // nil unless phases are observed; sum is nil if it is to be computed
+
+	flight *flight.Ring // of a Follower, or nil
 }
 
 // Phase marks the beginning of a part of Step, such as "combat". An observer (see [Simulation.ObservePhases]) gets the sum of the state at
@@ -146,6 +149,9 @@ func (t *Turn) Phase(name string) {
 	}
 	if t.drawing {
 		t.phase = name
+	}
+	if t.flight != nil {
+		t.flight.Phase(name)
 	}
 }
 
@@ -161,6 +167,9 @@ type Draw struct {
 func (t *Turn) Drew(purpose string, entity uint32) {
 	if t.drawing {
 		t.draws = append(t.draws, Draw{purpose, entity, t.phase})
+	}
+	if t.flight != nil {
+		t.flight.Drew(purpose, entity)
 	}
 }
 
