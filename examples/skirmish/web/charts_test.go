@@ -55,6 +55,18 @@ func TestChartsOverTheTimeline(t *testing.T) {
 	b.Shot("dark")
 	b.Dark(false)
 
+	choose("time") // of what was simulated on the way to the end
+	b.Until(`(c => c?.ticks > 100 && c.phases.some(({ name, us }) => name === "act" && us.some((v) => v > 0)))(viewer.timeline.charts.costs)`)
+	b.Shown(".timeline .values", "before the first phase")
+	b.Until(`/act \d+ µs/.test(document.querySelector(".seek").getAttribute("aria-valuetext"))`)
+	if !browser.Value[bool](b, `(({ canvas, charts: { costs: { counts } } }) => {
+		const i = counts.findLastIndex((n) => n > 0);
+		return canvas.getContext("2d").getImageData((i + 0.5) / counts.length * canvas.width, canvas.height - 3 * devicePixelRatio, 1, 1).data[3] === 255;
+	})(viewer.timeline)`) {
+		t.Error("the time of the last measured ticks is not drawn")
+	}
+	b.Shot("time")
+
 	choose("off")
 	b.Until(`!document.querySelector(".timeline .values").checkVisibility()`)
 	b.Shot("off")
