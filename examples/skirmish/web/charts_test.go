@@ -55,8 +55,10 @@ func TestChartsOverTheTimeline(t *testing.T) {
 	b.Shot("dark")
 	b.Dark(false)
 
-	choose("time") // of what was simulated on the way to the end
-	b.Until(`(c => c?.ticks > 100 && c.phases.some(({ name, us }) => name === "act" && us.some((v) => v > 0)))(viewer.timeline.charts.costs)`)
+	choose("time") // of what was simulated on the way from a keyframe
+	browser.Value[bool](b, `(viewer.go(590), true)`)
+	b.At(590)
+	b.Until(`(c => c?.ticks > 10 && c.phases.some(({ name, us }) => name === "act" && us.some((v) => v > 0)))(viewer.timeline.charts.costs)`)
 	b.Shown(".timeline .values", "before the first phase")
 	b.Until(`/act \d+ µs/.test(document.querySelector(".seek").getAttribute("aria-valuetext"))`)
 	if !browser.Value[bool](b, `(({ canvas, charts: { costs: { counts } } }) => {
