@@ -15,6 +15,9 @@ type FollowerOptions struct {
 	// Observer is called with every event of each tick. Nil disables it.
 	Observer func(Tick, any)
 
+	// Workers is on how many processors [Turn.Each] may compute at a time; 0 means as many as save time, at most 8. The result is the same.
+	Workers int
+
 	// Stepping is called at the begin and the end of each Step of the game. Nil disables it.
 	Stepping func(begins bool)
 }
@@ -77,6 +80,9 @@ func (f *Follower) start(sim *Simulation) {
 	f.sim, f.hashed, f.stepped = sim, false, false
 	sim.Observe(f.options.Observer)
 	sim.stepping = f.options.Stepping
+	if f.options.Workers != 0 {
+		sim.Schedule(f.options.Workers, nil)
+	}
 	f.keep()
 }
 
@@ -126,9 +132,9 @@ func (f *Follower) Append(raw []byte) error {
 	return f.Apply(r)
 }
 
-// Apply applies one record. It returns an [*IdentityError] for another game's log, [ErrGap] or [ErrRepeat] for a frame that is not the
-// next one, a [*DesyncError] for a checksum or keyframe that differs, and a [*PanicError] if the game panics. After a DesyncError the
-// follower can go on, and so after the record of a panic, whose tick it computes again; its Simulation is another one then.
+// Apply applies one record. It returns an [*IdentityError] for another game's log, [ErrGap] for a frame that is not the next one, a
+// [*DesyncError] for a checksum or keyframe that differs, and a [*PanicError] if the game panics. After a DesyncError the follower can
+// go on, and so after the record of a panic, whose tick it computes again; its Simulation is another one then.
 func (f *Follower) Apply(r *record.Record) error {
 	if f.sim == nil && r.Kind > record.KindKeyframe {
 		return fmt.Errorf("lockstep: follower: %w: record %d before the first keyframe", record.ErrOutOfPlace, r.Kind)
@@ -266,6 +272,9 @@ func (f *Follower) again(p *record.Panic) error {
 		return err
 	}
 	before.observer, before.turn.observed, before.stepping = f.sim.observer, f.sim.turn.observed, f.sim.stepping
+	if e := f.sim.turn.each; e != nil {
+		before.Schedule(e.workers, e.order)
+	}
 	f.sim.Observe(nil)
 	f.sim.stepping = nil
 	err = f.sim.Step(&p.Frame)

@@ -136,11 +136,17 @@ type Turn struct {
 	phase   string // the present one, while draws are observed
 
 	phased func(name string, sum *checksum.Sum) // nil unless phases are observed; sum is nil if it is to be computed
+
+	use  use
+	each *each // nil before the first one
 }
 
 // Phase marks the beginning of a part of Step, such as "combat". An observer (see [Simulation.ObservePhases]) gets the sum of the state at
-// each mark, to tell in which part of a tick two states began to differ. Without one, it costs two comparisons.
+// each mark, to tell in which part of a tick two states began to differ. Without one, it costs three comparisons.
 func (t *Turn) Phase(name string) {
+	if t.use != useStep {
+		t.alone("Turn.Phase")
+	}
 	if t.phased != nil {
 		t.phased(name, nil)
 	}
@@ -157,8 +163,11 @@ type Draw struct {
 }
 
 // Drew reports a draw to an observer (see [Simulation.ObserveDraws]), which counts draws by purpose to find the cause of a desync. Without
-// one, it costs a comparison. Draws from a generator in the state need no report, because the state tells their number.
+// one, it costs two comparisons. Draws from a generator in the state need no report, because the state tells their number.
 func (t *Turn) Drew(purpose string, entity uint32) {
+	if t.use == useEach {
+		t.usable("Turn.Drew")
+	}
 	if t.drawing {
 		t.draws = append(t.draws, Draw{purpose, entity, t.phase})
 	}
@@ -166,8 +175,11 @@ func (t *Turn) Drew(purpose string, entity uint32) {
 
 // Emit passes an event, such as an effect, a sound or a statistic, to the observer of the simulation. Each confirmed tick delivers its
 // events once, after Step, in order of emission. Events are not part of the state, and the game cannot read them back. Without an
-// observer, as on a server, Emit costs a comparison and allocates nothing.
+// observer, as on a server, Emit costs two comparisons and allocates nothing.
 func Emit[E any](t *Turn, event E) {
+	if t.use == useEach {
+		t.usable("Emit")
+	}
 	if t.observed {
 		t.events = append(t.events, event)
 	}
@@ -179,6 +191,7 @@ func Emit[E any](t *Turn, event E) {
 // Every machine computes the end. That of the referee decides, and a machine that computes another one has a desync. A predicted end ends
 // nothing. Without a referee the match goes on until its server ends it. End panics in a game whose Rules have no Result.
 func (t *Turn) End(result any) {
+	t.alone("Turn.End")
 	if t.result == nil {
 		panic("lockstep: Turn.End: the Rules of the game have no Result: want Result: lockstep.Result[T](), and in a test the Turn of a Simulation")
 	}
@@ -250,17 +263,17 @@ func (c *resultCodec) difference(got, want []byte) string {
 
 // A Viewer is for whom a view is made. Its text is "player:1", "team:0", "spectator", or "role:" and a name that the game knows.
 type Viewer struct {
-	As     ViewerKind
+	As     viewerKind
 	Number uint8  // of the player or the team
 	Role   string // with AsRole
 }
 
-// A ViewerKind says what a [Viewer] is.
-type ViewerKind uint8
+// A viewerKind says what a [Viewer] is.
+type viewerKind uint8
 
 // The kinds of viewers.
 const (
-	AsSpectator ViewerKind = iota
+	AsSpectator viewerKind = iota
 	AsPlayer
 	AsTeam
 	AsRole
