@@ -13,9 +13,10 @@ const (
 	// Most is the largest number of goroutines of one loop.
 	Most = 8
 
-	taste = 10 * time.Microsecond // how long a loop runs alone, to measure an element
-	chunk = 20 * time.Microsecond // of elements that a goroutine takes at a time
-	worth = 40 * time.Microsecond // of work that a further goroutine must have
+	taste = 2 * time.Microsecond  // how long a loop runs alone, to measure an element
+	chunk = 40 * time.Microsecond // of elements that a goroutine takes at a time
+	worth = 15 * time.Microsecond // of work that a further goroutine must have at least
+	dear  = 64 * worth            // and at most
 )
 
 // busy counts the goroutines of all loops of the process beyond their callers: a server with many matches has no more than processors.
@@ -27,6 +28,7 @@ type Loop struct {
 	// time. It returns the element that failed, or to. Elements after one that failed need not be computed. It must not panic.
 	Body func(worker, from, to int) int
 
+	worth   time.Duration // as the constant, or more where that has saved no time
 	n, size int
 	next    atomic.Int64 // the first element that nobody has taken
 	end     atomic.Int64 // the first element that failed, or n
@@ -50,16 +52,31 @@ func (l *Loop) Run(n int) {
 		if done == n || spent < taste {
 			continue
 		}
+		l.worth = max(l.worth, worth)
 		left := spent * time.Duration(n-done) / time.Duration(done)
-		if left < 2*worth {
+		if left < 2*l.worth {
+			if left >= 2*worth {
+				l.worth -= l.worth / 64 // to try again some day
+			}
 			continue
 		}
-		if hands := hire(min(runtime.GOMAXPROCS(0), Most, int(left/worth)) - 1); hands > 0 {
+		if hands := hire(min(runtime.GOMAXPROCS(0), Most, int(left/l.worth)) - 1); hands > 0 {
 			size := int(chunk * time.Duration(done) / spent)
 			l.share(done, n, min(max(size, 1), (n-done)/(2*(hands+1))+1), hands)
 			busy.Add(int32(-hands))
+			l.learn(spent+left, time.Since(begun))
 			return
 		}
+	}
+}
+
+// learn compares how long a loop would have taken alone with how long it took. Where the other processors have other work, or wake up
+// late, a short loop is quicker alone.
+func (l *Loop) learn(alone, took time.Duration) {
+	if took > alone-alone/8 {
+		l.worth = min(2*l.worth, dear)
+	} else {
+		l.worth = max(l.worth/2, worth)
 	}
 }
 
