@@ -170,7 +170,7 @@ type Failure struct {
 	Want  string        // its value in the match that was played first
 	More  int           // number of other fields that differ
 	Stale string        // in the phase "cold twin": the derived field at tick From that decides, and its values
-	Under string        // in the phase "outside": what was another; without it, the match has the same result
+	Under string        // in the phases "each" and "outside": what was another; without it, the match has the same result
 	Err   error         // any other error, such as a panic
 
 	Options Options // they play the same match again

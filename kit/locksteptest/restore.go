@@ -126,6 +126,7 @@ type phase struct {
 
 // phases are those that run after the match was played, in order.
 var phases = []phase{
+	{eachPhase, (*trial).each},
 	{coldTwinPhase, (*trial).coldTwin},
 	{"restore", (*trial).restore},
 	{"late join", (*trial).join},

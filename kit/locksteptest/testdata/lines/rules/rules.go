@@ -54,6 +54,11 @@ func (w *World) step(bug string, t *lockstep.Turn) {
 			w.Sum += w.grid[1]
 		}
 	}
+	t.Each(len(w.Units), func(i int, _ *lockstep.Turn) {
+		if next := w.Units[(i+1)%len(w.Units)].X; bug == "each" { // the line of each
+			w.Units[i].X += next & 1
+		}
+	})
 	w.calls++ // the line of outside
 	if bug == "outside" && w.calls == 50 {
 		w.Sum += 7
