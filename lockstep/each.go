@@ -2,7 +2,6 @@ package lockstep
 
 import (
 	"cmp"
-	"fmt"
 	"runtime/debug"
 	"slices"
 
@@ -17,10 +16,16 @@ import (
 // not use the Turn of Step, nor Phase, End or Each of its own. If f panics, so does Step, with the panic of the lowest element.
 func (t *Turn) Each(n int, f func(i int, own *Turn)) {
 	t.alone("Turn.Each")
-	if t.each == nil {
-		t.each = newEach()
+	t.each().run(t, n, f)
+}
+
+func (t *Turn) each() *each {
+	if t.loops == nil {
+		e := new(each)
+		e.loop.Body = e.compute
+		t.loops = e
 	}
-	t.each.run(t, n, f)
+	return t.loops.(*each)
 }
 
 // each runs the loops of one Turn.
@@ -49,24 +54,6 @@ type part struct {
 type span struct {
 	first, worker                    int // the first element
 	events, eventsTo, draws, drawsTo int
-}
-
-// An elementPanic is a panic of f.
-type elementPanic struct {
-	element int
-	value   any
-	stack   []byte
-}
-
-// String returns the text of a panic that no Simulation recovers.
-func (p *elementPanic) String() string {
-	return fmt.Sprintf("element %d of Turn.Each: %v", p.element, p.value)
-}
-
-func newEach() *each {
-	e := new(each)
-	e.loop.Body = e.compute
-	return e
 }
 
 func (e *each) run(t *Turn, n int, f func(i int, own *Turn)) {
@@ -167,40 +154,17 @@ func (e *each) deliver(t *Turn) {
 	}
 }
 
-// A use says whose a Turn is.
-type use uint8
-
-const (
-	useStep    use = iota
-	useEach        // of Step while an Each runs: nobody may use it
-	useElement     // of an element
-)
-
-// usable panics in an element that uses the Turn of Step: it would depend on the order of the elements.
-func (t *Turn) usable(what string) {
-	if t.use == useEach {
-		panic("lockstep: " + what + " with the Turn of Step in Turn.Each: want that of the element")
-	}
-}
-
-// alone panics in an element.
-func (t *Turn) alone(what string) {
-	t.usable(what)
-	if t.use == useElement {
-		panic("lockstep: " + what + " in Turn.Each: want it before or after")
-	}
-}
-
 // Schedule sets how [Turn.Each] computes its elements, for tests: on workers goroutines at a time, at most 8, and in an order. order
 // returns the k-th element of n, is called by all workers, and at last with k = n. Nil is the ascending order. Workers of 0, without an
 // order, is as many as save time, which is the default.
 func (s *Simulation) Schedule(workers int, order func(k, n int) int) {
-	s.turn.schedule(workers, order)
+	e := s.turn.each()
+	e.workers, e.order = workers, order
 }
 
-func (t *Turn) schedule(workers int, order func(k, n int) int) {
-	if t.each == nil {
-		t.each = newEach()
+// scheduleAs takes over the schedule of o.
+func (s *Simulation) scheduleAs(o *Simulation) {
+	if e, ok := o.turn.loops.(*each); ok {
+		s.Schedule(e.workers, e.order)
 	}
-	t.each.workers, t.each.order = workers, order
 }

@@ -272,9 +272,7 @@ func (f *Follower) again(p *record.Panic) error {
 		return err
 	}
 	before.observer, before.turn.observed, before.stepping = f.sim.observer, f.sim.turn.observed, f.sim.stepping
-	if e := f.sim.turn.each; e != nil {
-		before.Schedule(e.workers, e.order)
-	}
+	before.scheduleAs(f.sim)
 	f.sim.Observe(nil)
 	f.sim.stepping = nil
 	err = f.sim.Step(&p.Frame)

@@ -137,8 +137,8 @@ type Turn struct {
 
 	phased func(name string, sum *checksum.Sum) // nil unless phases are observed; sum is nil if it is to be computed
 
-	use  use
-	each *each // nil before the first one
+	use   use
+	loops any // an *each; nil before the first Each
 }
 
 // Phase marks the beginning of a part of Step, such as "combat". An observer (see [Simulation.ObservePhases]) gets the sum of the state at
@@ -203,6 +203,30 @@ func (t *Turn) End(result any) {
 }
 
 func (t *Turn) noEnd() { t.ended, t.ending = false, t.ending[:0] }
+
+// A use says whose a Turn is.
+type use uint8
+
+const (
+	useStep    use = iota
+	useEach        // of Step while an Each runs: nobody may use it
+	useElement     // of an element
+)
+
+// usable panics in an element that uses the Turn of Step: it would depend on the order of the elements.
+func (t *Turn) usable(what string) {
+	if t.use == useEach {
+		panic("lockstep: " + what + " with the Turn of Step in Turn.Each: want that of the element")
+	}
+}
+
+// alone panics in an element.
+func (t *Turn) alone(what string) {
+	t.usable(what)
+	if t.use == useElement {
+		panic("lockstep: " + what + " in Turn.Each: want it before or after")
+	}
+}
 
 // A ResultType is the type of the result with which the rules of a game end a match. Make one with [Result].
 type ResultType struct {

@@ -397,6 +397,18 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("lockstep: tick %d: the game panicked in %s: %v", e.Tick, e.Where, e.Value)
 }
 
+// An elementPanic is a panic of f.
+type elementPanic struct {
+	element int
+	value   any
+	stack   []byte
+}
+
+// String returns the text of a panic that no Simulation recovers.
+func (p *elementPanic) String() string {
+	return fmt.Sprintf("element %d of Turn.Each: %v", p.element, p.value)
+}
+
 func panicked(t Tick, where string, v any) *PanicError {
 	if e, ok := v.(*elementPanic); ok {
 		return &PanicError{t, where, e.String(), e.stack}

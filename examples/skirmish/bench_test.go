@@ -159,17 +159,17 @@ func BenchmarkSurvey(b *testing.B) {
 				w := newBattle(b, units)
 				w.sense()
 				var turn, own lockstep.Turn
-				w.surveyAll(&turn)
+				surveyAll(w, &turn)
 				loop, each := time.Hour, time.Hour
 				b.ReportAllocs()
 				b.ResetTimer()
 				for range b.N {
 					t0 := time.Now()
 					for i := range w.Units {
-						w.surveyOne(i, &own)
+						w.workspace.surveys[i].take(w, i, &own)
 					}
 					t1 := time.Now()
-					w.surveyAll(&turn)
+					surveyAll(w, &turn)
 					loop, each = min(loop, t1.Sub(t0)), min(each, time.Since(t1))
 				}
 				b.ReportMetric(float64(each.Nanoseconds()), "each-ns")

@@ -26,8 +26,8 @@ func (w *World) grow() {
 func (w *World) waypoint(i int) (fixed.Vec2, bool) {
 	g, fields, tick := &w.workspace.ground, grid.Fields(w.Paths.Fields[:]), w.Match.Tick
 	u := &w.Units[i]
-	if w.looksAhead(u) {
-		u.Direct = w.ahead(i)
+	if u.looksAhead(tick) {
+		u.Direct = w.workspace.surveys[i].ahead(w, u)
 		if u.Slot == freshSlot {
 			u.Slot = fieldless
 		}

@@ -49,31 +49,6 @@ func (w *World) push(i int) {
 	}
 }
 
-// pressure returns by how much units that are too close push a unit. It uses the positions at the start of the tick, so both units of a
-// pair move by the same distance.
-func (w *World) pressure(i int, t *lockstep.Turn) fixed.Vec2 {
-	s := &w.workspace
-	here := s.seen[i].at
-	var by fixed.Vec2
-	for b := s.grid.Around(here, closest); b.Next(); {
-		for _, j := range b.IDs() {
-			there := &s.seen[j].at
-			d := fixed.Vec2{X: (here.X - there.X) / (1 << 16), Y: (here.Y - there.Y) / (1 << 16)}
-			overlap := square(closest) - (d.X*d.X + d.Y*d.Y)
-			if overlap <= 0 || int(j) == i {
-				continue
-			}
-			if d == (fixed.Vec2{}) { // on the same spot
-				d = w.scatter(t, w.Units[i].ID, w.Units[j].ID)
-			}
-			overlap /= 1 << 16
-			by.X += d.X * overlap / 2
-			by.Y += d.Y * overlap / 2
-		}
-	}
-	return fixed.Vec2{X: fixed.Clamp(by.X, -shove, shove), Y: fixed.Clamp(by.Y, -shove, shove)}
-}
-
 // scatter returns a random direction in which unit a leaves the spot that it shares with b; b goes the opposite way.
 func (w *World) scatter(t *lockstep.Turn, a, b UnitID) fixed.Vec2 {
 	t.Drew("scatter", uint32(a))

@@ -34,7 +34,7 @@ func TestNeighbours(t *testing.T) {
 	w := newBattle(t, 600)
 	advance(w, 40)
 	w.sense()
-	w.surveyAll(new(lockstep.Turn))
+	surveyAll(w, new(lockstep.Turn))
 	at := make([]fixed.Vec2, len(w.Units))
 	for i := range at {
 		at[i] = w.Units[i].Pos

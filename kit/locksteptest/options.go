@@ -154,8 +154,9 @@ func configCode(config any) string {
 // PanicPhase is the phase of a failure that is no difference: the rules panic in the match that is played first.
 const PanicPhase = "panic"
 
-// Two phases of which failures say more.
+// Phases of which failures say more.
 const (
+	eachPhase     = "each"
 	coldTwinPhase = "cold twin"
 	outsidePhase  = "outside"
 )

@@ -55,7 +55,8 @@ func (w *World) step(bug string, t *lockstep.Turn) {
 		}
 	}
 	t.Each(len(w.Units), func(i int, _ *lockstep.Turn) {
-		if next := w.Units[(i+1)%len(w.Units)].X; bug == "each" { // the line of each
+		next := w.Units[(i+1)%4].X // the line of each
+		if bug == "each" {
 			w.Units[i].X += next & 1
 		}
 	})
