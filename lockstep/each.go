@@ -59,7 +59,8 @@ type span struct {
 func (e *each) run(t *Turn, n int, f func(i int, own *Turn)) {
 	for w := range e.parts {
 		own := &e.parts[w].own
-		own.Tick, own.Commands, own.observed, own.drawing, own.phase, own.use = t.Tick, t.Commands, t.observed, t.drawing, t.phase, useElement
+		own.Tick, own.Commands, own.observed, own.phase, own.use = t.Tick, t.Commands, t.observed, t.phase, useElement
+		own.drawing = t.drawing || t.flight != nil
 	}
 	t.use, e.f, e.n = useEach, f, n
 	switch {
@@ -145,7 +146,9 @@ func (e *each) deliver(t *Turn) {
 	for _, s := range e.spans {
 		own := &e.parts[s.worker].own
 		t.events = append(t.events, own.events[s.events:s.eventsTo]...)
-		t.draws = append(t.draws, own.draws[s.draws:s.drawsTo]...)
+		for _, d := range own.draws[s.draws:s.drawsTo] {
+			t.Drew(d.Purpose, d.Entity)
+		}
 	}
 	for w := range e.parts {
 		p := &e.parts[w]

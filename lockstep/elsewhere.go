@@ -326,6 +326,19 @@ func (w *distantWorld) sum(dst *checksum.Sum) {
 	}
 }
 
+// distantCost is how many times as much as the same prints of a native state those of one that is elsewhere cost.
+const distantCost = 8
+
+func (w *distantWorld) prints(dst []uint64) ([]uint64, int) {
+	defer w.keep()
+	b := w.call(abi.Save, nil)
+	dst, err := w.rules.description.State.AppendPrints(dst, b)
+	if err != nil {
+		panic(badAnswer(abi.Save, err))
+	}
+	return dst, distantCost * len(b)
+}
+
 func (w *distantWorld) close()        { w.caller.Close() }
 func (w *distantWorld) state() any    { return w }
 func (w *distantWorld) settings() any { return nil }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep/flight"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -18,8 +19,13 @@ type FollowerOptions struct {
 	// Workers is on how many processors [Turn.Each] may compute at a time; 0 means as many as save time, at most 8. The result is the same.
 	Workers int
 
-	// Stepping is called at the begin and the end of each Step of the game. Nil disables it.
-	Stepping func(begins bool)
+	// Stepping is called where each Step of the game begins, with "", at each mark of [Turn.Phase], with its name, and when Step is
+	// over, so that the caller, who has a clock, can measure the parts. It only reads the turn. Rules elsewhere give no marks. Nil disables it.
+	Stepping func(t *Turn, phase string, over bool)
+
+	// Flight gets what each tick computed, for evidence of desyncs. Several followers of a match may have the same one, one after
+	// the other. Nil disables it.
+	Flight *flight.Ring
 }
 
 // A DesyncError says that the follower's state differs from the log's. The Follower can go on, to see whether the difference stays.
@@ -51,6 +57,7 @@ type Follower struct {
 	history history
 	ended   bool
 	stepped bool         // the state was computed here, so its end is known
+	prints  []uint64     // memory for those of a tick
 	past    bool         // the log has ticks after the end of the rules
 	outrun  *DesyncError // that, until Apply returns it
 	checked int          // compared checksums and keyframes
@@ -79,9 +86,12 @@ func (g *Game) NewFollowerAt(h *Header, sim *Simulation, o FollowerOptions) *Fol
 func (f *Follower) start(sim *Simulation) {
 	f.sim, f.hashed, f.stepped = sim, false, false
 	sim.Observe(f.options.Observer)
-	sim.stepping = f.options.Stepping
+	sim.turn.stepping = f.options.Stepping
 	if f.options.Workers != 0 {
 		sim.Schedule(f.options.Workers, nil)
+	}
+	if sim.turn.flight = f.options.Flight; sim.turn.flight != nil {
+		sim.turn.flight.Begin(f.header.Match, sim.tick)
 	}
 	f.keep()
 }
@@ -103,6 +113,9 @@ func (f *Follower) Tick() Tick {
 // Restore replaces the current state by another one of the same tick, given in canonical bytes.
 func (f *Follower) Restore(state []byte) error {
 	f.hashed, f.stepped = false, false
+	if ring := f.options.Flight; ring != nil {
+		ring.Begin(f.header.Match, f.sim.tick)
+	}
 	return f.sim.Restore(f.sim.tick, state)
 }
 
@@ -252,14 +265,33 @@ func (f *Follower) Advance(frame *Frame) error {
 	if _, ended := f.sim.Ended(); ended && !f.past && rulesDecide(f.header) {
 		f.past, f.outrun = true, &DesyncError{Tick: f.sim.tick, End: "our rules end the match, the log goes on"}
 	}
+	if ring := f.options.Flight; ring != nil {
+		ring.Open()
+	}
 	if err := f.sim.Step(frame); err != nil {
 		return err
 	}
 	f.stepped = true
+	f.note(frame)
 	if f.options.History.EveryTick || f.sim.tick%Tick(f.header.Settings.CheckEvery) == 0 {
 		f.keep()
 	}
 	return nil
+}
+
+// note keeps what the present tick computed.
+func (f *Follower) note(frame *Frame) {
+	ring := f.options.Flight
+	if ring == nil {
+		return
+	}
+	if !ring.Prints(frame.Tick) {
+		ring.Note(frame.Tick, frame.Commands, nil, 0)
+		return
+	}
+	var cost int
+	f.prints, cost = f.sim.prints(f.prints[:0])
+	ring.Note(frame.Tick, frame.Commands, f.prints, cost)
 }
 
 // again computes the tick of a panic in the log once more, from the follower's state. The follower goes on with a copy of its state.
@@ -271,10 +303,11 @@ func (f *Follower) again(p *record.Panic) error {
 	if err != nil {
 		return err
 	}
-	before.observer, before.turn.observed, before.stepping = f.sim.observer, f.sim.turn.observed, f.sim.stepping
+	before.observer, before.turn.observed, before.turn.stepping = f.sim.observer, f.sim.turn.observed, f.sim.turn.stepping
+	before.turn.flight = f.sim.turn.flight
 	before.scheduleAs(f.sim)
 	f.sim.Observe(nil)
-	f.sim.stepping = nil
+	f.sim.turn.stepping, f.sim.turn.flight = nil, nil
 	err = f.sim.Step(&p.Frame)
 	f.sim, f.hashed = before, false
 	return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep/flight"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -135,14 +136,18 @@ type Turn struct {
 	draws   []Draw // of this Step, delivered like events
 	phase   string // the present one, while draws are observed
 
-	phased func(name string, sum *checksum.Sum) // nil unless phases are observed; sum is nil if it is to be computed
+	phased   func(name string, sum *checksum.Sum)   // nil unless phases are observed; sum is nil if it is to be computed
+	stepping func(t *Turn, phase string, over bool) // of a Follower's options, or nil
+
+	flight *flight.Ring // of a Follower, or nil
 
 	use   use
 	loops any // an *each; nil before the first Each
 }
 
 // Phase marks the beginning of a part of Step, such as "combat". An observer (see [Simulation.ObservePhases]) gets the sum of the state at
-// each mark, to tell in which part of a tick two states began to differ. Without one, it costs three comparisons.
+// each mark, to tell in which part of a tick two states began to differ, and [FollowerOptions] have one that measures. Without one, it
+// costs five comparisons.
 func (t *Turn) Phase(name string) {
 	if t.use != useStep {
 		t.alone("Turn.Phase")
@@ -152,6 +157,13 @@ func (t *Turn) Phase(name string) {
 	}
 	if t.drawing {
 		t.phase = name
+	}
+	if t.stepping != nil {
+		//samestep:allow unseen an observer, from which nothing comes back
+		t.stepping(t, name, false)
+	}
+	if t.flight != nil {
+		t.flight.Phase(name)
 	}
 }
 
@@ -170,6 +182,9 @@ func (t *Turn) Drew(purpose string, entity uint32) {
 	}
 	if t.drawing {
 		t.draws = append(t.draws, Draw{purpose, entity, t.phase})
+	}
+	if t.flight != nil {
+		t.flight.Drew(purpose, entity)
 	}
 }
 

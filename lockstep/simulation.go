@@ -25,7 +25,6 @@ type Simulation struct {
 	payloads *record.Payloads
 	observer func(Tick, any)
 	onDraw   func(Tick, Draw)
-	stepping func(begins bool) // of a Follower's options, or nil
 	scratch  checksum.Sum
 	broken   error // why the state is unusable
 	views    func(world, config any, viewer Viewer, dst []byte) ([]byte, error)
@@ -92,14 +91,14 @@ func (s *Simulation) run(f *Frame, ordered bool) error {
 			return err
 		}
 	}
-	if s.stepping != nil {
+	if s.turn.stepping != nil {
 		//samestep:allow unseen an observer, from which nothing comes back
-		s.stepping(true)
+		s.turn.stepping(&s.turn, "", false)
 	}
 	err := s.guardStep()
-	if s.stepping != nil {
+	if s.turn.stepping != nil {
 		//samestep:allow unseen an observer, from which nothing comes back
-		s.stepping(false)
+		s.turn.stepping(&s.turn, "", true)
 	}
 	if err != nil {
 		return err
@@ -243,6 +242,14 @@ func (s *Simulation) Sum(dst *checksum.Sum) {
 	s.world.sum(dst)
 }
 
+// prints appends the prints of the state's sections, and returns what they cost in bytes of a state. It returns none if rules that run
+// elsewhere fail.
+func (s *Simulation) prints(dst []uint64) (out []uint64, costBytes int) {
+	var err error
+	defer s.recovered("Save", &err)
+	return s.world.prints(dst)
+}
+
 // Hash returns the state hash.
 func (s *Simulation) Hash() uint64 {
 	s.Sum(&s.scratch)
@@ -304,6 +311,7 @@ type world interface {
 	restore(t Tick, b []byte) error
 	copyFrom(w world)
 	sum(dst *checksum.Sum)
+	prints(dst []uint64) ([]uint64, int)
 	state() any
 	settings() any // the configuration
 	viewer(p Player) Viewer
@@ -380,7 +388,9 @@ func (w *worldOf[S, C]) restore(_ Tick, b []byte) error { return w.codec.Decode(
 func (w *worldOf[S, C]) copyFrom(o world)               { w.codec.Copy(&w.s, &o.(*worldOf[S, C]).s) }
 func (w *worldOf[S, C]) sum(dst *checksum.Sum)          { checksum.Of(dst, w.codec, &w.s) }
 func (w *worldOf[S, C]) state() any                     { return &w.s }
-func (w *worldOf[S, C]) settings() any                  { return &w.config }
+
+func (w *worldOf[S, C]) prints(dst []uint64) ([]uint64, int) { return w.codec.AppendPrints(dst, &w.s) }
+func (w *worldOf[S, C]) settings() any                       { return &w.config }
 
 // A PanicError is a panic of the game's own code. The state is unusable after it.
 type PanicError struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/cespare/xxhash/v2"
@@ -55,6 +56,14 @@ func checkMover(r *rand.Rand, m mover, s *Schema, typ reflect.Type) error {
 		if size, sum := m.section(i, src); size != len(part) || sum != xxhash.Sum64(part) {
 			return fmt.Errorf("section %d: %d bytes with sum %x, want %d with %x", i, size, sum, len(part), xxhash.Sum64(part))
 		}
+	}
+
+	wantPrints, err := s.AppendPrints(nil, want)
+	if err != nil {
+		return err
+	}
+	if prints, size := m.prints(src); !slices.Equal(prints, wantPrints) || size != len(want) {
+		return fmt.Errorf("prints: got %x of %d bytes, want %x of %d", prints, size, wantPrints, len(want))
 	}
 
 	for _, way := range []string{"decode", "copy"} {

@@ -246,37 +246,74 @@ func (f *form) move(b, p pointer, way direction) {
 }
 
 func (e *fastEngine) writeSection(d *xxhash.Digest, i int, v pointer) int {
-	h := hasher{d: d}
+	var buf [2048]byte
+	h := hasher{d: d, buf: buf[:]}
 	h.write(e.sections[i], v)
 	h.flush()
 	return h.size
 }
 
-// hasher buffers small parts before it hashes them.
+func (e *fastEngine) appendPrints(dst []uint64, v pointer) ([]uint64, int) {
+	var buf [PrintBlock]byte
+	h := hasher{buf: buf[:]}
+	for _, f := range e.sections {
+		h.print = 0
+		h.write(f, v)
+		h.flush()
+		dst = append(dst, h.print)
+	}
+	return dst, h.size
+}
+
+// hasher buffers small parts before it hashes them. It computes a print unless it has a digest.
 type hasher struct {
-	d    *xxhash.Digest
-	size int // bytes so far
-	n    int // bytes in buf
-	buf  [2048]byte
+	d     *xxhash.Digest
+	print uint64
+	size  int // bytes so far
+	n     int // bytes in buf
+	buf   []byte
 }
 
 func (h *hasher) flush() {
-	//samestep:allow unseen xxHash64 is the same function in assembly and in Go
-	h.d.Write(h.buf[:h.n])
+	if h.d != nil {
+		//samestep:allow unseen xxHash64 is the same function in assembly and in Go
+		h.d.Write(h.buf[:h.n])
+	} else {
+		h.print = nextPrint(h.print, h.buf[:h.n])
+	}
 	h.n = 0
 }
 
 func (h *hasher) put(b []byte) {
 	h.size += len(b)
 	if h.n+len(b) > len(h.buf) {
-		h.flush()
-		if len(b) >= len(h.buf)/2 {
-			//samestep:allow unseen xxHash64 is the same function in assembly and in Go
-			h.d.Write(b)
+		if b = h.putBlocks(b); b == nil {
 			return
 		}
 	}
 	h.n += copy(h.buf[h.n:], b)
+}
+
+// putBlocks hashes what is buffered and of b what need not be. It returns the rest. Only the last block of a print may be shorter.
+func (h *hasher) putBlocks(b []byte) []byte {
+	if h.d != nil {
+		h.flush()
+		if len(b) < len(h.buf)/2 {
+			return b
+		}
+		//samestep:allow unseen xxHash64 is the same function in assembly and in Go
+		h.d.Write(b)
+		return nil
+	}
+	if h.n > 0 {
+		n := copy(h.buf[h.n:], b)
+		h.n, b = len(h.buf), b[n:]
+		h.flush()
+	}
+	for ; len(b) > len(h.buf); b = b[len(h.buf):] {
+		h.print = nextPrint(h.print, b[:len(h.buf)])
+	}
+	return b
 }
 
 func (h *hasher) putCount(count int) {
@@ -320,7 +357,12 @@ func (h *hasher) writeElems(f *form, p pointer, count int) {
 		h.n += n * f.size
 		h.size += n * f.size
 		if j += n; j < count {
-			h.flush()
+			if h.d != nil {
+				h.flush()
+				continue
+			}
+			h.write(f, offset(p, uintptr(j)*f.stride)) // in parts, over the end of the block
+			j++
 		}
 	}
 }

@@ -22,5 +22,6 @@ func movers(s *Schema, places []place) []mover {
 			d := xxhash.New()
 			return e.writeSection(d, i, at(v)), d.Sum64()
 		},
+		prints: func(v reflect.Value) ([]uint64, int) { return e.appendPrints(nil, at(v)) },
 	}}
 }

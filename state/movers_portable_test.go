@@ -11,5 +11,5 @@ func portableMover(s *Schema, places []place) mover {
 	return mover{"portable", e.append, e.decode, e.copy, func(i int, v reflect.Value) (int, uint64) {
 		d := xxhash.New()
 		return e.writeSection(d, i, v), d.Sum64()
-	}}
+	}, func(v reflect.Value) ([]uint64, int) { return e.appendPrints(nil, v) }}
 }

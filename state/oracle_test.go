@@ -179,6 +179,7 @@ type mover struct {
 	decode  func(src []byte, v reflect.Value)
 	copy    func(dst, src reflect.Value)
 	section func(i int, v reflect.Value) (size int, sum uint64)
+	prints  func(v reflect.Value) (prints []uint64, sizeBytes int)
 }
 
 // fixedText returns an integer, or a fixed-point number, as the shortest decimal that is nearer to it than to any other.

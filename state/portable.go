@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/cespare/xxhash/v2"
+	"github.com/zeebo/xxh3"
 )
 
 // portableEngine moves values by reflection: the reference for the fast engine, and its substitute with the tag samestep_portable.
@@ -131,6 +132,32 @@ func (e *portableEngine) writeSection(h *xxhash.Digest, i int, v reflect.Value) 
 	//samestep:allow unseen xxHash64 is the same function in assembly and in Go
 	h.Write(b)
 	return len(b)
+}
+
+func (e *portableEngine) appendPrints(dst []uint64, v reflect.Value) ([]uint64, int) {
+	size := 0
+	for _, f := range e.s.fieldsOf(&e.s.nodes[0]) {
+		b := e.appendNode(nil, int(f), v.Field(e.places[f].index))
+		dst = append(dst, printOf(b))
+		size += len(b)
+	}
+	return dst, size
+}
+
+func printOf(b []byte) (p uint64) {
+	for len(b) > PrintBlock {
+		p, b = nextPrint(p, b[:PrintBlock]), b[PrintBlock:]
+	}
+	return nextPrint(p, b)
+}
+
+func nextPrint(p uint64, block []byte) uint64 {
+	//samestep:allow unseen XXH3 is the same function in assembly and in Go
+	//samestep:allow global what the processor has chooses between them
+	//samestep:allow pointer the library walks through a block by address
+	//samestep:allow unsafe the same
+	p = (p ^ xxh3.Hash(block)) * 0x9e3779b97f4a7c15
+	return p ^ p>>32
 }
 
 // appendUint appends the first size bytes of v, the lowest first.

@@ -19,6 +19,7 @@ type importRow struct {
 // Other modules, by their use. ARCHITECTURE.md gives the reason of each.
 const (
 	xxhash    = "github.com/cespare/xxhash/v2"
+	xxh3      = "github.com/zeebo/xxh3"
 	msgpack   = "github.com/vmihailenco/msgpack/v5"
 	zstd      = "github.com/klauspost/compress"
 	brotli    = "github.com/andybalholm/brotli"
@@ -49,7 +50,7 @@ const (
 
 // The layers of the house. No package of the engine is in a layer above its own.
 var (
-	core  = []string{"state", "checksum", "lockstep", "lockstep/record", "lockstep/abi", "lockstep/coordinator", "internal/pack"}
+	core  = []string{"state", "checksum", "lockstep", "lockstep/record", "lockstep/abi", "lockstep/flight", "lockstep/coordinator", "internal/pack"}
 	live  = slices.Concat(core, []string{"lockstep/disclosure", "lockstep/feed", "lockstep/protocol", "lockstep/datagram", "lockstep/host", "lockstep/player", "internal/ring"})
 	log   = slices.Concat(core, []string{"replay", "internal/decimal"})
 	shell = slices.Concat(log, live, []string{"server", "client", "kit/locksteptest", "kit/netsim"})
@@ -65,13 +66,14 @@ var imports = []importRow{
 	{pattern: "fixed", own: []string{"internal/decimal"}},
 	{pattern: "fixed/grid", own: []string{"fixed"}},
 	{pattern: "fixed/ids", tests: []string{"fixed", "state"}},
-	{pattern: "state", own: []string{"internal/decimal"}, modules: []string{xxhash}, tests: []string{"fixed"}},
+	{pattern: "state", own: []string{"internal/decimal"}, modules: []string{xxhash, xxh3}, tests: []string{"fixed"}},
 	{pattern: "checksum", own: []string{"state"}, modules: []string{xxhash}},
 	// Not fixed: the engine does no arithmetic of the game.
 	{pattern: "lockstep/record", own: []string{"state", "checksum", "internal/pack"}, modules: []string{xxhash}, tests: live},
 	{pattern: "lockstep/disclosure", own: []string{"lockstep/record"}},
 	{pattern: "lockstep/abi", own: []string{"state", "lockstep/record"}, tests: live},
-	{pattern: "lockstep", own: []string{"state", "checksum", "internal/pack", "internal/parallel", "lockstep/record", "lockstep/abi"}, modules: []string{xxhash}, tests: live},
+	{pattern: "lockstep/flight", own: []string{"lockstep/record"}, modules: []string{xxhash}, tests: live},
+	{pattern: "lockstep", own: []string{"state", "checksum", "internal/pack", "internal/parallel", "lockstep/record", "lockstep/abi", "lockstep/flight"}, modules: []string{xxhash}, tests: live},
 	{pattern: "lockstep/coordinator", own: []string{"state", "checksum", "internal/pack", "lockstep/record", "lockstep"}, tests: live},
 	{pattern: "lockstep/protocol", own: []string{"checksum", "internal/pack", "lockstep/record", "lockstep"}, tests: live},
 	{pattern: "lockstep/datagram", own: []string{"checksum", "internal/pack", "lockstep/record", "lockstep", "lockstep/protocol"}, modules: []string{xxhash}, tests: live},
@@ -94,7 +96,7 @@ var imports = []importRow{
 	{pattern: "lockstep/player", own: []string{"state", "checksum", "internal/pack", "lockstep/feed", "lockstep/record", "lockstep", "lockstep/protocol", "lockstep/datagram", "lockstep/player/internal/..."}, tests: live},
 	{pattern: "lockstep/player/internal/answers", own: []string{"checksum", "lockstep", "lockstep/protocol", "lockstep/record"}},
 	{pattern: "lockstep/player/internal/commands", own: []string{"lockstep", "lockstep/datagram", "lockstep/record"}},
-	{pattern: "lockstep/player/internal/follow", own: []string{"internal/pack", "lockstep", "lockstep/record", "state"}},
+	{pattern: "lockstep/player/internal/follow", own: []string{"internal/pack", "lockstep", "lockstep/flight", "lockstep/record", "state"}},
 	{pattern: "lockstep/player/internal/playout", own: []string{"lockstep"}},
 	{pattern: "lockstep/player/internal/predict", own: []string{"lockstep", "lockstep/player/internal/commands"}},
 	{pattern: "lockstep/player/internal/dialing", own: []string{"lockstep"}},
@@ -114,6 +116,7 @@ var imports = []importRow{
 	{pattern: "desync/internal/pages", own: []string{"desync/internal/diff", "state"}},
 	{pattern: "desync/internal/pages/pagestest"},
 	{pattern: "desync/stepper", own: []string{"checksum", "desync", "desync/bisect", "desync/internal/diff", "internal/words", "lockstep", "replay", "state"}, tests: slices.Concat(games, log, live, []string{"fixed"})},
+	{pattern: "desync/profile", own: []string{"desync/internal/pages", "internal/words", "lockstep", "lockstep/record", "replay", "state"}, tests: []string{"lockstep/coordinator"}},
 	{pattern: "desync/triage", own: []string{"desync", "desync/internal/pages", "internal/words", "lockstep/record"}, tests: []string{"desync/internal/pages/pagestest", "lockstep"}},
 	// Only the standard library: the woven copy of any package imports it.
 	{pattern: "desync/probe"},
