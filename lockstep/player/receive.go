@@ -319,6 +319,7 @@ func (c *Client) adopt(a *stream.Assembly) error {
 	f := c.game.NewFollower(lockstep.FollowerOptions{
 		History:  lockstep.HistoryOptions{Length: c.options.KeepStates, States: true},
 		Observer: c.options.Observer,
+		Flight:   c.run.Ring,
 	})
 	if old := c.Header(); old != nil && old.Match != r.Header.Match {
 		return &lockstep.IdentityError{Field: "match", Got: r.Header.Match.String(), Want: old.Match.String()}
