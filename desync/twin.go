@@ -50,9 +50,9 @@ func (w *work) explainTwin() (*Explanation, error) {
 	if w.e.Verdict.Grade != GradeProven {
 		w.e.Verdict.Advice, w.e.Verdict.With = w.e.advise()
 	}
-	w.e.Fingerprint = NewFingerprint(w.e.Game, ClassTwin, m.Section, w.twinField())
+	w.e.Fingerprint = NewFingerprint(w.e.Game, ClassTwin, m.Section, w.twinField(), "")
 	if p := w.e.Verdict.Parting; p != nil {
-		w.e.Fingerprint = NewFingerprint(w.e.Game, ClassUnstable, "", p.Field)
+		w.e.Fingerprint = NewFingerprint(w.e.Game, ClassUnstable, "", p.Field, "")
 	}
 	if err := w.limit(); err != nil {
 		return nil, err
