@@ -31,7 +31,7 @@ var rules = []Rule{
 	{"global", "a package-level variable is shared by all matches and is not part of snapshots", "keep it in the state"},
 	{"captured", "a captured variable is shared by all matches and is not part of snapshots", "keep it in the state"},
 	{"readonly", "only Step may change the state, and nothing may change the configuration: other machines do not make this change", "change the state in Step, and keep a copy in the state of what must change"},
-	{"each", "an element that writes what another one reads or writes depends on their order, and on the processors", "write item i of lists, and what the element has made; emit and draw with its own Turn; add up after Each"},
+	{"each", "elements run in any order, and at the same time", "write item i alone, use its own Turn, and add up after Each"},
 	{"goroutine", "goroutines run in an undefined order", "do the work inline"},
 	{"channel", "values arrive from a channel in an undefined order", "use a slice as a queue"},
 	{"select", "select picks one of the ready cases at random", "decide from the state"},
