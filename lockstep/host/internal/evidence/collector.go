@@ -19,6 +19,7 @@ type Collector struct {
 	header    *lockstep.Header
 	most      int // bytes of a state
 	inquiries []*inquiry
+	flights   []*question   // that are awaited
 	tied      lockstep.Tick // the latest check without a verdict
 	out       Output
 }
@@ -56,7 +57,19 @@ func (c *Collector) Inquire(now lockstep.Time, d *Desync, w *Witness) (cost int)
 		cost = len(q.again.frames)
 	}
 	c.begin(now, q)
+	if d.Asks {
+		c.fly(now, q, w)
+	}
+	c.others(now, q, d)
 	return cost
+}
+
+// InquireTie collects the records of machines about a check without a verdict. Nobody is asked for states.
+func (c *Collector) InquireTie(now lockstep.Time, d *Desync) {
+	q := &inquiry{witness: &Witness{}, evidence: d.evidence()}
+	c.begin(now, q)
+	c.others(now, q, d)
+	c.finish(q)
 }
 
 // Tie takes a check without a verdict, and reports whether it is the first of several consecutive ones.
@@ -89,9 +102,11 @@ func (c *Collector) Asked() (n int) {
 	return n
 }
 
-// Receive takes an answer: a State, a Resimulated or Phases.
+// Receive takes an answer: a State, a Resimulated, Phases or a Flight.
 func (c *Collector) Receive(now lockstep.Time, w *Witness, m *protocol.Message) Fault {
 	switch m.Kind {
+	case protocol.KindFlight:
+		return c.flight(now, w, m)
 	case protocol.KindState:
 		return c.state(w, m)
 	case protocol.KindResimulated:
@@ -115,6 +130,7 @@ func (c *Collector) RemoveAfter(now lockstep.Time, w *Witness) bool {
 // Advance compares answers, and ends the inquiries that take too long.
 func (c *Collector) Advance(now lockstep.Time) {
 	c.compareSome(now)
+	c.land(now)
 	for i := 0; i < len(c.inquiries); {
 		if q := c.inquiries[i]; q.witness.gone || now >= q.deadline {
 			c.conclude(q)
@@ -129,6 +145,12 @@ func (c *Collector) Next() lockstep.Time {
 	next := Never
 	for _, q := range c.inquiries {
 		next = min(next, q.deadline)
+		if q.agrees > 0 {
+			next = min(next, q.agrees)
+		}
+	}
+	for _, f := range c.flights {
+		next = min(next, f.deadline)
 	}
 	if q := c.comparable(); q != nil {
 		next = min(next, q.again.due)
@@ -149,7 +171,12 @@ func (c *Collector) Finish() {
 // Forgive adds time to all deadlines, in which the host did not run.
 func (c *Collector) Forgive(late lockstep.Time) {
 	for _, q := range c.inquiries {
-		q.deadline += late
+		if q.deadline += late; q.agrees > 0 {
+			q.agrees += late
+		}
+	}
+	for _, f := range c.flights {
+		f.deadline = min(f.deadline, Never-late) + late
 	}
 }
 
@@ -280,7 +307,7 @@ func (c *Collector) bound() {
 
 // finish ends an inquiry if all answers have come.
 func (c *Collector) finish(q *inquiry) {
-	if q.at == len(q.exhibits) && q.again.done() {
+	if q.at == len(q.exhibits) && q.again.done() && q.landed() {
 		c.conclude(q)
 	}
 }
@@ -299,6 +326,7 @@ func (c *Collector) conclude(q *inquiry) {
 	}
 	q.evidence.Resimulation = q.again.conclude(c.game, c.header)
 	q.evidence.Exhibits = sorted(q.exhibits)
+	q.evidence.Flights = append(q.evidence.Flights, q.records()...)
 	c.out.Evidence = append(c.out.Evidence, q.evidence)
 }
 
@@ -306,6 +334,9 @@ func (c *Collector) conclude(q *inquiry) {
 func (c *Collector) Memory() (n int) {
 	for _, q := range c.inquiries {
 		n += q.memory()
+	}
+	for _, f := range c.flights { // also one that no inquiry awaits any more
+		n += cap(f.buf)
 	}
 	return n
 }

@@ -377,3 +377,11 @@ type Explained struct {
 	Section string // the first one that differs
 	Fields  state.Differences
 }
+
+// Flight returns the record of the last ticks, as package flight writes it, or nil without a state.
+func (r *Run) Flight() []byte {
+	if r.Follower == nil {
+		return nil
+	}
+	return r.Follower.Flight().Append(nil)
+}
