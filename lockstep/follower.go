@@ -68,6 +68,9 @@ func (g *Game) NewFollower(o FollowerOptions) *Follower {
 	if o.History.Length <= 0 {
 		o.History.Length = 64
 	}
+	if o.Flight == nil {
+		o.Flight = new(flight.Ring) // SNAPSHOT
+	}
 	return &Follower{game: g, options: o, history: history{ring: make([]Moment, o.History.Length)}}
 }
 

@@ -404,7 +404,9 @@ func (c *Coordinator) announce(k *check, p lockstep.Player, agreed lockstep.Tick
 		}
 	}
 	if resimulation == RefereeWrong {
-		r.Flight = c.referee.Flight().Append(nil)
+		if ring := c.referee.Flight(); ring != nil {
+			r.Flight = ring.Record().Append(nil)
+		}
 		for _, t := range [...]lockstep.Tick{agreed, k.Tick} {
 			if b := c.referee.State(t); b != nil {
 				r.Wrong = append(r.Wrong, State{t, slices.Clone(b)})

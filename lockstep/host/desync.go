@@ -112,7 +112,9 @@ func (h *Host) machines(d *evidence.Desync, p *peer) {
 // record returns the record of the referee's last ticks at the time of a report, or nil.
 func (h *Host) record(r *coordinator.DesyncReport) []byte {
 	if referee := h.c.Referee(); referee != nil && r.Resimulation != coordinator.RefereeWrong {
-		return referee.Flight().Append(nil)
+		if ring := referee.Flight(); ring != nil {
+			return ring.Record().Append(nil)
+		}
 	}
 	return r.Flight // of the one that was wrong
 }

@@ -383,5 +383,9 @@ func (r *Run) Flight() []byte {
 	if r.Follower == nil {
 		return nil
 	}
-	return r.Follower.Flight().Append(nil)
+	ring := r.Follower.Flight()
+	if ring == nil {
+		return nil
+	}
+	return ring.Record().Append(nil)
 }

@@ -1,0 +1,186 @@
+package desync_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/testing/drift"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/flight"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// explainDrift explains the first evidence of a match, with the game's code or without.
+func explainDrift(t *testing.T, m *drift.Match, known bool) *desync.Explanation {
+	t.Helper()
+	o := desync.Options{}
+	if known {
+		o.Game = func(*lockstep.Header) (*lockstep.Game, error) { return lockstep.MustGame(drift.Rules(nil)), nil }
+	}
+	e, err := desync.Explain(m.Bundle(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// The records of the last ticks name the exact tick and section of a fault, at any check interval, whatever the machine computes when it
+// computes the ticks again; and two machines' records prove it.
+func TestFlightNamesTheTick(t *testing.T) {
+	for _, every := range []uint16{20, 100, 300} {
+		at := lockstep.Tick(every) + lockstep.Tick(every)/2 + 3
+		times := int32(0)
+		for _, row := range []struct {
+			name   string
+			change func(*drift.World, *lockstep.Turn)
+			flip   bool
+		}{
+			{"memory", nil, true},
+			{"rules", func(w *drift.World, t *lockstep.Turn) {
+				if t.Tick == at {
+					w.Spots[3].X++
+				}
+			}, false},
+			{"a race", func(w *drift.World, t *lockstep.Turn) {
+				if t.Tick == at {
+					times++
+					w.Spots[3].X += times
+				}
+			}, false},
+		} {
+			t.Run(fmt.Sprintf("%s every %d", row.name, every), func(t *testing.T) {
+				times = 0
+				m := drift.New(t, every, drift.Rules(row.change), func(o *host.Options) { o.Desync = host.ResyncDesynced }, nil)
+				flipped := false
+				m.Until(func() bool { return len(m.Evidence) > 0 }, func() {
+					if c := m.Clients[1]; row.flip && !flipped && c.Simulation() != nil && c.Tick() == at-1 {
+						m.State().Spots[3].X ^= 1
+						flipped = true
+					}
+				})
+				var whose []lockstep.Player
+				for _, f := range m.Evidence[0].Flights {
+					whose = append(whose, f.Player)
+				}
+				if !slices.Equal(whose, []lockstep.Player{lockstep.System, 1, 0}) {
+					t.Errorf("got the records of %v, want those of the referee, the player and one that agrees", whose)
+				}
+				for _, known := range []bool{false, true} {
+					computed := known && row.name != "a race" // which shows that the rules have no fixed result
+					e := explainDrift(t, m, known)
+					if e.Flight == nil || len(e.Flight.Machines) != 1 {
+						t.Fatalf("known %t: got %+v, want one machine", known, e.Flight)
+					}
+					d := e.Flight.Machines[0]
+					if d.First != (desync.Span{From: at, To: at}) || e.First != d.First || !slices.Equal(d.Sections, []string{"Spots"}) || d.Player != 1 ||
+						d.Grade != desync.GradeProven || d.Computed != computed || !slices.Equal(d.Machines, []lockstep.Player{0, 255}) || d.Draws != nil || d.Commands != 0 {
+						t.Errorf("known %t: got %+v and %v, want tick %d in Spots, proven", known, d, e.First, at)
+					}
+					var text bytes.Buffer
+					e.WriteText(&text)
+					want := fmt.Sprintf("departed from the run of player 0 and the run of the referee in tick %d, in Spots: proven", at)
+					if computed {
+						want = fmt.Sprintf("departed from what this program computes and the run of player 0 and the run of the referee in tick %d", at)
+					}
+					if got := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(got, want) {
+						t.Errorf("got %s\nwant %s", &text, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// A liar's record never clears it and accuses nobody else; a record that is torn, of another match or missing does not count.
+func TestFalseFlights(t *testing.T) {
+	const every, at = 20, 47
+	forge := func(change func(*flight.Record)) func(b []byte) []byte {
+		return func(b []byte) []byte {
+			r, err := flight.Parse(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			change(r)
+			return r.Append(nil)
+		}
+	}
+	wrong := func(w *drift.World, t *lockstep.Turn) {
+		if t.Tick == at {
+			w.Spots[3].X++
+		}
+	}
+	var truth []byte // the record of a machine that is right
+	for _, row := range []struct {
+		name   string
+		lies   bool // the state is right, and the checksum false
+		forge  func(b []byte) []byte
+		aside  string
+		depart int
+	}{
+		{"the truth", false, nil, "", 1},
+		{"a false checksum", true, nil, "it shows the right state at tick 60, of which player 1 reported another checksum", 0},
+		{"the record of a machine that is right", false, func([]byte) []byte { return truth }, "it shows the right state at tick 60, of which player 1 reported another checksum", 0},
+		{"an earlier fault than it reported", false, forge(func(r *flight.Record) {
+			for i := range r.Ticks[29:] {
+				r.Ticks[29+i].Prints[2] ^= 1
+			}
+		}), "it shows another state at tick 40 than player 1 reported", 0},
+		{"torn", false, func(b []byte) []byte { return b[:len(b)/2] }, "it cannot be read", 0},
+		{"another match", false, forge(func(r *flight.Record) { r.Match[0]++ }), "it is of another match", 0},
+		{"other sections", false, forge(func(r *flight.Record) {
+			r.Prints++
+			for i := range r.Ticks {
+				r.Ticks[i].Prints = append(r.Ticks[i].Prints, 7)
+			}
+		}), "it has 4 sections, and the state 3", 0},
+		{"empty", false, forge(func(r *flight.Record) { r.Ticks = nil }), "it is empty", 0},
+		{"nothing", false, func([]byte) []byte { return nil }, "", 0},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			change := wrong
+			if row.lies {
+				change = nil
+			}
+			m := drift.New(t, every, drift.Rules(change), nil, nil)
+			m.Change = func(msg *protocol.Message) bool {
+				switch {
+				case msg.Kind == protocol.KindChecksum && row.lies && msg.Tick == 60:
+					msg.Hash ^= 1
+				case msg.Kind == protocol.KindFlight && row.lies:
+					truth = bytes.Clone(msg.Bytes)
+				case msg.Kind == protocol.KindFlight && row.forge != nil:
+					msg.Bytes = row.forge(msg.Bytes)
+					msg.Total = uint32(len(msg.Bytes))
+				}
+				return false
+			}
+			m.Until(func() bool { return len(m.Evidence) > 0 }, nil)
+			for _, known := range []bool{false, true} {
+				e := explainDrift(t, m, known)
+				aside := ""
+				for _, r := range e.Flight.Records {
+					if r.Player != 1 && r.Aside != "" {
+						t.Errorf("known %t: the record of %d does not count: %s", known, r.Player, r.Aside)
+					}
+					if r.Player == 1 {
+						aside = r.Aside
+					}
+				}
+				if !strings.Contains(aside, row.aside) || (row.aside == "") != (aside == "") {
+					t.Errorf("known %t: got %q, want %q", known, aside, row.aside)
+				}
+				if len(e.Flight.Machines) != row.depart {
+					t.Errorf("known %t: got %+v, want %d", known, e.Flight.Machines, row.depart)
+				}
+				if known && !slices.Equal(e.Verdict.Players, []lockstep.Player{1}) {
+					t.Errorf("the verdict is %+v, want player 1", e.Verdict)
+				}
+			}
+		})
+	}
+}
