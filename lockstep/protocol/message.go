@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/flight"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
@@ -55,14 +56,14 @@ const (
 
 // Limits on messages. A WebSocket message can hold many messages one after the other.
 const (
-	MaxAuthMessage   = 4 << 10   // bytes of a WebSocket message of a client before its welcome
-	MaxClientMessage = 64 << 10  // bytes of a WebSocket message of a client
-	MaxServerMessage = 128 << 10 // bytes of a WebSocket message of a server
-	MaxChunk         = 32 << 10  // bytes of a state in one message
-	MaxSections      = 256       // sections of a checksum
-	MaxPhases        = 64        // phases of a tick that was computed again
-	MaxPlan          = 32 << 10  // bytes of the description of views
-	MaxFlight        = 128 << 10 // bytes of the record of a client's last ticks
+	MaxAuthMessage   = 4 << 10         // bytes of a WebSocket message of a client before its welcome
+	MaxClientMessage = 64 << 10        // bytes of a WebSocket message of a client
+	MaxServerMessage = 128 << 10       // bytes of a WebSocket message of a server
+	MaxChunk         = 32 << 10        // bytes of a state in one message
+	MaxSections      = 256             // sections of a checksum
+	MaxPhases        = 64              // phases of a tick that was computed again
+	MaxPlan          = 32 << 10        // bytes of the description of views
+	MaxFlight        = flight.MaxBytes // of the record of a client's last ticks
 
 	// MaxDelta is the size of the difference of a view in bytes, feed.MaxDeltaBytes.
 	MaxDelta = 32<<20 + 64<<10

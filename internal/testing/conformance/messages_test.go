@@ -187,7 +187,7 @@ func brokenMessages() []Built {
 		{"resimulate-number", "P-form", "A request whose bool is a number.", recordBytes(59, 20, 40, 1)},
 		{"resimulated-sections-many", "P-resimulated P-range", "A tick computed again with 257 sections.", recordBytes(43, 20, 0, 7, manyNumbers(257))},
 		{"flight-request-zero", "P-flight P-range", "A request because of tick 0.", recordBytes(62, 0)},
-		{"flight-large", "P-flight P-range", "A record of 128 KiB and a byte.", recordBytes(47, 40, 0, 128<<10+1, []byte{1})},
+		{"flight-large", "P-flight P-range", "A record of 64 KiB and a byte.", recordBytes(47, 40, 0, 64<<10+1, []byte{1})},
 		{"flight-beyond", "P-flight P-chunk-form", "A chunk that ends behind its record.", recordBytes(47, 40, 4, 5, []byte{1, 2})},
 		{"phases-many", "P-phases P-range", "65 phases.", recordBytes(44, 33, manyNames(65), manyNumbers(65))},
 		{"phases-name-long", "P-phases P-range", "A phase with a name of 129 bytes.", recordBytes(44, 33, array{strings.Repeat("x", 129)}, array{7})},
