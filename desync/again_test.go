@@ -156,6 +156,7 @@ func TestAlteredMemoryIsDatedByTrial(t *testing.T) {
 				flipped = true
 			}
 		})
+		m.Evidence[0].Flights = nil // which would date it
 		e, err := desync.Explain(m.Bundle(), desync.Options{Game: func(*lockstep.Header) (*lockstep.Game, error) { return lockstep.MustGame(drift.Rules(nil)), nil }})
 		if err != nil {
 			t.Fatal(err)
