@@ -73,6 +73,7 @@ func (w *work) takeFlights() {
 			all = append(all, recorded{f.Player, r.Record})
 		}
 	}
+	slices.SortStableFunc(all, func(a, b recorded) int { return int(b.player) - int(a.player) }) // that of the referee first
 	all = w.consistent(all)
 	for _, r := range all {
 		if !w.departs(r.player) {
@@ -292,7 +293,8 @@ func (w *work) departure(r recorded, all []recorded) (found Departure, ok bool) 
 		}
 		found.Computed = true
 	}
-	for _, other := range all {
+	disputed := false
+	for _, other := range all { // the referee's is the first
 		if other.player == r.player || w.departs(other.player) && !w.opposes(r.player, other.player) {
 			continue
 		}
@@ -304,11 +306,13 @@ func (w *work) departure(r recorded, all []recorded) (found Departure, ok bool) 
 			found.Machines, found.neutral = append(found.Machines, other.player), w.computed() == nil && w.e.Verdict.undecided()
 		case d.First == found.First && slices.Equal(d.Sections, found.Sections):
 			found.Machines = append(found.Machines, other.player)
+		case !found.Computed:
+			disputed = true
 		}
 	}
 	slices.Sort(found.Machines)
 	found.Grade = GradeConsistent
-	if len(found.Machines) > 0 {
+	if len(found.Machines) > 0 && !disputed {
 		found.Grade = GradeProven
 	}
 	return found, ok

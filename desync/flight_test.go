@@ -184,3 +184,72 @@ func TestFalseFlights(t *testing.T) {
 		})
 	}
 }
+
+// Without another machine's record, that of a machine is its own claim.
+func TestOwnRecordProvesNothing(t *testing.T) {
+	m := drift.New(t, 20, drift.Rules(func(w *drift.World, t *lockstep.Turn) {
+		if t.Tick == 47 {
+			w.Spots[3].X++
+		}
+	}), nil, nil)
+	m.Until(func() bool { return len(m.Evidence) > 0 }, nil)
+	all := m.Evidence[0].Flights
+	for _, row := range []struct {
+		flights []host.Flight
+		known   bool
+		grade   desync.Grade
+	}{
+		{all[1:2], true, desync.GradeConsistent},
+		{all[1:2], false, ""},
+		{all[:2], true, desync.GradeProven},
+		{all[1:], false, desync.GradeProven},
+		{[]host.Flight{all[0], all[2]}, true, ""}, // not of the machine that differs
+	} {
+		m.Evidence[0].Flights = row.flights
+		e := explainDrift(t, m, row.known)
+		grade := desync.Grade("")
+		if len(e.Flight.Machines) > 0 {
+			grade = e.Flight.Machines[0].Grade
+		}
+		if grade != row.grade {
+			t.Errorf("%d records, known %t: got %q, want %q", len(row.flights), row.known, grade, row.grade)
+		}
+	}
+}
+
+// The record of a machine that agrees, which lies between the checks, neither accuses its owner nor proves anything about another; one that
+// contradicts a check does not count.
+func TestLiarAccusesNobody(t *testing.T) {
+	m := drift.New(t, 20, drift.Rules(func(w *drift.World, t *lockstep.Turn) {
+		if t.Tick == 47 {
+			w.Spots[3].X++
+		}
+	}), nil, nil)
+	m.Until(func() bool { return len(m.Evidence) > 0 }, nil)
+	e := m.Evidence[0]
+	whole := e.Flights
+	for _, row := range []struct {
+		last  lockstep.Tick // of those that lie
+		known bool
+		grade desync.Grade
+		aside bool
+	}{{59, true, desync.GradeProven, false}, {59, false, desync.GradeConsistent, false}, {60, true, desync.GradeProven, true}, {60, false, desync.GradeProven, true}} {
+		r, err := flight.Parse(whole[2].Bytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range r.Ticks {
+			if x := &r.Ticks[i]; x.Tick > 43 && x.Tick <= row.last {
+				x.State++
+			}
+		}
+		e.Flights = []host.Flight{whole[0], whole[1], {Player: 0, Bytes: r.Append(nil)}}
+		x := explainDrift(t, m, row.known)
+		if len(x.Flight.Machines) != 1 || (x.Flight.Records[2].Aside != "") != row.aside {
+			t.Fatalf("%+v: got %+v", row, x.Flight)
+		}
+		if d := x.Flight.Machines[0]; d.Player != 1 || d.First != (desync.Span{From: 47, To: 47}) || !slices.Equal(d.Machines, []lockstep.Player{255}) || d.Grade != row.grade {
+			t.Errorf("%+v: got %+v", row, d)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package evidence_test
 import (
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/drift"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -178,4 +179,32 @@ func TestTiedFlights(t *testing.T) {
 	d.Differ = nil
 	b.c.InquireTie(b.now, d)
 	b.want(b.take(one, false), "evidence 60")
+}
+
+// A player who differs at every second check is asked for its record twice a minute, and so is the one that agrees.
+func TestFlightBudget(t *testing.T) {
+	m := drift.New(t, 20, drift.Rules(nil), nil, nil)
+	sent := 0
+	m.Change = func(msg *protocol.Message) bool {
+		switch {
+		case msg.Kind == protocol.KindChecksum && msg.Tick/20%2 == 0:
+			msg.Hash ^= 1
+		case msg.Kind == protocol.KindFlight:
+			sent++
+		}
+		return false
+	}
+	m.Until(func() bool { return len(m.Evidence) >= 9 }, nil)
+	if sent != 2 {
+		t.Errorf("it sent %d records, want 2", sent)
+	}
+	for i, e := range m.Evidence {
+		want := 3
+		if i >= 2 {
+			want = 1 // that of the referee costs nobody anything
+		}
+		if len(e.Flights) != want {
+			t.Errorf("evidence %d: got %d records, want %d", i, len(e.Flights), want)
+		}
+	}
 }
