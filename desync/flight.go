@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/internal/words"
@@ -38,9 +37,8 @@ type Departure struct {
 	Replaced bool              `json:"replaced,omitempty"` // the state came from elsewhere just before
 	Computed bool              `json:"computed"`           // this program computes what the right side has
 	Machines []lockstep.Player `json:"machines"`           // whose records show the same
+	Neutral  bool              `json:"neutral,omitempty"`  // it is unknown which side is right: the runs parted
 	Grade    Grade             `json:"grade"`
-
-	neutral bool // nobody knows which side is right
 }
 
 // An OtherDrawing is where the phases or draws of Step began to differ.
@@ -79,7 +77,11 @@ func (w *work) takeFlights() {
 		if !w.departs(r.player) {
 			continue
 		}
-		if d, ok := w.departure(r, all); ok {
+		d, ok := w.departure(r, all)
+		told := slices.ContainsFunc(w.e.Flight.Machines, func(o Departure) bool {
+			return d.Neutral && o.First == d.First && slices.Contains(o.Machines, d.Player)
+		})
+		if ok && !told {
 			w.e.Flight.Machines = append(w.e.Flight.Machines, d)
 		}
 	}
@@ -166,7 +168,7 @@ func (w *work) consistent(all []recorded) (good []recorded) {
 
 // computed returns the record of what this program computes, if that is the match.
 func (w *work) computed() *flight.Record {
-	if w.again == nil || w.e.Verdict.undecided() || w.e.Verdict.Party == WrongUnknown {
+	if w.again == nil || w.undecided() {
 		return nil
 	}
 	return w.again.flight
@@ -261,11 +263,14 @@ func (w *work) departs(p lockstep.Player) bool {
 		return true
 	case v.Party == WrongReferee:
 		return false
-	case v.undecided() || v.Party == WrongUnknown:
+	case w.undecided():
 		return w.e.mismatches(p) || p == w.manifest.Player
 	}
 	return false
 }
+
+// undecided reports whether nobody knows who was wrong.
+func (w *work) undecided() bool { return w.e.Verdict.undecided() || w.e.Verdict.Party == WrongUnknown }
 
 // departure compares the record of a machine that differs with what this program computes, and with the records of those that do not.
 func (w *work) departure(r recorded, all []recorded) (found Departure, ok bool) {
@@ -303,7 +308,7 @@ func (w *work) departure(r recorded, all []recorded) (found Departure, ok bool) 
 		case !differs:
 		case !ok:
 			found, ok = d, true
-			found.Machines, found.neutral = append(found.Machines, other.player), w.computed() == nil && w.e.Verdict.undecided()
+			found.Machines, found.Neutral = append(found.Machines, other.player), w.undecided()
 		case d.First == found.First && slices.Equal(d.Sections, found.Sections):
 			found.Machines = append(found.Machines, other.player)
 		case !found.Computed:
@@ -320,7 +325,7 @@ func (w *work) departure(r recorded, all []recorded) (found Departure, ok bool) 
 
 // opposes reports whether two machines that differ have reported two checksums, and nobody knows whose is right.
 func (w *work) opposes(p, q lockstep.Player) bool {
-	if !w.e.Verdict.undecided() && w.e.Verdict.Party != WrongUnknown {
+	if !w.undecided() {
 		return false
 	}
 	a, known := w.reported(p, w.manifest.Tick)
@@ -393,16 +398,16 @@ func machineName(p lockstep.Player) string {
 func (d Departure) String() string {
 	var others []string
 	if d.Computed {
-		others = append(others, "what this program computes")
+		others = append(others, "this program's")
 	}
 	for _, p := range d.Machines {
-		others = append(others, "the run of "+machineName(p))
+		others = append(others, machineName(p)+"'s")
 	}
 	when := fmt.Sprintf("in tick %d", d.First.To)
 	if !d.First.Exact() {
 		when = fmt.Sprintf("in one of the ticks %d to %d", d.First.From, d.First.To)
 	}
-	s := fmt.Sprintf("the run of %s departed from %s %s", machineName(d.Player), strings.Join(others, " and "), when)
+	s := fmt.Sprintf("the run of %s parted from %s %s", machineName(d.Player), words.List(others), when)
 	if len(d.Sections) > 0 {
 		s += ", in " + d.Sections[0]
 		if n := len(d.Sections) - 1; n > 0 {

@@ -83,9 +83,9 @@ func TestFlightNamesTheTick(t *testing.T) {
 					}
 					var text bytes.Buffer
 					e.WriteText(&text)
-					want := fmt.Sprintf("departed from the run of player 0 and the run of the referee in tick %d, in Spots: proven", at)
+					want := fmt.Sprintf("parted from player 0's and the referee's in tick %d, in Spots: proven", at)
 					if computed {
-						want = fmt.Sprintf("departed from what this program computes and the run of player 0 and the run of the referee in tick %d", at)
+						want = fmt.Sprintf("parted from this program's, player 0's and the referee's in tick %d", at)
 					}
 					if got := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(got, want) {
 						t.Errorf("got %s\nwant %s", &text, want)
@@ -251,5 +251,51 @@ func TestLiarAccusesNobody(t *testing.T) {
 		if d := x.Flight.Machines[0]; d.Player != 1 || d.First != (desync.Span{From: 47, To: 47}) || !slices.Equal(d.Machines, []lockstep.Player{255}) || d.Grade != row.grade {
 			t.Errorf("%+v: got %+v", row, d)
 		}
+	}
+}
+
+// Without a referee the records of the players are compared. Where nobody knows who is right, nobody is accused.
+func TestFlightsOfATie(t *testing.T) {
+	m := drift.New(t, 20, drift.Rules(func(w *drift.World, t *lockstep.Turn) {
+		if t.Tick == 47 {
+			w.Spots[3].X++
+		}
+	}), func(o *host.Options) { o.Relay = true }, nil)
+	m.Until(func() bool { return len(m.Evidence) > 0 }, nil)
+	for _, known := range []bool{false, true} {
+		e := explainDrift(t, m, known)
+		if len(e.Flight.Records) != 2 || len(e.Flight.Machines) != 1 {
+			t.Fatalf("known %t: got %+v", known, e.Flight)
+		}
+		want := "the run of player 1 parted from player 0's in tick 47, in Spots: proven, by the records of two machines"
+		if known {
+			want = "the run of player 1 parted from this program's and player 0's in tick 47, in Spots: proven, by the records of two machines"
+		}
+		if d := e.Flight.Machines[0]; d.String() != want || d.Neutral == known {
+			t.Errorf("known %t: got %s\nwant %s", known, d, want)
+		}
+		if !known && len(e.Verdict.Players) > 0 {
+			t.Errorf("the verdict is %+v", e.Verdict)
+		}
+	}
+}
+
+// A wrong referee's record shows where it departed, and clears the player who contradicted it.
+func TestFlightOfAWrongReferee(t *testing.T) {
+	m := drift.New(t, 20, drift.Rules(nil), nil, nil)
+	flipped := false
+	m.Until(func() bool { return len(m.Evidence) > 0 }, func() {
+		if f := m.Host.Referee(); !flipped && f.Tick() == 46 {
+			lockstep.World[drift.World](f.Simulation()).Spots[3].X ^= 1
+			flipped = true
+		}
+	})
+	e := explainDrift(t, m, true)
+	if e.Verdict.Party != desync.WrongReferee || len(e.Flight.Machines) != 1 {
+		t.Fatalf("got %+v, %+v", e.Verdict, e.Flight)
+	}
+	d := e.Flight.Machines[0]
+	if d.Player != lockstep.System || d.First != (desync.Span{From: 47, To: 47}) || d.Grade != desync.GradeProven || e.First != d.First || !d.Computed {
+		t.Errorf("got %+v, first %v", d, e.First)
 	}
 }

@@ -54,6 +54,7 @@ type Follower struct {
 	ended   bool
 	stepped bool         // the state was computed here, so its end is known
 	prints  []uint64     // memory for those of a tick
+	flown   bool         // the flight record goes on from this follower's state
 	past    bool         // the log has ticks after the end of the rules
 	outrun  *DesyncError // that, until Apply returns it
 	checked int          // compared checksums and keyframes
@@ -67,9 +68,6 @@ type Follower struct {
 func (g *Game) NewFollower(o FollowerOptions) *Follower {
 	if o.History.Length <= 0 {
 		o.History.Length = 64
-	}
-	if o.Flight == nil {
-		o.Flight = new(flight.Ring) // SNAPSHOT
 	}
 	return &Follower{game: g, options: o, history: history{ring: make([]Moment, o.History.Length)}}
 }
@@ -86,9 +84,7 @@ func (f *Follower) start(sim *Simulation) {
 	f.sim, f.hashed, f.stepped = sim, false, false
 	sim.Observe(f.options.Observer)
 	sim.stepping = f.options.Stepping
-	if sim.turn.flight = f.options.Flight; sim.turn.flight != nil {
-		sim.turn.flight.Begin(f.header.Match, sim.tick)
-	}
+	sim.turn.flight, f.flown = f.options.Flight, false
 	f.keep()
 }
 
@@ -108,10 +104,7 @@ func (f *Follower) Tick() Tick {
 
 // Restore replaces the current state by another one of the same tick, given in canonical bytes.
 func (f *Follower) Restore(state []byte) error {
-	f.hashed, f.stepped = false, false
-	if ring := f.options.Flight; ring != nil {
-		ring.Begin(f.header.Match, f.sim.tick)
-	}
+	f.hashed, f.stepped, f.flown = false, false, false
 	return f.sim.Restore(f.sim.tick, state)
 }
 
@@ -125,6 +118,9 @@ func (f *Follower) Memory() (n int) {
 
 // Ended reports whether the end record was applied.
 func (f *Follower) Ended() bool { return f.ended }
+
+// Flight returns the record of the latest ticks; nil without one.
+func (f *Follower) Flight() *flight.Ring { return f.options.Flight }
 
 // Checked returns how many of the log's checksums and keyframes were compared with the follower's own states. Apply returned the results.
 func (f *Follower) Checked() int { return f.checked }
@@ -262,6 +258,10 @@ func (f *Follower) Advance(frame *Frame) error {
 		f.past, f.outrun = true, &DesyncError{Tick: f.sim.tick, End: "our rules end the match, the log goes on"}
 	}
 	if ring := f.options.Flight; ring != nil {
+		if !f.flown { // not before, since another follower may go on until here
+			f.flown = true
+			ring.Begin(f.header.Match, f.sim.tick)
+		}
 		ring.Open()
 	}
 	if err := f.sim.Step(frame); err != nil {

@@ -68,7 +68,8 @@ func (h *Host) inquire(r *coordinator.DesyncReport, p *peer) {
 	}
 	d := &evidence.Desync{Report: r, Participants: h.seats.participants(), Referee: h.c.Referee()}
 	d.Commands, d.From = h.log.since(r.Agreed, r.Tick)
-	h.machines(d, p)
+	d.Flight = flightOf(d.Referee, r)
+	h.seats.machines(d, p, func(q *peer) bool { return q.canFly(h.now, h.budget) })
 	if r.Tie {
 		h.evidence.InquireTie(h.now, d)
 	} else if p == nil {
@@ -80,20 +81,19 @@ func (h *Host) inquire(r *coordinator.DesyncReport, p *peer) {
 	h.settle()
 }
 
-// records reports whether a player can be asked for the record of its last ticks now.
-func (h *Host) records(p *peer) bool {
-	return p.witness.Flies && p.state != Closed && h.budget.Room(h.now, &p.tab, budget.Flights) > 0
+// canFly reports whether a player can be asked for the record of its last ticks now.
+func (p *peer) canFly(now lockstep.Time, b *budget.Ledger) bool {
+	return p.witness.Flies && p.state != Closed && b.Room(now, &p.tab, budget.Flights) > 0
 }
 
-// machines finds whose records are asked for because of a report about the player whose connection is p, or nil.
-func (h *Host) machines(d *evidence.Desync, p *peer) {
-	d.Flight = h.record(d.Report)
+// machines finds whose records can be asked for because of a report about the player whose connection is p, or nil.
+func (s *seats) machines(d *evidence.Desync, p *peer, can func(*peer) bool) {
 	reported := make(map[lockstep.Player]bool) // only looked up
 	for i, g := range d.Report.Groups {
 		for _, player := range g.Players {
 			reported[player] = true
-			switch q := h.seats.table[player].peer; {
-			case q == nil || !h.records(q):
+			switch q := s.table[player].peer; {
+			case q == nil || !can(q):
 			case q == p:
 				d.Asks = true
 			case i > 0 || d.Report.Tie:
@@ -103,18 +103,16 @@ func (h *Host) machines(d *evidence.Desync, p *peer) {
 			}
 		}
 	}
-	for i := range h.seats.table {
-		q := h.seats.table[i].peer
-		d.Silent = d.Silent || !d.Report.Tie && q != nil && q != p && !reported[q.seat] && h.records(q)
+	for i := range s.table {
+		q := s.table[i].peer
+		d.Silent = d.Silent || !d.Report.Tie && q != nil && q != p && !reported[q.seat] && can(q)
 	}
 }
 
-// record returns the record of the referee's last ticks at the time of a report, or nil.
-func (h *Host) record(r *coordinator.DesyncReport) []byte {
-	if referee := h.c.Referee(); referee != nil && r.Resimulation != coordinator.RefereeWrong {
-		if ring := referee.Flight(); ring != nil {
-			return ring.Record().Append(nil)
-		}
+// flightOf returns the record of the referee's last ticks at the time of a report, or nil.
+func flightOf(referee *lockstep.Follower, r *coordinator.DesyncReport) []byte {
+	if referee != nil && r.Resimulation != coordinator.RefereeWrong && referee.Flight() != nil {
+		return referee.Flight().Record().Append(nil)
 	}
 	return r.Flight // of the one that was wrong
 }

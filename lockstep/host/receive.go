@@ -232,7 +232,7 @@ func (h *Host) report(p *peer, m *protocol.Message) {
 		h.peers.offend(h.now, p, protocol.ErrorReport, err.Error())
 		return
 	}
-	if k, _ := h.c.Check(m.Tick); k.Status == coordinator.CheckAgreed && k.Tick == m.Tick && k.Hash == m.Hash && h.records(p) {
+	if k, _ := h.c.Check(m.Tick); k.Status == coordinator.CheckAgreed && k.Tick == m.Tick && k.Hash == m.Hash && p.canFly(h.now, h.budget) {
 		h.evidence.Agreed(h.now, &p.witness, m.Tick)
 		h.settle()
 	}

@@ -36,26 +36,26 @@ func (f *flights) step(o *oracle) {
 
 // flew checks the records of evidence: an honest machine's is the truth in all ticks that both have, but for those after a fault. Of
 // a liar's nothing is known.
-func (w *world) flew(e *host.Evidence) {
+func (f *flights) flew(w *world, e *host.Evidence) {
 	if w.oracle.tookBack() {
 		return // ticks that a crash took back are in no order
 	}
 	seen := map[lockstep.Player]bool{} // only looked up
-	for _, f := range e.Flights {
-		if seen[f.Player] {
-			w.fail("flew", "the evidence of tick %d has two records of player %d", e.Report.Tick, f.Player)
+	for _, x := range e.Flights {
+		if seen[x.Player] {
+			w.fail("flew", "the evidence of tick %d has two records of player %d", e.Report.Tick, x.Player)
 		}
-		seen[f.Player] = true
-		if f.Player == lockstep.System {
+		seen[x.Player] = true
+		if x.Player == lockstep.System {
 			if w.referee.wrongIn == nil {
-				w.flown("the referee", f.Bytes, e.Report.Tick, nil)
+				f.flown(w, "the referee", x.Bytes, e.Report.Tick, nil)
 			}
 			continue
 		}
 		for _, p := range e.Participants {
 			for _, m := range w.machines {
-				if p.Player == f.Player && p.Name == m.token {
-					w.flownBy(m, f.Bytes, e.Report.Tick)
+				if p.Player == x.Player && p.Name == m.token {
+					f.flownBy(w, m, x.Bytes, e.Report.Tick)
 				}
 			}
 		}
@@ -63,7 +63,7 @@ func (w *world) flew(e *host.Evidence) {
 }
 
 // flownBy checks the record of a machine.
-func (w *world) flownBy(m *machine, b []byte, check lockstep.Tick) {
+func (f *flights) flownBy(w *world, m *machine, b []byte, check lockstep.Tick) {
 	switch {
 	case len(b) > protocol.MaxFlight:
 		w.fail("flew", "%s gave a record of %d bytes", m, len(b))
@@ -72,18 +72,18 @@ func (w *world) flownBy(m *machine, b []byte, check lockstep.Tick) {
 	case m.truth.misled || w.referee.wrongIn != nil:
 		w.count("record of a machine that was misled")
 	default:
-		w.flown(m.String(), b, check, &m.truth)
+		f.flown(w, m.String(), b, check, &m.truth)
 	}
 }
 
 // flown compares a record with the truth. Only a machine whose state a fault has changed may differ, from then on.
-func (w *world) flown(whose string, b []byte, check lockstep.Tick, of *truth) {
+func (f *flights) flown(w *world, whose string, b []byte, check lockstep.Tick, of *truth) {
 	r, err := flight.Parse(b)
 	if err != nil {
 		w.fail("flew", "the record of %s: %v", whose, err)
 		return
 	}
-	c, ok := flight.Compare(r, w.oracle.flights.ring.Record(), 0)
+	c, ok := flight.Compare(r, f.ring.Record(), 0)
 	switch {
 	case !ok:
 		w.fail("flew", "the record of %s is of match %v", whose, r.Match)

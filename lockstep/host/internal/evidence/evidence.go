@@ -456,3 +456,35 @@ func (w *Witness) Forget() { w.claims = w.claims[:0] }
 
 // Distrust forgets an agreement after right, the last tick at which the referee was right.
 func (w *Witness) Distrust(right lockstep.Tick) { w.Agreed = min(w.Agreed, right) }
+
+// A question is one to a witness for the record of its last ticks, and the answer.
+type question struct {
+	witness  *Witness
+	tick     lockstep.Tick // of the check: the record reaches it
+	buf      []byte
+	over     bool          // it is complete, or does not come
+	deadline lockstep.Time // Never until the question is sent
+}
+
+// landed reports whether no more records are awaited.
+func (q *inquiry) landed() bool {
+	return q.agrees == 0 && !slices.ContainsFunc(q.flights, func(f *question) bool { return !f.over })
+}
+
+// records returns the records that have come.
+func (q *inquiry) records() (all []Flight) {
+	for _, f := range q.flights {
+		if f.over && len(f.buf) > 0 {
+			all = append(all, Flight{f.witness.Player, f.buf})
+		}
+	}
+	return all
+}
+
+// recorded returns the bytes of the records that have come.
+func (q *inquiry) recorded() (n int) {
+	for _, f := range q.flights {
+		n += cap(f.buf)
+	}
+	return n
+}

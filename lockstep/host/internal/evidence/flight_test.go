@@ -70,6 +70,7 @@ func TestAgreesLater(t *testing.T) {
 		b.states(one, 60)
 		b.record(one, 60, "mine")
 		b.c.Agreed(b.now, three, 40) // of another check
+		b.c.Agreed(b.now, one, 60)   // a wrong referee has adopted its state
 		b.want(b.take(one, false), "")
 		if comes {
 			b.c.Agreed(b.now, three, 60)
@@ -117,6 +118,9 @@ func TestSharedFlight(t *testing.T) {
 	}
 	b.c.Finish()
 	b.want(b.take(one, false), "evidence 80; record of 255: own; record of 3: better")
+	if b.c.Next() != evidence.Never || witness(4).Busy() {
+		t.Errorf("after the end it waits until %v", b.c.Next())
+	}
 }
 
 // A record that does not come delays the evidence for ten seconds at most, and one out of order is malformed.
