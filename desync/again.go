@@ -64,8 +64,8 @@ func ownParting(m *replay.Manifest, accused Party) *Parting {
 
 // exact returns the first divergent tick, if it is known. That of another result says nothing about the first one.
 func (a *Again) exact() lockstep.Tick {
-	if a.Altered > 0 || a.outcome != protocol.WrongTheSameWay {
-		return a.Altered
+	if a.outcome != protocol.WrongTheSameWay {
+		return 0
 	}
 	return a.First
 }
@@ -90,9 +90,6 @@ func (a *Again) Lines() []string {
 		}
 	}
 	all := []string{fmt.Sprintf("the machine of player %d computed ticks %d to %d again, %s: %s%s", a.player, a.From+1, a.To, times, a.Outcome, where)}
-	if a.Altered > 0 && a.outcome == protocol.RightThisTime {
-		all = append(all, fmt.Sprintf("when it computed them first, it differed from tick %d on", a.Altered))
-	}
 	if a.means != "" {
 		all = append(all, a.means)
 	}
@@ -106,7 +103,7 @@ func (w *work) takeAgain() {
 	if m == nil || w.e.Verdict.Party == WrongReferee { // what that machine had agrees with the simulation
 		return
 	}
-	a := &Again{From: m.From, To: m.To, Runs: len(m.Runs), Altered: m.Altered, player: w.manifest.Player}
+	a := &Again{From: m.From, To: m.To, Runs: len(m.Runs), player: w.manifest.Player}
 	for i := range int(m.To - m.From) {
 		right, known := w.rightHash(m, i)
 		if !known {

@@ -80,7 +80,6 @@ type Again struct {
 	First   lockstep.Tick `json:"first,omitempty"`   // the first tick at which it differed again; 0 for none
 	Section string        `json:"section,omitempty"` // the first section that differed then, if known
 	Phase   string        `json:"phase,omitempty"`   // the part of Step in which it began to differ then, if the rules mark parts
-	Altered lockstep.Tick `json:"altered,omitempty"` // the first tick at which it had differed at first, if known
 
 	outcome protocol.Outcome
 	means   string // what the outcome means; "" if the rules have no fixed result, which may have any

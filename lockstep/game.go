@@ -125,9 +125,6 @@ func (g *Game) StateSchema() *state.Schema { return g.stateSchema }
 // ConfigSchema returns the description of the game's configuration.
 func (g *Game) ConfigSchema() *state.Schema { return g.configSchema }
 
-// HasKind reports whether players can issue commands of a kind.
-func (g *Game) HasKind(k Kind) bool { return g.kinds.Has(k) }
-
 // CommandLimit returns how often a player may issue a kind of command, see [record.CommandType.Limit]. Its N is 0 for no limit.
 func (g *Game) CommandLimit(k Kind) record.CommandLimit { return g.kinds.Limit(k) }
 

@@ -93,7 +93,6 @@ type BundleResimulation struct {
 	Outcome string        `json:"outcome"`           // as [protocol.Outcome.String] has it
 	First   lockstep.Tick `json:"first,omitempty"`   // the first tick at which it differed again; 0 for none
 	Section string        `json:"section,omitempty"` // the first section that differed then, if known
-	Altered lockstep.Tick `json:"altered,omitempty"` // the first tick at which it had differed at first, if known
 
 	// The parts of tick First that Step marks, of the referee and, as it says, of the player. Nil if not known.
 	RightPhases []BundlePhase `json:"right_phases,omitempty"`
@@ -261,7 +260,7 @@ func manifest(h *lockstep.Header, e *host.Evidence) *Manifest {
 	}
 	if a := e.Resimulation; a != nil {
 		m.Resimulation = &BundleResimulation{
-			From: a.From, To: a.To, Outcome: a.Outcome.String(), First: a.First, Section: a.Section, Altered: a.Altered, Right: hashTexts(a.Right),
+			From: a.From, To: a.To, Outcome: a.Outcome.String(), First: a.First, Section: a.Section, Right: hashTexts(a.Right),
 		}
 		m.Resimulation.RightPhases, m.Resimulation.Phases = bundlePhases(a.RightPhases), bundlePhases(a.Phases)
 		for _, hashes := range a.Runs {

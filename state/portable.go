@@ -144,6 +144,9 @@ func (e *portableEngine) appendPrints(dst []uint64, v reflect.Value) ([]uint64, 
 	return dst, size
 }
 
+// PrintBlock is the number of canonical bytes that one step of a print takes.
+const PrintBlock = 8 << 10
+
 func printOf(b []byte) (p uint64) {
 	for len(b) > PrintBlock {
 		p, b = nextPrint(p, b[:PrintBlock]), b[PrintBlock:]

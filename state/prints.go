@@ -1,8 +1,5 @@
 package state
 
-// PrintBlock is the number of canonical bytes that one step of a print takes.
-const PrintBlock = 8 << 10
-
 // AppendPrints appends the print of each section of v, in order, and returns the size of v in canonical bytes. A print tells two values of
 // a section apart, several times as fast as the sums of package checksum, which records have. It begins with 0, and takes the section's
 // canonical bytes in blocks of [PrintBlock], of which the last may be shorter:

@@ -277,7 +277,7 @@ func equalFrames(a, b *lockstep.Frame) bool {
 // unknownKind returns a kind of command that a game does not have.
 func unknownKind(g *lockstep.Game) lockstep.Kind {
 	kind := ^lockstep.Kind(0)
-	for g.HasKind(kind) {
+	for slices.ContainsFunc(g.Commands(), func(c record.CommandDescription) bool { return c.Kind == kind }) {
 		kind--
 	}
 	return kind

@@ -266,11 +266,11 @@ func (c *Coordinator) examine(cmd *lockstep.Command) (lockstep.Reason, string) {
 		return lockstep.TooMany, fmt.Sprintf("got %d bytes, want at most %d", int(share.sizeBytes)+len(cmd.Payload), c.options.MaxBytesPerTick)
 	case len(slot.payloads)+len(cmd.Payload) > record.MaxFrameBytes:
 		return lockstep.TooMany, "" // how many bytes the others gave is nobody's business
-	case !c.game.HasKind(cmd.Kind):
-		return lockstep.UnknownKind, fmt.Sprintf("got %d", cmd.Kind)
 	}
 	c.payloads.Reset()
-	if err := c.payloads.Decode(cmd); err != nil {
+	if err := c.payloads.Decode(cmd); errors.Is(err, record.ErrUnknownKind) {
+		return lockstep.UnknownKind, fmt.Sprintf("got %d", cmd.Kind)
+	} else if err != nil {
 		return lockstep.Malformed, pack.Clip(errors.Unwrap(err).Error(), record.MaxNote) // without the prefix
 	}
 	var excess string

@@ -15,7 +15,7 @@
 // all machines, because the size of the state decides.
 //
 // A tick may be marked as restored: the state before it came from elsewhere, such as the server, so what differed earlier may not differ
-// any more. A state of an earlier tick than the last one, or of another match, begins the record anew.
+// any more. The ticks after such a state are dropped. One of another match begins the record anew.
 //
 // # What it proves
 //

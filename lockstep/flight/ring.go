@@ -34,7 +34,10 @@ type Ring struct {
 
 // Begin says that the state of tick t of a match came from elsewhere, such as a keyframe, or from New for tick 0.
 func (r *Ring) Begin(match record.MatchID, t record.Tick) {
-	if match != r.match || t < r.latest.tick || r.ticks == 0 {
+	if match == r.match && t < r.latest.tick {
+		r.back(t)
+	}
+	if match != r.match || r.ticks == 0 {
 		r.match, r.ticks, r.head, r.used = match, 0, 0, 0
 		r.oldest.tick, r.latest.tick = t, t
 		r.oldest.phases, r.latest.phases = r.oldest.phases[:0], r.latest.phases[:0]
@@ -206,6 +209,24 @@ func (r *Ring) drop() {
 	}
 	r.head, r.used = in.at%len(r.buf), in.left
 	r.ticks--
+}
+
+// back drops the ticks after t.
+func (r *Ring) back(t record.Tick) {
+	in, c := r.cursor(), r.oldest
+	c.phases = slices.Clone(c.phases)
+	kept, end := 0, in.left
+	r.latest = c
+	r.latest.phases = slices.Clone(c.phases)
+	for kept < r.ticks {
+		if c.take(&in, &r.before, len(r.names)); c.tick > t {
+			break
+		}
+		kept, end = kept+1, in.left
+		r.latest.tick, r.latest.prints = c.tick, c.prints
+		r.latest.phases = append(r.latest.phases[:0], c.phases...)
+	}
+	r.ticks, r.used = kept, r.used-end
 }
 
 // Record returns what the ring has.

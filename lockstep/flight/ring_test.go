@@ -214,7 +214,8 @@ func TestSampling(t *testing.T) {
 	}
 }
 
-// A state from elsewhere is marked. Ticks may be missing before it. One of an earlier tick or of another match begins anew.
+// A state from elsewhere is marked. Ticks may be missing before it. One of an earlier tick drops those after it, and one of another match
+// all.
 func TestBegin(t *testing.T) {
 	m := newMachine()
 	m.run(10)
@@ -236,11 +237,25 @@ func TestBegin(t *testing.T) {
 	if _, err := Parse(r.Append(nil)); err != nil {
 		t.Error(err)
 	}
-	m.Begin(record.MatchID{1}, 15)
-	m.tick = 15
-	m.run(3)
-	if got := m.Record(); got.String() != "16 to 18" || got.Ticks[0].Restored {
-		t.Errorf("back: got %v", got)
+	for _, back := range []struct{ to, first, ticks record.Tick }{{21, 1, 15}, {15, 1, 14}, {11, 1, 14}, {7, 1, 10}, {0, 1, 3}} {
+		m.Begin(record.MatchID{1}, back.to)
+		m.tick = back.to
+		m.step = fight
+		m.run(3)
+		got := m.Record()
+		n := len(got.Ticks)
+		if got.First() != back.first || got.Last() != back.to+3 || n != int(back.ticks) || got.Ticks[n-3].Restored != (back.to > 0) || got.Ticks[n-3].Tick != back.to+1 {
+			t.Errorf("back to %d: got %v with %d ticks", back.to, got, n)
+		}
+		want := newMachine()
+		want.step = fight
+		want.run(int(back.to) + 3)
+		if got, want := got.Ticks[n-1], want.Record().Ticks[back.to+2]; fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+			t.Errorf("back to %d: got %+v, want %+v", back.to, got, want)
+		}
+		if _, err := Parse(got.Append(nil)); err != nil {
+			t.Error(err)
+		}
 	}
 	m.Begin(record.MatchID{2}, 18)
 	if got := m.Record(); got.String() != "nothing" || got.Match != (record.MatchID{2}) {

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/feed"
+	"github.com/seed-49bee653/samestep/lockstep/flight"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/idle"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/lobby"
@@ -351,7 +352,7 @@ func (o *Options) coordinator(s *lockstep.Settings, frames func(from, to lockste
 		Relay: o.Relay,
 		Referee: lockstep.FollowerOptions{
 			History:  lockstep.HistoryOptions{Length: o.EvidenceHistory, States: true},
-			Observer: o.Observer, Stepping: o.Stepping,
+			Observer: o.Observer, Stepping: o.Stepping, Flight: new(flight.Ring),
 		},
 		Frames: frames,
 	}

@@ -68,10 +68,6 @@ type Options struct {
 	// 0 means 8. Each has the size of a snapshot.
 	KeepStates int
 
-	// HashTicks computes the state hash after every tick, not only at checks. If the memory of this machine is altered,
-	// the server then learns the exact tick at which it was. It costs a checksum in each tick.
-	HashTicks bool
-
 	// MaxBacklog is how many bytes of records may wait to be run; 0 means 1 MiB. With more the client acknowledges
 	// nothing, so the server sees that it lags; at twice as many it drops them and requests a state. MaxState is how
 	// many bytes a state sync may have; 0 means the protocol's limit. See [Client.MemoryBound].

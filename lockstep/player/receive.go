@@ -144,7 +144,7 @@ func (c *Client) dispatch(m *protocol.Message) error {
 			c.answers.State(m.Tick, b)
 		}
 	case protocol.KindFlightRequest: // at once: a state of the server's may begin the record anew
-		c.answers.Flight(m.Tick, c.run.Flight())
+		c.answers.Flight(m.Tick, c.run.Ring.Record().Append(nil))
 	case protocol.KindResimulate:
 		if !c.answers.Busy() {
 			var material *answers.Material
@@ -321,6 +321,7 @@ func (c *Client) adopt(a *stream.Assembly) error {
 	f := c.game.NewFollower(lockstep.FollowerOptions{
 		History:  lockstep.HistoryOptions{Length: c.options.KeepStates, States: true},
 		Observer: c.options.Observer,
+		Flight:   c.run.Ring,
 	})
 	if old := c.Header(); old != nil && old.Match != r.Header.Match {
 		return &lockstep.IdentityError{Field: "match", Got: r.Header.Match.String(), Want: old.Match.String()}

@@ -110,7 +110,6 @@ func (m *stage) begin(s *script.Step) {
 		Token: "secret", Seed: 1,
 		Predict:     lockstep.Tick(s.UintOr("predict", 16, 0)),
 		Interpolate: s.Has("interpolate"),
-		HashTicks:   s.Has("hash"),
 		MaxBacklog:  int(s.UintOr("backlog", 32, 0)),
 		MaxState:    int(s.UintOr("maxstate", 32, 0)),
 		Pacing:      player.PacingOptions{AsTheyCome: s.Has("unpaced"), Budget: int(s.UintOr("budget", 16, 0))},

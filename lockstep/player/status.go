@@ -6,6 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/datagram"
 	"github.com/seed-49bee653/samestep/lockstep/feed"
+	"github.com/seed-49bee653/samestep/lockstep/flight"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/answers"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/follow"
@@ -110,7 +111,7 @@ func (c *Client) MemoryBound(stateBytes int) int {
 		views = 2 * ((feed.History+2)*feed.MaxViewBytes + feed.MaxDeltaBytes)
 	}
 	return views + 4*(2*o.MaxBacklog+protocol.MaxServerMessage) + 2*o.MaxState + 2*(o.KeepStates+answers.MaxStates+2)*stateBytes +
-		3*o.MaxBacklog + 16*follow.MaxHashes + 8*answers.MaxTicks +
+		3*o.MaxBacklog + flight.MaxBytes + 8*answers.MaxTicks +
 		2*record.CommandWindow*lockstep.MaxPayload + outbox.MaxChat*record.MaxNote +
 		2*datagram.Window*datagram.MaxSize + datagram.PlayerMemory +
 		3*eventBytes*(maxEvents+protocol.MaxServerMessage/minEventMessage)

@@ -16,8 +16,8 @@ func (m *machine) start() {
 	m.client = player.New(m.w.subject.Game, player.Options{
 		Views: m.plan.Views, Token: m.token, Seed: m.w.secrecy.seed(m),
 		Predict: predict, PredictLate: m.plan.Predict, Interpolate: m.plan.Interpolate,
-		MaxBacklog: m.plan.Backlog, HashTicks: m.index%2 == 1,
-		Reconnect: player.ReconnectPolicy{Attempts: 1 << 20, Total: 1 << 50},
+		MaxBacklog: m.plan.Backlog,
+		Reconnect:  player.ReconnectPolicy{Attempts: 1 << 20, Total: 1 << 50},
 	})
 	m.client.Advance(m.clock())
 	m.events()

@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -86,11 +85,6 @@ func (t *truth) compare(m *machine) {
 		}
 	}
 	t.last = tick
-}
-
-// since reports whether a fault changed the client's state of a tick.
-func (t *truth) since(tick lockstep.Tick) bool {
-	return t.wrong && t.from == tick || slices.ContainsFunc(t.past, func(i interval) bool { return i.from == tick })
 }
 
 // reported checks a report that the client's state of a tick is wrong.

@@ -572,9 +572,6 @@ func (a *again) markPhases(f *lockstep.Frame) {
 func (a *again) takeTick(right *checksum.Sum, g *lockstep.Game) bool {
 	i := len(a.Right) - 1
 	t := a.From + 1 + lockstep.Tick(i)
-	if f := a.first[i]; a.Altered == 0 && f != 0 && f != right.Hash && (i == 0 || a.first[i-1] == a.Right[i-1]) {
-		a.Altered = t
-	}
 	for run, hashes := range a.Runs {
 		if hashes[i] == right.Hash {
 			continue

@@ -131,10 +131,6 @@ type Resimulation struct {
 	First   lockstep.Tick
 	Section string
 
-	// Altered is the first tick of which the player's state hash differed when it was computed at first, if the player
-	// keeps the hashes of all ticks; else 0.
-	Altered lockstep.Tick
-
 	// RightPhases are the parts of tick First that the rules of the referee mark (lockstep.Turn.Phase), and Phases those of the
 	// player, as it says: at most [protocol.MaxPhases]. Nil if not known.
 	RightPhases, Phases []PhaseSum

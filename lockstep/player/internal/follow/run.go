@@ -22,8 +22,8 @@
 //
 // # The past
 //
-// The follower keeps some checked states; the tape has the commands of all ticks after the oldest of them, and with Options.Hashes the
-// state hashes, too. So [Run.Past] can say how the ticks from a state on were computed, for a referee.
+// The follower keeps some checked states; the tape has the commands of all ticks after the oldest of them, and [Run.Ring] is
+// the record of what the latest ticks computed. So [Run.Past] can say how the ticks from a state on were computed, for a referee.
 //
 // # Who calls what
 //
@@ -44,6 +44,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/flight"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -52,7 +53,6 @@ import (
 type Options struct {
 	Game     *lockstep.Game
 	States   int  // checked states that the follower keeps
-	Hashes   bool // the state hash of every tick that they reach
 	Tape     int  // bytes of commands of these ticks
 	Previous bool // the state before the present one
 }
@@ -65,9 +65,9 @@ type Run struct {
 	backlog  backlog
 	ticks    *record.Record // the present frame or run of empty ticks, or nil
 	Previous *lockstep.Simulation
-	tape     tape   // the commands of the ticks that the follower's kept states reach
-	hashes   hashes // or nil
-	full     bool   // records wait because the owner has too much to tell
+	tape     tape         // the commands of the ticks that the follower's kept states reach
+	Ring     *flight.Ring // of all followers
+	full     bool         // records wait because the owner has too much to tell
 
 	agreed     int // checksums of the log that are ours
 	differing  int
@@ -81,7 +81,7 @@ type Run struct {
 }
 
 // New returns a Run without a state.
-func New(o Options) Run { return Run{options: o} }
+func New(o Options) Run { return Run{options: o, Ring: new(flight.Ring)} }
 
 // Begin goes on from the state of f, where a decoder stands in the stream.
 func (r *Run) Begin(f *lockstep.Follower, at *record.Decoder) {
@@ -182,9 +182,6 @@ func (r *Run) Step(f *lockstep.Frame, last bool) (err error) {
 func (r *Run) Ticked(f *lockstep.Frame) (checked bool) {
 	r.explain()
 	r.tape.add(f, r.options.Tape)
-	if r.options.Hashes {
-		r.hashes.keep(r.Follower, r.options.States)
-	}
 	if checked = f.Tick%r.every() == 0; checked {
 		r.tape.forget(r.Follower.MomentFrom(0).Tick)
 	}
@@ -298,7 +295,11 @@ func (r *Run) Past(from, to lockstep.Tick) (commands []lockstep.Command, first [
 		return nil, nil, false
 	}
 	for t := from + 1; t <= to; t++ {
-		first = append(first, r.hashes.of(r.Follower, t))
+		hash := uint64(0)
+		if sum, ok := r.Follower.Sum(t); ok {
+			hash = sum.Hash
+		}
+		first = append(first, hash)
 	}
 	return commands, first, true
 }
@@ -313,7 +314,7 @@ func (r *Run) Events(dst []any) []any {
 
 // Memory returns how many bytes the Run keeps, but for its simulations.
 func (r *Run) Memory() int {
-	n := cap(r.backlog.buf) + r.tape.memory() + 16*cap(r.hashes)
+	n := cap(r.backlog.buf) + r.tape.memory() + r.Ring.Memory()
 	if r.Follower != nil {
 		n += r.Follower.Memory()
 	}
@@ -376,16 +377,4 @@ type Explained struct {
 	Tick    lockstep.Tick
 	Section string // the first one that differs
 	Fields  state.Differences
-}
-
-// Flight returns the record of the last ticks, as package flight writes it, or nil without a state.
-func (r *Run) Flight() []byte {
-	if r.Follower == nil {
-		return nil
-	}
-	ring := r.Follower.Flight()
-	if ring == nil {
-		return nil
-	}
-	return ring.Record().Append(nil)
 }
