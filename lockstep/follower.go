@@ -16,8 +16,9 @@ type FollowerOptions struct {
 	// Observer is called with every event of each tick. Nil disables it.
 	Observer func(Tick, any)
 
-	// Stepping is called at the begin and the end of each Step of the game. Nil disables it.
-	Stepping func(begins bool)
+	// Stepping is called where each Step of the game begins, with "", at each mark of [Turn.Phase], with its name, and when Step is
+	// over, so that the caller, who has a clock, can measure the parts. It only reads the turn. Rules elsewhere give no marks. Nil disables it.
+	Stepping func(t *Turn, phase string, over bool)
 
 	// Flight gets what each tick computed, for evidence of desyncs. Several followers of a match may have the same one, one after
 	// the other. Nil disables it.
@@ -83,7 +84,7 @@ func (g *Game) NewFollowerAt(h *Header, sim *Simulation, o FollowerOptions) *Fol
 func (f *Follower) start(sim *Simulation) {
 	f.sim, f.hashed, f.stepped = sim, false, false
 	sim.Observe(f.options.Observer)
-	sim.stepping = f.options.Stepping
+	sim.turn.stepping = f.options.Stepping
 	sim.turn.flight, f.flown = f.options.Flight, false
 	f.keep()
 }
@@ -299,10 +300,10 @@ func (f *Follower) again(p *record.Panic) error {
 	if err != nil {
 		return err
 	}
-	before.observer, before.turn.observed, before.stepping = f.sim.observer, f.sim.turn.observed, f.sim.stepping
+	before.observer, before.turn.observed, before.turn.stepping = f.sim.observer, f.sim.turn.observed, f.sim.turn.stepping
 	before.turn.flight = f.sim.turn.flight
 	f.sim.Observe(nil)
-	f.sim.stepping, f.sim.turn.flight = nil, nil
+	f.sim.turn.stepping, f.sim.turn.flight = nil, nil
 	err = f.sim.Step(&p.Frame)
 	f.sim, f.hashed = before, false
 	return err

@@ -136,19 +136,25 @@ type Turn struct {
 	draws   []Draw // of this Step, delivered like events
 	phase   string // the present one, while draws are observed
 
-	phased func(name string, sum *checksum.Sum) // nil unless phases are observed; sum is nil if it is to be computed
+	phased   func(name string, sum *checksum.Sum)   // nil unless phases are observed; sum is nil if it is to be computed
+	stepping func(t *Turn, phase string, over bool) // of a Follower's options, or nil
 
 	flight *flight.Ring // of a Follower, or nil
 }
 
 // Phase marks the beginning of a part of Step, such as "combat". An observer (see [Simulation.ObservePhases]) gets the sum of the state at
-// each mark, to tell in which part of a tick two states began to differ. Without one, it costs two comparisons.
+// each mark, to tell in which part of a tick two states began to differ, and [FollowerOptions] have one that measures. Without one, it
+// costs four comparisons.
 func (t *Turn) Phase(name string) {
 	if t.phased != nil {
 		t.phased(name, nil)
 	}
 	if t.drawing {
 		t.phase = name
+	}
+	if t.stepping != nil {
+		//samestep:allow unseen an observer, from which nothing comes back
+		t.stepping(t, name, false)
 	}
 	if t.flight != nil {
 		t.flight.Phase(name)

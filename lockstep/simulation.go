@@ -31,7 +31,6 @@ type Simulation struct {
 	payloads *record.Payloads
 	observer func(Tick, any)
 	onDraw   func(Tick, Draw)
-	stepping func(begins bool) // of a Follower's options, or nil
 	scratch  checksum.Sum
 	broken   error // why the state is unusable
 	views    func(world, config any, viewer Viewer, dst []byte) ([]byte, error)
@@ -100,14 +99,14 @@ func (s *Simulation) run(f *Frame, ordered bool) error {
 			return err
 		}
 	}
-	if s.stepping != nil {
+	if s.turn.stepping != nil {
 		//samestep:allow unseen an observer, from which nothing comes back
-		s.stepping(true)
+		s.turn.stepping(&s.turn, "", false)
 	}
 	err := s.guardStep()
-	if s.stepping != nil {
+	if s.turn.stepping != nil {
 		//samestep:allow unseen an observer, from which nothing comes back
-		s.stepping(false)
+		s.turn.stepping(&s.turn, "", true)
 	}
 	if err != nil {
 		return err

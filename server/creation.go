@@ -169,14 +169,16 @@ func (m *Match) hostOptions() host.Options {
 	m.maxConnecting, m.maxSpectators, m.history = o.MaxConnecting, o.MaxSpectators, o.EvidenceHistory
 	watch := time.AfterFunc(hungTime, m.hang)
 	watch.Stop()
-	o.Stepping = func(begins bool) {
-		if m.load.step(begins, m.now()); begins {
+	o.Stepping = func(t *lockstep.Turn, phase string, over bool) {
+		switch begins := m.load.step(t, phase, over, m.now()); {
+		case begins:
 			if m.host != nil {
 				m.sealed.Store(uint32(m.host.Now()))
 			}
 			watch.Reset(hungTime)
-		} else {
+		case over:
 			watch.Stop()
+			m.server.metrics.steps.Observe(float64(m.load.took) / float64(lockstep.Second))
 		}
 	}
 	if f := m.server.options.Observer; f != nil {

@@ -94,6 +94,11 @@ func (s *Server) collect(to chan<- prometheus.Metric) {
 	gauge("samestep_disk_write_age_seconds", "How long the disk has not answered the oldest write or sync of a replay, or check of its folder; 0 if it has answered all.", s.operations.age().Seconds())
 	gauge("samestep_datagram_connections", "Connections that datagrams bring the records now.", float64(sum.stats.ByDatagrams))
 	gauge("samestep_memory_bytes", "Memory that matches use for their connections, in bytes.", float64(sum.stats.Memory))
+	for of, parts := range map[string][len(memoryParts)]int{"all": sum.memory, "largest": sum.largest} {
+		for i, n := range parts {
+			gauge("samestep_match_memory_bytes", "Memory that matches are known to hold, by part: of all matches together, and of the largest one. What the rules hold beside the bytes of the state is not known.", float64(n), "of", "part", of, memoryParts[i])
+		}
+	}
 	gauge("samestep_ring_records", "Records that matches keep for their connections.", float64(sum.stats.RingRecords))
 	gauge("samestep_max_lag_ticks", "Lag of the live connection that is furthest behind, in ticks.", float64(sum.stats.MaxLag))
 	for i, n := range sum.stats.Peers {
@@ -111,10 +116,11 @@ func (s *Server) collect(to chan<- prometheus.Metric) {
 
 // A census sums the latest statuss of all matches.
 type census struct {
-	stats  host.Stats // Peers, ByDatagrams, Memory, RingRecords and MaxLag
-	states [matchStates]int
-	held   map[string]int // matches by the reason of their hold
-	roles  [protocol.Admin + 1]int
+	stats           host.Stats // Peers, ByDatagrams, Memory, RingRecords and MaxLag
+	states          [matchStates]int
+	held            map[string]int // matches by the reason of their hold
+	roles           [protocol.Admin + 1]int
+	memory, largest [len(memoryParts)]int // by part: of all matches, and of the one that holds most
 }
 
 // census counts what the server has.
@@ -146,6 +152,14 @@ func (c *census) add(v *Status) {
 	}
 	for role, n := range v.roles {
 		c.roles[role] += n
+	}
+	parts, of, most := v.memory.parts(), 0, 0
+	for i, n := range parts {
+		c.memory[i] += n
+		of, most = of+n, most+c.largest[i]
+	}
+	if of > most {
+		c.largest = parts
 	}
 	for i, n := range v.Stats.Peers {
 		c.stats.Peers[i] += n

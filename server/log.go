@@ -108,6 +108,7 @@ func (m *Match) maxReplay() int64 {
 
 // finish completes the replay.
 func (m *Match) finish() {
+	m.load.log(m.logger)
 	m.releaseFirst()
 	m.bundles.End()
 	var err error

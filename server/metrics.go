@@ -19,6 +19,8 @@ import (
 type metrics struct {
 	registry *prometheus.Registry
 	lateness prometheus.Histogram
+	steps    prometheus.Histogram
+	late     [activities]prometheus.Counter
 	syncs    prometheus.Histogram
 	writes   *prometheus.HistogramVec
 	refused  *prometheus.CounterVec
@@ -69,6 +71,10 @@ func newMetrics() *metrics {
 		Name: "samestep_lateness_seconds", Help: "Delay between the time at which a match had work to do and the time at which it did it.",
 		Buckets: []float64{.0001, .0003, .001, .003, .01, .03, .1, .3, 1, 3},
 	})
+	m.steps = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "samestep_step_seconds", Help: "Time that the rules took for a tick of a match (Step).",
+		Buckets: []float64{.0001, .0003, .001, .003, .01, .03, .1, .3, 1, 3},
+	})
 	m.syncs = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "samestep_sync_seconds", Help: "Time from the start of sending a connection a keyframe until the connection has reached the present.",
 		Buckets: []float64{.01, .03, .1, .3, 1, 3, 10, 30},
@@ -77,12 +83,16 @@ func newMetrics() *metrics {
 		Name: "samestep_disk_seconds", Help: "Time that a write or a sync of a replay took.",
 		Buckets: []float64{.0001, .001, .01, .1, 1, 10},
 	}, []string{"operation"})
-	m.registry.MustRegister(m.lateness, m.syncs, m.writes, buildInfo())
+	m.registry.MustRegister(m.lateness, m.steps, m.syncs, m.writes, buildInfo())
 	for _, t := range totals {
 		m.totals = append(m.totals, counter(t.name, t.help))
 	}
 	m.refused = counters("samestep_turned_away_total", "Connections and requests refused before they reached a match, by reason.", "reason")
 	m.events = counters("samestep_events_total", "Events of matches, by subject (connection or match) and kind.", "subject", "kind")
+	late := counters("samestep_late_seconds_total", "What matches did while work was due, of delays from 5 ms on: waiting for a processor, receiving, hosting (the rest of a tick), stepping (the rules), writing the log, sending.", "cause")
+	for c := range activities {
+		m.late[c] = late.WithLabelValues(c.String())
+	}
 	m.accepted = counter("samestep_accepted_commands_total", "Commands accepted.")
 	m.rejected = counters("samestep_rejected_commands_total", "Commands rejected, by reason.", "reason")
 	m.desyncs = newDesyncs(m.registry, counters("samestep_desyncs_total", "Desyncs reported with their evidence, and ties, by the build of the match.", "build"))
@@ -100,6 +110,24 @@ func newMetrics() *metrics {
 		m.rejected.WithLabelValues(r.String())
 	}
 	return m
+}
+
+// An activity is what a match's goroutine did while work was due.
+type activity uint8
+
+const (
+	byWaiting   activity = iota // for a processor: it had nothing to do, and began late all the same
+	byReceiving                 // messages of clients, and calls of admins
+	byHosting                   // the rest of a tick: commands, checksums, keyframes, views, bots
+	byStepping                  // Rules.Step
+	byWriting                   // into the log
+	bySending                   // to the connections
+	activities
+)
+
+// String is the name in metrics, and with a unit in JSON.
+func (a activity) String() string {
+	return [...]string{"waiting", "receiving", "hosting", "stepping", "writing", "sending"}[a]
 }
 
 // buildInfo returns a metric with the value 1, whose labels say what runs.

@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strconv"
 	"time"
@@ -51,7 +52,8 @@ type Status struct {
 	over      bool // its log has its last record, so nobody continues it; Ended is also the reason of a failure
 	hung      bool // its rules do not come back from a tick
 
-	roles [protocol.Admin + 1]int // authenticated connections
+	roles  [protocol.Admin + 1]int // authenticated connections
+	memory memoryJSON
 }
 
 // affected is the JSON of what a call of an admin has ended.
@@ -141,21 +143,36 @@ func (m *Match) publish() {
 	v.EndedByRules, v.Result = byRules, json.RawMessage(h.ResultJSON(result))
 	v.State = v.state().String()
 	m.server.metrics.count(&m.counted, &v.Stats)
+	m.server.metrics.countLate(&m.load)
 	m.counted = v.Stats
 	m.updateGuestUsage()
 	m.updateMemoryBound(v.Stats.StateBytes)
+	v.memory = m.measuredMemory()
 	m.status.Store(v)
 }
 
 // measured returns the load of the match. Its goroutine calls it.
 func (m *Match) measured() *loadJSON {
 	v := m.load.json()
-	v.Memory = memoryJSON{State: m.host.Stats().StateBytes, MemoryParts: m.host.Info().MemoryParts(), Bound: int(m.memoryBound.Load())}
-	if r := m.host.Referee(); r != nil {
-		v.Memory.PastStates = r.Memory()
-	}
+	v.Memory = m.measuredMemory()
 	return &v
 }
+
+func (m *Match) measuredMemory() memoryJSON {
+	v := memoryJSON{State: m.host.Stats().StateBytes, MemoryParts: m.host.Info().MemoryParts(), Bound: int(m.memoryBound.Load())}
+	if r := m.host.Referee(); r != nil {
+		v.PastStates = r.Memory()
+	}
+	return v
+}
+
+// parts returns the bytes of memoryParts.
+func (v *memoryJSON) parts() [8]int {
+	return [...]int{v.State, v.PastStates, v.Ring, v.Queues, v.Keyframes, v.Views, v.Evidence, v.Accounts}
+}
+
+// memoryParts are the names of the parts.
+var memoryParts = [8]string{"state", "past_states", "ring", "queues", "keyframes", "views", "evidence", "accounts"}
 
 // state returns the state of a match that has started.
 func (v *Status) state() matchState {
@@ -176,6 +193,14 @@ func (v *Status) state() matchState {
 
 // Status returns the match's latest status, which is at most a second old.
 func (m *Match) Status() Status { return *m.status.Load() }
+
+// countLate adds the delays of a match since the last call.
+func (to *metrics) countLate(l *load) {
+	for c, d := range l.late {
+		to.late[c].Add(float64(d-l.told[c]) / float64(lockstep.Second))
+	}
+	l.told = l.late
+}
 
 // count adds what a match has done between two moments.
 func (to *metrics) count(before, s *host.Stats) {
@@ -222,19 +247,6 @@ func (s matchState) String() string {
 // lateFrom is the delay from which work of a match counts as late.
 const lateFrom = 5 * lockstep.Millisecond
 
-// An activity is what a match's goroutine did while work was due.
-type activity uint8
-
-const (
-	byWaiting   activity = iota // for a processor: it had nothing to do, and began late all the same
-	byReceiving                 // messages of clients, and calls of admins
-	byHosting                   // the rest of a tick: commands, checksums, keyframes, views, bots
-	byStepping                  // Rules.Step
-	byWriting                   // into the log
-	bySending                   // to the connections
-	activities
-)
-
 // A span is how the goroutine has spent some time.
 type span struct {
 	activity              activity
@@ -245,29 +257,73 @@ type span struct {
 type load struct {
 	steps   [1024]uint32 // the last ones, in microseconds; the next one replaces the oldest
 	stepped uint64       // steps in all
-	longest lockstep.Time
+	longest longStep
 
-	began lockstep.Time // the present step
-	now   span          // what the present span has so far
-	at    lockstep.Time // when it began
-	spans [16]span      // the last ones
-	next  int
+	inside bool          // a step
+	began  lockstep.Time // the present step
+	took   lockstep.Time // the last one
+	marked lockstep.Time // when phase began
+	phase  string        // the present one of the step
+	slow   phaseTime     // the slowest of the step
+	now    span          // what the present span has so far
+	at     lockstep.Time // when it began
+	spans  [16]span      // the last ones
+	next   int
 
 	late  [activities]lockstep.Time
-	times uint32 // how often work was late
+	told  [activities]lockstep.Time // of late, to the metrics
+	times uint32                    // how often work was late
 }
 
-// step measures a Rules.Step, which begins or ends.
-func (l *load) step(begins bool, now lockstep.Time) {
-	if begins {
-		l.began = now
+// A phaseTime is how long a phase of a step took. The name is "" without marks of the rules, and before the first.
+type phaseTime struct {
+	name string
+	took lockstep.Time
+}
+
+// A longStep is the longest step since the match runs on this server.
+type longStep struct {
+	took     lockstep.Time
+	tick     lockstep.Tick
+	commands int
+	slow     phaseTime
+}
+
+// step measures a Rules.Step, which begins, comes to a phase, or is over. It reports whether it begins.
+func (l *load) step(t *lockstep.Turn, phase string, over bool, now lockstep.Time) (begins bool) {
+	if !l.inside {
+		l.inside, l.began, l.marked, l.phase, l.slow = true, now, now, "", phaseTime{}
+		return true
+	}
+	if took := now - l.marked; took > l.slow.took {
+		l.slow = phaseTime{l.phase, took}
+	}
+	l.marked, l.phase = now, phase
+	if !over {
+		return false
+	}
+	l.inside = false
+	l.took = now - l.began
+	l.steps[l.stepped%uint64(len(l.steps))] = uint32(min(l.took, 1<<32-1))
+	l.stepped++
+	if l.took > l.longest.took || l.stepped == 1 {
+		l.longest = longStep{l.took, t.Tick, len(t.Commands), l.slow}
+	}
+	l.now.stepped += l.took
+	return false
+}
+
+// log writes the longest step into the log of a match.
+func (l *load) log(to *slog.Logger) {
+	x := l.longest
+	if l.stepped == 0 {
 		return
 	}
-	took := now - l.began
-	l.steps[l.stepped%uint64(len(l.steps))] = uint32(min(took, 1<<32-1))
-	l.stepped++
-	l.longest = max(l.longest, took)
-	l.now.stepped += took
+	words := []any{"tick", uint32(x.tick), "ms", float64(x.took) / float64(lockstep.Millisecond), "commands", x.commands}
+	if x.slow.name != "" {
+		words = append(words, "phase", x.slow.name, "phase_ms", float64(x.slow.took)/float64(lockstep.Millisecond))
+	}
+	to.Info("longest step", words...)
 }
 
 // mark says what the goroutine has done since the last call.
@@ -334,7 +390,7 @@ func (l *load) json() (v loadJSON) {
 	sorted := slices.Clone(l.steps[:min(l.stepped, uint64(len(l.steps)))])
 	slices.Sort(sorted)
 	if n := len(sorted); n > 0 {
-		v.Step = stepJSON{sorted[n/2], sorted[n*99/100], uint32(min(l.longest, 1<<32-1))}
+		v.Step = stepJSON{sorted[n/2], sorted[n*99/100], uint32(min(l.longest.took, 1<<32-1))}
 	}
 	ms := func(c activity) uint32 { return uint32(l.late[c] / lockstep.Millisecond) }
 	v.Late = lateJSON{l.times, ms(byWaiting), ms(byReceiving), ms(byHosting), ms(byStepping), ms(byWriting), ms(bySending)}

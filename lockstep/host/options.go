@@ -166,9 +166,8 @@ type Options struct {
 	// ticks that the crash kept from the observer are skipped. It must not block. It needs a referee; nil disables it.
 	Observer func(lockstep.Tick, any)
 
-	// Stepping is called at the begin and the end of each Step of the game on the referee, so that the caller, who has a clock, can
-	// measure it. Nil disables it.
-	Stepping func(begins bool)
+	// Stepping is called as in [lockstep.FollowerOptions] for each Step of the game on the referee. Nil disables it.
+	Stepping func(t *lockstep.Turn, phase string, over bool)
 
 	// Evidence makes [Ready] contain the data about each desync, and asks players for their states.
 	Evidence bool

@@ -9,7 +9,7 @@
 // A [Viewer] simulates the match from the nearest known state before the tick: a keyframe of the file, a state that it
 // kept while playing, or the present one. It is a follower like any other, and compares its state with every checksum
 // on the way. A second replay can go along with it ([Viewer.Compare]), or the state of the player in a bundle of a desync; then a
-// search finds the ticks at which they part ([Viewer.Find]). It has no clock and no goroutine: a page calls [Viewer.Work] between two frames.
+// search finds the ticks at which they part ([Viewer.Find]). It has no clock of its own and no goroutine: a page calls [Viewer.Work] between two frames.
 package watch
 
 import (
@@ -19,6 +19,7 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"time"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -44,6 +45,10 @@ type Viewer struct {
 
 	agreed  map[lockstep.Tick]bool // compared checksums and keyframes, and whether they agreed
 	desyncs map[lockstep.Tick]Desync
+
+	// Now is the clock that measures the steps, see [Viewer.Costs]. Nil measures none.
+	Now   func() time.Time
+	costs costs
 
 	// Observe gets the events of the last simulated tick, if it is shown. Nil disables it.
 	Observe func(s *lockstep.Simulation, event any)
@@ -207,6 +212,8 @@ func openReplay(file []byte, games []*lockstep.Game) (*Viewer, error) {
 	if err != nil {
 		return nil, err
 	}
+	v.costs.v = v
+	v.costs.measure(v.game, v.now)
 	if err := v.jump(v.keyframes[0]); err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ const (
 var verbBudgets = map[string]string{
 	"audit": budgetOfFile, "desync explain": budgetOfFile, "desync line": budgetOfFile, "desync triage": budgetOfFile,
 	"replay bisect": budgetOfFile, "replay debug": budgetOfFile, "replay diff": budgetOfFile, "replay dump": budgetOfFile, "replay export": budgetOfFile,
-	"replay feed": budgetOfFile, "replay rekey": budgetOfFile, "replay seek": budgetOfFile, "replay step": budgetOfFile,
+	"replay feed": budgetOfFile, "replay profile": budgetOfFile, "replay rekey": budgetOfFile, "replay seek": budgetOfFile, "replay step": budgetOfFile,
 	"replay verify": budgetOfFile, "rules inspect": budgetOfFile,
 
 	"join": budgetOfJoin,

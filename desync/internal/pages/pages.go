@@ -12,7 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-//go:embed page.html divergence.html triage.html
+//go:embed page.html divergence.html triage.html profile.html
 var files embed.FS
 
 var templates = template.Must(template.ParseFS(files, "*.html"))

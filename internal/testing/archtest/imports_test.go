@@ -116,6 +116,7 @@ var imports = []importRow{
 	{pattern: "desync/internal/pages", own: []string{"desync/internal/diff", "state"}},
 	{pattern: "desync/internal/pages/pagestest"},
 	{pattern: "desync/stepper", own: []string{"checksum", "desync", "desync/bisect", "desync/internal/diff", "internal/words", "lockstep", "replay", "state"}, tests: slices.Concat(games, log, live, []string{"fixed"})},
+	{pattern: "desync/profile", own: []string{"desync/internal/pages", "internal/words", "lockstep", "lockstep/record", "replay", "state"}, tests: []string{"lockstep/coordinator"}},
 	{pattern: "desync/triage", own: []string{"desync", "desync/internal/pages", "internal/words", "lockstep/record"}, tests: []string{"desync/internal/pages/pagestest", "lockstep"}},
 	// Only the standard library: the woven copy of any package imports it.
 	{pattern: "desync/probe"},

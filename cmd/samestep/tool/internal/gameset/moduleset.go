@@ -381,6 +381,16 @@ func GamesFor(c *cli.Context, f *replay.File) (replay.Games, error) {
 	return games.Games(), nil
 }
 
+// InModule reports whether a game with which the match in a file is simulated has its rules in a module.
+func InModule(c *cli.Context, f *replay.File, g *lockstep.Game) bool {
+	m := ModulesOf(c)
+	if m == nil {
+		return false
+	}
+	list, err := m.OfFile(f)
+	return err == nil && slices.ContainsFunc(list, func(p *Playable) bool { return p.Game == g && p.Module != nil })
+}
+
 // assetsFor returns the game that has the assets of the match in a file, whose rules are elsewhere, or nil.
 func assetsFor(c *cli.Context, f *replay.File, h *lockstep.Header) (*lockstep.Game, error) {
 	games := GamesOf(c)

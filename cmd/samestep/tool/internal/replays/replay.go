@@ -32,7 +32,7 @@ func ReplayCommand(index *cli.Command) *cli.Command {
 		Usage: "inspect, verify, compare and rewrite replay files",
 		Subcommands: []*cli.Command{
 			replayInfoCommand(), replayVerifyCommand(), replayDumpCommand(), replayFollowCommand(), replayWatchCommand(), replaySeekCommand(), replayFeedCommand(),
-			replayStepCommand(), replayDebugCommand(), replayDiffCommand(), replayBisectCommand(), replaySealCommand(), index,
+			replayStepCommand(), replayProfileCommand(), replayDebugCommand(), replayDiffCommand(), replayBisectCommand(), replaySealCommand(), index,
 			replaySignCommand(), replayAttachCommand(), replayCutCommand(), replayRekeyCommand(), replayRecoverCommand(), replayImportCommand(), replayExportCommand(),
 		},
 	}
