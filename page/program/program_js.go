@@ -342,7 +342,7 @@ func (f Functions) Watch(viewer func() *watch.Viewer, open func(file []byte) (an
 			return Text(map[string]string{"error": err.Error()})
 		}
 		if v := viewer(); v != nil {
-			v.Now = time.Now
+			v.Measure(time.Now)
 		}
 		return Text(about)
 	}

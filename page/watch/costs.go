@@ -27,24 +27,16 @@ type CostsOf struct {
 // costs measures the steps of a Viewer.
 type costs struct {
 	Costs
-	v      *Viewer
+	now    func() time.Time
+	column func(t lockstep.Tick, columns int) int
 	inside bool // a step
 	last   time.Time
 	phase  int
 }
 
-// measure lets the steps of a simulation be measured.
-func (c *costs) measure(g *lockstep.Game, s *lockstep.Simulation) {
-	g.NewFollowerAt(s.Header(), s, lockstep.FollowerOptions{Stepping: c.mark}) // which a simulation keeps
-}
-
 // mark takes the time of a mark of the rules.
 func (c *costs) mark(t *lockstep.Turn, phase string, over bool) {
-	if c.v.Now == nil {
-		return
-	}
-	now := c.v.Now()
-	column := c.v.column(t.Tick, costColumns)
+	now, column := c.now(), c.column(t.Tick, costColumns)
 	if c.inside {
 		c.Phases[c.phase].US[column] += float64(now.Sub(c.last)) / float64(time.Microsecond)
 	}
@@ -68,19 +60,4 @@ func (c *costs) named(phase string) int {
 	}
 	c.Phases = append(c.Phases, CostsOf{phase, make([]float64, costColumns)})
 	return len(c.Phases) - 1
-}
-
-// Costs returns what the simulated ticks cost, for reading; nil if no more than some ticks were measured, as in a recording of another
-// engine, or without [Viewer.Now].
-func (v *Viewer) Costs(after int) *Costs {
-	if v.costs.Ticks <= after {
-		return nil
-	}
-	return &v.costs.Costs
-}
-
-// column returns the column of a tick.
-func (v *Viewer) column(at lockstep.Tick, columns int) int {
-	ticks := max(uint64(v.last-v.First()), 1)
-	return int(min(uint64(max(at, v.First())-v.First())*uint64(columns)/ticks, uint64(columns-1)))
 }

@@ -21,7 +21,7 @@ func TestCosts(t *testing.T) {
 	if at(t, v, v.First()+5); v.Costs(0) != nil {
 		t.Error("got costs without a clock")
 	}
-	v.Now = tickingClock()
+	v.Measure(tickingClock())
 	at(t, v, v.First()+25)
 	c := v.Costs(0)
 	if c == nil || c.Ticks != 20 || len(c.Phases) != 8 || c.Phases[0].Name != "" || v.Costs(20) != nil || v.Costs(19) == nil {
@@ -47,7 +47,7 @@ func TestCosts(t *testing.T) {
 func ExampleViewer_Costs() {
 	var tb testing.T
 	v := open(&tb, "duel")
-	v.Now = tickingClock()
+	v.Measure(tickingClock())
 	at(&tb, v, v.First()+10)
 	var c *watch.Costs = v.Costs(0)
 	var orders watch.CostsOf = c.Phases[1]

@@ -46,8 +46,6 @@ type Viewer struct {
 	agreed  map[lockstep.Tick]bool // compared checksums and keyframes, and whether they agreed
 	desyncs map[lockstep.Tick]Desync
 
-	// Now is the clock that measures the steps, see [Viewer.Costs]. Nil measures none.
-	Now   func() time.Time
 	costs costs
 
 	// Observe gets the events of the last simulated tick, if it is shown. Nil disables it.
@@ -212,12 +210,33 @@ func openReplay(file []byte, games []*lockstep.Game) (*Viewer, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.costs.v = v
-	v.costs.measure(v.game, v.now)
 	if err := v.jump(v.keyframes[0]); err != nil {
 		return nil, err
 	}
 	return v, nil
+}
+
+// Measure measures the steps from now on with a clock, see [Viewer.Costs].
+func (v *Viewer) Measure(now func() time.Time) {
+	if v.game == nil {
+		return
+	}
+	v.costs.now, v.costs.column = now, v.column
+	v.game.NewFollowerAt(v.header, v.now, lockstep.FollowerOptions{Stepping: v.costs.mark}) // the simulation keeps the option
+}
+
+// Costs returns what the simulated ticks cost, for reading; nil if no more than some ticks were measured.
+func (v *Viewer) Costs(after int) *Costs {
+	if v.costs.Ticks <= after {
+		return nil
+	}
+	return &v.costs.Costs
+}
+
+// column returns the column of a tick, of columns of equal length from the first tick to the last.
+func (v *Viewer) column(at lockstep.Tick, columns int) int {
+	ticks := max(uint64(v.last-v.First()), 1)
+	return int(min(uint64(max(at, v.First())-v.First())*uint64(columns)/ticks, uint64(columns-1)))
 }
 
 // Game returns the replay's game, or nil if it is a recording of another engine.
