@@ -32,6 +32,8 @@ func checkManifest(m *replay.Manifest) error {
 		return fmt.Errorf("desync: %w: a twin of tick %d on a machine that began at tick %d, want agreed at tick %d", replay.ErrBundle, m.Twin.Since, m.Began, m.Agreed)
 	case len(m.Exhibits) > maxExhibits:
 		return fmt.Errorf("desync: %w: %d exhibits, want at most %d", replay.ErrBundle, len(m.Exhibits), maxExhibits)
+	case len(m.Flights) > replay.MaxFlights:
+		return fmt.Errorf("desync: %w: %d records of last ticks, want at most %d", replay.ErrBundle, len(m.Flights), replay.MaxFlights)
 	}
 	for i := range m.Exhibits {
 		t := m.Exhibits[i].Tick
