@@ -190,7 +190,7 @@ func (w *work) fingerprint() {
 	if p := w.e.Verdict.Parting; p != nil && p.Way != WayMachine {
 		class, section, path = ClassUnstable, "", p.Field
 	}
-	w.e.Fingerprint = NewFingerprint(w.e.Game, class, section, path)
+	w.e.Fingerprint = NewFingerprint(w.e.Game, class, section, path, "")
 }
 
 // lastGood returns the latest exhibit with a state of the referee at which the sides were equal. That of the last good tick

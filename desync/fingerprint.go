@@ -47,7 +47,7 @@ type Fingerprint struct {
 	Class   Class  `json:"class"`
 	Section string `json:"section"`          // the first field of the state that differs; "" if none is known
 	Field   string `json:"field"`            // the field in it that differs first, without indexes, such as "Units[].Pos"; "" if none is known
-	Phase   string `json:"phase,omitempty"`  // the part of Step, if a line of code is known
+	Phase   string `json:"phase,omitempty"`  // the part of Step, if a line of code is known; of recordings, the first phase or the draws that differ
 	Func    string `json:"func,omitempty"`   // the function of that line
 	Frames  string `json:"frames,omitempty"` // of a panic: the functions at the top of its stack
 }
@@ -117,9 +117,9 @@ func classOf(cause CauseKind, again protocol.Outcome) Class {
 }
 
 // NewFingerprint returns the fingerprint of a fault. The path is that of the first field that differs, or "" if none is
-// known, and then the section counts.
-func NewFingerprint(game string, class Class, section, path string) Fingerprint {
-	f := Fingerprint{Game: game, Class: class, Section: words.Clipped(section, MaxName)}
+// known, and then the section counts. The phase may be "".
+func NewFingerprint(game string, class Class, section, path, phase string) Fingerprint {
+	f := Fingerprint{Game: game, Class: class, Section: words.Clipped(section, MaxName), Phase: phase}
 	if path != "" {
 		f.Field = diff.Kind(path)
 		f.Section, _, _ = strings.Cut(f.Field, ".")
@@ -187,7 +187,7 @@ func (m *Imported) Case(name string, written time.Time) (Case, bool) {
 	if m.First == 0 {
 		class = ClassBeginning
 	}
-	c.Fingerprint = NewFingerprint(m.header.Game, class, append(slices.Clone(m.Sections), "")[0], "")
+	c.Fingerprint = NewFingerprint(m.header.Game, class, append(slices.Clone(m.Sections), "")[0], "", "")
 	for _, g := range m.Groups {
 		for range g.Players {
 			c.Machines = append(c.Machines, Machine{Build: m.header.Build, Platform: m.header.Platform})

@@ -257,7 +257,7 @@ func (e *Explanation) SetLine(l *Line) {
 	e.Line = &own
 	if own.Parting != nil && e.Verdict.Party != NoFixedResult {
 		e.unfix(own.Parting, e.Verdict.Runs+1)
-		e.Fingerprint = NewFingerprint(e.Game, ClassUnstable, "", own.Parting.Field)
+		e.Fingerprint = NewFingerprint(e.Game, ClassUnstable, "", own.Parting.Field, "")
 	}
 	e.Title = e.answer()
 	switch {

@@ -15,8 +15,7 @@ func ExampleView() {
 		Lit  uint8
 	}
 	var view lockstep.ViewType = lockstep.View(func(w *testgame.Lamps, _ *testgame.Nobody, viewer lockstep.Viewer, v *sight) error {
-		var kind lockstep.ViewerKind = viewer.As
-		switch kind {
+		switch viewer.As {
 		case lockstep.AsPlayer:
 			v.Mine = w.On[viewer.Number]
 		case lockstep.AsSpectator:

@@ -16,6 +16,9 @@ type FollowerOptions struct {
 	// Observer is called with every event of each tick. Nil disables it.
 	Observer func(Tick, any)
 
+	// Workers is on how many processors [Turn.Each] may compute at a time; 0 means as many as save time, at most 8. The result is the same.
+	Workers int
+
 	// Stepping is called where each Step of the game begins, with "", at each mark of [Turn.Phase], with its name, and when Step is
 	// over, so that the caller, who has a clock, can measure the parts. It only reads the turn. Rules elsewhere give no marks. Nil disables it.
 	Stepping func(t *Turn, phase string, over bool)
@@ -85,6 +88,9 @@ func (f *Follower) start(sim *Simulation) {
 	f.sim, f.hashed, f.stepped = sim, false, false
 	sim.Observe(f.options.Observer)
 	sim.turn.stepping = f.options.Stepping
+	if f.options.Workers != 0 {
+		sim.Schedule(f.options.Workers, nil)
+	}
 	sim.turn.flight, f.flown = f.options.Flight, false
 	f.keep()
 }
@@ -138,9 +144,9 @@ func (f *Follower) Append(raw []byte) error {
 	return f.Apply(r)
 }
 
-// Apply applies one record. It returns an [*IdentityError] for another game's log, [ErrGap] or [ErrRepeat] for a frame that is not the
-// next one, a [*DesyncError] for a checksum or keyframe that differs, and a [*PanicError] if the game panics. After a DesyncError the
-// follower can go on, and so after the record of a panic, whose tick it computes again; its Simulation is another one then.
+// Apply applies one record. It returns an [*IdentityError] for another game's log, [ErrGap] for a frame that is not the next one, a
+// [*DesyncError] for a checksum or keyframe that differs, and a [*PanicError] if the game panics. After a DesyncError the follower can
+// go on, and so after the record of a panic, whose tick it computes again; its Simulation is another one then.
 func (f *Follower) Apply(r *record.Record) error {
 	if f.sim == nil && r.Kind > record.KindKeyframe {
 		return fmt.Errorf("lockstep: follower: %w: record %d before the first keyframe", record.ErrOutOfPlace, r.Kind)
@@ -302,6 +308,7 @@ func (f *Follower) again(p *record.Panic) error {
 	}
 	before.observer, before.turn.observed, before.turn.stepping = f.sim.observer, f.sim.turn.observed, f.sim.turn.stepping
 	before.turn.flight = f.sim.turn.flight
+	before.scheduleAs(f.sim)
 	f.sim.Observe(nil)
 	f.sim.turn.stepping, f.sim.turn.flight = nil, nil
 	err = f.sim.Step(&p.Frame)

@@ -24,7 +24,7 @@ func TestFollowerTakesOnlyTheNextTicks(t *testing.T) {
 	}{
 		{"the next run", record.Record{Kind: record.KindEmpty, Tick: 5, Empty: 3}, nil, 5},
 		{"a run after a gap", record.Record{Kind: record.KindEmpty, Tick: 6, Empty: 3}, lockstep.ErrGap, 2},
-		{"a run that begins too early", record.Record{Kind: record.KindEmpty, Tick: 4, Empty: 3}, lockstep.ErrRepeat, 2},
+		{"a run that begins too early", record.Record{Kind: record.KindEmpty, Tick: 4, Empty: 3}, lockstep.ErrGap, 2},
 		{"the next frame", record.Record{Kind: record.KindFrame, Tick: 3}, nil, 3},
 		{"a frame after a gap", record.Record{Kind: record.KindFrame, Tick: 4}, lockstep.ErrGap, 2},
 	} {

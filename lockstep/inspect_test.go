@@ -83,7 +83,7 @@ func TestStepInOrderGiven(t *testing.T) {
 	if got := lockstep.World[diceTable](s).Last; got != 4 {
 		t.Errorf("the last to run was %d-sided, want the command of player 0, 4-sided", got)
 	}
-	if err := s.StepInOrderGiven(wrong); !errors.Is(err, lockstep.ErrRepeat) {
+	if err := s.StepInOrderGiven(wrong); !errors.Is(err, lockstep.ErrGap) {
 		t.Errorf("the tick again: got %v", err)
 	}
 }

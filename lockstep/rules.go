@@ -140,12 +140,18 @@ type Turn struct {
 	stepping func(t *Turn, phase string, over bool) // of a Follower's options, or nil
 
 	flight *flight.Ring // of a Follower, or nil
+
+	use   use
+	loops any // an *each; nil before the first Each
 }
 
 // Phase marks the beginning of a part of Step, such as "combat". An observer (see [Simulation.ObservePhases]) gets the sum of the state at
 // each mark, to tell in which part of a tick two states began to differ, and [FollowerOptions] have one that measures. Without one, it
-// costs four comparisons.
+// costs five comparisons.
 func (t *Turn) Phase(name string) {
+	if t.use != useStep {
+		t.alone("Turn.Phase")
+	}
 	if t.phased != nil {
 		t.phased(name, nil)
 	}
@@ -169,8 +175,11 @@ type Draw struct {
 }
 
 // Drew reports a draw to an observer (see [Simulation.ObserveDraws]), which counts draws by purpose to find the cause of a desync. Without
-// one, it costs a comparison. Draws from a generator in the state need no report, because the state tells their number.
+// one, it costs two comparisons. Draws from a generator in the state need no report, because the state tells their number.
 func (t *Turn) Drew(purpose string, entity uint32) {
+	if t.use == useEach {
+		t.usable("Turn.Drew")
+	}
 	if t.drawing {
 		t.draws = append(t.draws, Draw{purpose, entity, t.phase})
 	}
@@ -181,8 +190,11 @@ func (t *Turn) Drew(purpose string, entity uint32) {
 
 // Emit passes an event, such as an effect, a sound or a statistic, to the observer of the simulation. Each confirmed tick delivers its
 // events once, after Step, in order of emission. Events are not part of the state, and the game cannot read them back. Without an
-// observer, as on a server, Emit costs a comparison and allocates nothing.
+// observer, as on a server, Emit costs two comparisons and allocates nothing.
 func Emit[E any](t *Turn, event E) {
+	if t.use == useEach {
+		t.usable("Emit")
+	}
 	if t.observed {
 		t.events = append(t.events, event)
 	}
@@ -194,6 +206,7 @@ func Emit[E any](t *Turn, event E) {
 // Every machine computes the end. That of the referee decides, and a machine that computes another one has a desync. A predicted end ends
 // nothing. Without a referee the match goes on until its server ends it. End panics in a game whose Rules have no Result.
 func (t *Turn) End(result any) {
+	t.alone("Turn.End")
 	if t.result == nil {
 		panic("lockstep: Turn.End: the Rules of the game have no Result: want Result: lockstep.Result[T](), and in a test the Turn of a Simulation")
 	}
@@ -205,6 +218,30 @@ func (t *Turn) End(result any) {
 }
 
 func (t *Turn) noEnd() { t.ended, t.ending = false, t.ending[:0] }
+
+// A use says whose a Turn is.
+type use uint8
+
+const (
+	useStep    use = iota
+	useEach        // of Step while an Each runs: nobody may use it
+	useElement     // of an element
+)
+
+// usable panics in an element that uses the Turn of Step: it would depend on the order of the elements.
+func (t *Turn) usable(what string) {
+	if t.use == useEach {
+		panic("lockstep: " + what + " with the Turn of Step in Turn.Each: want that of the element")
+	}
+}
+
+// alone panics in an element.
+func (t *Turn) alone(what string) {
+	t.usable(what)
+	if t.use == useElement {
+		panic("lockstep: " + what + " in Turn.Each: want it before or after")
+	}
+}
 
 // A ResultType is the type of the result with which the rules of a game end a match. Make one with [Result].
 type ResultType struct {
@@ -265,17 +302,17 @@ func (c *resultCodec) difference(got, want []byte) string {
 
 // A Viewer is for whom a view is made. Its text is "player:1", "team:0", "spectator", or "role:" and a name that the game knows.
 type Viewer struct {
-	As     ViewerKind
+	As     viewerKind
 	Number uint8  // of the player or the team
 	Role   string // with AsRole
 }
 
-// A ViewerKind says what a [Viewer] is.
-type ViewerKind uint8
+// A viewerKind says what a [Viewer] is.
+type viewerKind uint8
 
 // The kinds of viewers.
 const (
-	AsSpectator ViewerKind = iota
+	AsSpectator viewerKind = iota
 	AsPlayer
 	AsTeam
 	AsRole

@@ -12,14 +12,8 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// Errors of frames that a simulation cannot apply.
-var (
-	// ErrGap reports a frame beyond the next tick.
-	ErrGap = errors.New("missing frames")
-
-	// ErrRepeat reports a frame of a tick that was already simulated.
-	ErrRepeat = errors.New("frame already applied")
-)
+// ErrGap reports a frame that is not that of the next tick.
+var ErrGap = errors.New("not the next frame")
 
 // A Simulation is one copy of a match's state, and advances it. It belongs to one goroutine.
 type Simulation struct {
@@ -75,7 +69,7 @@ func (s *Simulation) ObservePhases(f func(t Tick, phase string, sum *checksum.Su
 	}
 }
 
-// Step advances the state by one tick. It returns [ErrGap] or [ErrRepeat] if f is not the next frame, and a
+// Step advances the state by one tick. It returns [ErrGap] if f is not the next frame, and a
 // [*PanicError] if the game's Step panics, or its Validate of a frame that is Asked. After a panic the state is unusable.
 func (s *Simulation) Step(f *Frame) error { return s.run(f, true) }
 
@@ -86,10 +80,8 @@ func (s *Simulation) run(f *Frame, ordered bool) error {
 	switch {
 	case s.broken != nil:
 		return s.broken
-	case f.Tick > s.tick+1:
+	case f.Tick != s.tick+1:
 		return fmt.Errorf("lockstep: got frame %d, want %d: %w", f.Tick, s.tick+1, ErrGap)
-	case f.Tick <= s.tick:
-		return fmt.Errorf("lockstep: got frame %d, want %d: %w", f.Tick, s.tick+1, ErrRepeat)
 	}
 	if err := s.prepare(f, ordered); err != nil {
 		return err
@@ -415,7 +407,22 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("lockstep: tick %d: the game panicked in %s: %v", e.Tick, e.Where, e.Value)
 }
 
+// An elementPanic is a panic of f.
+type elementPanic struct {
+	element int
+	value   any
+	stack   []byte
+}
+
+// String returns the text of a panic that no Simulation recovers.
+func (p *elementPanic) String() string {
+	return fmt.Sprintf("element %d of Turn.Each: %v", p.element, p.value)
+}
+
 func panicked(t Tick, where string, v any) *PanicError {
+	if e, ok := v.(*elementPanic); ok {
+		return &PanicError{t, where, e.String(), e.stack}
+	}
 	if f, ok := v.(*abi.Fault); ok {
 		return &PanicError{t, where, f, []byte(f.Stack)}
 	}

@@ -20,6 +20,7 @@ import (
 //	command TICK PLAYER KIND PAYLOAD
 //	sum TICK PLAYER SUM [SUM…]
 //	note TICK PLAYER TOPIC TEXT
+//	phase TICK NAME SUM            draws TICK STREAM COUNT
 //	state TICK PLAYER BYTES        values TICK: the state everyValue of player 0
 //	end TICK                       flush TICKS   want TICKS   wanted TICK
 //	kill                           the program ends at once
@@ -56,7 +57,7 @@ func play(t testing.TB, script string) (recording []byte, output string) {
 		tick, player := uint32(0), 0
 		if len(w) > 1 && w[0] != "header" && w[0] != "want" {
 			tick = uint32(number(t, w[1]))
-			if len(w) > 2 {
+			if len(w) > 2 && w[0] != "phase" && w[0] != "draws" {
 				player = number(t, w[2])
 			}
 		}
@@ -98,6 +99,17 @@ func play(t testing.TB, script string) (recording []byte, output string) {
 			r.Sum(tick, uint8(player), sums[0], sums[1:]...)
 		case "note":
 			r.Note(tick, player, text(w[3]), text(w[4]))
+		case "phase", "draws":
+			base := map[string]int{"phase": 16, "draws": 10}[w[0]]
+			n, err := strconv.ParseUint(w[3], base, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w[0] == "phase" {
+				r.Phase(tick, text(w[2]), n)
+			} else {
+				r.Draws(tick, text(w[2]), n)
+			}
 		case "state":
 			r.State(tick, uint8(player), []byte(text(w[3])))
 		case "values":
@@ -162,6 +174,14 @@ func randomScript(random *rand.Rand) string {
 			fmt.Fprintf(&b, "note %d %d %s %s\n", tick, random.IntN(players+1)-1, word("com.example.x\x7f"), word("tab\t\"q\" \\ \x01 ✓ 𝄞"))
 		}
 		tick += 1 + random.IntN(3)*random.IntN(50)
+		for range random.IntN(3) * random.IntN(3) * random.IntN(8) {
+			name := word(strings.Repeat("m", random.IntN(60)) + "Z9._/:-"[random.IntN(7):])
+			if random.IntN(2) == 0 {
+				fmt.Fprintf(&b, "phase %d %s %x\n", tick, name, random.Uint64()>>random.IntN(64))
+			} else {
+				fmt.Fprintf(&b, "draws %d %s %d\n", tick, name, random.Uint64()>>random.IntN(64))
+			}
+		}
 		for p := range players {
 			fmt.Fprintf(&b, "sum %d %d %x", tick, p, random.Uint64()>>random.IntN(64))
 			if random.IntN(4) != 0 {
@@ -223,6 +243,18 @@ var refusals = []refusal{
 	{"sums of sections", "header x61 60 2 0 x x x x" + numbered(64) + "\n" + manySums(5<<13+1), "sum at tick 40960: want at most 2621440 sums of sections"},
 	{"topic", header(2) + "note 9 0 x x\n", "note at tick 9: got a topic of 0 bytes, want 1 to 128 bytes of UTF-8"},
 	{"text", header(2) + "note 9 0 x61 *1025\n", "note at tick 9: got a text of 1025 bytes, want 0 to 1024 bytes of UTF-8"},
+	{"a phase without a name", header(2) + "phase 9 x 1\n", "phase at tick 9: got a name of 0 bytes, want 1 to 64 ASCII letters, digits or ._-/:"},
+	{"a long name of a phase", header(2) + "phase 9 *65 1\n", "phase at tick 9: got a name of 65 bytes, want 1 to 64 ASCII letters, digits or ._-/:"},
+	{"a name with a space", header(2) + "phase 9 x6120 1\n", "phase at tick 9: got a name of 2 bytes, want 1 to 64 ASCII letters, digits or ._-/:"},
+	{"a name with a sign", header(2) + "draws 9 x61 1\ndraws 9 x3d 1\n", "draws at tick 9: got a name of 1 bytes, want 1 to 64 ASCII letters, digits or ._-/:"},
+	{"a name that is not ASCII", header(2) + "draws 9 xc3a9 1\n", "draws at tick 9: got a name of 2 bytes, want 1 to 64 ASCII letters, digits or ._-/:"},
+	{"a phase before", header(2) + "sum 9 0 1\nphase 8 x61 1\n", "phase at tick 8: want at least tick 9"},
+	{"a phase before a phase", header(2) + "phase 9 x61 1\nphase 8 x61 1\n", "phase at tick 8: want at least tick 9"},
+	{"a command before a phase", header(2) + "phase 9 x61 1\ncommand 8 0 1 x\n", "command at tick 8: want at least tick 9"},
+	{"phases", header(2) + strings.Repeat("phase 9 *60 1\ndraws 9 x61 1\n", 64) + "phase 9 x61 1\n", "phase at tick 9: want at most 64 in a tick"},
+	{"streams", header(2) + strings.Repeat("draws 9 x61 1\n", 64) + "note 9 -1 x61 x\ndraws 9 x61 1\n", "draws at tick 9: want at most 64 in a tick"},
+	{"a phase after the end", header(2) + "end 9\nphase 9 x61 1\n", "phase at tick 9: after the end"},
+	{"a phase of a large tick", header(2) + "phase 2147483648 x61 1\n", "phase at tick 2147483648: want at most tick 2147483647"},
 	{"state without schema", "header x61 60 2 0 x x x x\nstate 9 0 x\n", "state at tick 9: the header has no schema"},
 	{"second state", header(2) + "values 9\nvalues 9\n", "state at tick 9: want at least tick 10"},
 	{"states", typed("struct { X uint32 }") + manyStates(1<<16+1), "state at tick 65536: want at most 65536 states"},

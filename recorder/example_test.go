@@ -57,6 +57,29 @@ func Example() {
 	// {"t":2,"end":true}
 }
 
+// A game records a sum after each phase of its step, and its draws of random numbers. On two machines, the first phase that differs is
+// where their states part.
+func ExampleRecorder_Phase() {
+	r := recorder.New(os.Stdout, recorder.Header{Title: "Balls", TickRate: 60, Players: 2, By: 0})
+	for tick := range uint32(2) {
+		r.Phase(tick+1, "move", 0xbeef+uint64(tick))
+		r.Phase(tick+1, "bounce", 0xcafe)
+		r.Draws(tick+1, "serve", uint64(tick))
+		r.Sum(tick+1, 0, 0xf00d)
+	}
+	r.End(2)
+	if err := r.Close(); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// {"log":1,"title":"Balls","tick_rate_hz":60,"players":2,"by":0}
+	// {"t":1,"p":0,"note":"phases","text":"move=000000000000beef bounce=000000000000cafe serve#0"}
+	// {"t":1,"p":0,"sum":"000000000000f00d"}
+	// {"t":2,"p":0,"note":"phases","text":"move=000000000000bef0 bounce=000000000000cafe serve#1"}
+	// {"t":2,"p":0,"sum":"000000000000f00d"}
+	// {"t":2,"end":true}
+}
+
 // The schema of a struct is the text of its type.
 func ExampleSchema() {
 	schema, err := recorder.SchemaOf(World{})

@@ -33,10 +33,26 @@ type lines struct {
 	count, bytes int
 
 	every, flushed uint32 // ticks between two writes, and the tick of the latest write
+
+	marks marks
 }
 
 // begin reports whether a line of a tick may follow, and makes room for it. Lines that are ordered are not before the latest tick.
 func (l *lines) begin(what string, tick uint32, ordered bool) bool {
+	l.writeMarks()
+	if !l.may(what, tick, ordered) {
+		return false
+	}
+	if tick >= l.flushed && tick-l.flushed >= l.every {
+		l.flushed = tick
+		l.flush()
+	}
+	l.room()
+	return l.err == nil
+}
+
+// may reports whether a line of a tick may follow.
+func (l *lines) may(what string, tick uint32, ordered bool) bool {
 	switch {
 	case l.ended:
 		l.fail("%s at tick %d: after the end", what, tick)
@@ -47,16 +63,14 @@ func (l *lines) begin(what string, tick uint32, ordered bool) bool {
 	case l.count == maxLines && what != "end":
 		l.fail("%s at tick %d: want at most %d lines", what, tick, maxLines)
 	}
-	if l.err != nil {
-		return false
-	}
-	if tick >= l.flushed && tick-l.flushed >= l.every {
-		l.flushed = tick
-		l.flush()
-	} else if cap(l.buffer)-len(l.buffer) < lineBytes {
-		l.flush()
-	}
 	return l.err == nil
+}
+
+// room makes room for a line.
+func (l *lines) room() {
+	if cap(l.buffer)-len(l.buffer) < lineBytes {
+		l.flush()
+	}
 }
 
 func (l *lines) seated(what string, tick uint32, player int) bool {
@@ -87,6 +101,40 @@ func (l *lines) end(what string, tick uint32, b []byte) {
 	l.count++
 	l.bytes += size
 	l.tick = max(l.tick, tick)
+}
+
+// mark adds an item to the next note, after it has written the note if that is of another tick or full.
+func (l *lines) mark(what string, tick uint32, name string, sign byte, digits []byte) {
+	m := &l.marks
+	if m.size > 0 && (tick != m.tick || m.size+1+len(name)+1+len(digits) > len(m.text)) {
+		l.writeMarks()
+	}
+	if !l.may(what, tick, true) {
+		return
+	}
+	switch most, ok := m.begin(tick, sign); {
+	case !isMark(name):
+		l.writeMarks()
+		l.fail("%s at tick %d: got a name of %d bytes, want 1 to %d ASCII letters, digits or ._-/:", what, tick, len(name), maxMark)
+	case !ok:
+		l.writeMarks()
+		l.fail("%s at tick %d: want at most %d in a tick", what, tick, most)
+	default:
+		m.add(name, sign, digits)
+	}
+}
+
+// writeMarks writes the note of the phases and draws that wait.
+func (l *lines) writeMarks() {
+	m := &l.marks
+	if l.err != nil || m.size == 0 {
+		return
+	}
+	l.room()
+	b := append(l.open(m.tick, m.by), `,"note":"phases","text":"`...)
+	b = append(append(b, m.text[:m.size]...), '"')
+	m.size = 0
+	l.end("phases", m.tick, b)
 }
 
 func (l *lines) flush() {
@@ -172,7 +220,7 @@ func (l *lines) header(h *Header) {
 	if l.err != nil {
 		return
 	}
-	l.players = h.Players
+	l.players, l.marks.by = h.Players, h.By
 	b := appendText(append(l.buffer, `{"log":1,"title":`...), h.Title)
 	b = strconv.AppendInt(append(b, `,"tick_rate_hz":`...), micro/1e6, 10)
 	b = appendDecimals(b, micro%1e6)
@@ -238,13 +286,13 @@ func appendDecimals(b []byte, micro int64) []byte {
 	return b
 }
 
-const digits = "0123456789abcdef"
+const hexadecimal = "0123456789abcdef"
 
 // appendHash appends a sum as text.
 func appendHash(b []byte, hash uint64) []byte {
 	b = append(b, `"0000000000000000"`...)
 	for i := len(b) - 2; hash != 0; i-- {
-		b[i] = digits[hash&15]
+		b[i] = hexadecimal[hash&15]
 		hash >>= 4
 	}
 	return b
@@ -258,7 +306,7 @@ func appendText(b []byte, text string) []byte {
 		case c == '"' || c == '\\':
 			b = append(b, '\\', c)
 		case c < ' ':
-			b = append(b, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+			b = append(b, '\\', 'u', '0', '0', hexadecimal[c>>4], hexadecimal[c&15])
 		default:
 			b = append(b, c)
 		}

@@ -10,6 +10,8 @@
 //	…
 //	r.Command(tick, player, kind, payload) // changes the state of this tick into that of the next
 //	step()
+//	r.Phase(tick+1, "bounce", ballHash) // optional, for each phase of the step, in order
+//	r.Draws(tick+1, "serve", draws)     // optional, for each stream of random numbers
 //	r.Sum(tick+1, 0, hash, ballHash, paddlesHash)
 //	if r.Wanted(tick + 1) { // SAMESTEP_DUMP=77,78
 //		r.State(tick+1, 0, bytes) // see Schema
@@ -208,6 +210,25 @@ func (r *Recorder) Note(tick uint32, player int, topic, text string) {
 	r.lines.end("note", tick, appendText(append(b, `,"text":`...), text))
 }
 
+// Phase records a sum of what a phase of the step that leads to the state of a tick has computed, such as the positions after
+// "move". Record the phases in their order, before anything of a later tick: the first that differs on two machines is
+// where they part. A name has 1 to 64 ASCII letters, digits or ._-/: and may come again. A tick has at most 64 phases.
+func (r *Recorder) Phase(tick uint32, name string, sum uint64) {
+	var digits [16]byte
+	for i := len(digits) - 1; i >= 0; i-- {
+		digits[i] = hexadecimal[sum&15]
+		sum >>= 4
+	}
+	r.lines.mark("phase", tick, name, '=', digits[:])
+}
+
+// Draws records how many numbers the step that leads to the state of a tick has drawn from a stream of random numbers. The name is
+// one as of [Recorder.Phase]. A tick has at most 64 streams.
+func (r *Recorder) Draws(tick uint32, stream string, count uint64) {
+	var digits [20]byte
+	r.lines.mark("draws", tick, stream, '#', strconv.AppendUint(digits[:0], count, 10))
+}
+
 // Want adds ticks whose states are wanted, such as "77,78" or "70-80", for games that have no environment.
 func (r *Recorder) Want(ticks string) {
 	if !r.wanted.add(ticks) {
@@ -291,7 +312,10 @@ func (r *Recorder) End(tick uint32) {
 }
 
 // Flush writes the buffered lines. A handler of crashes may call it.
-func (r *Recorder) Flush() { r.lines.flush() }
+func (r *Recorder) Flush() {
+	r.lines.writeMarks()
+	r.lines.flush()
+}
 
 // Err returns the first error.
 func (r *Recorder) Err() error { return r.lines.err }
@@ -302,7 +326,7 @@ func (r *Recorder) Close() error {
 		_, _ = l.w.Write(l.buffer)
 		l.buffer = l.buffer[:0]
 	}
-	r.lines.flush()
+	r.Flush()
 	r.lines.ended = true
 	if r.file != nil {
 		if err := r.file.Close(); err != nil {

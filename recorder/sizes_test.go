@@ -122,6 +122,23 @@ func TestSizesAllocate(t *testing.T) {
 	}
 }
 
+// Phases and draws allocate nothing.
+func TestPhasesAllocate(t *testing.T) {
+	t.Setenv(recorder.Variable, "")
+	r := recorder.New(io.Discard, recorder.Header{Title: "Pong", TickRate: 60, Players: 1})
+	tick := uint32(0)
+	if n := testing.AllocsPerRun(500, func() {
+		for range 20 {
+			r.Phase(tick, "a phase with a long name"[2:7], 1<<63)
+			r.Draws(tick, "dice", 1<<63)
+		}
+		r.Sum(tick, 0, 1)
+		tick++
+	}); n != 0 || r.Err() != nil {
+		t.Errorf("got %v allocations, and the error %v", n, r.Err())
+	}
+}
+
 // Observing a state allocates nothing, and records the state if it is wanted.
 func TestObserveAllocates(t *testing.T) {
 	t.Setenv(recorder.Variable, "100-9999")

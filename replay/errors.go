@@ -210,7 +210,7 @@ func ClassOf(err error) Class {
 		return ClassCorrupt
 	case is(record.ErrUnknownRecord):
 		return ClassUnsupported
-	case errors.As(err, &content), is(record.ErrMalformed, record.ErrOutOfPlace, record.ErrContent, record.ErrUnknownKind, lockstep.ErrGap, lockstep.ErrRepeat):
+	case errors.As(err, &content), is(record.ErrMalformed, record.ErrOutOfPlace, record.ErrContent, record.ErrUnknownKind, lockstep.ErrGap):
 		return ClassInvalid
 	case is(suspendedError{}):
 		return ClassSuspended

@@ -80,3 +80,47 @@ func TestLongestStep(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// What a match did while it was late is counted once, by cause.
+func TestLateSeconds(t *testing.T) {
+	m := newMetrics()
+	var l load
+	l.late[byStepping], l.late[byWaiting] = 3*lockstep.Second, lockstep.Second/2
+	m.countLate(&l)
+	m.countLate(&l)
+	l.late[byStepping] += lockstep.Second
+	m.countLate(&l)
+	all, err := m.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	causes := 0
+	for _, family := range all {
+		if family.GetName() != "samestep_late_seconds_total" {
+			continue
+		}
+		for _, x := range family.GetMetric() {
+			causes++
+			cause := x.GetLabel()[0].GetValue()
+			if got, want := x.GetCounter().GetValue(), map[string]float64{"waiting": 0.5, "stepping": 4}[cause]; got != want {
+				t.Errorf("%s: got %v s, want %v", cause, got, want)
+			}
+		}
+	}
+	if causes != int(activities) {
+		t.Errorf("got %d causes, want %d", causes, activities)
+	}
+}
+
+// The memory of matches is the sum of theirs, and that of the largest one.
+func TestLargestMatch(t *testing.T) {
+	var c census
+	for _, state := range []int{10, 30, 20} {
+		v := &Status{}
+		v.memory.State, v.memory.Accounts = state, 1
+		c.add(v)
+	}
+	if c.memory[0] != 60 || c.memory[7] != 3 || c.largest[0] != 30 || c.largest[7] != 1 {
+		t.Errorf("got %v of all, %v of the largest", c.memory, c.largest)
+	}
+}

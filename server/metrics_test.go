@@ -29,7 +29,7 @@ func TestMetrics(t *testing.T) {
 			`samestep_matches{state="playing"} 1`, `samestep_connections{role="player"} 1`, `samestep_peers{state="live"}`, `samestep_held_matches{reason="the server's disk is full"} 0`,
 			"samestep_sync_seconds_count 1", "samestep_sync_bytes_total ", `samestep_disk_seconds_count{operation="write"}`, "samestep_ticks_total ", "samestep_skipped_ticks_total 0",
 			"samestep_accepted_commands_total ", "go_goroutines ", `samestep_build_info{engine="samestep/1"`, "samestep_memory_bytes", "samestep_max_lag_ticks",
-			"samestep_ring_records", `samestep_rejected_commands_total{reason="malformed payload"} 0`,
+			"samestep_ring_records", "samestep_step_seconds_count ", `samestep_late_seconds_total{cause="stepping"}`, `samestep_match_memory_bytes{of="largest",part="state"} `, `samestep_rejected_commands_total{reason="malformed payload"} 0`,
 		} {
 			if !strings.Contains(body, want) {
 				t.Errorf("no %s in\n%s", want, body)
@@ -72,6 +72,9 @@ func TestCountersAfterTheMatch(t *testing.T) {
 		r.end()
 		<-s.match.Done()
 		check("after it")
+		if log := s.log.String(); strings.Count(log, `msg="longest step"`) != 1 || !strings.Contains(log, " commands=") {
+			t.Errorf("the log does not have the longest step once:\n%s", log)
+		}
 	})
 }
 

@@ -40,6 +40,8 @@ var selfishBugs = []selfish{
 		"\tcome := make(chan UnitID)\n\tfor i := range w.Units {\n\t\tgo func() { come <- w.Units[i].ID }()\n\t}\n\tfor n := range w.Units {\n\t\tid := <-come\n\t\tw.Match.Seed += uint64(id) * uint64(n)\n\t}\n\tw.regrow()\n", []string{"<-come"}},
 	{"goroutines add without a lock", Again, "step.go", "\tw.regrow()\n",
 		"\tvar list []UnitID\n\tdone := make(chan bool, len(w.Units))\n\tfor i := range w.Units {\n\t\tgo func() {\n\t\t\tlist = append(list, w.Units[i].ID)\n\t\t\tdone <- true\n\t\t}()\n\t}\n\tfor range w.Units {\n\t\t<-done\n\t}\n\tw.Match.Seed += uint64(list[0])*7 + uint64(len(list))\n\tw.regrow()\n", []string{"list = append", "list[0]"}},
+	{"a survey reads the one before it", Again, "survey.go", "\tv.press(w, i, own)\n",
+		"\tv.press(w, i, own)\n\tif i > 0 {\n\t\tv.shove.X += w.workspace.surveys[i-1].shove.X / 2\n\t}\n", []string{"surveys[i-1]"}},
 	{"positions are sensed in every second tick", WarmCold, "world.go", "\t\ts.seen[i] = outside{u.Pos, u.Team, u.Kind, u.fights()}\n",
 		"\t\tif w.Match.Tick%2 == 0 || s.seen[i].kind == NoUnit {\n\t\t\ts.seen[i] = outside{u.Pos, u.Team, u.Kind, u.fights()}\n\t\t}\n", []string{"s.seen[i]", "seen[i].at", ".seen["}},
 	{"damage is not cleared", WarmCold, "world.go", "\tclear(s.damage)\n", "", []string{"w.workspace.damage"}},

@@ -206,7 +206,7 @@ func (s *search) runs(ctx context.Context, a *side, log string, runs int) error 
 	}
 	var all []*job
 	for n := range runs {
-		j := program.Job{Kind: program.Hashes, Log: log, Assets: s.assets, Tick: uint32(s.Last)}
+		j := program.Job{Kind: program.Hashes, Log: log, Assets: s.assets, Tick: uint32(s.Last), Backwards: n%2 == 1}
 		one, err := s.watch(ctx, "again"+string(rune('a'+n%26)), []*side{a}, j, true, perturbed[n%len(perturbed)]...)
 		if err != nil {
 			return err

@@ -195,3 +195,40 @@ func TestUnbuffered(t *testing.T) {
 		}
 	}
 }
+
+// The elements of a loop are in their own order in a recording, whatever order they are computed in, and also of a loop that never ends.
+func TestElements(t *testing.T) {
+	sites := func(order []int, join bool) (list []int) {
+		var out bytes.Buffer
+		Start(&out, nil, nil)
+		S(100)
+		for _, i := range order {
+			Element(i, 3)
+			S(i)
+			S(10 + i)
+		}
+		if join {
+			Join()
+			S(200)
+		}
+		if n, err := Stop(); err != nil || n.Events < 7 {
+			t.Errorf("got %d events, %v", n.Events, err)
+		}
+		for r := NewReader(&out); ; {
+			e, err := r.Next()
+			if err != nil {
+				return list
+			}
+			list = append(list, e.Site)
+		}
+	}
+	want := []int{100, 0, 10, 1, 11, 2, 12, 200}
+	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {
+		if got := sites(order, true); !slices.Equal(got, want) {
+			t.Errorf("%v: got %v, want %v", order, got, want)
+		}
+		if got := sites(order, false); !slices.Equal(got, want[:7]) {
+			t.Errorf("%v, without an end: got %v, want %v", order, got, want[:7])
+		}
+	}
+}

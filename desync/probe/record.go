@@ -81,6 +81,9 @@ type recording struct {
 	known   known
 	summed  int // values in sums
 	partial int // calls whose sum has not all that they reach
+
+	elements [][]byte // the events of the elements of a loop that runs; nil outside of one
+	element  int      // the present one
 }
 
 // Start begins a recording. state is a pointer to the state, whose copies are marked, or nil. yield is called before each event
@@ -92,6 +95,7 @@ func Start(w io.Writer, state any, yield func()) {
 	rec.main = flow{frames: append(rec.main.frames[:0], frame{})}
 	rec.flows, rec.spawned, rec.waiting = map[uint64]*flow{}, false, 0
 	rec.known, rec.summed, rec.partial = known{root: reflect.ValueOf(state), stale: true}, 0, 0
+	rec.elements = nil
 	On = true
 }
 
@@ -107,6 +111,7 @@ func Stop() (Count, error) {
 	rec.Lock()
 	defer rec.Unlock()
 	On = false
+	rec.join()
 	if err := rec.out.Flush(); rec.err == nil {
 		rec.err = err
 	}
@@ -317,6 +322,10 @@ func (f *flow) put(site int, entity, value, old string, replaces bool) {
 		b = appendText(b, old)
 	}
 	rec.buf = b
+	if rec.elements != nil {
+		rec.elements[rec.element] = append(rec.elements[rec.element], b...)
+		return
+	}
 	_, err := rec.out.Write(b)
 	if Unbuffered && err == nil {
 		err = rec.out.Flush()
@@ -324,6 +333,33 @@ func (f *flow) put(site int, entity, value, old string, replaces bool) {
 	if rec.err == nil {
 		rec.err = err
 	}
+}
+
+// Element begins element i of the n of a loop whose elements are computed in any order, one after the other. The recording has them in their
+// own order, so that two such orders can be compared. [Join] ends the loop.
+func Element(i, n int) {
+	rec.Lock()
+	defer rec.Unlock()
+	if rec.elements == nil {
+		rec.elements = make([][]byte, n)
+	}
+	rec.element = i
+}
+
+// Join ends the loop that [Element] has begun, if there is one.
+func Join() {
+	rec.Lock()
+	defer rec.Unlock()
+	rec.join()
+}
+
+func (r *recording) join() {
+	for _, b := range r.elements {
+		if _, err := r.out.Write(b); r.err == nil {
+			r.err = err
+		}
+	}
+	r.elements = nil
 }
 
 func appendText(b []byte, s string) []byte {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -52,6 +51,9 @@ func Compare(a, b []*Recording, o Options) (*Divergence, error) {
 	if err := c.fields(o.Tick); err != nil {
 		return nil, err
 	}
+	if err := d.traces(); err != nil {
+		return nil, err
+	}
 	c.missing(o.Tick)
 	d.judge()
 	return d, nil
@@ -75,10 +77,6 @@ func (d *Divergence) noteHeaders() {
 	if len(a.Sections) > 0 && len(b.Sections) > 0 && !slices.Equal(a.Sections, b.Sections) {
 		d.note("the sections have different names, so their checksums are not compared")
 	}
-}
-
-func (d *Divergence) note(format string, args ...any) {
-	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
 }
 
 // describer returns a describer of the commands, or nil for a header that no import wrote.
@@ -534,5 +532,9 @@ func (d *Divergence) fingerprint() desync.Fingerprint {
 	if len(d.Places.List) > 0 && d.Cause != CauseRerun && (d.FieldsTick == d.Tick || len(sections) == 0) {
 		path = d.Places.List[0].First.Path
 	}
-	return desync.NewFingerprint(d.A.Game, class, strings.Join(sections[:min(1, len(sections))], ""), path)
+	phase := ""
+	if d.Cause == CauseStates || d.Cause == CausePhases {
+		phase = d.Traces.name()
+	}
+	return desync.NewFingerprint(d.A.Game, class, strings.Join(sections[:min(1, len(sections))], ""), path, phase)
 }

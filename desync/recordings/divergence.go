@@ -51,6 +51,9 @@ type Divergence struct {
 	// Flipped: the states of FieldsTick differ in a single bit, which is neither a bool nor the last bit of a float.
 	Flipped bool `json:"single_flipped_bit,omitempty"`
 
+	// Traces has the first phase and the first draws that differ; nil if no side has recorded any.
+	Traces *Traces `json:"traces,omitempty"`
+
 	// Missing are the states without which the first field that differed is not known, or nil.
 	Missing *MissingStates `json:"missing"`
 
@@ -67,6 +70,8 @@ type Divergence struct {
 	limit int
 	asked bool          // for the states of FieldsTick, and they are known
 	early lockstep.Tick // whose commands differ, and after which the states agree; 0 for none
+
+	earlyTrace [2]bool // phases, and draws, differ before ticks at which the states agree
 }
 
 // A Side is one of the two machines: its recordings, of which the first one counts.
@@ -96,6 +101,9 @@ const (
 
 	// CauseStart: the first states that both recordings can have differ.
 	CauseStart DivergenceCause = "beginning"
+
+	// CausePhases: phases or draws of a step differ, and no state is known to: none is of that tick, or of a later one.
+	CausePhases DivergenceCause = "phases"
 
 	// CauseRerun: a machine computed other states in a second run, from the same commands: its rules have no fixed result.
 	CauseRerun DivergenceCause = "nondeterminism"
@@ -146,6 +154,9 @@ func (d *Divergence) span() desync.Span {
 	case d.Frame != nil:
 		return desync.Span{From: d.Frame.Tick, To: d.Frame.Tick}
 	}
+	if t, ok := d.Traces.latest(); ok {
+		return desync.Span{From: d.Agreed + 1, To: t}
+	}
 	return desync.Span{}
 }
 
@@ -160,6 +171,10 @@ func (d *Divergence) unstable() (first *Rerun) {
 		}
 	}
 	return first
+}
+
+func (d *Divergence) note(format string, args ...any) {
+	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
 }
 
 func (d *Divergence) judge() {
@@ -179,6 +194,8 @@ func (d *Divergence) judge() {
 		d.Cause = CauseStart
 	case d.Differs:
 		d.Cause = CauseStates
+	case d.Traces.name() != "":
+		d.Cause = CausePhases
 	}
 }
 

@@ -73,12 +73,15 @@ func ExampleDivergence() {
 	fmt.Println(len(side.More), len(d.Reruns))
 	r := recordings.Rerun{Side: "A", File: "a2.jsonl", Tick: 40, Sections: []string{"Units"}}
 	fmt.Println(&r)
-	for _, cause := range []recordings.DivergenceCause{recordings.CauseNone, recordings.CauseCommands, recordings.CauseStates, recordings.CauseStart, recordings.CauseRerun} {
+	d.Traces = &recordings.Traces{Phase: &recordings.PhaseDifference{Tick: 40, Name: "collide", A: "00000000000000ff", B: "0000000000000100"}}
+	fmt.Println(d.Traces.Phase.Name, d.Traces.Draws)
+	for _, cause := range []recordings.DivergenceCause{recordings.CauseNone, recordings.CauseCommands, recordings.CauseStates, recordings.CauseStart, recordings.CausePhases, recordings.CauseRerun} {
 		fmt.Print(cause, " ")
 	}
 	fmt.Println()
 	// Output:
 	// 0 0
 	// a2.jsonl differs from the first recording of A at tick 40 in Units, from the same commands
-	// none commands states beginning nondeterminism
+	// collide <nil>
+	// none commands states beginning phases nondeterminism
 }

@@ -37,11 +37,13 @@ type Recording struct {
 	Sections []string         `json:"sections,omitempty"` // the parts of the state that have checksums of their own
 	Type     string           `json:"type,omitempty"`     // of the state, as text
 	Ticks    lockstep.Tick    `json:"ticks"`
-	First    lockstep.Tick    `json:"first,omitempty"` // the tick at which it begins, of which it has a checksum, a state or commands
-	Gaps     []desync.Span    `json:"gaps,omitempty"`  // ticks between First and Ticks of which it has nothing
-	Torn     bool             `json:"torn"`            // it ends early: some commands of its last tick may be missing
-	Checks   int              `json:"checks"`          // ticks with a checksum of this machine, or without a Player the agreed one
-	States   []lockstep.Tick  `json:"states"`          // ticks of which it has the state
+	First    lockstep.Tick    `json:"first,omitempty"`  // the tick at which it begins, of which it has a checksum, a state or commands
+	Gaps     []desync.Span    `json:"gaps,omitempty"`   // ticks between First and Ticks of which it has nothing
+	Torn     bool             `json:"torn"`             // it ends early: some commands of its last tick may be missing
+	Checks   int              `json:"checks"`           // ticks with a checksum of this machine, or without a Player the agreed one
+	States   []lockstep.Tick  `json:"states"`           // ticks of which it has the state
+	Phases   int              `json:"phases,omitempty"` // sums of phases of steps
+	Draws    int              `json:"draws,omitempty"`  // counts of draws in steps
 
 	reader   *replay.Reader
 	schema   *state.Schema
@@ -214,6 +216,7 @@ type recordingReader struct {
 	silent  bool             // the player reports no checksums
 	ran     []uint32         // ticks of lines with commands
 	ended   bool
+	phases  matchlog.Phases // of a note
 }
 
 func (p *recordingReader) record(rec *record.Record) error {
@@ -241,6 +244,8 @@ func (p *recordingReader) record(rec *record.Record) error {
 			p.silent = rec.Text != "yes"
 		case own && rec.Topic == record.TopicName:
 			f.Name = rec.Text
+		case f.ofMachine(rec):
+			p.phase(rec.Text)
 		}
 	case record.KindChecksum:
 		if !p.silent {
@@ -254,6 +259,28 @@ func (p *recordingReader) record(rec *record.Record) error {
 		p.ended, f.Torn = true, rec.Text == replay.ForeignTorn
 	}
 	return nil
+}
+
+// ofMachine reports whether a note is one with the phases and draws of the machine that recorded.
+func (r *Recording) ofMachine(rec *record.Record) bool {
+	by := lockstep.System
+	if r.Player != nil {
+		by = *r.Player
+	}
+	return rec.Kind == record.KindNote && rec.Topic == matchlog.TopicPhases && rec.Player == by
+}
+
+// phase counts the phases and draws of a note.
+func (p *recordingReader) phase(text string) {
+	p.phases.Reset()
+	p.phases.Add(text)
+	for _, one := range p.phases.List {
+		if one.Draws {
+			p.found.Draws++
+		} else {
+			p.found.Phases++
+		}
+	}
 }
 
 func (p *recordingReader) foreign(rec *record.Record) error {

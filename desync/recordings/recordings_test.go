@@ -35,6 +35,7 @@ type recorded struct {
 	untold  bool          // the checksums do not cover X
 	extra   []string      // lines after the header
 	typed   string        // of the states; "" for recordedType
+	phases  traced        // notes of phases by tick
 }
 
 const recordedType = "struct { Tick uint32; X float32 }"
@@ -83,6 +84,9 @@ func (m recorded) replay() []byte {
 		}
 		if m.shaky != 0 && int(tick) >= m.shaky {
 			bits += 2
+		}
+		for _, text := range m.phases[int(tick)] {
+			add(enc.Note(lockstep.Player(player), "phases", text))
 		}
 		if told := uint64(bits); int(tick)%max(m.every, 1) == 0 {
 			if m.untold {

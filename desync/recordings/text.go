@@ -37,7 +37,7 @@ func (d *Divergence) Title() string {
 	if !d.Exact && !d.Known {
 		when = fmt.Sprintf("at tick %d, the first that both know", d.Tick)
 	}
-	return fmt.Sprintf("%s %s, %s", diff.PlaceText(first, d.Fields.Total, strings.Join(d.Sections, ", ")), when, who)
+	return fmt.Sprintf("%s %s%s, %s", diff.PlaceText(first, d.Fields.Total, strings.Join(d.Sections, ", ")), when, d.Traces.in(), who)
 }
 
 // Verdict says in one sentence what the recordings show.
@@ -53,6 +53,9 @@ func (d *Divergence) Verdict() string {
 		return fmt.Sprintf("the machines ran the same commands of tick %d with the players in another order", d.Order)
 	case CauseStart, CauseStates:
 		return d.computed() + d.others() + d.lacks()
+	case CausePhases:
+		t, _ := d.Traces.latest()
+		return fmt.Sprintf("the steps to tick %d differ: they part%s; no state is known to differ", t, d.Traces.in())
 	case CauseRerun:
 		for _, r := range d.Reruns {
 			if !r.Commands {
@@ -183,6 +186,9 @@ func (d *Divergence) WriteText(w io.Writer) error {
 	if len(d.Sections) > 0 {
 		add("sections", "%s", strings.Join(d.Sections, ", "))
 	}
+	for _, line := range d.TraceLines() {
+		add(line[0], "%s", line[1])
+	}
 	d.fieldLines(add)
 	for _, r := range d.Reruns {
 		add("rerun", "%s", r.String())
@@ -192,6 +198,9 @@ func (d *Divergence) WriteText(w io.Writer) error {
 	}
 	return p.Write(w)
 }
+
+// TraceLines say which phase and which draws differ first, a name and a text each.
+func (d *Divergence) TraceLines() [][2]string { return d.Traces.lines(d.Differs, d.Tick) }
 
 func (s *Side) describe(name string, add func(name, format string, args ...any)) {
 	add(name, "%s: %s", s.File, s.Recording)

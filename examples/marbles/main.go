@@ -6,7 +6,7 @@
 //	samestep replay bisect a.jsonl b.jsonl
 //
 // The second machine adds products with one rounding, as compilers for some processors do. The states differ from the first
-// collision on whose result that changes. bisect finds the tick by the sums, and says which states it needs. Run both machines
+// collision on whose result that changes. bisect finds the tick by the sums, and the phase of the step, and says which states it needs. Run both machines
 // again, and compare the new recordings to find the field:
 //
 //	SAMESTEP_DUMP=77,78 go run . --out a.jsonl --by 0
@@ -18,6 +18,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"os"
 	"runtime"
@@ -65,6 +66,13 @@ func run(args []string, out io.Writer) error {
 	}
 	world := newWorld(players, 24, uint32(*seed), a)
 	r.Observe(world.Tick, uint8(*by), schema, world)
+	var state []byte
+	world.after = func(phase string) {
+		state = schema.Append(state[:0], world)
+		h := fnv.New64a()
+		h.Write(state)
+		r.Phase(world.Tick, phase, h.Sum64())
+	}
 	for range *ticks {
 		shots := shotsOf(world.Tick, uint32(*seed))
 		for p, s := range shots {
@@ -73,6 +81,7 @@ func run(args []string, out io.Writer) error {
 			}
 		}
 		world.step(shots)
+		r.Draws(world.Tick, "place", world.draws)
 		r.Observe(world.Tick, uint8(*by), schema, world)
 	}
 	r.End(world.Tick)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -19,6 +20,7 @@ type recording struct {
 	sums     []string
 	sections [][]string
 	states   map[int]*World
+	phases   map[int]string
 }
 
 // record plays a match on a machine, and reads its recording.
@@ -32,13 +34,15 @@ func record(t *testing.T, args ...string) *recording {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec := &recording{file: file, states: map[int]*World{}}
+	rec := &recording{file: file, states: map[int]*World{}, phases: map[int]string{}}
 	for i, line := range bytes.Split(bytes.TrimSpace(file), []byte("\n")) {
 		var l struct {
 			T        int
 			Sum      string
 			Sections []string
 			State    []byte
+			Note     string
+			Text     string
 		}
 		if i == 0 {
 			continue
@@ -51,6 +55,9 @@ func record(t *testing.T, args ...string) *recording {
 				t.Fatalf("line %d: got the sum of tick %d, want %d", i+1, l.T, len(rec.sums))
 			}
 			rec.sums, rec.sections = append(rec.sums, l.Sum), append(rec.sections, l.Sections)
+		}
+		if l.Note == "phases" {
+			rec.phases[l.T] = l.Text
 		}
 		if l.State != nil {
 			rec.states[l.T] = decode(t, l.State)
@@ -109,6 +116,10 @@ func TestTwoPasses(t *testing.T) {
 		if same := a.sections[tick][i] == b.sections[tick][i]; same != (name != "Marbles") {
 			t.Errorf("tick %d, section %s: got the same sums: %v", tick, name, same)
 		}
+	}
+	one, other := strings.Fields(a.phases[tick]), strings.Fields(b.phases[tick])
+	if len(one) != 5 || one[0] != other[0] || one[1] != other[1] || one[2] == other[2] || !strings.HasPrefix(one[2], "collide=") || one[4] != other[4] {
+		t.Errorf("tick %d: got the phases and draws %q and %q, want the collisions to differ first", tick, one, other)
 	}
 
 	t.Setenv("SAMESTEP_DUMP", strconv.Itoa(tick-1)+","+strconv.Itoa(tick))

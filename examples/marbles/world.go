@@ -23,7 +23,9 @@ type World struct {
 	Players []Player
 	Marbles []Marble
 
-	math arithmetic `recorder:"-"` // of this machine, and no part of the state
+	math  arithmetic         `recorder:"-"` // of this machine, and no part of the state
+	after func(phase string) `recorder:"-"` // is called after each phase of a step
+	draws uint64             `recorder:"-"` // random numbers since the beginning of the step
 }
 
 // A Player shoots the marble with its number.
@@ -52,7 +54,7 @@ func (s Shot) bytes() []byte {
 
 // newWorld puts the marbles on the table.
 func newWorld(players, marbles int, seed uint32, a arithmetic) *World {
-	w := &World{Seed: seed, Players: make([]Player, players), math: a}
+	w := &World{Seed: seed, Players: make([]Player, players), math: a, after: func(string) {}}
 	for id := range uint32(marbles) {
 		w.Marbles = append(w.Marbles, w.place(id))
 	}
@@ -71,6 +73,7 @@ func (w *World) place(id uint32) Marble {
 
 // random returns a number from 0 up to 1.
 func (w *World) random() float32 {
+	w.draws++
 	w.Seed ^= w.Seed << 13
 	w.Seed ^= w.Seed >> 17
 	w.Seed ^= w.Seed << 5
@@ -80,20 +83,25 @@ func (w *World) random() float32 {
 // step runs a tick with the shots of the players; nil is none.
 func (w *World) step(shots []*Shot) {
 	w.Tick++
+	w.draws = 0
 	for p, s := range shots {
 		if s != nil {
 			w.shoot(p, *s)
 		}
 	}
+	w.after("shoot")
 	for i := range w.Marbles {
 		w.Marbles[i].move()
 	}
+	w.after("move")
 	for i := range w.Marbles {
 		for j := range i {
 			w.math.collide(&w.Marbles[j], &w.Marbles[i])
 		}
 	}
+	w.after("collide")
 	w.pockets()
+	w.after("pockets")
 }
 
 func (w *World) shoot(player int, s Shot) {

@@ -1,6 +1,10 @@
 package main
 
-import "slices"
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"slices"
+)
 
 const (
 	tickRate = 60
@@ -20,7 +24,12 @@ type Duel struct {
 	Tick  uint32
 	Ships [2]Ship
 	Shots []Shot
+
+	phases [2]uint64 `recorder:"-"` // sums after the phases of the step that made it
 }
+
+// phases of a step, in their order.
+var phases = [2]string{"steer", "fly"}
 
 // A Ship turns, flies and fires.
 type Ship struct {
@@ -59,10 +68,20 @@ func (d *Duel) step(inputs [2]uint8) {
 	for p := range d.Ships {
 		d.steer(p, inputs[p])
 	}
+	d.phases[0] = d.sum()
 	for i := range d.Shots {
 		d.fly(&d.Shots[i])
 	}
 	d.Shots = slices.DeleteFunc(d.Shots, func(s Shot) bool { return s.Left == 0 })
+	d.phases[1] = d.sum()
+}
+
+// sum returns a sum of the ships and shots.
+func (d *Duel) sum() uint64 {
+	h := fnv.New64a()
+	binary.Write(h, binary.LittleEndian, d.Ships) // no error: the size is fixed, and a hash takes all
+	binary.Write(h, binary.LittleEndian, d.Shots)
+	return h.Sum64()
 }
 
 func (d *Duel) steer(p int, input uint8) {

@@ -33,6 +33,9 @@ func (o *observer) tick(after *Duel, inputs [2]uint8) {
 			o.r.Command(after.Tick-1, uint8(p), 1, []byte{input})
 		}
 	}
+	for i, name := range phases {
+		o.r.Phase(after.Tick, name, after.phases[i])
+	}
 	o.state(after)
 }
 

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -18,6 +19,7 @@ type recording struct {
 	sums     []string
 	states   map[int]*Duel
 	commands int
+	phases   map[int]string
 }
 
 // play plays a match over the network, and reads the recordings of both players.
@@ -32,7 +34,7 @@ func play(t *testing.T, args ...string) (list [2]*recording) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list[p] = &recording{states: map[int]*Duel{}}
+		list[p] = &recording{states: map[int]*Duel{}, phases: map[int]string{}}
 		for i, line := range bytes.Split(bytes.TrimSpace(file), []byte("\n")) {
 			if i > 0 {
 				list[p].add(t, line)
@@ -52,6 +54,8 @@ func (r *recording) add(t *testing.T, line []byte) {
 		S     int
 		Sum   string
 		State []byte
+		Note  string
+		Text  string
 	}
 	if err := json.Unmarshal(line, &l); err != nil {
 		t.Fatal(err)
@@ -59,6 +63,8 @@ func (r *recording) add(t *testing.T, line []byte) {
 	switch {
 	case l.S != 0:
 		r.commands++
+	case l.Note == "phases":
+		r.phases[l.T] = l.Text
 	case l.State != nil:
 		r.states[l.T] = decode(t, l.State)
 	case l.Sum != "" && l.T == len(r.sums):
@@ -119,6 +125,9 @@ func TestTwoPasses(t *testing.T) {
 	tick := differs(first[0], first[1])
 	if tick < 1 {
 		t.Fatal("the players do not differ")
+	}
+	if a, b := strings.Fields(first[0].phases[tick]), strings.Fields(first[1].phases[tick]); len(a) != 2 || !strings.HasPrefix(a[0], "steer=") || a[0] == b[0] || first[0].phases[tick-1] != first[1].phases[tick-1] {
+		t.Errorf("tick %d: got the phases %q and %q, want the first to differ", tick, a, b)
 	}
 	t.Setenv("SAMESTEP_DUMP", strconv.Itoa(tick-1)+"-"+strconv.Itoa(tick))
 	second := play(t, "--forget")

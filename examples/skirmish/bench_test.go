@@ -2,7 +2,9 @@ package skirmish
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -144,5 +146,35 @@ func BenchmarkBot(b *testing.B) {
 			}
 			b.ReportMetric(float64(orders)/float64(b.N), "orders/op")
 		})
+	}
+}
+
+// BenchmarkSurvey measures the surveys of a battle alone, with Each on one and two processors. x-loop is how much faster it is than a plain
+// loop, which takes turns with it: the quickest time of each, so that other programs on the machine count for little.
+func BenchmarkSurvey(b *testing.B) {
+	for _, units := range []uint16{1100, 11000} {
+		for _, workers := range []int{1, 2} {
+			b.Run(fmt.Sprintf("units=%d/workers=%d", units/11*10, workers), func(b *testing.B) {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
+				w := newBattle(b, units)
+				w.sense()
+				var turn, own lockstep.Turn
+				surveyAll(w, &turn)
+				loop, each := time.Hour, time.Hour
+				b.ReportAllocs()
+				b.ResetTimer()
+				for range b.N {
+					t0 := time.Now()
+					for i := range w.Units {
+						w.workspace.surveys[i].take(w, i, &own)
+					}
+					t1 := time.Now()
+					surveyAll(w, &turn)
+					loop, each = min(loop, t1.Sub(t0)), min(each, time.Since(t1))
+				}
+				b.ReportMetric(float64(each.Nanoseconds()), "each-ns")
+				b.ReportMetric(float64(loop)/float64(each), "x-loop")
+			})
+		}
 	}
 }

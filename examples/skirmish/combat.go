@@ -66,7 +66,7 @@ func (w *World) guard(i int) {
 // travel moves a unit towards the goal of its task.
 func (w *World) travel(i int) {
 	u := &w.Units[i]
-	to, ready := w.waypoint(u)
+	to, ready := w.waypoint(i)
 	if !ready {
 		w.push(i)
 		return
@@ -85,8 +85,12 @@ func (w *World) travel(i int) {
 // engage fights the nearest enemy in sight, and reports whether there is one.
 func (w *World) engage(i int) bool {
 	u := &w.Units[i]
-	if u.Target == 0 && (w.Match.Tick+uint32(u.ID))%lookout == 0 {
-		u.Target = w.acquire(i)
+	if u.seeks(w.Match.Tick) {
+		if v := &w.workspace.surveys[i]; v.sought {
+			u.Target = v.prey
+		} else { // a building that was completed in this tick
+			u.Target = w.acquire(i)
+		}
 	}
 	if u.Target == 0 {
 		return false
@@ -186,7 +190,7 @@ func (w *World) hunt(i int) {
 			u.Via, u.Slot = via, fieldless
 		}
 	}
-	if to, ready := w.waypoint(u); !ready {
+	if to, ready := w.waypoint(i); !ready {
 		w.push(i)
 	} else if w.walk(i, to) && u.Stuck >= patience {
 		w.rest(u)

@@ -62,7 +62,7 @@ func (w *World) gather(i int) {
 // advance moves a unit towards its goal, and ends the order if the unit is stuck.
 func (w *World) advance(i int) {
 	u := &w.Units[i]
-	if to, ready := w.waypoint(u); !ready {
+	if to, ready := w.waypoint(i); !ready {
 		w.push(i)
 	} else if w.walk(i, to) && u.Stuck >= patience {
 		w.rest(u)

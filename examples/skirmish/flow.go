@@ -22,11 +22,12 @@ func (w *World) grow() {
 	s.flows.Grow(s.ground.Ground, w.Paths.Fields[:], w.Match.Tick, uint32(max(2048, s.ground.Cells()/32)))
 }
 
-// waypoint returns the next place on a unit's way, or false if the unit has to wait for its flow field.
-func (w *World) waypoint(u *Unit) (fixed.Vec2, bool) {
+// waypoint returns the next place on unit i's way, or false if the unit has to wait for its flow field.
+func (w *World) waypoint(i int) (fixed.Vec2, bool) {
 	g, fields, tick := &w.workspace.ground, grid.Fields(w.Paths.Fields[:]), w.Match.Tick
-	if u.Slot == freshSlot || (tick+uint32(u.ID))%lookout == 0 {
-		u.Direct = g.sees(u.Pos, u.Goal)
+	u := &w.Units[i]
+	if u.looksAhead(tick) {
+		u.Direct = w.workspace.surveys[i].ahead(w, u)
 		if u.Slot == freshSlot {
 			u.Slot = fieldless
 		}

@@ -1,6 +1,9 @@
 package skirmish
 
-import "github.com/seed-49bee653/samestep/fixed"
+import (
+	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
 
 const (
 	closest = fixed.One * 3 / 4 // units whose middles are closer push each other away
@@ -38,43 +41,22 @@ func (w *World) shift(u *Unit, to fixed.Vec2) {
 	}
 }
 
-// push moves a unit away from units that are too close. It uses the positions at the start of the tick, so both units
-// of a pair move by the same distance.
+// push moves a unit away from units that are too close.
 func (w *World) push(i int) {
-	s := &w.workspace
-	here := s.seen[i].at
-	var by fixed.Vec2
-	for b := s.grid.Around(here, closest); b.Next(); {
-		for _, j := range b.IDs() {
-			there := &s.seen[j].at
-			d := fixed.Vec2{X: (here.X - there.X) / (1 << 16), Y: (here.Y - there.Y) / (1 << 16)}
-			overlap := square(closest) - (d.X*d.X + d.Y*d.Y)
-			if overlap <= 0 || int(j) == i {
-				continue
-			}
-			if d == (fixed.Vec2{}) { // on the same spot
-				d = w.scatter(w.Units[i].ID, w.Units[j].ID)
-			}
-			overlap /= 1 << 16
-			by.X += d.X * overlap / 2
-			by.Y += d.Y * overlap / 2
-		}
-	}
-	if by != (fixed.Vec2{}) {
+	if by := w.workspace.surveys[i].shove; by != (fixed.Vec2{}) {
 		u := &w.Units[i]
-		by.X, by.Y = fixed.Clamp(by.X, -shove, shove), fixed.Clamp(by.Y, -shove, shove)
 		w.shift(u, fixed.Vec2{X: u.Pos.X + by.X, Y: u.Pos.Y + by.Y})
 	}
 }
 
 // scatter returns a random direction in which unit a leaves the spot that it shares with b; b goes the opposite way.
-func (w *World) scatter(a, b UnitID) fixed.Vec2 {
-	w.workspace.turn.Drew("scatter", uint32(a))
-	t := fixed.Turn(fixed.Draw(w.Match.Seed, uint32(min(a, b)), uint32(max(a, b)), purposeScatter, 0))
+func (w *World) scatter(t *lockstep.Turn, a, b UnitID) fixed.Vec2 {
+	t.Drew("scatter", uint32(a))
+	angle := fixed.Turn(fixed.Draw(w.Match.Seed, uint32(min(a, b)), uint32(max(a, b)), purposeScatter, 0))
 	if a > b {
-		t += fixed.HalfTurn
+		angle += fixed.HalfTurn
 	}
-	way := fixed.Polar(t, fixed.One/4)
+	way := fixed.Polar(angle, fixed.One/4)
 	return fixed.Vec2{X: way.X / (1 << 16), Y: way.Y / (1 << 16)}
 }
 
@@ -90,7 +72,7 @@ func (w *World) clear(i int) {
 			}
 			way := there.Sub(u.Pos)
 			if way == (fixed.Vec2{}) {
-				way = w.scatter(v.ID, u.ID)
+				way = w.scatter(w.workspace.turn, v.ID, u.ID)
 			}
 			w.shift(v, v.Pos.Add(way.Normalize().Scale(shove)))
 		}

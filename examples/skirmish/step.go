@@ -14,6 +14,8 @@ func step(w *World, _ *Config, t *lockstep.Turn) {
 	t.Phase("sense")
 	w.sense()
 	w.grow()
+	t.Phase("survey")
+	surveyAll(w, t)
 	t.Phase("act")
 	for i := range w.Units {
 		w.act(i)

@@ -91,6 +91,10 @@ type workspace struct {
 	births   []Unit      // new units of this tick
 	selected []int32     // indexes of the units of the present command or zone
 	nobody   Player      // of units whose owner has no seat
+
+	surveys  []survey                        // by unit
+	survey   func(i int, own *lockstep.Turn) // makes one of them, for surveyor
+	surveyor *World
 }
 
 // outside has the fields of a unit that others read, in a compact array.

@@ -6,6 +6,7 @@
 //	{"t":50,"p":1,"sum":"c126f8bd03a9a491"}                a checksum that a player reported for a tick
 //	{"t":60,"gap":69}                                      nothing was recorded from tick 60 to tick 69
 //	{"t":70,"p":1,"note":"chat","text":"gg"}               a note of a player, or without "p" of the match
+//	{"t":70,"note":"phases","text":"move=… dice#2"}        phases and draws of a step
 //	{"t":19000,"end":true}                                 the last line: the number of ticks
 //
 // docs/spec/recordings.md has all fields and limits. Commands and notes are in the order of ticks;

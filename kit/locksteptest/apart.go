@@ -242,6 +242,10 @@ func (m *match) traceAgain(want program.CheckJob) *program.Result {
 		if err != nil || sim.Restore(t-1, m.states[t-1]) != nil {
 			return nil
 		}
+		sim.Schedule(1, nil)
+		if n == 1 {
+			sim.Schedule(1, program.Backwards)
+		}
 		r.index = min(n, 1)
 		if r.open, err = program.Record(want.Folder, r.index, sim, nil); err != nil {
 			return nil

@@ -21,6 +21,8 @@
 //	            counts the commands of kinds with a limit           coordinator that counts wrongly
 //	follower    follows the log as it is written                    something of New that is not in the state
 //
+//	each        computes the elements of Turn.Each backwards, in a  an element that reads what another one writes,
+//	            mixed order, and on 1 to 8 goroutines               or a place that many write
 //	cold twin   restores the state before each tick on a new        stale derived data, such as a cache that a
 //	            machine, which steps once                           change does not invalidate
 //	restore     restores a saved state over a later one             a derived field that decides something, or that

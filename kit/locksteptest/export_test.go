@@ -17,6 +17,9 @@ func RunPhase(g *lockstep.Game, o Options, phase string) error {
 	return err
 }
 
+// Permuted is an order of the phase each.
+func Permuted(k, n int) int { return permuted(k, n) }
+
 // PhaseNames returns the names of the phases that can be left out, in order.
 func PhaseNames() []string { return allBut("") }
 

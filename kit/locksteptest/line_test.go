@@ -71,7 +71,7 @@ func TestTraceOfEachPhase(t *testing.T) {
 			t.Errorf("%s: got %+v, %v, want %s: got %s, want %s", bad.name, d, err, f.Field, f.Got, f.Want)
 		}
 	}
-	for _, phase := range []string{"cold twin", "restore", "late join", "copy", "redo", "refused", "derived", "machine", "reading"} {
+	for _, phase := range []string{"cold twin", "restore", "late join", "copy", "redo", "refused", "derived", "machine", "reading", "each"} {
 		if !traced[phase] && runtime.GOOS != "js" {
 			t.Errorf("nothing was traced in phase %q", phase)
 		}
@@ -189,7 +189,7 @@ func TestLines(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-run", "^(TestBugs|FuzzBugs)$/^(stale|outside|map|lazy|test|seed#0)$", "./rules")
+	c := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-run", "^(TestBugs|FuzzBugs)$/^(stale|outside|map|lazy|each|test|seed#0)$", "./rules")
 	c.Dir, c.Env = dir, append(os.Environ(), "SAMESTEP_LINE=9m")
 	b, err := c.CombinedOutput()
 	out := string(b)
@@ -201,8 +201,8 @@ func TestLines(t *testing.T) {
 		t.Errorf("want the line in the comment of the written test:\n%s", fuzzed)
 	}
 	parts := strings.Split(out, "--- FAIL: TestBugs/")
-	if len(parts) != 6 {
-		t.Fatalf("want five bugs found:\n%s", out)
+	if len(parts) != 7 {
+		t.Fatalf("want six bugs found:\n%s", out)
 	}
 	for _, part := range parts[1:] {
 		bug := strings.Fields(part)[0]

@@ -75,9 +75,9 @@ func newMatch(g *lockstep.Game, o Options) (*match, error) {
 
 // play plays the match on two coordinators, and follows the log of the second: the phases "two runs" and "follower".
 func (m *match) play() error {
-	follower := m.game.NewFollower(lockstep.FollowerOptions{})
-	observed := lockstep.FollowerOptions{Observer: func(lockstep.Tick, any) {}}
-	first, err := m.coordinator(ignore{}, lockstep.FollowerOptions{})
+	follower := m.game.NewFollower(lockstep.FollowerOptions{Workers: 1}) // the phase each has more
+	observed := lockstep.FollowerOptions{Workers: 1, Observer: func(lockstep.Tick, any) {}}
+	first, err := m.coordinator(ignore{}, lockstep.FollowerOptions{Workers: 1})
 	if err != nil {
 		return err
 	}

@@ -154,8 +154,9 @@ func configCode(config any) string {
 // PanicPhase is the phase of a failure that is no difference: the rules panic in the match that is played first.
 const PanicPhase = "panic"
 
-// Two phases of which failures say more.
+// Phases of which failures say more.
 const (
+	eachPhase     = "each"
 	coldTwinPhase = "cold twin"
 	outsidePhase  = "outside"
 )
@@ -170,7 +171,7 @@ type Failure struct {
 	Want  string        // its value in the match that was played first
 	More  int           // number of other fields that differ
 	Stale string        // in the phase "cold twin": the derived field at tick From that decides, and its values
-	Under string        // in the phase "outside": what was another; without it, the match has the same result
+	Under string        // in the phases "each" and "outside": what was another; without it, the match has the same result
 	Err   error         // any other error, such as a panic
 
 	Options Options // they play the same match again

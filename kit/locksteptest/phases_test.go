@@ -6,10 +6,13 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"weak"
 
+	"github.com/seed-49bee653/samestep/desync/probe/program"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
@@ -22,6 +25,14 @@ type badGame struct {
 }
 
 var badGames = []badGame{
+	{"an element that reads the next one", "each", "with the elements of Turn.Each backwards: Herds[0].X: got", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
+		r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+			stepPasture(w, config, turn)
+			turn.Each(len(w.Herds), func(i int, _ *lockstep.Turn) {
+				w.Herds[i].X += 1 + w.Herds[(i+1)%len(w.Herds)].X&3
+			})
+		}
+	}},
 	{"a cache that is stale for a tick", "cold twin", "derived data is stale: a restored copy computes Herds[", staleCache},
 	{"Derive adds to what was there", "restore", "Dice: got", addingDerive},
 	{"Derive adds to what was there", "copy", "Dice: got", addingDerive},
@@ -246,6 +257,54 @@ func TestPhases(t *testing.T) {
 		if err := locksteptest.RunPhase(lockstep.MustGame(pastureRules()), options(), phase); err != nil {
 			t.Errorf("%s: %v", phase, err)
 		}
+	}
+}
+
+// The orders of the phase each have every element once.
+func TestOrdersOfEach(t *testing.T) {
+	for n := range 300 {
+		for name, order := range map[string]func(k, n int) int{"mixed": locksteptest.Permuted, "backwards": program.Backwards} {
+			seen := make([]bool, n)
+			for k := range n {
+				seen[order(k, n)] = true
+			}
+			if slices.Contains(seen, false) {
+				t.Fatalf("%s order of %d: got %v", name, n, seen)
+			}
+			order(n, n) // the end
+		}
+	}
+	if locksteptest.Permuted(1, 100) == locksteptest.Permuted(0, 100)+1 {
+		t.Error("the mixed order is the ascending one")
+	}
+}
+
+// A failure on several goroutines alone names them.
+func TestRaceOfEach(t *testing.T) {
+	if runtime.GOARCH == "wasm" {
+		t.Skip("there is one thread")
+	}
+	rules, o := pastureRules(), options()
+	rules.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+		stepPasture(w, config, turn)
+		var inside atomic.Int32
+		meets := make([]bool, len(w.Herds))
+		turn.Each(len(w.Herds), func(i int, _ *lockstep.Turn) {
+			inside.Add(1)
+			for n := 0; n < 2000 && inside.Load() < 2; n++ {
+				runtime.Gosched()
+			}
+			meets[i] = inside.Load() > 1
+			inside.Add(-1)
+		})
+		if slices.Contains(meets, true) {
+			w.Dice++
+		}
+	}
+	var f *locksteptest.Failure
+	err := locksteptest.RunPhase(lockstep.MustGame(rules), o, "each")
+	if !errors.As(err, &f) || f.Under != "the elements of Turn.Each on 2 goroutines" {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -42,6 +42,9 @@ func (r *tracer) wanted(phase string, from, t lockstep.Tick) int {
 
 // step does a step of a simulation to tick t, and records it if it is one of those.
 func (r *tracer) step(phase string, from, t lockstep.Tick, sim *lockstep.Simulation, step func() error) error {
+	if phase != eachPhase {
+		sim.Schedule(1, nil) // goroutines would mix their events
+	}
 	index := r.wanted(phase, from, t)
 	if index < 0 {
 		if phase == "" && uint32(t) < r.job.Tick && uint32(t)+traceWindow >= r.job.Tick {

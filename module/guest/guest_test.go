@@ -257,7 +257,7 @@ func TestRefusals(t *testing.T) {
 		{abi.Load, []byte{1}, "state: "},
 		{abi.Create, nil, ""},
 		{abi.Step, []byte{1}, "state: "},
-		{abi.Step, abi.Frames.Append(nil, &abi.Frame{Tick: 9}), "missing frames"},
+		{abi.Step, abi.Frames.Append(nil, &abi.Frame{Tick: 9}), "not the next frame"},
 		{abi.Step, abi.Frames.Append(nil, &abi.Frame{Tick: 1, Commands: []abi.Command{{Tick: 1, Kind: 999, Sequence: 1}}}), "unknown command kind 999 of player 0"},
 		{abi.Step, abi.Frames.Append(nil, &abi.Frame{Tick: 1}), ""},
 		{abi.Restore, abi.States.Append(nil, &abi.State{Canonical: []byte{1}}), "state"},

@@ -341,10 +341,19 @@ func (f Functions) Watch(viewer func() *watch.Viewer, open func(file []byte) (an
 		if err != nil {
 			return Text(map[string]string{"error": err.Error()})
 		}
+		if v := viewer(); v != nil {
+			v.Measure(time.Now)
+		}
 		return Text(about)
 	}
 	f["watchClose"] = func(Arguments) any { open(nil); return nil }
 	f.When(func() bool { return viewer() != nil }, Functions{
+		"watchCosts": func(a Arguments) any { // ticks that the page knows of; JSON, or null if no more were measured
+			if c := viewer().Costs(int(a.Int(0))); c != nil {
+				return Text(c)
+			}
+			return nil
+		},
 		"watchTimeline": func(a Arguments) any { return Text(viewer().Timeline(int(a.Int(0)))) },
 		"watchGo":       func(a Arguments) any { viewer().Seek(lockstep.Tick(max(a.Int(0), 0))); return nil },
 		"watchWork": func(a Arguments) any { // milliseconds; returns whether it has arrived

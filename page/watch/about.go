@@ -86,9 +86,7 @@ func (v *Viewer) Timeline(columns int) Timeline {
 		t.Activity[p] = make([]float32, columns)
 	}
 	ticks := max(uint64(v.last-v.First()), 1)
-	column := func(at lockstep.Tick) int {
-		return int(min(uint64(max(at, v.First())-v.First())*uint64(columns)/ticks, uint64(columns-1)))
-	}
+	column := func(at lockstep.Tick) int { return v.column(at, columns) }
 	states := v.keyframes
 	if v.recorded != nil {
 		states = v.recorded.Ticks()

@@ -9,7 +9,7 @@
 // A [Viewer] simulates the match from the nearest known state before the tick: a keyframe of the file, a state that it
 // kept while playing, or the present one. It is a follower like any other, and compares its state with every checksum
 // on the way. A second replay can go along with it ([Viewer.Compare]), or the state of the player in a bundle of a desync; then a
-// search finds the ticks at which they part ([Viewer.Find]). It has no clock and no goroutine: a page calls [Viewer.Work] between two frames.
+// search finds the ticks at which they part ([Viewer.Find]). It has no clock of its own and no goroutine: a page calls [Viewer.Work] between two frames.
 package watch
 
 import (
@@ -19,6 +19,7 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"time"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -44,6 +45,8 @@ type Viewer struct {
 
 	agreed  map[lockstep.Tick]bool // compared checksums and keyframes, and whether they agreed
 	desyncs map[lockstep.Tick]Desync
+
+	costs costs
 
 	// Observe gets the events of the last simulated tick, if it is shown. Nil disables it.
 	Observe func(s *lockstep.Simulation, event any)
@@ -211,6 +214,29 @@ func openReplay(file []byte, games []*lockstep.Game) (*Viewer, error) {
 		return nil, err
 	}
 	return v, nil
+}
+
+// Measure measures the steps from now on with a clock, see [Viewer.Costs].
+func (v *Viewer) Measure(now func() time.Time) {
+	if v.game == nil {
+		return
+	}
+	v.costs.now, v.costs.column = now, v.column
+	v.game.NewFollowerAt(v.header, v.now, lockstep.FollowerOptions{Stepping: v.costs.mark}) // the simulation keeps the option
+}
+
+// Costs returns what the simulated ticks cost, for reading; nil if no more than some ticks were measured.
+func (v *Viewer) Costs(after int) *Costs {
+	if v.costs.Ticks <= after {
+		return nil
+	}
+	return &v.costs.Costs
+}
+
+// column returns the column of a tick, of columns of equal length from the first tick to the last.
+func (v *Viewer) column(at lockstep.Tick, columns int) int {
+	ticks := max(uint64(v.last-v.First()), 1)
+	return int(min(uint64(max(at, v.First())-v.First())*uint64(columns)/ticks, uint64(columns-1)))
 }
 
 // Game returns the replay's game, or nil if it is a recording of another engine.

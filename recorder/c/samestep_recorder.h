@@ -15,6 +15,8 @@
  *
  *     samestep_record_command(&rec, tick, player, kind, payload, size);   // changes the state of tick into that of tick+1
  *     step();
+ *     samestep_record_phase(&rec, tick + 1, "bounce", ball_hash);         // optional, for each phase of the step, in order
+ *     samestep_record_draws(&rec, tick + 1, "serve", draws);              // optional, for each stream of random numbers
  *     samestep_record_sum(&rec, tick + 1, 0, hash, NULL, 0);
  *     if (samestep_record_wanted(&rec, tick + 1)) {                       // SAMESTEP_DUMP=77,78
  *         samestep_record_state_begin(&rec, tick + 1, 0);
@@ -103,6 +105,9 @@ typedef struct samestep_recorder {
     uint32_t count; /* of the elements of the next part */
     int counting;   /* 1 while count is read, 2 once it is known */
     uint64_t measured, missing; /* bytes of the parts before the next one, and those of them that have not come */
+    int by;
+    uint32_t mark_tick, mark_counts[2], mark_size; /* of the phases and draws that wait */
+    char marks[1024];
     size_t size;  /* of the buffer */
     size_t whole; /* its bytes up to the last whole line or state */
     char buffer[64 << 10];
@@ -125,6 +130,12 @@ int samestep_record_sum(samestep_recorder *r, uint32_t tick, int player, uint64_
 
 /* A note about a player, or with SAMESTEP_NO_PLAYER about the match: "name", "chat", "map", or a topic with a dot. */
 int samestep_record_note(samestep_recorder *r, uint32_t tick, int player, const char *topic, const char *text);
+
+/* A sum of what a phase of the step that leads to the state of a tick has computed, and how many numbers the step has drawn from a
+ * stream of random numbers. Record them in the order of the phases, before anything of a later tick. A name has 1 to 64 ASCII letters,
+ * digits or ._-/: and a tick has at most 64 phases and 64 streams. */
+int samestep_record_phase(samestep_recorder *r, uint32_t tick, const char *name, uint64_t sum);
+int samestep_record_draws(samestep_recorder *r, uint32_t tick, const char *stream, uint64_t count);
 
 /* Whether the state of a tick is wanted: 1 or 0. samestep_record_want adds ticks, such as "77,78" or "70-80". */
 int samestep_record_wanted(const samestep_recorder *r, uint32_t tick);
@@ -204,13 +215,15 @@ static int samestep_needs(samestep_recorder *r, const char *what, uint32_t tick,
     return samestep_fail(r, "%s at tick %lu: got NULL, want %s", what, (unsigned long)tick, thing), 0;
 }
 
+static int samestep_write_out(samestep_recorder *r);
+
 /* put appends bytes to the buffer, and counts them. Only a long header makes it write a part of a line. */
 static void samestep_put(samestep_recorder *r, const void *data, size_t size) {
     const char *from = (const char *)data;
     while (size > 0) {
         size_t n = sizeof r->buffer - r->size;
         if (n == 0) {
-            if (samestep_record_flush(r) != 0) return;
+            if (samestep_write_out(r) != 0) return;
             continue;
         }
         if (n > size) n = size;
@@ -315,8 +328,28 @@ static void samestep_sized(samestep_recorder *r, const char *what, const char *t
 
 static const char *samestep_or_empty(const char *text) { return text ? text : ""; }
 
-/* line reports whether a line of a tick may follow, and makes room for it. Lines that are ordered are not before the latest tick. */
-static int samestep_line(samestep_recorder *r, const char *what, uint32_t tick, int ordered) {
+static int samestep_close_line(samestep_recorder *r, const char *what, uint32_t tick);
+static void samestep_open_line(samestep_recorder *r, uint32_t tick, int player);
+
+/* room makes room for a line. */
+static void samestep_room(samestep_recorder *r) {
+    if (sizeof r->buffer - r->size < SAMESTEP_LINE_BYTES) samestep_write_out(r);
+}
+
+/* write_marks writes the note of the phases and draws that wait. */
+static void samestep_write_marks(samestep_recorder *r) {
+    if (r->failed || r->mark_size == 0) return;
+    samestep_room(r);
+    samestep_open_line(r, r->mark_tick, r->by);
+    samestep_puts(r, ",\"note\":\"phases\",\"text\":\"");
+    samestep_put(r, r->marks, r->mark_size);
+    samestep_puts(r, "\"");
+    r->mark_size = 0;
+    samestep_close_line(r, "phases", r->mark_tick);
+}
+
+/* may reports whether a line of a tick may follow. */
+static int samestep_may(samestep_recorder *r, const char *what, uint32_t tick, int ordered) {
     unsigned long t = tick;
     if (!r || r->failed) return 0;
     if (!r->write) return samestep_fail(r, "%s at tick %lu: the recorder is not open", what, t), 0;
@@ -327,12 +360,18 @@ static int samestep_line(samestep_recorder *r, const char *what, uint32_t tick, 
     if (r->lines == SAMESTEP_MAX_LINES && strcmp(what, "end") != 0) {
         return samestep_fail(r, "%s at tick %lu: want at most %d lines", what, t, (int)SAMESTEP_MAX_LINES), 0;
     }
+    return 1;
+}
+
+/* line reports whether a line of a tick may follow, and makes room for it. Lines that are ordered are not before the latest tick. */
+static int samestep_line(samestep_recorder *r, const char *what, uint32_t tick, int ordered) {
+    if (r) samestep_write_marks(r);
+    if (!samestep_may(r, what, tick, ordered)) return 0;
     if (tick >= r->flushed && tick - r->flushed >= r->flush_ticks) {
         r->flushed = tick;
-        samestep_record_flush(r);
-    } else if (sizeof r->buffer - r->size < SAMESTEP_LINE_BYTES) {
-        samestep_record_flush(r);
+        samestep_write_out(r);
     }
+    samestep_room(r);
     return !r->failed;
 }
 
@@ -615,10 +654,11 @@ static int samestep_start(samestep_recorder *r, const samestep_header *h) {
     if (fault >= 0) samestep_fail(r, "header: the schema is no struct type from byte %ld on", fault);
     if (r->failed) return -1;
     r->players = h->players;
+    r->by = h->by;
     r->sections = h->section_count;
     r->has_states = *samestep_or_empty(h->state) != 0;
     samestep_put_header(r, h, micro);
-    samestep_record_flush(r);
+    samestep_write_out(r);
     return samestep_record_want(r, samestep_or_empty(getenv("SAMESTEP_DUMP")));
 }
 
@@ -712,6 +752,66 @@ int samestep_record_note(samestep_recorder *r, uint32_t tick, int player, const 
     samestep_put_text(r, ",\"note\":", topic);
     samestep_put_text(r, ",\"text\":", text);
     return samestep_close_line(r, "note", tick);
+}
+
+/* is_mark reports whether a phase or a stream may have the name. */
+static int samestep_is_mark(const char *name, size_t size) {
+    size_t i;
+    for (i = 0; i < size; i++) {
+        char c = name[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '-' && c <= ':') || c == '_')) return 0; /* - . / 0 to 9 : */
+    }
+    return size >= 1 && size <= 64;
+}
+
+/* mark appends an item to the text of the next note, after it has written the text if that is of another tick or full. */
+static int samestep_mark(samestep_recorder *r, const char *what, uint32_t tick, const char *name, int draws, const char *digits, size_t n) {
+    size_t size = name ? strlen(name) : 0;
+    unsigned long t = tick;
+    if (!r) return -1;
+    if (r->mark_size > 0 && (tick != r->mark_tick || size > sizeof r->marks || r->mark_size + 1 + size + 1 + n > sizeof r->marks)) {
+        samestep_write_marks(r);
+    }
+    if (!samestep_may(r, what, tick, 1)) return -1;
+    if (tick != r->mark_tick) r->mark_counts[0] = r->mark_counts[1] = 0;
+    r->mark_tick = tick;
+    if (!name || !samestep_is_mark(name, size)) {
+        samestep_write_marks(r);
+        if (!samestep_needs(r, what, tick, "a name", name)) return -1;
+        return samestep_fail(r, "%s at tick %lu: got a name of %lu bytes, want 1 to %d ASCII letters, digits or ._-/:", what, t, (unsigned long)size, 64);
+    }
+    if (r->mark_counts[draws] == 64) {
+        samestep_write_marks(r);
+        return samestep_fail(r, "%s at tick %lu: want at most %d in a tick", what, t, 64);
+    }
+    r->mark_counts[draws]++;
+    if (r->mark_size > 0) r->marks[r->mark_size++] = ' ';
+    memcpy(r->marks + r->mark_size, name, size);
+    r->mark_size += (uint32_t)size;
+    r->marks[r->mark_size++] = draws ? '#' : '=';
+    memcpy(r->marks + r->mark_size, digits, n);
+    r->mark_size += (uint32_t)n;
+    return 0;
+}
+
+int samestep_record_phase(samestep_recorder *r, uint32_t tick, const char *name, uint64_t sum) {
+    char digits[16];
+    int i;
+    for (i = 15; i >= 0; i--) {
+        digits[i] = "0123456789abcdef"[sum & 15];
+        sum >>= 4;
+    }
+    return samestep_mark(r, "phase", tick, name, 0, digits, sizeof digits);
+}
+
+int samestep_record_draws(samestep_recorder *r, uint32_t tick, const char *stream, uint64_t count) {
+    char digits[20];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + count % 10);
+        count /= 10;
+    } while (count > 0);
+    return samestep_mark(r, "draws", tick, stream, 1, digits + at, sizeof digits - at);
 }
 
 int samestep_record_wanted(const samestep_recorder *r, uint32_t tick) {
@@ -870,13 +970,19 @@ int samestep_record_end(samestep_recorder *r, uint32_t tick) {
     return samestep_record_flush(r);
 }
 
-int samestep_record_flush(samestep_recorder *r) {
+static int samestep_write_out(samestep_recorder *r) {
     size_t size;
-    if (!r || r->failed) return -1;
+    if (r->failed) return -1;
     size = r->size;
     r->size = r->whole = 0;
     if (size > 0 && r->write(r->context, r->buffer, size) != 0) return samestep_fail(r, "write failed");
     return 0;
+}
+
+int samestep_record_flush(samestep_recorder *r) {
+    if (!r) return -1;
+    samestep_write_marks(r);
+    return samestep_write_out(r);
 }
 
 int samestep_record_close(samestep_recorder *r) {

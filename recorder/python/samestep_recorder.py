@@ -7,6 +7,8 @@ samestep replay reads. One file for Python 3.8 or later; it imports only the sta
     ...
     rec.command(tick, player, kind, payload)      # changes the state of this tick into that of the next
     step()
+    rec.phase(tick + 1, "bounce", ball_hash)      # optional, for each phase of the step, in order
+    rec.draws(tick + 1, "serve", draws)           # optional, for each stream of random numbers
     rec.sum(tick + 1, 0, hash, [ball_hash, paddles_hash])
     if rec.wanted(tick + 1):                      # SAMESTEP_DUMP=77,78
         values = State().u32(tick + 1).u32(len(balls))    # the count before the elements of a slice
@@ -39,6 +41,7 @@ _MAX_BYTES = (256 << 20) - 64
 _WORD = (1 << 64) - 1
 _BUFFER_BYTES = 40 << 10
 _CHUNK_BYTES = 12 << 10
+_MARK = re.compile(r"[A-Za-z0-9._/:-]{1,64}")  # the name of a phase or a stream
 _ESCAPES = {c: "\\u%04x" % c for c in range(32)}
 _ESCAPES[ord('"')] = '\\"'
 _ESCAPES[ord("\\")] = "\\\\"
@@ -124,6 +127,7 @@ class Recorder:
         self._ended = False
         self._command_tick = self._commands = self._payloads = self._section_sums = self._states = 0
         self._kinds = set()
+        self._marks, self._mark_tick, self._mark_counts = "", 0, {}
         self._wanted = []
         try:
             if self._own:
@@ -215,6 +219,21 @@ class Recorder:
         who = "" if player == NO_PLAYER else ',"p":%d' % player
         self._add("note", tick, '{"t":%d%s,"note":%s,"text":%s}\n' % (tick, who, _text(topic), _text(text)))
 
+    def phase(self, tick, name, sum):
+        """Records a sum of what a phase of the step that leads to the state of a tick has computed, such as the positions after
+        "move". Record the phases in their order, before anything of a later tick. A name has 1 to 64 ASCII letters, digits or
+        ._-/: and may come again; a tick has at most 64 phases. Of a sum only the lower 64 bits count."""
+        sum = self._whole("phase", "a sum", sum)
+        if sum is not None:
+            self._mark("phase", tick, name, "=", "%016x" % (sum & _WORD))
+
+    def draws(self, tick, stream, count):
+        """Records how many numbers the step that leads to the state of a tick has drawn from a stream of random numbers. A tick
+        has at most 64 streams."""
+        count = self._whole("draws", "a count", count)
+        if count is not None:
+            self._mark("draws", tick, stream, "#", "%d" % (count & _WORD))
+
     def want(self, ticks):
         """Adds ticks whose states are wanted, such as "77,78" or "70-80"."""
         if not self._is_text("want", "ticks", ticks):
@@ -276,11 +295,12 @@ class Recorder:
 
     def flush(self):
         """Writes the buffered lines."""
-        if self.error is None:
-            self._write()
+        self._write_marks()
+        self._flush()
 
     def close(self):
         """Writes the buffered lines, and closes the file if the recorder opened it."""
+        self._write_marks()
         self._write()
         self._ended = True
         self._close_file()
@@ -294,6 +314,7 @@ class Recorder:
         if kind is None:
             self.close()
         else:  # the game's own error is the one to see
+            self._write_marks()
             self._write()
             self._close_file()
 
@@ -332,7 +353,7 @@ class Recorder:
                 self._fail("header: the schema is no struct type from byte %d on", fault)
         if self.error is not None:
             return
-        self._players = players
+        self._players, self._by = players, by
         self._sections, self._has_states = len(sections), state != ""
         self._sequences, self._sums, self._dumps = [0] * players, [0] * players, [0] * players
         self._sum_form = '{"t":%d,"p":%d,"sum":"%016x","sections":[' + ",".join(['"%016x"'] * len(sections)) + "]}\n"
@@ -354,8 +375,55 @@ class Recorder:
         self._lines = 0
         self.flush()
 
+    def _mark(self, what, tick, name, sign, digits):
+        """Appends an item to the text of the next note, after it has written the text if that is of another tick or full."""
+        if self.error is not None:
+            return self._fail("")
+        if type(tick) is not int and not self._is_whole(what, "a tick", tick) or not self._is_text(what, "a name", name):
+            return
+        size = abs(_size(name))
+        if self._marks and (tick != self._mark_tick or len(self._marks) + size + len(digits) + 2 > 1024):
+            self._write_marks()
+        if not self._may(what, tick, True):
+            return
+        if tick != self._mark_tick:
+            self._mark_tick, self._mark_counts = tick, {}
+        if not _MARK.fullmatch(name):
+            self._write_marks()
+            return self._fail("%s at tick %d: got a name of %d bytes, want 1 to %d ASCII letters, digits or ._-/:", what, tick, size, 64)
+        count = self._mark_counts.get(sign, 0)
+        if count == 64:
+            self._write_marks()
+            return self._fail("%s at tick %d: want at most %d in a tick", what, tick, 64)
+        self._mark_counts[sign] = count + 1
+        self._marks += (" " if self._marks else "") + name + sign + digits
+
+    def _write_marks(self):
+        """Writes the note of the phases and draws that wait."""
+        if self.error is not None or not self._marks:
+            return
+        self._room()
+        who = "" if self._by == NO_PLAYER else ',"p":%d' % self._by
+        text, self._marks = self._marks, ""
+        self._add("phases", self._mark_tick, '{"t":%d%s,"note":"phases","text":"%s"}\n' % (self._mark_tick, who, text))
+
+    def _room(self):
+        if self._size > _BUFFER_BYTES:
+            self._flush()
+
     def _line(self, what, tick, ordered):
         """Reports whether a line of a tick may follow, and makes room for it."""
+        self._write_marks()
+        if not self._may(what, tick, ordered):
+            return False
+        if tick - self._flushed >= self._flush_ticks:
+            self._flushed = tick
+            self._flush()
+        self._room()
+        return self.error is None
+
+    def _may(self, what, tick, ordered):
+        """Reports whether a line of a tick may follow."""
         if self.error is not None:
             return self._fail("")
         if type(tick) is not int and not self._is_whole(what, "a tick", tick):
@@ -368,11 +436,6 @@ class Recorder:
             return self._fail("%s at tick %d: want at least tick %d", what, tick, self._tick)
         if self._lines == _MAX_LINES and what != "end":
             return self._fail("%s at tick %d: want at most %d lines", what, tick, _MAX_LINES)
-        if tick - self._flushed >= self._flush_ticks:
-            self._flushed = tick
-            self.flush()
-        elif self._size > _BUFFER_BYTES:
-            self.flush()
         return self.error is None
 
     def _seated(self, what, tick, player):
@@ -393,6 +456,10 @@ class Recorder:
         self._lines += 1
         if tick > self._tick:
             self._tick = tick
+
+    def _flush(self):
+        if self.error is None:
+            self._write()
 
     def _write(self):
         data = b"".join(self._buffer)

@@ -91,6 +91,10 @@ int main(int argc, char **argv) {
             samestep_record_sum(&rec, number(words[1]), (int)number(words[2]), sums[0], sums + 1, n - 4);
         } else if (strcmp(words[0], "note") == 0) {
             samestep_record_note(&rec, number(words[1]), (int)strtol(words[2], NULL, 10), text(words[3]), text(words[4]));
+        } else if (strcmp(words[0], "phase") == 0) {
+            samestep_record_phase(&rec, number(words[1]), text(words[2]), strtoull(words[3], NULL, 16));
+        } else if (strcmp(words[0], "draws") == 0) {
+            samestep_record_draws(&rec, number(words[1]), text(words[2]), strtoull(words[3], NULL, 10));
         } else if (strcmp(words[0], "state") == 0) {
             char *state;
             size_t size = bytes(words[3], &state), half = size / 3;

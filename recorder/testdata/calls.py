@@ -45,6 +45,10 @@ for line in sys.stdin:
         rec.sum(int(words[0]), int(words[1]), int(words[2], 16), [int(s, 16) for s in words[3:]])
     elif name == "note":
         rec.note(int(words[0]), int(words[1]), text(words[2]), text(words[3]))
+    elif name == "phase":
+        rec.phase(int(words[0]), text(words[1]), int(words[2], 16))
+    elif name == "draws":
+        rec.draws(int(words[0]), text(words[1]), int(words[2]))
     elif name == "state":
         rec.state(int(words[0]), int(words[1]), data(words[2]))
     elif name == "values":

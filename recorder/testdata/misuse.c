@@ -64,6 +64,12 @@ int main(int argc, char **argv) {
     begin();
     show("no text", r, samestep_record_note(r, 1, 0, "x", NULL));
     begin();
+    show("no name of a phase", r, samestep_record_phase(r, 1, NULL, 1));
+    samestep_record_phase(begin(), 1, "move", 1);
+    show("no name of a stream", r, samestep_record_draws(r, 1, NULL, 1));
+    samestep_record_state_begin(begin(), 1, 0);
+    show("a phase in a state", r, samestep_record_phase(r, 1, "move", 1));
+    begin();
     show("no ticks", r, samestep_record_want(r, NULL));
     samestep_record_state_begin(begin(), 1, 0);
     show("no bytes", r, samestep_record_bytes(r, NULL, 8));
@@ -100,10 +106,12 @@ int main(int argc, char **argv) {
     memset(&unopened, 0, sizeof unopened);
     show("state before open", &unopened, samestep_record_state_begin(&unopened, 1, 0));
     memset(&unopened, 0, sizeof unopened);
+    show("phase before open", &unopened, samestep_record_phase(&unopened, 1, "move", 1));
+    memset(&unopened, 0, sizeof unopened);
     show("close before open", &unopened, samestep_record_close(&unopened));
 
     r = NULL;
-    show("NULL", r, samestep_record_open(r, argv[1], &h) & samestep_record_begin(r, discard, NULL, &h) & samestep_record_command(r, 1, 0, 1, "x", 1) &
+    show("NULL", r, samestep_record_phase(r, 1, "x", 1) & samestep_record_draws(r, 1, "x", 1) & samestep_record_open(r, argv[1], &h) & samestep_record_begin(r, discard, NULL, &h) & samestep_record_command(r, 1, 0, 1, "x", 1) &
                         samestep_record_sum(r, 1, 0, 1, NULL, 0) & samestep_record_note(r, 1, 0, "x", "y") & samestep_record_want(r, "1") &
                         samestep_record_state_begin(r, 1, 0) & samestep_record_u8(r, 1) & samestep_record_state_end(r) & samestep_record_end(r, 1) &
                         samestep_record_flush(r) & samestep_record_close(r));

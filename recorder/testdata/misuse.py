@@ -44,6 +44,8 @@ calls = [
     record("sum", 1, 0, 1.5), record("sum", 1, 0, "ab"), record("sum", 1, 0, 1, None), record("sum", 1, 0, 1, 7),
     record("sum", 1, 0, 1, [1, 2.5]), record("sum", 1, 0, 1, "ab"), record("sum", 1, "0", 1),
     record("note", 1, 0, 5, "x"), record("note", 1, 0, "x", b"y"), record("note", 1, 0.5, "x", "y"),
+    record("phase", 1, 5, 1), record("phase", 1, "move", 1.5), record("phase", 1.0, "move", 1), record("phase", 1, "m\ud800", 1), record("draws", 1, b"x", 1),
+    record("draws", 1, "dice", "1"),
     record("state", 1, 0, "x"), record("state", 1, 0, None), record("state", 1, 0, [1]), record("state", None, 0, b"x"),
     record("state", 1, 0, State().u8(256)), record("state", 1, 0, State().u8(1).f32("x")), record("state", 1, 0, State().f32(1e39)),
     record("state", 1, 0, State().text(5)), record("state", 1, 0, State().text("\ud800")), record("state", 1, 0, State().i8(1.0)),
@@ -76,6 +78,8 @@ class Number:
 file = io.BytesIO()
 with Recorder(file, **right) as rec:
     rec.command(1, 0, 1, array.array("H", [1, 2]))
+    rec.phase(2, "move", Number(7))
+    rec.draws(2, "dice", Number(7))
     rec.sum(2, 0, Number(7), (Number(1), 2))
     rec.state(2, 0, memoryview(b"x"))
 print(file.getvalue().decode().split("\n", 1)[1], end="")

@@ -488,6 +488,7 @@ class Recording:
         self.tick = self.after = self.begins = 0
         self.commands, self.size, self.last, self.sums, self.states, self.parts = [], 0, {}, {}, set(), None
         self.ran, self.own, self.lowest, self.gaps, self.orders, self.long = [], set(), [], [], [], {}
+        self.phases, self.at = [], None
         self.counts = {"commands": 0, "checksums": 0, "states": 0, "notes": 0}
 
     def line(self, l):
@@ -512,6 +513,8 @@ class Recording:
             sized(l["note"], NAME)
             sized(l.get("text"), TEXT)
             self.counts["notes"] += 1
+            if l["note"] == "phases" and p == self.by:
+                self.phase(t, l["text"])
         elif kind == "gap":
             to = whole_number(l["gap"], t, TICK - 1)
             self.gaps.append({"from": t, "to": to})
@@ -520,6 +523,18 @@ class Recording:
         elif kind == "order":
             self.orders.append({"tick": t, "sum": digits(l["order"], 16)})
         return kind == "end"
+
+    def phase(self, t, text):
+        if self.at != t:
+            self.at, self.room = t, {"=": 64, "#": 64}
+        items = [re.fullmatch(r"([A-Za-z0-9._/:-]{1,64})(?:(=)([0-9a-f]{16})|(#)(0|[1-9][0-9]{0,19}))", item) for item in text.split(" ")]
+        if not all(i and int(i[5] or 0) < 1 << 64 for i in items):
+            return
+        for i in items:
+            sign = i[2] or i[4]
+            if self.room[sign]:
+                self.room[sign] -= 1
+                self.phases.append({"tick": t, "phase": i[1], "sum": i[3]} if i[2] else {"tick": t, "stream": i[1], "count": i[5]})
 
     def command(self, t, p, l):
         if self.commands and self.commands[0][0] != t:
@@ -587,6 +602,8 @@ class Recording:
                 marks = [a] + sorted(set(t for t in self.ran if a < t < b)) + [b]
                 gaps += [{"from": x + 1, "to": y - 1} for x, y in zip(marks, marks[1:]) if (y - x) // every > 2]
         facts = dict(self.counts, players=self.players, tick_micros=self.micros, first=first, last=self.tick, gaps=gaps, orders=self.orders)
+        if self.phases:
+            facts["phases"] = self.phases
         if self.long:
             facts["long"] = self.long
         if self.type:

@@ -50,6 +50,8 @@ type Job struct {
 	Window int    // Trace with Warm: also keep each probe's last assignments from so many ticks before; 0 keeps none
 	Yield  bool   // give way to other goroutines now and then
 
+	Backwards bool // Hashes: with the elements of Turn.Each from the last to the first; with Runs of Trace, every second run is
+
 	// Trace: the tick may not end, so that its recording is cut after so many events, or so many seconds; 0 for no end.
 	Events  int
 	Seconds float64
@@ -200,7 +202,7 @@ type CheckJob struct {
 
 // SameWay are the phases of package kit/locksteptest that compute the whole match in the same way again. In the others, a
 // restored simulation has no old contents in the buffers that it uses again.
-var SameWay = []string{"two runs", "machine", "reading", "refused", "outside"}
+var SameWay = []string{"two runs", "each", "machine", "reading", "refused", "outside"}
 
 // CheckJobOf returns the job of this process, or nil if it has none.
 func CheckJobOf() *CheckJob {
@@ -363,6 +365,20 @@ func Record(folder string, n int, sim *lockstep.Simulation, yield func()) (*Reco
 	sim.ObserveDraws(func(_ lockstep.Tick, d lockstep.Draw) { r.run.draw(d.Purpose, d.Phase) })
 	probe.Start(r.out, sim.AnyWorld(), yield)
 	return r, nil
+}
+
+// Backwards is an order for the Schedule of a simulation: from the last element to the first, on one worker. A recording has the elements in
+// their own order nevertheless.
+func Backwards(k, n int) int {
+	i := n - 1 - k
+	switch {
+	case !probe.On:
+	case k == n:
+		probe.Join()
+	default:
+		probe.Element(i, n)
+	}
+	return i
 }
 
 // maxPhaseStates is how many phases of a tick have their state in a file. Rules may mark phases in a loop.

@@ -88,6 +88,7 @@ func (m *match) restored(t lockstep.Tick, state []byte) (*lockstep.Simulation, e
 	if err != nil {
 		return nil, err
 	}
+	s.Schedule(1, nil)
 	return s, s.Restore(t, state)
 }
 
@@ -130,6 +131,9 @@ func (m *match) trace(r *Result) error {
 			if err != nil {
 				return err
 			}
+		}
+		if m.job.Runs > 0 && r.Tried%2 == 1 {
+			sim.Schedule(1, Backwards)
 		}
 		run, err := m.record(r, sim, f, len(r.Runs))
 		if err != nil {
@@ -305,6 +309,10 @@ func (j *Job) open(makers []Maker, c *cut) (*match, error) {
 		case record.KindKeyframe:
 			if m.sim, err = m.begin(); err != nil {
 				return nil, err
+			}
+			m.sim.Schedule(1, nil)
+			if j.Backwards {
+				m.sim.Schedule(1, Backwards)
 			}
 			if err := m.sim.Restore(r.Tick, r.Keyframe.State); err != nil && !panicked(err) { // a panic is that of the next tick, too
 				return nil, err

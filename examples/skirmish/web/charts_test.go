@@ -55,6 +55,20 @@ func TestChartsOverTheTimeline(t *testing.T) {
 	b.Shot("dark")
 	b.Dark(false)
 
+	choose("time") // of what was simulated on the way from a keyframe
+	browser.Value[bool](b, `(viewer.go(590), true)`)
+	b.At(590)
+	b.Until(`(c => c?.ticks > 10 && c.phases.some(({ name, us }) => name === "act" && us.some((v) => v > 0)))(viewer.timeline.charts.costs)`)
+	b.Shown(".timeline .values", "before the first phase")
+	b.Until(`/act \d+ µs/.test(document.querySelector(".seek").getAttribute("aria-valuetext"))`)
+	if !browser.Value[bool](b, `(({ canvas, charts: { costs: { counts, phases } } }) => {
+		const mean = counts.map((n, i) => (n ? phases.reduce((sum, { us }) => sum + us[i], 0) / n : 0)), i = mean.indexOf(Math.max(...mean));
+		return canvas.getContext("2d").getImageData((i + 0.5) / counts.length * canvas.width, canvas.height - 10 * devicePixelRatio, 1, 1).data[3] === 255;
+	})(viewer.timeline)`) {
+		t.Error("the time of the slowest ticks is not drawn")
+	}
+	b.Shot("time")
+
 	choose("off")
 	b.Until(`!document.querySelector(".timeline .values").checkVisibility()`)
 	b.Shot("off")

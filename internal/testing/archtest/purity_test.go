@@ -74,6 +74,7 @@ var allowances = []allowance{
 	{"lockstep/game.go", "", "import runtime", "the recorder's platform in the header, which no simulation reads"},
 	{"lockstep/game.go", "", "import runtime/debug", "the recorder's sources in the header, which no simulation reads"},
 	{"lockstep/simulation.go", "", "import runtime/debug", "the stack of a game's panic, for people"},
+	{"lockstep/each.go", "", "import runtime/debug", "the stack of a panic in Turn.Each, for people"},
 	{"lockstep/host/seats.go", "", "import runtime/debug", "the stack of a bot's panic, for people"},
 	{"lockstep/record/command.go", "CompileKinds", "unstable sort", "kinds are unique, which it checks afterwards"},
 	{"internal/nullgame/nullgame.go", "", "import sync", "compiles the game once"},

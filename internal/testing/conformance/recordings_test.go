@@ -58,6 +58,32 @@ func ownSums(ticks ...int) string {
 	return b.String()
 }
 
+// phaseNote returns a note of phases.
+func phaseNote(t, p int, text string) string {
+	return fmt.Sprintf(`{"t":%d,"p":%d,"note":"phases","text":%q}`+"\n", t, p, text)
+}
+
+// otherPhases returns notes with texts that are no phases and draws.
+func otherPhases() (notes string) {
+	sum := strings.Repeat("0", 16)
+	for _, text := range []string{
+		"", "move", "=" + sum, "move=" + sum + " ", " move=" + sum, "move=" + sum + "  b=" + sum, "move=" + sum[1:], "move=0" + sum, "move=F" + sum[1:], "move=+" + sum[1:],
+		"dice#", "dice#01", "dice#-1", "dice#18446744073709551616", "dice#1_0", "do it=" + sum, "dé=" + sum, "a,b=" + sum, strings.Repeat("n", 65) + "#1", "move=" + sum + " move",
+	} {
+		notes += phaseNote(4, 0, text)
+	}
+	return notes + `{"t":4,"p":0,"note":"phase","text":"move=0000000000000000"}` + "\n"
+}
+
+// manyPhases returns notes of a tick with more phases and streams than count, and of the next tick.
+func manyPhases() (notes string) {
+	for i := range 13 {
+		notes += phaseNote(4, 0, strings.TrimSpace(strings.Repeat(fmt.Sprintf("%s%d#1 ", strings.Repeat("n", 63-i/10), i), 5)))
+		notes += phaseNote(4, 0, strings.TrimSpace(strings.Repeat(fmt.Sprintf("p%d=%016x ", i, i), 5)))
+	}
+	return notes + phaseNote(5, 0, "move=0000000000000000 dice#1")
+}
+
 // goodRecordings are whole and torn recordings.
 func goodRecordings() []Built {
 	ok := func(id, about, text string, rules ...string) Built {
@@ -98,6 +124,11 @@ func goodRecordings() []Built {
 `), "R-long", "R-sum"),
 		ok("recording-same-sum", "The same checksum twice counts once.", of(strings.Repeat(`{"t":3,"p":0,"sum":"0000000000000001"}`+"\n", 2)), "R-once"),
 		ok("recording-own-topic", "A topic with a dot.", of(`{"t":0,"note":"com.example.version","text":"7"}`+"\n"), "R-topics"),
+		ok("recording-phases", "Phases and draws of two ticks, of which one has two notes, and those of another player, which do not count.", own(phaseNote(4, 0, "move=00000000000000ff collide=0000000000000001 dice#12 move=00000000000000ff")+
+			phaseNote(4, 0, "a-Z9._/:#18446744073709551615")+ownSums(4)+phaseNote(4, 1, "move=0000000000000001")+phaseNote(5, 0, "dice#0")), "R-phases"),
+		ok("recording-phases-server", "Phases of a server stand in notes about the match.", of(`{"t":4,"note":"phases","text":"move=0000000000000001"}`+"\n"+phaseNote(4, 0, "move=0000000000000002")), "R-phases"),
+		ok("recording-phases-form", "Notes of another form have no phases.", own(otherPhases()), "R-phases"),
+		ok("recording-phases-many", "The 65th phase and the 65th stream of a tick do not count.", own(manyPhases()), "R-phases"),
 		ok("recording-begins", "A gap at the beginning.", own(`{"t":0,"gap":3}`+"\n"+ownSums(4, 5)+`{"t":5,"p":1,"s":9,"k":1,"d":""}`+"\n"+ownSums(6)), "R-gap", "R-gaps"),
 		ok("recording-gap", "A gap between commands.", own(`{"t":1,"p":1,"s":1,"k":1,"d":""}`+"\n"+`{"t":2,"gap":5}`+"\n"+`{"t":6,"p":1,"s":2,"k":1,"d":""}`+"\n"), "R-gap", "R-gaps"),
 		ok("recording-begins-late", "The first checksum is later than an interval: the recording begins there.", own(ownSums(5, 6, 7, 8, 9)), "R-gaps"),

@@ -54,6 +54,9 @@ type recording struct {
 	begins   uint32           // after a gap of tick 0
 
 	gaps, orders []any
+	phases       []any
+	at           matchlog.Phases // those of the present tick
+	atTick       uint32
 	long         map[string]any
 	sums         map[[2]uint32]string
 	counts       [4]int // commands, checksums, states, notes
@@ -95,8 +98,29 @@ func (r *recording) take(e *matchlog.Entry) bool {
 		r.orders = append(r.orders, map[string]any{"tick": e.Tick, "sum": checksum.FormatHash(e.Hash)})
 	default:
 		r.counts[3]++
+		r.phase(e)
 	}
 	return true
+}
+
+// phase takes a note that may have phases and draws of the machine that recorded.
+func (r *recording) phase(e *matchlog.Entry) {
+	if e.Topic != matchlog.TopicPhases || e.Player != r.header.By {
+		return
+	}
+	if e.Tick != r.atTick {
+		r.atTick = e.Tick
+		r.at.Reset()
+	}
+	before := len(r.at.List)
+	r.at.Add(e.Text)
+	for _, p := range r.at.List[before:] {
+		if p.Draws {
+			r.phases = append(r.phases, map[string]any{"tick": e.Tick, "stream": p.Name, "count": p.Text()})
+		} else {
+			r.phases = append(r.phases, map[string]any{"tick": e.Tick, "phase": p.Name, "sum": p.Text()})
+		}
+	}
 }
 
 // finish ends a tick, and reports whether its commands keep the rules.
@@ -131,6 +155,9 @@ func (r *recording) facts(last uint32) map[string]any {
 	facts := map[string]any{
 		"players": r.header.Players, "tick_micros": r.header.TickMicros, "first": first, "last": last, "gaps": r.gaps, "orders": r.orders,
 		"commands": r.counts[0], "checksums": r.counts[1], "states": r.counts[2], "notes": r.counts[3],
+	}
+	if len(r.phases) > 0 {
+		facts["phases"] = r.phases
 	}
 	if len(r.long) > 0 {
 		facts["long"] = r.long

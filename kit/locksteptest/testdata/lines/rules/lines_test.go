@@ -9,7 +9,7 @@ import (
 )
 
 func TestBugs(t *testing.T) {
-	for _, bug := range []string{"", "stale", "outside", "map", "lazy", "test"} {
+	for _, bug := range []string{"", "stale", "outside", "map", "lazy", "each", "test"} {
 		t.Run(bug, func(t *testing.T) {
 			r := rules.Variant(bug)
 			if step, calls := r.Step, int64(0); bug == "test" {

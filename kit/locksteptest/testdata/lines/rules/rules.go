@@ -54,6 +54,12 @@ func (w *World) step(bug string, t *lockstep.Turn) {
 			w.Sum += w.grid[1]
 		}
 	}
+	t.Each(len(w.Units), func(i int, _ *lockstep.Turn) {
+		next := w.Units[(i+1)%4].X // the line of each
+		if bug == "each" {
+			w.Units[i].X += next & 1
+		}
+	})
 	w.calls++ // the line of outside
 	if bug == "outside" && w.calls == 50 {
 		w.Sum += 7
