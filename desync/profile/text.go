@@ -84,6 +84,9 @@ func (p *Profile) unmarked() string {
 
 func (p *Profile) allocated() string {
 	a := p.Allocations
+	if a.Most == 0 {
+		return "nothing"
+	}
 	text := fmt.Sprintf("%s and %s a tick, at most %s in tick %d", words.Count(int64(a.Objects+0.5), "object"), words.Size(int64(a.Bytes+0.5)), words.Count(a.Most, "object"), a.At)
 	if all := len(p.total); p.Counted < all {
 		text += fmt.Sprintf("; counted in %d of %d ticks", p.Counted, all)

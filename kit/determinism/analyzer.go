@@ -390,6 +390,7 @@ func (p *program) use(n *node, id *ast.Ident) {
 }
 
 func (p *program) call(n *node, call *ast.CallExpr) {
+	p.each(n, call)
 	p.printed(n, call)
 	p.sorted(n, call)
 	switch b := p.builtin(call); b {

@@ -31,6 +31,7 @@ var rules = []Rule{
 	{"global", "a package-level variable is shared by all matches and is not part of snapshots", "keep it in the state"},
 	{"captured", "a captured variable is shared by all matches and is not part of snapshots", "keep it in the state"},
 	{"readonly", "only Step may change the state, and nothing may change the configuration: other machines do not make this change", "change the state in Step, and keep a copy in the state of what must change"},
+	{"each", "elements run in any order, and at the same time", "write item i alone, use its own Turn, and add up after Each"},
 	{"goroutine", "goroutines run in an undefined order", "do the work inline"},
 	{"channel", "values arrive from a channel in an undefined order", "use a slice as a queue"},
 	{"select", "select picks one of the ready cases at random", "decide from the state"},

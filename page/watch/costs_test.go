@@ -24,8 +24,8 @@ func TestCosts(t *testing.T) {
 	v.Measure(tickingClock())
 	at(t, v, v.First()+25)
 	c := v.Costs(0)
-	if c == nil || c.Ticks != 20 || len(c.Phases) != 8 || c.Phases[0].Name != "" || v.Costs(20) != nil || v.Costs(19) == nil {
-		t.Fatalf("got %+v", c)
+	if c == nil || c.Ticks != 20 || len(c.Phases) < 2 || c.Phases[0].Name != "" || v.Costs(20) != nil || v.Costs(19) == nil {
+		t.Fatalf("got %.200v", c)
 	}
 	last := 25 * len(c.Counts) / int(v.Last()-v.First())
 	ticks, all := 0, 0.0
@@ -39,7 +39,7 @@ func TestCosts(t *testing.T) {
 			}
 		}
 	}
-	if ticks != 20 || all != 20*3*8 {
+	if ticks != 20 || all != float64(20*3*len(c.Phases)) {
 		t.Errorf("got %d ticks with %v µs", ticks, all)
 	}
 }

@@ -29,6 +29,7 @@ var Mistakes = []Mistake{
 	{"a command is kept after its tick", keptCommand},
 	{"two slices of the state share memory", sharedMemory},
 	{"goroutines compute parts of a tick", goroutines},
+	{"an element of `Turn.Each` reads or writes another's", neighbours},
 	{"changed rules with the same `Build`", changedRules},
 }
 
@@ -163,6 +164,15 @@ func goroutines(r *lockstep.Rules[Market, Setup]) {
 			}()
 		}
 		all.Wait()
+	}
+}
+
+func neighbours(r *lockstep.Rules[Market, Setup]) {
+	r.Step = func(m *Market, setup *Setup, t *lockstep.Turn) {
+		trade(m, setup, t)
+		t.Each(len(m.Stalls), func(i int, _ *lockstep.Turn) {
+			m.Stalls[(i+1)%len(m.Stalls)].Goods += m.Stalls[i].Goods&3 + 1 //samestep:allow each this is the mistake
+		})
 	}
 }
 
