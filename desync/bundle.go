@@ -30,6 +30,8 @@ func checkManifest(m *replay.Manifest) error {
 		return fmt.Errorf("desync: %w: began at tick %d, want before tick %d", replay.ErrBundle, m.Began, m.Tick)
 	case len(m.Exhibits) > maxExhibits:
 		return fmt.Errorf("desync: %w: %d exhibits, want at most %d", replay.ErrBundle, len(m.Exhibits), maxExhibits)
+	case len(m.Flights) > replay.MaxFlights:
+		return fmt.Errorf("desync: %w: %d records of last ticks, want at most %d", replay.ErrBundle, len(m.Flights), replay.MaxFlights)
 	}
 	for i := range m.Exhibits {
 		t := m.Exhibits[i].Tick

@@ -31,10 +31,12 @@ func Explain(b *replay.Bundle, o Options) (*Explanation, error) {
 	w.judge()
 	w.prepareTrials()
 	w.takeAgain()
+	w.takeFlights()
 	w.compare()
 	w.order()
 	w.search()
 	w.settleAgain()
+	w.settleFlights()
 	w.fingerprint()
 	if err := w.limit(); err != nil {
 		return nil, err
@@ -376,11 +378,12 @@ func (w *work) newSearch() *search {
 	for t := range w.later { // the order does not matter
 		s.last = max(s.last, t)
 	}
+	s.exact = w.recordedAt()
 	a := w.e.Again
 	if a == nil {
 		return s
 	}
-	if s.exact = a.exact(); a.outcome == protocol.WrongTheSameWay {
+	if s.exact = cmp.Or(s.exact, a.exact()); a.outcome == protocol.WrongTheSameWay {
 		s.hashes = make(map[lockstep.Tick]string)
 		for i, h := range w.manifest.Resimulation.Runs[0] {
 			s.hashes[a.From+1+lockstep.Tick(i)] = h

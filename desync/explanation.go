@@ -37,6 +37,7 @@ type Explanation struct {
 	Panic       *replay.Panic     `json:"panic,omitempty"` // of the rules, which the bundle is about; nil of a desync
 	Ending      *Ending           `json:"ending"`          // nil if the rules of this build end the match as the log does
 	Again       *Again            `json:"resimulation"`    // nil if the player's machine was not asked to compute the ticks again
+	Flight      *Flight           `json:"flight"`          // nil if the bundle has no records of last ticks
 	First       Span              `json:"first_divergent_tick"`
 	Compared    lockstep.Tick     `json:"compared_tick"`    // the tick of the states in Fields and Places
 	Fields      state.Differences `json:"fields"`           // A is the right side, as far as known, and B the wrong one

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/flight"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -24,7 +25,8 @@ type rerun struct {
 	bytes    int           // size of states
 	most     int           // maximum of bytes
 	frames   map[lockstep.Tick]*lockstep.Frame
-	ending   *Ending // nil if the end by the rules is the log's
+	flight   *flight.Record // of the last ticks
+	ending   *Ending        // nil if the end by the rules is the log's
 
 	differences []*lockstep.DesyncError // checksums and keyframes of the log that differ from ours; at most maxEvidence
 }
@@ -42,7 +44,8 @@ func simulateAgain(r *replay.Reader, g *lockstep.Game, begin, from, end lockstep
 		return nil, fmt.Errorf("desync: %w: %d ticks from the keyframe of tick %d, want at most %d", replay.ErrLimit, int64(end)-int64(at), at, o.MaxTicks)
 	}
 	x := &rerun{game: g, keyframe: at, end: end, first: max(from, at), kept: max(from-min(from, keptBefore), at), frames: make(map[lockstep.Tick]*lockstep.Frame), most: o.MaxMemory}
-	f := g.NewFollower(lockstep.FollowerOptions{})
+	ring := new(flight.Ring)
+	f := g.NewFollower(lockstep.FollowerOptions{Flight: ring})
 	err = replay.Play(r, nil, func(rec *record.Record) error { return x.record(f, rec) })
 	if errors.Is(err, errDone) || f.Simulation() != nil && f.Tick() == end {
 		err = nil
@@ -53,6 +56,7 @@ func simulateAgain(r *replay.Reader, g *lockstep.Game, begin, from, end lockstep
 	if err != nil {
 		return nil, err
 	}
+	x.flight = ring.Record()
 	return x, nil
 }
 

@@ -66,6 +66,7 @@ func (e *Explanation) page() *words.Page {
 		return t
 	}
 	listLines(t, "end", e.Ending.lines())
+	listLines(t, "flight", e.Flight.Lines())
 	listLines(t, "again", e.Again.Lines())
 	t.Line("first", "%s", e.firstLine())
 	listLines(t, "fields", e.fieldLines())

@@ -19,6 +19,7 @@ import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -29,6 +30,8 @@ import (
 //	replay.ssr                 the replay so far
 //	states/TICK-referee.state  canonical bytes of the referee's state
 //	states/TICK-player.state   the state that the player sent
+//	flights/referee.flight     the record of the last ticks of the referee (package flight), and
+//	flights/N.flight           that of player N, as its machine sent it
 //	contents/SHA256            an asset of the match, or the module of its rules
 //
 // An explanation needs nothing else besides the rules that are no module: the replay's header describes the states.
@@ -38,6 +41,8 @@ const (
 	bundleReplay   = "replay.ssr"
 	bundleContents = "contents/"
 	maxBundleState = lockstep.MaxStateSize
+
+	maxFlightFile = protocol.MaxFlight
 )
 
 // A Manifest is a bundle's table of contents, with the report.
@@ -55,6 +60,9 @@ type Manifest struct {
 	Groups       []BundleGroup       `json:"groups"`
 	Participants []BundleParticipant `json:"participants"`
 	Exhibits     []BundleExhibit     `json:"exhibits"`
+
+	// Flights names the records of the last ticks, at most [MaxFlights]: of the referee, and of machines as they sent them.
+	Flights []BundleFlight `json:"flights,omitempty"`
 
 	// Panic is that of the rules, which the bundle is about; nil in a bundle of a desync. Tick is the tick that they did not compute.
 	Panic *BundlePanic `json:"panic,omitempty"`
@@ -117,6 +125,15 @@ type BundleExhibit struct {
 	Player  string        `json:"player,omitempty"`
 }
 
+// A BundleFlight names the record of the last ticks of a machine in the archive.
+type BundleFlight struct {
+	Player lockstep.Player `json:"player"` // 255 for the referee
+	File   string          `json:"file"`
+}
+
+// MaxFlights is how many records of last ticks a bundle has.
+const MaxFlights = 16
+
 // WriteBundle writes the evidence of a desync in the match with header h, and the match's replay so far, as a bundle. The contents are
 // what another machine needs to simulate the match: its assets, and the module of its rules. Readers find them by their SHA-256.
 func WriteBundle(w io.Writer, h *lockstep.Header, e *host.Evidence, replay io.Reader, contents ...[]byte) error {
@@ -127,13 +144,15 @@ func WriteBundle(w io.Writer, h *lockstep.Header, e *host.Evidence, replay io.Re
 		return e.Exhibits[i].Player, nil
 	}
 	content := func(i int) ([]byte, error) { return contents[i], nil }
-	return writeBundle(w, manifest(h, e), state, len(contents), content, replay)
+	m := manifest(h, e)
+	flight := func(i int) ([]byte, error) { return e.Flights[i].Bytes, nil }
+	return writeBundle(w, m, state, flight, len(contents), content, replay)
 }
 
 var sides = [...]string{"referee", "player"}
 
 // writeBundle writes the files of a bundle. A side without a state in an exhibit gives nil. The manifest gets the names of the states.
-func writeBundle(w io.Writer, m *Manifest, state func(i int, side string) ([]byte, error), contents int, content func(i int) ([]byte, error), replay io.Reader) error {
+func writeBundle(w io.Writer, m *Manifest, state func(i int, side string) ([]byte, error), flight func(i int) ([]byte, error), contents int, content func(i int) ([]byte, error), replay io.Reader) error {
 	z := zip.NewWriter(w)
 	for i := range m.Exhibits {
 		x := &m.Exhibits[i]
@@ -146,6 +165,19 @@ func writeBundle(w io.Writer, m *Manifest, state func(i int, side string) ([]byt
 			if err != nil {
 				return err
 			}
+		}
+	}
+	for i := range m.Flights {
+		f := &m.Flights[i]
+		if f.File = fmt.Sprintf("flights/%d.flight", f.Player); f.Player == lockstep.System {
+			f.File = "flights/referee.flight"
+		}
+		b, err := flight(i)
+		if err == nil {
+			err = addFile(z, f.File, b)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	text, err := json.MarshalIndent(m, "", "  ")
@@ -220,6 +252,9 @@ func manifest(h *lockstep.Header, e *host.Evidence) *Manifest {
 	for _, x := range e.Exhibits {
 		m.Exhibits = append(m.Exhibits, BundleExhibit{Tick: x.Tick})
 	}
+	for _, f := range e.Flights[:min(len(e.Flights), MaxFlights)] {
+		m.Flights = append(m.Flights, BundleFlight{Player: f.Player})
+	}
 	if p := e.Panic; p != nil {
 		m.Panic = &BundlePanic{p.Where, p.Text, p.Stack}
 	}
@@ -286,6 +321,9 @@ func OpenBundle(r io.ReaderAt, size int64) (*Bundle, error) {
 
 // State returns the state that an exhibit names.
 func (b *Bundle) State(name string) ([]byte, error) { return b.read(name, maxBundleState) }
+
+// Flight returns a record of last ticks that the manifest names.
+func (b *Bundle) Flight(f BundleFlight) ([]byte, error) { return b.read(f.File, maxFlightFile) }
 
 // Content returns an asset or a module of at most max bytes by its SHA-256, in hexadecimal digits. The error wraps [fs.ErrNotExist] if the
 // bundle does not have it, and [ErrBundle] if that is another content. It is safe for concurrent use.
@@ -376,9 +414,11 @@ func RedactBundle(w io.Writer, b *Bundle, maxBytes int64) error {
 		}
 		return b.State(name)
 	}
+	m.Flights = slices.Clone(m.Flights[:min(len(m.Flights), MaxFlights)])
+	flight := func(i int) ([]byte, error) { return b.Flight(b.Manifest.Flights[i]) }
 	sums := b.contents()
 	content := func(i int) ([]byte, error) { return b.Content(sums[i], record.MaxAssetBytes) }
-	return writeBundle(w, &m, state, len(sums), content, bytes.NewReader(file))
+	return writeBundle(w, &m, state, flight, len(sums), content, bytes.NewReader(file))
 }
 
 func redacted(file []byte) ([]byte, error) {

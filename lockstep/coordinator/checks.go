@@ -355,6 +355,9 @@ type DesyncReport struct {
 
 	// Wrong holds the wrong referee's states of Agreed and Tick, as far as they were kept. The referee's history is corrected already.
 	Wrong []State
+
+	// Flight is the record of the last ticks of the wrong referee, as package flight writes it; nil without one.
+	Flight []byte
 }
 
 // A State is the state of a tick in canonical bytes.
@@ -401,6 +404,9 @@ func (c *Coordinator) announce(k *check, p lockstep.Player, agreed lockstep.Tick
 		}
 	}
 	if resimulation == RefereeWrong {
+		if ring := c.referee.Flight(); ring != nil {
+			r.Flight = ring.Record().Append(nil)
+		}
 		for _, t := range [...]lockstep.Tick{agreed, k.Tick} {
 			if b := c.referee.State(t); b != nil {
 				r.Wrong = append(r.Wrong, State{t, slices.Clone(b)})

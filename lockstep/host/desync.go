@@ -68,7 +68,11 @@ func (h *Host) inquire(r *coordinator.DesyncReport, p *peer) {
 	}
 	d := &evidence.Desync{Report: r, Participants: h.seats.participants(), Referee: h.c.Referee()}
 	d.Commands, d.From = h.log.since(r.Agreed, r.Tick)
-	if p == nil {
+	d.Flight = flightOf(d.Referee, r)
+	h.seats.machines(d, p, func(q *peer) bool { return q.canFly(h.now, h.budget) })
+	if r.Tie {
+		h.evidence.InquireTie(h.now, d)
+	} else if p == nil {
 		h.evidence.Tell(d)
 	} else {
 		d.Began, d.Afford = p.stream.Began, h.budget.Room(h.now, &p.tab, budget.Comparisons)
@@ -77,11 +81,50 @@ func (h *Host) inquire(r *coordinator.DesyncReport, p *peer) {
 	h.settle()
 }
 
+// canFly reports whether a player can be asked for the record of its last ticks now.
+func (p *peer) canFly(now lockstep.Time, b *budget.Ledger) bool {
+	return p.witness.Flies && p.state != Closed && b.Room(now, &p.tab, budget.Flights) > 0
+}
+
+// machines finds whose records can be asked for because of a report about the player whose connection is p, or nil.
+func (s *seats) machines(d *evidence.Desync, p *peer, can func(*peer) bool) {
+	reported := make(map[lockstep.Player]bool) // only looked up
+	for i, g := range d.Report.Groups {
+		for _, player := range g.Players {
+			reported[player] = true
+			switch q := s.table[player].peer; {
+			case q == nil || !can(q):
+			case q == p:
+				d.Asks = true
+			case i > 0 || d.Report.Tie:
+				d.Differ = append(d.Differ, &q.witness)
+			case d.Agrees == nil || q.witness.Flown < d.Agrees.Flown:
+				d.Agrees = &q.witness
+			}
+		}
+	}
+	for i := range s.table {
+		q := s.table[i].peer
+		d.Silent = d.Silent || !d.Report.Tie && q != nil && q != p && !reported[q.seat] && can(q)
+	}
+}
+
+// flightOf returns the record of the referee's last ticks at the time of a report, or nil.
+func flightOf(referee *lockstep.Follower, r *coordinator.DesyncReport) []byte {
+	if referee != nil && r.Resimulation != coordinator.RefereeWrong && referee.Flight() != nil {
+		return referee.Flight().Record().Append(nil)
+	}
+	return r.Flight // of the one that was wrong
+}
+
 // settle carries out what the collector of evidence wants.
 func (h *Host) settle() {
 	o := h.evidence.Take()
 	for i := range o.Requests {
 		if p := h.peers.find(PeerID(o.Requests[i].To)); p != nil {
+			if o.Requests[i].Message.Kind == protocol.KindFlightRequest {
+				h.budget.Take(h.now, &p.tab, budget.Flights, 1)
+			}
 			h.peers.send(p, o.Requests[i].Message)
 		}
 	}

@@ -67,7 +67,7 @@ type Rates struct {
 	Commands Rate // 50 a second, 300 at once
 	Chat     Rate // 1 a second
 	Syncs    Rate // requested keyframes: 4 a minute
-	Resyncs  Rate // keyframes after a desync: 2 a minute
+	Resyncs  Rate // keyframes after a desync, and records of the last ticks that are asked for: 2 a minute each
 	Returns  Rate // welcomes of a player: 20 a minute
 
 	// Keyframes bounds the bytes of keyframes: 512 KiB a second, 16 MiB at once, and for large states at least four
@@ -109,7 +109,7 @@ type Bucket = budget.Bucket
 func (r *Rates) list() budget.Limits {
 	return budget.Limits{
 		Of: [budget.Kinds]Rate{
-			r.Messages, r.Bytes, r.Commands, r.Chat, r.Syncs, r.Resyncs, r.Returns, r.Notes, r.Keyframes, r.Resimulations, r.Resimulations, r.Ready, r.Offences, r.Pace,
+			r.Messages, r.Bytes, r.Commands, r.Chat, r.Syncs, r.Resyncs, r.Returns, r.Notes, r.Keyframes, r.Resimulations, r.Resimulations, r.Resyncs, r.Ready, r.Offences, r.Pace,
 		},
 		Notes: r.MatchNotes,
 	}

@@ -42,6 +42,9 @@ type (
 	// An Exhibit is one tick's state of both sides, in canonical bytes.
 	Exhibit = evidence.Exhibit
 
+	// A Flight is the record of the last ticks on one machine, as package flight writes it.
+	Flight = evidence.Flight
+
 	// A Participant is a player or spectator of a match, as its client describes it.
 	Participant = evidence.Participant
 

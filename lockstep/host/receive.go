@@ -6,6 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/datagram"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
@@ -96,7 +97,7 @@ func (h *Host) handle(p *peer, m *protocol.Message, within bool) {
 	switch m.Kind {
 	case protocol.KindChecksum:
 		h.report(p, m)
-	case protocol.KindState, protocol.KindResimulated, protocol.KindPhases:
+	case protocol.KindState, protocol.KindResimulated, protocol.KindPhases, protocol.KindFlight:
 		switch fault := h.evidence.Receive(h.now, &p.witness, m); fault {
 		case "":
 			h.settle()
@@ -230,6 +231,10 @@ func (h *Host) report(p *peer, m *protocol.Message) {
 	if h.takeDesyncs(); err != nil {
 		h.peers.offend(h.now, p, protocol.ErrorReport, err.Error())
 		return
+	}
+	if k, _ := h.c.Check(m.Tick); k.Status == coordinator.CheckAgreed && k.Tick == m.Tick && k.Hash == m.Hash && p.canFly(h.now, h.budget) {
+		h.evidence.Agreed(h.now, &p.witness, m.Tick)
+		h.settle()
 	}
 	// The coordinator reports only the first of several consecutive desyncs. In relay mode this report may have decided the check for all
 	// earlier ones.
@@ -447,7 +452,7 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 func (p *peer) identify(a *protocol.Auth, own *protocol.Auth, v *views.Views, seats int) error {
 	p.platform, p.sources = record.SplitPlatform(a.Platform)
 	p.build = a.Build
-	p.witness.Resimulates = a.Can(protocol.Resimulate)
+	p.witness.Resimulates, p.witness.Flies = a.Can(protocol.Resimulate), a.Can(protocol.Flight)
 	if !a.Can(protocol.Views) {
 		return a.CheckIdentity(own)
 	}
@@ -537,7 +542,7 @@ func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position
 	h.log.giveBack(seat, &h.seats.table[seat].substitution)
 	h.seats.bill(seat, p.tab.Payer())
 	h.log.noteName(seat, s, h.budget.Purse(h.now, &p.tab))
-	p.seat, p.role = seat, s.role
+	p.seat, p.witness.Player, p.role = seat, seat, s.role
 	if p.name == "" {
 		p.name = s.name
 	}

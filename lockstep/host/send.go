@@ -176,7 +176,8 @@ func (h *Host) appendViews(p *peer, dst []byte, begin, limit int) []byte {
 
 // ofState reports whether only a client that simulates the match has what a message tells.
 func ofState(k protocol.Kind) bool {
-	return k == protocol.KindChecksum || k == protocol.KindState || k == protocol.KindResimulated || k == protocol.KindPhases || k == protocol.KindAck || k == protocol.KindPanicked
+	return k == protocol.KindChecksum || k == protocol.KindState || k == protocol.KindResimulated || k == protocol.KindPhases || k == protocol.KindFlight ||
+		k == protocol.KindAck || k == protocol.KindPanicked
 }
 
 // appendWait appends what the match waits for.

@@ -124,7 +124,7 @@ func (c *Client) dispatch(m *protocol.Message) error {
 		switch m.Kind {
 		case protocol.KindViewSync, protocol.KindViewDelta:
 			return c.viewed(m)
-		case protocol.KindStateSync, protocol.KindStateRequest, protocol.KindResimulate, protocol.KindDesyncReport:
+		case protocol.KindStateSync, protocol.KindStateRequest, protocol.KindFlightRequest, protocol.KindResimulate, protocol.KindDesyncReport:
 			return fmt.Errorf("lockstep: client: %w: message %d to a viewer", record.ErrOutOfPlace, m.Kind)
 		}
 	}
@@ -143,6 +143,8 @@ func (c *Client) dispatch(m *protocol.Message) error {
 			}
 			c.answers.State(m.Tick, b)
 		}
+	case protocol.KindFlightRequest: // at once: a state of the server's may begin the record anew
+		c.answers.Flight(m.Tick, c.run.Ring.Record().Append(nil))
 	case protocol.KindResimulate:
 		if !c.answers.Busy() {
 			var material *answers.Material

@@ -175,7 +175,7 @@ func (m *stage) heard(b []byte) {
 		}
 		switch msg.Kind {
 		case protocol.KindAuth:
-			if !slices.Equal(msg.Auth.Capabilities, []string{protocol.Resimulate}) {
+			if !slices.Equal(msg.Auth.Capabilities, []string{protocol.Flight, protocol.Resimulate}) {
 				m.t.Errorf("the client can %q", msg.Auth.Capabilities)
 			}
 			m.print("> auth token %q session %t position %d", msg.Auth.Token, msg.Auth.Session != protocol.SessionToken{}, msg.Auth.Position)
@@ -197,6 +197,8 @@ func (m *stage) heard(b []byte) {
 		case protocol.KindPing:
 		case protocol.KindState:
 			m.print("> state of tick %d, %d+%d of %d bytes", msg.Tick, msg.Offset, len(msg.Bytes), msg.Total)
+		case protocol.KindFlight:
+			m.print("> record of tick %d, %d+%d of %d bytes", msg.Tick, msg.Offset, len(msg.Bytes), msg.Total)
 		case protocol.KindResimulated:
 			known := "unknown"
 			if sum, ok := m.c.Referee().Sum(msg.Tick); ok {

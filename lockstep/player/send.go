@@ -86,7 +86,7 @@ func (c *Client) Send(dst []byte) []byte {
 			a = protocol.NewViewerAuth(c.game)
 		} else {
 			a = protocol.NewAuth(c.game)
-			a.Capabilities, a.Position = []string{protocol.Resimulate}, c.in.From()
+			a.Capabilities, a.Position = []string{protocol.Flight, protocol.Resimulate}, c.in.From()
 		}
 		a.Token, a.Session = c.options.Token, c.session
 		dst = c.out.Append(dst, &protocol.Message{Kind: protocol.KindAuth, Auth: a})
@@ -116,6 +116,9 @@ func (c *Client) Send(dst []byte) []byte {
 			dst = c.out.Append(dst, m)
 		}
 		if outbox.Room(dst, n, protocol.MaxChunk) && c.answers.NextState(m) {
+			dst = c.out.Append(dst, m)
+		}
+		if outbox.Room(dst, n, protocol.MaxChunk) && c.answers.NextFlight(m) {
 			dst = c.out.Append(dst, m)
 		}
 		dst = c.out.Last(dst, slices.ContainsFunc(c.own.Pending(), func(s *datagram.Pending) bool { return !s.Streamed }))

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/flight"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
@@ -35,6 +36,7 @@ const (
 	KindPhases           Kind = 44
 	KindViewAck          Kind = 45
 	KindPanicked         Kind = 46
+	KindFlight           Kind = 47
 
 	KindWelcome         Kind = 48
 	KindStateSync       Kind = 49
@@ -49,17 +51,19 @@ const (
 	KindResimulate      Kind = 59
 	KindViewSync        Kind = 60
 	KindViewDelta       Kind = 61
+	KindFlightRequest   Kind = 62
 )
 
 // Limits on messages. A WebSocket message can hold many messages one after the other.
 const (
-	MaxAuthMessage   = 4 << 10   // bytes of a WebSocket message of a client before its welcome
-	MaxClientMessage = 64 << 10  // bytes of a WebSocket message of a client
-	MaxServerMessage = 128 << 10 // bytes of a WebSocket message of a server
-	MaxChunk         = 32 << 10  // bytes of a state in one message
-	MaxSections      = 256       // sections of a checksum
-	MaxPhases        = 64        // phases of a tick that was computed again
-	MaxPlan          = 32 << 10  // bytes of the description of views
+	MaxAuthMessage   = 4 << 10         // bytes of a WebSocket message of a client before its welcome
+	MaxClientMessage = 64 << 10        // bytes of a WebSocket message of a client
+	MaxServerMessage = 128 << 10       // bytes of a WebSocket message of a server
+	MaxChunk         = 32 << 10        // bytes of a state in one message
+	MaxSections      = 256             // sections of a checksum
+	MaxPhases        = 64              // phases of a tick that was computed again
+	MaxPlan          = 32 << 10        // bytes of the description of views
+	MaxFlight        = flight.MaxBytes // of the record of a client's last ticks
 
 	// MaxDelta is the size of the difference of a view in bytes, feed.MaxDeltaBytes.
 	MaxDelta = 32<<20 + 64<<10
@@ -373,6 +377,7 @@ var descriptions = [256]description{
 		{name: "text", high: record.MaxNote, at: text, clip: true},
 		{name: "stack", high: record.MaxStack, at: func(m *Message) any { return &m.Stack }, clip: true},
 	}},
+	KindFlight: {"flight", client, []field{{name: "tick", at: tick}, offset, {name: "total", high: MaxFlight, at: ofTotal}, chunk}},
 
 	KindWelcome: {"welcome", server, []field{
 		{name: "seat", at: func(m *Message) any { return &m.Welcome.Seat }, note: " for a spectator"},
@@ -430,11 +435,13 @@ var descriptions = [256]description{
 		view, {name: "base", at: func(m *Message) any { return &m.Base }, check: checkBase, note: ", at most view; 0 for the view of zeros"},
 		{name: "tick", at: tick}, offset, {name: "total", high: MaxDelta, at: ofTotal}, chunk,
 	}},
+	KindFlightRequest: {"flight_request", server, []field{{name: "tick", low: 1, at: tick}}},
 }
 
 // needs names the capability that a client must have to get a message of a kind, or to answer with one.
 var needs = map[Kind]string{
 	KindResimulate: Resimulate, KindResimulated: Resimulate, KindPhases: Resimulate, KindViewSync: Views, KindViewDelta: Views, KindViewAck: Views,
+	KindFlightRequest: Flight, KindFlight: Flight,
 }
 
 // Fields of several kinds of messages.

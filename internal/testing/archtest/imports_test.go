@@ -75,7 +75,7 @@ var imports = []importRow{
 	{pattern: "lockstep/flight", own: []string{"lockstep/record"}, modules: []string{xxhash}, tests: live},
 	{pattern: "lockstep", own: []string{"state", "checksum", "internal/pack", "internal/parallel", "lockstep/record", "lockstep/abi", "lockstep/flight"}, modules: []string{xxhash}, tests: live},
 	{pattern: "lockstep/coordinator", own: []string{"state", "checksum", "internal/pack", "lockstep/record", "lockstep"}, tests: live},
-	{pattern: "lockstep/protocol", own: []string{"checksum", "internal/pack", "lockstep/record", "lockstep"}, tests: live},
+	{pattern: "lockstep/protocol", own: []string{"checksum", "internal/pack", "lockstep/flight", "lockstep/record", "lockstep"}, tests: live},
 	{pattern: "lockstep/datagram", own: []string{"checksum", "internal/pack", "lockstep/record", "lockstep", "lockstep/protocol"}, modules: []string{xxhash}, tests: live},
 	// Apart from lockstep, so that only what sends or receives views links it.
 	{pattern: "lockstep/feed", own: []string{"state"}, tests: []string{"fixed"}},

@@ -79,8 +79,9 @@ func neutral(b []byte, resimulates bool) []byte {
 		return b
 	}
 	m.Auth.Platform = "conformance"
-	if !resimulates {
-		m.Auth.Capabilities = nil
+	m.Auth.Capabilities = nil
+	if resimulates {
+		m.Auth.Capabilities = []string{protocol.Resimulate}
 	}
 	return append(w.Append(nil, &m), rest...)
 }

@@ -137,6 +137,11 @@ func (g *guest) message(m *protocol.Message) error {
 		if !g.mute && int(m.Offset)+len(m.Bytes) == int(m.Total) {
 			g.say(45, m.View, uint64(m.Tick))
 		}
+	case protocol.KindFlightRequest:
+		if record := []byte("a record"); !g.quiet {
+			g.say(47, uint64(m.Tick), 0, len(record), record[:5])
+			g.say(47, uint64(m.Tick), 5, len(record), record[5:])
+		}
 	case protocol.KindResimulate:
 		g.again(m)
 	}

@@ -64,7 +64,7 @@ func messageFacts(m *protocol.Message) map[string]any {
 	case protocol.KindStateSync:
 		facts["position"] = decimal(uint64(m.Position))
 		fallthrough
-	case protocol.KindState:
+	case protocol.KindState, protocol.KindFlight:
 		facts["tick"], facts["offset"], facts["total"], facts["chunk"] = m.Tick, m.Offset, m.Total, hex.EncodeToString(m.Bytes)
 	case protocol.KindPing:
 		facts["nonce"] = decimal(m.Nonce)
@@ -93,7 +93,7 @@ func serverFacts(facts map[string]any, m *protocol.Message) {
 		facts["sequence"], facts["tick"] = m.Sequence, m.Tick
 	case protocol.KindCommandRejected:
 		facts["sequence"], facts["reason"], facts["detail"] = m.Sequence, int(m.Reason), m.Text
-	case protocol.KindStateRequest:
+	case protocol.KindStateRequest, protocol.KindFlightRequest:
 		facts["tick"] = m.Tick
 	case protocol.KindResimulate:
 		facts["from"], facts["to"], facts["state"] = m.From, m.Tick, m.State

@@ -92,6 +92,27 @@ func checkSessions() []Built {
 				g.say(44, 1, array{"add"}, array{1})
 				p.wait(200)
 			}},
+		{id: "desync-flight", rules: "P-flight P-capabilities P-flight-unasked", about: "A client with flight is asked for the record of its last ticks, once; one that comes again has no answer.",
+			setup: func(t *Transcript) { t.Host.Evidence = true },
+			run: func(p *play) {
+				g := p.join(auth{token: ada, can: array{"flight"}})
+				p.wait(750)
+				p.lie(g, 10)
+				p.wait(800)
+				g.say(47, 10, 0, 1, []byte{1})
+				p.wait(200)
+			}},
+		{id: "flight-order", rules: "P-flight P-malformed", about: "A chunk of a record out of order is malformed.",
+			setup: func(t *Transcript) { t.Host.Evidence = true },
+			run: func(p *play) {
+				g := p.join(auth{token: ada, can: array{"flight"}})
+				p.wait(750)
+				g.quiet = true
+				p.lie(g, 10)
+				p.wait(100)
+				g.say(47, 10, 1, 2, []byte{1})
+				p.wait(200)
+			}},
 		{id: "desync-log", rules: "P-desync", about: "With the policy log there is a report, and nothing else.",
 			setup: func(t *Transcript) { t.Host.Desync = "log" },
 			run: func(p *play) {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/flight"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -31,6 +33,7 @@ type match struct {
 	states  [][]byte // of the referee, by tick
 	copied  [][]byte // of the player's copy
 	reports []coordinator.DesyncReport
+	flights []host.Flight // at the first report: of the referee, of the player with the copy, and of one that agrees
 }
 
 // A block is the end of a written part of the file, and the last tick in it.
@@ -125,9 +128,11 @@ func newLive(m *match, seed uint64, c cast) (*live, error) {
 		return nil, err
 	}
 	l.writer = replay.NewWriter(&l.file, replay.WriterOptions{FlushTicks: uint32(m.subject.checks())})
-	l.copy = c.copied.NewFollower(lockstep.FollowerOptions{})
-	l.others = m.game.NewFollower(lockstep.FollowerOptions{})
-	l.coordinator, err = coordinator.New(c.referee, m.header, record.Tee(l.writer, l), coordinator.Options{InputDelay: 2})
+	l.copy = c.copied.NewFollower(lockstep.FollowerOptions{Flight: new(flight.Ring)})
+	l.others = m.game.NewFollower(lockstep.FollowerOptions{Flight: new(flight.Ring)})
+	l.coordinator, err = coordinator.New(c.referee, m.header, record.Tee(l.writer, l), coordinator.Options{
+		InputDelay: 2, Referee: lockstep.FollowerOptions{Flight: new(flight.Ring)},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -200,9 +205,26 @@ func (l *live) tick(t lockstep.Tick) error {
 		}
 	}
 	for _, r := range l.coordinator.Desyncs() {
+		if len(l.reports) == 0 {
+			l.fly()
+		}
 		l.reports = append(l.reports, *r)
 	}
 	return nil
+}
+
+// fly takes the records of the last ticks, as the host does at a report.
+func (l *live) fly() {
+	other := lockstep.Player(0)
+	if l.cast.seat == 0 {
+		other = 1
+	}
+	for _, m := range []struct {
+		player   lockstep.Player
+		follower *lockstep.Follower
+	}{{lockstep.System, l.coordinator.Referee()}, {l.cast.seat, l.copy}, {other, l.others}} {
+		l.flights = append(l.flights, host.Flight{Player: m.player, Bytes: m.follower.Flight().Record().Append(nil)})
+	}
 }
 
 // submit gives a command to the coordinator, which may refuse it. Sometimes the player

@@ -37,6 +37,25 @@ var controls = []control{
 			t.Fatal(err)
 		}
 	}},
+	{"a record that lies", "flew", "says that it was wrong from tick ", func(t *testing.T, w *world) {
+		r := w.server.host.Referee().Flight().Record()
+		r.Ticks[len(r.Ticks)/2].State++
+		w.oracle.flights.flew(w, &host.Evidence{Flights: []host.Flight{{Player: lockstep.System, Bytes: r.Append(nil)}}})
+	}},
+	{"a record of other commands", "flew", "has other commands in tick ", func(t *testing.T, w *world) {
+		r := w.server.host.Referee().Flight().Record()
+		r.Ticks[len(r.Ticks)/2].Commands++
+		w.oracle.flights.flew(w, &host.Evidence{Flights: []host.Flight{{Player: lockstep.System, Bytes: r.Append(nil)}}})
+	}},
+	{"a record that ends too early", "flew", "ends at tick ", func(t *testing.T, w *world) {
+		e := &host.Evidence{Flights: []host.Flight{{Player: lockstep.System, Bytes: w.server.host.Referee().Flight().Record().Append(nil)}}}
+		e.Report.Tick = w.oracle.tick() + 1
+		w.oracle.flights.flew(w, e)
+	}},
+	{"a torn record", "flew", "malformed flight record", func(t *testing.T, w *world) {
+		b := w.server.host.Referee().Flight().Record().Append(nil)
+		w.oracle.flights.flew(w, &host.Evidence{Flights: []host.Flight{{Player: lockstep.System, Bytes: b[:len(b)/2]}}})
+	}},
 	{"a receipt", "I2", "was told that command", func(t *testing.T, w *world) {
 		for seq, r := range w.machines[1].receipts {
 			r.tick++

@@ -47,6 +47,7 @@ func (w *world) evidence(e *host.Evidence) {
 	if r := &e.Report; r.Agreed >= r.Tick {
 		w.fail("I7", "the report says that player %d differs at tick %d and agreed last at tick %d", r.Player, r.Tick, r.Agreed)
 	}
+	w.oracle.flights.flew(w, e)
 	for _, p := range e.Participants {
 		for _, m := range w.machines {
 			if e.Resimulation != nil && p.Player == e.Report.Player && p.Name == m.token {

@@ -132,6 +132,15 @@ func (l *liar) message(b []byte) {
 			l.m.w.count("trick: a false state")
 			return
 		}
+	case protocol.KindFlight:
+		if l.on(trickWithhold) {
+			l.m.w.count("trick: withhold")
+			return
+		}
+		if l.on(trickLie) && len(l.msg.Bytes) > 0 {
+			l.flight(b)
+			return
+		}
 	case protocol.KindResimulated:
 		if l.on(trickWithhold) {
 			l.m.w.count("trick: withhold")
@@ -158,6 +167,25 @@ func (l *liar) message(b []byte) {
 		}
 	}
 	l.out = append(l.out, b...)
+}
+
+// flight sends a part of a record that lies, is torn, of another match, or too large; or it sends the part twice.
+func (l *liar) flight(b []byte) {
+	switch n := l.random.IntN(20); {
+	case n < 6:
+		l.msg.Bytes[l.random.IntN(len(l.msg.Bytes))] ^= 1 << l.random.IntN(8) // b is not sent
+	case n < 12:
+		l.msg.Bytes = l.msg.Bytes[:1+l.random.IntN(len(l.msg.Bytes))]
+		l.msg.Total = l.msg.Offset + uint32(len(l.msg.Bytes))
+	case n < 16:
+		l.msg.Bytes[min(3, len(l.msg.Bytes)-1)]++ // of the match's id, in the first part
+	case n < 17: // malformed
+		l.msg.Total = protocol.MaxFlight + 1
+	default:
+		l.out = append(l.out, b...)
+	}
+	l.out = l.writer.Append(l.out, &l.msg)
+	l.m.w.count("trick: a false record")
 }
 
 // turn reports whether a liar lies at a check. It tells the truth at one check at
@@ -218,6 +246,7 @@ func (l *liar) perform(t trick) {
 		l.add(protocol.Message{Kind: protocol.KindChecksum, Tick: lockstep.Tick(r.IntN(1 << 14)), Hash: r.Uint64()})
 		l.add(protocol.Message{Kind: protocol.KindState, Tick: lockstep.Tick(r.IntN(1 << 14)), Total: uint32(r.IntN(100)), Bytes: noise(r, 50)})
 		l.add(protocol.Message{Kind: protocol.KindResimulated, Tick: lockstep.Tick(r.IntN(1 << 14)), Hash: r.Uint64()})
+		l.add(protocol.Message{Kind: protocol.KindFlight, Tick: lockstep.Tick(r.IntN(1 << 14)), Total: 100, Bytes: noise(r, 50)})
 		l.add(protocol.Message{Kind: protocol.KindPhases, Tick: lockstep.Tick(r.IntN(1 << 14)), Names: []string{string(noise(r, 20))}, Sections: []uint64{r.Uint64()}})
 	case trickFlood:
 		for range 40 {

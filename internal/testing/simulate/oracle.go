@@ -35,6 +35,7 @@ type oracle struct {
 	sim     *lockstep.Simulation
 	hashes  []uint64 // by tick
 	sights  sights
+	flights flights
 	saved   []savedState
 	last    [256]uint32 // sequence of each player
 	where   map[uint64]lockstep.Tick
@@ -84,6 +85,7 @@ func newOracle(w *world) (*oracle, error) {
 	o.sim = sim
 	o.hashes = append(o.hashes, sim.Hash())
 	o.sights.add(o)
+	o.flights.begin(o)
 	o.noteFields()
 	return o, nil
 }
@@ -253,6 +255,7 @@ func (o *oracle) step() {
 	}
 	o.hashes = append(o.hashes, o.sim.Hash())
 	o.sights.add(o)
+	o.flights.step(o)
 	o.reach()
 	o.w.seal(o.tick())
 	o.w.noteEnd(o.sim)
@@ -341,6 +344,7 @@ func (o *oracle) resume(records int, t lockstep.Tick) error {
 	}
 	o.last, o.hashes, o.roster = s.last, o.hashes[:s.tick+1], roster{seated: s.seated}
 	o.sights.cut(s.tick)
+	o.flights.begin(o)
 	o.w.noteEnd(o.sim)
 	o.seating.forget(s.at)
 	for i, b := range h.records[s.at:] {

@@ -112,6 +112,10 @@ func TestFlippedMachinesComputeAgain(t *testing.T) {
 			t.Errorf("seed %d: %v", out.Plan.Seed, out.Violation)
 		}
 		honest, liars := r.Counts["computed again"], r.Counts["computed again by a liar: another result each time"]
+		wrong, right, lies := r.Counts["record of a machine that was wrong"], r.Counts["record of a machine that was right"], r.Counts["trick: a false record"]
+		if t.Logf("%v: %d records of wrong machines, %d of right ones, %d lies", only, wrong, right, lies); wrong < r.Injected["flip"]/8 || right < wrong || len(only) > 1 && lies == 0 {
+			t.Errorf("%v: of %d flips %d machines gave records, and %d that were right; %d lied", only, r.Injected["flip"], wrong, right, lies)
+		}
 		t.Logf("%v: %d flips, %d machines computed again, %d liars had other results", only, r.Injected["flip"], honest, liars)
 		if honest < r.Injected["flip"]/8 || honest == 0 || len(only) > 1 && liars == 0 {
 			t.Errorf("%v: of %d flips %d machines computed again, and %d liars had other results", only, r.Injected["flip"], honest, liars)

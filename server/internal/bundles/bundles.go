@@ -134,6 +134,9 @@ func (b *Bundles) write(x *Case, before *draft, complete bool) *draft {
 	for _, x := range e.Exhibits {
 		d.size += int64(len(x.Player) + len(x.Referee))
 	}
+	for _, f := range e.Flights {
+		d.size += int64(len(f.Bytes))
+	}
 	contents, ok := b.admit(x, d, before)
 	if !ok || b.Log.Flush() != nil { // such an error ends the match
 		return nil

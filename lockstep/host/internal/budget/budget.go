@@ -34,6 +34,7 @@
 //	Keyframes      bytes to shared accounts: 32 times the rate of one person, which grows with the size of the state
 //	Resimulations  ticks: twice the rate of one person
 //	Comparisons    the same again
+//	Flights        records of the last ticks that a player is asked for; charged to that player
 //	Pace           match time in microseconds: twice the rate of one person
 //
 // [Ledger.Take] charges the account and the match, or neither if either would exceed its limit. The exception is Notes: the account is
@@ -76,6 +77,7 @@ const (
 	Keyframes
 	Resimulations
 	Comparisons
+	Flights
 	Ready
 	Offences
 	Pace
@@ -83,7 +85,7 @@ const (
 )
 
 var kindNames = [Kinds]string{
-	"messages", "bytes", "commands", "chat", "syncs", "resyncs", "returns", "notes", "keyframes", "resimulations", "comparisons", "ready", "offences", "pace",
+	"messages", "bytes", "commands", "chat", "syncs", "resyncs", "returns", "notes", "keyframes", "resimulations", "comparisons", "flights", "ready", "offences", "pace",
 }
 
 func (k Kind) String() string { return kindNames[k] }

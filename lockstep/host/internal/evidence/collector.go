@@ -19,6 +19,7 @@ type Collector struct {
 	header    *lockstep.Header
 	most      int // bytes of a state
 	inquiries []*inquiry
+	flights   []*question   // that are awaited
 	tied      lockstep.Tick // the latest check without a verdict
 	out       Output
 }
@@ -56,7 +57,19 @@ func (c *Collector) Inquire(now lockstep.Time, d *Desync, w *Witness) (cost int)
 		cost = len(q.again.frames)
 	}
 	c.begin(now, q)
+	if d.Asks {
+		c.fly(now, q, w)
+	}
+	c.others(now, q, d)
 	return cost
+}
+
+// InquireTie collects the records of machines about a check without a verdict. Nobody is asked for states.
+func (c *Collector) InquireTie(now lockstep.Time, d *Desync) {
+	q := &inquiry{witness: &Witness{}, evidence: d.evidence()}
+	c.begin(now, q)
+	c.others(now, q, d)
+	c.finish(q)
 }
 
 // Tie takes a check without a verdict, and reports whether it is the first of several consecutive ones.
@@ -89,9 +102,11 @@ func (c *Collector) Asked() (n int) {
 	return n
 }
 
-// Receive takes an answer: a State, a Resimulated or Phases.
+// Receive takes an answer: a State, a Resimulated, Phases or a Flight.
 func (c *Collector) Receive(now lockstep.Time, w *Witness, m *protocol.Message) Fault {
 	switch m.Kind {
+	case protocol.KindFlight:
+		return c.flight(now, w, m)
 	case protocol.KindState:
 		return c.state(w, m)
 	case protocol.KindResimulated:
@@ -115,6 +130,7 @@ func (c *Collector) RemoveAfter(now lockstep.Time, w *Witness) bool {
 // Advance compares answers, and ends the inquiries that take too long.
 func (c *Collector) Advance(now lockstep.Time) {
 	c.compareSome(now)
+	c.land(now)
 	for i := 0; i < len(c.inquiries); {
 		if q := c.inquiries[i]; q.witness.gone || now >= q.deadline {
 			c.conclude(q)
@@ -129,6 +145,12 @@ func (c *Collector) Next() lockstep.Time {
 	next := Never
 	for _, q := range c.inquiries {
 		next = min(next, q.deadline)
+		if q.agrees > 0 {
+			next = min(next, q.agrees)
+		}
+	}
+	for _, f := range c.flights {
+		next = min(next, f.deadline)
 	}
 	if q := c.comparable(); q != nil {
 		next = min(next, q.again.due)
@@ -144,12 +166,113 @@ func (c *Collector) Finish() {
 			c.conclude(q)
 		}
 	}
+	for _, f := range c.flights {
+		f.witness.flights = nil
+	}
+	c.flights = nil
 }
 
 // Forgive adds time to all deadlines, in which the host did not run.
 func (c *Collector) Forgive(late lockstep.Time) {
 	for _, q := range c.inquiries {
-		q.deadline += late
+		if q.deadline += late; q.agrees > 0 {
+			q.agrees += late
+		}
+	}
+	for _, f := range c.flights {
+		f.deadline = min(f.deadline, Never-late) + late
+	}
+}
+
+// others asks the other machines of a report for their records.
+func (c *Collector) others(now lockstep.Time, q *inquiry, d *Desync) {
+	for _, w := range d.Differ[:min(len(d.Differ), maxMachines)] {
+		c.fly(now, q, w)
+	}
+	switch {
+	case d.Agrees != nil:
+		c.fly(now, q, d.Agrees)
+	case d.Silent:
+		q.agrees = now + agreeTime
+	}
+}
+
+// Agreed says that a witness that can be asked has the agreed checksum of a tick. An inquiry about the check may have waited for it.
+func (c *Collector) Agreed(now lockstep.Time, w *Witness, t lockstep.Tick) {
+	for _, q := range c.inquiries {
+		asked := slices.ContainsFunc(q.flights, func(f *question) bool { return f.witness == w }) // the referee was wrong
+		if q.agrees > 0 && q.evidence.Report.Tick == t && !asked {
+			q.agrees = 0
+			c.fly(now, q, w)
+		}
+	}
+}
+
+// fly asks a witness for its record, unless it is being asked about the same check already, or a later one.
+func (c *Collector) fly(now lockstep.Time, q *inquiry, w *Witness) {
+	t := q.evidence.Report.Tick
+	if n := len(w.flights); n > 0 && w.flights[n-1].tick >= t {
+		q.flights = append(q.flights, w.flights[n-1])
+		return
+	}
+	f := &question{witness: w, tick: t, deadline: Never}
+	q.flights, w.flights, c.flights = append(q.flights, f), append(w.flights, f), append(c.flights, f)
+	if len(w.flights) == 1 {
+		c.take(now, w)
+	}
+}
+
+// take sends the next question to a witness.
+func (c *Collector) take(now lockstep.Time, w *Witness) {
+	f := w.flights[0]
+	f.deadline = now + Timeout
+	w.Flown++
+	c.request(w, protocol.Message{Kind: protocol.KindFlightRequest, Tick: f.tick})
+}
+
+// flight takes a chunk of a record.
+func (c *Collector) flight(now lockstep.Time, w *Witness, m *protocol.Message) Fault {
+	if len(w.flights) == 0 || m.Tick != w.flights[0].tick {
+		return Unasked // or too late
+	}
+	f := w.flights[0]
+	if m.Offset != uint32(len(f.buf)) || m.Total > 0 && len(m.Bytes) == 0 {
+		return "a chunk of a record out of order"
+	}
+	if f.buf = append(f.buf, m.Bytes...); len(f.buf) >= int(m.Total) {
+		c.arrived(now, f)
+	}
+	return ""
+}
+
+// arrived ends a question, asks its witness for the next record, and ends the inquiries that have waited for this one alone.
+func (c *Collector) arrived(now lockstep.Time, f *question) {
+	f.over = true
+	c.flights = slices.DeleteFunc(c.flights, func(x *question) bool { return x == f })
+	w := f.witness
+	if w.flights = slices.DeleteFunc(w.flights, func(x *question) bool { return x == f }); len(w.flights) > 0 && !w.gone {
+		c.take(now, w)
+	}
+	for _, q := range slices.Clone(c.inquiries) {
+		if slices.Contains(q.flights, f) {
+			c.finish(q)
+		}
+	}
+}
+
+// land ends the questions that take too long and those of witnesses that are gone, and the waits for a machine that agrees.
+func (c *Collector) land(now lockstep.Time) {
+	for _, f := range slices.Clone(c.flights) {
+		if !f.over && (f.witness.gone || now >= f.deadline) {
+			f.buf = nil
+			c.arrived(now, f)
+		}
+	}
+	for _, q := range slices.Clone(c.inquiries) {
+		if q.agrees > 0 && now >= q.agrees {
+			q.agrees = 0
+			c.finish(q)
+		}
 	}
 }
 
@@ -280,7 +403,7 @@ func (c *Collector) bound() {
 
 // finish ends an inquiry if all answers have come.
 func (c *Collector) finish(q *inquiry) {
-	if q.at == len(q.exhibits) && q.again.done() {
+	if q.at == len(q.exhibits) && q.again.done() && q.landed() {
 		c.conclude(q)
 	}
 }
@@ -299,6 +422,7 @@ func (c *Collector) conclude(q *inquiry) {
 	}
 	q.evidence.Resimulation = q.again.conclude(c.game, c.header)
 	q.evidence.Exhibits = sorted(q.exhibits)
+	q.evidence.Flights = append(q.evidence.Flights, q.records()...)
 	c.out.Evidence = append(c.out.Evidence, q.evidence)
 }
 
@@ -307,10 +431,19 @@ func (c *Collector) Memory() (n int) {
 	for _, q := range c.inquiries {
 		n += q.memory()
 	}
+	for _, f := range c.flights { // also one that no inquiry awaits any more
+		n += cap(f.buf)
+	}
 	return n
 }
 
 const (
+	// maxMachines is how many machines that differ are asked for their records because of one report, the player's own aside.
+	maxMachines = 8
+
+	// agreeTime is how long an inquiry waits for a machine that agrees.
+	agreeTime = 2 * lockstep.Second
+
 	// maxAgain is how many ticks a player is asked to compute again at most.
 	maxAgain = 4096
 

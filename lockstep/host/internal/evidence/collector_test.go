@@ -90,7 +90,7 @@ func (b *bench) take(w *evidence.Witness, answers bool) (said string) {
 		m := r.Message
 		said += fmt.Sprintf("%d: %v %d to %d; ", r.To, m.Kind, m.From, m.Tick)
 		switch {
-		case !answers:
+		case !answers || m.Kind == protocol.KindFlightRequest:
 		case m.Kind == protocol.KindStateRequest || m.State:
 			b.say(w, &protocol.Message{Kind: protocol.KindState, Tick: m.Tick}, "")
 		default:
@@ -108,6 +108,11 @@ func (b *bench) take(w *evidence.Witness, answers bool) (said string) {
 			said += fmt.Sprintf(", %v from %d on, %d exhibits", r.Outcome, r.First, len(e.Exhibits))
 		}
 		said += "; "
+	}
+	for _, e := range o.Evidence {
+		for _, f := range e.Flights {
+			said += fmt.Sprintf("record of %d: %s; ", f.Player, f.Bytes)
+		}
 	}
 	for _, s := range o.States {
 		said += fmt.Sprintf("state %d of %d bytes; ", s.Tick, len(s.Player))

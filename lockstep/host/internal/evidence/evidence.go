@@ -29,6 +29,12 @@
 //   - all inquiries together hold more than twice the bytes that one may, and it is the largest;
 //   - the match is over ([Collector.Finish]).
 //
+// # Records
+//
+// The machine that differs, the others that do (at most eight) and one that agrees are asked for the records of their last ticks
+// (package flight): at once, or the agreeing one when it reports ([Collector.Agreed]), up to two seconds later. Inquiries about
+// one check share the answers. One about a later check asks again, because a record ends where its machine was when it was asked.
+//
 // A witness's part of an Evidence is untrusted: what it says accuses or clears nobody but itself, and no answer delays
 // another witness or the match.
 //
@@ -81,9 +87,18 @@ type Evidence struct {
 	// then has its first tick that was wrong, too, with the player's state as it computed it again.
 	Resimulation *Resimulation
 
+	// Flights are the records of the last ticks: of the referee, and untrusted ones of the machines that were asked and have answered.
+	Flights []Flight
+
 	// Commands are the commands of the ticks after the agreed one up to the reported one, as far back as the ring
 	// reaches, in canonical order.
 	Commands []lockstep.Command
+}
+
+// A Flight is the record of the last ticks on one machine, as package flight writes it.
+type Flight struct {
+	Player lockstep.Player // System for the referee
+	Bytes  []byte          // untrusted, but for the referee
 }
 
 // An Exhibit is one tick's state of both sides, in canonical bytes.
@@ -177,12 +192,21 @@ type Desync struct {
 	Commands     []lockstep.Command // of the ticks after the agreed one up to that of the report
 	From         lockstep.Tick      // the tick after which these are complete
 	Afford       int                // ticks that the player and the match can pay, if they are computed again
+
+	Flight []byte     // the record of the referee's last ticks; nil if there is none
+	Differ []*Witness // others that differ, or on a tie all; they can be asked for records
+	Agrees *Witness   // one that agrees and can be asked, or nil
+	Silent bool       // one that may agree has not reported yet
+	Asks   bool       // the player itself can be asked for its record
 }
 
 // evidence returns what is known before anybody is asked.
 func (d *Desync) evidence() *Evidence {
 	e := &Evidence{Report: *d.Report, Participants: d.Participants, Commands: d.Commands}
 	e.Report.Groups = slices.Clone(d.Report.Groups)
+	if d.Flight != nil {
+		e.Flights = []Flight{{lockstep.System, d.Flight}}
+	}
 	if d.Report.Tie {
 		return e
 	}
@@ -297,6 +321,8 @@ type inquiry struct {
 	evidence *Evidence // nil if a joiner in relay mode waits for the state
 	remove   bool      // the witness is removed afterwards
 	again    *again    // or nil
+	flights  []*question
+	agrees   lockstep.Time // until when it waits for a machine that agrees; 0 if it does not
 }
 
 // Timeout bounds the time for all states of an inquiry. Ticks that are computed again have more, see again.time.
@@ -304,11 +330,15 @@ const Timeout = 10 * lockstep.Second
 
 // A Witness is a connection that can be asked for states, or a spectator's that reports checksums.
 type Witness struct {
-	ID          uint64 // the host's
-	Resimulates bool   // its client knows [protocol.KindResimulate]
+	ID          uint64          // the host's
+	Player      lockstep.Player // once it has a seat
+	Resimulates bool            // its client knows [protocol.KindResimulate]
+	Flies       bool            // its client knows [protocol.KindFlightRequest]
+	Flown       int             // how often it was asked for its record
 
-	inquiry *inquiry // of it, or nil
-	asked   bool     // to compute ticks again, on this connection
+	flights []*question // that it is asked for, one after the other
+	inquiry *inquiry    // of it, or nil
+	asked   bool        // to compute ticks again, on this connection
 	gone    bool
 
 	claims   []claim
@@ -345,7 +375,7 @@ func (q *inquiry) take(m *protocol.Message, most int, schema *state.Schema) (ove
 
 // answered returns the bytes of the answers so far, and of what they are compared with.
 func (q *inquiry) answered() int {
-	n := len(q.buf) + q.again.memory()
+	n := len(q.buf) + q.again.memory() + q.recorded()
 	for i := range q.exhibits {
 		n += len(q.exhibits[i].Player)
 	}
@@ -354,7 +384,7 @@ func (q *inquiry) answered() int {
 
 // memory returns the bytes that the inquiry holds.
 func (q *inquiry) memory() int {
-	n := cap(q.buf) + q.again.memory()
+	n := cap(q.buf) + q.again.memory() + q.recorded()
 	for i := range q.exhibits {
 		n += cap(q.exhibits[i].Player) + cap(q.exhibits[i].Referee)
 	}
@@ -362,7 +392,7 @@ func (q *inquiry) memory() int {
 }
 
 // Busy reports whether the witness is being asked for something.
-func (w *Witness) Busy() bool { return w.inquiry != nil }
+func (w *Witness) Busy() bool { return w.inquiry != nil || len(w.flights) > 0 }
 
 // Leave ends the witness's inquiry at the next [Collector.Advance], with what it has answered.
 func (w *Witness) Leave() { w.gone = true }
@@ -422,3 +452,35 @@ func (w *Witness) Forget() { w.claims = w.claims[:0] }
 
 // Distrust forgets an agreement after right, the last tick at which the referee was right.
 func (w *Witness) Distrust(right lockstep.Tick) { w.Agreed = min(w.Agreed, right) }
+
+// A question is one to a witness for the record of its last ticks, and the answer.
+type question struct {
+	witness  *Witness
+	tick     lockstep.Tick // of the check: the record reaches it
+	buf      []byte
+	over     bool          // it is complete, or does not come
+	deadline lockstep.Time // Never until the question is sent
+}
+
+// landed reports whether no more records are awaited.
+func (q *inquiry) landed() bool {
+	return q.agrees == 0 && !slices.ContainsFunc(q.flights, func(f *question) bool { return !f.over })
+}
+
+// records returns the records that have come.
+func (q *inquiry) records() (all []Flight) {
+	for _, f := range q.flights {
+		if f.over && len(f.buf) > 0 {
+			all = append(all, Flight{f.witness.Player, f.buf})
+		}
+	}
+	return all
+}
+
+// recorded returns the bytes of the records that have come.
+func (q *inquiry) recorded() (n int) {
+	for _, f := range q.flights {
+		n += cap(f.buf)
+	}
+	return n
+}

@@ -9,6 +9,11 @@
 // [Answers.State] queues the state of a tick, or that there is none. At most [MaxStates] wait; a server that asks for more gets no
 // answer to them. [Answers.NextState] takes them apart into chunks.
 //
+// # The record of the last ticks
+//
+// [Answers.Flight] queues the record as it is now, or that there is none, and [Answers.NextFlight] takes it apart. While one waits, another
+// request has no effect.
+//
 // # Ticks again
 //
 //	idle ──Ask──> computing ──(the last tick)──> told ──NextSum, until there is none──> idle
@@ -26,6 +31,7 @@
 // # Who calls what
 //
 //	message state_request     State
+//	message flight_request    Flight
 //	message resimulate        Busy, Keeps, then Ask with new Material unless it keeps it
 //	time passes               Advance, with the match's checksum of Last if the log has said it; Due says when next
 //	something may be sent     NextSum while there is room, NextState once
@@ -69,6 +75,7 @@ const (
 // An Answers has what is owed over one connection. The zero Answers is ready.
 type Answers struct {
 	states []state
+	flight *state // the record, or nil
 
 	m       *Material // nil: there is none
 	results []uint64  // the state hashes of its last tick, of all runs so far
@@ -120,6 +127,17 @@ func (a *Answers) State(t lockstep.Tick, bytes []byte) {
 	if len(a.states) < MaxStates {
 		a.states = append(a.states, state{tick: t, bytes: append([]byte(nil), bytes...)})
 	}
+}
+
+// Flight queues the record of the last ticks, nil for none, in answer to a request about a tick.
+func (a *Answers) Flight(t lockstep.Tick, record []byte) {
+	if a.flight != nil {
+		return
+	}
+	if len(record) > protocol.MaxFlight {
+		record = nil
+	}
+	a.flight = &state{tick: t, bytes: record}
 }
 
 // Busy reports whether a request to compute ticks again has no effect.
@@ -276,18 +294,38 @@ func (a *Answers) NextState(m *protocol.Message) bool {
 		s.names, s.sums = nil, nil
 		return true
 	}
-	chunk := s.bytes[s.offset:min(len(s.bytes), s.offset+protocol.MaxChunk)]
-	*m = protocol.Message{Kind: protocol.KindState, Tick: s.tick, Offset: uint32(s.offset), Total: uint32(len(s.bytes)), Bytes: chunk}
-	if s.offset += len(chunk); s.offset == len(s.bytes) {
+	if s.chunk(m, protocol.KindState) {
 		a.states = append(a.states[:0], a.states[1:]...)
 	}
 	return true
+}
+
+// NextFlight takes the next part of the record that is to be sent: at most a chunk.
+func (a *Answers) NextFlight(m *protocol.Message) bool {
+	if a.flight == nil {
+		return false
+	}
+	if a.flight.chunk(m, protocol.KindFlight) {
+		a.flight = nil
+	}
+	return true
+}
+
+// chunk takes the next chunk, and reports whether it is the last one.
+func (s *state) chunk(m *protocol.Message, k protocol.Kind) (last bool) {
+	chunk := s.bytes[s.offset:min(len(s.bytes), s.offset+protocol.MaxChunk)]
+	*m = protocol.Message{Kind: k, Tick: s.tick, Offset: uint32(s.offset), Total: uint32(len(s.bytes)), Bytes: chunk}
+	s.offset += len(chunk)
+	return s.offset == len(s.bytes)
 }
 
 // Memory returns how many bytes the machine keeps, but for its simulation.
 func (a *Answers) Memory() (n int) {
 	for i := range a.states {
 		n += cap(a.states[i].bytes)
+	}
+	if a.flight != nil {
+		n += cap(a.flight.bytes)
 	}
 	if a.m == nil {
 		return n
