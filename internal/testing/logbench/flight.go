@@ -55,7 +55,7 @@ type Flight struct {
 // Fly returns the sizes after so many ticks of a match.
 func Fly(s *Subject, ticks lockstep.Tick) (*Flight, error) {
 	long := *s
-	long.WarmUp, long.Ticks, long.Part = 20, ticks, 1
+	long.WarmUp, long.Ticks, long.Part, long.Units = 20, ticks, 1, min(s.Units, 1) // as many as are left
 	b, err := newBattle(&long, lockstep.DefaultSettings(s.Players).CheckEvery)
 	if err != nil {
 		return nil, err
