@@ -52,7 +52,7 @@ var selfishBugs = []selfish{
 // TestSelfish plants bugs that make one version differ from itself, and looks for a line that names them.
 func TestSelfish(t *testing.T) {
 	if every == 0 {
-		t.Skip("SAMESTEP_LINES is not set: builds and runs nine versions of a game")
+		t.Skip("SAMESTEP_LINES is not set: builds and runs ten versions of a game")
 	}
 	path := playedGame("skirmish").record(t, t.TempDir())
 	named := 0

@@ -1,4 +1,4 @@
-"""Reads datagrams, views, messages of modules and recordings by docs/spec alone, with nothing but Python's own library.
+"""Reads datagrams, views, messages of modules, recordings and flight records by docs/spec alone, with nothing but Python's own library.
 
     python3 annexes.py --suite FOLDER      runs the cases of the conformance suite in a folder
 """
@@ -611,10 +611,269 @@ class Recording:
         return facts
 
 
+# --- flight records ----------------------------------------------------------
+
+SECRET = bytes.fromhex(
+    "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671f"
+    "cb79e64eccc0e578825ad07dccff7221b8084674f743248ee03590e6813a264c"
+    "3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8"
+    "a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364"
+    "eac5ac8334d3ebc3c581a0fffa1363eb170ddd51b7f0da49d316552629d4689e"
+    "2b16be587d47a1fc8ff8b8d17ad031ce45cb3a8f95160428afd7fbcabb4b407e")
+PRIME32 = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D)
+PRIME64 = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
+
+
+def read64(b, at):
+    return int.from_bytes(b[at:at + 8], "little")
+
+
+def fold(a, b):
+    n = a * b
+    return (n ^ n >> 64) & U64
+
+
+def fold16(b, at, secret):
+    return fold(read64(b, at) ^ read64(SECRET, secret), read64(b, at + 8) ^ read64(SECRET, secret + 8))
+
+
+def avalanche(h):
+    h = (h ^ h >> 37) * 0x165667919E3779F9 & U64
+    return h ^ h >> 32
+
+
+def xxh64_avalanche(h):
+    h = (h ^ h >> 33) * PRIME64[1] & U64
+    h = (h ^ h >> 29) * PRIME64[2] & U64
+    return h ^ h >> 32
+
+
+def xxh3(b):
+    """XXH3 with 64 bits and the seed 0, as its specification has it."""
+    n = len(b)
+    if n == 0:
+        return xxh64_avalanche(read64(SECRET, 56) ^ read64(SECRET, 64))
+    if n <= 3:
+        combined = b[-1] | n << 8 | b[0] << 16 | b[n >> 1] << 24
+        return xxh64_avalanche(combined ^ int.from_bytes(SECRET[:4], "little") ^ int.from_bytes(SECRET[4:8], "little"))
+    if n <= 8:
+        first, last = int.from_bytes(b[:4], "little"), int.from_bytes(b[-4:], "little")
+        h = read64(SECRET, 8) ^ read64(SECRET, 16) ^ (last | first << 32)
+        h ^= ((h << 49 | h >> 15) ^ (h << 24 | h >> 40)) & U64
+        h = h * 0x9FB21C651E98DF25 & U64
+        h = (h ^ (h >> 35) + n) * 0x9FB21C651E98DF25 & U64
+        return h ^ h >> 28
+    if n <= 16:
+        low = read64(b, 0) ^ read64(SECRET, 24) ^ read64(SECRET, 32)
+        high = read64(b, n - 8) ^ read64(SECRET, 40) ^ read64(SECRET, 48)
+        return avalanche(n + int.from_bytes(low.to_bytes(8, "little"), "big") + high + fold(low, high) & U64)
+    if n <= 240:
+        h = n * PRIME64[0]
+        if n <= 128:
+            for i in range((n - 1) // 32 + 1):
+                h += fold16(b, 16 * i, 32 * i) + fold16(b, n - 16 * (i + 1), 32 * i + 16)
+            return avalanche(h & U64)
+        for i in range(8):
+            h += fold16(b, 16 * i, 16 * i)
+        h = avalanche(h & U64)
+        for i in range(8, n // 16):
+            h += fold16(b, 16 * i, 16 * (i - 8) + 3)
+        return avalanche(h + fold16(b, n - 16, 136 - 17) & U64)
+    acc = [PRIME32[2], PRIME64[0], PRIME64[1], PRIME64[2], PRIME64[3], PRIME32[1], PRIME64[4], PRIME32[0]]
+    stripes = (n - 1) // 64
+    for i in range(stripes):
+        stripe(acc, b, 64 * i, 8 * (i % 16))
+        if i % 16 == 15:
+            for j in range(8):
+                acc[j] = (acc[j] ^ acc[j] >> 47 ^ read64(SECRET, 128 + 8 * j)) * PRIME32[0] & U64
+    stripe(acc, b, n - 64, 192 - 64 - 7)
+    h = n * PRIME64[0]
+    for i in range(4):
+        h += fold(acc[2 * i] ^ read64(SECRET, 11 + 16 * i), acc[2 * i + 1] ^ read64(SECRET, 19 + 16 * i))
+    return avalanche(h & U64)
+
+
+def stripe(acc, b, at, secret):
+    for i in range(8):
+        value = read64(b, at + 8 * i)
+        key = value ^ read64(SECRET, secret + 8 * i)
+        acc[i ^ 1] = acc[i ^ 1] + value & U64
+        acc[i] = acc[i] + (key & U32) * (key >> 32) & U64
+
+
+def mixed(s, v):
+    s = (s ^ v) * 0x9E3779B97F4A7C15 & U64
+    return s ^ s >> 32
+
+
+class Flight:
+    """Reads a record."""
+
+    def __init__(self, b):
+        must(len(b) <= 65536)
+        self.b, self.at = b, 0
+        must(self.byte() == 1)
+        match, self.prints = self.take(16).hex(), self.byte()
+        must(self.prints <= 64)
+        self.names = [self.name() for _ in range(self.most(self.byte(), 64))]
+        first, count = self.fixed(4), self.number(0, 2048)
+        must((first > 0) == (count > 0))
+        self.now, self.phases, ticks, used = [0] * self.prints, [], [], []
+        tick = first - 1
+        for i in range(count):
+            ticks.append(self.tick(tick))
+            tick = ticks[-1]["tick"]
+            must(i > 0 or tick == first)
+            for name in ticks[-1]["phases"] + [s["stream"] for d in ticks[-1].get("draws", ()) for s in d["streams"]]:
+                if name not in used:
+                    used.append(name)
+        must(self.at == len(b) and used == self.names)
+        self.facts = {"match": match, "prints": self.prints, "ticks": ticks}
+
+    def take(self, n):
+        must(self.at + n <= len(self.b))
+        self.at += n
+        return self.b[self.at - n:self.at]
+
+    def byte(self):
+        return self.take(1)[0]
+
+    def fixed(self, n):
+        return int.from_bytes(self.take(n), "little")
+
+    def most(self, n, limit):
+        must(n <= limit)
+        return n
+
+    def number(self, least, limit):
+        n = shift = 0
+        while True:
+            b = self.byte()
+            must(b or not shift)
+            n |= (b & 127) << shift
+            shift += 7
+            must(n <= U64)
+            if b < 128:
+                must(least <= n <= limit)
+                return n
+
+    def name(self):
+        try:
+            name = self.take(self.number(1, 32)).decode()
+        except UnicodeDecodeError:
+            must(False)
+        must(not any(c < " " or "\x7f" <= c <= "\x9f" for c in name))
+        return name
+
+    def named(self):
+        i = self.byte()
+        must(i < len(self.names))
+        return self.names[i]
+
+    def tick(self, before):
+        flags = self.byte()
+        must(flags < 32)
+        x = {}
+        gap = 0
+        if flags & 16:
+            gap, x["restored"] = self.number(0, U32 - 500), True
+        x["tick"] = before + 1 + gap
+        must(x["tick"] <= U32 - 500)
+        if flags & 1:
+            x["state"] = self.fixed(4)
+            mask = self.number(0, (1 << self.prints) - 1)
+            for i in range(self.prints):
+                if mask >> i & 1:
+                    p = self.fixed(2)
+                    must(p != self.now[i])
+                    self.now[i] = p
+            x["prints"] = list(self.now)
+        if flags & 2:
+            x["commands"], x["sum"] = self.number(1, U32), self.fixed(2)
+        if flags & 4:
+            phases = [self.named() for _ in range(self.most(self.byte(), 63))]
+            must(phases != self.phases)
+            self.phases = phases
+        x["phases"] = list(self.phases)
+        if flags & 8:
+            x["draws"], left = [], 128
+            mask = self.number(1, U64)
+            must(mask >> len(self.phases) + 1 == 0)
+            for i in range(64):
+                if mask >> i & 1:
+                    n = self.byte()
+                    must(0 < n <= left)
+                    left -= n
+                    streams = []
+                    for _ in range(n):
+                        streams.append({"stream": self.named(), "count": self.number(1, U32)})
+                    must(len({s["stream"] for s in streams}) == n)
+                    x["draws"].append({"phase": i, "streams": streams, "sum": self.fixed(2)})
+        return x
+
+
+def print_of(b):
+    p = 0
+    for at in range(0, len(b), 8192):
+        p = mixed(p, xxh3(b[at:at + 8192]))
+    return p
+
+
+def run_flight(text):
+    *lines, (_, b) = hex_lines(text)
+    facts = Flight(b).facts
+    if not lines:
+        return facts
+    made, tick, sums = [], {"phases": []}, {}
+    root = schema(lines[0][1])
+    for label, b in lines[1:]:
+        if label == "command":
+            tick["commands"] = tick.get("commands", 0) + 1
+            sum_ = mixed(tick.get("sum", 0), b[0] | int.from_bytes(b[1:3], "little") << 8 | int.from_bytes(b[3:7], "little") << 24)
+            tick["sum"] = mixed(sum_, xxh64(b[7:]))
+        elif label == "phase":
+            tick["phases"].append(b.decode())
+        elif label == "draw":
+            place, name = len(tick["phases"]), b[4:].decode()
+            draws = tick.setdefault("draws", [])
+            if not draws or draws[-1]["phase"] != place:
+                draws.append({"phase": place, "sum": 0, "streams": []})
+            d = draws[-1]
+            d["sum"] = mixed(d["sum"], xxh64(b[4:]) + int.from_bytes(b[:4], "little") & U64)
+            for s in d["streams"]:
+                if s["stream"] == name:
+                    s["count"] += 1
+                    break
+            else:
+                d["streams"].append({"stream": name, "count": 1})
+        else:
+            at, prints, all_ = 0, [], 0
+            for section in whole(root, b)[0]:
+                prints.append(print_of(b[at:at + section["size"]]))
+                at += section["size"]
+            for p in prints:
+                all_ = mixed(all_, p)
+            if len(prints) > 64:
+                rest = 0
+                for p in prints[63:]:
+                    rest = mixed(rest, p)
+                prints[63:] = [rest]
+            tick.update(tick=facts["ticks"][0]["tick"] + len(made), state=all_ & U32, prints=[p & U16 for p in prints])
+            if "sum" in tick:
+                tick["sum"] &= U16
+            for d in tick.get("draws", ()):
+                d["sum"] &= U16
+            made.append(tick)
+            tick = {"phases": []}
+    if made != facts["ticks"]:
+        raise Fault("other")
+    return facts
+
+
 def suite(folder):
     with open(os.path.join(folder, "index.json")) as f:
         index = json.load(f)
-    run, wrong = {"datagram": run_datagram, "view": run_view, "abi": run_abi, "recording": run_recording}, 0
+    run, wrong = {"datagram": run_datagram, "view": run_view, "abi": run_abi, "recording": run_recording, "flight": run_flight}, 0
     cases = [c for c in index["cases"] if c["kind"] in run]
     for c in cases:
         with open(os.path.join(folder, c["file"]), "rb") as f:
@@ -623,7 +882,7 @@ def suite(folder):
             verdict, facts = "ok", run[c["kind"]](b)
         except Fault as f:
             verdict, facts = f.verdict, f.where
-            if c["kind"] in ("datagram", "abi") and verdict in ("corrupt", "limit"):
+            if c["kind"] in ("datagram", "abi", "flight") and verdict in ("corrupt", "limit"):
                 verdict = "malformed"
             if c["kind"] == "recording" and verdict not in ("torn", "unsupported"):
                 verdict, facts = "invalid", {}

@@ -51,6 +51,7 @@ var runners = map[string]func(file []byte) Result{
 	"recording":   runRecording,
 	"datagram":    runDatagram,
 	"view":        runView,
+	"flight":      runFlight,
 }
 
 // builders return the cases of each part of the suite, without Expect.
@@ -63,7 +64,7 @@ var builders = []func() []Built{
 	clientSessions, fakeSessions, fakeSyncSessions,
 	resultRecords, resultReplays,
 	modules, descriptions, moduleMessages,
-	goodRecordings, brokenRecordings, datagrams, views,
+	goodRecordings, brokenRecordings, datagrams, views, flights,
 }
 
 // Build returns all cases and the text of their index. Expect comes from this

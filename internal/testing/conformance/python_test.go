@@ -18,7 +18,7 @@ import (
 func TestPythonRunsSuite(t *testing.T) {
 	for reader, kinds := range map[string][]string{
 		"reader.py":  {"replay", "record", "schema"},
-		"annexes.py": {"datagram", "view", "abi", "recording"},
+		"annexes.py": {"datagram", "view", "abi", "recording", "flight"},
 	} {
 		cases := 0
 		for _, c := range suite(t).Cases {

@@ -16,6 +16,7 @@ import (
 var Figures = slices.Concat(
 	[]Figure{taxOf(func() *Subject { return War(10_000) }, ", 10,000 units", 1.10)},
 	[]Figure{taxOf(func() *Subject { return War(1000) }, ", 1,000 units", 0)},
+	[]Figure{flightOf(func() *Subject { return War(1000) }, ", 1,000 units", 1.02)},
 	[]Figure{verifyOf(func() *Subject { return War(10_000) }, ", 10,000 units", 1.15)},
 	[]Figure{{
 		Name: "Step of a unit among 10,000", Beside: "Step of a unit among 1,000", Limit: 1.5,
@@ -28,11 +29,15 @@ var Figures = slices.Concat(
 // they have no limits.
 func FiguresOf(s *Subject) []Figure {
 	of := func() *Subject { return s }
-	return slices.Concat([]Figure{taxOf(of, "", 0), verifyOf(of, "", 0)}, piecesOf(of, " the state", 0, 0))
+	return slices.Concat([]Figure{taxOf(of, "", 0), flightOf(of, "", 0), verifyOf(of, "", 0)}, piecesOf(of, " the state", 0, 0))
 }
 
 func taxOf(of func() *Subject, size string, limit float64) Figure {
 	return Figure{Name: "lockstep tax" + size, Beside: "a bare loop of Step", Limit: limit, sides: func() (*sides, error) { return tax(of()) }}
+}
+
+func flightOf(of func() *Subject, size string, limit float64) Figure {
+	return Figure{Name: "flight record" + size, Beside: "the same ticks without", Limit: limit, sides: func() (*sides, error) { return flown(of()) }}
 }
 
 func verifyOf(of func() *Subject, size string, limit float64) Figure {

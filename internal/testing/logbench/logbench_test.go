@@ -14,6 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/flight"
 )
 
 // go test ./internal/testing/logbench -bench . -benchtime 5s -count 5
@@ -225,5 +226,13 @@ func TestLess(t *testing.T) {
 	}
 	if l.ticks++; l.verify() == nil {
 		t.Error("a match that is too short by a tick was not refused")
+	}
+}
+
+// The flight record of a match has its latest ticks, and the ring keeps its bound.
+func TestFly(t *testing.T) {
+	f, err := Fly(coins(), 400)
+	if err != nil || f.Ticks != 400 || f.Latest >= f.Bytes || f.Latest < 320 || f.Memory > flight.MaxBytes || f.Memory < f.Bytes {
+		t.Errorf("got %+v, %v", f, err)
 	}
 }

@@ -1,7 +1,6 @@
 package simulate
 
 import (
-
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/fixedbench"
 	"github.com/seed-49bee653/samestep/internal/testing/logbench"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/flight"
 )
 
 // BenchCommand returns the verb bench.
@@ -158,6 +159,9 @@ func benchLog(c *cli.Context, show func(benchLine)) error {
 	if err := benchFigures(logbench.Figures, d, show); err != nil {
 		return err
 	}
+	if err := showFlight(logbench.War(1000), "<= 64", show); err != nil {
+		return err
+	}
 	rate, measured, err := logbench.TicksPerSecond(logbench.War(1000), d)
 	if err != nil {
 		return err
@@ -203,6 +207,9 @@ func benchGame(c *cli.Context, g *gameset.Playable, show func(benchLine)) error 
 	if err := benchFigures(logbench.FiguresOf(s), d, show); err != nil {
 		return err
 	}
+	if err := showFlight(s, "", show); err != nil {
+		return err
+	}
 	rate, measured, err := logbench.TicksPerSecond(s, d)
 	if err != nil {
 		return err
@@ -213,6 +220,18 @@ func benchGame(c *cli.Context, g *gameset.Playable, show func(benchLine)) error 
 		return err
 	}
 	showReplay(played, s.Players, "", show)
+	return nil
+}
+
+// showFlight shows the size of a flight record.
+func showFlight(s *logbench.Subject, limit string, show func(benchLine)) error {
+	f, err := logbench.Fly(s, flight.MaxTicks)
+	if err != nil {
+		return err
+	}
+	show(benchLine{Name: "flight record, memory", Value: float64(f.Memory) / 1024, Unit: "KiB", Limit: limit, Of: f.Of})
+	show(benchLine{Name: "flight record, bytes", Value: float64(f.Bytes) / 1024, Unit: "KiB", Of: console.Count(f.Ticks, "tick")})
+	show(benchLine{Name: "flight record, its end", Value: float64(f.Latest) / 1024, Unit: "KiB", Of: console.Count(min(f.Ticks, 320), "tick")})
 	return nil
 }
 
