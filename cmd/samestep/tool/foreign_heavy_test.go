@@ -64,10 +64,10 @@ func TestForeignHeavy(t *testing.T) {
 	f.plantStale()
 
 	dir := t.TempDir()
-	s := tooltest.ServeFrom(t, f.program, "--players", "2", "--tick-rate", "200", "--dir", dir, "--set", "player-tokens=a b", "--set", "start=2", "--set", "heavy=10%")
+	s := tooltest.ServeFrom(t, f.program, "--players", "2", "--tick-rate", "200", "--dir", dir, "--set", "player-tokens=a b", "--set", "start=2", "--set", "heavy=100%")
 	url := s.URL + "/matches/match-1"
 	other := f.join(url, "--token", "b")
-	joined := f.run(console.ExitDesync, "join "+url+" --token a --heavy 10%", "0 differ", "0 desyncs", "warm and cold differ at tick ", "bundle ", "a restored copy")
+	joined := f.run(console.ExitDesync, "join "+url+" --token a --heavy 100%", "0 differ", "0 desyncs", "warm and cold differ at tick ", "bundle ", "a restored copy")
 	if <-other.done; other.code != console.ExitOK {
 		t.Errorf("the other player: got exit code %d:\n%s", other.code, other.output)
 	}
