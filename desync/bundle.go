@@ -28,6 +28,8 @@ func checkManifest(m *replay.Manifest) error {
 		return fmt.Errorf("desync: %w: agreed at tick %d, want before tick %d", replay.ErrBundle, m.Agreed, m.Tick)
 	case m.Began >= m.Tick:
 		return fmt.Errorf("desync: %w: began at tick %d, want before tick %d", replay.ErrBundle, m.Began, m.Tick)
+	case m.Twin != nil && (m.Twin.Since != m.Agreed || m.Began > m.Agreed):
+		return fmt.Errorf("desync: %w: a twin of tick %d on a machine that began at tick %d, want agreed at tick %d", replay.ErrBundle, m.Twin.Since, m.Began, m.Agreed)
 	case len(m.Exhibits) > maxExhibits:
 		return fmt.Errorf("desync: %w: %d exhibits, want at most %d", replay.ErrBundle, len(m.Exhibits), maxExhibits)
 	case len(m.Flights) > replay.MaxFlights:

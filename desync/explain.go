@@ -27,6 +27,9 @@ func Explain(b *replay.Bundle, o Options) (*Explanation, error) {
 	if w.manifest.Panic != nil {
 		return w.explainPanic()
 	}
+	if w.manifest.Twin != nil {
+		return w.explainTwin()
+	}
 	w.simulate()
 	w.judge()
 	w.prepareTrials()

@@ -16,44 +16,45 @@ import (
 
 // An Explanation is everything that was found out about a desync. Its Notes say what could not be found out.
 type Explanation struct {
-	Title       string            `json:"title"` // the answer in one line, such as "Units[ID=34].Health 4000 → 4001 at tick 301, player 3"
-	Match       string            `json:"match"`
-	Game        string            `json:"game"`
-	Build       string            `json:"build"`
-	Recorder    string            `json:"recorder"`      // the platform that wrote the replay
-	Machine     string            `json:"machine"`       // the platform that explains it
-	Tick        lockstep.Tick     `json:"tick"`          // the check that found the desync
-	Agreed      lockstep.Tick     `json:"agreed"`        // the last check at which the player agreed
-	Began       lockstep.Tick     `json:"began"`         // the tick of the last state sent to the player; 0 if not known
-	Player      lockstep.Player   `json:"player"`        // the player that differed; unset on a tie
-	Tie         bool              `json:"tie,omitempty"` // there was no referee and no majority
-	Section     string            `json:"section"`       // the first section that differed
-	Groups      []Group           `json:"groups"`
-	Who         []Participant     `json:"participants"`
-	Columns     []Column          `json:"columns"` // the time line of the participants' cells
-	Verdict     Verdict           `json:"verdict"`
-	Programs    []Program         `json:"programs"`        // that recorded the match, that differed, and this one if it has the game
-	Fingerprint Fingerprint       `json:"fingerprint"`     // equal for equal causes
-	Panic       *replay.Panic     `json:"panic,omitempty"` // of the rules, which the bundle is about; nil of a desync
-	Ending      *Ending           `json:"ending"`          // nil if the rules of this build end the match as the log does
-	Again       *Again            `json:"resimulation"`    // nil if the player's machine was not asked to compute the ticks again
-	Flight      *Flight           `json:"flight"`          // nil if the bundle has no records of last ticks
-	First       Span              `json:"first_divergent_tick"`
-	Compared    lockstep.Tick     `json:"compared_tick"`    // the tick of the states in Fields and Places
-	Fields      state.Differences `json:"fields"`           // A is the right side, as far as known, and B the wrong one
-	Places      state.Places      `json:"places"`           // the same, grouped
-	Rivals      []string          `json:"rivals,omitempty"` // fields of the schema from which about as much follows as from the first of Fields: which was first is unknown
-	Shown       *Shown            `json:"shown"`            // where a viewer of the bundle shows a difference; nil if the bundle has no state that differs
-	Cause       *Cause            `json:"cause"`            // nil if no trial ends in the wrong state
-	Trials      int               `json:"trials"`           // ticks simulated for trials
-	Tried       []Tried           `json:"tried"`            // by family; empty without trials
-	Changes     []Change          `json:"changes"`          // the last changes of the first fields that differ
-	Commands    []Touch           `json:"commands"`         // of the first divergent ticks
-	Streams     []Stream          `json:"streams"`          // generators in the state
-	Draws       []Draws           `json:"draws"`            // of generators that are not in the state
-	Traits      []Trait           `json:"traits"`
-	Notes       []string          `json:"notes"`              // what could not be found out, and why
-	Redacted    bool              `json:"redacted,omitempty"` // without what people have written
+	Title       string             `json:"title"` // the answer in one line, such as "Units[ID=34].Health 4000 → 4001 at tick 301, player 3"
+	Match       string             `json:"match"`
+	Game        string             `json:"game"`
+	Build       string             `json:"build"`
+	Recorder    string             `json:"recorder"`      // the platform that wrote the replay
+	Machine     string             `json:"machine"`       // the platform that explains it
+	Tick        lockstep.Tick      `json:"tick"`          // the check that found the desync
+	Agreed      lockstep.Tick      `json:"agreed"`        // the last check at which the player agreed
+	Began       lockstep.Tick      `json:"began"`         // the tick of the last state sent to the player; 0 if not known
+	Player      lockstep.Player    `json:"player"`        // the player that differed; unset on a tie
+	Tie         bool               `json:"tie,omitempty"` // there was no referee and no majority
+	Section     string             `json:"section"`       // the first section that differed
+	Groups      []Group            `json:"groups"`
+	Who         []Participant      `json:"participants"`
+	Columns     []Column           `json:"columns"` // the time line of the participants' cells
+	Verdict     Verdict            `json:"verdict"`
+	Programs    []Program          `json:"programs"`        // that recorded the match, that differed, and this one if it has the game
+	Fingerprint Fingerprint        `json:"fingerprint"`     // equal for equal causes
+	Panic       *replay.Panic      `json:"panic,omitempty"` // of the rules, which the bundle is about; nil of a desync
+	Ending      *Ending            `json:"ending"`          // nil if the rules of this build end the match as the log does
+	Again       *Again             `json:"resimulation"`    // nil if the player's machine was not asked to compute the ticks again
+	Twin        *replay.BundleTwin `json:"twin,omitempty"`  // what the heavy mode saw; nil of another bundle
+	Flight      *Flight            `json:"flight"`          // nil if the bundle has no records of last ticks
+	First       Span               `json:"first_divergent_tick"`
+	Compared    lockstep.Tick      `json:"compared_tick"`    // the tick of the states in Fields and Places
+	Fields      state.Differences  `json:"fields"`           // A is the right side, as far as known, and B the wrong one
+	Places      state.Places       `json:"places"`           // the same, grouped
+	Rivals      []string           `json:"rivals,omitempty"` // fields of the schema from which about as much follows as from the first of Fields: which was first is unknown
+	Shown       *Shown             `json:"shown"`            // where a viewer of the bundle shows a difference; nil if the bundle has no state that differs
+	Cause       *Cause             `json:"cause"`            // nil if no trial ends in the wrong state
+	Trials      int                `json:"trials"`           // ticks simulated for trials
+	Tried       []Tried            `json:"tried"`            // by family; empty without trials
+	Changes     []Change           `json:"changes"`          // the last changes of the first fields that differ
+	Commands    []Touch            `json:"commands"`         // of the first divergent ticks
+	Streams     []Stream           `json:"streams"`          // generators in the state
+	Draws       []Draws            `json:"draws"`            // of generators that are not in the state
+	Traits      []Trait            `json:"traits"`
+	Notes       []string           `json:"notes"`              // what could not be found out, and why
+	Redacted    bool               `json:"redacted,omitempty"` // without what people have written
 
 	lacksGame bool // this program has not the game's code
 
@@ -203,6 +204,9 @@ func (e *Explanation) redact() {
 		mask(&p.Text, &p.Here)
 		p.Stack = strings.Join(append(functionsOf(p.Stack), ""), "\n")
 	}
+	if e.Twin != nil {
+		mask(&e.Twin.Warm, &e.Twin.Cold)
+	}
 	for i := range e.Notes {
 		mask(&e.Notes[i])
 	}
@@ -256,6 +260,9 @@ func (e *Explanation) report() string {
 		m := replay.Manifest{Player: e.Player}
 		return fmt.Sprintf("the rules panicked %s in %s of tick %d", m.Where(), e.Panic.Where, e.Tick)
 	}
+	if e.Twin != nil {
+		return e.twinReport()
+	}
 	s := fmt.Sprintf("at the check of tick %d", e.Tick)
 	if e.Tie {
 		s += ": no majority"
@@ -286,6 +293,9 @@ func (e *Explanation) name(p lockstep.Player) string {
 
 // values says whose are the two values of a field.
 func (e *Explanation) values() string {
+	if e.Twin != nil {
+		return "warm → cold"
+	}
 	if e.Verdict.undecided() && !e.Tie {
 		agreed := "the referee"
 		if len(e.Groups) > 0 && len(e.Groups[0].Players) > 0 && !e.Groups[0].Referee { // relay mode has none

@@ -156,7 +156,7 @@ func (e *Explanation) Case(name string, written time.Time) Case {
 	if e.Panic != nil && !e.Panic.Again {
 		c.Party = WrongUnknown
 	}
-	if e.Fingerprint.Class == ClassUnstable && !e.Verdict.Simulated {
+	if e.Twin != nil && e.Verdict.Grade == GradeUnknown || e.Fingerprint.Class == ClassUnstable && !e.Verdict.Simulated {
 		c.Party = WrongUnknown // its own results differ, too: votes do not show that it is the only one
 	}
 	for i := range e.Who {

@@ -256,7 +256,7 @@ func (e *Explanation) SetLine(l *Line) {
 		}
 	}
 	e.Line = &own
-	if own.Parting != nil && e.Verdict.Party != NoFixedResult {
+	if own.Parting != nil && e.Verdict.Party != NoFixedResult && e.Twin == nil {
 		e.unfix(own.Parting, e.Verdict.Runs+1)
 		e.Fingerprint = NewFingerprint(e.Game, ClassUnstable, "", own.Parting.Field, "")
 	}

@@ -25,6 +25,7 @@ var said = map[Party]struct {
 	WrongUnclear:  {noun: "the referee or this build"},
 	NoFixedResult: {title: "NO FIXED RESULT", headline: "The rules have no fixed result"},
 	TwoBuilds:     {title: "TWO BUILDS DISAGREE", headline: "Two builds disagree"},
+	WarmCold:      {title: "WARM AND COLD DIFFER", headline: "The warm and the cold state differ"},
 	RulesPanicked: {title: "THE RULES PANICKED", headline: "The rules panicked"},
 }
 
@@ -141,6 +142,8 @@ func (e *Explanation) answer() string {
 		return e.report() + ": " + words.Clipped(e.Panic.Text, diff.MaxAnswer)
 	case e.Panic != nil:
 		return e.report()
+	case e.Twin != nil && v.Parting == nil:
+		return e.twinAnswer()
 	case v.Parting != nil:
 		return "no fixed result: " + v.Parting.answer()
 	case v.Party == TwoBuilds:

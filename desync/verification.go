@@ -303,6 +303,9 @@ func (v *Verification) page() *words.Page {
 		if m.Panic != nil {
 			what, player = "panic", m.Where()
 		}
+		if m.Twin != nil {
+			what, player = "difference of warm and cold", m.Where()
+		}
 		p.Line("bundle", "of the %s %s at tick %d: the replay in it is verified", what, player, m.Tick)
 	}
 	switch {

@@ -6,6 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep/flight"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -26,6 +27,9 @@ type FollowerOptions struct {
 	// Flight gets what each tick computed, for evidence of desyncs. Several followers of a match may have the same one, one after
 	// the other. Nil disables it.
 	Flight *flight.Ring
+
+	// Heavy compares the follower with restored copies of itself. The zero value does not.
+	Heavy twin.Options
 }
 
 // A DesyncError says that the follower's state differs from the log's. The Follower can go on, to see whether the difference stays.
@@ -62,6 +66,7 @@ type Follower struct {
 	past    bool         // the log has ticks after the end of the rules
 	outrun  *DesyncError // that, until Apply returns it
 	checked int          // compared checksums and keyframes
+	heavy   heavy
 
 	// The hash of the current state, once it was compared. A log may have many checksums of one tick.
 	hash   uint64
@@ -73,7 +78,7 @@ func (g *Game) NewFollower(o FollowerOptions) *Follower {
 	if o.History.Length <= 0 {
 		o.History.Length = 64
 	}
-	return &Follower{game: g, options: o, history: history{ring: make([]Moment, o.History.Length)}}
+	return &Follower{game: g, options: o, history: history{ring: make([]Moment, o.History.Length)}, heavy: heavy{Options: o.Heavy}}
 }
 
 // NewFollowerAt returns a Follower that continues from the state of sim, in the match with header h.
@@ -115,10 +120,13 @@ func (f *Follower) Restore(state []byte) error {
 	return f.sim.Restore(f.sim.tick, state)
 }
 
-// Memory returns the size in bytes of the past states in the history.
+// Memory returns the size in bytes of the past states in the history, and of a twin.
 func (f *Follower) Memory() (n int) {
 	for i := range f.history.ring {
 		n += cap(f.history.ring[i].State)
+	}
+	if t := f.heavy.twin; t != nil {
+		n += 2 * cap(t.before) // and about as much for what was restored from it
 	}
 	return n
 }
@@ -271,7 +279,7 @@ func (f *Follower) Advance(frame *Frame) error {
 		}
 		ring.Open()
 	}
-	if err := f.sim.Step(frame); err != nil {
+	if err := f.step(frame); err != nil {
 		return err
 	}
 	f.stepped = true
@@ -280,6 +288,13 @@ func (f *Follower) Advance(frame *Frame) error {
 		f.keep()
 	}
 	return nil
+}
+
+func (f *Follower) step(frame *Frame) error {
+	if f.heavy.Percent <= 0 || f.heavy.off {
+		return f.sim.Step(frame)
+	}
+	return f.heavy.step(f.sim, frame)
 }
 
 // note keeps what the present tick computed.

@@ -29,6 +29,8 @@ type Simulation struct {
 	broken   error // why the state is unusable
 	views    func(world, config any, viewer Viewer, dst []byte) ([]byte, error)
 	glimpses glimpses // of this state
+	restores int      // how often the state was replaced
+	began    Tick     // of the state that was restored or copied last
 }
 
 // A Bot plays one seat: it returns its commands in a state, which it only reads, as pointers that are valid until the next call.
@@ -215,7 +217,8 @@ func (s *Simulation) Restore(t Tick, b []byte) error {
 	if err := s.guard("Derive", func() error { return s.world.restore(t, b) }); err != nil {
 		return fmt.Errorf("lockstep: state of tick %d: %w", t, err)
 	}
-	s.tick, s.broken = t, nil
+	s.tick, s.broken, s.began = t, nil, t
+	s.restores++
 	s.glimpses.forget()
 	s.turn.noEnd()
 	return s.derive()
@@ -229,7 +232,8 @@ func (s *Simulation) CopyFrom(o *Simulation) error {
 	if err := s.guard("Derive", func() error { s.world.copyFrom(o.world); return nil }); err != nil {
 		return err
 	}
-	s.tick, s.broken = o.tick, nil
+	s.tick, s.broken, s.began = o.tick, nil, o.tick
+	s.restores++
 	s.glimpses.forget()
 	s.turn.ended, s.turn.ending = o.turn.ended, append(s.turn.ending[:0], o.turn.ending...)
 	return s.derive()

@@ -67,6 +67,10 @@ type Manifest struct {
 	// Panic is that of the rules, which the bundle is about; nil in a bundle of a desync. Tick is the tick that they did not compute.
 	Panic *BundlePanic `json:"panic,omitempty"`
 
+	// Twin is set in a bundle of the heavy mode: a state and its cold twin differ at Tick. The exhibits have the warm state as the
+	// referee's, and the cold one as the player's. Player is whose machine it was, or 255 for the server. Agreed is Since.
+	Twin *BundleTwin `json:"twin,omitempty"`
+
 	// Resimulation is nil if the player's machine was not asked to compute the ticks again, or did not answer.
 	Resimulation *BundleResimulation `json:"resimulation,omitempty"`
 }
@@ -76,6 +80,15 @@ type BundlePanic struct {
 	Where string `json:"where"`
 	Text  string `json:"text"`
 	Stack string `json:"stack"`
+}
+
+// A BundleTwin is a difference of the heavy mode, see [twin.Options].
+type BundleTwin struct {
+	Since   lockstep.Tick `json:"since"`             // the twin was restored from the state after it
+	Field   string        `json:"field,omitempty"`   // the first that differs; "" if the states do not
+	Warm    string        `json:"warm"`              // its values, or how the tick ended
+	Cold    string        `json:"cold"`              //
+	Unfixed bool          `json:"unfixed,omitempty"` // a second twin had a third result
 }
 
 // Where says on whose machine a panic was.
@@ -258,6 +271,9 @@ func manifest(h *lockstep.Header, e *host.Evidence) *Manifest {
 	if p := e.Panic; p != nil {
 		m.Panic = &BundlePanic{p.Where, p.Text, p.Stack}
 	}
+	if t := e.Twin; t != nil {
+		m.Twin = &BundleTwin{t.Since, t.Path, t.Warm, t.Cold, t.Unfixed}
+	}
 	if a := e.Resimulation; a != nil {
 		m.Resimulation = &BundleResimulation{
 			From: a.From, To: a.To, Outcome: a.Outcome.String(), First: a.First, Section: a.Section, Right: hashTexts(a.Right),
@@ -396,6 +412,11 @@ func RedactBundle(w io.Writer, b *Bundle, maxBytes int64) error {
 	}
 	if m.Panic != nil {
 		m.Panic = &BundlePanic{Where: m.Panic.Where, Stack: withoutPlaces(m.Panic.Stack)}
+	}
+	if m.Twin != nil { // the states have the values
+		t := *m.Twin
+		t.Warm, t.Cold = "", ""
+		m.Twin = &t
 	}
 	file, err := b.Replay(maxBytes)
 	if err == nil {

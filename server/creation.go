@@ -143,6 +143,9 @@ func (m *Match) discard() {
 	m.log.Drop()
 }
 
+// began is a time from which clocks of a match count.
+var began = time.Now()
+
 // hostOptions returns the match's options, with the server's functions and defaults.
 func (m *Match) hostOptions() host.Options {
 	o := m.server.options.Host
@@ -181,6 +184,8 @@ func (m *Match) hostOptions() host.Options {
 			m.server.metrics.steps.Observe(float64(m.load.took) / float64(lockstep.Second))
 		}
 	}
+	o.Heavy.Percent = cmp.Or(o.Heavy.Percent, m.server.options.Heavy)
+	o.Heavy.Clock = func() int64 { return int64(time.Since(began)) }
 	if f := m.server.options.Observer; f != nil {
 		o.Observer = func(t lockstep.Tick, event any) { f(m, t, event) }
 	}

@@ -45,7 +45,7 @@ func (m *Match) observe(e host.Event) {
 	if c := m.conns[e.Peer]; c != nil {
 		session = c.session
 	}
-	if slices.Contains([]host.EventKind{host.MatchHeld, host.RefereeHealed, host.BotFailed, host.SubstituteFailed, host.PeerPanicked}, e.Kind) {
+	if slices.Contains([]host.EventKind{host.MatchHeld, host.RefereeHealed, host.BotFailed, host.SubstituteFailed, host.PeerPanicked, host.WarmColdDiffer}, e.Kind) {
 		level = slog.LevelWarn
 	}
 	logged.Session(m.logger, session).Log(context.Background(), level, "match", words...)
@@ -107,7 +107,7 @@ func (c *conn) timeSync(kind host.EventKind) {
 
 // evidence writes a desync's bundle, or replaces the one that was written early.
 func (m *Match) evidence(e *host.Evidence) {
-	if e.Panic == nil && !m.bundles.Known(e) {
+	if e.Panic == nil && e.Twin == nil && !m.bundles.Known(e) {
 		m.desynced(e)
 	}
 	if a := e.Resimulation; a != nil && e.Panic == nil {

@@ -40,6 +40,8 @@ var totals = []struct {
 	of         func(*host.Stats) float64
 }{
 	{"samestep_ticks_total", "Ticks sealed.", func(s *host.Stats) float64 { return float64(s.Ticks) }},
+	{"samestep_twin_ticks_total", "Ticks of matches that cold twins have computed again, see the setting heavy.", func(s *host.Stats) float64 { return float64(s.TwinTicks) }},
+	{"samestep_twin_differences_total", "Differences between matches and their cold twins: rules whose results depend on more than the state.", func(s *host.Stats) float64 { return float64(s.TwinDifferences) }},
 	{"samestep_skipped_ticks_total", "Ticks that matches skipped because the server was too late.", func(s *host.Stats) float64 { return float64(s.Skipped) }},
 	{"samestep_received_bytes_total", "Bytes of messages from clients to matches.", func(s *host.Stats) float64 { return float64(s.BytesIn) }},
 	{"samestep_sent_bytes_total", "Bytes of messages from matches to clients.", func(s *host.Stats) float64 { return float64(s.BytesOut) }},
@@ -147,7 +149,7 @@ func subject(k host.EventKind) string {
 	switch k {
 	case host.ChecksTied, host.TicksSkipped, host.DelayChanged, host.SpeedChanged,
 		host.MatchPaused, host.MatchResumed, host.MatchOver, host.MatchHeld, host.RefereeHealed,
-		host.TimeLost, host.MatchBegun, host.MatchGoesOn:
+		host.TimeLost, host.MatchBegun, host.MatchGoesOn, host.WarmColdDiffer:
 		return "match"
 	}
 	return "connection"

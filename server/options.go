@@ -43,6 +43,10 @@ type Options struct {
 	// Host configures each match whose spec has no options of its own.
 	Host host.Options
 
+	// Heavy is the share of the time of the matches' ticks, in percent, in which they are compared with restored copies: none. See
+	// [twin.Options]. A difference is a bundle, an event of the log and samestep_twin_differences_total.
+	Heavy int
+
 	// Observer is called with every event that the game of a match emits on the server, once for each sealed tick; also
 	// in a match that [Server.Resume] continues. See host.Options.Observer, which it replaces. It is called in the match's
 	// goroutine and must not block.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -131,6 +132,9 @@ func (s *search) alone(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := s.twin(ctx, a); err != nil || s.result.Tick > 0 {
+		return err
+	}
 	if err := s.again(ctx, a, log); err != nil || s.result.Tick > 0 {
 		return err
 	}
@@ -138,6 +142,40 @@ func (s *search) alone(ctx context.Context) error {
 		return err
 	}
 	return s.started(ctx, a, log)
+}
+
+// twin compares the two simulations of a bundle of the heavy mode: one that went on from where the machine did, and one restored later.
+func (s *search) twin(ctx context.Context, a *side) error {
+	b := s.file.Bundle()
+	if b == nil || b.Manifest.Twin == nil || s.named {
+		return nil
+	}
+	m := &b.Manifest
+	log, err := s.log("log-twin", m.Began, m.Tick)
+	if err != nil {
+		return err
+	}
+	other := *a
+	other.name = "B" // in a folder of its own
+	s.progress("recording tick %d", m.Tick)
+	s.Tick = m.Tick
+	warm := program.Job{Kind: program.Trace, Log: log, Assets: s.assets, Tick: uint32(m.Tick), Warm: true, Renew: uint32(m.Began)}
+	cold := warm
+	warm.Window, cold.Renew = window, uint32(m.Twin.Since)
+	if m.Twin.Since == 0 { // the keyframe itself
+		cold.Bare = true
+	}
+	if err := s.record(ctx, [2]*side{a, &other}, [2]program.Job{warm, cold}, 0); err != nil {
+		return err
+	}
+	if s.result.Finding == nil && !s.result.Panicked() {
+		s.Tick, s.result.Tick = 0, 0
+		s.result.Notes = append(s.result.Notes, "computed again as in the bundle, warm and cold do not differ")
+		return nil
+	}
+	s.result.First, s.result.Last = m.Twin.Since, m.Tick
+	s.result.Mode, s.result.Sides = WarmCold, [2]string{"as the machine computed it", fmt.Sprintf("restored at tick %d", m.Twin.Since)}
+	return nil
 }
 
 // perturbed are settings of the Go runtime for the runs of one version.

@@ -375,9 +375,9 @@ func (s *search) reported(jobs ...*job) error {
 	return nil
 }
 
-// reportOn compares the state hashes of sides with a bundle. It returns nil for a tie or a panic, where no single player differs.
+// reportOn compares the state hashes of sides with a bundle. It returns nil for a tie, a twin or a panic, where no single player differs.
 func reportOn(m *replay.Manifest, first lockstep.Tick, hashes ...[]uint64) *Reported {
-	if m.Tie || m.Panic != nil {
+	if m.Tie || m.Panic != nil || m.Twin != nil {
 		return nil
 	}
 	known := readSums(m)

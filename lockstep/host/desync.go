@@ -2,11 +2,14 @@ package host
 
 import (
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/budget"
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/evidence"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
 )
 
 // differs is why a desynced player is removed.
@@ -59,6 +62,37 @@ func (h *Host) desynced(reports []*coordinator.DesyncReport) {
 			}
 		}
 	}
+}
+
+// twins are the differences of the referee from its cold twins. Nobody is accused, and the referee's state stays the match's.
+type twins struct {
+	found []*twin.Difference // of the present tick
+	count twin.Count
+}
+
+func (t *twins) take(d *twin.Difference) { t.found = append(t.found, d) }
+
+// tell tells of what was taken.
+func (t *twins) tell(h *Host) {
+	if len(t.found) == 0 {
+		return
+	}
+	for _, d := range t.found {
+		h.stats.TwinDifferences++
+		h.out.event(Event{Kind: WarmColdDiffer, Tick: d.Tick, Player: lockstep.System, Text: d.String()})
+		h.out.made.record(record.Event(lockstep.System, record.EventTwin, pack.Clip(d.String(), record.MaxNote)))
+		if h.options.Evidence {
+			h.evidence.Twin(d, h.seats.participants())
+		}
+	}
+	clear(t.found)
+	t.found = t.found[:0]
+	h.settle()
+}
+
+// TwinEvidence returns the evidence of a difference that a client's heavy mode has found, for its own bundle: p is its seat, or System.
+func TwinEvidence(d *twin.Difference, p lockstep.Player, people []Participant) *Evidence {
+	return evidence.TwinOf(d, p, people)
 }
 
 // inquire collects evidence about a report of a player whose connection is p, or nil.

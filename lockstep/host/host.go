@@ -55,6 +55,7 @@ type Host struct {
 	votes    *vote.Votes
 	views    *views.Views // nil if the match has none
 	evidence *evidence.Collector
+	twins    twins
 
 	datagrams datagramBuffers
 	reader    protocol.Reader
@@ -131,6 +132,7 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		syncing:  syncing.Policy{BytesPerTick: o.SyncBytesPerTick, Timeout: o.SyncTimeout, Lag: o.Lag, AckEvery: o.AckEvery, Strikes: o.MaxStrikes},
 		ending:   ending.New(ending.Policy{Linger: o.Linger, EndLinger: o.EndLinger, Abandoned: o.Abandoned}),
 	}
+	x.options.Heavy.Found, x.options.Heavy.Count = x.twins.take, &x.twins.count
 	x.out = outputs{now: x.log.now, made: &output{}, given: &output{}}
 	x.log.out = &x.out
 	x.peers = peers{byID: make(map[PeerID]*peer), ending: x.ending, budget: ledger, stats: &x.stats}
@@ -346,6 +348,7 @@ func (h *Host) tick() {
 	h.logSeats()
 	f, err := h.c.Tick()
 	h.takeDesyncs()
+	h.twins.tell(h)
 	if err != nil || f == nil {
 		return
 	}

@@ -18,6 +18,7 @@ func (h *Host) Stats() Stats {
 	s.Players, s.Spectators = h.seats.players(), h.peers.spectators()
 	s.RingRecords = int(h.ring.Next() - h.ring.First())
 	s.Memory = h.Info().Memory()
+	s.TwinTicks = h.twins.count.Ticks
 	for _, p := range h.peers.all {
 		s.Peers[p.state]++
 		if p.state == Live {

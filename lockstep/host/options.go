@@ -16,6 +16,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host/internal/talk"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
 )
 
 const minute = 60 * lockstep.Second
@@ -169,6 +170,10 @@ type Options struct {
 	// Stepping is called as in [lockstep.FollowerOptions] for each Step of the game on the referee. Nil disables it.
 	Stepping func(t *lockstep.Turn, phase string, over bool)
 
+	// Heavy compares the referee with cold twins. What it finds is an event of the log, and [Evidence]; its Found stays nil. Without a
+	// referee it does nothing.
+	Heavy twin.Options
+
 	// Evidence makes [Ready] contain the data about each desync, and asks players for their states.
 	Evidence bool
 
@@ -299,6 +304,7 @@ func (o *Options) complete(s *lockstep.Settings) error {
 	option(&b, "slow percent", &o.Slow.Percent, 0, 0, 100)
 	option(&b, "views every", &o.Views.Every, max(1, min(second/10, 1<<15)), 1, 1<<15)
 	option(&b, "bytes of a view", &o.Views.Budget, 0, 0, feed.MaxViewBytes)
+	option(&b, "heavy percent", &o.Heavy.Percent, 0, 0, 100)
 	option(&b, "wait bound", &o.Wait.Bound, 0, 0, int64(minute))
 	or(&o.Wait.Lead, 2*o.AckEvery)
 	or(&o.Slow.Lead, 4*o.AckEvery)
@@ -351,7 +357,7 @@ func (o *Options) coordinator(s *lockstep.Settings, frames func(from, to lockste
 		Relay: o.Relay,
 		Referee: lockstep.FollowerOptions{
 			History:  lockstep.HistoryOptions{Length: o.EvidenceHistory, States: true},
-			Observer: o.Observer, Stepping: o.Stepping, Flight: new(flight.Ring),
+			Observer: o.Observer, Stepping: o.Stepping, Heavy: o.Heavy, Flight: new(flight.Ring),
 		},
 		Frames: frames,
 	}

@@ -156,11 +156,12 @@ const (
 	PeerInactive     // a player has given no command for Number seconds, see Options.Inactive
 	MatchGoesOn      // it is no longer held
 	PeerPanicked     // the rules panicked on a client's machine, as it says, at Tick; Text is what it says
+	WarmColdDiffer   // the referee and its cold twin differ at Tick, see Options.Heavy; Text says in what
 )
 
 var eventTexts = [...]string{
 	"", "joined", "resumed", "lost", "left", "taken over", "live", "synced", "closed", "refused", "desynced",
-	"checks tied", "ticks skipped", "delay changed", "speed changed", "paused", "resumed", "over", "held", "referee healed", "costs time", "failed", "substitute failed", "begun", "inactive", "goes on", "panicked",
+	"checks tied", "ticks skipped", "delay changed", "speed changed", "paused", "resumed", "over", "held", "referee healed", "costs time", "failed", "substitute failed", "begun", "inactive", "goes on", "panicked", "warm and cold differ",
 }
 
 func (k EventKind) String() string { return eventTexts[k] }

@@ -28,6 +28,9 @@ type Stats struct {
 	Offences      uint64 `json:"offences,string"`
 	NoRoom        uint64 `json:"turned,string"` // connections refused for lack of room
 
+	TwinTicks       uint64 `json:"twin_ticks,string"`       // of the referee's cold twins, see Options.Heavy
+	TwinDifferences uint64 `json:"twin_differences,string"` // from them
+
 	Rejected [lockstep.TooOften + 1]Counter      `json:"rejected"` // answers to commands, by Reason
 	Closed   [protocol.CloseInactive + 1]Counter `json:"closed"`   // connections, by CloseCode
 

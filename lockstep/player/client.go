@@ -71,7 +71,7 @@ func New(g *lockstep.Game, o Options) *Client {
 	if o.Views {
 		c.look = views.New(g)
 	}
-	c.run = follow.New(follow.Options{Game: g, States: o.KeepStates, Tape: o.MaxBacklog / 4, Previous: o.Interpolate})
+	c.run = follow.New(follow.Options{Game: g, States: o.KeepStates, Tape: o.MaxBacklog / 4, Previous: o.Interpolate, Log: o.Log})
 	c.roster.tell = c.tell
 	c.link = dialing.New(dialing.Policy(o.Reconnect), o.Seed)
 	c.pace = playout.New(playout.Options(o.Pacing))

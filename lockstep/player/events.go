@@ -7,7 +7,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// The events of a [Ready]. Another one is [lockstep.Receipt], the answer to a command, once for each.
+// The events of a [Ready]. Others are [lockstep.Receipt], the answer to a command, once for each, and [*twin.Difference] of package lockstep/twin, see
+// Options.Heavy.
 type (
 	// Dialing: a connection is wanted. Attempt is 0 for the first one, and n for the n-th attempt after a loss.
 	Dialing struct{ Attempt int }

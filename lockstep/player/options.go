@@ -8,6 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/dialing"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
 )
 
 // Errors of a Client.
@@ -67,6 +68,13 @@ type Options struct {
 	// KeepStates is how many checked ticks' states the client keeps for the server, which asks for them after a desync;
 	// 0 means 8. Each has the size of a snapshot.
 	KeepStates int
+
+	// Heavy compares the confirmed state with cold twins. What they find is an event, a [*twin.Difference]; its Found stays nil.
+	Heavy twin.Options
+
+	// Log is called with the match's records as they are run: the header and the state with which the client joined, and what
+	// follows. A new state begins anew, with the header. The bytes are valid until it returns. Nil disables it.
+	Log func(raw []byte)
 
 	// MaxBacklog is how many bytes of records may wait to be run; 0 means 1 MiB. With more the client acknowledges
 	// nothing, so the server sees that it lags; at twice as many it drops them and requests a state. MaxState is how

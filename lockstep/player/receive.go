@@ -13,6 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/stream"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
 )
 
 // Receive takes one message of the connection. An error says why the client hangs up because of it.
@@ -318,10 +319,13 @@ func (c *Client) adopt(a *stream.Assembly) error {
 	if err != nil {
 		return err
 	}
+	header := len(a.Bytes) - len(rest)
+	heavy := c.options.Heavy
+	heavy.Found = func(d *twin.Difference) { c.tell(d) }
 	f := c.game.NewFollower(lockstep.FollowerOptions{
 		History:  lockstep.HistoryOptions{Length: c.options.KeepStates, States: true},
-		Observer: c.options.Observer,
-		Flight:   c.run.Ring,
+		Observer: c.options.Observer, Heavy: heavy,
+		Flight: c.run.Ring,
 	})
 	if old := c.Header(); old != nil && old.Match != r.Header.Match {
 		return &lockstep.IdentityError{Field: "match", Got: r.Header.Match.String(), Want: old.Match.String()}
@@ -344,6 +348,12 @@ func (c *Client) adopt(a *stream.Assembly) error {
 	}
 	if err := c.roster.adopt(&dec, rest, f.Header()); err != nil {
 		return err
+	}
+	if c.options.Log != nil {
+		//samestep:allow unseen an observer, from which nothing comes back
+		c.options.Log(a.Bytes[:header])
+		//samestep:allow unseen the same
+		c.options.Log(a.Bytes[header : len(a.Bytes)-len(rest)])
 	}
 	if n, differs := c.run.Lag(f.Tick(), c.run.Level(c.in.Tick())); differs && (n < 0 || c.runTicks(n) == nil) {
 		c.run.KeepWrong() // otherwise the game fails on such a state

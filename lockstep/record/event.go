@@ -29,6 +29,7 @@ const (
 	EventInvitation = "invitation"
 	EventReserved   = "reserved"
 	EventReports    = "reports"
+	EventTwin       = "twin"
 )
 
 // An EventType describes the events of one name.
@@ -62,6 +63,7 @@ var eventTypes = []EventType{
 	{EventClaim, true, "server", true, false, "whose seat it is: the first half of the SHA-256 of the match id and the subject of the player's token"},
 	{EventInvitation, true, "server", true, false, "the SHA-256 of a token that the server has drawn for the seat"},
 	{EventReserved, true, "host", true, false, "who alone may take it: a hash as in `claim`, of the subject or name"},
+	{EventTwin, false, "host", true, false, "`warm and cold differ` at a tick, and in which field: the server's state is not what a state restored just before leads to"},
 	{EventReports, true, "import", true, false, "`yes` or `no`: from the next check on the player reports checksums, or none"},
 }
 

@@ -124,7 +124,9 @@ func openBundle(file []byte, games []*lockstep.Game) (*Viewer, error) {
 	if m.Tie {
 		v.pair.note = fmt.Sprintf("The bundle has no second state. No checksum of tick %d has a majority.", m.Tick)
 	}
-	if len(other.given) > 0 {
+	if m.Twin != nil {
+		v.pair.note = fmt.Sprintf("The other side was restored from the state of tick %d, and differs at tick %d.", m.Twin.Since, m.Tick)
+	} else if len(other.given) > 0 {
 		first := other.given[0].tick
 		v.pair.same = max(first, v.First()+1) - 1
 		v.pair.note = fmt.Sprintf("Player %d sent its state of tick %d. From there on it is simulated with the commands of the match; before, the match is shown. Both last agreed at tick %d.", m.Player, first, m.Agreed)

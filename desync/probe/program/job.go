@@ -46,6 +46,7 @@ type Job struct {
 	Path   string // Stand, Debug: of the field to watch; "" for none
 	Warm   bool   // Trace: go on with the simulation that came from the keyframe, instead of restoring a snapshot
 	Bare   bool   // begin without New, like a program that has just started and has got the first keyframe
+	Renew  uint32 // Trace: go on with a simulation that is restored from the state after this tick; 0 for none
 	Runs   int    // Trace: repeat the tick at most so often, until a result differs from the first
 	Window int    // Trace with Warm: also keep each probe's last assignments from so many ticks before; 0 keeps none
 	Yield  bool   // give way to other goroutines now and then

@@ -92,6 +92,20 @@ func (m *match) restored(t lockstep.Tick, state []byte) (*lockstep.Simulation, e
 	return s, s.Restore(t, state)
 }
 
+// renew replaces the simulation by a restored one, at the tick of the job.
+func (m *match) renew() error {
+	at := m.sim.Tick()
+	if m.job.Renew == 0 || uint32(at) != m.job.Renew {
+		return nil
+	}
+	fresh, err := m.restored(at, m.sim.AppendState(nil))
+	if err != nil {
+		return err
+	}
+	m.sim = fresh
+	return nil
+}
+
 // approach steps to the tick before that of the job, and returns the frame of that tick.
 func (m *match) approach(history History) (*lockstep.Frame, error) {
 	for uint32(m.sim.Tick())+1 < m.job.Tick {
@@ -102,9 +116,15 @@ func (m *match) approach(history History) (*lockstep.Frame, error) {
 		if f == nil {
 			return nil, fmt.Errorf("the log ends after tick %d, before tick %d", m.sim.Tick(), m.job.Tick)
 		}
+		if err := m.renew(); err != nil {
+			return nil, err
+		}
 		if err := m.before(f, history); err != nil {
 			return nil, err
 		}
+	}
+	if err := m.renew(); err != nil {
+		return nil, err
 	}
 	f, err := m.frame()
 	if err == nil && (f == nil || uint32(f.Tick) != m.job.Tick) {

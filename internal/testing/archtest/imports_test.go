@@ -50,13 +50,13 @@ const (
 
 // The layers of the house. No package of the engine is in a layer above its own.
 var (
-	core  = []string{"state", "checksum", "lockstep", "lockstep/record", "lockstep/abi", "lockstep/flight", "lockstep/coordinator", "internal/pack"}
+	core  = []string{"state", "checksum", "lockstep", "lockstep/record", "lockstep/abi", "lockstep/flight", "lockstep/twin", "lockstep/coordinator", "internal/pack"}
 	live  = slices.Concat(core, []string{"lockstep/disclosure", "lockstep/feed", "lockstep/protocol", "lockstep/datagram", "lockstep/host", "lockstep/player", "internal/ring"})
 	log   = slices.Concat(core, []string{"replay", "internal/decimal"})
 	shell = slices.Concat(log, live, []string{"server", "client", "kit/locksteptest", "kit/netsim"})
 
 	// anyTest is what every test may import.
-	anyTest = []string{"internal/testing/testgame", "internal/testing/loglines", "internal/testing/testenv", "internal/testing/alerting", "internal/testing/script", "internal/testing/frozen", "internal/nullgame", "internal/testing/dots", "internal/testing/drift", "internal/matchlog", goCmp, goleak, goScript}
+	anyTest = []string{"internal/testing/testgame", "internal/testing/loglines", "internal/testing/testenv", "internal/testing/alerting", "internal/testing/script", "internal/testing/frozen", "internal/nullgame", "internal/testing/dots", "internal/testing/drift", "internal/testing/stale", "internal/matchlog", goCmp, goleak, goScript}
 
 	// games are test subjects for what stands above the core.
 	games = []string{"examples/...", "fixed", "fixed/grid", "fixed/ids"}
@@ -73,7 +73,8 @@ var imports = []importRow{
 	{pattern: "lockstep/disclosure", own: []string{"lockstep/record"}},
 	{pattern: "lockstep/abi", own: []string{"state", "lockstep/record"}, tests: live},
 	{pattern: "lockstep/flight", own: []string{"lockstep/record"}, modules: []string{xxhash}, tests: live},
-	{pattern: "lockstep", own: []string{"state", "checksum", "internal/pack", "internal/parallel", "lockstep/record", "lockstep/abi", "lockstep/flight"}, modules: []string{xxhash}, tests: live},
+	{pattern: "lockstep/twin", own: []string{"lockstep/record"}, tests: live},
+	{pattern: "lockstep", own: []string{"state", "checksum", "internal/pack", "internal/parallel", "lockstep/record", "lockstep/abi", "lockstep/flight", "lockstep/twin"}, modules: []string{xxhash}, tests: live},
 	{pattern: "lockstep/coordinator", own: []string{"state", "checksum", "internal/pack", "lockstep/record", "lockstep"}, tests: live},
 	{pattern: "lockstep/protocol", own: []string{"checksum", "internal/pack", "lockstep/flight", "lockstep/record", "lockstep"}, tests: live},
 	{pattern: "lockstep/datagram", own: []string{"checksum", "internal/pack", "lockstep/record", "lockstep", "lockstep/protocol"}, modules: []string{xxhash}, tests: live},
@@ -83,7 +84,7 @@ var imports = []importRow{
 	{pattern: "lockstep/host/internal/bans", own: []string{"internal/pack", "lockstep", "lockstep/host/internal/budget", "lockstep/record"}},
 	{pattern: "lockstep/host/internal/budget", own: []string{"lockstep"}},
 	{pattern: "lockstep/host/internal/ending", own: []string{"internal/pack", "lockstep/record", "lockstep", "lockstep/coordinator", "lockstep/protocol"}},
-	{pattern: "lockstep/host/internal/evidence", own: []string{"state", "checksum", "lockstep/record", "lockstep", "lockstep/coordinator", "lockstep/protocol"}, tests: live},
+	{pattern: "lockstep/host/internal/evidence", own: []string{"state", "checksum", "lockstep/record", "lockstep/twin", "lockstep", "lockstep/coordinator", "lockstep/protocol"}, tests: live},
 	{pattern: "lockstep/host/internal/idle", own: []string{"lockstep"}},
 	{pattern: "lockstep/host/internal/link", own: []string{"lockstep"}},
 	{pattern: "lockstep/host/internal/lobby", own: []string{"lockstep", "lockstep/host/internal/budget", "lockstep/protocol"}},
@@ -93,7 +94,7 @@ var imports = []importRow{
 	{pattern: "lockstep/host/internal/talk", own: []string{"lockstep", "lockstep/host/internal/budget", "lockstep/protocol"}},
 	{pattern: "lockstep/host/internal/syncing", own: []string{"lockstep/record", "lockstep", "lockstep/coordinator", "lockstep/protocol"}},
 	{pattern: "lockstep/host", own: slices.Concat(core, []string{"lockstep/host/internal/...", "lockstep/disclosure", "lockstep/feed", "lockstep/protocol", "lockstep/datagram", "internal/ring"}), tests: live},
-	{pattern: "lockstep/player", own: []string{"state", "checksum", "internal/pack", "lockstep/flight", "lockstep/feed", "lockstep/record", "lockstep", "lockstep/protocol", "lockstep/datagram", "lockstep/player/internal/..."}, tests: live},
+	{pattern: "lockstep/player", own: []string{"state", "checksum", "internal/pack", "lockstep/flight", "lockstep/feed", "lockstep/record", "lockstep/twin", "lockstep", "lockstep/protocol", "lockstep/datagram", "lockstep/player/internal/..."}, tests: live},
 	{pattern: "lockstep/player/internal/answers", own: []string{"checksum", "lockstep", "lockstep/protocol", "lockstep/record"}},
 	{pattern: "lockstep/player/internal/commands", own: []string{"lockstep", "lockstep/datagram", "lockstep/record"}},
 	{pattern: "lockstep/player/internal/follow", own: []string{"internal/pack", "lockstep", "lockstep/flight", "lockstep/record", "state"}},
@@ -198,6 +199,7 @@ var imports = []importRow{
 	{pattern: "internal/matchlog", own: []string{"state"}, tests: []string{"recorder"}},
 	{pattern: "internal/nullgame", own: []string{"lockstep"}},
 	{pattern: "internal/testing/dots", own: slices.Concat(live, []string{"replay", "fixed"})},
+	{pattern: "internal/testing/stale", own: []string{"lockstep"}},
 	{pattern: "internal/testing/drift", own: slices.Concat(live, []string{"replay", "fixed"})},
 	{pattern: "internal/testing/testgame", own: slices.Concat(live, []string{"internal/matchlog"})},
 	{pattern: "internal/testing/hostile", own: []string{"checksum", "lockstep", "lockstep/coordinator", "lockstep/host", "replay"}},

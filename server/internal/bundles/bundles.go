@@ -89,7 +89,7 @@ func (b *Bundles) Write(x *Case) {
 	of := reportOf(x.Evidence)
 	before, known := b.drafts[of]
 	delete(b.drafts, of)
-	if x.Evidence.Panic != nil { // which the log tells elsewhere
+	if x.Evidence.Panic != nil || x.Evidence.Twin != nil { // which no desync was
 		before, known = nil, false
 	}
 	if known && before == nil {
@@ -151,6 +151,9 @@ func (b *Bundles) write(x *Case, before *draft, complete bool) *draft {
 		if e.Report.Player == lockstep.System {
 			who = "server"
 		}
+	}
+	if e.Twin != nil {
+		what, who = "twin", "server"
 	}
 	d.path = fmt.Sprintf("%s-%s-%d-%s.zip", b.Prefix, what, e.Report.Tick, who)
 	b.background(d.path, func() {

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
 )
 
 // Never is a time later than all others.
@@ -85,6 +86,11 @@ func (c *Collector) Tell(d *Desync) { c.out.Evidence = append(c.out.Evidence, d.
 // Panicked hands out a panic of the rules in a tick: on the machine of a player, as it says, or for System on that of the referee.
 func (c *Collector) Panicked(t lockstep.Tick, p lockstep.Player, people []Participant, fault *record.Panic) {
 	c.out.Evidence = append(c.out.Evidence, &Evidence{Report: coordinator.DesyncReport{Tick: t, Player: p}, Participants: people, Panic: fault})
+}
+
+// Twin hands out a difference of the referee from its cold twin. The twin's state is the player's of the exhibit.
+func (c *Collector) Twin(d *twin.Difference, people []Participant) {
+	c.out.Evidence = append(c.out.Evidence, TwinOf(d, lockstep.System, people))
 }
 
 // Ask asks a witness for its state of a tick, which [Output.States] has once it is there, or with nil if it does not come.

@@ -47,7 +47,8 @@
 // # Who calls what
 //
 // The host calls [Collector.Inquire] for a report about a player who can be asked, and [Collector.Tell] for any other, such as the
-// first of several ties ([Collector.Tie]). It calls [Collector.Panicked] for a panic of the rules, and [Collector.Ask] for a state with
+// first of several ties ([Collector.Tie]). It calls [Collector.Panicked] for a panic of the rules, [Collector.Twin] for a
+// difference of the referee from its cold twin, and [Collector.Ask] for a state with
 // which somebody can join a match without a referee. It hands answers to [Collector.Receive], and calls [Collector.Advance] at
 // [Collector.Next]. After each of these it calls [Collector.Take], and sends, removes and delivers what that says, in the order
 // of the fields.
@@ -64,6 +65,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -83,6 +85,9 @@ type Evidence struct {
 	// Panic is why the rules ended the match, or on the machine of Report.Player, as it says; nil of a desync. Its frame is in the log.
 	Panic *record.Panic
 
+	// Twin is where the referee, or the follower of Report.Player, and its cold twin differ; nil of a desync between machines.
+	Twin *twin.Difference
+
 	// Resimulation is what the player computed when it was asked to compute the ticks again; nil if it did not. Exhibits
 	// then has its first tick that was wrong, too, with the player's state as it computed it again.
 	Resimulation *Resimulation
@@ -93,6 +98,17 @@ type Evidence struct {
 	// Commands are the commands of the ticks after the agreed one up to the reported one, as far back as the ring
 	// reaches, in canonical order.
 	Commands []lockstep.Command
+}
+
+// TwinOf returns the evidence of a difference from a cold twin, on the machine of a player, or for System on that of the referee. The warm
+// state is the referee's of the exhibits, and the cold one the player's.
+func TwinOf(d *twin.Difference, p lockstep.Player, people []Participant) *Evidence {
+	return &Evidence{
+		Report:       coordinator.DesyncReport{Tick: d.Tick, Player: p, Agreed: d.Since, Section: d.Section},
+		Began:        d.Began,
+		Participants: people, Twin: d,
+		Exhibits: []Exhibit{{Tick: d.Since, Referee: d.Before}, {Tick: d.Tick, Referee: d.WarmState, Player: d.ColdState}},
+	}
 }
 
 // A Flight is the record of the last ticks on one machine, as package flight writes it.

@@ -55,6 +55,9 @@ type Options struct {
 	States   int  // checked states that the follower keeps
 	Tape     int  // bytes of commands of these ticks
 	Previous bool // the state before the present one
+
+	// Log is called with each record before it is run; nil disables it. The bytes are valid until it returns.
+	Log func(raw []byte)
 }
 
 // A Run runs the records that have arrived.
@@ -151,6 +154,10 @@ func (r *Run) Next(n int64, full bool) (*lockstep.Frame, *record.Record, error) 
 	rec, rest, err := r.dec.Decode(b)
 	if err != nil {
 		return nil, nil, err
+	}
+	if r.options.Log != nil {
+		//samestep:allow unseen an observer, from which nothing comes back
+		r.options.Log(b[:len(b)-len(rest)])
 	}
 	r.backlog.pop(len(b) - len(rest))
 	r.ticks = rec

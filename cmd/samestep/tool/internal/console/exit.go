@@ -49,7 +49,7 @@ const ExitTable = `Exit codes:
   1  the operation failed (a file cannot be opened, there is nothing to compare, …),
      or vet or simulate has findings
   2  the command line is wrong
-  3  checksums differ: a desync, or fuzz has found a match that can desync
+  3  checksums differ: a desync, or fuzz or --heavy has found a match that can desync
   4  the file, or a module of rules, is cut short or corrupt, breaks a rule of its
      format, or exceeds a limit
   5  the file is of another game, build or schema, or its module of rules is missing
@@ -59,16 +59,17 @@ const ExitTable = `Exit codes:
 
 // Results of verbs, which decide the exit code.
 var (
-	ErrUndecided   = errors.New("the players' checksums differ, and none has a majority: a desync")             // join, whose own checksum was among them
-	ErrDiffered    = errors.New("our state differed from that of the match: a desync")                          // join
-	ErrFound       = errors.New("the match of this seed has different results when computed in different ways") // fuzz
-	ErrGolden      = errors.New("a golden match has another result")                                            // golden
-	ErrDiffers     = errors.New("they differ")                                                                  // a comparison
-	ErrStuck       = errors.New("neither side ends the tick, and they do not differ")                           // two sides that do the same
-	ErrPanicked    = &ClassError{replay.ClassPanic, "the rules panic in this tick"}                             // a single tick
-	ErrExplained   = errors.New("a desync, explained")                                                          // desync explain, after it has printed its explanation
-	ErrViolated    = errors.New("an invariant was violated")                                                    // simulate
-	ErrInterrupted = errors.New("interrupted")                                                                  // any verb
+	ErrUndecided   = errors.New("the players' checksums differ, and none has a majority: a desync")               // join, whose own checksum was among them
+	ErrDiffered    = errors.New("our state differed from that of the match: a desync")                            // join
+	ErrTwins       = errors.New("our state differed from a restored copy of it: a desync of those who join late") // join --heavy
+	ErrFound       = errors.New("the match of this seed has different results when computed in different ways")   // fuzz
+	ErrGolden      = errors.New("a golden match has another result")                                              // golden
+	ErrDiffers     = errors.New("they differ")                                                                    // a comparison
+	ErrStuck       = errors.New("neither side ends the tick, and they do not differ")                             // two sides that do the same
+	ErrPanicked    = &ClassError{replay.ClassPanic, "the rules panic in this tick"}                               // a single tick
+	ErrExplained   = errors.New("a desync, explained")                                                            // desync explain, after it has printed its explanation
+	ErrViolated    = errors.New("an invariant was violated")                                                      // simulate
+	ErrInterrupted = errors.New("interrupted")                                                                    // any verb
 )
 
 // EndedByPanic returns the result of join if a panic of the rules on the server ended the match, by the reason that the server gives, or nil.
@@ -116,7 +117,7 @@ func ClassOf(err error) replay.Class {
 		return ""
 	case errors.As(err, &verdict):
 		return verdict.Class
-	case IsAny(err, ErrDiffered, ErrUndecided, desync.ErrDisagreed, desync.ErrUnfixed, ErrFound, ErrGolden, ErrDiffers, ErrExplained):
+	case IsAny(err, ErrDiffered, ErrTwins, ErrUndecided, desync.ErrDisagreed, desync.ErrUnfixed, ErrFound, ErrGolden, ErrDiffers, ErrExplained):
 		return replay.ClassDesync
 	case replay.ClassOf(err) == replay.ClassPanic && (fault == nil || !fault.Limit):
 		return replay.ClassPanic

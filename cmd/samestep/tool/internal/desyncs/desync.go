@@ -317,6 +317,8 @@ func handOver(e *desync.Explanation, h *lockstep.Header, m *replay.Manifest, pro
 	}
 	if p := e.Verdict.Parting; p != nil {
 		e.Steps = append(e.Steps, desync.NextStep{Why: "Find the line of code, in the folder with the sources of this program", Command: partingCommand(program, bundle, p)})
+	} else if e.Twin != nil {
+		step("Find the line of code, in the folder with the sources of the program that recorded the bundle", "desync line %s%s", bundle, sides)
 	} else {
 		sides = cmp.Or(sides, line.Revisions(h, m), ownSide(e))
 		step("Find the line of code, in the folder with the sources; --other names another version", "desync line %s%s", bundle, sides)
@@ -382,6 +384,7 @@ func markNext(e *desync.Explanation) {
 	known := e.Line != nil && e.Line.File != "" && e.Line.Doubt == ""
 	elsewhere := !e.Verdict.Simulated && e.Verdict.Advice != "" // the advice comes first: nothing here has the game
 	memory := e.Verdict.Parting == nil && e.Again != nil && e.Again.Outcome == protocol.RightThisTime.String()
+	memory = memory || e.Twin != nil && e.Verdict.Simulated && e.Verdict.Grade == desync.GradeUnknown
 	e.Steps[1].Next = !known && !elsewhere && !memory
 }
 
@@ -398,7 +401,7 @@ func ownSide(e *desync.Explanation) string {
 // matchFile returns the name of the replay of the match whose server has written a bundle.
 func matchFile(path string) string {
 	name := strings.TrimSuffix(filepath.Base(path), replays.BundleExtension)
-	if i := max(strings.LastIndex(name, "-desync-"), strings.LastIndex(name, "-panic-")); i > 0 {
+	if i := max(strings.LastIndex(name, "-desync-"), strings.LastIndex(name, "-panic-"), strings.LastIndex(name, "-twin-")); i > 0 {
 		name = name[:i]
 	}
 	return cmp.Or(name, "match") + replays.ReplayExtension

@@ -258,7 +258,7 @@ func OpenSubject(c *cli.Context, name string) (*Subject, error) {
 	}
 	s := &Subject{File: f}
 	replays, err := BeginsAsReplay(f)
-	s.IsReplay = replays && (f.Bundle() == nil || f.Bundle().Manifest.Panic != nil)
+	s.IsReplay = replays && (f.Bundle() == nil || f.Bundle().Manifest.Panic != nil || f.Bundle().Manifest.Twin != nil)
 	if err == nil && replays {
 		var noGame error
 		if s.Game, s.Head, noGame = GameIn(c, f); s.Head == nil {

@@ -25,6 +25,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
 	wasm "github.com/seed-49bee653/samestep/module"
 	"github.com/seed-49bee653/samestep/server"
 )
@@ -43,8 +44,8 @@ cache; modules cannot access files or the network.
 
 A bot plays in the token's seat; without a seat, join watches. On a terminal it shows a
 status line every second, and at the end it prints a summary. It exits with 3 if one of
-its checksums differs from the match's, or if the players' checksums differ and none has
-a majority, and with 1 if the server did not admit it.`,
+its checksums differs from the match's, if the players' checksums differ and none has
+a majority, or if --heavy finds a difference, and with 1 if the server did not admit it.`,
 		Flags: []cli.Flag{
 			console.TokenFlag(),
 			&cli.StringFlag{Name: "bot", Value: "default", Usage: "the bot that plays: default or none"},
@@ -57,7 +58,7 @@ a majority, and with 1 if the server did not admit it.`,
 			&cli.UintFlag{Name: "corrupt", Usage: "corrupt a field of this client's state at tick `N`, to see a desync"},
 			&cli.StringFlag{Name: "corrupt-path", Usage: "the field that --corrupt changes; the default is one whose change lasts"},
 			&cli.BoolFlag{Name: "feed", Usage: "ask for views instead of the match, and simulate nothing; with --json print each as a line"},
-			gameset.AssetsFlag, console.JSONFlag,
+			console.HeavyFlag(), gameset.AssetsFlag, console.JSONFlag,
 		},
 		Action: func(c *cli.Context) error {
 			j, err := newJoin(c)
@@ -97,6 +98,7 @@ type join struct {
 	welcomed bool
 	refusal  error // why the last attempt before the welcome has failed, or nil
 	summary  joinSummary
+	heavy    *heavyLog // or nil
 }
 
 func often(n int, watched lockstep.Time) perMinute {
@@ -111,6 +113,9 @@ func newJoin(c *cli.Context) (*join, error) {
 	}
 	var err error
 	if j.token, err = console.ClientToken(c); err != nil {
+		return nil, err
+	}
+	if err := console.CheckHeavy(c, "heavy"); err != nil {
 		return nil, err
 	}
 	if bot := c.String("bot"); bot != "default" && bot != "none" {
@@ -141,8 +146,8 @@ func newJoin(c *cli.Context) (*join, error) {
 		return nil, console.Usagef("%s shows views only: want --feed", pages[0])
 	case feeds && j.game.ViewSchema() == nil:
 		return nil, console.Usagef("--feed: the rules of %s have no views (Rules.View)", status.Game)
-	case feeds && (j.corrupt > 0 || c.IsSet("predict") || c.IsSet("predict-late") || c.String("bot") != "none" && c.IsSet("bot")):
-		return nil, console.Usagef("--feed: there is no state, so want no --bot, --predict, --predict-late and --corrupt")
+	case feeds && (j.corrupt > 0 || c.IsSet("predict") || c.IsSet("predict-late") || console.Heavy(c) > 0 || c.String("bot") != "none" && c.IsSet("bot")):
+		return nil, console.Usagef("--feed: there is no state, so want no --bot, --predict, --predict-late, --corrupt and --heavy")
 	case feeds && c.Bool(console.JSONFlag.Name):
 		j.lines = bufio.NewWriter(c.App.Writer)
 	}
@@ -169,6 +174,12 @@ func (j *join) run(ctx context.Context) error {
 		Handle: j.event,
 		Sample: j.sample,
 		Assets: gameset.JoinCache{Game: j.game.Game, Folder: gameset.AssetFolder(j.flags)},
+	}
+	if percent := console.Heavy(j.flags); percent > 0 {
+		j.heavy = &heavyLog{}
+		defer j.heavy.close()
+		began := time.Now()
+		o.Log, o.Heavy = j.heavy.take, twin.Options{Percent: percent, Clock: func() int64 { return int64(time.Since(began)) }}
 	}
 	if j.link != (netsim.Link{}) {
 		o.Wrap = through(j.link, func(*netsim.Conn) {})
@@ -199,6 +210,8 @@ func (j *join) run(ctx context.Context) error {
 		return errNotIn
 	case j.summary.Differing+j.summary.Desyncs > 0: // also if it healed, or only the server has seen it
 		return console.ErrDiffered
+	case len(j.summary.Twins) > 0:
+		return console.ErrTwins
 	case j.summary.Undecided > 0:
 		return console.ErrUndecided
 	}
@@ -290,6 +303,14 @@ func (j *join) print(w io.Writer) {
 	if s.LossIn != nil {
 		line("datagrams", "%.1f %% lost in, %.1f %% lost out, %s", *s.LossIn, *s.LossOut, console.Count(int(s.Repeats), "repeat"))
 	}
+	for _, t := range s.Twins {
+		line("heavy", "%s", t.Text)
+		if t.Bundle != "" {
+			line("", "bundle %s", t.Bundle)
+		} else {
+			line("", "no bundle: %s", t.Error)
+		}
+	}
 	line("commands", "%d accepted, %d rejected", s.Accepted, s.Rejected)
 	line("connection", "lost %s, resumed %d, synced %d; %s in, %s out", console.Count(s.Losses, "time"), s.Resumed, s.Synced, console.Size(int64(s.BytesIn)), console.Size(int64(s.BytesOut)))
 	line("logs", "the server names match %s, session %s", s.Match, s.Session)
@@ -367,6 +388,8 @@ func (j *join) event(c *player.Client, e any) {
 		}
 	case player.Healed:
 		s.Healed++
+	case *twin.Difference:
+		j.differs(c, e)
 	case player.Resimulated:
 		if j.status != nil {
 			fmt.Fprintf(j.status, "this machine has computed ticks %d to %d again: %v\n", e.From+1, e.To, e.Outcome)
@@ -417,7 +440,8 @@ type joinSummary struct {
 	Corrections perMinute     `json:"corrections"`
 	Rollbacks   perMinute     `json:"rollbacks"`
 	LateFrames  uint64        `json:"late_frames,string"`
-	Repeats     uint64        `json:"repeats,string"` // records that came again in datagrams
+	Repeats     uint64        `json:"repeats,string"`  // records that came again in datagrams
+	Twins       []joinTwin    `json:"twins,omitempty"` // what --heavy has found
 	LossIn      *float64      `json:"loss_in_percent,omitempty"`
 	LossOut     *float64      `json:"loss_out_percent,omitempty"`
 	Agreed      int           `json:"checksums_agreed"`

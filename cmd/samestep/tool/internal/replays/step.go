@@ -161,7 +161,7 @@ func (s *stepping) show() (differs bool, err error) {
 	case s.b != nil:
 		second = s.b.file.Path()
 		b, err = s.b.step(s.tick, o)
-	case bundle == nil || bundle.Manifest.Tie || bundle.Manifest.Panic != nil:
+	case bundle == nil || bundle.Manifest.Tie || bundle.Manifest.Panic != nil || bundle.Manifest.Twin != nil:
 		return false, gameset.Report(s.c, a, nil)
 	default:
 		second = fmt.Sprintf("player %d, by its states", bundle.Manifest.Player)

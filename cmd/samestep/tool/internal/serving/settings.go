@@ -88,6 +88,7 @@ func serveSettings() []*console.Setting {
 			&console.Setting{Flag: &cli.Uint64Flag{Name: "keep-bundles-bytes", Usage: "keep at most `N` bytes of desync bundles and their pages in the archive, the latest; 0: no limit", DefaultText: "as keep-bytes"}},
 			&console.Setting{Flag: &cli.StringFlag{Name: "sign-key", Usage: "sign sealed replays with the private key in `FILE` (PEM, PKCS #8); replay verify --key checks them"}},
 			&console.Setting{Flag: &cli.BoolFlag{Name: "keep-open", Usage: "do not compress the replays of matches that are over"}},
+			&console.Setting{Flag: console.HeavyFlag(), Check: console.CheckHeavy},
 			&console.Setting{Flag: &cli.BoolFlag{Name: "explain", Usage: "explain each desync in the log, and as a page next to its bundle; costs seconds of CPU time"}},
 		),
 		grouped("Access",

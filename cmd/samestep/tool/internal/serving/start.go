@@ -171,6 +171,7 @@ func serverOptions(c *cli.Context, games gameset.List, specs []server.MatchSpec,
 	if err := setProxies(c, &o); err != nil {
 		return o, nil, err
 	}
+	o.Heavy = console.Heavy(c)
 	if c.Bool("explain") {
 		o.OnBundle = desyncs.Explainer(c, o.Log, gameset.StartsItself())
 	}

@@ -1,0 +1,216 @@
+package lockstep
+
+import (
+	"bytes"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/internal/pack"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
+)
+
+// maxTwinText is the most bytes of a value, or of a panic, in a [twin.Difference].
+const maxTwinText = 200
+
+// A heavy starts the twins of a follower.
+type heavy struct {
+	twin.Options
+	sim      *Simulation // the follower's
+	restores int         // of sim
+	credit   int64       // the time that twins may take; below 0 they have taken more
+	wait     Tick        // until the first twin, other ticks in other matches
+	twins    uint64
+	twin     *coldTwin
+	off      bool // a twin cannot be made
+	found    []string
+}
+
+// maxTwin is how many ticks a twin steps at most, as a power of two. Most are new, because what is old has grown stale as the follower has.
+const maxTwin = 4
+
+// A coldTwin is a cold copy of a simulation.
+type coldTwin struct {
+	sim    *Simulation
+	since  Tick
+	before []byte
+	frames []Frame
+	left   int   // ticks
+	failed error // of the rules, when they got the state
+}
+
+// What ticks cost without a clock.
+const (
+	stepCost    = 100
+	restoreCost = 2 * stepCost
+)
+
+func (h *heavy) now() int64 {
+	if h.Clock == nil {
+		return 0
+	}
+	return h.Clock()
+}
+
+// spent returns the time since from, or a cost without a clock.
+func (h *heavy) spent(from, cost int64) int64 {
+	if h.Clock == nil {
+		return cost
+	}
+	return max(0, h.now()-from)
+}
+
+// step steps the follower, and its twin if it has one.
+func (h *heavy) step(sim *Simulation, frame *Frame) error {
+	h.begin(sim)
+	from := h.now()
+	if err := sim.Step(frame); err != nil {
+		h.drop()
+		return err
+	}
+	h.credit = min(h.credit+h.spent(from, stepCost)*int64(h.Percent)/100, 1<<40)
+	if h.twin != nil {
+		from = h.now()
+		h.compare(sim, frame)
+		h.credit -= h.spent(from, stepCost)
+	}
+	return nil
+}
+
+// begin makes a twin if there is time for one. A follower whose state was replaced is a new one.
+func (h *heavy) begin(sim *Simulation) {
+	if h.sim != sim || h.restores != sim.restores {
+		h.drop()
+		if h.sim == nil {
+			h.wait = Tick(sim.header.Match[len(sim.header.Match)-1] % 32)
+		}
+		h.sim, h.restores = sim, sim.restores
+	}
+	if h.wait > 0 {
+		h.wait--
+		return
+	}
+	if h.twin != nil || h.credit < 0 {
+		return
+	}
+	from := h.now()
+	h.twins++
+	if h.Count != nil {
+		h.Count.Twins++
+	}
+	h.twin = &coldTwin{since: sim.tick, before: sim.AppendState(nil), left: 1 << min(bits.TrailingZeros64(h.twins), maxTwin)}
+	if h.twin.sim, h.twin.failed = cold(sim, h.twin.since, h.twin.before); h.twin.failed != nil && !isPanic(h.twin.failed) {
+		h.off = true // an asset is gone, or a limit is reached
+		h.drop()
+	}
+	h.credit -= h.spent(from, restoreCost)
+}
+
+func isPanic(err error) bool {
+	_, ok := err.(*PanicError)
+	return ok
+}
+
+// cold returns a new simulation with a state, as [Follower.Apply] makes one of the first keyframe.
+func cold(of *Simulation, t Tick, state []byte) (*Simulation, error) {
+	sim, err := of.game.AwaitState(of.header)
+	if err != nil {
+		return nil, err
+	}
+	if err = sim.Restore(t, state); err != nil {
+		sim.world.close()
+		return nil, err
+	}
+	return sim, nil
+}
+
+func (h *heavy) drop() {
+	if h.twin != nil && h.twin.sim != nil {
+		h.twin.sim.world.close()
+	}
+	h.twin = nil
+}
+
+// compare steps the twin, and compares it with the follower.
+func (h *heavy) compare(sim *Simulation, frame *Frame) {
+	t := h.twin
+	t.frames = append(t.frames, *frame.Clone())
+	if h.Count != nil {
+		h.Count.Ticks++
+	}
+	err := t.failed
+	if err == nil {
+		err = t.sim.Step(frame)
+	}
+	if err == nil && t.sim.Hash() == sim.Hash() && sameEnd(t.sim, sim) {
+		if t.left--; t.left == 0 {
+			h.drop()
+		}
+		return
+	}
+	if d := h.difference(sim, err); sim.broken == nil && !slices.Contains(h.found, d.Section) {
+		h.found = append(h.found, d.Section)
+		d.Unfixed = !h.again(sim, d, err)
+		if h.Found != nil {
+			h.Found(d)
+		}
+	}
+	h.drop()
+}
+
+func sameEnd(a, b *Simulation) bool {
+	x, xEnds := a.Ended()
+	y, yEnds := b.Ended()
+	return xEnds == yEnds && bytes.Equal(x, y)
+}
+
+// difference describes how the twin differs.
+func (h *heavy) difference(sim *Simulation, failed error) *twin.Difference {
+	t := h.twin
+	d := &twin.Difference{Tick: sim.tick, Since: t.since, Began: sim.began, Before: t.before, WarmState: sim.AppendState(nil)}
+	if failed != nil {
+		d.Warm, d.Cold = "steps", pack.Clip(failed.Error(), maxTwinText)
+		return d
+	}
+	d.ColdState = t.sim.AppendState(nil)
+	fields, err := sim.game.stateSchema.Diff(d.WarmState, d.ColdState, 1)
+	if err != nil || len(fields.List) == 0 {
+		d.Warm, d.Cold = endText(sim), endText(t.sim)
+		return d
+	}
+	first := fields.List[0]
+	d.Fields, d.Path, d.Warm, d.Cold = fields.Total, first.Path, pack.Clip(first.A, maxTwinText), pack.Clip(first.B, maxTwinText)
+	d.Section = first.Path
+	if i := strings.IndexAny(first.Path, ".["); i >= 0 {
+		d.Section = first.Path[:i]
+	}
+	return d
+}
+
+func endText(s *Simulation) string {
+	switch result, ended := s.Ended(); {
+	case !ended:
+		return "the match goes on"
+	case len(result) > 0:
+		return fmt.Sprintf("the match ends with the result %x", result[:min(len(result), 16)])
+	}
+	return "the match ends"
+}
+
+// again reports whether another twin, from the same bytes, has the same result as the first.
+func (h *heavy) again(of *Simulation, d *twin.Difference, failed error) bool {
+	sim, err := cold(of, d.Since, d.Before)
+	if err == nil {
+		defer sim.world.close()
+		for i := range h.twin.frames {
+			if err = sim.Step(&h.twin.frames[i]); err != nil {
+				break
+			}
+		}
+	}
+	if err != nil || failed != nil {
+		return err != nil && failed != nil && err.Error() == failed.Error()
+	}
+	return bytes.Equal(sim.AppendState(nil), d.ColdState) && sameEnd(sim, h.twin.sim)
+}

@@ -1,0 +1,184 @@
+//go:build !js
+
+package lockstep_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/testing/stale"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
+)
+
+// heavyRun steps a match of rules with a planted cache until its twins differ, or to a tick. It returns the difference, or nil.
+func heavyRun(tb testing.TB, kind string, seed uint64, percent int, last lockstep.Tick) (found *twin.Difference, f *lockstep.Follower, n twin.Count) {
+	g := lockstep.MustGame(stale.Rules(kind))
+	s := lockstep.DefaultSettings(1)
+	s.Seed = seed
+	h, err := g.NewHeader(lockstep.MatchID{15: byte(seed)}, s, &struct{}{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	sim, err := g.NewSimulation(h)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	f = g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: twin.Options{Percent: percent, Count: &n, Found: func(d *twin.Difference) {
+		if found == nil {
+			found = d
+		}
+	}}})
+	for found == nil && f.Tick() < last {
+		if err := f.Advance(&lockstep.Frame{Tick: f.Tick() + 1}); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return found, f, n
+}
+
+// Each planted cache is found, and nothing in rules without one. With -v it prints how long that takes.
+func TestHeavyFindsPlantedCaches(t *testing.T) {
+	const seeds, last = 9, 20_000
+	for _, kind := range stale.Kinds {
+		line := fmt.Sprintf("%-18s", kind)
+		for _, percent := range []int{10, 100} {
+			var ticks []int
+			for seed := range uint64(seeds) {
+				d, f, _ := heavyRun(t, kind, seed+1, percent, last)
+				if d == nil {
+					t.Fatalf("%s: seed %d: nothing found in %d ticks at %d %%", kind, seed+1, f.Tick(), percent)
+				}
+				if d.Section != "Score" && kind != "drawn ahead" || d.Tick != f.Tick() || d.Since >= d.Tick || d.Began != 0 || d.Warm == d.Cold {
+					t.Errorf("%s: got %+v", kind, d)
+				}
+				if d.Unfixed && kind != "package variable" {
+					t.Errorf("%s: seed %d: unfixed %t: %v", kind, seed+1, d.Unfixed, d)
+				}
+				ticks = append(ticks, int(d.Tick))
+			}
+			slices.Sort(ticks)
+			line += fmt.Sprintf(" | %3d %%: median %5d, slowest %5d", percent, ticks[seeds/2], ticks[seeds-1])
+		}
+		t.Log(line)
+	}
+	for seed := range uint64(3) {
+		if d, f, n := heavyRun(t, stale.None, seed+1, 100, 3000); d != nil {
+			t.Errorf("without a cache: seed %d: %v", seed+1, d)
+		} else if n.Twins < 100 || n.Ticks < 1000 {
+			t.Errorf("seed %d: only %d twins and %d of their ticks in %d", seed+1, n.Twins, n.Ticks, f.Tick())
+		}
+	}
+}
+
+// A result that each twin has otherwise is none that a cache explains.
+func TestHeavyUnfixed(t *testing.T) {
+	d, _, _ := heavyRun(t, "a clock", 1, 100, 1000)
+	if d == nil || !d.Unfixed || !strings.HasPrefix(d.String(), "no fixed result at tick ") {
+		t.Errorf("got %v", d)
+	}
+}
+
+// The twins take no more than their share.
+func TestHeavyShare(t *testing.T) {
+	for _, percent := range []int{1, 10, 50, 100} {
+		_, _, n := heavyRun(t, stale.None, 1, percent, 5000)
+		twins, ticks := n.Twins, n.Ticks
+		if took, want := ticks+2*twins, uint64(5000*percent/100); took > want+66 || took < want/10*9 {
+			t.Errorf("%d %%: %d twins and %d of their ticks in 5000 ticks: want the time of %d ticks", percent, twins, ticks, want)
+		}
+	}
+	if _, f, _ := heavyRun(t, "made by New", 1, 0, 500); f.Memory() > 1<<20 {
+		t.Error("a follower without twins keeps memory")
+	}
+}
+
+// With a clock, what counts is the time.
+func TestHeavyClock(t *testing.T) {
+	now, calls, n := int64(0), 0, twin.Count{}
+	g := lockstep.MustGame(stale.Rules(stale.None))
+	h, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(1), &struct{}{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim, err := g.NewSimulation(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: twin.Options{Percent: 10, Count: &n, Clock: func() int64 {
+		calls++
+		now += 1000
+		return now
+	}}})
+	for f.Tick() < 1000 {
+		if err := f.Advance(&lockstep.Frame{Tick: f.Tick() + 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if twins, ticks := n.Twins, n.Ticks; twins+ticks < 90 || twins+ticks > 170 || calls < 2000 {
+		t.Errorf("got %d twins and %d ticks with %d calls of the clock, want 100 in all", twins, ticks, calls)
+	}
+}
+
+// A twin ends when the follower's state is replaced, and what was restored is where the follower began.
+func TestHeavyAfterRestore(t *testing.T) {
+	var found *twin.Difference
+	g := lockstep.MustGame(stale.Rules("derived sum"))
+	h, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(1), &struct{}{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim, err := g.NewSimulation(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: twin.Options{Percent: 100, Found: func(d *twin.Difference) { found = d }}})
+	other := f.Simulation().AppendState(nil)
+	for f.Tick() < 4000 && found == nil {
+		if f.Tick() == 7 {
+			if err := f.Restore(other); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := f.Advance(&lockstep.Frame{Tick: f.Tick() + 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found == nil || found.Began != 7 || !strings.HasPrefix(found.String(), fmt.Sprintf("warm and cold differ at tick %d, restored at tick %d: Score ", found.Tick, found.Since)) {
+		t.Errorf("got %v", found)
+	}
+}
+
+// A twin whose rules panic differs, too.
+func TestHeavyPanic(t *testing.T) {
+	rules := stale.Rules(stale.None)
+	derive := rules.Derive
+	ready := true // what only New leaves
+	rules.Derive = func(w *stale.World, c *struct{}) {
+		derive(w, c)
+		if w.Next > 20 && ready {
+			panic("no room")
+		}
+	}
+	var all []*twin.Difference
+	g := lockstep.MustGame(rules)
+	h, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(1), &struct{}{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim, err := g.NewSimulation(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: twin.Options{Percent: 100, Found: func(d *twin.Difference) { all = append(all, d) }}})
+	for f.Tick() < 2000 {
+		if err := f.Advance(&lockstep.Frame{Tick: f.Tick() + 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(all) != 1 || !strings.Contains(all[0].Cold, "no room") || all[0].Unfixed || all[0].ColdState != nil {
+		t.Errorf("got %v", all)
+	}
+}
