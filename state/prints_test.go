@@ -25,6 +25,7 @@ type printWorld struct {
 	Deep  [][]uint16
 	Wide  []struct{ A [3000]printUnit }
 	Only  [3]bool
+	Full  [2 * PrintBlock]uint8 // whole blocks
 }
 
 func randomPrintWorld(r *rand.Rand) *printWorld {

@@ -42,6 +42,7 @@ func FuzzParse(f *testing.F) {
 func TestParseRefuses(t *testing.T) {
 	m := newMachine()
 	m.step = fight
+	m.change = func(t record.Tick, p []uint64) { p[1] = uint64(t % 2) } // changed by one bit, so that another one undoes it
 	m.run(9, record.Command{Kind: 2})
 	b := m.Record().Append(nil)
 	for n := range b {
