@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -174,28 +173,15 @@ func editing(t *testing.T, dir string, before map[string][]byte, more []edit) ma
 	return all
 }
 
-// The page of the museum has a row of each relic, and quotes commits of this repository.
-func TestMuseumIsListed(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "engine-tests.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := regexp.MustCompile("(?m)^\\| `([0-9a-f]{8})` (.*?) \\|").FindAllStringSubmatch(string(page), -1)
+// The museum quotes commits of this repository.
+func TestMuseumQuotesCommits(t *testing.T) {
 	for _, r := range relics {
-		if !slices.ContainsFunc(rows, func(row []string) bool { return row[1] == r.commit && row[2] == r.subject }) {
-			t.Errorf("docs/engine-tests.md has no row of %s %s", r.commit, r.subject)
-		}
-	}
-	if len(rows) < len(relics) {
-		t.Fatalf("got %d rows, want %d", len(rows), len(relics))
-	}
-	for _, row := range rows {
-		out, err := exec.Command("git", "show", "-s", "--format=%s", row[1]).Output()
+		out, err := exec.Command("git", "show", "-s", "--format=%s", r.commit).Output()
 		if err != nil {
-			continue // no git, or only the latest commits
+			t.Skipf("no git, or only the latest commits: %v", err)
 		}
-		if got := strings.TrimSpace(string(out)); got != row[2] {
-			t.Errorf("%s: got the subject %q, want %q", row[1], row[2], got)
+		if got := strings.TrimSpace(string(out)); got != r.subject {
+			t.Errorf("%s: got the subject %q, want %q", r.commit, got, r.subject)
 		}
 	}
 }
