@@ -57,27 +57,34 @@ type recorded struct {
 	*flight.Record
 }
 
+// flights compares the records of a bundle.
+type flights struct {
+	*work
+	all []recorded // those that count, the referee's first
+}
+
 // takeFlights reads the records of the bundle and compares those of the machines that differ with what is right.
-func (w *work) takeFlights() {
+func (w *work) takeFlights() { (&flights{work: w}).take() }
+
+func (w *flights) take() {
 	if len(w.manifest.Flights) == 0 {
 		return
 	}
 	w.e.Flight = &Flight{Records: []FlightRecord{}, Machines: []Departure{}}
-	var all []recorded
 	for _, f := range w.manifest.Flights {
 		r := w.loadFlight(f)
 		w.e.Flight.Records = append(w.e.Flight.Records, r.FlightRecord)
 		if r.Record != nil {
-			all = append(all, recorded{f.Player, r.Record})
+			w.all = append(w.all, recorded{f.Player, r.Record})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b recorded) int { return int(b.player) - int(a.player) }) // that of the referee first
-	all = w.consistent(all)
-	for _, r := range all {
+	slices.SortStableFunc(w.all, func(a, b recorded) int { return int(b.player) - int(a.player) }) // that of the referee first
+	w.all = w.consistent()
+	for _, r := range w.all {
 		if !w.departs(r.player) {
 			continue
 		}
-		d, ok := w.departure(r, all)
+		d, ok := w.departure(r)
 		told := slices.ContainsFunc(w.e.Flight.Machines, func(o Departure) bool {
 			return d.Neutral && o.First == d.First && slices.Contains(o.Machines, d.Player)
 		})
@@ -99,7 +106,7 @@ func (w *work) subject() lockstep.Player {
 	return w.manifest.Player
 }
 
-func (w *work) rankOf(p lockstep.Player) int {
+func (w *flights) rankOf(p lockstep.Player) int {
 	if p == w.subject() {
 		return -1
 	}
@@ -107,7 +114,7 @@ func (w *work) rankOf(p lockstep.Player) int {
 }
 
 // fitsAgain reports whether a departure is possible beside what the machine computed again.
-func (w *work) fitsAgain(d *Departure) bool {
+func (w *flights) fitsAgain(d *Departure) bool {
 	a := w.e.Again
 	if a == nil || a.exact() == 0 || d.First.From <= a.exact() && a.exact() <= d.First.To {
 		return true
@@ -122,7 +129,7 @@ type loaded struct {
 }
 
 // loadFlight reads a record, and says why it does not count.
-func (w *work) loadFlight(f replay.BundleFlight) (r loaded) {
+func (w *flights) loadFlight(f replay.BundleFlight) (r loaded) {
 	r.Player = f.Player
 	b, err := w.bundle.Flight(f)
 	if err == nil {
@@ -146,16 +153,16 @@ func (w *work) loadFlight(f replay.BundleFlight) (r loaded) {
 }
 
 // consistent returns the records that agree with what their owners reported. The others are set aside.
-func (w *work) consistent(all []recorded) (good []recorded) {
+func (w *flights) consistent() (good []recorded) {
 	base := w.computed()
 	if base == nil {
-		for _, r := range all {
+		for _, r := range w.all {
 			if r.player == lockstep.System {
 				base = r.Record
 			}
 		}
 	}
-	for _, r := range all {
+	for _, r := range w.all {
 		if why := w.contradicts(r, base); why != "" {
 			i := slices.IndexFunc(w.e.Flight.Records, func(x FlightRecord) bool { return x.Player == r.player && x.Aside == "" })
 			w.e.Flight.Records[i].Aside = why
@@ -176,7 +183,7 @@ func (w *work) computed() *flight.Record {
 
 // contradicts says at which check a record shows another state than its owner reported, by comparison with a record whose checksums
 // are known; or it returns "".
-func (w *work) contradicts(r recorded, base *flight.Record) string {
+func (w *flights) contradicts(r recorded, base *flight.Record) string {
 	if base == nil || base.Prints != r.Prints {
 		if base != nil {
 			return fmt.Sprintf("it has %d sections, and the state %d", r.Prints, base.Prints)
@@ -255,7 +262,7 @@ func (w *work) reported(p lockstep.Player, t lockstep.Tick) (hash uint64, told b
 }
 
 // departs reports whether the run of a machine is one that went wrong, or that differs where nobody knows who did.
-func (w *work) departs(p lockstep.Player) bool {
+func (w *flights) departs(p lockstep.Player) bool {
 	switch v := &w.e.Verdict; {
 	case p == lockstep.System:
 		return v.Party == WrongReferee
@@ -273,7 +280,7 @@ func (w *work) departs(p lockstep.Player) bool {
 func (w *work) undecided() bool { return w.e.Verdict.undecided() || w.e.Verdict.Party == WrongUnknown }
 
 // departure compares the record of a machine that differs with what this program computes, and with the records of those that do not.
-func (w *work) departure(r recorded, all []recorded) (found Departure, ok bool) {
+func (w *flights) departure(r recorded) (found Departure, ok bool) {
 	after := w.agreedUntil(r.player)
 	take := func(base *flight.Record) (d Departure, ok bool) {
 		c, ok := flight.Compare(r.Record, base, after)
@@ -299,7 +306,7 @@ func (w *work) departure(r recorded, all []recorded) (found Departure, ok bool) 
 		found.Computed = true
 	}
 	disputed := false
-	for _, other := range all { // the referee's is the first
+	for _, other := range w.all { // the referee's is the first
 		if other.player == r.player || w.departs(other.player) && !w.opposes(r.player, other.player) {
 			continue
 		}
@@ -324,7 +331,7 @@ func (w *work) departure(r recorded, all []recorded) (found Departure, ok bool) 
 }
 
 // opposes reports whether two machines that differ have reported two checksums, and nobody knows whose is right.
-func (w *work) opposes(p, q lockstep.Player) bool {
+func (w *flights) opposes(p, q lockstep.Player) bool {
 	if !w.undecided() {
 		return false
 	}
@@ -334,7 +341,7 @@ func (w *work) opposes(p, q lockstep.Player) bool {
 }
 
 // agreedUntil returns the last tick before the check at which a machine is known to have had the right state.
-func (w *work) agreedUntil(p lockstep.Player) lockstep.Tick {
+func (w *flights) agreedUntil(p lockstep.Player) lockstep.Tick {
 	if p == w.manifest.Player {
 		return max(w.manifest.Agreed, w.manifest.Began)
 	}
@@ -349,7 +356,7 @@ func (w *work) agreedUntil(p lockstep.Player) lockstep.Tick {
 	return 0
 }
 
-func (w *work) sectionName(i, prints int) string {
+func (w *flights) sectionName(i, prints int) string {
 	switch n := w.log.schema.NumSections(); {
 	case i == prints-1 && n > prints:
 		return w.log.schema.SectionName(i) + " or a later one"

@@ -113,6 +113,7 @@ export const sentences = {
   "the match has not begun": "Die Partie hat noch nicht begonnen",
 
   // What else a server says.
+  "a chunk of a record out of order": "ein Teil einer Aufzeichnung in falscher Reihenfolge",
   "a chunk of a state out of order": "ein Teil eines Zustands in falscher Reihenfolge",
   "a later connection has the seat": "Eine spätere Verbindung hat den Platz",
   "a message that only a server sends, or a second auth": "eine Nachricht, die nur ein Server sendet, oder eine zweite Anmeldung",
@@ -226,6 +227,7 @@ export const sentences = {
   // Of a replay.
   "{player} sent its state of tick {tick}. From there on it is simulated with the commands of the match; before, the match is shown. Both last agreed at tick {agreed}.": "{player} hat den eigenen Zustand von Tick {tick} gesendet. Von dort an wird er mit den Befehlen der Partie simuliert; davor ist die Partie zu sehen. Beide stimmten zuletzt bei Tick {agreed} überein.",
   "The bundle has no state of {player}. Its checksum of tick {tick} differed.": "Das Bündel hat keinen Zustand von {player}. Die Prüfsumme von Tick {tick} wich ab.",
+  "The other side was restored from the state of tick {other}, and differs at tick {tick}.": "Die andere Seite wurde aus dem Zustand von Tick {other} wiederhergestellt und weicht in Tick {tick} ab.",
   "The bundle has no second state. No checksum of tick {tick} has a majority.": "Das Bündel hat keinen zweiten Zustand. Keine Prüfsumme von Tick {tick} hat eine Mehrheit.",
   "a bot takes over for {player}": "ein Bot spielt für {player} weiter",
   "commands now take effect after {ticks} ticks": "Befehle wirken jetzt nach {ticks} Ticks",

@@ -211,7 +211,7 @@ func TestControl(t *testing.T) {
 	for i := range index.Cases {
 		c := &index.Cases[i]
 		one := &Index{Format: 1, Cases: []Case{*c}}
-		if one.Cases[0].Verdict = "other"; len(Check(one, readCase)) != 1 {
+		if one.Cases[0].Verdict = "no verdict"; len(Check(one, readCase)) != 1 {
 			t.Errorf("%s: a wrong verdict is not noticed", c.ID)
 		}
 	}

@@ -48,9 +48,9 @@ func TestEndByRulesAtEndOfRun(t *testing.T) {
 	if testenv.Small(t) {
 		step = 2 * sec
 	}
-	for heal := 12 * sec; heal <= 20*sec; heal += step {
+	for heal := 15 * sec; heal <= 23*sec; heal += step {
 		runs++
-		p := Expand(Options{Subject: s, Clients: 3, Length: 2 * Shortest}, 5)
+		p := Expand(Options{Subject: s, Clients: 3, Length: Shortest}, 5)
 		p.Heal = heal
 		out, err := Run(s, p)
 		if err != nil || out.Violation != nil {

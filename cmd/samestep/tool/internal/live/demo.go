@@ -24,6 +24,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/flight"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
@@ -228,10 +229,12 @@ func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
 		if p == o.Players-1 {
 			kept = history
 		}
+		kept.Flight = new(flight.Ring)
 		m.players = append(m.players, &demoPlayer{
 			seat: lockstep.Player(p), follower: m.game.NewFollower(kept), bot: o.Game.Bot(lockstep.Player(p), o.Seed),
 		})
 	}
+	history.Flight = new(flight.Ring)
 	m.coordinator, err = coordinator.New(m.game, header, record.Tee(m.writer, m.tail, m), coordinator.Options{
 		InputDelay: 2, Referee: history,
 	})
@@ -322,6 +325,13 @@ func (m *demoMatch) collect(r *coordinator.DesyncReport) *host.Evidence {
 		if referee != nil && player != nil {
 			e.Exhibits = append(e.Exhibits, host.Exhibit{Tick: t, Referee: slices.Clone(referee), Player: slices.Clone(player)})
 		}
+	}
+	agrees := m.players[0]
+	if r.Player == 0 {
+		agrees = m.players[1]
+	}
+	for _, x := range []demoPlayer{{seat: lockstep.System, follower: m.coordinator.Referee()}, *m.players[r.Player], *agrees} {
+		e.Flights = append(e.Flights, host.Flight{Player: x.seat, Bytes: x.follower.Flight().Record().Append(nil)})
 	}
 	return e
 }
