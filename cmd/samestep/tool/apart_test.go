@@ -96,11 +96,11 @@ func TestTableOfAnotherMatch(t *testing.T) {
 	}{
 		{"", "desync triage --jobs 1 " + two, "2 × player", "no fixed result"}, // the control
 		{"read", "desync triage --jobs 1 " + two, "2 × no fixed result", "× player"},
-		{"read", "desync explain " + bundle, unfixed, "proven"},
+		{"read", "desync explain " + bundle, unfixed, "grade: proven"},
 		{"read", "replay verify " + filepath.Join(dir, "toll.ssr"), "verdict NO FIXED RESULT: nobody is accused", "wrong "}, // by luck, what New leaves is not there at first
-		{"home", "desync explain " + bundle, unfixed, "proven"},
-		{"die", "desync explain " + bundle, "grade: consistent with; ", "proven"},
-		{"die", "desync explain " + bundle, "none in a process of its own: exit status 9: no tolls", "proven"},
+		{"home", "desync explain " + bundle, unfixed, "grade: proven"},
+		{"die", "desync explain " + bundle, "grade: consistent with; ", "grade: proven"},
+		{"die", "desync explain " + bundle, "none in a process of its own: exit status 9: no tolls", "grade: proven"},
 	} {
 		out := toll(t, dir, row.how, console.ExitDesync, strings.Fields(row.args)...)
 		if joined := strings.Join(strings.Fields(out), " "); !strings.Contains(joined, row.want) || strings.Contains(joined, row.not) {

@@ -25,7 +25,7 @@ func TestJSONKeys(t *testing.T) {
 	var got strings.Builder
 	for _, args := range [][]string{
 		{"desync", "explain", bundle}, {"desync", "triage", bundle, recording}, {"replay", "verify", "--keep-going", recording},
-		{"replay", "bisect", bundle, "--player", "3"}, {"replay", "diff", bundle, "--tick", "140"}, {"replay", "profile", recording, "--to", "60"},
+		{"replay", "bisect", bundle, "--player", "3"}, {"replay", "diff", bundle, "--tick", "140"}, {"replay", "profile", recording, "--to", "60", "--limit", "60"},
 	} {
 		var out, errs bytes.Buffer
 		tooltest.Execute(append(args, "--json"), &out, &errs)
