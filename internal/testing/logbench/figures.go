@@ -17,6 +17,7 @@ var Figures = slices.Concat(
 	[]Figure{taxOf(func() *Subject { return War(10_000) }, ", 10,000 units", 1.10)},
 	[]Figure{taxOf(func() *Subject { return War(1000) }, ", 1,000 units", 0)},
 	[]Figure{flightOf(func() *Subject { return War(1000) }, ", 1,000 units", 1.02)},
+	[]Figure{heavyOf(func() *Subject { return War(1000) }, ", 1,000 units")},
 	[]Figure{verifyOf(func() *Subject { return War(10_000) }, ", 10,000 units", 1.15)},
 	[]Figure{{
 		Name: "Step of a unit among 10,000", Beside: "Step of a unit among 1,000", Limit: 1.5,
@@ -29,7 +30,7 @@ var Figures = slices.Concat(
 // they have no limits.
 func FiguresOf(s *Subject) []Figure {
 	of := func() *Subject { return s }
-	return slices.Concat([]Figure{taxOf(of, "", 0), flightOf(of, "", 0), verifyOf(of, "", 0)}, piecesOf(of, " the state", 0, 0))
+	return slices.Concat([]Figure{taxOf(of, "", 0), flightOf(of, "", 0), heavyOf(of, ""), verifyOf(of, "", 0)}, piecesOf(of, " the state", 0, 0))
 }
 
 func taxOf(of func() *Subject, size string, limit float64) Figure {
@@ -38,6 +39,10 @@ func taxOf(of func() *Subject, size string, limit float64) Figure {
 
 func flightOf(of func() *Subject, size string, limit float64) Figure {
 	return Figure{Name: "flight record" + size, Beside: "the same ticks without", Limit: limit, sides: func() (*sides, error) { return flown(of()) }}
+}
+
+func heavyOf(of func() *Subject, size string) Figure {
+	return Figure{Name: fmt.Sprintf("heavy mode at %d %%%s", heavyPercent, size), Beside: "the same ticks without", sides: func() (*sides, error) { return heavy(of()) }}
 }
 
 func verifyOf(of func() *Subject, size string, limit float64) Figure {

@@ -1,18 +1,51 @@
 package logbench
 
 import (
+	"errors"
+	"time"
+
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/flight"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
 )
 
 // flown compares a follower that keeps a flight record with one that keeps none.
 func flown(s *Subject) (*sides, error) {
+	return follow(s, lockstep.FollowerOptions{Flight: new(flight.Ring)})
+}
+
+// heavy compares a follower that restores twins of itself with one that does not.
+func heavy(s *Subject) (*sides, error) {
+	begun := time.Now()
+	found := error(nil)
+	sides, err := follow(s, lockstep.FollowerOptions{Heavy: twin.Options{
+		Percent: heavyPercent,
+		Clock:   func() int64 { return int64(time.Since(begun)) },
+		Found:   func(d *twin.Difference) { found = errors.New(d.String()) },
+	}})
+	if err != nil {
+		return nil, err
+	}
+	first := sides.first
+	sides.first = func(part int) error {
+		if err := first(part); err != nil {
+			return err
+		}
+		return found
+	}
+	return sides, nil
+}
+
+// heavyPercent is the share of the twins.
+const heavyPercent = 10
+
+// follow compares a follower that has options with one that has none.
+func follow(s *Subject, options lockstep.FollowerOptions) (*sides, error) {
 	b, err := newBattle(s, lockstep.DefaultSettings(s.Players).CheckEvery)
 	if err != nil {
 		return nil, err
 	}
 	var followers [2]*lockstep.Follower
-	ring := new(flight.Ring)
 	n := int(b.Part)
 	feed := func(side int) func(part int) error {
 		return func(part int) error { return b.feed(followers[side], b.ends[part*n], b.ends[(part+1)*n]) }
@@ -21,7 +54,7 @@ func flown(s *Subject) (*sides, error) {
 		measured: b.measured(),
 		parts:    b.parts(),
 		reset: func() error {
-			for side, o := range []lockstep.FollowerOptions{{Flight: ring}, {}} {
+			for side, o := range []lockstep.FollowerOptions{options, {}} {
 				followers[side] = b.Game.NewFollower(o)
 				if err := b.feed(followers[side], 0, b.ends[0]); err != nil {
 					return err
