@@ -98,8 +98,9 @@ type work struct {
 	exhibits []exhibit
 	words    *lockstep.Describer // with the game's names, if the game is available
 	plain    *lockstep.Describer
-	again    *rerun    // or nil
-	repeated *repeater // of it
+	again    *rerun     // or nil
+	repeated *repeater  // of it
+	flown    *Departure // of the machine of the report, by its record; or nil
 	tester   *tester
 	since    lockstep.Tick // the last check at which the sides agreed
 	good     lockstep.Tick // the last tick at which the sides were equal

@@ -61,10 +61,28 @@ type recorded struct {
 type flights struct {
 	*work
 	all []recorded // those that count, the referee's first
+
+	mismatched map[claim]uint64 // the log's mismatches
+}
+
+// A claim is the check of a machine.
+type claim struct {
+	player lockstep.Player
+	tick   lockstep.Tick
 }
 
 // takeFlights reads the records of the bundle and compares those of the machines that differ with what is right.
-func (w *work) takeFlights() { (&flights{work: w}).take() }
+func (w *work) takeFlights() { newFlights(w).take() }
+
+func newFlights(w *work) *flights {
+	f := &flights{work: w, mismatched: map[claim]uint64{}}
+	for _, m := range w.log.sums.mismatches {
+		if _, told := f.mismatched[claim{m.player, m.tick}]; !told {
+			f.mismatched[claim{m.player, m.tick}] = m.hash
+		}
+	}
+	return f
+}
 
 func (w *flights) take() {
 	if len(w.manifest.Flights) == 0 {
@@ -94,6 +112,7 @@ func (w *flights) take() {
 	}
 	slices.SortStableFunc(w.e.Flight.Machines, func(a, b Departure) int { return cmp.Compare(w.rankOf(a.Player), w.rankOf(b.Player)) })
 	if d := w.e.Flight.of(w.subject()); d != nil && w.fitsAgain(d) {
+		w.flown = d
 		w.good = max(w.good, d.First.From-1)
 	}
 }
@@ -191,9 +210,10 @@ func (w *flights) contradicts(r recorded, base *flight.Record) string {
 		return ""
 	}
 	every := lockstep.Tick(w.log.header.Settings.CheckEvery)
+	after := w.agreedUntil(r) // before, a report may have been lost with a connection or a replaced state
 	for i := range r.Ticks {
 		x := &r.Ticks[i]
-		if x.Tick%every != 0 || x.Tick > w.manifest.Tick || x.Prints == nil {
+		if x.Tick%every != 0 || x.Tick < after || x.Tick > w.manifest.Tick || x.Prints == nil {
 			continue
 		}
 		y := tickOf(base, x.Tick)
@@ -241,11 +261,9 @@ func (w *work) hashOf(t lockstep.Tick) (hash uint64, known bool) {
 }
 
 // reported returns the checksum of a check that a machine has reported, as the log has it: one that agrees is not in the log.
-func (w *work) reported(p lockstep.Player, t lockstep.Tick) (hash uint64, told bool) {
-	for _, m := range w.log.sums.mismatches {
-		if m.tick == t && m.player == p {
-			return m.hash, true
-		}
+func (w *flights) reported(p lockstep.Player, t lockstep.Tick) (hash uint64, told bool) {
+	if hash, told := w.mismatched[claim{p, t}]; told {
+		return hash, true
 	}
 	if t == w.manifest.Tick {
 		for _, g := range w.e.Groups {
@@ -281,13 +299,17 @@ func (w *work) undecided() bool { return w.e.Verdict.undecided() || w.e.Verdict.
 
 // departure compares the record of a machine that differs with what this program computes, and with the records of those that do not.
 func (w *flights) departure(r recorded) (found Departure, ok bool) {
-	after := w.agreedUntil(r.player)
+	after := w.agreedUntil(r)
 	take := func(base *flight.Record) (d Departure, ok bool) {
 		c, ok := flight.Compare(r.Record, base, after)
 		if !ok || c.Differs == 0 {
 			return d, false
 		}
-		d = Departure{Player: r.player, First: Span{max(c.Same, after) + 1, c.Differs}, Replaced: c.Restored, Machines: []lockstep.Player{}}
+		first := Span{max(c.Same, after) + 1, min(c.Differs, w.manifest.Tick)} // at the check it differs
+		if first.From > first.To {
+			return d, false
+		}
+		d = Departure{Player: r.player, First: first, Replaced: c.Restored, Machines: []lockstep.Player{}}
 		for _, i := range c.Sections {
 			d.Sections = append(d.Sections, w.sectionName(i, r.Prints))
 		}
@@ -341,15 +363,18 @@ func (w *flights) opposes(p, q lockstep.Player) bool {
 }
 
 // agreedUntil returns the last tick before the check at which a machine is known to have had the right state.
-func (w *flights) agreedUntil(p lockstep.Player) lockstep.Tick {
-	if p == w.manifest.Player {
+func (w *flights) agreedUntil(r recorded) lockstep.Tick {
+	if r.player == w.manifest.Player {
 		return max(w.manifest.Agreed, w.manifest.Began)
 	}
 	every := lockstep.Tick(w.log.header.Settings.CheckEvery)
-	for t := w.manifest.Tick - w.manifest.Tick%every; t > every; {
-		t -= every
+	for i := len(r.Ticks) - 1; i >= 0; i-- {
+		t := r.Ticks[i].Tick
+		if t%every != 0 || t >= w.manifest.Tick {
+			continue
+		}
 		right, known := w.hashOf(t)
-		if h, told := w.reported(p, t); told && known && h == right {
+		if h, told := w.reported(r.player, t); told && known && h == right {
 			return t
 		}
 	}
@@ -381,14 +406,14 @@ func (f *Flight) of(p lockstep.Player) *Departure {
 
 // settleFlights narrows the ticks in which the desync began to those of the record.
 func (w *work) settleFlights() {
-	if d := w.e.Flight.of(w.subject()); d != nil && d.First.To <= w.bad && d.First.To >= w.e.First.From {
+	if d := w.flown; d != nil && d.First.To <= w.bad && d.First.To >= w.e.First.From && d.First.From <= w.e.First.To {
 		w.e.First = Span{max(w.e.First.From, d.First.From), min(w.e.First.To, d.First.To)}
 	}
 }
 
 // recordedAt returns the tick in which the machine of the report began to differ, as its record shows; 0 if that is not exact.
 func (w *work) recordedAt() lockstep.Tick {
-	if d := w.e.Flight.of(w.subject()); d != nil && d.First.Exact() && d.First.To <= w.bad {
+	if d := w.flown; d != nil && d.First.Exact() && d.First.To <= w.bad {
 		return d.First.To
 	}
 	return 0

@@ -162,7 +162,7 @@ func (e *each) deliver(t *Turn) {
 // order, is as many as save time, which is the default.
 func (s *Simulation) Schedule(workers int, order func(k, n int) int) {
 	e := s.turn.each()
-	e.workers, e.order = workers, order
+	e.workers, e.order = max(workers, 0), order
 }
 
 // scheduleAs takes over the schedule of o.

@@ -2,12 +2,14 @@ package lockstep
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
+	"github.com/seed-49bee653/samestep/lockstep/abi"
 	"github.com/seed-49bee653/samestep/lockstep/twin"
 )
 
@@ -107,9 +109,14 @@ func (h *heavy) begin(sim *Simulation) {
 	h.credit -= h.spent(from, restoreCost)
 }
 
+// isPanic reports whether the rules panicked, and not for a limit of this machine.
 func isPanic(err error) bool {
-	_, ok := err.(*PanicError)
-	return ok
+	p := (*PanicError)(nil)
+	if !errors.As(err, &p) {
+		return false
+	}
+	fault, elsewhere := p.Value.(*abi.Fault)
+	return !elsewhere || !fault.Limit
 }
 
 // cold returns a new simulation with a state, as [Follower.Apply] makes one of the first keyframe.
@@ -143,6 +150,10 @@ func (h *heavy) compare(sim *Simulation, frame *Frame) {
 	if err == nil {
 		err = t.sim.Step(frame)
 	}
+	if err != nil && !isPanic(err) {
+		h.drop()
+		return
+	}
 	if err == nil && t.sim.Hash() == sim.Hash() && sameEnd(t.sim, sim) {
 		if t.left--; t.left == 0 {
 			h.drop()
@@ -151,7 +162,7 @@ func (h *heavy) compare(sim *Simulation, frame *Frame) {
 	}
 	if d := h.difference(sim, err); sim.broken == nil && !slices.Contains(h.found, d.Section) {
 		h.found = append(h.found, d.Section)
-		d.Unfixed = !h.again(sim, d, err)
+		d.Unfixed = h.unfixed(sim, d, err)
 		if h.Found != nil {
 			h.Found(d)
 		}
@@ -198,8 +209,8 @@ func endText(s *Simulation) string {
 	return "the match ends"
 }
 
-// again reports whether another twin, from the same bytes, has the same result as the first.
-func (h *heavy) again(of *Simulation, d *twin.Difference, failed error) bool {
+// unfixed reports whether another twin, from the same bytes, has another result than the first.
+func (h *heavy) unfixed(of *Simulation, d *twin.Difference, failed error) bool {
 	sim, err := cold(of, d.Since, d.Before)
 	if err == nil {
 		defer sim.world.close()
@@ -209,8 +220,11 @@ func (h *heavy) again(of *Simulation, d *twin.Difference, failed error) bool {
 			}
 		}
 	}
-	if err != nil || failed != nil {
-		return err != nil && failed != nil && err.Error() == failed.Error()
+	switch {
+	case err != nil && !isPanic(err):
+		return false // not known
+	case err != nil || failed != nil:
+		return err == nil || failed == nil || err.Error() != failed.Error()
 	}
-	return bytes.Equal(sim.AppendState(nil), d.ColdState) && sameEnd(sim, h.twin.sim)
+	return !bytes.Equal(sim.AppendState(nil), d.ColdState) || !sameEnd(sim, h.twin.sim)
 }

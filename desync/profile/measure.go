@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -55,7 +56,7 @@ func begin(r *replay.Reader, g *lockstep.Game, o Options) (*measuring, error) {
 	}
 	first, last := info.Keyframes[0].Tick, info.Ticks
 	if last == first {
-		return nil, fmt.Errorf("profile: the match has no tick after %d: %w", first, err)
+		return nil, errors.Join(fmt.Errorf("profile: the match has no tick after %d", first), err)
 	}
 	p := &Profile{
 		Game: info.Header.Game, Build: info.Header.Build, Match: info.Header.Match.String(), From: o.From, To: o.To,

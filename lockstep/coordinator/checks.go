@@ -540,6 +540,7 @@ func (c *Coordinator) before(k *check, from lockstep.Tick) (*lockstep.Moment, []
 func (c *Coordinator) replaceReferee(sim *lockstep.Simulation) error {
 	//samestep:allow unseen the frames of the log, which the caller keeps
 	frames := c.options.Frames(sim.Tick(), c.sealed)
+	since := sim.Tick()
 	c.resimulated = c.sealed - c.sealed%lockstep.Tick(c.header.Settings.CheckEvery) // everything up to there is re-simulated here
 	if err := c.Event(lockstep.System, record.EventReferee, fmt.Sprintf("wrong at tick %d, computed again up to tick %d", sim.Tick(), c.sealed)); err != nil {
 		return err
@@ -557,6 +558,9 @@ func (c *Coordinator) replaceReferee(sim *lockstep.Simulation) error {
 		if err := c.correct(sim); err != nil {
 			return err
 		}
+	}
+	if ring := c.referee.Flight(); ring != nil {
+		ring.Begin(c.header.Match, since) // the ticks after it are wrong
 	}
 	return c.referee.Simulation().CopyFrom(sim)
 }

@@ -349,14 +349,14 @@ func (c *Client) adopt(a *stream.Assembly) error {
 	if err := c.roster.adopt(&dec, rest, f.Header()); err != nil {
 		return err
 	}
+	if n, differs := c.run.Lag(f.Tick(), c.run.Level(c.in.Tick())); differs && (n < 0 || c.runTicks(n) == nil) {
+		c.run.KeepWrong() // otherwise the game fails on such a state
+	}
 	if c.options.Log != nil {
 		//samestep:allow unseen an observer, from which nothing comes back
 		c.options.Log(a.Bytes[:header])
 		//samestep:allow unseen the same
 		c.options.Log(a.Bytes[header : len(a.Bytes)-len(rest)])
-	}
-	if n, differs := c.run.Lag(f.Tick(), c.run.Level(c.in.Tick())); differs && (n < 0 || c.runTicks(n) == nil) {
-		c.run.KeepWrong() // otherwise the game fails on such a state
 	}
 	c.in.Adopt(a.Position, &dec)
 	c.datagrams.Begin(a.Position)

@@ -115,10 +115,10 @@ func (c *Client) Send(dst []byte) []byte {
 		for outbox.Room(dst, n, 9*protocol.MaxSections) && c.answers.NextSum(m) {
 			dst = c.out.Append(dst, m)
 		}
-		if outbox.Room(dst, n, protocol.MaxChunk) && c.answers.NextState(m) {
+		if outbox.Room(dst, n, protocol.MaxChunk) && c.answers.NextFlight(m) {
 			dst = c.out.Append(dst, m)
 		}
-		if outbox.Room(dst, n, protocol.MaxChunk) && c.answers.NextFlight(m) {
+		if outbox.Room(dst, n, protocol.MaxChunk) && c.answers.NextState(m) {
 			dst = c.out.Append(dst, m)
 		}
 		dst = c.out.Last(dst, slices.ContainsFunc(c.own.Pending(), func(s *datagram.Pending) bool { return !s.Streamed }))

@@ -3,7 +3,6 @@
 package stale
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -146,14 +145,6 @@ func (w *World) ids() (all []uint32) {
 		all = append(all, w.Units[i].ID)
 	}
 	return all
-}
-
-func (w *World) unit(id uint32) *Unit {
-	i, ok := slices.BinarySearchFunc(w.Units, id, func(u Unit, id uint32) int { return cmp.Compare(u.ID, id) })
-	if !ok {
-		return nil
-	}
-	return &w.Units[i]
 }
 
 // far returns how far a unit gets from a place without meeting a wall.
