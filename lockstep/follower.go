@@ -53,21 +53,20 @@ func (e *DesyncError) Error() string {
 
 // A Follower computes the states of a match from its log, whose records it takes from the header on. It belongs to one goroutine.
 type Follower struct {
-	game     *Game
-	options  FollowerOptions
-	dec      record.Decoder
-	sim      *Simulation
-	header   *Header
-	history  history
-	ended    bool
-	stepped  bool         // the state was computed here, so its end is known
-	prints   []uint64     // memory for those of a tick
-	flown    bool         // the flight record goes on from this follower's state,
-	restores int          // and from the state after so many restores of sim
-	past     bool         // the log has ticks after the end of the rules
-	outrun   *DesyncError // that, until Apply returns it
-	checked  int          // compared checksums and keyframes
-	heavy    heavy
+	game    *Game
+	options FollowerOptions
+	dec     record.Decoder
+	sim     *Simulation
+	header  *Header
+	history history
+	ended   bool
+	stepped bool         // the state was computed here, so its end is known
+	prints  []uint64     // memory for those of a tick
+	flown   bool         // the flight record goes on from this follower's state
+	past    bool         // the log has ticks after the end of the rules
+	outrun  *DesyncError // that, until Apply returns it
+	checked int          // compared checksums and keyframes
+	heavy   heavy
 
 	// The hash of the current state, once it was compared. A log may have many checksums of one tick.
 	hash   uint64
@@ -274,8 +273,8 @@ func (f *Follower) Advance(frame *Frame) error {
 		f.past, f.outrun = true, &DesyncError{Tick: f.sim.tick, End: "our rules end the match, the log goes on"}
 	}
 	if ring := f.options.Flight; ring != nil {
-		if !f.flown || f.restores != f.sim.restores { // not before, since another follower may go on until here
-			f.flown, f.restores = true, f.sim.restores
+		if !f.flown { // not before, since another follower may go on until here
+			f.flown = true
 			ring.Begin(f.header.Match, f.sim.tick)
 		}
 		ring.Open()
@@ -328,7 +327,7 @@ func (f *Follower) again(p *record.Panic) error {
 	f.sim.Observe(nil)
 	f.sim.turn.stepping, f.sim.turn.flight = nil, nil
 	err = f.sim.Step(&p.Frame)
-	f.sim, f.hashed, f.restores = before, false, before.restores
+	f.sim, f.hashed = before, false
 	return err
 }
 

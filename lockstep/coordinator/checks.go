@@ -561,6 +561,7 @@ func (c *Coordinator) replaceReferee(sim *lockstep.Simulation) error {
 	}
 	if ring := c.referee.Flight(); ring != nil {
 		ring.Begin(c.header.Match, since) // the ticks after it are wrong
+		ring.Begin(c.header.Match, sim.Tick())
 	}
 	return c.referee.Simulation().CopyFrom(sim)
 }
