@@ -290,6 +290,21 @@ func TestFlightOfAWrongReferee(t *testing.T) {
 			flipped = true
 		}
 	})
+	corrected := m.Host.Referee().Tick()
+	m.Until(func() bool { return m.Host.Referee().Tick() >= corrected+5 }, nil)
+	own := m.Host.Referee().Flight().Record() // of the right ticks, and it goes on
+	if own.Last() != m.Host.Referee().Tick() {
+		t.Errorf("the record of the corrected referee ends at tick %d, want %d", own.Last(), m.Host.Referee().Tick())
+	}
+	for _, x := range m.Evidence[0].Flights {
+		r, err := flight.Parse(x.Bytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, ok := flight.Compare(own, r, 0); !ok || c.Ticks != 40 || c.Differs > 0 {
+			t.Errorf("the record of the corrected referee and that of player %d: %+v", x.Player, c)
+		}
+	}
 	e := explainDrift(t, m, true)
 	if e.Verdict.Party != desync.WrongReferee || len(e.Flight.Machines) != 1 {
 		t.Fatalf("got %+v, %+v", e.Verdict, e.Flight)

@@ -340,7 +340,7 @@ func (c *Coordinator) contradict(k *check, p lockstep.Player, agreed lockstep.Ti
 		return resimulation, nil
 	}
 	c.announce(k, p, agreed, sum, resimulation)
-	return RefereeRight, c.replaceReferee(right)
+	return RefereeRight, c.replaceReferee(right, agreed)
 }
 
 // A DesyncReport lists the checksums of one tick by player.
@@ -536,11 +536,11 @@ func (c *Coordinator) before(k *check, from lockstep.Tick) (*lockstep.Moment, []
 	}
 }
 
-// replaceReferee gives the referee another state of a past tick, and corrects everything that was computed from the old one.
-func (c *Coordinator) replaceReferee(sim *lockstep.Simulation) error {
+// replaceReferee gives the referee another state of a past tick, and corrects everything that was computed from the old one. Its flight
+// record loses the ticks after agreed, some of which are wrong.
+func (c *Coordinator) replaceReferee(sim *lockstep.Simulation, agreed lockstep.Tick) error {
 	//samestep:allow unseen the frames of the log, which the caller keeps
 	frames := c.options.Frames(sim.Tick(), c.sealed)
-	since := sim.Tick()
 	c.resimulated = c.sealed - c.sealed%lockstep.Tick(c.header.Settings.CheckEvery) // everything up to there is re-simulated here
 	if err := c.Event(lockstep.System, record.EventReferee, fmt.Sprintf("wrong at tick %d, computed again up to tick %d", sim.Tick(), c.sealed)); err != nil {
 		return err
@@ -560,7 +560,7 @@ func (c *Coordinator) replaceReferee(sim *lockstep.Simulation) error {
 		}
 	}
 	if ring := c.referee.Flight(); ring != nil {
-		ring.Begin(c.header.Match, since) // the ticks after it are wrong
+		ring.Begin(c.header.Match, agreed)
 		ring.Begin(c.header.Match, sim.Tick())
 	}
 	return c.referee.Simulation().CopyFrom(sim)
