@@ -407,8 +407,8 @@ func (q *inquiry) memory() int {
 	return n
 }
 
-// Busy reports whether the witness is being asked for something.
-func (w *Witness) Busy() bool { return w.inquiry != nil || len(w.flights) > 0 }
+// Busy reports whether the witness is being asked for states, because it differs. Who is only asked for a record keeps its limits.
+func (w *Witness) Busy() bool { return w.inquiry != nil }
 
 // Leave ends the witness's inquiry at the next [Collector.Advance], with what it has answered.
 func (w *Witness) Leave() { w.gone = true }
