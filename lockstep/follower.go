@@ -291,7 +291,7 @@ func (f *Follower) Advance(frame *Frame) error {
 }
 
 func (f *Follower) step(frame *Frame) error {
-	if f.heavy.Percent <= 0 || f.heavy.off {
+	if f.heavy.Percent <= 0 {
 		return f.sim.Step(frame)
 	}
 	return f.heavy.step(f.sim, frame)

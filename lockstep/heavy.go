@@ -25,7 +25,6 @@ type heavy struct {
 	wait     Tick        // until the first twin, other ticks in other matches
 	twins    uint64
 	twin     *coldTwin
-	off      bool // a twin cannot be made
 	found    []string
 }
 
@@ -74,10 +73,18 @@ func (h *heavy) step(sim *Simulation, frame *Frame) error {
 	h.credit = min(h.credit+h.spent(from, stepCost)*int64(h.Percent)/100, 1<<40)
 	if h.twin != nil {
 		from = h.now()
+		h.busy(true)
 		h.compare(sim, frame)
+		h.busy(false)
 		h.credit -= h.spent(from, stepCost)
 	}
 	return nil
+}
+
+func (h *heavy) busy(begins bool) {
+	if h.Busy != nil {
+		h.Busy(begins)
+	}
 }
 
 // begin makes a twin if there is time for one. A follower whose state was replaced is a new one.
@@ -97,15 +104,16 @@ func (h *heavy) begin(sim *Simulation) {
 		return
 	}
 	from := h.now()
+	h.busy(true)
 	h.twins++
 	if h.Count != nil {
 		h.Count.Twins++
 	}
 	h.twin = &coldTwin{since: sim.tick, before: sim.AppendState(nil), left: 1 << min(bits.TrailingZeros64(h.twins), maxTwin)}
 	if h.twin.sim, h.twin.failed = cold(sim, h.twin.since, h.twin.before); h.twin.failed != nil && !isPanic(h.twin.failed) {
-		h.off = true // an asset is gone, or a limit is reached
-		h.drop()
+		h.drop() // an asset is gone, or a limit is reached: the next one may have more luck
 	}
+	h.busy(false)
 	h.credit -= h.spent(from, restoreCost)
 }
 
@@ -146,15 +154,19 @@ func (h *heavy) compare(sim *Simulation, frame *Frame) {
 	if h.Count != nil {
 		h.Count.Ticks++
 	}
-	err := t.failed
+	err, same := t.failed, false
 	if err == nil {
 		err = t.sim.Step(frame)
 	}
-	if err != nil && !isPanic(err) {
+	if err == nil {
+		same = t.sim.Hash() == sim.Hash() && sameEnd(t.sim, sim)
+		err = t.sim.broken // rules elsewhere may have failed to save their state
+	}
+	switch {
+	case err != nil && !isPanic(err):
 		h.drop()
 		return
-	}
-	if err == nil && t.sim.Hash() == sim.Hash() && sameEnd(t.sim, sim) {
+	case err == nil && same:
 		if t.left--; t.left == 0 {
 			h.drop()
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/testing/stale"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/abi"
 	"github.com/seed-49bee653/samestep/lockstep/twin"
 )
 
@@ -98,6 +99,7 @@ func TestHeavyShare(t *testing.T) {
 // With a clock, what counts is the time.
 func TestHeavyClock(t *testing.T) {
 	now, calls, n := int64(0), 0, twin.Count{}
+	busy, begun := false, uint64(0)
 	g := lockstep.MustGame(stale.Rules(stale.None))
 	h, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(1), &struct{}{})
 	if err != nil {
@@ -107,7 +109,14 @@ func TestHeavyClock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: twin.Options{Percent: 10, Count: &n, Clock: func() int64 {
+	f := g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: twin.Options{Percent: 10, Count: &n, Busy: func(begins bool) {
+		if busy == begins {
+			t.Fatal("the rules compute for two twins at a time")
+		}
+		if busy = begins; begins {
+			begun++
+		}
+	}, Clock: func() int64 {
 		calls++
 		now += 1000
 		return now
@@ -119,6 +128,9 @@ func TestHeavyClock(t *testing.T) {
 	}
 	if twins, ticks := n.Twins, n.Ticks; twins+ticks < 90 || twins+ticks > 170 || calls < 2000 {
 		t.Errorf("got %d twins and %d ticks with %d calls of the clock, want 100 in all", twins, ticks, calls)
+	}
+	if busy || begun != n.Twins+n.Ticks {
+		t.Errorf("the rules were said to compute %d times, want %d", begun, n.Twins+n.Ticks)
 	}
 }
 
@@ -151,18 +163,18 @@ func TestHeavyAfterRestore(t *testing.T) {
 	}
 }
 
-// A twin whose rules panic differs, too.
-func TestHeavyPanic(t *testing.T) {
+// heavyPanics returns what the heavy mode finds in rules whose restored states panic.
+func heavyPanics(t *testing.T, value any) (all []*twin.Difference) {
+	t.Helper()
 	rules := stale.Rules(stale.None)
 	derive := rules.Derive
 	ready := true // what only New leaves
 	rules.Derive = func(w *stale.World, c *struct{}) {
 		derive(w, c)
 		if w.Next > 20 && ready {
-			panic("no room")
+			panic(value)
 		}
 	}
-	var all []*twin.Difference
 	g := lockstep.MustGame(rules)
 	h, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(1), &struct{}{})
 	if err != nil {
@@ -178,7 +190,19 @@ func TestHeavyPanic(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	return all
+}
+
+// A twin whose rules panic differs, too; one that meets a limit of this machine shows nothing.
+func TestHeavyPanic(t *testing.T) {
+	all := heavyPanics(t, "no room")
 	if len(all) != 1 || !strings.Contains(all[0].Cold, "no room") || all[0].Unfixed || all[0].ColdState != nil {
 		t.Errorf("got %v", all)
+	}
+	if all := heavyPanics(t, &abi.Fault{Text: "the call took too long", Limit: true}); len(all) > 0 {
+		t.Errorf("a limit: got %v", all)
+	}
+	if all := heavyPanics(t, &abi.Fault{Text: "no room"}); len(all) != 1 {
+		t.Errorf("a fault of a module: got %v", all)
 	}
 }

@@ -256,6 +256,11 @@ func TestOriginAndSubprotocol(t *testing.T) {
 			t.Errorf("origin %q: accepted, and it would match no page", pattern)
 		}
 	}
+	for _, share := range []int{-1, 101} {
+		if _, err := server.New(server.Options{Authorizer: &server.Tokens{}, Heavy: share}); err == nil {
+			t.Errorf("a heavy mode of %d percent is accepted", share)
+		}
+	}
 }
 
 // Scenario 56: the server closes a client that stops sending, wherever it stops: in the request, before auth, in a

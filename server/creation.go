@@ -185,6 +185,12 @@ func (m *Match) hostOptions() host.Options {
 		}
 	}
 	o.Heavy.Percent = cmp.Or(o.Heavy.Percent, m.server.options.Heavy)
+	m.heavy = o.Heavy.Percent > 0
+	o.Heavy.Busy = func(begins bool) {
+		if watch.Stop(); begins {
+			watch.Reset(hungTime)
+		}
+	}
 	o.Heavy.Clock = func() int64 { return int64(time.Since(began)) }
 	if f := m.server.options.Observer; f != nil {
 		o.Observer = func(t lockstep.Tick, event any) { f(m, t, event) }

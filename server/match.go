@@ -64,6 +64,7 @@ type Match struct {
 	maxSpectators int
 	limits        *host.Limits             // of the server, that the host has; or nil
 	history       int                      // past states that the referee keeps
+	heavy         bool                     // it is compared with twins
 	memoryBound   atomic.Int64             // see Server.MemoryBound
 	sealed        atomic.Uint32            // the last tick before the rules were last called in Step
 	idle          time.Time                // start of the time without connections; zero while there is one

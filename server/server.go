@@ -106,6 +106,9 @@ func New(o Options) (*Server, error) {
 	if err := o.checkProxies(); err != nil {
 		return nil, err
 	}
+	if o.Heavy < 0 || o.Heavy > 100 {
+		return nil, fmt.Errorf("server: Heavy: got %d, want 0 to 100 percent", o.Heavy)
+	}
 	if o.Replicator != nil && o.Dir == "" {
 		return nil, errors.New("server: got a Replicator and no Dir, want both: a replay is written as a file first")
 	}

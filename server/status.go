@@ -427,6 +427,11 @@ const (
 	// wait for a disk that does not answer, but
 	// without the host.Options.EvidenceHistory copies.
 	gameCopies = 28
+
+	// twinCopies is the number of copies of the state of a match with the heavy mode beyond those: of two twins and a difference.
+	twinCopies = 12
+
+	twinMemory = 4 << 20 // the frames of a twin, as they came and as it steps them
 )
 
 // updateMemoryBound updates the match's part of MemoryBound. The match's goroutine calls it.
@@ -436,7 +441,11 @@ func (m *Match) updateMemoryBound(stateBytes int) {
 	for _, a := range m.assets {
 		listed += int(a.Size)
 	}
-	m.memoryBound.Store(int64(m.host.Info().MemoryBound(stateBytes) + int(m.spec.Settings.Players)*pathMemory + peers*peerMemory + inboxSize*messageMemory + matchMemory + (gameCopies+m.history)*stateBytes + listed))
+	heavy := 0
+	if m.heavy {
+		heavy = twinCopies*stateBytes + twinMemory
+	}
+	m.memoryBound.Store(int64(heavy + m.host.Info().MemoryBound(stateBytes) + int(m.spec.Settings.Players)*pathMemory + peers*peerMemory + inboxSize*messageMemory + matchMemory + (gameCopies+m.history)*stateBytes + listed))
 }
 
 // memory returns the most bytes that connections without a match take, and the tables of budgets.

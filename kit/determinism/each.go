@@ -369,10 +369,13 @@ func (b *body) callShare(call *ast.CallExpr) (s share) {
 		return b.behindShare(call.Args[0])
 	}
 	fn := b.namedFunc(call.Fun)
-	if fn != nil && fn.Pkg() == b.Pkg && !isMethodOfInterface(fn) {
+	if fn == nil {
+		return common // a value, which may return anything
+	}
+	if fn.Pkg() == b.Pkg && !isMethodOfInterface(fn) {
 		return b.enter(call, fn)
 	}
-	if fn != nil && fn.Pkg() != nil && isStandard(fn.Pkg().Path()) && (strings.HasPrefix(fn.Name(), "Clone") || fn.Name() == "Concat" || fn.Name() == "Collect") {
+	if fn.Pkg() != nil && isStandard(fn.Pkg().Path()) && (strings.HasPrefix(fn.Name(), "Clone") || fn.Name() == "Concat" || fn.Name() == "Collect") {
 		return fresh
 	}
 	for _, arg := range b.arguments(call) {
@@ -420,11 +423,17 @@ func (b *body) isZero(v *types.Var) bool {
 	})
 }
 
+// isWide reports whether an integer has room for the indexes of all elements.
+func (b *body) isWide(e ast.Expr) bool {
+	t, ok := b.typeOf(e).Underlying().(*types.Basic)
+	return ok && t.Info()&types.IsInteger != 0 && !slices.Contains([]types.BasicKind{types.Int8, types.Uint8, types.Int16, types.Uint16}, t.Kind())
+}
+
 // isIndex reports whether an expression is the index of the element.
 func (b *body) isIndex(e ast.Expr) bool {
 	e = ast.Unparen(e)
 	if call, ok := e.(*ast.CallExpr); ok && b.isConversion(call) && len(call.Args) == 1 {
-		return b.isIndex(call.Args[0])
+		return b.isWide(call) && b.isIndex(call.Args[0])
 	}
 	v := b.variable(e)
 	if v == nil || contains(b.root, func(at ast.Node) bool {

@@ -17,12 +17,16 @@ import (
 
 // Options say how a follower is compared with twins. The zero value makes none.
 type Options struct {
-	// Percent is how much time the twins may take of that of the follower's own steps: 1 to 100, 0 for no twins. A match pays in
-	// advance and in many ticks, so all matches together stay within the share as well.
+	// Percent is how much time the twins may take of that of the follower's own steps: 1 to 100, 0 for no twins. A match has a twin
+	// when it has paid for the last one, so all matches together stay within the share as well.
 	Percent int
 
 	// Clock returns a time in nanoseconds, to measure steps with. Nil counts ticks instead, and a restored state as two.
 	Clock func() int64
+
+	// Busy is called when the rules begin to compute for a twin, and when they are done, so that the caller can end rules that hang. Nil is for
+	// nobody.
+	Busy func(begins bool)
 
 	// Found is called with the first difference of each section of the state, after the tick. Nil is for nobody.
 	Found func(*Difference)

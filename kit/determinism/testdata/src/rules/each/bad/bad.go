@@ -82,6 +82,10 @@ func step(w *World, t *lockstep.Turn) {
 		w.turn.Drew("x", 1) // want `each: `
 		own.Phase("x")      // want `each: `
 		w.out[i*4+1] = 2    // want `each: `
+		first := func() *Unit { return &w.Units[0] }
+		first().Health--             // want `each: `
+		w.Units[uint8(i)].Health = 1 // want `each: `
+		w.next[uint32(i)].Health = 1
 	})
 	w.scan = w.look
 	t.Each(len(w.Units), w.scan)
