@@ -16,7 +16,19 @@ import (
 
 // heavyRun steps a match of rules with a planted cache until its twins differ, or to a tick. It returns the difference, or nil.
 func heavyRun(tb testing.TB, kind string, seed uint64, percent int, last lockstep.Tick) (found *twin.Difference, f *lockstep.Follower, n twin.Count) {
-	g := lockstep.MustGame(stale.Rules(kind))
+	f = heavyFollower(tb, stale.Rules(kind), seed, twin.Options{Percent: percent, Count: &n, Found: func(d *twin.Difference) {
+		if found == nil {
+			found = d
+		}
+	}})
+	advance(tb, f, last, func() bool { return found != nil })
+	return found, f, n
+}
+
+// heavyFollower returns a follower of a match of rules, at its beginning.
+func heavyFollower(tb testing.TB, rules lockstep.Rules[stale.World, struct{}], seed uint64, o twin.Options) *lockstep.Follower {
+	tb.Helper()
+	g := lockstep.MustGame(rules)
 	s := lockstep.DefaultSettings(1)
 	s.Seed = seed
 	h, err := g.NewHeader(lockstep.MatchID{15: byte(seed)}, s, &struct{}{})
@@ -27,17 +39,17 @@ func heavyRun(tb testing.TB, kind string, seed uint64, percent int, last lockste
 	if err != nil {
 		tb.Fatal(err)
 	}
-	f = g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: twin.Options{Percent: percent, Count: &n, Found: func(d *twin.Difference) {
-		if found == nil {
-			found = d
-		}
-	}}})
-	for found == nil && f.Tick() < last {
+	return g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: o})
+}
+
+// advance steps a follower without commands to a tick, or until done.
+func advance(tb testing.TB, f *lockstep.Follower, last lockstep.Tick, done func() bool) {
+	tb.Helper()
+	for f.Tick() < last && !done() {
 		if err := f.Advance(&lockstep.Frame{Tick: f.Tick() + 1}); err != nil {
 			tb.Fatal(err)
 		}
 	}
-	return found, f, n
 }
 
 // Each planted cache is found, and nothing in rules without one. With -v it prints how long that takes.
@@ -100,16 +112,7 @@ func TestHeavyShare(t *testing.T) {
 func TestHeavyClock(t *testing.T) {
 	now, calls, n := int64(0), 0, twin.Count{}
 	busy, begun := false, uint64(0)
-	g := lockstep.MustGame(stale.Rules(stale.None))
-	h, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(1), &struct{}{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sim, err := g.NewSimulation(h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: twin.Options{Percent: 10, Count: &n, Busy: func(begins bool) {
+	f := heavyFollower(t, stale.Rules(stale.None), 1, twin.Options{Percent: 10, Count: &n, Busy: func(begins bool) {
 		if busy == begins {
 			t.Fatal("the rules compute for two twins at a time")
 		}
@@ -120,12 +123,8 @@ func TestHeavyClock(t *testing.T) {
 		calls++
 		now += 1000
 		return now
-	}}})
-	for f.Tick() < 1000 {
-		if err := f.Advance(&lockstep.Frame{Tick: f.Tick() + 1}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	}})
+	advance(t, f, 1000, func() bool { return false })
 	if twins, ticks := n.Twins, n.Ticks; twins+ticks < 90 || twins+ticks > 170 || calls < 2000 {
 		t.Errorf("got %d twins and %d ticks with %d calls of the clock, want 100 in all", twins, ticks, calls)
 	}
@@ -137,16 +136,7 @@ func TestHeavyClock(t *testing.T) {
 // A twin ends when the follower's state is replaced, and what was restored is where the follower began.
 func TestHeavyAfterRestore(t *testing.T) {
 	var found *twin.Difference
-	g := lockstep.MustGame(stale.Rules("derived sum"))
-	h, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(1), &struct{}{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sim, err := g.NewSimulation(h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: twin.Options{Percent: 100, Found: func(d *twin.Difference) { found = d }}})
+	f := heavyFollower(t, stale.Rules("derived sum"), 1, twin.Options{Percent: 100, Found: func(d *twin.Difference) { found = d }})
 	other := f.Simulation().AppendState(nil)
 	for f.Tick() < 4000 && found == nil {
 		if f.Tick() == 7 {
@@ -168,28 +158,14 @@ func heavyPanics(t *testing.T, value any) (all []*twin.Difference) {
 	t.Helper()
 	rules := stale.Rules(stale.None)
 	derive := rules.Derive
-	ready := true // what only New leaves
 	rules.Derive = func(w *stale.World, c *struct{}) {
 		derive(w, c)
-		if w.Next > 20 && ready {
+		if w.Next > 20 {
 			panic(value)
 		}
 	}
-	g := lockstep.MustGame(rules)
-	h, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(1), &struct{}{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sim, err := g.NewSimulation(h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: twin.Options{Percent: 100, Found: func(d *twin.Difference) { all = append(all, d) }}})
-	for f.Tick() < 2000 {
-		if err := f.Advance(&lockstep.Frame{Tick: f.Tick() + 1}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	f := heavyFollower(t, rules, 1, twin.Options{Percent: 100, Found: func(d *twin.Difference) { all = append(all, d) }})
+	advance(t, f, 2000, func() bool { return false })
 	return all
 }
 

@@ -85,7 +85,7 @@ type Flight struct {
 	Of     string
 }
 
-// Fly returns the sizes after so many ticks of a match.
+// Fly returns the sizes of the flight record of a match after a number of ticks.
 func Fly(s *Subject, ticks lockstep.Tick) (*Flight, error) {
 	long := *s
 	long.WarmUp, long.Ticks, long.Part, long.Units = 20, ticks, 1, min(s.Units, 1) // as many as are left

@@ -407,7 +407,7 @@ func (q *inquiry) memory() int {
 	return n
 }
 
-// Busy reports whether the witness is being asked for states, because it differs. Who is only asked for a record keeps its limits.
+// Busy reports whether the witness is being asked for states, because it differs. A witness that is only asked for a record keeps its limits.
 func (w *Witness) Busy() bool { return w.inquiry != nil }
 
 // Leave ends the witness's inquiry at the next [Collector.Advance], with what it has answered.
