@@ -3,6 +3,7 @@ package line
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,7 +83,11 @@ func (c *comparison) leave(x, y *moment, lists *[2][]moment) (nextX, nextY *mome
 	next := [2]*moment{x, y}
 	for i, s := range []*stream{c.a, c.b} {
 		for next[i] != nil && next[i].Depth >= depth {
-			if m := next[i]; m.own.Kind == weave.Write && !m.own.Local {
+			m := next[i]
+			if m.own.Kind == weave.Enter && m.Depth == depth && m != x && m != y {
+				break // the next call of the caller, without a probe between the two
+			}
+			if m.own.Kind == weave.Write && !m.own.Local {
 				lists[i] = append(lists[i], *m)
 			}
 			if next[i], err = s.read(); err != nil {
@@ -125,7 +130,7 @@ func (c *comparison) follow(f *Finding, x, y *moment, lists [2][]moment) error {
 }
 
 // same reports whether two events of one site are the same. A simulation that came all the way has old contents in the buffers
-// that it uses again, and one that was restored does not. So lists, and values before an assignment, do not count there.
+// that it uses again, and one that was restored does not. So lists, values before an assignment, and what arguments point to do not count there.
 func (c *comparison) same(x, y *moment) bool {
 	if x.own.Kind == weave.Branch && x.own.Text != y.own.Text || x.own.Const != y.own.Const {
 		return false
@@ -134,6 +139,9 @@ func (c *comparison) same(x, y *moment) bool {
 		return true
 	}
 	if c.before != nil {
+		if x.own.Kind == weave.Enter && targets.ReplaceAllString(x.Value, "&") == targets.ReplaceAllString(y.Value, "&") {
+			return true // the function says where it reads what the arguments point to
+		}
 		return x.own.Kind == weave.Reach || x.Value == y.Value || list(x.Value) || list(y.Value)
 	}
 	a, b := probe.WithoutRoom(x.Value), probe.WithoutRoom(y.Value)
@@ -147,6 +155,9 @@ func (c *comparison) same(x, y *moment) bool {
 	b, copyB := probe.Outside(b)
 	return x.Old == y.Old && a == b && copyA != copyB && list(a)
 }
+
+// targets are the structs that a value points to, with structs in their fields.
+var targets = regexp.MustCompile(`&\{(?:[^{}]|\{[^{}]*\})*\}`)
 
 // list reports whether a value has a list in it.
 func list(value string) bool {

@@ -227,6 +227,29 @@ func TestSameMarks(t *testing.T) {
 	}
 }
 
+// What an argument points to may be the remains of a tick before, for a warm and a cold side. A value does count, and so does all for two versions.
+func TestSameArguments(t *testing.T) {
+	moment := func(value string) *moment {
+		return &moment{Event: probe.Event{Value: value}, own: &weave.Site{Kind: weave.Enter, Text: "take(v, n)"}}
+	}
+	const old, fresh = "&{prey:7 from:{X:1 Y:2}}, 5", "&{prey:0 from:{X:0 Y:0}}, 5"
+	for _, c := range []struct {
+		a, b   string
+		before map[string]lastWrite
+		want   bool
+	}{
+		{old, fresh, map[string]lastWrite{}, true},
+		{old, "&{prey:0 from:{X:0 Y:0}}, 6", map[string]lastWrite{}, false},
+		{"{X:1}, 5", "{X:2}, 5", map[string]lastWrite{}, false},
+		{old, fresh, nil, false},
+	} {
+		x := comparison{before: c.before}
+		if got := x.same(moment(c.a), moment(c.b)); got != c.want {
+			t.Errorf("%s and %s: got %v", c.a, c.b, got)
+		}
+	}
+}
+
 // A side that still computes has fewer sums, which says nothing.
 func TestDiffer(t *testing.T) {
 	for _, c := range []struct {
