@@ -20,10 +20,15 @@ type survey struct {
 func surveyAll(w *World, t *lockstep.Turn) {
 	s := &w.workspace
 	s.surveys = resize(s.surveys, len(w.Units))
-	if s.surveyor != w { // a function that is made anew each tick would be memory
+	s.surveyFor(w)
+	t.Each(len(w.Units), s.survey)
+}
+
+// surveyFor makes the function that surveys w. A new one in each tick would be memory.
+func (s *workspace) surveyFor(w *World) {
+	if s.surveyor != w {
 		s.surveyor, s.survey = w, func(i int, own *lockstep.Turn) { s.surveys[i].take(w, i, own) }
 	}
-	t.Each(len(w.Units), s.survey)
 }
 
 // take makes the survey of unit i.
