@@ -153,6 +153,19 @@ func TestHeavyAfterRestore(t *testing.T) {
 	}
 }
 
+// A twin of before does not outlive it: rules without a cache have no difference, whenever the state is replaced.
+func TestHeavyTwinEndsWithItsState(t *testing.T) {
+	for at := lockstep.Tick(4); at < 24; at++ {
+		f := heavyFollower(t, stale.Rules(stale.None), 1, twin.Options{Percent: 100, Found: func(d *twin.Difference) { t.Errorf("replaced at tick %d: %v", at, d) }})
+		first := f.Simulation().AppendState(nil)
+		advance(t, f, at, func() bool { return false })
+		if err := f.Restore(first); err != nil {
+			t.Fatal(err)
+		}
+		advance(t, f, at+20, func() bool { return false })
+	}
+}
+
 // heavyPanics returns what the heavy mode finds in rules whose restored states panic.
 func heavyPanics(t *testing.T, value any) (all []*twin.Difference) {
 	t.Helper()
