@@ -17,6 +17,7 @@ import (
 
 // desync line says what it lacks. Package desync/line has the tests of what it finds.
 func TestDesyncLineLacks(t *testing.T) {
+	t.Parallel()
 	_, err := exec.LookPath("go")
 	testenv.Or(t, "the go command", err)
 	const duel = "../../../testdata/replays/duel.ssr"

@@ -19,6 +19,7 @@ import (
 
 // The commands of a report run.
 func TestReportSteps(t *testing.T) {
+	t.Parallel()
 	bundle := tooltest.DemoBundle(t)
 	var out, errs bytes.Buffer
 	if code := tooltest.Run(t.Context(), []string{"samestep", "desync", "explain", bundle, "--json"}, &out, &errs); code != console.ExitDesync {
@@ -31,11 +32,11 @@ func TestReportSteps(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &e); err != nil || e.Bundle != filepath.Base(bundle) || len(e.Steps) != 4 {
 		t.Fatalf("got %+v, %v", e, err)
 	}
-	t.Chdir(t.TempDir())
+	dir := t.TempDir()
 	for i, want := range []string{"desync explain " + bundle, "desync line " + bundle, "replay dump " + bundle, "replay seal " + bundle} {
 		command := e.Steps[i].Command
 		if all := strings.Split(command, " && "); len(all) > 1 { // in a shell
-			if len(all) != 4 || all[0] != "mkdir -p replays" || os.Mkdir("replays", 0o700) != nil || all[1] != "cp "+bundle+" replays" || all[3] != "samestep serve --dir replays --set bundles=true" {
+			if len(all) != 4 || all[0] != "mkdir -p replays" || os.Mkdir(filepath.Join(dir, "replays"), 0o700) != nil || all[1] != "cp "+bundle+" replays" || all[3] != "samestep serve --dir replays --set bundles=true" {
 				t.Errorf("got %q", command)
 			}
 			command = all[2]
@@ -46,13 +47,12 @@ func TestReportSteps(t *testing.T) {
 		if i == 1 {
 			continue // it needs a module
 		}
-		var out bytes.Buffer
-		args := strings.Split(strings.ReplaceAll(command, "'", ""), " ")
-		if code := tooltest.Run(t.Context(), args, &out, &out); code != console.ExitOK && code != console.ExitDesync || strings.Contains(out.String(), "usage:") {
-			t.Errorf("%q: got exit code %d: %s", args, code, &out)
+		o := tooltest.Order{Args: strings.Split(strings.ReplaceAll(command, "'", ""), " "), Dir: dir, Env: os.Environ()}
+		if got, err := o.Run(); err != nil || got.Code != console.ExitOK && got.Code != console.ExitDesync || strings.Contains(got.Stderr, "usage:") {
+			t.Errorf("%q: got %+v, %v", o.Args, got, err)
 		}
 	}
-	if info, err := os.Stat("replays/skirmish.ssr"); err != nil || info.Size() == 0 {
+	if info, err := os.Stat(filepath.Join(dir, "replays", "skirmish.ssr")); err != nil || info.Size() == 0 {
 		t.Errorf("got no replay for the viewer: %v", err)
 	}
 }

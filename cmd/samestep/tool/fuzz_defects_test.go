@@ -197,6 +197,7 @@ func TestFuzzFindsDefects(t *testing.T) {
 
 // In rules without a defect it finds nothing, and says what the matches of the game's bots reached.
 func TestFuzzSaysWhatWasReached(t *testing.T) {
+	t.Parallel()
 	story := fuzzTraps(t, "", console.ExitOK, "--matches", "6")
 	r := story.Reached
 	if r.Matches != 6 || r.Longest < 300 || r.Commands() < 100 || len(r.Accepted) != 2 || r.Accepted[1].N == 0 || r.Fields != 16 || !slices.Equal(r.Still, []string{"Diggers"}) {

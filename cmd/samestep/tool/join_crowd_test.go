@@ -21,6 +21,7 @@ import (
 
 // Players join with their tokens while 300 connections a second come from their own address.
 func TestJoinThroughFlood(t *testing.T) {
+	t.Parallel()
 	s := tooltest.Serve(t, "--game", "minimal", "--players", "4", "--dir", t.TempDir())
 	u, err := url.Parse(s.URL)
 	if err != nil {

@@ -94,6 +94,7 @@ func TestPipesAreRefused(t *testing.T) {
 
 // Links and folders that another user planted in the demo's output folder do not redirect it to the user's files.
 func TestPlantedLinks(t *testing.T) {
+	t.Parallel()
 	dir, temp, victims := t.TempDir(), t.TempDir(), t.TempDir()
 	victim := func(name string) string {
 		t.Helper()
@@ -153,6 +154,7 @@ func private(t *testing.T, dir string, names ...string) {
 
 // The output files of verbs are private.
 func TestWrittenFilesArePrivate(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if out, err := runIn(t, dir, dir, "demo", "--game", "minimal", "--seconds", "2", "--players", "2", "--dir", dir); err != nil {
 		t.Fatalf("%v %s", err, out)

@@ -20,6 +20,7 @@ import (
 // The replay in a server's bundle has no end record, since the match is still running. It is verified up to its end.
 // Damage inside is an error, as in every replay.
 func TestVerifyBundle(t *testing.T) {
+	t.Parallel()
 	whole, err := os.ReadFile("../../../testdata/replays/roster.ssr")
 	if err != nil {
 		t.Fatal(err)
@@ -37,6 +38,7 @@ func TestVerifyBundle(t *testing.T) {
 		{"damaged", damaged, console.ExitCorrupt, ", where the file becomes unreadable"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			name := filepath.Join(t.TempDir(), "bundle.zip")
 			f, err := os.Create(name)
 			if err == nil {
@@ -46,15 +48,23 @@ func TestVerifyBundle(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.Close()
-			t.Setenv("TMPDIR", t.TempDir())
-			if got := tooltest.Output(t, c.code, "replay", "verify", name); !tooltest.Says(got, c.want) || !strings.HasPrefix(got, "bundle     of the desync of player 1 at tick 140: ") {
+			temp := t.TempDir()
+			output := func(args ...string) string {
+				t.Helper()
+				got, err := tooltest.Order{Args: append([]string{"samestep", "replay"}, args...), Dir: filepath.Dir(name), Env: append(os.Environ(), "TMPDIR="+temp)}.Run()
+				if err != nil || got.Code != c.code {
+					t.Errorf("%q: got exit code %d and %v, want %d: %s", args, got.Code, err, c.code, got.Stderr)
+				}
+				return got.Stdout
+			}
+			if got := output("verify", name); !tooltest.Says(got, c.want) || !strings.HasPrefix(got, "bundle     of the desync of player 1 at tick 140: ") {
 				t.Errorf("got\n%s\nwant %q", got, c.want)
 			}
-			info := tooltest.Output(t, c.code, "replay", "info", name)
-			if many := tooltest.Output(t, c.code, "replay", "info", name, name); tooltest.Says(info, "none: the bundle was written before the end of the match") != (c.name == "torn") || c.code == console.ExitOK && !tooltest.Says(many, ": 2 ok") {
+			info := output("info", name)
+			if many := output("info", name, name); tooltest.Says(info, "none: the bundle was written before the end of the match") != (c.name == "torn") || c.code == console.ExitOK && !tooltest.Says(many, ": 2 ok") {
 				t.Errorf("info: got\n%s\nof two:\n%s", info, many)
 			}
-			if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
+			if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 				t.Errorf("%d files are left over, %v", len(left), err)
 			}
 		})

@@ -70,6 +70,7 @@ func TestImportPage(t *testing.T) {
 
 // Import takes and refuses the recordings of the conformance suite as it says.
 func TestImportConformance(t *testing.T) {
+	t.Parallel()
 	const folder = "../../../testdata/conformance/"
 	b, err := os.ReadFile(folder + "index.json")
 	if err != nil {

@@ -59,6 +59,7 @@ func openMatch(t *testing.T) string {
 
 // What follows a file shows nothing of a running match that is sent as views, and says what its owner can do. That works.
 func TestFollowObeysTheLog(t *testing.T) {
+	t.Parallel()
 	path := openMatch(t)
 	for _, verb := range [][]string{{"follow"}, {"verify", "--follow"}, {"watch", "--once"}} {
 		args := append(append([]string{"replay"}, verb...), path)

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -28,18 +29,18 @@ import (
 // A rulesFolder is the working folder of a test, with replays of pebbles.
 type rulesFolder struct {
 	*testing.T
+	dir, home    string // home has an empty cache
 	right, wrong []byte // modules of one game and build; the second computes something else
 }
 
 // newRulesFolder returns a folder with the replays right.ssr and wrong.ssr, which have these modules, and plain.ssr without one, all of
-// the same match. Those in named/ have the sums of the modules.
+// the same match. Those in named/ have the sums of the modules. The test is parallel.
 func newRulesFolder(t *testing.T) *rulesFolder {
 	t.Helper()
-	tooltest.InEmptyCache(t)
+	t.Parallel()
 	golden := filepath.Join(tooltest.Root(t), "examples/pebbles/testdata/golden/pebbles-1.ssr")
-	d := &rulesFolder{T: t}
+	d := &rulesFolder{T: t, dir: t.TempDir(), home: t.TempDir()}
 	d.right, d.wrong = tooltest.Pebbles(t)
-	t.Chdir(t.TempDir())
 	for name, b := range map[string][]byte{"right": d.right, "wrong": d.wrong} {
 		d.write(name+".wasm", b)
 		d.run(console.ExitOK, "replay attach --with-rules "+name+".wasm "+golden+" "+name+".ssr")
@@ -49,10 +50,14 @@ func newRulesFolder(t *testing.T) *rulesFolder {
 	return d
 }
 
+// path returns the path of a file in the folder.
+func (d *rulesFolder) path(name string) string { return filepath.Join(d.dir, name) }
+
 // write writes a file.
 func (d *rulesFolder) write(name string, b []byte) {
 	d.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, b, 0o666)); err != nil {
+	path := d.path(name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, b, 0o666)); err != nil {
 		d.Fatal(err)
 	}
 }
@@ -61,7 +66,7 @@ func (d *rulesFolder) write(name string, b []byte) {
 func (d *rulesFolder) copied(dir string, names ...string) string {
 	d.Helper()
 	for i, name := range names {
-		b, err := os.ReadFile(name)
+		b, err := os.ReadFile(d.path(name))
 		if err != nil {
 			d.Fatal(err)
 		}
@@ -70,19 +75,24 @@ func (d *rulesFolder) copied(dir string, names ...string) string {
 	return dir
 }
 
-// run runs a command line, checks its exit code, and what it prints.
+// run lets a worker run a command line in the folder, checks its exit code, and what it prints.
 func (d *rulesFolder) run(code int, line string, want ...string) string {
 	d.Helper()
-	var out bytes.Buffer
-	if got := tooltest.Run(d.Context(), append([]string{"samestep"}, strings.Fields(line)...), &out, &out); got != code {
-		d.Fatalf("%s: got exit code %d, want %d: %s", line, got, code, &out)
+	o := tooltest.Order{Args: append([]string{"samestep"}, strings.Fields(line)...), Dir: d.dir, Env: os.Environ()}
+	for _, name := range tooltest.HomeVariables {
+		o.Env = append(o.Env, name+"="+d.home)
+	}
+	got, err := o.Run()
+	out := got.Stdout + got.Stderr
+	if err != nil || got.Code != code {
+		d.Fatalf("%s: got exit code %d and %v, want %d: %s", line, got.Code, err, code, out)
 	}
 	for _, w := range want {
-		if !strings.Contains(out.String(), w) {
-			d.Errorf("%s: got %s, want %q", line, &out, w)
+		if !strings.Contains(out, w) {
+			d.Errorf("%s: got %s, want %q", line, out, w)
 		}
 	}
-	return out.String()
+	return out
 }
 
 // Each file is judged by its own rules, whatever is beside it.
@@ -131,7 +141,7 @@ func TestRulesBySum(t *testing.T) {
 // was recovered.
 func TestDamagedRules(t *testing.T) {
 	d := newRulesFolder(t)
-	file, err := os.ReadFile("right.ssr")
+	file, err := os.ReadFile(d.path("right.ssr"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +194,7 @@ func TestHostedRulesBySum(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := gameset.ModuleSetOf(flagless(nil), nil, gameset.List{right})
-	m.Folders = []string{"store"}
+	m.Folders = []string{d.path("store")}
 	wrong, _ := m.Find(func(*gameset.Playable) bool { return true }) // as for a match that is resumed
 	if again, err := m.Find(func(*gameset.Playable) bool { return true }); again != wrong || err != nil {
 		t.Fatal(again, err)
@@ -270,7 +280,7 @@ func TestSimulatedBy(t *testing.T) {
 // A program with its own rules for a match warns that it does not use the module that the file names.
 func TestOwnRulesForModule(t *testing.T) {
 	d := newRulesFolder(t)
-	f, err := replay.Open("right-named.ssr")
+	f, err := replay.Open(d.path("right-named.ssr"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +322,7 @@ func TestExceededBesideResult(t *testing.T) {
 	if code := console.ExitCode(gameset.Exceeded(g.Module.Budget, nil)); code != console.ExitCorrupt {
 		t.Errorf("got exit code %d of a verb that went on without an answer, want %d", code, console.ExitCorrupt)
 	}
-	f, err := replay.Open("right.ssr")
+	f, err := replay.Open(d.path("right.ssr"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,9 +342,21 @@ func TestExceededBesideResult(t *testing.T) {
 // A file that has the sum of a module as its name, and other bytes, is refused.
 func TestRulesWithOtherBytes(t *testing.T) {
 	d := newRulesFolder(t)
-	path := filepath.Join(gameset.StoreOfUser(), tooltest.SumOf(d.right)+".wasm")
+	d.run(console.ExitOK, "rules add right.wasm")
+	var path string
+	err := filepath.WalkDir(d.home, func(name string, _ fs.DirEntry, err error) error {
+		if filepath.Base(name) == tooltest.SumOf(d.right)+".wasm" {
+			path = name
+		}
+		return err
+	})
+	if path == "" || err != nil {
+		t.Fatalf("got no module in the user's folder, %v", err)
+	}
 	for _, b := range [][]byte{d.wrong, d.right[:100], nil} {
-		d.write(path, b)
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
 		d.run(console.ExitCorrupt, "replay verify right-named.ssr", path, "got bytes with SHA-256 "+tooltest.SumOf(b), "samestep rules add FILE", "or remove it")
 		d.run(console.ExitCorrupt, "replay seek right-named.ssr 10", path)
 		d.run(console.ExitCorrupt, "replay dump right-named.ssr", path)
@@ -346,7 +368,7 @@ func TestRulesWithOtherBytes(t *testing.T) {
 
 	d.write(filepath.Join("store", tooltest.SumOf(d.right)+".wasm"), d.wrong)
 	d.run(console.ExitCorrupt, "replay verify --rules store right-named.ssr", "samestep rules add --dir store FILE")
-	if err := os.Remove(filepath.Join("store", tooltest.SumOf(d.right)+".wasm")); err != nil { // as advised
+	if err := os.Remove(d.path(filepath.Join("store", tooltest.SumOf(d.right)+".wasm"))); err != nil { // as advised
 		t.Fatal(err)
 	}
 	d.run(console.ExitIdentity, "replay verify --rules store right-named.ssr")

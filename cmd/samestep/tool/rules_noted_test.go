@@ -19,7 +19,7 @@ import (
 // the first records. If it is open, it ends before the end of the match.
 func (d *rulesFolder) noted(name, sum string, open bool) []byte {
 	d.Helper()
-	f, err := replay.Open(name)
+	f, err := replay.Open(d.path(name))
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -143,11 +143,11 @@ func matchOf(t *testing.T, log []byte) string {
 // A demo by a module names it in its replay.
 func TestDemoNamesRules(t *testing.T) {
 	d := newRulesFolder(t)
-	if err := os.Mkdir("out", 0o777); err != nil {
+	if err := os.Mkdir(d.path("out"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	d.run(console.ExitOK, "demo --rules right.wasm --game pebbles --seconds 2 --dir out")
-	entries, _ := os.ReadDir("out")
+	entries, _ := os.ReadDir(d.path("out"))
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), ".ssr") {
 			d.run(console.ExitOK, "replay info out/"+e.Name(), tooltest.SumOf(d.right))

@@ -32,6 +32,7 @@ func trio() Game {
 
 // A verb plays with a number of seats that the game accepts. What the game's own function says of others is an error.
 func TestSeatsThatFit(t *testing.T) {
+	t.Parallel()
 	list := gameset.List{trio().game}
 	for _, row := range []struct {
 		args   string

@@ -56,11 +56,11 @@ func TestServeTellsAgones(t *testing.T) {
 	s := tooltest.Serve(t, "--dir", "", "--players", "1", "--set", "start=1", "--set", "drain=1m")
 	<-health
 	hear("/ready")
-	if _, code := s.Join(t, "player-0", "--time", "3s"); code != console.ExitOK {
+	if _, code := s.Join(t, "player-0", "--time", "1s"); code != console.ExitOK {
 		t.Fatalf("join exits with %d", code)
 	}
 	hear("/allocate")
-	for range 4 { // a second each
+	for range 2 { // a second each
 		<-health
 	}
 	if len(calls) > 0 {

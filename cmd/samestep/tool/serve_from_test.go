@@ -126,6 +126,7 @@ func TestSaveAndServeFrom(t *testing.T) {
 
 // Flags that are not those of the save are refused with the name of the field.
 func TestServeFromRefuses(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := tooltest.CopyDemo(dir, "--seconds", "5", "--config", `{"Units":100}`, "--players", "2", "--seed", "3"); err != nil {
 		t.Fatal(err)

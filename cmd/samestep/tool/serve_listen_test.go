@@ -154,6 +154,7 @@ func TestServeNotifiesSystemd(t *testing.T) {
 // With --admin-listen the public address has neither metrics nor the calls of admins. Players have theirs. Neither address answers to
 // the name of another site.
 func TestServeAdminListen(t *testing.T) {
+	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -105,6 +105,7 @@ func TestKeysAreNoFlags(t *testing.T) {
 
 // Whatever a setting is set to, serve takes it or refuses it as a mistake of the command line, and names it as it was written.
 func TestWrongSettings(t *testing.T) {
+	t.Parallel()
 	files := []string{"dir", "tls-cert", "tls-key", "rules", "assets", "config", "from", "archive", "sign-key", "tokens", "jwt-key"} // which need not exist
 	refused := 0
 	for _, s := range console.SettingsIn(serving.ServeCommand().Flags) {

@@ -17,6 +17,7 @@ import (
 
 // A game whose ticks take five seconds: a match of five minutes has 60 ticks. Each verb plays as long as that.
 func TestMatchesOfFewTicks(t *testing.T) {
+	t.Parallel()
 	rules := minimal.Rules()
 	step := rules.Step
 	rules.Name, rules.Result = "turns", lockstep.Result[minimal.Config]()
@@ -82,6 +83,7 @@ func TestMatchesThatEndAtOnce(t *testing.T) {
 
 // The author's floor counts in each verb that says what its matches reached.
 func TestFloorOfGame(t *testing.T) {
+	t.Parallel()
 	for args, want := range map[string]string{
 		"fuzz --matches 1":                  "want 100 %",
 		"golden --add --dir " + t.TempDir(): "want 100 %",

@@ -76,6 +76,7 @@ func newer(t *testing.T, file []byte) map[string][]byte {
 
 // Every verb that reads a file refuses what only a newer reader knows, with the exit code of that, and writes nothing.
 func TestUnknownVersions(t *testing.T) {
+	t.Parallel()
 	good, err := filepath.Abs("../../../examples/minimal/testdata/golden/minimal-1.ssr")
 	if err != nil {
 		t.Fatal(err)

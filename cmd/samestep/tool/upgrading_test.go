@@ -82,6 +82,7 @@ func oldReplay(t *testing.T) string {
 
 // docs/upgrading.md shows the messages that are seen.
 func TestUpgrading(t *testing.T) {
+	t.Parallel()
 	b, err := os.ReadFile("../../../docs/upgrading.md")
 	if err != nil {
 		t.Fatal(err)

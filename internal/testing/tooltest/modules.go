@@ -62,9 +62,12 @@ func SumOf(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// HomeVariables are those of the environment that name the folder of the user's cache, or one above it.
+var HomeVariables = []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"}
+
 // InEmptyCache gives the test, and the programs that it runs, a cache of their own.
 func InEmptyCache(t *testing.T) {
-	for _, name := range []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"} {
+	for _, name := range HomeVariables {
 		t.Setenv(name, t.TempDir())
 	}
 }
