@@ -127,9 +127,9 @@ func isPanic(err error) bool {
 	return !elsewhere || !fault.Limit
 }
 
-// cold returns a new simulation with a state, as [Follower.Apply] makes one of the first keyframe.
+// cold returns a new simulation with a state, as [Follower.Apply] makes one of the first keyframe in a process that has just begun.
 func cold(of *Simulation, t Tick, state []byte) (*Simulation, error) {
-	sim, err := of.game.AwaitState(of.header)
+	sim, err := of.game.await(of.header, true)
 	if err != nil {
 		return nil, err
 	}
