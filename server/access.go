@@ -22,7 +22,6 @@ import (
 // access decides who may make a request. It notes refused tokens, and what admins do.
 type access struct {
 	authorizer Authorizer
-	guests     bool // whether it gives seats to guests
 	revoked    *revocations
 	registry   *registry
 	gates      *gates

@@ -163,7 +163,7 @@ func (s *Server) compose(o *Options) (err error) {
 	s.turned = newTurned(o.Log, s.metrics.refused)
 	s.registry = newRegistry(o, s.gates)
 	s.storage = &storage{dir: o.Dir, live: filepath.Join(o.Dir, liveFolder), reserve: func() int64 { return limits.Load().DiskReserve }, free: files.Free, log: o.Log, operations: &s.operations}
-	s.access = &access{authorizer: o.Authorizer, guests: admitsGuests(o.Authorizer), revoked: revoked, registry: s.registry, gates: s.gates, turned: s.turned, log: o.Log, refusals: newRefusalLog(refusedLines, refusedLinesAtOnce)}
+	s.access = &access{authorizer: o.Authorizer, revoked: revoked, registry: s.registry, gates: s.gates, turned: s.turned, log: o.Log, refusals: newRefusalLog(refusedLines, refusedLinesAtOnce)}
 	s.denier = &denier{keeper: s.keeper, revoked: revoked, registry: s.registry, log: o.Log}
 	s.sealer = newSealer(o, s.replays, s.metrics.failures)
 	s.recoverer = &recoverer{

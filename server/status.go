@@ -115,7 +115,7 @@ func newStatus(m *Match, h *lockstep.Header, state matchState) *Status {
 		}
 	}
 	v.Settings = v.disclosed.Settings(disclosure.Spectator, v.Settings)
-	v.Guests = m.server.access.guests
+	v.Guests = m.server.options.guests
 	return v
 }
 
