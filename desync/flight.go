@@ -447,7 +447,7 @@ func (d Departure) String() string {
 		}
 	}
 	if d.Replaced {
-		s += ", where its state came from elsewhere"
+		s += ", where its state was replaced, as by a keyframe or --corrupt"
 	}
 	switch {
 	case d.Grade == GradeProven:

@@ -1,7 +1,7 @@
 """Records what one machine sees of a match: commands, sums of states, whole states and notes, as lines of JSON that
 samestep replay reads. One file for Python 3.8 or later; it imports only the standard library.
 
-    rec = Recorder("player0.jsonl", title="Pong", tick_rate=60, players=2, by=0,
+    rec = Recorder("player0.jsonl", title="Pong", tick_rate=60, players=2, by=by,
                    sections=["Ball", "Paddles"],
                    state="struct { Tick uint32; Balls []struct { X, Y float32 } }")
     ...
@@ -9,12 +9,12 @@ samestep replay reads. One file for Python 3.8 or later; it imports only the sta
     step()
     rec.phase(tick + 1, "bounce", ball_hash)      # optional, for each phase of the step, in order
     rec.draws(tick + 1, "serve", draws)           # optional, for each stream of random numbers
-    rec.sum(tick + 1, 0, hash, [ball_hash, paddles_hash])
+    rec.sum(tick + 1, by, hash, [ball_hash, paddles_hash])
     if rec.wanted(tick + 1):                      # SAMESTEP_DUMP=77,78
         values = State().u32(tick + 1).u32(len(balls))    # the count before the elements of a slice
         for ball in balls:
             values.f32(ball.x).f32(ball.y)
-        rec.state(tick + 1, 0, values)
+        rec.state(tick + 1, by, values)
     ...
     rec.end(tick + 1)
     rec.close()
