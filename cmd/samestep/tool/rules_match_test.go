@@ -361,7 +361,7 @@ func TestRulesWithOtherBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.run(console.ExitCorrupt, "replay verify right-named.ssr", path, "got bytes with SHA-256 "+tooltest.SumOf(b), "samestep rules add FILE", "or remove it")
-		d.run(console.ExitCorrupt, "replay seek right-named.ssr 10", path)
+		d.run(console.ExitCorrupt, "replay seek right-named.ssr --tick 10", path)
 		d.run(console.ExitCorrupt, "replay dump right-named.ssr", path)
 		d.run(console.ExitCorrupt, "replay bisect right-named.ssr right.ssr", path)
 		d.run(console.ExitOK, "replay verify right.ssr", "true: every checksum") // it has its own
