@@ -100,6 +100,9 @@ func TestRulesOfEachFile(t *testing.T) {
 	d := newRulesFolder(t)
 	d.run(console.ExitDesync, "replay verify wrong.ssr", "DESYNC")
 	d.run(console.ExitOK, "replay verify right.ssr", "true: every checksum")
+	if out := d.run(console.ExitOK, "replay profile right.ssr", "phases     not timed, because the rules run in a module"); strings.Contains(out, "allocated") {
+		t.Errorf("profile tells of allocations in a module: %s", out)
+	}
 	for _, jobs := range []string{"1", "2"} {
 		d.run(console.ExitDesync, "replay verify --jobs "+jobs+" "+d.copied("right-first", "right.ssr", "wrong.ssr"), "1 desync, 1 ok")
 		d.run(console.ExitDesync, "replay verify --jobs "+jobs+" "+d.copied("wrong-first", "wrong.ssr", "right.ssr"), "1 desync, 1 ok")
