@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -107,24 +108,49 @@ func (w *work) twinsAgain(g *lockstep.Game) error {
 			return err
 		}
 	}
-	v.Text = fmt.Sprintf("computed again, the state restored at tick %d differs, in another way: something that is not in the state decides", w.manifest.Twin.Since)
+	what := fmt.Sprintf("computed again, the state restored at tick %d differs", w.manifest.Twin.Since)
+	if cold[0].panic != "" {
+		what = fmt.Sprintf("computed again, the rules with the state restored at tick %d panicked", w.manifest.Twin.Since)
+	}
+	v.Text = what + ", in another way: something that is not in the state decides"
 	v.Grade = GradeConsistent
 	if w.isExhibit(warm, cold[0]) {
 		v.Grade = GradeProven
-		v.Text = fmt.Sprintf("computed again, the state restored at tick %d differs in the same way: something that is not in the state decides, such as a stale cache, and a late joiner would differ", w.manifest.Twin.Since)
+		v.Text = what + " in the same way: something that is not in the state decides, such as a stale cache, and a late joiner would differ"
 	}
 	return nil
 }
 
-// isExhibit reports whether two ends of the tick are those of the bundle.
+// isExhibit reports whether two ends of the tick are those of the bundle, as far as it tells. A state that it lacks is told by the first
+// field that differs, and a panic by its text.
 func (w *work) isExhibit(warm, cold twinEnd) bool {
+	t, whole := w.manifest.Twin, false
 	for _, x := range w.exhibits {
-		if x.tick == w.manifest.Tick {
-			return bytes.Equal(x.referee.bytes, warm.state) && bytes.Equal(x.player.bytes, cold.state)
+		if x.tick != w.manifest.Tick {
+			continue
 		}
+		if x.referee.known() && !bytes.Equal(x.referee.bytes, warm.state) || x.player.known() && !bytes.Equal(x.player.bytes, cold.state) {
+			return false
+		}
+		whole = x.referee.known() && x.player.known()
 	}
-	return false
+	tells := func(said, here string) bool { // a redacted bundle says nothing, and a long text is cut
+		return said == "" || said == pack.Clip(here, max(len(said), minCut))
+	}
+	switch {
+	case whole:
+		return true
+	case cold.panic != "" || warm.panic != "":
+		return warm.panic == "" && t.Field == "" && tells(t.Cold, cold.panic)
+	case w.listed == nil || len(w.listed.fields.List) == 0:
+		return t.Field == ""
+	}
+	first := &w.listed.fields.List[0]
+	return t.Field == first.Path && tells(t.Warm, first.A) && tells(t.Cold, first.B)
 }
+
+// minCut is less than the bytes of any text in a bundle that was cut.
+const minCut = 190
 
 // A twinEnd is how a tick ended: a state, or a panic of the rules.
 type twinEnd struct {

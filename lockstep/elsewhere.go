@@ -85,19 +85,24 @@ type elsewhere struct {
 	game        *Game
 }
 
-func (e *elsewhere) world() (*distantWorld, error) {
-	c, err := e.machine.New()
+// world makes a world; one that is unused runs in an instance that never had another.
+func (e *elsewhere) world(unused bool) (*distantWorld, error) {
+	makes := abi.Machine.New
+	if unused {
+		makes = abi.Unused
+	}
+	c, err := makes(e.machine)
 	if err != nil {
 		return nil, fmt.Errorf("lockstep: rules of %s: %w", e.game.name, err)
 	}
 	return &distantWorld{rules: e, caller: c}, nil
 }
 
-func (e *elsewhere) newWorld(h *Header) (world, error) {
+func (e *elsewhere) newWorld(h *Header, unused bool) (world, error) {
 	if err := e.description.Config.Validate(h.Config); err != nil {
 		return nil, fmt.Errorf("lockstep: configuration: %w", err)
 	}
-	w, err := e.world()
+	w, err := e.world(unused)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +111,7 @@ func (e *elsewhere) newWorld(h *Header) (world, error) {
 
 // assets returns what the rules list. It panics as a list of native rules does.
 func (e *elsewhere) assets(config any) []Asset {
-	w, err := e.world()
+	w, err := e.world(false)
 	if err == nil {
 		defer w.caller.Close()
 		err = w.configure(DefaultSettings(1), config.(*record.Untyped).Canonical)
@@ -123,7 +128,7 @@ func (e *elsewhere) assets(config any) []Asset {
 
 // describe returns the rules' words. It panics as those of native rules do.
 func (e *elsewhere) describe(c *Command) string {
-	w, err := e.world()
+	w, err := e.world(false)
 	if err != nil {
 		panic(err)
 	}

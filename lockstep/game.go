@@ -30,8 +30,8 @@ type Game struct {
 	configSchema *state.Schema
 	packConfig   func(config any) []byte
 	unpackConfig func(b []byte) (any, error)
-	newWorld     func(h *Header) (world, error)
-	derived      []string // paths of derived fields
+	newWorld     func(h *Header, unused bool) (world, error) // unused: whose instance never had another one
+	derived      []string                                    // paths of derived fields
 	describe     func(*Command) string
 	selfTest     SelfTest
 	listAssets   func(config any) []Asset    // nil if no match has assets
@@ -70,7 +70,7 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 		configSchema: config.Schema(),
 		packConfig:   func(c any) []byte { return config.Append(nil, c.(*C)) },
 		unpackConfig: func(b []byte) (any, error) { c := new(C); return c, config.Decode(b, c) },
-		newWorld: func(h *Header) (world, error) {
+		newWorld: func(h *Header, _ bool) (world, error) {
 			w := &worldOf[S, C]{rules: &rules, codec: codec, configCodec: config}
 			if err := config.Decode(h.Config, &w.config); err != nil {
 				return nil, fmt.Errorf("lockstep: configuration: %w", err)
@@ -164,7 +164,10 @@ func reaching(s *Settings) Settings {
 }
 
 // AwaitState returns a simulation of the match with header h that has no state until it is restored or copied.
-func (g *Game) AwaitState(h *Header) (*Simulation, error) {
+func (g *Game) AwaitState(h *Header) (*Simulation, error) { return g.await(h, false) }
+
+// await is AwaitState, in an instance that nobody has used if the rules run elsewhere.
+func (g *Game) await(h *Header, unused bool) (*Simulation, error) {
 	if err := g.CheckIdentity(h); err != nil {
 		return nil, err
 	}
@@ -172,7 +175,7 @@ func (g *Game) AwaitState(h *Header) (*Simulation, error) {
 		return nil, err
 	}
 	s := &Simulation{game: g, header: h, payloads: g.NewPayloads(), turn: Turn{result: g.result}}
-	if err := s.guard("New", func() (err error) { s.world, err = g.newWorld(h); return err }); err != nil {
+	if err := s.guard("New", func() (err error) { s.world, err = g.newWorld(h, unused); return err }); err != nil {
 		return nil, err
 	}
 	contents, err := g.contents(h.Config)

@@ -127,9 +127,12 @@ func isPanic(err error) bool {
 	return !elsewhere || !fault.Limit
 }
 
-// cold returns a new simulation with a state, as [Follower.Apply] makes one of the first keyframe.
+// cold returns a new simulation with a state, as [Follower.Apply] makes one of the first keyframe in a process that has just begun.
+// It gets the contents of the assets from the game's source, as any simulation, which compares their sums: rules that write into what they
+// were given, by mistake, would do so in the twin's copy and the follower's if the two shared one. Sources such as a server's keep contents
+// in memory, so this costs a sum, which the share pays for.
 func cold(of *Simulation, t Tick, state []byte) (*Simulation, error) {
-	sim, err := of.game.AwaitState(of.header)
+	sim, err := of.game.await(of.header, true)
 	if err != nil {
 		return nil, err
 	}

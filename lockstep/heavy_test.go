@@ -195,3 +195,38 @@ func TestHeavyPanic(t *testing.T) {
 		t.Errorf("a fault of a module: got %v", all)
 	}
 }
+
+// A lending machine counts the instances that were to be unused.
+type lending struct {
+	answering
+	unused *int
+}
+
+// Unused implements abi.Unused.
+func (l lending) Unused() (abi.Caller, error) {
+	*l.unused++
+	return l.answering, nil
+}
+
+// A cold twin of rules elsewhere runs in an instance that had no world, which would be warm; nothing else needs one.
+func TestTwinElsewhere(t *testing.T) {
+	unused, n := 0, twin.Count{}
+	g, err := lockstep.NewGameElsewhere(lending{answering{
+		abi.Describe: `{"abi":1,"game":"a","build":"1","state":"struct { A bool }","config":"struct {}","commands":[]}`,
+		abi.Step:     string(abi.Outcomes.Append(nil, &abi.Outcome{})), abi.Save: "\x01",
+	}, &unused})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := g.Identity()
+	h.Settings = lockstep.DefaultSettings(1)
+	sim, err := g.NewSimulation(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: twin.Options{Percent: 100, Count: &n}})
+	advance(t, f, 50, func() bool { return false })
+	if n.Twins < 5 || uint64(unused) != n.Twins {
+		t.Errorf("got %d unused instances for %d twins", unused, n.Twins)
+	}
+}

@@ -17,9 +17,9 @@ type pool struct {
 	free []*instance // that nobody uses
 }
 
-// caller returns an instance that nobody uses, or one that make makes.
-func (p *pool) caller(make func() (*instance, error)) (abi.Caller, error) {
-	i := p.taken()
+// caller returns an instance that nobody uses, or one that make makes: always if it is to be unused.
+func (p *pool) caller(unused bool, make func() (*instance, error)) (abi.Caller, error) {
+	i := p.taken(unused)
 	if i == nil {
 		var err error
 		if i, err = make(); err != nil {
@@ -34,11 +34,11 @@ func (p *pool) caller(make func() (*instance, error)) (abi.Caller, error) {
 	return c, nil
 }
 
-// taken returns an instance that nobody uses, or nil.
-func (p *pool) taken() *instance {
+// taken returns an instance that nobody uses, or nil: always if it is to be unused.
+func (p *pool) taken(unused bool) *instance {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.free) == 0 {
+	if unused || len(p.free) == 0 {
 		p.open++
 		if p.most = min(max(p.most, maxFree), p.open+maxFree); p.open >= p.most {
 			runtime.GC() // the collector does not see the memory of instances, and might give back none of them for long
@@ -136,7 +136,10 @@ func (r *Rules) within(b *Budget, once bool) *Within {
 }
 
 // New implements [abi.Machine].
-func (w *Within) New() (abi.Caller, error) { return w.caller(w.instance) }
+func (w *Within) New() (abi.Caller, error) { return w.caller(false, w.instance) }
+
+// Unused is New for an instance that nobody has used, see [abi.Unused].
+func (w *Within) Unused() (abi.Caller, error) { return w.caller(true, w.instance) }
 
 // Close frees the memory of the instances: of those that somebody uses, when they are closed. The rules stay open.
 func (w *Within) Close() { w.pool.close() }

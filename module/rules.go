@@ -127,7 +127,12 @@ func (r *Rules) Close() error {
 
 // New implements [abi.Machine].
 func (r *Rules) New() (abi.Caller, error) {
-	return r.caller(func() (*instance, error) { return r.newInstance(nil) })
+	return r.caller(false, func() (*instance, error) { return r.newInstance(nil) })
+}
+
+// Unused is New for an instance that nobody has used, see [abi.Unused].
+func (r *Rules) Unused() (abi.Caller, error) {
+	return r.caller(true, func() (*instance, error) { return r.newInstance(nil) })
 }
 
 // newInstance makes an instance that has run _initialize.

@@ -72,11 +72,16 @@ func (r *Rules) New() (abi.Caller, error) {
 	if r.ahead {
 		r.reclaim()
 	}
-	c, err := r.caller(func() (*instance, error) { return r.newInstance(nil) })
+	c, err := r.caller(false, func() (*instance, error) { return r.newInstance(nil) })
 	if r.ahead && err == nil {
 		go r.makeAhead() // an error: New fails later, which says why
 	}
 	return c, err
+}
+
+// Unused is New for an instance that nobody has used, see [abi.Unused].
+func (r *Rules) Unused() (abi.Caller, error) {
+	return r.caller(true, func() (*instance, error) { return r.newInstance(nil) })
 }
 
 // reclaim takes back the instances that nobody refers to, if no other is free: a busy page may come to no new ones for seconds.

@@ -162,6 +162,41 @@ func contents(i *instance) []byte {
 	return bytes.Clone(all)
 }
 
+// An instance that is used again keeps what it has outside of its world. A cold twin gets another one.
+func TestUnused(t *testing.T) {
+	module := counting()
+	module.tables = [][]byte{{referenceTypes[0], 0, 1}}
+	module.initialize = join(module.initialize, i32(0), []byte{opRefFunc, 0, opTableSet, 0})
+	r, err := Compile(module.bytes(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for name, m := range map[string]abi.Machine{"rules": r, "within": r.Within(nil)} {
+		made := func(make func(abi.Machine) (abi.Caller, error)) (abi.Caller, [2]uint64) {
+			c, err := make(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c, answers(t, c.(*caller).instance)
+		}
+		first, fresh := made(abi.Machine.New)
+		first.Close()
+		for range maxFree + 2 { // whether or not the pool is full
+			twin, got := made(abi.Unused)
+			if got != fresh {
+				t.Errorf("%s: got %v, want %v as of the first one", name, got, fresh)
+			}
+			twin.Close()
+		}
+		again, got := made(abi.Machine.New)
+		if got == fresh {
+			t.Errorf("%s: control: no instance is used again", name)
+		}
+		again.Close()
+	}
+}
+
 // A cheap instance is used again until it has had a world.
 func TestSpent(t *testing.T) {
 	r, err := Compile(counting().bytes(), Options{})

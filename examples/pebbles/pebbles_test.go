@@ -13,6 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
 	"github.com/seed-49bee653/samestep/module"
 )
 
@@ -81,5 +82,37 @@ func TestMistakeIsFound(t *testing.T) {
 	f := (*locksteptest.Failure)(nil)
 	if !errors.As(err, &f) || !strings.HasPrefix(f.Field, "Piles[0]") {
 		t.Errorf("got %v, want a failure in Piles[0]", err)
+	}
+}
+
+// The heavy mode finds that variable in the live match, because its twins begin with none, and nothing in the rules without it.
+func TestHeavy(t *testing.T) {
+	for _, c := range []struct {
+		flags []string
+		ticks lockstep.Tick
+	}{{nil, 400}, {[]string{"-DPLANTED"}, 400}} {
+		var found *twin.Difference
+		var n twin.Count
+		g := build(t, c.flags...)
+		h, err := g.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(3), options(t, g).Config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sim, err := g.NewSimulation(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: twin.Options{Percent: 50, Count: &n, Found: func(d *twin.Difference) { found = d }}})
+		for f.Tick() < c.ticks && found == nil {
+			if err := f.Advance(&lockstep.Frame{Tick: f.Tick() + 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		switch {
+		case c.flags == nil && (found != nil || n.Twins < 20):
+			t.Errorf("without it: got %v with %d twins", found, n.Twins)
+		case c.flags != nil && (found == nil || found.Path != "Piles[0]" || found.Tick%40 != 0 || found.Unfixed):
+			t.Errorf("got %v, want Piles[0] at a 40th tick", found)
+		}
 	}
 }

@@ -62,10 +62,21 @@ type Caller interface {
 	Close()
 }
 
-// A Machine makes instances of rules. It is safe for concurrent use.
+// A Machine makes instances of rules. It is safe for concurrent use. One whose New may return an instance that was used before has a method
+// Unused, too, which is New for one that was not.
 type Machine interface {
 	// New returns an instance, on which Configure has to be called before anything that needs a match.
 	New() (Caller, error)
+}
+
+// Unused returns an instance that nobody has used: what it keeps outside of its world, such as a variable, is as at the beginning.
+func Unused(m Machine) (Caller, error) {
+	if u, ok := m.(interface{ Unused() (Caller, error) }); ok {
+		//samestep:allow unseen the machine that runs rules elsewhere makes them deterministic
+		return u.Unused()
+	}
+	//samestep:allow unseen as above
+	return m.New()
 }
 
 // A Refusal is the rules' own error, such as that of Validate.

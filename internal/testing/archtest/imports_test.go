@@ -133,7 +133,7 @@ var imports = []importRow{
 	{pattern: "server/internal/repeat"},
 	{pattern: "server/internal/guests", own: []string{"server/internal/allowance"}},
 	{pattern: "server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files", "internal/logged", "internal/measure", "internal/tries", "internal/wsmatch", "server/internal/..."}), modules: []string{websocket, quic, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"server/archive", "server/assets", openAPI, xxhash})},
-	{pattern: "server/internal/bundles", own: []string{"internal/files", "lockstep", "lockstep/host", "replay"}, tests: []string{"lockstep/coordinator", "lockstep/record"}},
+	{pattern: "server/internal/bundles", own: []string{"internal/files", "lockstep", "lockstep/host", "replay"}, tests: []string{"lockstep/coordinator", "lockstep/record", "lockstep/twin"}},
 	{pattern: "server/internal/hold", own: []string{"lockstep", "lockstep/host", "lockstep/protocol"}},
 	{pattern: "server/internal/livelog", own: []string{"lockstep", "lockstep/protocol", "lockstep/record", "replay"}},
 	{pattern: "server/internal/owners", own: []string{"lockstep", "lockstep/host"}},

@@ -2,12 +2,15 @@ package bundles
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"sync"
 
 	"github.com/seed-49bee653/samestep/internal/files"
@@ -40,12 +43,13 @@ type Bundles struct {
 	count   map[lockstep.Player]int // about each player
 	bytes   int64                   // of all, approximately
 	drafts  map[reported]*draft     // that are written again after the player has answered; nil at a limit
+	twins   map[string]bool         // paths of bundles that nothing replaces, which may not be on the disk yet
 	writing sync.WaitGroup
 }
 
 // New returns the Bundles of a match.
 func New(o Options) *Bundles {
-	return &Bundles{Options: o, count: make(map[lockstep.Player]int), drafts: make(map[reported]*draft)}
+	return &Bundles{Options: o, count: make(map[lockstep.Player]int), drafts: make(map[reported]*draft), twins: make(map[string]bool)}
 }
 
 // A Case is what a bundle is made of.
@@ -156,6 +160,9 @@ func (b *Bundles) write(x *Case, before *draft, complete bool) *draft {
 		what, who = "twin", "server"
 	}
 	d.path = fmt.Sprintf("%s-%s-%d-%s.zip", b.Prefix, what, e.Report.Tick, who)
+	if e.Twin != nil {
+		d.path = b.free(d.path)
+	}
 	b.background(d.path, func() {
 		defer close(d.written)
 		if before != nil {
@@ -177,6 +184,22 @@ func (b *Bundles) write(x *Case, before *draft, complete bool) *draft {
 	})
 	return d
 }
+
+// free returns a path that no other bundle has, because nothing replaces one of a twin: a server that goes on after a crash computes ticks
+// again.
+func (b *Bundles) free(path string) string {
+	whole := strings.TrimSuffix(path, ".zip")
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && !b.twins[path] || n > maxFree {
+			b.twins[path] = true
+			return path
+		}
+		path = fmt.Sprintf("%s-%d.zip", whole, n)
+	}
+}
+
+// maxFree is the most paths that free looks at. The last one is replaced.
+const maxFree = 100
 
 // background runs code that handles a bundle in a goroutine.
 func (b *Bundles) background(path string, f func()) {

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/twin"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -139,5 +140,24 @@ func TestPanic(t *testing.T) {
 	d.Write(d.of(0, 10))
 	if d.done(); d.panics != 1 {
 		t.Errorf("got %d panics, want 1", d.panics)
+	}
+}
+
+// Two bundles of twins at one tick have different names, also after a crash.
+func TestTwins(t *testing.T) {
+	d := newDesk(t)
+	d.Most = 2
+	write := func() {
+		d.Write(&Case{Evidence: host.TwinEvidence(&twin.Difference{Tick: 9, Since: 8}, lockstep.System, nil), Header: d.header, MaxBytes: 1 << 20})
+	}
+	write()
+	write()
+	d.Wait()
+	o := d.Options
+	d.Bundles = New(o)
+	write()
+	want := []string{"duel-twin-9-server-2.zip", "duel-twin-9-server-3.zip", "duel-twin-9-server.zip"}
+	if got := d.done(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -153,6 +153,12 @@ func (p posing) New() (abi.Caller, error) {
 	return poser{c, p.build}, err
 }
 
+// Unused is New for an instance that nobody has used.
+func (p posing) Unused() (abi.Caller, error) {
+	c, err := abi.Unused(p.Machine)
+	return poser{c, p.build}, err
+}
+
 type poser struct {
 	abi.Caller
 	build string

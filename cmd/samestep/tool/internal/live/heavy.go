@@ -3,8 +3,10 @@
 package live
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/seed-49bee653/samestep/internal/files"
@@ -61,11 +63,19 @@ func (l *heavyLog) bundle(h *lockstep.Header, e *host.Evidence, who string, cont
 	if l.err != nil {
 		return "", l.err
 	}
-	name := fmt.Sprintf("%.8s-twin-%d-%s.zip", h.Match, e.Report.Tick, who)
 	if _, err := l.file.Seek(0, io.SeekStart); err != nil {
 		return "", err
 	}
-	err := files.Create(name, func(out *os.File) error { return replay.WriteBundle(out, h, e, l.file, contents...) })
+	whole := fmt.Sprintf("%.8s-twin-%d-%s", h.Match, e.Report.Tick, who)
+	name := whole + ".zip"
+	err := error(nil)
+	for n := 2; n < 100; n++ { // another spectator may have the name, or we before we joined again
+		err = files.Create(name, func(out *os.File) error { return replay.WriteBundle(out, h, e, l.file, contents...) })
+		if !errors.Is(err, fs.ErrExist) {
+			break
+		}
+		name = fmt.Sprintf("%s-%d.zip", whole, n)
+	}
 	if _, back := l.file.Seek(0, io.SeekEnd); err == nil {
 		err = back
 	}
