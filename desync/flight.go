@@ -24,6 +24,7 @@ type FlightRecord struct {
 	Player lockstep.Player `json:"player"` // 255: the referee
 	From   lockstep.Tick   `json:"from"`
 	To     lockstep.Tick   `json:"to"`
+	Every  lockstep.Tick   `json:"every,omitempty"`     // of which it has states only, because the state is large; else 0
 	Aside  string          `json:"set_aside,omitempty"` // why it does not count; "" if it does
 }
 
@@ -31,6 +32,7 @@ type FlightRecord struct {
 type Departure struct {
 	Player   lockstep.Player   `json:"player"` // 255: the referee
 	First    Span              `json:"first"`
+	Every    lockstep.Tick     `json:"every,omitempty"`    // of which its record has states only, so that First is not one tick; else 0
 	Sections []string          `json:"sections,omitempty"` // that differ at First.To, in order
 	Draws    *OtherDrawing     `json:"draws,omitempty"`    // what Step marked or drew otherwise, up to then; nil if nothing
 	Commands lockstep.Tick     `json:"other_commands,omitempty"`
@@ -165,6 +167,7 @@ func (w *flights) loadFlight(f replay.BundleFlight) (r loaded) {
 		r.Aside = "it is a second one"
 	default:
 		r.From, r.To = r.Record.First(), r.Record.Last()
+		r.Every = sampled(r.Record, Span{})
 		return r
 	}
 	r.Record = nil
@@ -309,7 +312,7 @@ func (w *flights) departure(r recorded) (found Departure, ok bool) {
 		if first.From > first.To {
 			return d, false
 		}
-		d = Departure{Player: r.player, First: first, Replaced: c.Restored, Machines: []lockstep.Player{}}
+		d = Departure{Player: r.player, First: first, Every: sampled(r.Record, first), Replaced: c.Restored, Machines: []lockstep.Player{}}
 		for _, i := range c.Sections {
 			d.Sections = append(d.Sections, w.sectionName(i, r.Prints))
 		}
@@ -350,6 +353,24 @@ func (w *flights) departure(r recorded) (found Departure, ok bool) {
 		found.Grade = GradeProven
 	}
 	return found, ok
+}
+
+// sampled returns how far the ticks of which a record has a state are apart: around a span, if that is why the span is not one tick, or
+// without a span at most. It returns 0 if they follow each other.
+func sampled(r *flight.Record, s Span) (every lockstep.Tick) {
+	last := -1
+	for i := range r.Ticks {
+		t := r.Ticks[i].Tick
+		if r.Ticks[i].Prints == nil {
+			continue
+		}
+		around := s == Span{} || !s.Exact() && last >= 0 && r.Ticks[last].Tick < s.From && s.To <= t
+		if last >= 0 && around && i-last > 1 && t-r.Ticks[last].Tick == lockstep.Tick(i-last) { // no ticks are missing
+			every = max(every, lockstep.Tick(i-last))
+		}
+		last = i
+	}
+	return every
 }
 
 // opposes reports whether two machines that differ have reported two checksums, and nobody knows whose is right.
@@ -439,6 +460,9 @@ func (d Departure) String() string {
 	if !d.First.Exact() {
 		when = fmt.Sprintf("in one of the ticks %d to %d", d.First.From, d.First.To)
 	}
+	if d.Every > 0 {
+		when += fmt.Sprintf(" (its record has every %s tick)", ordinal(d.Every))
+	}
 	s := fmt.Sprintf("the run of %s parted from %s %s", machineName(d.Player), words.List(others), when)
 	if len(d.Sections) > 0 {
 		s += ", in " + d.Sections[0]
@@ -447,7 +471,7 @@ func (d Departure) String() string {
 		}
 	}
 	if d.Replaced {
-		s += ", where its state came from elsewhere"
+		s += ", where its state was replaced, as by a keyframe or --corrupt"
 	}
 	switch {
 	case d.Grade == GradeProven:
@@ -455,6 +479,14 @@ func (d Departure) String() string {
 	default:
 		return s + ": consistent with its own record"
 	}
+}
+
+// ordinal returns a power of two as an ordinal number.
+func ordinal(n lockstep.Tick) string {
+	if n%10 == 2 && n%100 != 12 {
+		return fmt.Sprintf("%dnd", n)
+	}
+	return fmt.Sprintf("%dth", n)
 }
 
 // String says where the draws began to differ.
@@ -492,7 +524,15 @@ func (f *Flight) Lines() (all []string) {
 		}
 	}
 	if len(all) == 0 {
-		all = append(all, "no record shows where a run departed from another one")
+		none := "no record shows where a run departed from another one"
+		every := lockstep.Tick(0)
+		for _, r := range f.Records {
+			every = max(every, r.Every)
+		}
+		if every > 0 {
+			none += fmt.Sprintf(": one has only every %s tick", ordinal(every))
+		}
+		all = append(all, none)
 	}
 	return all
 }

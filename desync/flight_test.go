@@ -2,6 +2,7 @@ package desync_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -92,6 +93,80 @@ func TestFlightNamesTheTick(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// thin leaves states only of the ticks of a record that are divisible by a number, as the record of a large state has them.
+func thin(t *testing.T, b []byte, every lockstep.Tick) []byte {
+	t.Helper()
+	r, err := flight.Parse(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range r.Ticks {
+		if x := &r.Ticks[i]; x.Tick%every != 0 {
+			x.Prints, x.State = nil, 0
+		}
+	}
+	return r.Append(nil)
+}
+
+// Where the records of a large state have only some ticks, the explanation says so. A span that has another reason says nothing of it.
+func TestSampledFlights(t *testing.T) {
+	for _, row := range []struct {
+		check      uint16
+		at         lockstep.Tick
+		own, other lockstep.Tick // of which the records have states
+		first      desync.Span
+		every      lockstep.Tick
+		want       string
+	}{
+		{20, 47, 8, 8, desync.Span{From: 41, To: 48}, 8, "parted from player 0's and the referee's in one of the ticks 41 to 48 (its record has every 8th tick), in Spots: proven"},
+		{20, 48, 2, 2, desync.Span{From: 47, To: 48}, 2, "in one of the ticks 47 to 48 (its record has every 2nd tick), in Spots"},
+		{100, 135, 32, 32, desync.Span{From: 129, To: 160}, 32, "in one of the ticks 129 to 160 (its record has every 32nd tick), in Spots"},
+		{20, 58, 8, 8, desync.Span{}, 0, "no record shows where a run departed from another one: one has only every 8th tick"},
+		{20, 43, 8, 8, desync.Span{From: 41, To: 48}, 8, "in one of the ticks 41 to 48 (its record has every 8th tick)"},
+		{20, 47, 1, 8, desync.Span{From: 41, To: 48}, 0, "in one of the ticks 41 to 48, in Spots"},
+		{20, 47, 1, 1, desync.Span{From: 47, To: 47}, 0, "in tick 47, in Spots"},
+	} {
+		m := drift.New(t, row.check, drift.Rules(func(w *drift.World, t *lockstep.Turn) {
+			if t.Tick == row.at {
+				w.Spots[3].X++
+			}
+		}), nil, nil)
+		m.Until(func() bool { return len(m.Evidence) > 0 }, nil)
+		for i := range m.Evidence[0].Flights {
+			every := row.other
+			if m.Evidence[0].Flights[i].Player == 1 {
+				every = row.own
+			}
+			m.Evidence[0].Flights[i].Bytes = thin(t, m.Evidence[0].Flights[i].Bytes, every)
+		}
+		e := explainDrift(t, m, false)
+		for _, r := range e.Flight.Records {
+			every := row.other
+			if r.Player == 1 {
+				every = row.own
+			}
+			if every == 1 && r.Every != 0 || every > 1 && r.Every != every {
+				t.Errorf("%+v: got the record %+v", row, r)
+			}
+		}
+		var d desync.Departure
+		if len(e.Flight.Machines) > 0 {
+			d = e.Flight.Machines[0]
+		}
+		if d.First != row.first || d.Every != row.every {
+			t.Errorf("%+v: got %+v: %s", row, d, d)
+		}
+		var text bytes.Buffer
+		e.WriteText(&text)
+		if got := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(got, row.want) {
+			t.Errorf("got %s\nwant %s", &text, row.want)
+		}
+		if b, err := json.Marshal(d); err != nil || strings.Contains(string(b), fmt.Sprintf(`"every":%d,`, row.every)) != (row.every > 0) || strings.Contains(string(b), `"every":0`) {
+			t.Errorf("got %s, %v", b, err)
 		}
 	}
 }

@@ -10,7 +10,8 @@ import (
 
 // Each calls f for the elements 0 to n-1, on several processors where that saves time, and returns after the last call. A call of f reads
 // the state as it was before Each, and writes only what is of its element alone, such as item i of a list: then the result is the same on
-// any number of processors and in any order. The analyzer (rule each) and the kit (phase each) check that.
+// any number of processors and in any order. The analyzer (rule each) finds what it writes
+// elsewhere, and the kit (phase each) also what it reads of others; go test -race sees both.
 //
 // own is the Turn of the element, which f must not keep. What f emits and draws with it is delivered in the order of the elements. f must
 // not use the Turn of Step, nor Phase, End or Each of its own. If f panics, so does Step, with the panic of the lowest element.

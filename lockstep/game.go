@@ -199,6 +199,11 @@ func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
+	for _, d := range g.kinds.Descriptions() {
+		if l := g.kinds.Limit(d.Kind); l.N > 0 && s.TicksIn(int64(l.Per)) < 1 {
+			return nil, fmt.Errorf("lockstep: setting tick micros: got %d, want at most %d, the time of the limit of command %d (%s)", s.TickMicros, l.Per, d.Kind, d.Name)
+		}
+	}
 	h := g.Identity()
 	h.Match, h.Settings, h.Config = id, s, g.packConfig(config)
 	if len(h.Config) > record.MaxConfig {

@@ -174,8 +174,9 @@ type Draw struct {
 	Phase   string // the part of Step that [Turn.Phase] has marked last; "" for none
 }
 
-// Drew reports a draw to an observer (see [Simulation.ObserveDraws]), which counts draws by purpose to find the cause of a desync. Without
-// one, it costs two comparisons. Draws from a generator in the state need no report, because the state tells their number.
+// Drew reports a draw to an observer (see [Simulation.ObserveDraws]), which counts draws by purpose to find the cause of a desync, and to
+// the flight record, which tells the phase and stream in which they began to differ. Without both, it costs two comparisons. The state
+// tells the number of draws from a generator in it, but not their phases.
 func (t *Turn) Drew(purpose string, entity uint32) {
 	if t.use == useEach {
 		t.usable("Turn.Drew")

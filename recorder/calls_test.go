@@ -243,16 +243,9 @@ var refusals = []refusal{
 	{"sums of sections", "header x61 60 2 0 x x x x" + numbered(64) + "\n" + manySums(5<<13+1), "sum at tick 40960: want at most 2621440 sums of sections"},
 	{"topic", header(2) + "note 9 0 x x\n", "note at tick 9: got a topic of 0 bytes, want 1 to 128 bytes of UTF-8"},
 	{"text", header(2) + "note 9 0 x61 *1025\n", "note at tick 9: got a text of 1025 bytes, want 0 to 1024 bytes of UTF-8"},
-	{"a phase without a name", header(2) + "phase 9 x 1\n", "phase at tick 9: got a name of 0 bytes, want 1 to 64 ASCII letters, digits or ._-/:"},
-	{"a long name of a phase", header(2) + "phase 9 *65 1\n", "phase at tick 9: got a name of 65 bytes, want 1 to 64 ASCII letters, digits or ._-/:"},
-	{"a name with a space", header(2) + "phase 9 x6120 1\n", "phase at tick 9: got a name of 2 bytes, want 1 to 64 ASCII letters, digits or ._-/:"},
-	{"a name with a sign", header(2) + "draws 9 x61 1\ndraws 9 x3d 1\n", "draws at tick 9: got a name of 1 bytes, want 1 to 64 ASCII letters, digits or ._-/:"},
-	{"a name that is not ASCII", header(2) + "draws 9 xc3a9 1\n", "draws at tick 9: got a name of 2 bytes, want 1 to 64 ASCII letters, digits or ._-/:"},
 	{"a phase before", header(2) + "sum 9 0 1\nphase 8 x61 1\n", "phase at tick 8: want at least tick 9"},
 	{"a phase before a phase", header(2) + "phase 9 x61 1\nphase 8 x61 1\n", "phase at tick 8: want at least tick 9"},
 	{"a command before a phase", header(2) + "phase 9 x61 1\ncommand 8 0 1 x\n", "command at tick 8: want at least tick 9"},
-	{"phases", header(2) + strings.Repeat("phase 9 *60 1\ndraws 9 x61 1\n", 64) + "phase 9 x61 1\n", "phase at tick 9: want at most 64 in a tick"},
-	{"streams", header(2) + strings.Repeat("draws 9 x61 1\n", 64) + "note 9 -1 x61 x\ndraws 9 x61 1\n", "draws at tick 9: want at most 64 in a tick"},
 	{"a phase after the end", header(2) + "end 9\nphase 9 x61 1\n", "phase at tick 9: after the end"},
 	{"a phase of a large tick", header(2) + "phase 2147483648 x61 1\n", "phase at tick 2147483648: want at most tick 2147483647"},
 	{"state without schema", "header x61 60 2 0 x x x x\nstate 9 0 x\n", "state at tick 9: the header has no schema"},
@@ -276,6 +269,27 @@ var refusals = []refusal{
 	{"want much", header(2) + "want 9" + strings.Repeat(",9", 64) + "\nwanted 9\n", "0\nrecorder: SAMESTEP_DUMP: want at most 64 ticks or ranges, such as 77,78 or 70-80"},
 	{"want a word", header(2) + "want x\nwanted 9\n", "0\nrecorder: SAMESTEP_DUMP: want at most 64 ticks or ranges, such as 77,78 or 70-80"},
 	{"want a long number", header(2) + "want 99999999999999999999\n", "SAMESTEP_DUMP: want at most 64 ticks or ranges, such as 77,78 or 70-80"},
+}
+
+// An omission is a call of phase or draws that is left out, and why. What is recorded before and after it is as without it.
+type omission struct{ name, before, call, want string }
+
+const afterOmission = "sum 9 0 1\nphase 10 x62 2\ndraws 10 x63 3\nsum 10 0 1\nend 10\n"
+
+func (o *omission) script() string { return header(2) + o.before + o.call + afterOmission }
+
+var omissions = []omission{
+	{"a phase without a name", "", "phase 9 x 1\n", "phase at tick 9: got a name of 0 bytes, want 1 to 64 ASCII letters, digits or ._-/:; calls left out: 1"},
+	{"a long name of a phase", "phase 9 *60 1\n", "phase 9 *65 1\n", "phase at tick 9: got a name of 65 bytes, want 1 to 64 ASCII letters, digits or ._-/:; calls left out: 1"},
+	{"a name longer than a note", "phase 9 *60 1\n", "phase 9 *2000 1\n", "phase at tick 9: got a name of 2000 bytes, want 1 to 64 ASCII letters, digits or ._-/:; calls left out: 1"},
+	{"a name with a space", "", "phase 9 x6120 1\n", "phase at tick 9: got a name of 2 bytes, want 1 to 64 ASCII letters, digits or ._-/:; calls left out: 1"},
+	{"a name with a sign", "draws 9 x61 1\n", "draws 9 x3d 1\n", "draws at tick 9: got a name of 1 bytes, want 1 to 64 ASCII letters, digits or ._-/:; calls left out: 1"},
+	{"a name that is not ASCII", "", "draws 9 xc3a9 1\n", "draws at tick 9: got a name of 2 bytes, want 1 to 64 ASCII letters, digits or ._-/:; calls left out: 1"},
+	{"a name with a space after a full note", strings.Repeat("draws 9 *60 1\n", 16), "draws 9 x6120 1\n", "draws at tick 9: got a name of 2 bytes, want 1 to 64 ASCII letters, digits or ._-/:; calls left out: 1"},
+	{"phases", strings.Repeat("phase 9 *60 1\ndraws 9 x61 1\n", 64), "phase 9 x61 1\n", "phase at tick 9: want at most 64 in a tick; calls left out: 1"},
+	{"streams", strings.Repeat("draws 9 x61 1\n", 64) + "note 9 -1 x61 x\n", "draws 9 x61 1\n", "draws at tick 9: want at most 64 in a tick; calls left out: 1"},
+	{"many calls", strings.Repeat("draws 9 x61 1\n", 64), strings.Repeat("draws 9 x61 1\nphase 9 x 1\n", 50), "draws at tick 9: want at most 64 in a tick; calls left out: 100"},
+	{"another error after it", "", "phase 9 x 1\nnote 9 0 x x\nphase 9 x 1\n", "note at tick 9: got a topic of 0 bytes, want 1 to 128 bytes of UTF-8"},
 }
 
 // typed is a header with a schema.
@@ -349,6 +363,28 @@ func TestRefusals(t *testing.T) {
 				if !bytes.Equal(later, file) || again != output {
 					t.Errorf("after the error, a call wrote %q, with the error %q", later[len(file):], again)
 				}
+			}
+		})
+	}
+}
+
+// A phase or draws that a tick may not have are left out, and all that follows is recorded.
+func TestOmissions(t *testing.T) {
+	for _, row := range omissions {
+		t.Run(row.name, func(t *testing.T) {
+			file, output := play(t, row.script())
+			if want := "recorder: " + row.want + "\n"; output != want {
+				t.Errorf("got %q, want %q", output, want)
+			}
+			without, none := play(t, header(2)+row.before+afterOmission)
+			if none != "" {
+				t.Fatal(none)
+			}
+			if strings.Contains(row.call, "note") {
+				without, _ = play(t, header(2)+row.before)
+			}
+			if !bytes.Equal(file, without) {
+				t.Errorf("got\n%s\nwant\n%s", file, without)
 			}
 		})
 	}

@@ -35,6 +35,9 @@ func TestLanguages(t *testing.T) {
 			scripts = append(scripts, row.script)
 		}
 	}
+	for _, row := range omissions {
+		scripts = append(scripts, row.script())
+	}
 	scripts = append(scripts, sizedScripts(random, 200)...)
 	texts := randomTexts(random)
 	killed := strings.TrimSuffix(busy, "end 11\n") + "command 11 0 2 x\ncommand 90 0 3 x\ncommand 91 0 4 x\nkill\n"

@@ -24,7 +24,10 @@ const (
 type lines struct {
 	w      io.Writer
 	buffer []byte // whole lines
-	err    error  // the first one
+	err    error  // the first one that ends the recording
+
+	leftOut      error // the first phase or draws that could not be recorded
+	leftOutCalls int
 
 	players      int
 	schema       *node  // of the states; nil if none follow
@@ -103,25 +106,46 @@ func (l *lines) end(what string, tick uint32, b []byte) {
 	l.tick = max(l.tick, tick)
 }
 
-// mark adds an item to the next note, after it has written the note if that is of another tick or full.
+// mark adds an item to the next note, after it has written the note if that is of another tick or full. An item that a tick may not have
+// is left out: what explains a recording does not end it.
 func (l *lines) mark(what string, tick uint32, name string, sign byte, digits []byte) {
 	m := &l.marks
-	if m.size > 0 && (tick != m.tick || m.size+1+len(name)+1+len(digits) > len(m.text)) {
+	if m.size > 0 && tick != m.tick {
 		l.writeMarks()
 	}
 	if !l.may(what, tick, true) {
 		return
 	}
-	switch most, ok := m.begin(tick, sign); {
-	case !isMark(name):
-		l.writeMarks()
-		l.fail("%s at tick %d: got a name of %d bytes, want 1 to %d ASCII letters, digits or ._-/:", what, tick, len(name), maxMark)
-	case !ok:
-		l.writeMarks()
-		l.fail("%s at tick %d: want at most %d in a tick", what, tick, most)
-	default:
-		m.add(name, sign, digits)
+	if !isMark(name) {
+		l.leaveOut("%s at tick %d: got a name of %d bytes, want 1 to %d ASCII letters, digits or ._-/:", what, tick, len(name), maxMark)
+		return
 	}
+	if most, ok := m.begin(tick, sign); !ok {
+		l.leaveOut("%s at tick %d: want at most %d in a tick", what, tick, most)
+		return
+	}
+	if m.size > 0 && m.size+1+len(name)+1+len(digits) > len(m.text) {
+		if l.writeMarks(); !l.may(what, tick, true) {
+			return
+		}
+	}
+	m.add(name, sign, digits)
+}
+
+// leaveOut counts a call that is left out, and keeps why the first one is.
+func (l *lines) leaveOut(format string, args ...any) {
+	if l.leftOut == nil {
+		l.leftOut = fmt.Errorf("recorder: "+format, args...)
+	}
+	l.leftOutCalls++
+}
+
+// told returns the error that ends the recording, or else why calls were left out.
+func (l *lines) told() error {
+	if l.err != nil || l.leftOut == nil {
+		return l.err
+	}
+	return fmt.Errorf("%w; calls left out: %d", l.leftOut, l.leftOutCalls)
 }
 
 // writeMarks writes the note of the phases and draws that wait.
@@ -151,7 +175,7 @@ func (l *lines) flush() {
 	l.buffer = l.buffer[:0]
 }
 
-// fail keeps the first error.
+// fail keeps the first error, which ends the recording.
 func (l *lines) fail(format string, args ...any) {
 	if l.err == nil {
 		l.err = fmt.Errorf("recorder: "+format, args...)

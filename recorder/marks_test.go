@@ -53,7 +53,12 @@ func TestPhasesOfManyTicks(t *testing.T) {
 	if r.Err() != nil || strings.Count(file.String(), "p63=000000000000003f") != 3 || strings.Contains(file.String(), `"p":`) {
 		t.Errorf("got %v and\n%s", r.Err(), &file)
 	}
-	if r.Phase(2, "p", 1); r.Err() == nil || r.Err().Error() != "recorder: phase at tick 2: want at most 64 in a tick" {
-		t.Errorf("got %v", r.Err())
+	r.Phase(2, "p", 1)
+	r.Phase(3, "p", 1)
+	if err := r.Close(); err == nil || err.Error() != "recorder: phase at tick 2: want at most 64 in a tick; calls left out: 1" || err.Error() != r.Err().Error() {
+		t.Errorf("got %v, then %v", err, r.Err())
+	}
+	if last := `{"t":3,"note":"phases","text":"p=0000000000000001"}` + "\n"; !strings.HasSuffix(file.String(), last) {
+		t.Errorf("after a call that is left out, got\n%s", &file)
 	}
 }

@@ -25,7 +25,8 @@
 //
 // Each call appends whole lines to a buffer. The buffer is written when the ticks advance ([Recorder.FlushEvery]), after
 // a state, and when it is full, so a game that crashes loses only the latest ticks. The first error stays: all later calls do
-// nothing, and [Recorder.Err] and [Recorder.Close] return it. A call of a tick does not allocate.
+// nothing, and [Recorder.Err] and [Recorder.Close] return it. Only a phase or draws too many, or with a wrong name, are left out and
+// counted: the recording goes on, and these errors tell of them unless another one follows. A call of a tick does not allocate.
 //
 // The package imports only the standard library, so that a game on another engine links nothing else of ours. The folders
 // c and python have the same recorder in these languages. The same calls write the same bytes, and fail with the same errors.
@@ -212,7 +213,8 @@ func (r *Recorder) Note(tick uint32, player int, topic, text string) {
 
 // Phase records a sum of what a phase of the step that leads to the state of a tick has computed, such as the positions after
 // "move". Record the phases in their order, before anything of a later tick: the first that differs on two machines is
-// where they part. A name has 1 to 64 ASCII letters, digits or ._-/: and may come again. A tick has at most 64 phases.
+// where they part. A name has 1 to 64 ASCII letters, digits or ._-/: and may come again. A tick has at most 64 phases. Others are left
+// out, and [Recorder.Err] says so.
 func (r *Recorder) Phase(tick uint32, name string, sum uint64) {
 	var digits [16]byte
 	for i := len(digits) - 1; i >= 0; i-- {
@@ -318,7 +320,7 @@ func (r *Recorder) Flush() {
 }
 
 // Err returns the first error.
-func (r *Recorder) Err() error { return r.lines.err }
+func (r *Recorder) Err() error { return r.lines.told() }
 
 // Close writes the buffered lines, closes the file of [Create], and returns the first error.
 func (r *Recorder) Close() error {
@@ -334,7 +336,7 @@ func (r *Recorder) Close() error {
 		}
 		r.file = nil
 	}
-	return r.lines.err
+	return r.lines.told()
 }
 
 // Observe records a state as a player has it: the FNV-1a sums of its bytes and of each of its fields, and the state itself if it is

@@ -26,6 +26,13 @@ func ExampleGuests() {
 	// server: refused: not a valid guest token
 }
 
+func ExampleNewGuestToken() {
+	token := server.NewGuestToken("ada l")
+	g, err := server.Guests{}.Authorize(token, "duel")
+	fmt.Println(strings.HasPrefix(token, "guest:ada%20l:"), g.Name, g.Guest, err)
+	// Output: true ada l true <nil>
+}
+
 func TestGuestTokens(t *testing.T) {
 	const secret = "0123456789abcdef"
 	for _, bad := range []string{

@@ -34,6 +34,7 @@ const (
 type Options struct {
 	// Authorizer grants roles and seats for tokens. Nil refuses every token.
 	Authorizer Authorizer
+	guests     bool // whether it gives seats to guests
 
 	// NewMatch makes the spec of a match from the body of POST /matches. An error that wraps fs.ErrNotExist says that
 	// there is no such replay for MatchSpec.From, see [Server.OpenReplay]. It does not get a request for a match like another
@@ -112,6 +113,7 @@ func (o *Options) complete() {
 	if o.Authorizer == nil {
 		o.Authorizer = AnyOf()
 	}
+	o.guests = admitsGuests(o.Authorizer)
 }
 
 // A MatchSpec describes a match to run.

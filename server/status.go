@@ -30,6 +30,7 @@ type Status struct {
 	Match         string            `json:"match"`
 	Settings      lockstep.Settings `json:"settings"`              // without the seed if players see views only, or if that is not known yet
 	PlayersSee    string            `json:"players_see,omitempty"` // views, if clients are sent nothing else
+	Guests        bool              `json:"guests,omitempty"`      // whether somebody without a token may take a seat, see [Guests]
 	State         string            `json:"state"`                 // recovering, failed, lobby, playing, paused, held or ended
 	Tick          lockstep.Tick     `json:"tick"`
 	Players       []PlayerStatus    `json:"players"`            // of the seats that somebody has
@@ -114,6 +115,7 @@ func newStatus(m *Match, h *lockstep.Header, state matchState) *Status {
 		}
 	}
 	v.Settings = v.disclosed.Settings(disclosure.Spectator, v.Settings)
+	v.Guests = m.server.options.guests
 	return v
 }
 

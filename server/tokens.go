@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -233,6 +234,17 @@ const maxGuestName = 64
 // where NAME is escaped as in URLs and SECRET has at least 16 bytes. The same secret returns a guest to the same seat, also
 // under another name.
 type Guests struct{}
+
+// NewGuestToken returns a token with a new secret for a [Guests] server.
+func NewGuestToken(name string) string {
+	return guestPrefix + url.PathEscape(name) + ":" + rand.Text()
+}
+
+// admitsGuests reports whether an Authorizer gives a seat to somebody who has made up a token.
+func admitsGuests(a Authorizer) bool {
+	g, err := a.Authorize(NewGuestToken("guest"), "")
+	return err == nil && g.Guest && g.Role == protocol.Seated
+}
 
 // Authorize implements [Authorizer].
 func (Guests) Authorize(token, _ string) (host.Grant, error) {

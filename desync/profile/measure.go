@@ -13,9 +13,9 @@ import (
 // maxRuns limits how often the ticks run for their times.
 const maxRuns = 20
 
-// Measure simulates a replay, and measures its ticks. The error is a [*replay.TickError] if the match lacks the tick From or To. A file
-// that is cut short or damaged is measured up to there, and a simulation that contradicts the file is measured all the same: see
-// [Profile.Err]. The reader is not moved.
+// Measure simulates a replay, and measures its ticks. The error is a [*replay.TickError] if the match lacks the tick From or To, and
+// another one if it has no ticks. A file that is cut short or damaged is measured up to there, and a simulation that contradicts the
+// file is measured all the same: see [Profile.Err]. The reader is not moved.
 func Measure(r *replay.Reader, g *lockstep.Game, o Options) (*Profile, error) {
 	m, err := begin(r, g, o)
 	if err != nil {
@@ -55,8 +55,11 @@ func begin(r *replay.Reader, g *lockstep.Game, o Options) (*measuring, error) {
 		return nil, g.CheckIdentity(info.Header)
 	}
 	first, last := info.Keyframes[0].Tick, info.Ticks
-	if last == first {
-		return nil, errors.Join(fmt.Errorf("profile: the match has no tick after %d", first), err)
+	switch none := fmt.Sprintf("profile: no ticks to measure: the match ends at tick %d, where it begins", first); {
+	case last == first && err != nil:
+		return nil, fmt.Errorf("%s: %w", none, err)
+	case last == first:
+		return nil, errors.New(none)
 	}
 	p := &Profile{
 		Game: info.Header.Game, Build: info.Header.Build, Match: info.Header.Match.String(), From: o.From, To: o.To,

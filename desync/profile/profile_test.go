@@ -1,6 +1,7 @@
 package profile_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -180,6 +181,44 @@ func TestFaults(t *testing.T) {
 		if p.WriteText(&text); !strings.Contains(strings.Join(strings.Fields(text.String()), " "), strings.TrimSpace(name)) {
 			t.Errorf("%s: got %s", name, &text)
 		}
+	}
+}
+
+// A match without ticks has no profile, and the error says so, with what the file has.
+func TestWithoutTicks(t *testing.T) {
+	t.Parallel()
+	measure := func(file []byte, o profile.Options) error {
+		p, err := profile.Measure(reader(t, file), lockstep.MustGame((&bench{}).rules()), o)
+		if p != nil {
+			t.Errorf("got %+v", p)
+		}
+		return err
+	}
+	empty := dayOf(t, 0)
+	for _, o := range []profile.Options{{}, {From: 1}, {To: 1, Worst: 3}} {
+		if err := measure(empty, o); err == nil || err.Error() != "profile: no ticks to measure: the match ends at tick 0, where it begins" {
+			t.Errorf("%+v: got %v", o, err)
+		}
+	}
+	whole, torn := day(t), 0
+	for n := range whole {
+		r, err := replay.NewReader(bytes.NewReader(whole[:n]), int64(n))
+		if err != nil {
+			continue
+		}
+		p, err := profile.Measure(r, lockstep.MustGame((&bench{}).rules()), profile.Options{})
+		if p != nil {
+			break
+		}
+		if replay.ClassOf(err) == replay.ClassTorn && strings.Contains(err.Error(), "no ticks to measure: the match ends at tick 0, where it begins: ") {
+			torn++
+		}
+	}
+	if torn == 0 {
+		t.Error("no torn file without ticks says so")
+	}
+	if p := measured(t, &bench{}, dayOf(t, 1), profile.Options{Worst: 3}); p.Step.Ticks != 1 || len(p.Worst) != 1 || len(p.Tenths) != 1 {
+		t.Errorf("of one tick: got %+v", p)
 	}
 }
 

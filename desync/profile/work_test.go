@@ -63,7 +63,10 @@ func (b *bench) does(w *workday, t *lockstep.Turn, phase string, takes time.Dura
 const workTicks = 40
 
 // day returns the replay of a match of 40 ticks. In each second one a worker is hired, with three tools, and in tick 20 ten more.
-func day(tb testing.TB) []byte {
+func day(tb testing.TB) []byte { return dayOf(tb, workTicks) }
+
+// dayOf returns the beginning of that match.
+func dayOf(tb testing.TB, ticks int) []byte {
 	tb.Helper()
 	game := lockstep.MustGame((&bench{}).rules())
 	settings := lockstep.DefaultSettings(1)
@@ -78,9 +81,12 @@ func day(tb testing.TB) []byte {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	if err := w.Flush(); err != nil { // so that the initial state can be all that a file has
+		tb.Fatal(err)
+	}
 	match.Join(0)
 	seq := lockstep.Sequence(0)
-	for tick := 1; tick <= workTicks; tick++ {
+	for tick := 1; tick <= ticks; tick++ {
 		n := 1 - tick%2
 		if tick == 20 {
 			n = 11

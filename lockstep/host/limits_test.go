@@ -108,13 +108,28 @@ func TestKindLimitIsChecked(t *testing.T) {
 	for _, l := range []struct {
 		n   int
 		per lockstep.Time
-	}{{0, lockstep.Second}, {-1, lockstep.Second}, {1025, lockstep.Second}, {1, 0}, {1, 3601 * lockstep.Second}} {
+	}{{0, lockstep.Second}, {-1, lockstep.Second}, {1025, lockstep.Second}, {1, 0}, {2, 200}, {2, lockstep.Millisecond - 1}, {1, 3601 * lockstep.Second}} {
 		rules := testgame.BankRules()
 		rules.Commands = []lockstep.CommandType{lockstep.Type[testgame.Earn](1, "earn").Limit(l.n, l.per)}
 		_, err := lockstep.NewGame(rules)
 		want := "command 1 (earn): limit: got "
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got error %v, want %q", l, err, want)
+		}
+	}
+}
+
+// A limit for less than a tick of the match cannot be kept, so the match is refused.
+func TestKindLimitOfLessThanATick(t *testing.T) {
+	rules := testgame.BankRules()
+	rules.Commands = []lockstep.CommandType{lockstep.Type[testgame.Earn](1, "earn").Limit(2, 200*lockstep.Millisecond)}
+	g := lockstep.MustGame(rules)
+	for micros, want := range map[uint32]string{200_000: "", 200_001: "tick micros: got 200001, want at most 200000, the time of the limit of command 1 (earn)"} {
+		s := lockstep.DefaultSettings(2)
+		s.TickMicros = micros
+		_, err := g.NewHeader(lockstep.MatchID{1}, s, &testgame.BankConfig{})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("ticks of %d microseconds: got %v, want %q", micros, err, want)
 		}
 	}
 }

@@ -119,10 +119,11 @@ type CommandLimit struct {
 const (
 	MaxLimit    = 1024          // the largest N, which bounds the memory for a player and a kind
 	MaxLimitPer = 3600 * Second // the largest Per
+	minLimitPer = Millisecond   // the shortest tick
 )
 
 // Limit returns the type with a limit: a player may issue at most n commands of this kind in any window of the time per, such as
-// Limit(30, lockstep.Second). The window slides with the ticks in which the commands run. It belongs to the seat, so it outlives
+// Limit(30, lockstep.Second). No match may have longer ticks than per. The window slides with the ticks in which the commands run. It belongs to the seat, so it outlives
 // reconnects, recoveries and substitutes. Further commands are refused with the ticks to wait. Limits are no part of a game's identity.
 func (t CommandType) Limit(n int, per Time) CommandType {
 	t.limit = &CommandLimit{n, per}
@@ -130,8 +131,9 @@ func (t CommandType) Limit(n int, per Time) CommandType {
 }
 
 func (l *CommandLimit) check() error {
-	if l != nil && (l.N < 1 || l.N > MaxLimit || l.Per < 1 || l.Per > MaxLimitPer) {
-		return fmt.Errorf("limit: got %d in %d microseconds, want 1 to %d in 1 to %d", l.N, l.Per, MaxLimit, MaxLimitPer)
+	if l != nil && (l.N < 1 || l.N > MaxLimit || l.Per < minLimitPer || l.Per > MaxLimitPer) {
+		return fmt.Errorf("limit: got %d in %d microseconds, want 1 to %d in %d, the shortest tick, to %d: write the unit, such as 200*lockstep.Millisecond",
+			l.N, l.Per, MaxLimit, minLimitPer, MaxLimitPer)
 	}
 	return nil
 }

@@ -34,7 +34,8 @@
  *
  * Lines are written when the ticks advance (samestep_record_flush_every), after a state, and when the buffer is full, so
  * a game that crashes loses only the latest ticks. The first error stays: later calls do nothing, and
- * samestep_record_error returns it. That holds for NULL where a call needs something, too. A recorder is not safe for several threads at once. All texts are UTF-8 and end with 0.
+ * samestep_record_error returns it. Only a phase or draws too many, or with a wrong name, are left out and counted: the call returns -1,
+ * the recording goes on, and close returns -1 at its end. That holds for NULL where a call needs something, too. A recorder is not safe for several threads at once. All texts are UTF-8 and end with 0.
  */
 #ifndef SAMESTEP_RECORDER_H
 #define SAMESTEP_RECORDER_H
@@ -107,6 +108,8 @@ typedef struct samestep_recorder {
     uint64_t measured, missing; /* bytes of the parts before the next one, and those of them that have not come */
     int by;
     uint32_t mark_tick, mark_counts[2], mark_size; /* of the phases and draws that wait */
+    uint32_t left_out;                             /* calls of phase and draws */
+    int left_size;                                 /* of the error up to their count */
     char marks[1024];
     size_t size;  /* of the buffer */
     size_t whole; /* its bytes up to the last whole line or state */
@@ -133,7 +136,7 @@ int samestep_record_note(samestep_recorder *r, uint32_t tick, int player, const 
 
 /* A sum of what a phase of the step that leads to the state of a tick has computed, and how many numbers the step has drawn from a
  * stream of random numbers. Record them in the order of the phases, before anything of a later tick. A name has 1 to 64 ASCII letters,
- * digits or ._-/: and a tick has at most 64 phases and 64 streams. */
+ * digits or ._-/: and a tick has at most 64 phases and 64 streams. Others are left out. */
 int samestep_record_phase(samestep_recorder *r, uint32_t tick, const char *name, uint64_t sum);
 int samestep_record_draws(samestep_recorder *r, uint32_t tick, const char *stream, uint64_t count);
 
@@ -764,25 +767,37 @@ static int samestep_is_mark(const char *name, size_t size) {
     return size >= 1 && size <= 64;
 }
 
+/* leave_out counts a call that is left out, and says why the first one is. */
+static int samestep_leave_out(samestep_recorder *r, const char *format, ...) {
+    if (r->left_out++ == 0) {
+        va_list args;
+        const size_t n = 10;
+        memcpy(r->error, "recorder: ", n);
+        va_start(args, format);
+        r->left_size = (int)n + vsnprintf(r->error + n, sizeof r->error - n, format, args);
+        va_end(args);
+    }
+    snprintf(r->error + r->left_size, sizeof r->error - (size_t)r->left_size, "; calls left out: %lu", (unsigned long)r->left_out);
+    return -1;
+}
+
 /* mark appends an item to the text of the next note, after it has written the text if that is of another tick or full. */
 static int samestep_mark(samestep_recorder *r, const char *what, uint32_t tick, const char *name, int draws, const char *digits, size_t n) {
     size_t size = name ? strlen(name) : 0;
     unsigned long t = tick;
     if (!r) return -1;
-    if (r->mark_size > 0 && (tick != r->mark_tick || size > sizeof r->marks || r->mark_size + 1 + size + 1 + n > sizeof r->marks)) {
-        samestep_write_marks(r);
-    }
+    if (r->mark_size > 0 && tick != r->mark_tick) samestep_write_marks(r);
     if (!samestep_may(r, what, tick, 1)) return -1;
+    if (!name) return samestep_leave_out(r, "%s at tick %lu: got NULL, want a name", what, t);
+    if (!samestep_is_mark(name, size)) {
+        return samestep_leave_out(r, "%s at tick %lu: got a name of %lu bytes, want 1 to %d ASCII letters, digits or ._-/:", what, t, (unsigned long)size, 64);
+    }
     if (tick != r->mark_tick) r->mark_counts[0] = r->mark_counts[1] = 0;
     r->mark_tick = tick;
-    if (!name || !samestep_is_mark(name, size)) {
+    if (r->mark_counts[draws] == 64) return samestep_leave_out(r, "%s at tick %lu: want at most %d in a tick", what, t, 64);
+    if (r->mark_size > 0 && r->mark_size + 1 + size + 1 + n > sizeof r->marks) {
         samestep_write_marks(r);
-        if (!samestep_needs(r, what, tick, "a name", name)) return -1;
-        return samestep_fail(r, "%s at tick %lu: got a name of %lu bytes, want 1 to %d ASCII letters, digits or ._-/:", what, t, (unsigned long)size, 64);
-    }
-    if (r->mark_counts[draws] == 64) {
-        samestep_write_marks(r);
-        return samestep_fail(r, "%s at tick %lu: want at most %d in a tick", what, t, 64);
+        if (!samestep_may(r, what, tick, 1)) return -1;
     }
     r->mark_counts[draws]++;
     if (r->mark_size > 0) r->marks[r->mark_size++] = ' ';
@@ -995,12 +1010,12 @@ int samestep_record_close(samestep_recorder *r) {
     r->ended = 1;
     if (r->file && fclose(r->file) != 0) samestep_fail(r, "close failed");
     r->file = NULL;
-    return r->failed ? -1 : 0;
+    return r->failed || r->left_out ? -1 : 0;
 }
 
 const char *samestep_record_error(const samestep_recorder *r) {
     if (!r) return "recorder: got NULL, want a recorder";
-    return r->failed ? r->error : NULL;
+    return r->failed || r->left_out ? r->error : NULL;
 }
 
 #ifdef __cplusplus

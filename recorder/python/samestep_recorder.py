@@ -1,7 +1,7 @@
 """Records what one machine sees of a match: commands, sums of states, whole states and notes, as lines of JSON that
 samestep replay reads. One file for Python 3.8 or later; it imports only the standard library.
 
-    rec = Recorder("player0.jsonl", title="Pong", tick_rate=60, players=2, by=0,
+    rec = Recorder("player0.jsonl", title="Pong", tick_rate=60, players=2, by=by,
                    sections=["Ball", "Paddles"],
                    state="struct { Tick uint32; Balls []struct { X, Y float32 } }")
     ...
@@ -9,18 +9,19 @@ samestep replay reads. One file for Python 3.8 or later; it imports only the sta
     step()
     rec.phase(tick + 1, "bounce", ball_hash)      # optional, for each phase of the step, in order
     rec.draws(tick + 1, "serve", draws)           # optional, for each stream of random numbers
-    rec.sum(tick + 1, 0, hash, [ball_hash, paddles_hash])
+    rec.sum(tick + 1, by, hash, [ball_hash, paddles_hash])
     if rec.wanted(tick + 1):                      # SAMESTEP_DUMP=77,78
         values = State().u32(tick + 1).u32(len(balls))    # the count before the elements of a slice
         for ball in balls:
             values.f32(ball.x).f32(ball.y)
-        rec.state(tick + 1, 0, values)
+        rec.state(tick + 1, by, values)
     ...
     rec.end(tick + 1)
     rec.close()
 
 Lines are written when the ticks advance (flush_every), after a state, and when the buffer is full, so a game that crashes
-loses only the latest ticks. A wrong call raises RecordingError, and so does every later call: the first error stays. A game
+loses only the latest ticks. A wrong call raises RecordingError, and so does every later call: the first error stays. Only a
+wrong call of phase or draws, such as one too many, is left out and counted: the recording goes on, and close tells of it. A game
 that must not stop for its recorder passes strict=False, and looks at rec.error. A value of a wrong type or size is a wrong call,
 too. Whole numbers and bytes of other modules, such as numpy, are taken.
 """
@@ -48,7 +49,7 @@ _ESCAPES[ord("\\")] = "\\\\"
 
 
 class RecordingError(Exception):
-    """The first error of a recording."""
+    """The first error of a recording, or why a phase or draws were left out."""
 
 
 class State(bytearray):
@@ -116,7 +117,8 @@ class Recorder:
 
     def __init__(self, file, *, title, tick_rate, players, by=NO_PLAYER, match="", build="", platform="", sections=(),
                  state="", strict=True):
-        self.error = None  # the text of the first error
+        self._failed = None  # the text of the first error
+        self._left_out, self._left_out_calls = None, 0
         self._strict = strict
         self._own = not hasattr(file, "write")
         self._file = file
@@ -137,6 +139,13 @@ class Recorder:
         except RecordingError:
             self._close_file()
             raise
+
+    @property
+    def error(self):
+        """The text of the first error that ends the recording, or else of why calls were left out; None without any."""
+        if self._failed is not None or self._left_out is None:
+            return self._failed
+        return "%s; calls left out: %d" % (self._left_out, self._left_out_calls)
 
     def flush_every(self, ticks):
         """Sets after how many ticks the buffered lines are written; 60 unless set."""
@@ -222,17 +231,13 @@ class Recorder:
     def phase(self, tick, name, sum):
         """Records a sum of what a phase of the step that leads to the state of a tick has computed, such as the positions after
         "move". Record the phases in their order, before anything of a later tick. A name has 1 to 64 ASCII letters, digits or
-        ._-/: and may come again; a tick has at most 64 phases. Of a sum only the lower 64 bits count."""
-        sum = self._whole("phase", "a sum", sum)
-        if sum is not None:
-            self._mark("phase", tick, name, "=", "%016x" % (sum & _WORD))
+        ._-/: and may come again; a tick has at most 64 phases. Others are left out. Of a sum only the lower 64 bits count."""
+        self._mark("phase", tick, name, "=%016x", "a sum", sum)
 
     def draws(self, tick, stream, count):
         """Records how many numbers the step that leads to the state of a tick has drawn from a stream of random numbers. A tick
         has at most 64 streams."""
-        count = self._whole("draws", "a count", count)
-        if count is not None:
-            self._mark("draws", tick, stream, "#", "%d" % (count & _WORD))
+        self._mark("draws", tick, stream, "#%d", "a count", count)
 
     def want(self, ticks):
         """Adds ticks whose states are wanted, such as "77,78" or "70-80"."""
@@ -248,7 +253,7 @@ class Recorder:
 
     def wanted(self, tick):
         """Tells whether the state of a tick should be recorded."""
-        return self._is_whole("wanted", "a tick", tick) and any(first <= tick <= last for first, last in self._wanted) and self.error is None
+        return self._is_whole("wanted", "a tick", tick) and any(first <= tick <= last for first, last in self._wanted) and self._failed is None
 
     def state(self, tick, player, state):
         """Records the state of a tick, as a player has it: a State, or bytes in the same form, at most 8 MiB."""
@@ -279,7 +284,7 @@ class Recorder:
             data = base64.b64encode(state[at:at + _CHUNK_BYTES]).decode("ascii")
             more = ',"more":true' if at + _CHUNK_BYTES < got else ""
             self._add("state", tick, '{"t":%d,"p":%d,"state":"%s"%s}\n' % (tick, player, data, more))
-        if self.error is not None:
+        if self._failed is not None:
             return
         self._dumps[player] = tick + 1
         self._states += 1
@@ -333,7 +338,7 @@ class Recorder:
                 micro = whole * 1000000 + int((tick_rate - whole) * 1e6 + 0.5)
         except TypeError:
             self._wrong("header", "tick_rate", tick_rate, "a number")
-        if self.error is not None:
+        if self._failed is not None:
             return
         if micro == 0:
             self._fail("header: want a tick rate above 0, at most %d", 1000)
@@ -347,11 +352,11 @@ class Recorder:
             self._sized("a section", name, 1, 128)
             if name in sections[:i]:
                 self._fail("header: sections %d and %d have the same name", sections.index(name), i)
-        if state and self.error is None:
+        if state and self._failed is None:
             self._shape, fault = _Parser(state.encode("utf-8")).parse()
             if fault is not None:
                 self._fail("header: the schema is no struct type from byte %d on", fault)
-        if self.error is not None:
+        if self._failed is not None:
             return
         self._players, self._by = players, by
         self._sections, self._has_states = len(sections), state != ""
@@ -375,32 +380,37 @@ class Recorder:
         self._lines = 0
         self.flush()
 
-    def _mark(self, what, tick, name, sign, digits):
-        """Appends an item to the text of the next note, after it has written the text if that is of another tick or full."""
-        if self.error is not None:
-            return self._fail("")
-        if type(tick) is not int and not self._is_whole(what, "a tick", tick) or not self._is_text(what, "a name", name):
-            return
-        size = abs(_size(name))
-        if self._marks and (tick != self._mark_tick or len(self._marks) + size + len(digits) + 2 > 1024):
+    def _mark(self, what, tick, name, form, kind, value):
+        """Appends an item to the text of the next note, after it has written the text if that is of another tick or full. A wrong item is
+        left out: what explains a recording does not end it."""
+        if self._marks and tick != self._mark_tick:
             self._write_marks()
         if not self._may(what, tick, True):
             return
+        try:
+            value = form % (operator.index(value) & _WORD)
+        except TypeError:
+            return self._leave_out("%s at tick %d: got %s as %s, want a whole number", what, tick, _shown(value), kind)
+        if not isinstance(name, str):
+            return self._leave_out("%s at tick %d: got %s as a name, want a str", what, tick, _shown(name))
+        if not _MARK.fullmatch(name):
+            size = abs(_size(name))
+            return self._leave_out("%s at tick %d: got a name of %d bytes, want 1 to %d ASCII letters, digits or ._-/:", what, tick, size, 64)
         if tick != self._mark_tick:
             self._mark_tick, self._mark_counts = tick, {}
-        if not _MARK.fullmatch(name):
-            self._write_marks()
-            return self._fail("%s at tick %d: got a name of %d bytes, want 1 to %d ASCII letters, digits or ._-/:", what, tick, size, 64)
-        count = self._mark_counts.get(sign, 0)
+        count = self._mark_counts.get(what, 0)
         if count == 64:
+            return self._leave_out("%s at tick %d: want at most %d in a tick", what, tick, 64)
+        if self._marks and len(self._marks) + len(name) + len(value) + 1 > 1024:
             self._write_marks()
-            return self._fail("%s at tick %d: want at most %d in a tick", what, tick, 64)
-        self._mark_counts[sign] = count + 1
-        self._marks += (" " if self._marks else "") + name + sign + digits
+            if not self._may(what, tick, True):
+                return
+        self._mark_counts[what] = count + 1
+        self._marks += (" " if self._marks else "") + name + value
 
     def _write_marks(self):
         """Writes the note of the phases and draws that wait."""
-        if self.error is not None or not self._marks:
+        if self._failed is not None or not self._marks:
             return
         self._room()
         who = "" if self._by == NO_PLAYER else ',"p":%d' % self._by
@@ -420,11 +430,11 @@ class Recorder:
             self._flushed = tick
             self._flush()
         self._room()
-        return self.error is None
+        return self._failed is None
 
     def _may(self, what, tick, ordered):
         """Reports whether a line of a tick may follow."""
-        if self.error is not None:
+        if self._failed is not None:
             return self._fail("")
         if type(tick) is not int and not self._is_whole(what, "a tick", tick):
             return False
@@ -436,7 +446,7 @@ class Recorder:
             return self._fail("%s at tick %d: want at least tick %d", what, tick, self._tick)
         if self._lines == _MAX_LINES and what != "end":
             return self._fail("%s at tick %d: want at most %d lines", what, tick, _MAX_LINES)
-        return self.error is None
+        return self._failed is None
 
     def _seated(self, what, tick, player):
         if type(player) is not int and not self._is_whole(what, "a player", player):
@@ -458,7 +468,7 @@ class Recorder:
             self._tick = tick
 
     def _flush(self):
-        if self.error is None:
+        if self._failed is None:
             self._write()
 
     def _write(self):
@@ -520,10 +530,19 @@ class Recorder:
 
     def _fail(self, form, *args):
         """Keeps the first error, and raises it if the recorder is strict."""
-        if self.error is None:
-            self.error = "recorder: " + form % args
+        if self._failed is None:
+            self._failed = "recorder: " + form % args
         if self._strict:
-            raise RecordingError(self.error)
+            raise RecordingError(self._failed)
+        return False
+
+    def _leave_out(self, form, *args):
+        """Counts a call that is left out, keeps why the first one is, and raises why this one is if the recorder is strict."""
+        why = "recorder: " + form % args
+        self._left_out = self._left_out or why
+        self._left_out_calls += 1
+        if self._strict:
+            raise RecordingError(why)
         return False
 
     def _close_file(self):

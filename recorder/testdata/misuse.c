@@ -65,6 +65,10 @@ int main(int argc, char **argv) {
     show("no text", r, samestep_record_note(r, 1, 0, "x", NULL));
     begin();
     show("no name of a phase", r, samestep_record_phase(r, 1, NULL, 1));
+    samestep_record_phase(begin(), 1, NULL, 1);
+    show("a sum after no name of a phase", r, samestep_record_sum(r, 1, 0, 1, NULL, 0));
+    samestep_record_phase(begin(), 1, NULL, 1);
+    show("close after no name of a phase", r, samestep_record_close(r));
     samestep_record_phase(begin(), 1, "move", 1);
     show("no name of a stream", r, samestep_record_draws(r, 1, NULL, 1));
     samestep_record_state_begin(begin(), 1, 0);

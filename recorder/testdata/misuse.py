@@ -83,3 +83,18 @@ with Recorder(file, **right) as rec:
     rec.sum(2, 0, Number(7), (Number(1), 2))
     rec.state(2, 0, memoryview(b"x"))
 print(file.getvalue().decode().split("\n", 1)[1], end="")
+
+# Wrong calls of phase and draws raise errors, and the recording goes on. Its end tells of them.
+file = io.BytesIO()
+try:
+    with Recorder(file, **right) as rec:
+        for n in range(66):
+            try:
+                rec.phase(2, "m" if n else 5, Number(7) if n != 1 else 1.5)
+            except RecordingError as error:
+                print(n, error)
+        rec.end(2)
+except RecordingError as error:
+    print("close", error)
+text = file.getvalue().decode()
+print(text.count("m="), text.split("\n")[-2])

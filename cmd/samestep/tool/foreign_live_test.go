@@ -143,7 +143,7 @@ func (f *foreign) live(t *testing.T) {
 		t.Fatalf("got replays %v and bundles %v, want one of each", files, bundles)
 	}
 	f.run(console.ExitOK, "replay verify "+files[0])
-	f.run(console.ExitOK, fmt.Sprintf("replay seek %s %d", files[0], crash+10), "agrees with the file")
+	f.run(console.ExitOK, fmt.Sprintf("replay seek %s --tick %d", files[0], crash+10), "agrees with the file")
 	f.run(console.ExitDesync, "desync explain "+bundles[0], "THE PLAYER", "Diggers[")
 	f.run(console.ExitOK, "replay dump "+bundles[0], "mismatch")
 }

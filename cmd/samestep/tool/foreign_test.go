@@ -147,7 +147,7 @@ func TestForeignGame(t *testing.T) {
 	file, bundle := f.word(demo, ".ssr"), f.word(demo, ".zip")
 	f.run(console.ExitOK, "replay verify "+file, "400 ticks")
 	f.run(console.ExitOK, "replay info "+file, "hold")
-	f.run(console.ExitOK, "replay seek "+file+" 100", "tick 100", "agrees with the file")
+	f.run(console.ExitOK, "replay seek "+file+" --tick 100", "tick 100", "agrees with the file")
 	f.run(console.ExitOK, "replay dump --commands "+file, "walks to")
 	f.run(console.ExitOK, "replay bisect "+file+" "+file)
 	f.run(console.ExitDesync, "desync explain "+bundle, "THE PLAYER", "Diggers[", "walks to")

@@ -34,7 +34,7 @@ func TestJSONIsNotRounded(t *testing.T) {
 		other := files[(i+1)%len(files)]
 		for _, args := range [][]string{
 			{"info"}, {"verify"}, {"dump"}, {"dump", "--commands"}, {"dump", "--tick", "0"}, {"dump", "--tick", "130"}, {"dump", "--tick", "0", "--path", "Units"},
-			{"seek", "130"}, {"step", "--tick", "130"}, {"step", name, "--tick", "130"}, {"diff", other}, {"diff", name, "--tick", "60"}, {"bisect", other}, {"recover", filepath.Join(t.TempDir(), "out.ssr")},
+			{"seek", "--tick", "130"}, {"step", "--tick", "130"}, {"step", name, "--tick", "130"}, {"diff", other}, {"diff", name, "--tick", "60"}, {"bisect", other}, {"recover", filepath.Join(t.TempDir(), "out.ssr")},
 		} {
 			checkJSON(t, append([]string{"replay", args[0], name}, append(args[1:], "--json")...)...)
 		}

@@ -74,7 +74,7 @@ func TestPipesAreRefused(t *testing.T) {
 	all := []string{
 		"desync explain PIPE", "audit PIPE", "simulate --artifact PIPE",
 		"replay info PIPE", "replay verify PIPE", "replay verify --follow PIPE", "replay dump PIPE", "replay follow PIPE", "replay feed --viewer player:0 PIPE",
-		"replay watch --once PIPE", "replay seek PIPE 1", "replay step --tick 1 PIPE", "replay debug --tick 1 PIPE", "replay profile PIPE", "replay diff PIPE PIPE", "replay bisect PIPE PIPE", "replay seal PIPE OUT", "replay sign --key KEY PIPE OUT",
+		"replay watch --once PIPE", "replay seek PIPE --tick 1", "replay step --tick 1 PIPE", "replay debug --tick 1 PIPE", "replay profile PIPE", "replay diff PIPE PIPE", "replay bisect PIPE PIPE", "replay seal PIPE OUT", "replay sign --key KEY PIPE OUT",
 		"replay cut --tick 1 PIPE OUT", "replay rekey --every 1 PIPE OUT", "replay recover PIPE OUT", "replay export PIPE", "replay attach --none PIPE OUT", "rules inspect PIPE", "rules check PIPE", "rules add --dir STORE PIPE",
 		"replay verify --rules PIPE KEY", "replay bisect --other PIPE KEY", "replay seal --with-rules PIPE REPLAY OUT",
 	}

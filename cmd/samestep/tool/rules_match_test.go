@@ -100,6 +100,9 @@ func TestRulesOfEachFile(t *testing.T) {
 	d := newRulesFolder(t)
 	d.run(console.ExitDesync, "replay verify wrong.ssr", "DESYNC")
 	d.run(console.ExitOK, "replay verify right.ssr", "true: every checksum")
+	if out := d.run(console.ExitOK, "replay profile right.ssr", "phases     not timed, because the rules run in a module"); strings.Contains(out, "allocated") {
+		t.Errorf("profile tells of allocations in a module: %s", out)
+	}
 	for _, jobs := range []string{"1", "2"} {
 		d.run(console.ExitDesync, "replay verify --jobs "+jobs+" "+d.copied("right-first", "right.ssr", "wrong.ssr"), "1 desync, 1 ok")
 		d.run(console.ExitDesync, "replay verify --jobs "+jobs+" "+d.copied("wrong-first", "wrong.ssr", "right.ssr"), "1 desync, 1 ok")
@@ -358,7 +361,7 @@ func TestRulesWithOtherBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.run(console.ExitCorrupt, "replay verify right-named.ssr", path, "got bytes with SHA-256 "+tooltest.SumOf(b), "samestep rules add FILE", "or remove it")
-		d.run(console.ExitCorrupt, "replay seek right-named.ssr 10", path)
+		d.run(console.ExitCorrupt, "replay seek right-named.ssr --tick 10", path)
 		d.run(console.ExitCorrupt, "replay dump right-named.ssr", path)
 		d.run(console.ExitCorrupt, "replay bisect right-named.ssr right.ssr", path)
 		d.run(console.ExitOK, "replay verify right.ssr", "true: every checksum") // it has its own

@@ -52,7 +52,7 @@ func TestRulesOfForeignGame(t *testing.T) {
 	s.run(console.ExitIdentity, "replay verify "+match, `use a program with game "hold"`)
 	s.run(console.ExitOK, "replay verify --rules one.wasm "+match, "true: every checksum")
 	s.run(console.ExitOK, "replay dump --rules one.wasm --commands "+match, "walks to")
-	s.run(console.ExitOK, "replay seek --rules one.wasm "+match+" 100", "agrees with the file")
+	s.run(console.ExitOK, "replay seek --rules one.wasm "+match+" --tick 100", "agrees with the file")
 	s.run(console.ExitOK, "rules add --dir store one.wasm two.wasm", "added hold build 1 as ", "added hold build 2 as ")
 	s.run(console.ExitOK, "replay verify --rules store "+match, "true: every checksum")
 	s.run(console.ExitOK, "fuzz --rules one.wasm --matches 1")
@@ -147,7 +147,7 @@ func TestRulesInReplay(t *testing.T) {
 		f := &foreign{t: t, dir: ".", program: os.Args[0]}
 		f.run(console.ExitOK, "replay verify "+file, "600 ticks", "true: every checksum")
 		f.run(console.ExitOK, "replay dump --commands "+file, "takes 3 from pile ")
-		f.run(console.ExitOK, "replay seek "+file+" 300", "agrees with the file")
+		f.run(console.ExitOK, "replay seek "+file+" --tick 300", "agrees with the file")
 		f.run(console.ExitOK, "replay step --tick 300 "+file, "Piles[")
 	}
 }

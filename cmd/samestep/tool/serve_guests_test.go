@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/client"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/server"
 
@@ -62,6 +63,27 @@ func TestServeGuests(t *testing.T) {
 			t.Errorf("%s: not joined: %v", match, session.Wait())
 		}
 		waitForPlayers(t, s.URL+"/matches/"+match, 2)
+	}
+}
+
+// Without a token join plays as a guest where that is possible, and watches otherwise, or if it is told to.
+func TestJoinAsGuest(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		serve, join []string
+		seat        int
+	}{
+		{[]string{"--guests", "1"}, nil, 0},
+		{[]string{"--guests", "1"}, []string{"--spectate"}, -1},
+		{[]string{"--set", "anonymous-spectators=true"}, nil, -1},
+	} {
+		s := tooltest.Serve(t, append([]string{"--dir", "", "--players", "2", "--config", `{"Units":40}`}, row.serve...)...)
+		out, _ := tooltest.Requires(t, console.ExitOK, append([]string{"join", s.URL + "/matches/match-1", "--json", "--time", "300ms"}, row.join...)...)
+		var sum tooltest.Summary
+		if err := json.Unmarshal([]byte(out), &sum); err != nil || sum.Seat != row.seat {
+			t.Errorf("%v %v: got seat %d, %v, want %d: %s", row.serve, row.join, sum.Seat, err, row.seat, out)
+		}
+		s.Stop()
 	}
 }
 

@@ -102,7 +102,7 @@ func TestUnknownVersions(t *testing.T) {
 		}
 		for _, verb := range []string{
 			"info FILE", "info --json FILE", "verify FILE", "verify --json FILE", "dump FILE", "dump --commands FILE", "export FILE", "export --to mcap FILE OUT",
-			"seek FILE 60", "step --tick 60 FILE", "follow FILE", "watch --once FILE", "diff GOOD FILE", "bisect GOOD FILE",
+			"seek --tick 60 FILE", "step --tick 60 FILE", "follow FILE", "watch --once FILE", "diff GOOD FILE", "bisect GOOD FILE",
 			"seal FILE OUT", "recover FILE OUT", "sign --key KEY FILE OUT", "cut --tick 70 FILE OUT", "rekey --every 20 FILE OUT",
 		} {
 			if name == "block-after-end" && slices.Contains([]string{"seek", "step", "cut"}, strings.Fields(verb)[0]) {

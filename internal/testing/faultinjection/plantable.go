@@ -14,8 +14,9 @@ import (
 
 // Bounds of the search for a field to change.
 const (
-	mostTrials = 400 // fields that are tried
-	trialTicks = 40  // ticks that are simulated with each, if the commands are not known
+	mostTrials = 400       // fields that are tried
+	trialTicks = 40        // ticks that are simulated with each, if the commands are not known
+	trialBytes = 256 << 20 // of states: the search ends with the next field that lasts, and after twice as many
 )
 
 // ErrNothingLasts reports a state in which no field keeps a change.
@@ -34,10 +35,15 @@ func Plantable(g *lockstep.Game, h *lockstep.Header, at lockstep.Tick, b []byte,
 	}
 	all := slices.Collect(leaves)
 	second := "" // choice
+	spent := 0
 	for _, leaf := range quantities(all) {
+		if spent > trialBytes && second != "" || spent > 2*trialBytes {
+			break
+		}
 		if !leaf.Flip() {
 			continue
 		}
+		spent += len(frames) * len(b)
 		alone, lasts := trial(g, h, at, changed, frames, right)
 		leaf.Flip()
 		switch {

@@ -162,6 +162,9 @@ func benchLog(c *cli.Context, show func(benchLine)) error {
 	if err := showFlight(logbench.War(1000), "<= 64", show); err != nil {
 		return err
 	}
+	if err := showLoops(d, show); err != nil {
+		return err
+	}
 	rate, measured, err := logbench.TicksPerSecond(logbench.War(1000), d)
 	if err != nil {
 		return err
@@ -220,6 +223,19 @@ func benchGame(c *cli.Context, g *gameset.Playable, show func(benchLine)) error 
 		return err
 	}
 	showReplay(played, s.Players, "", show)
+	return nil
+}
+
+// showLoops shows what Turn.Each saves.
+func showLoops(d time.Duration, show func(benchLine)) error {
+	for _, n := range []int{1000, 10_000} {
+		l, err := logbench.CompareLoops(n, d)
+		if err != nil {
+			return err
+		}
+		show(benchLine{Name: "Turn.Each, " + console.Count(n, "element"), Value: l.Speedup(), Unit: "x",
+			Beside: fmt.Sprintf("a plain loop, %v; %d processors, if they are idle otherwise", l.Plain.Round(time.Microsecond), runtime.NumCPU())})
+	}
 	return nil
 }
 

@@ -42,10 +42,11 @@ servers with the setting redirect. If the match runs a rules module that neither
 program nor --rules nor the user's cache has, join downloads it from the server into the
 cache; modules cannot access files or the network.
 
-A bot plays in the token's seat; without a seat, join watches. On a terminal it shows a
-status line every second, and at the end it prints a summary. It exits with 3 if one of
-its checksums differs from the match's, if the players' checksums differ and none has
-a majority, or if --heavy finds a difference, and with 1 if the server did not admit it.`,
+A bot plays in the token's seat, or without a token as a guest, if the server has guests.
+Otherwise join watches. On a terminal it shows a status line every second, and at the end
+it prints a summary. It exits with 3 if one of its checksums differs from the match's, if
+the players' checksums differ and none has a majority, or if --heavy finds a difference,
+and with 1 if the server did not admit it.`,
 		Flags: []cli.Flag{
 			console.TokenFlag(),
 			&cli.StringFlag{Name: "bot", Value: "default", Usage: "the bot that plays: default or none"},
@@ -140,6 +141,9 @@ func newJoin(c *cli.Context) (*join, error) {
 		return nil, err
 	}
 	j.summary.Match = status.Match
+	if j.token == "" && status.Guests && !c.Bool("spectate") && !c.Bool("feed") {
+		j.token = server.NewGuestToken("guest")
+	}
 	feeds := c.Bool("feed")
 	switch {
 	case status.PlayersSee == "views" && !feeds:

@@ -49,7 +49,7 @@ Exits with 3 if commands, checksums, states or results differ, and with 5 if onl
 headers do.`,
 		Flags: []cli.Flag{
 			console.JSONFlag, gameset.PathFlag, gameset.MaxTicksFlag, gameset.AssetsFlag, limitFlag,
-			&cli.UintFlag{Name: "tick", Usage: "compare the states after tick `N`", DefaultText: "of replays, the first keyframe that differs; of a bundle, the desync"},
+			&cli.UintFlag{Name: "tick", Usage: "compare the states after tick `T`", DefaultText: "of replays, the first keyframe that differs; of a bundle, the desync"},
 			&cli.BoolFlag{Name: "referee", Usage: "of a bundle, take the referee's state"},
 			&cli.StringFlag{Name: "schema", Usage: "take the schema of the states from the replay or bundle `FILE`"},
 		},

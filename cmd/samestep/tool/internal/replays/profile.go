@@ -33,7 +33,8 @@ state; of each tenth of the match, the times, the size of the state and the list
 change most. --json has all lists.
 
 --pprof writes a CPU profile of further runs, whose samples have the labels game, match,
-tick and phase: go tool pprof -tagfocus 'tick=^90$' FILE.
+tick and phase: go tool pprof -tagfocus phase=NAME FILE. It has 100 samples a second, so one
+tick has few. Samples of the program itself have no labels.
 
 Of rules in a module, only whole ticks are timed, and no allocations are counted. A file
 that is cut short is measured up to there, with the exit code 4; a match that contradicts

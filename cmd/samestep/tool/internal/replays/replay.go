@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -54,7 +53,7 @@ that tick, or else names the nearest ticks that have states.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print JSON, for programs: a line for each record or command, or one value for the state"},
 			&cli.BoolFlag{Name: "commands", Usage: "print only the commands"},
-			&cli.UintFlag{Name: "tick", Usage: "print the state after tick `N`; with --commands, the commands of tick N", DefaultText: "all"},
+			&cli.UintFlag{Name: "tick", Usage: "print the state after tick `T`; with --commands, the commands of tick T", DefaultText: "all"},
 			gameset.PathFlag,
 			&cli.StringFlag{Name: "raw", Usage: "with --tick: write the state's canonical bytes to `OUT`"},
 			gameset.MaxTicksFlag, gameset.AssetsFlag,
@@ -273,7 +272,7 @@ func replaySeekCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "seek",
 		Usage:     "go to a tick of a replay, and print the checksum of its state and the time that it took",
-		ArgsUsage: "FILE TICK",
+		ArgsUsage: "FILE",
 		Description: `Simulates from the last keyframe up to the tick, so it takes at most one interval of
 keyframes. To see the state itself, use dump --tick. seek compares the checksums and
 keyframes on the way and the next one after the tick, up to one interval of checks later.
@@ -282,29 +281,29 @@ so soon, it prints the last tick at which the file agrees ("agreed" in --json).
 
 A match of another engine is not simulated: seek takes the state that a player's machine
 recorded at the tick, or else names the nearest ticks that have states (docs/import.md).`,
-		Flags:  []cli.Flag{console.JSONFlag, gameset.PathFlag, gameset.MaxTicksFlag, gameset.AssetsFlag},
-		Action: replaySeek,
+		Flags: []cli.Flag{
+			&cli.UintFlag{Name: "tick", Usage: "go to tick `T`", DefaultText: "none: name one"},
+			console.JSONFlag, gameset.PathFlag, gameset.MaxTicksFlag, gameset.AssetsFlag,
+		},
+		Action: gameset.OnReplay(replaySeek),
 	}
 }
 
-func replaySeek(c *cli.Context) error {
-	tick, err := strconv.ParseUint(c.Args().Get(1), 10, 32)
-	if err != nil {
-		return console.Usagef("got tick %q, want a number", c.Args().Get(1))
+func replaySeek(c *cli.Context, f *replay.File) error {
+	if !c.IsSet("tick") {
+		return console.Usagef("want --tick T, the tick to go to")
 	}
-	return gameset.WithReplay(c.Args().First(), func(f *replay.File) error {
-		from := time.Now()
-		at, err := gameset.StateAt(c, f, lockstep.Tick(tick))
-		if err != nil {
-			return err
-		}
-		at.Took = time.Since(from)
-		if path := c.String(gameset.PathFlag.Name); path != "" {
-			err = gameset.PathError(at.Show(path))
-		}
-		if err != nil {
-			return err
-		}
-		return gameset.Report(c, at, nil)
-	})
+	from := time.Now()
+	at, err := gameset.StateAt(c, f, gameset.TickOf(c, "tick"))
+	if err != nil {
+		return err
+	}
+	at.Took = time.Since(from)
+	if path := c.String(gameset.PathFlag.Name); path != "" {
+		err = gameset.PathError(at.Show(path))
+	}
+	if err != nil {
+		return err
+	}
+	return gameset.Report(c, at, nil)
 }

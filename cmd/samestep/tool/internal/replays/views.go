@@ -33,7 +33,7 @@ both it prints how many bytes that are.`,
 		Flags: []cli.Flag{
 			console.JSONFlag,
 			&cli.StringFlag{Name: "viewer", Usage: "`WHO` sees it: player:N, team:N, spectator or role:NAME"},
-			&cli.UintFlag{Name: "tick", Usage: "print the view of tick `T`"},
+			&cli.UintFlag{Name: "tick", Usage: "print the view of tick `T`", DefaultText: "all"},
 			&cli.UintFlag{Name: "every", Usage: "make a view every `N` ticks", Value: 2},
 			&cli.UintFlag{Name: "budget", Usage: "send at most `BYTES` for a view, and the rest later", DefaultText: "no limit"},
 			gameset.MaxTicksFlag, gameset.AssetsFlag,
