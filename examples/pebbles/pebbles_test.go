@@ -90,7 +90,7 @@ func TestHeavy(t *testing.T) {
 	for _, c := range []struct {
 		flags []string
 		ticks lockstep.Tick
-	}{{nil, 400}, {[]string{"-DPLANTED"}, 400}} {
+	}{{nil, 400}, {[]string{"-DPLANTED"}, 2000}} {
 		var found *twin.Difference
 		var n twin.Count
 		g := build(t, c.flags...)
@@ -102,7 +102,7 @@ func TestHeavy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: twin.Options{Percent: 50, Count: &n, Found: func(d *twin.Difference) { found = d }}})
+		f := g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Heavy: twin.Options{Percent: 100, Count: &n, Found: func(d *twin.Difference) { found = d }}})
 		for f.Tick() < c.ticks && found == nil {
 			if err := f.Advance(&lockstep.Frame{Tick: f.Tick() + 1}); err != nil {
 				t.Fatal(err)
