@@ -126,9 +126,9 @@ func (f *Follower) Memory() (n int) {
 		n += cap(f.history.ring[i].State)
 	}
 	if t := f.heavy.twin; t != nil {
-		n += 2 * cap(t.before) // and about as much for what was restored from it
+		return n + 2*cap(t.before) // and about as much for what was restored from it
 	}
-	return n
+	return n + cap(f.heavy.before)
 }
 
 // Ended reports whether the end record was applied.

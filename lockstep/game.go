@@ -164,16 +164,18 @@ func reaching(s *Settings) Settings {
 }
 
 // AwaitState returns a simulation of the match with header h that has no state until it is restored or copied.
-func (g *Game) AwaitState(h *Header) (*Simulation, error) { return g.await(h, false) }
-
-// await is AwaitState, in an instance that nobody has used if the rules run elsewhere.
-func (g *Game) await(h *Header, unused bool) (*Simulation, error) {
+func (g *Game) AwaitState(h *Header) (*Simulation, error) {
 	if err := g.CheckIdentity(h); err != nil {
 		return nil, err
 	}
 	if err := h.Settings.Check(); err != nil {
 		return nil, err
 	}
+	return g.await(h, false)
+}
+
+// await is AwaitState of a header that was checked, in an instance that nobody has used if the rules run elsewhere.
+func (g *Game) await(h *Header, unused bool) (*Simulation, error) {
 	s := &Simulation{game: g, header: h, payloads: g.NewPayloads(), turn: Turn{result: g.result}}
 	if err := s.guard("New", func() (err error) { s.world, err = g.newWorld(h, unused); return err }); err != nil {
 		return nil, err

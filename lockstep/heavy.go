@@ -26,10 +26,16 @@ type heavy struct {
 	twins    uint64
 	twin     *coldTwin
 	found    []string
+
+	before []byte  // the memory of the last twin's, for the next one
+	frames []Frame // also
 }
 
 // maxTwin is how many ticks a twin steps at most, as a power of two. Most are new, because what is old has grown stale as the follower has.
 const maxTwin = 4
+
+// maxKept is the most bytes of a state whose memory waits for the next twin.
+const maxKept = 1 << 20
 
 // A coldTwin is a cold copy of a simulation.
 type coldTwin struct {
@@ -54,6 +60,16 @@ func (h *heavy) now() int64 {
 	return h.Clock()
 }
 
+// charge takes what a twin took since from, or a cost without a clock. The first twin pays twice, because others are paid for only after they
+// had the time: all together stay within the share in a short match, too.
+func (h *heavy) charge(from, cost int64) {
+	cost = h.spent(from, cost)
+	if h.twins == 1 {
+		cost *= 2
+	}
+	h.credit -= cost
+}
+
 // spent returns the time since from, or a cost without a clock.
 func (h *heavy) spent(from, cost int64) int64 {
 	if h.Clock == nil {
@@ -76,7 +92,7 @@ func (h *heavy) step(sim *Simulation, frame *Frame) error {
 		h.busy(true)
 		h.compare(sim, frame)
 		h.busy(false)
-		h.credit -= h.spent(from, stepCost)
+		h.charge(from, stepCost)
 	}
 	return nil
 }
@@ -109,12 +125,12 @@ func (h *heavy) begin(sim *Simulation) {
 	if h.Count != nil {
 		h.Count.Twins++
 	}
-	h.twin = &coldTwin{since: sim.tick, before: sim.AppendState(nil), left: 1 << min(bits.TrailingZeros64(h.twins), maxTwin)}
+	h.twin = &coldTwin{since: sim.tick, before: sim.AppendState(h.before[:0]), frames: h.frames[:0], left: 1 << min(bits.TrailingZeros64(h.twins), maxTwin)}
 	if h.twin.sim, h.twin.failed = cold(sim, h.twin.since, h.twin.before); h.twin.failed != nil && !isPanic(h.twin.failed) {
 		h.drop() // an asset is gone, or a limit is reached: the next one may have more luck
 	}
 	h.busy(false)
-	h.credit -= h.spent(from, restoreCost)
+	h.charge(from, restoreCost)
 }
 
 // isPanic reports whether the rules panicked, and not for a limit of this machine.
@@ -136,6 +152,7 @@ func cold(of *Simulation, t Tick, state []byte) (*Simulation, error) {
 	if err != nil {
 		return nil, err
 	}
+	sim.scheduleAs(of)
 	if err = sim.Restore(t, state); err != nil {
 		sim.world.close()
 		return nil, err
@@ -144,9 +161,17 @@ func cold(of *Simulation, t Tick, state []byte) (*Simulation, error) {
 }
 
 func (h *heavy) drop() {
-	if h.twin != nil && h.twin.sim != nil {
-		h.twin.sim.world.close()
+	t := h.twin
+	if t == nil {
+		return
 	}
+	if t.sim != nil {
+		t.sim.world.close()
+	}
+	if h.before, h.frames = t.before, t.frames; cap(t.before) > maxKept {
+		h.before = nil
+	}
+	clear(h.frames) // for the garbage collector
 	h.twin = nil
 }
 
@@ -194,7 +219,7 @@ func sameEnd(a, b *Simulation) bool {
 // difference describes how the twin differs.
 func (h *heavy) difference(sim *Simulation, failed error) *twin.Difference {
 	t := h.twin
-	d := &twin.Difference{Tick: sim.tick, Since: t.since, Began: sim.began, Before: t.before, WarmState: sim.AppendState(nil)}
+	d := &twin.Difference{Tick: sim.tick, Since: t.since, Began: sim.began, Before: slices.Clone(t.before), WarmState: sim.AppendState(nil)}
 	if failed != nil {
 		d.Warm, d.Cold = "goes on", pack.Clip(failed.Error(), maxTwinText)
 		return d

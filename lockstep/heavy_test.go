@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/seed-49bee653/samestep/internal/testing/stale"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -99,7 +101,7 @@ func TestHeavyShare(t *testing.T) {
 	for _, percent := range []int{1, 10, 50, 100} {
 		_, _, n := heavyRun(t, stale.None, 1, percent, 5000)
 		twins, ticks := n.Twins, n.Ticks
-		if took, want := ticks+2*twins, uint64(5000*percent/100); took > want+66 || took < want/10*9 {
+		if took, want := ticks+2*twins, uint64(5000*percent/100); took > want+18 || took < want/10*9 {
 			t.Errorf("%d %%: %d twins and %d of their ticks in 5000 ticks: want the time of %d ticks", percent, twins, ticks, want)
 		}
 	}
@@ -228,5 +230,64 @@ func TestTwinElsewhere(t *testing.T) {
 	advance(t, f, 50, func() bool { return false })
 	if n.Twins < 5 || uint64(unused) != n.Twins {
 		t.Errorf("got %d unused instances for %d twins", unused, n.Twins)
+	}
+}
+
+// A twin computes on as many processors as its follower may.
+func TestTwinWorkers(t *testing.T) {
+	var inside, most atomic.Int32
+	rules := stale.Rules(stale.None)
+	step := rules.Step
+	rules.Step = func(w *stale.World, c *struct{}, turn *lockstep.Turn) {
+		turn.Each(16, func(int, *lockstep.Turn) {
+			n := inside.Add(1)
+			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+			}
+			time.Sleep(20 * time.Microsecond)
+			inside.Add(-1)
+		})
+		step(w, c, turn)
+	}
+	for _, workers := range []int{1, 4} {
+		most.Store(0)
+		g := lockstep.MustGame(rules)
+		h, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(1), &struct{}{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sim, err := g.NewSimulation(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := g.NewFollowerAt(h, sim, lockstep.FollowerOptions{Workers: workers, Heavy: twin.Options{Percent: 100}})
+		advance(t, f, 12, func() bool { return false })
+		if got := int(most.Load()); got > workers || workers > 1 && got < 2 {
+			t.Errorf("%d workers: got %d at a time", workers, got)
+		}
+	}
+}
+
+// The next twin gets the memory of the last one, but not of what was found.
+func TestDifferenceStays(t *testing.T) {
+	var found *twin.Difference
+	var before []byte
+	f := heavyFollower(t, stale.Rules("derived sum"), 1, twin.Options{Percent: 100, Found: func(d *twin.Difference) { found, before = d, slices.Clone(d.Before) }})
+	advance(t, f, 5000, func() bool { return found != nil })
+	memory := f.Memory()
+	advance(t, f, f.Tick()+50, func() bool { return false })
+	if found == nil || !slices.Equal(found.Before, before) || memory == 0 {
+		t.Errorf("the difference has changed, or is none: %v, %d bytes", found, memory)
+	}
+}
+
+// A short match pays for its first twin, too.
+func TestHeavyShareOfShortMatches(t *testing.T) {
+	took := uint64(0)
+	for last := lockstep.Tick(100); last < 400; last++ {
+		_, _, n := heavyRun(t, stale.None, 1, 10, last)
+		took += n.Ticks + 2*n.Twins
+	}
+	if want := uint64(249.5 * 300 / 10); took > want*21/20 || took < want*3/4 {
+		t.Errorf("got the time of %d ticks, want %d", took, want)
 	}
 }

@@ -18,7 +18,7 @@ import (
 // Options say how a follower is compared with twins. The zero value makes none.
 type Options struct {
 	// Percent is how much time the twins may take of that of the follower's own steps: 1 to 100, 0 for no twins. A match has a twin
-	// when it has paid for the last one, so all matches together stay within the share as well.
+	// when it has paid for the last one, and twice for its first, so all matches together stay within the share as well.
 	Percent int
 
 	// Clock returns a time in nanoseconds, to measure steps with. Nil counts ticks instead, and a restored state as two.

@@ -17,7 +17,7 @@ var Figures = slices.Concat(
 	[]Figure{taxOf(func() *Subject { return War(10_000) }, ", 10,000 units", 1.10)},
 	[]Figure{taxOf(func() *Subject { return War(1000) }, ", 1,000 units", 0)},
 	[]Figure{flightOf(func() *Subject { return War(1000) }, ", 1,000 units", 1.02)},
-	[]Figure{heavyOf(func() *Subject { return War(1000) }, ", 1,000 units")},
+	[]Figure{heavyOf(func() *Subject { return longWar(1000) }, ", 1,000 units")},
 	[]Figure{verifyOf(func() *Subject { return War(10_000) }, ", 10,000 units", 1.15)},
 	[]Figure{{
 		Name: "Step of a unit among 10,000", Beside: "Step of a unit among 1,000", Limit: 1.5,

@@ -49,6 +49,14 @@ func War(units uint16) *Subject {
 	return s
 }
 
+// longWar returns a war for what needs more ticks: it goes on because the fallen are replaced.
+func longWar(units uint16) *Subject {
+	s := Skirmish(units + units/4)
+	s.Units, s.arrange = units, scatter
+	s.Ticks = 600
+	return s
+}
+
 // alive returns the number of units and buildings in a state of skirmish.
 func alive(s *lockstep.Simulation) int { return len(lockstep.World[skirmish.World](s).Units) }
 

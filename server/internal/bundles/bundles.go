@@ -43,13 +43,12 @@ type Bundles struct {
 	count   map[lockstep.Player]int // about each player
 	bytes   int64                   // of all, approximately
 	drafts  map[reported]*draft     // that are written again after the player has answered; nil at a limit
-	twins   map[string]bool         // paths of bundles that nothing replaces, which may not be on the disk yet
 	writing sync.WaitGroup
 }
 
 // New returns the Bundles of a match.
 func New(o Options) *Bundles {
-	return &Bundles{Options: o, count: make(map[lockstep.Player]int), drafts: make(map[reported]*draft), twins: make(map[string]bool)}
+	return &Bundles{Options: o, count: make(map[lockstep.Player]int), drafts: make(map[reported]*draft)}
 }
 
 // A Case is what a bundle is made of.
@@ -160,46 +159,28 @@ func (b *Bundles) write(x *Case, before *draft, complete bool) *draft {
 		what, who = "twin", "server"
 	}
 	d.path = fmt.Sprintf("%s-%s-%d-%s.zip", b.Prefix, what, e.Report.Tick, who)
-	if e.Twin != nil {
-		d.path = b.free(d.path)
-	}
 	b.background(d.path, func() {
 		defer close(d.written)
 		if before != nil {
 			<-before.written
 			d.there = before.there
 		}
+		path := d.path
 		err := b.Log.Await(context.Background(), size)
 		if err == nil {
-			err = writeBundle(d.path, b.Path, size, x.Header, e, contents)
+			path, err = writeBundle(d.path, b.Path, size, x.Header, e, contents)
 		}
 		if err != nil {
-			b.Logger.Error("bundle", "path", d.path, "err", err)
+			b.Logger.Error("bundle", "path", path, "err", err)
 		} else {
 			d.there = true
 		}
 		if d.there && complete {
-			b.tell(d.path)
+			b.tell(path)
 		}
 	})
 	return d
 }
-
-// free returns a path that no other bundle has, because nothing replaces one of a twin: a server that goes on after a crash computes ticks
-// again.
-func (b *Bundles) free(path string) string {
-	whole := strings.TrimSuffix(path, ".zip")
-	for n := 2; ; n++ {
-		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && !b.twins[path] || n > maxFree {
-			b.twins[path] = true
-			return path
-		}
-		path = fmt.Sprintf("%s-%d.zip", whole, n)
-	}
-}
-
-// maxFree is the most paths that free looks at. The last one is replaced.
-const maxFree = 100
 
 // background runs code that handles a bundle in a goroutine.
 func (b *Bundles) background(path string, f func()) {
@@ -256,16 +237,18 @@ func (b *Bundles) admit(x *Case, d, before *draft) (contents [][]byte, ok bool) 
 	return contents, true
 }
 
-// writeBundle writes a bundle to a temporary file and then renames it, so that nobody reads an incomplete one.
-func writeBundle(path, replayPath string, size int64, h *lockstep.Header, e *host.Evidence, contents [][]byte) (err error) {
+// writeBundle writes a bundle to a temporary file and then renames it, so that nobody reads an incomplete one. It returns the path, which is
+// another one if there is a bundle of a twin: nothing replaces that, and a server that goes on after a crash computes ticks again.
+func writeBundle(path, replayPath string, size int64, h *lockstep.Header, e *host.Evidence, contents [][]byte) (at string, err error) {
+	whole := path
 	from, err := files.OpenNoFollow(replayPath)
 	if err != nil {
-		return err
+		return path, err
 	}
 	defer from.Close()
 	f, err := os.CreateTemp(filepath.Dir(path), ".bundle-*")
 	if err != nil {
-		return err
+		return path, err
 	}
 	defer func() {
 		if err != nil {
@@ -274,10 +257,21 @@ func writeBundle(path, replayPath string, size int64, h *lockstep.Header, e *hos
 		}
 	}()
 	if err := replay.WriteBundle(f, h, e, io.LimitReader(from, size), contents...); err != nil {
-		return err
+		return path, err
 	}
 	if err := f.Close(); err != nil {
-		return err
+		return path, err
 	}
-	return os.Rename(f.Name(), path)
+	for n := 2; e.Twin != nil && n < maxTwins; n++ {
+		if linked := os.Link(f.Name(), path); linked == nil {
+			return path, os.Remove(f.Name())
+		} else if !errors.Is(linked, fs.ErrExist) {
+			break // such as a file system without links
+		}
+		path = fmt.Sprintf("%s-%d.zip", strings.TrimSuffix(whole, ".zip"), n)
+	}
+	return path, os.Rename(f.Name(), path)
 }
+
+// maxTwins is the most names that are tried for the bundle of a twin at one tick. The last one is replaced.
+const maxTwins = 100
