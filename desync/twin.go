@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/internal/words"
@@ -200,20 +201,28 @@ func (w *work) twins(g *lockstep.Game) (warm twinEnd, cold [2]twinEnd, err error
 	}
 	var before []byte
 	var frames []*lockstep.Frame
-	for err == nil && sim.Tick() < m.Tick {
-		if sim.Tick() == m.Twin.Since {
-			before = sim.AppendState(nil)
+	if r, err = w.log.reader(); err != nil { // the cursor has a restored state, which may be the cold one
+		return warm, cold, err
+	}
+	for rec, readErr := range r.All() {
+		if readErr != nil {
+			return warm, cold, readErr
 		}
-		var f *lockstep.Frame
-		if f, err = c.Frame(); err != nil {
-			return warm, cold, err
+		for f := rec.FrameAfter(sim.Tick()); f != nil && sim.Tick() < m.Tick && err == nil; f = rec.FrameAfter(sim.Tick()) {
+			if sim.Tick() == m.Twin.Since {
+				before = sim.AppendState(nil)
+			}
+			if before != nil {
+				frames = append(frames, f.Clone())
+			}
+			err = sim.Step(f)
 		}
-		if before != nil {
-			frames = append(frames, f.Clone())
+		if sim.Tick() == m.Tick || err != nil {
+			break
 		}
-		if err = sim.Step(f); err == nil {
-			err = c.Step()
-		}
+	}
+	if err == nil && sim.Tick() < m.Tick {
+		return warm, cold, fmt.Errorf("the log ends after tick %d", sim.Tick())
 	}
 	if warm, err = twinEndOf(sim, err); err != nil {
 		return warm, cold, err
@@ -250,7 +259,7 @@ func (e *Explanation) twinReport() string {
 	}
 	s := fmt.Sprintf("by the heavy mode of %s: its own state of tick %d and one restored at tick %d", whose, e.Tick, e.Twin.Since)
 	if e.Twin.Field == "" {
-		s += fmt.Sprintf("; warm: %s, cold: %s", words.Clipped(cmp.Or(e.Twin.Warm, "unknown"), MaxText), words.Clipped(cmp.Or(e.Twin.Cold, "unknown"), MaxText))
+		s += "; " + e.twinEnds()
 	}
 	return s
 }
@@ -258,7 +267,13 @@ func (e *Explanation) twinReport() string {
 // twinAnswer is the title of the report.
 func (e *Explanation) twinAnswer() string {
 	if e.top == nil {
-		return fmt.Sprintf("warm and cold differ at tick %d: %s → %s", e.Tick, words.Clipped(cmp.Or(e.Twin.Warm, "?"), MaxText), words.Clipped(cmp.Or(e.Twin.Cold, "?"), MaxText))
+		return fmt.Sprintf("warm and cold differ at tick %d: %s", e.Tick, e.twinEnds())
 	}
 	return "warm and cold differ: " + e.differs() + ", warm → cold"
+}
+
+// twinEnds says how the two go on, if they do not differ in a field.
+func (e *Explanation) twinEnds() string {
+	warm, cold := cmp.Or(e.Twin.Warm, "unknown"), strings.TrimPrefix(cmp.Or(e.Twin.Cold, "unknown"), fmt.Sprintf("lockstep: tick %d: ", e.Tick))
+	return fmt.Sprintf("warm: %s, cold: %s", words.Clipped(warm, MaxText), words.Clipped(cold, MaxText))
 }

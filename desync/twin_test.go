@@ -15,7 +15,7 @@ import (
 )
 
 // twinBundle returns the bundle of what the heavy mode finds first in a match of rules, after change.
-func twinBundle(t *testing.T, rules lockstep.Rules[stale.World, struct{}], change func(*host.Evidence)) *replay.Bundle {
+func twinBundle[S any](t *testing.T, rules lockstep.Rules[S, struct{}], change func(*host.Evidence)) *replay.Bundle {
 	t.Helper()
 	g := lockstep.MustGame(rules)
 	s := lockstep.DefaultSettings(1)
@@ -112,5 +112,39 @@ func TestExplainTwin(t *testing.T) {
 				t.Errorf("got %v: %q, want %v: %q", e.Verdict.Grade, e.Verdict.Text, grade, c.want)
 			}
 		})
+	}
+}
+
+type shop struct {
+	Gold  uint64
+	price []uint64 `state:"derived"`
+}
+
+// A table that New makes and Derive forgets: every restored state panics when it reads it. The warm state is computed from the start.
+func TestExplainTwinWithoutTable(t *testing.T) {
+	rules := lockstep.Rules[shop, struct{}]{
+		Name: "shop", Build: "1",
+		New: func(w *shop, _ *lockstep.Settings, _ *struct{}) error {
+			w.price = make([]uint64, 64)
+			return nil
+		},
+		Step: func(w *shop, _ *struct{}, turn *lockstep.Turn) {
+			if w.Gold++; turn.Tick%10 == 0 {
+				w.Gold += w.price[turn.Tick/10%64]
+			}
+		},
+		Derive: func(*shop, *struct{}) {},
+	}
+	e, err := desync.Explain(twinBundle(t, rules, nil), desync.Options{Game: func(*lockstep.Header) (*lockstep.Game, error) { return lockstep.NewGame(rules) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	e.WriteText(&text)
+	if e.Verdict.Grade != desync.GradeProven || !strings.Contains(e.Verdict.Text, "panicked in the same way") {
+		t.Errorf("got %v: %q\n%s", e.Verdict.Grade, e.Verdict.Text, &text)
+	}
+	if want := "warm: goes on, cold: the game panicked in Step: "; !strings.Contains(strings.Join(strings.Fields(text.String()), " "), want) {
+		t.Errorf("got\n%s\nwant %q", &text, want)
 	}
 }

@@ -221,7 +221,7 @@ func (h *heavy) difference(sim *Simulation, failed error) *twin.Difference {
 	t := h.twin
 	d := &twin.Difference{Tick: sim.tick, Since: t.since, Began: sim.began, Before: slices.Clone(t.before), WarmState: sim.AppendState(nil)}
 	if failed != nil {
-		d.Warm, d.Cold = "steps", pack.Clip(failed.Error(), maxTwinText)
+		d.Warm, d.Cold = "goes on", pack.Clip(failed.Error(), maxTwinText)
 		return d
 	}
 	d.ColdState = t.sim.AppendState(nil)

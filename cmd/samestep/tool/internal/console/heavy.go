@@ -34,7 +34,7 @@ func Heavy(c *cli.Context) int {
 func percent(text string) (int, error) {
 	n, err := strconv.ParseUint(strings.TrimSuffix(text, "%"), 10, 8)
 	if err != nil || n > 100 {
-		return 0, fmt.Errorf("got %q, want a share of 0%% to 100%%", text)
+		return 0, fmt.Errorf("got %q, want a share in whole percent, 0%% to 100%%", text)
 	}
 	return int(n), nil
 }
