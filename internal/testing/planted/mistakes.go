@@ -29,7 +29,8 @@ var Mistakes = []Mistake{
 	{"a command is kept after its tick", keptCommand},
 	{"two slices of the state share memory", sharedMemory},
 	{"goroutines compute parts of a tick", goroutines},
-	{"an element of `Turn.Each` reads or writes another's", neighbours},
+	{"an element of `Turn.Each` writes another's", givenToNeighbours},
+	{"an element of `Turn.Each` reads another's", takenFromNeighbours},
 	{"changed rules with the same `Build`", changedRules},
 }
 
@@ -167,11 +168,20 @@ func goroutines(r *lockstep.Rules[Market, Setup]) {
 	}
 }
 
-func neighbours(r *lockstep.Rules[Market, Setup]) {
+func givenToNeighbours(r *lockstep.Rules[Market, Setup]) {
 	r.Step = func(m *Market, setup *Setup, t *lockstep.Turn) {
 		trade(m, setup, t)
 		t.Each(len(m.Stalls), func(i int, _ *lockstep.Turn) {
 			m.Stalls[(i+1)%len(m.Stalls)].Goods += m.Stalls[i].Goods&3 + 1 //samestep:allow each this is the mistake
+		})
+	}
+}
+
+func takenFromNeighbours(r *lockstep.Rules[Market, Setup]) {
+	r.Step = func(m *Market, setup *Setup, t *lockstep.Turn) {
+		trade(m, setup, t)
+		t.Each(len(m.Stalls), func(i int, _ *lockstep.Turn) {
+			m.Stalls[i].Goods += m.Stalls[(i+1)%len(m.Stalls)].Goods&3 + 1
 		})
 	}
 }
