@@ -199,11 +199,14 @@ func (w *work) twins(g *lockstep.Game) (warm twinEnd, cold [2]twinEnd, err error
 	if err == nil && (c.Tick() > 0 || sim.Hash() != c.Simulation().Hash()) {
 		sim, err = restoredAt(g, w.log.header, c.Tick(), c.Simulation().AppendState(nil))
 	}
-	var before []byte
-	var frames []*lockstep.Frame
-	if r, err = w.log.reader(); err != nil { // the cursor has a restored state, which may be the cold one
+	if err == nil {
+		r, err = w.log.reader() // the cursor has a restored state, which may be the cold one
+	}
+	if err != nil {
 		return warm, cold, err
 	}
+	var before []byte
+	var frames []*lockstep.Frame
 	for rec, readErr := range r.All() {
 		if readErr != nil {
 			return warm, cold, readErr
