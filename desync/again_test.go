@@ -284,6 +284,8 @@ func TestAnswerExcludes(t *testing.T) {
 	run := hashes(x.copies[victim], to)
 	other := slices.Clone(run)
 	other[first-from] = "0000000000000001"
+	early := slices.Clone(run)
+	early[first-2-from-1], early[first-1-from-1] = "0000000000000001", "0000000000000002"
 	for _, c := range []struct {
 		name   string
 		answer *replay.BundleResimulation
@@ -292,12 +294,13 @@ func TestAnswerExcludes(t *testing.T) {
 		{"no answer", nil, true},
 		{"wrong in the same way", &replay.BundleResimulation{First: first, Runs: [][]string{run, run}}, true},
 		{"wrong in another way between", &replay.BundleResimulation{First: first, Runs: [][]string{other, other}}, false},
+		{"wrong before any command that differs", &replay.BundleResimulation{First: first - 2, Runs: [][]string{early, early}}, false},
 		{"another result each time", &replay.BundleResimulation{First: first, Runs: [][]string{run, other}}, false},
 	} {
 		x.everyTick = c.name == "another result each time"
 		b := open(t, x.bundle(t))
 		if b.Manifest.Resimulation = c.answer; c.answer != nil {
-			c.answer.From, c.answer.To, c.answer.Right = from, to, hashes(x.match.Referee(), first)
+			c.answer.From, c.answer.To, c.answer.Right = from, to, hashes(x.match.Referee(), c.answer.First)
 		}
 		o := withGame(t)
 		o.Budget *= 6

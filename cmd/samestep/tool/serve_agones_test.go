@@ -60,7 +60,7 @@ func TestServeTellsAgones(t *testing.T) {
 		t.Fatalf("join exits with %d", code)
 	}
 	hear("/allocate")
-	for range 2 { // a second each
+	for range 4 { // a second each
 		<-health
 	}
 	if len(calls) > 0 {
