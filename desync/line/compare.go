@@ -130,7 +130,8 @@ func (c *comparison) follow(f *Finding, x, y *moment, lists [2][]moment) error {
 }
 
 // same reports whether two events of one site are the same. A simulation that came all the way has old contents in the buffers
-// that it uses again, and one that was restored does not. So lists, values before an assignment, and what arguments point to do not count there.
+// that it uses again, and one that was restored does not. So lists, values before an assignment, and what arguments point to do
+// not count there.
 func (c *comparison) same(x, y *moment) bool {
 	if x.own.Kind == weave.Branch && x.own.Text != y.own.Text || x.own.Const != y.own.Const {
 		return false

@@ -123,8 +123,9 @@ const (
 )
 
 // Limit returns the type with a limit: a player may issue at most n commands of this kind in any window of the time per, such as
-// Limit(30, lockstep.Second). No match may have longer ticks than per. The window slides with the ticks in which the commands run. It belongs to the seat, so it outlives
-// reconnects, recoveries and substitutes. Further commands are refused with the ticks to wait. Limits are no part of a game's identity.
+// Limit(30, lockstep.Second). A match with longer ticks than per is refused. The window slides with the ticks in which the commands run. It
+// belongs to the seat, so it outlives reconnects, recoveries and substitutes. Further commands are refused with the ticks to wait. Limits
+// are no part of a game's identity.
 func (t CommandType) Limit(n int, per Time) CommandType {
 	t.limit = &CommandLimit{n, per}
 	return t

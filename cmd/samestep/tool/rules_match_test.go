@@ -34,7 +34,7 @@ type rulesFolder struct {
 }
 
 // newRulesFolder returns a folder with the replays right.ssr and wrong.ssr, which have these modules, and plain.ssr without one, all of
-// the same match. Those in named/ have the sums of the modules. The test is parallel.
+// the same match. right-named.ssr and wrong-named.ssr have only the sums of the modules. The test runs beside others.
 func newRulesFolder(t *testing.T) *rulesFolder {
 	t.Helper()
 	t.Parallel()

@@ -16,7 +16,7 @@ import (
 const (
 	mostTrials = 400       // fields that are tried
 	trialTicks = 40        // ticks that are simulated with each, if the commands are not known
-	trialBytes = 256 << 20 // of states: the search ends with the next field that lasts, and after twice as many
+	trialBytes = 256 << 20 // of simulated states, after which a field will do whose change also spreads; after twice as many the search ends
 )
 
 // ErrNothingLasts reports a state in which no field keeps a change.
