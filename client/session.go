@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
+	"github.com/seed-49bee653/samestep/internal/deflate"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -76,6 +77,9 @@ func Dial(ctx context.Context, url string, g *lockstep.Game, o Options) *Session
 	if g.HasAssets() {
 		s.loader = &loader{options: &s.options, own: g.ReadAsset}
 		g = g.WithAssets(s.loader.read)
+	}
+	if o.Unpack == nil {
+		o.Unpack = deflate.Unpack
 	}
 	s.client = player.New(g, o.Options)
 	most := s.client.MostPredicted()

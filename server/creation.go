@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/deflate"
 	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -166,6 +167,7 @@ func (m *Match) hostOptions() host.Options {
 	if m.spec.Substitute != nil {
 		o.Substitute = m.spec.Substitute
 	}
+	o.Pack = deflate.Pack
 	o.MaxConnecting = cmp.Or(o.MaxConnecting, 64)
 	o.MaxSpectators = cmp.Or(o.MaxSpectators, defaultSpectators)
 	o.EvidenceHistory = cmp.Or(o.EvidenceHistory, 8)

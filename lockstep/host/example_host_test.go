@@ -131,7 +131,7 @@ func ExampleOptions() {
 	fmt.Println(public.Players, "players")
 	// Output:
 	// accounts are in the sum: true
-	// tick 0, input delay 2, at most 54784 KiB for connections
+	// tick 0, input delay 2, at most 54830 KiB for connections
 	// 0 players
 }
 

@@ -129,7 +129,7 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		votes:    vote.New(players),
 		views:    v,
 		evidence: evidence.New(g, h, o.MaxEvidence),
-		syncing:  syncing.Policy{BytesPerTick: o.SyncBytesPerTick, Timeout: o.SyncTimeout, Lag: o.Lag, AckEvery: o.AckEvery, Strikes: o.MaxStrikes},
+		syncing:  syncing.Policy{BytesPerTick: o.SyncBytesPerTick, Timeout: o.SyncTimeout, Lag: o.Lag, AckEvery: o.AckEvery, Strikes: o.MaxStrikes, Pack: o.Pack},
 		ending:   ending.New(ending.Policy{Linger: o.Linger, EndLinger: o.EndLinger, Abandoned: o.Abandoned}),
 	}
 	x.options.Heavy.Found, x.options.Heavy.Count = x.twins.take, &x.twins.count

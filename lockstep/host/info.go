@@ -147,7 +147,7 @@ func (x Info) MemoryParts() MemoryParts {
 		}
 		m.Views += p.view.Memory()
 		if k := p.stream.Keyframe; k != nil && !x.h.log.keyframes.Keeps(k) && !slices.ContainsFunc(x.h.peers.all[:i], func(q *peer) bool { return q.stream.Keyframe == k }) {
-			m.Keyframes += len(k.Bytes)
+			m.Keyframes += k.Memory()
 		}
 	}
 	return m
@@ -158,7 +158,7 @@ func (x Info) MemoryParts() MemoryParts {
 //	ring        max(RingBytes, 256 KiB) + 16·RingRecords
 //	peers       (players + MaxSpectators + MaxConnecting) · (8 KiB + 2·64 KiB)
 //	keyframes   (3 + (SyncTimeout + Second·size/MiB) / KeyframeInterval) · size,
-//	            where size is state + header + 4 KiB
+//	            where size is twice state + header + 4 KiB: as it is, and packed
 //	            and 6 more with a SpectatorDelay
 //	evidence    4·players·state + 4·MaxEvidence
 //	accounts    (2·(players + MaxSpectators) + 256) · 2.5 KiB
@@ -177,7 +177,7 @@ func (x Info) MemoryBound(stateBytes int) int {
 	}
 	return x.h.ring.MemoryBound() + len(x.h.log.header) +
 		x.peerBound()*(peerMemory+datagram.HostMemory+2*maxPrivate) +
-		blobs*size +
+		blobs*2*size +
 		4*len(x.h.seats.table)*stateBytes + 4*o.MaxEvidence +
 		x.h.budget.MemoryBound() + x.h.views.Bound(x.peerBound()) +
 		bans.MemoryBound +

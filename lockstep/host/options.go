@@ -161,6 +161,10 @@ type Options struct {
 	// Random fills a slice with unguessable bytes. It is required.
 	Random func([]byte)
 
+	// Pack appends a piece of a state, at most [protocol.MaxPiece] bytes, in DEFLATE form (RFC 1951) to dst, or nothing if that is hardly
+	// smaller. Joiners that name [protocol.Packed] get states above [protocol.MaxChunk] bytes so. Nil packs nothing.
+	Pack func(dst, raw []byte) []byte
+
 	// Observer is called with every event that the game emits on the referee, once for each sealed tick, in the order of
 	// ticks. The tick may not be durable yet. After a recovery it is called from the first new tick on: events of ticks
 	// that the crash took back are repeated or replaced by those of the ticks that are sealed again, and those of logged

@@ -453,6 +453,7 @@ func (p *peer) identify(a *protocol.Auth, own *protocol.Auth, v *views.Views, se
 	p.platform, p.sources = record.SplitPlatform(a.Platform)
 	p.build = a.Build
 	p.witness.Resimulates, p.witness.Flies = a.Can(protocol.Resimulate), a.Can(protocol.Flight)
+	p.stream.Unpacks = a.Can(protocol.Packed)
 	if !a.Can(protocol.Views) {
 		return a.CheckIdentity(own)
 	}

@@ -67,7 +67,7 @@ type Client struct {
 // New returns a Client of a match of game g.
 func New(g *lockstep.Game, o Options) *Client {
 	o.defaults()
-	c := &Client{game: g, options: o, seat: lockstep.System, own: commands.New(), payloads: g.NewPayloads(), in: stream.New(g)}
+	c := &Client{game: g, options: o, seat: lockstep.System, own: commands.New(), payloads: g.NewPayloads(), in: stream.New(g, o.Unpack)}
 	if o.Views {
 		c.look = views.New(g)
 	}

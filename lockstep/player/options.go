@@ -82,6 +82,10 @@ type Options struct {
 	MaxBacklog int
 	MaxState   int
 
+	// Unpack appends to dst what a piece of a state in DEFLATE form (RFC 1951) has, at most so many bytes; an error says that it is not one
+	// whole piece. With it, the client names [protocol.Packed]. A [client.Session] has it.
+	Unpack func(dst, piece []byte, most int) ([]byte, error)
+
 	// PingEvery is the time between two pings (2 s). The client hangs up if the server sends nothing for Silence (5 s). While its
 	// datagrams come, the stream may be silent for three times as long.
 	PingEvery lockstep.Time

@@ -125,14 +125,14 @@ func (c *Client) dispatch(m *protocol.Message) error {
 		switch m.Kind {
 		case protocol.KindViewSync, protocol.KindViewDelta:
 			return c.viewed(m)
-		case protocol.KindStateSync, protocol.KindStateRequest, protocol.KindFlightRequest, protocol.KindResimulate, protocol.KindDesyncReport:
+		case protocol.KindStateSync, protocol.KindPackedSync, protocol.KindStateRequest, protocol.KindFlightRequest, protocol.KindResimulate, protocol.KindDesyncReport:
 			return fmt.Errorf("lockstep: client: %w: message %d to a viewer", record.ErrOutOfPlace, m.Kind)
 		}
 	}
 	switch m.Kind {
 	case protocol.KindWelcome:
 		return c.welcome(m.Welcome)
-	case protocol.KindStateSync:
+	case protocol.KindStateSync, protocol.KindPackedSync:
 		return c.chunk(m)
 	case protocol.KindCommandAccepted, protocol.KindCommandRejected:
 		c.answered(m)

@@ -87,6 +87,9 @@ func (c *Client) Send(dst []byte) []byte {
 		} else {
 			a = protocol.NewAuth(c.game)
 			a.Capabilities, a.Position = []string{protocol.Flight, protocol.Resimulate}, c.in.From()
+			if c.options.Unpack != nil {
+				a.Capabilities = []string{protocol.Flight, protocol.Packed, protocol.Resimulate}
+			}
 		}
 		a.Token, a.Session = c.options.Token, c.session
 		dst = c.out.Append(dst, &protocol.Message{Kind: protocol.KindAuth, Auth: a})

@@ -12,6 +12,7 @@ import (
 // The capabilities of a client. A server ignores unknown ones, and a client that lacks one gets no message that needs it.
 const (
 	Flight     = "flight"     // it keeps a record of its last ticks, see [KindFlightRequest]
+	Packed     = "packed"     // it takes pieces of states in DEFLATE form, see [KindPackedSync]
 	Resimulate = "resimulate" // it computes ticks again, see [KindResimulate]
 	Views      = "views"      // it is sent views of the match in place of its records, and simulates nothing
 )

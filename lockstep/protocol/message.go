@@ -52,6 +52,7 @@ const (
 	KindViewSync        Kind = 60
 	KindViewDelta       Kind = 61
 	KindFlightRequest   Kind = 62
+	KindPackedSync      Kind = 63
 )
 
 // Limits on messages. A WebSocket message can hold many messages one after the other.
@@ -60,6 +61,7 @@ const (
 	MaxClientMessage = 64 << 10        // bytes of a WebSocket message of a client
 	MaxServerMessage = 128 << 10       // bytes of a WebSocket message of a server
 	MaxChunk         = 32 << 10        // bytes of a state in one message
+	MaxPiece         = 64 << 10        // bytes of a state in one message that is packed
 	MaxSections      = 256             // sections of a checksum
 	MaxPhases        = 64              // phases of a tick that was computed again
 	MaxPlan          = 32 << 10        // bytes of the description of views
@@ -391,7 +393,11 @@ var descriptions = [256]description{
 		{name: "input delay", high: record.MaxInputDelay, at: func(m *Message) any { return &m.Welcome.InputDelay }},
 		{name: "speed", low: record.MinSpeed, high: record.MaxSpeed, at: func(m *Message) any { return &m.Welcome.SpeedPercent }},
 	}},
-	KindStateSync:       {"state_sync", server, []field{{name: "position", low: 1, at: position}, {name: "tick", at: tick}, offset, total, chunk}},
+	KindStateSync: {"state_sync", server, []field{{name: "position", low: 1, at: position}, {name: "tick", at: tick}, offset, total, chunk}},
+	KindPackedSync: {"packed_sync", server, []field{
+		{name: "position", low: 1, at: position}, {name: "tick", at: tick}, offset, total,
+		{name: "piece", low: 1, high: MaxPiece, at: payload},
+	}},
 	KindCommandAccepted: {"command_accepted", server, []field{{name: "sequence", low: 1, at: sequence}, {name: "tick", low: 1, at: tick}}},
 	KindCommandRejected: {"command_rejected", server, []field{
 		{name: "sequence", at: sequence},
@@ -441,7 +447,7 @@ var descriptions = [256]description{
 // needs names the capability that a client must have to get a message of a kind, or to answer with one.
 var needs = map[Kind]string{
 	KindResimulate: Resimulate, KindResimulated: Resimulate, KindPhases: Resimulate, KindViewSync: Views, KindViewDelta: Views, KindViewAck: Views,
-	KindFlightRequest: Flight, KindFlight: Flight,
+	KindFlightRequest: Flight, KindFlight: Flight, KindPackedSync: Packed,
 }
 
 // Fields of several kinds of messages.

@@ -45,6 +45,7 @@ func messages() []protocol.Message {
 		{Kind: protocol.KindPhases, Tick: 81, Names: []string{"move", "combat"}, Sections: []uint64{3, math.MaxUint64}},
 		{Kind: protocol.KindPanicked, Tick: 81, Field: "Step", Text: "unlucky", Stack: "goroutine 1\n"},
 		{Kind: protocol.KindFlightRequest, Tick: 81},
+		{Kind: protocol.KindPackedSync, Position: 9, Tick: 8, Offset: 1, Total: protocol.MaxPiece, Bytes: []byte{1, 2}},
 		{Kind: protocol.KindFlight, Tick: 81, Offset: 1, Total: protocol.MaxFlight, Bytes: []byte{1, 2}},
 		{Kind: protocol.KindResimulate, From: 80, Tick: 100, State: true},
 		{Kind: protocol.KindViewSync, Text: "team:1", Players: 4, Every: 2, Period: 50_000, Bytes: []byte{1, 2}},

@@ -15,6 +15,28 @@ type Keyframe struct {
 	Tick     lockstep.Tick
 	Position protocol.Position // of the first record after it
 	made     lockstep.Time
+
+	packed [][]byte // by piece: as Policy.Pack makes it, once somebody needs it; empty if it is sent as it is
+	memory int      // of these
+}
+
+// Memory returns the bytes of the keyframe, and of those of its pieces that are packed.
+func (k *Keyframe) Memory() int { return len(k.Bytes) + k.memory }
+
+// piece returns the piece of [protocol.MaxPiece] bytes, fewer at the end, that begins at a byte, and its packed form, empty if it is
+// sent in chunks.
+func (k *Keyframe) piece(at int, pack func(dst, raw []byte) []byte) (raw, packed []byte) {
+	i := at / protocol.MaxPiece
+	raw = k.Bytes[at:min(len(k.Bytes), at+protocol.MaxPiece)]
+	if k.packed == nil {
+		k.packed = make([][]byte, (len(k.Bytes)+protocol.MaxPiece-1)/protocol.MaxPiece)
+	}
+	if k.packed[i] == nil {
+		p := pack(make([]byte, 0, 64), raw)
+		k.packed[i] = append(make([]byte, 0, len(p)), p...)
+		k.memory += len(p)
+	}
+	return raw, k.packed[i]
 }
 
 // Keyframes are those of a match with which somebody can join.
@@ -162,10 +184,10 @@ func (s *Keyframes) Keeps(k *Keyframe) bool { return k == s.latest || slices.Con
 
 // Memory returns the bytes of the keyframes.
 func (s *Keyframes) Memory() int {
-	n := len(s.latest.Bytes)
+	n := s.latest.Memory()
 	for _, k := range s.late {
 		if k != s.latest {
-			n += len(k.Bytes)
+			n += k.Memory()
 		}
 	}
 	return n

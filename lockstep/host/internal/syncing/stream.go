@@ -14,6 +14,8 @@ type Policy struct {
 	Lag          lockstep.Tick // that a player may be behind
 	AckEvery     lockstep.Tick
 	Strikes      int // keyframes because a connection was too far behind
+
+	Pack func(dst, raw []byte) []byte // see host.Options.Pack; or nil
 }
 
 // inFlight returns the most records without an ack.
@@ -25,6 +27,7 @@ type Stream struct {
 
 	syncing   bool      // it has no state, and waits for a keyframe or is sent one
 	Keyframe  *Keyframe // being sent
+	Unpacks   bool      // it takes pieces that are packed
 	sent      int       // bytes of it that were sent
 	room      int       // bytes of it that may still be sent before more
 	more      lockstep.Time
@@ -66,11 +69,28 @@ func (s *Stream) Waits() bool { return s.syncing && s.Keyframe == nil }
 const chunkOverhead = 32
 
 // AppendChunks appends messages with the next chunks of the keyframe to dst, as far as the limit of its length, and at most so many bytes of chunks
-// as the account of the connection has room for. It returns their sum, and whether the whole keyframe was sent: then the stream goes
+// as the account of the connection has room for. Chunks of a large one are packed for a connection that takes that; the time of a tick counts
+// what they hold, because packing takes time. It returns their sum, and whether the whole keyframe was sent: then the stream goes
 // on with the records after it.
 func (s *Stream) AppendChunks(dst []byte, w *protocol.Writer, limit, room int) (to []byte, n int, over bool) {
 	k := s.Keyframe
+	large := s.Unpacks && s.policy.Pack != nil && len(k.Bytes) > protocol.MaxChunk
 	for s.sent < len(k.Bytes) {
+		if large && s.sent%protocol.MaxPiece == 0 && s.room > 0 {
+			if raw, packed := k.piece(s.sent, s.policy.Pack); len(packed) > 0 {
+				if len(packed) > room-n || len(dst)+len(packed)+chunkOverhead > limit {
+					return dst, n, false
+				}
+				dst = w.Append(dst, &protocol.Message{
+					Kind: protocol.KindPackedSync, Position: k.Position, Tick: k.Tick,
+					Offset: uint32(s.sent), Total: uint32(len(k.Bytes)), Bytes: packed,
+				})
+				n += len(packed)
+				s.sent += len(raw)
+				s.room -= len(raw)
+				continue
+			}
+		}
 		size := min(protocol.MaxChunk, len(k.Bytes)-s.sent, s.room, room-n)
 		if size <= 0 || len(dst)+size+chunkOverhead > limit {
 			return dst, n, false

@@ -3,9 +3,11 @@ package syncing
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/deflate"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -73,6 +75,68 @@ func TestStreamOfAKeyframe(t *testing.T) {
 	s.Give(keyframeOf(3 << 20))
 	if s.Deadline != 1000+3*lockstep.Second {
 		t.Errorf("the time for 3 MiB is over at %d", s.Deadline)
+	}
+}
+
+// A large keyframe is packed for a connection that takes that, once for all, and as much in the time of a tick as without. What does not get
+// smaller, and a connection without room for a piece, gets chunks.
+func TestStreamOfPackedPieces(t *testing.T) {
+	wide := policy
+	wide.BytesPerTick, wide.Pack = 256<<10, deflate.Pack
+	k := &Keyframe{Tick: 7, Position: 70, Bytes: make([]byte, 500_000)}
+	dice := rand.New(rand.NewPCG(1, 2))
+	for i := 2 * protocol.MaxPiece; i < 3*protocol.MaxPiece; i++ {
+		k.Bytes[i] = byte(dice.Uint32())
+	}
+	send := func(unpacks bool, room int) (sent, packed, ticks int) {
+		t.Helper()
+		s := NewStream(&wide, 5)
+		s.Unpacks = unpacks
+		s.Begin(0, 10)
+		s.Give(k)
+		var all []byte
+		var w protocol.Writer
+		var r protocol.Reader
+		now := lockstep.Time(0)
+		for over, before := false, -1; !over; {
+			if before == len(all) {
+				now += 10
+				ticks++
+				if more, _ := s.More(now, 10); !more || ticks > 100 {
+					t.Fatalf("at %d: no more after %d bytes", now, len(all))
+				}
+			}
+			before = len(all)
+			var b []byte
+			var n int
+			b, n, over = s.AppendChunks(nil, &w, protocol.MaxServerMessage/2, room)
+			for sent += n; len(b) > 0; {
+				var m protocol.Message
+				rest, err := r.Read(&m, b)
+				if err != nil || m.Offset != uint32(len(all)) || m.Total != 500_000 || m.Position != 70 || m.Tick != 7 {
+					t.Fatalf("got %+v, %v", m, err)
+				}
+				if b = rest; m.Kind != protocol.KindPackedSync {
+					all = append(all, m.Bytes...)
+				} else if packed++; true {
+					if all, err = deflate.Unpack(all, m.Bytes, protocol.MaxPiece); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+		if !bytes.Equal(all, k.Bytes) {
+			t.Fatal("another keyframe has come")
+		}
+		return sent, packed, ticks
+	}
+	if sent, packed, ticks := send(false, 1<<20); sent != 500_000 || packed != 0 || ticks != 1 || k.Memory() != 500_000 {
+		t.Errorf("without packing: got %d bytes, %d pieces, %d ticks, %d bytes of memory", sent, packed, ticks, k.Memory())
+	}
+	for range 2 {
+		if sent, packed, ticks := send(true, 1<<20); sent > 66_500 || packed != 7 || ticks != 1 || k.Memory() > 501_000 || k.Memory() == 500_000 {
+			t.Errorf("packed: got %d bytes, %d pieces, %d ticks, %d bytes of memory", sent, packed, ticks, k.Memory())
+		}
 	}
 }
 

@@ -64,8 +64,10 @@ type Stream struct {
 	most       int           // bytes of it that have come, at most: a server may begin again
 }
 
-// New returns a Stream of a match of a game.
-func New(g *lockstep.Game) Stream { return Stream{payloads: g.NewPayloads()} }
+// New returns a Stream of a match of a game. unpack is player.Options.Unpack, or nil.
+func New(g *lockstep.Game, unpack func(dst, piece []byte, most int) ([]byte, error)) Stream {
+	return Stream{payloads: g.NewPayloads(), assembly: Assembly{unpack: unpack}}
+}
 
 // Begin says that a connection is welcome, and that the stream is resumed or begins with a state.
 func (s *Stream) Begin(now lockstep.Time, w *protocol.Welcome) {
@@ -186,13 +188,15 @@ func (s *Stream) Adopt(at protocol.Position, dec *record.Decoder) {
 }
 
 // Lost forgets the parts of a state that have come.
-func (s *Stream) Lost() { s.assembly = Assembly{} }
+func (s *Stream) Lost() { s.assembly = Assembly{unpack: s.assembly.unpack} }
 
 // Memory returns how many bytes have come of a state.
 func (s *Stream) Memory() int { return cap(s.assembly.Bytes) }
 
 // An Assembly puts the chunks of a state sync together.
 type Assembly struct {
+	unpack func(dst, piece []byte, most int) ([]byte, error)
+
 	active   bool
 	Position protocol.Position // of the record after it
 	Tick     lockstep.Tick
@@ -206,7 +210,7 @@ func (a *Assembly) add(m *protocol.Message, limit int) (complete bool, err error
 		if m.Total == 0 || uint64(m.Total) > uint64(limit) {
 			return false, fmt.Errorf("%w: got a state sync of %d bytes, want 1 to %d", record.ErrMalformed, m.Total, limit)
 		}
-		*a = Assembly{active: true, Position: m.Position, Tick: m.Tick, Total: m.Total, Bytes: a.Bytes[:0]}
+		*a = Assembly{unpack: a.unpack, active: true, Position: m.Position, Tick: m.Tick, Total: m.Total, Bytes: a.Bytes[:0]}
 	}
 	switch {
 	case !a.active:
@@ -215,6 +219,13 @@ func (a *Assembly) add(m *protocol.Message, limit int) (complete bool, err error
 		return false, fmt.Errorf("%w: got a chunk at byte %d of %d, want byte %d of %d", record.ErrMalformed, m.Offset, m.Total, len(a.Bytes), a.Total)
 	case len(m.Bytes) == 0:
 		return false, fmt.Errorf("%w: an empty chunk", record.ErrMalformed)
+	case m.Kind == protocol.KindPackedSync && a.unpack == nil:
+		return false, fmt.Errorf("%w: a packed piece, which this client did not ask for", record.ErrMalformed)
+	case m.Kind == protocol.KindPackedSync:
+		if a.Bytes, err = a.unpack(a.Bytes, m.Bytes, int(a.Total)-len(a.Bytes)); err != nil {
+			return false, fmt.Errorf("%w: %w", record.ErrMalformed, err)
+		}
+		return len(a.Bytes) == int(a.Total), nil
 	}
 	a.Bytes = append(a.Bytes, m.Bytes...)
 	return len(a.Bytes) == int(a.Total), nil

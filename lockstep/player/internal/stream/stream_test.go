@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/deflate"
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player/internal/stream"
@@ -13,7 +14,9 @@ import (
 
 const second = lockstep.Second
 
-func newStream() stream.Stream { return stream.New(lockstep.MustGame(testgame.BankRules())) }
+func newStream() stream.Stream {
+	return stream.New(lockstep.MustGame(testgame.BankRules()), deflate.Unpack)
+}
 
 // Records count from a state on, whether they are kept or not, until one is bad.
 func TestRecords(t *testing.T) {
