@@ -50,10 +50,10 @@ type limit struct {
 	shove fixed.Q // by which the body moves back, because they overlap
 }
 
-// Move moves each body along the way that it wants, as far as the others and the ground let it, and apart from those that it
-// overlaps. All move at once, so their order gives no advantage. Two bodies that do not overlap by more than [Epsilon]
-// before do not afterwards, at any speed. No body enters a cell that is not open; there it counts as its bounding box. The
-// ground may be nil.
+// Move moves each body along the way that it wants, as far as the others and the ground let it. All move at once, so their
+// order gives no advantage. If no two bodies overlap by more than [Epsilon], none do afterwards, at any speed; those that do
+// move apart, by up to an eighth of their size in a tick, and others make room for them. No body enters a cell that is not
+// open; there it counts as its bounding box. The ground may be nil.
 //
 // Each body keeps to its half of the space between it and every other (a buffered Voronoi cell: Zhou et al. 2017, Fast,
 // On-line Collision Avoidance for Dynamic Vehicles), and slides along its border. If that is not the way, it tries to
@@ -90,9 +90,9 @@ func (c *Crowd) move(bodies []Body, g *grid.Ground, still bool) {
 		if !still {
 			by = choose(c.wants[i], limits)
 		}
-		by, deep := apart(by, b.push(still), limits)
+		by, soft := apart(by, b.push(still), limits, still)
 		if by != (fixed.Vec2{}) {
-			c.next[i] = b.walk(g, by, limits, deep)
+			c.next[i] = b.walk(g, by, limits, soft)
 		}
 	}
 	for i := range bodies {
@@ -299,15 +299,15 @@ func choose(want fixed.Vec2, limits []limit) fixed.Vec2 {
 	return best
 }
 
-// within returns the way within the limits that is nearest to by. It rounds towards none. Deep limits do not count if pushed.
+// within returns the way within the limits that is nearest to by. It rounds towards none. If soft, only hard limits count.
 //
 // It is the linear program of van den Berg et al. 2011, Reciprocal n-Body Collision Avoidance: if a limit does not hold for
 // the best way within those before it, the best way is on its border. No way at all is within all limits, so there is one.
-func within(by fixed.Vec2, limits []limit, pushed bool) fixed.Vec2 {
+func within(by fixed.Vec2, limits []limit, soft bool) fixed.Vec2 {
 	best := by
 	for k := range limits {
 		l := &limits[k]
-		if best.Dot(l.way) <= l.room || pushed && !l.hard {
+		if best.Dot(l.way) <= l.room || soft && !l.hard {
 			continue
 		}
 		border := fixed.Vec2{X: -l.way.Y, Y: l.way.X}
@@ -315,7 +315,7 @@ func within(by fixed.Vec2, limits []limit, pushed bool) fixed.Vec2 {
 		low, high := -2*MaxExtent, 2*MaxExtent // of what is open along the border
 		for j := range limits[:k] {
 			o := &limits[j]
-			if pushed && !o.hard {
+			if soft && !o.hard {
 				continue
 			}
 			left, slope := o.room-slack-foot.Dot(o.way), border.Dot(o.way)
@@ -329,13 +329,13 @@ func within(by fixed.Vec2, limits []limit, pushed bool) fixed.Vec2 {
 			}
 		}
 		if low > high {
-			return shortened(best, limits, pushed)
+			return shortened(best, limits, soft)
 		}
 		along := fixed.Clamp(by.Dot(border), low, high)
 		best = fixed.Vec2{X: foot.X + along.Mul(border.X), Y: foot.Y + along.Mul(border.Y)}
 	}
-	if !allowed(best, limits, pushed) {
-		return shortened(best, limits, pushed)
+	if !allowed(best, limits, soft) {
+		return shortened(best, limits, soft)
 	}
 	return best
 }
@@ -355,56 +355,58 @@ func quotient(x, y fixed.Q) fixed.Q {
 }
 
 // shortened returns a part of a way that is within the limits.
-func shortened(by fixed.Vec2, limits []limit, pushed bool) fixed.Vec2 {
+func shortened(by fixed.Vec2, limits []limit, soft bool) fixed.Vec2 {
 	share := fixed.One
 	for k := range limits {
 		l := &limits[k]
-		if along := by.Dot(l.way); along > l.room && !(pushed && !l.hard) {
+		if along := by.Dot(l.way); along > l.room && !(soft && !l.hard) {
 			if l.room <= slack {
 				return fixed.Vec2{}
 			}
 			share = min(share, (l.room - slack).Div(along))
 		}
 	}
-	if by = by.Scale(share); allowed(by, limits, pushed) {
+	if by = by.Scale(share); allowed(by, limits, soft) {
 		return by
 	}
 	return fixed.Vec2{}
 }
 
 // allowed reports whether a way is within the limits.
-func allowed(by fixed.Vec2, limits []limit, pushed bool) bool {
+func allowed(by fixed.Vec2, limits []limit, soft bool) bool {
 	for k := range limits {
-		if l := &limits[k]; by.Dot(l.way) > l.room && !(pushed && !l.hard) {
+		if l := &limits[k]; by.Dot(l.way) > l.room && !(soft && !l.hard) {
 			return false
 		}
 	}
 	return true
 }
 
-// apart adds to a way what moves the body apart from those that it overlaps, at most most.
-func apart(by fixed.Vec2, most fixed.Q, limits []limit) (pushed fixed.Vec2, deep bool) {
+// apart adds to a way what moves the body apart from those that it overlaps, at most most. If one of them is deep, it is
+// soft: only bodies that never move hold it, so that what is squeezed gets out.
+func apart(by fixed.Vec2, most fixed.Q, limits []limit, still bool) (pushed fixed.Vec2, soft bool) {
 	shove := fixed.Vec2{}
+	soft = still
 	for k := range limits {
 		if l := &limits[k]; l.shove > 0 {
-			deep = deep || l.deep
+			soft = soft || l.deep
 			shove.X = limited(shove.X - l.shove.Mul(l.way.X))
 			shove.Y = limited(shove.Y - l.shove.Mul(l.way.Y))
 		}
 	}
 	if shove == (fixed.Vec2{}) {
-		return by, deep
+		return by, soft
 	}
 	shove = shove.ClampLen(most)
-	return within(fixed.Vec2{X: by.X + shove.X, Y: by.Y + shove.Y}, limits, deep), deep
+	return within(fixed.Vec2{X: by.X + shove.X, Y: by.Y + shove.Y}, limits, soft), soft
 }
 
 // walk moves the body on the ground. If it slides there, it may get beyond its limits; then it goes less far.
-func (b *Body) walk(g *grid.Ground, by fixed.Vec2, limits []limit, deep bool) fixed.Vec2 {
+func (b *Body) walk(g *grid.Ground, by fixed.Vec2, limits []limit, soft bool) fixed.Vec2 {
 	box := b.box()
 	for _, try := range [...]fixed.Vec2{by, {X: by.X / 2, Y: by.Y / 2}, {X: by.X}, {Y: by.Y}} {
 		to := Slide(g, b.At, box, try)
-		if g == nil || allowed(fixed.Vec2{X: minus(to.X, b.At.X), Y: minus(to.Y, b.At.Y)}, limits, deep) {
+		if g == nil || allowed(fixed.Vec2{X: minus(to.X, b.At.X), Y: minus(to.Y, b.At.Y)}, limits, soft) {
 			return to
 		}
 	}

@@ -199,10 +199,10 @@ func TestSeparate(t *testing.T) {
 		spread    fixed.Q
 		boxes     bool
 	}{
-		"two at one point":     {2, 20, 0, false},
-		"twenty at one point":  {20, 300, 0, false},
-		"boxes at one point":   {20, 800, 0, true},
-		"a dense hundred":      {100, 600, 8 * fixed.One, true},
+		"two at one point":    {2, 20, 0, false},
+		"twenty at one point": {20, 300, 0, false},
+		"boxes at one point":  {20, 800, 0, true},
+		"a dense hundred":     {100, 600, 8 * fixed.One, true},
 	} {
 		rand := fixed.NewStream(7, "separate")
 		all := make([]bodies.Body, c.n)
