@@ -1,6 +1,8 @@
 package bodies
 
 import (
+	"math/bits"
+
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/fixed/grid"
 )
@@ -195,7 +197,7 @@ func (c *Crowd) press(by, b *Body, i uint32, way fixed.Vec2) {
 	if b.Weight == 0 || b.wants() != (fixed.Vec2{}) {
 		return
 	}
-	if force := by.wants().Dot(way); force > 0 {
+	if force := dot(by.wants(), way); force > 0 {
 		force = fixed.MulDiv(force, fixed.Q(by.Weight), fixed.Q(by.Weight)+fixed.Q(b.Weight))
 		c.wants[i].X = limited(c.wants[i].X + way.X.Mul(force))
 		c.wants[i].Y = limited(c.wants[i].Y + way.Y.Mul(force))
@@ -258,7 +260,7 @@ func (c *Crowd) limit(bodies []Body) {
 			roomA, roomB, shoveA = 0, room, 0
 		case b == 0:
 			roomA, roomB = room, 0
-		default:
+		case shove > 0:
 			shoveA = shove / (a + b) * b
 		}
 		deep := -p.gap > Epsilon
@@ -287,12 +289,12 @@ func choose(want fixed.Vec2, limits []limit) fixed.Vec2 {
 	}
 	length := fixed.Hypot(want.X, want.Y)
 	ahead := fixed.Vec2{X: want.X.Div(length), Y: want.Y.Div(length)}
-	if best.Dot(ahead) > length/2 {
+	if dot(best, ahead) > length/2 {
 		return best
 	}
 	for _, turn := range [...]fixed.Turn{11 * (sixth / 2), 5 * sixth, 3 * quarter} { // 30°, 60° and 90° to the right
 		by := within(want.Rotate(turn), limits, false)
-		if by.Dot(ahead)+max(magnitude(by.X), magnitude(by.Y)) > length/2 {
+		if dot(by, ahead)+max(magnitude(by.X), magnitude(by.Y)) > length/2 {
 			return by
 		}
 	}
@@ -307,7 +309,7 @@ func within(by fixed.Vec2, limits []limit, soft bool) fixed.Vec2 {
 	best := by
 	for k := range limits {
 		l := &limits[k]
-		if best.Dot(l.way) <= l.room || soft && !l.hard {
+		if dot(best, l.way) <= l.room || soft && !l.hard {
 			continue
 		}
 		border := fixed.Vec2{X: -l.way.Y, Y: l.way.X}
@@ -318,7 +320,7 @@ func within(by fixed.Vec2, limits []limit, soft bool) fixed.Vec2 {
 			if soft && !o.hard {
 				continue
 			}
-			left, slope := o.room-slack-foot.Dot(o.way), border.Dot(o.way)
+			left, slope := o.room-slack-dot(foot, o.way), dot(border, o.way)
 			switch {
 			case slope > 0:
 				high = min(high, quotient(left, slope))
@@ -331,13 +333,30 @@ func within(by fixed.Vec2, limits []limit, soft bool) fixed.Vec2 {
 		if low > high {
 			return shortened(best, limits, soft)
 		}
-		along := fixed.Clamp(by.Dot(border), low, high)
+		along := fixed.Clamp(dot(by, border), low, high)
 		best = fixed.Vec2{X: foot.X + along.Mul(border.X), Y: foot.Y + along.Mul(border.Y)}
 	}
-	if !allowed(best, limits, soft) {
+	if best != by && !allowed(best, limits, soft) {
 		return shortened(best, limits, soft)
 	}
 	return best
+}
+
+// dot returns v·way, rounded down, for a way of length 1.
+func dot(v, way fixed.Vec2) fixed.Q {
+	if uint64(v.X+1<<30)|uint64(v.Y+1<<30) < 1<<31 { // below a quarter of a cell: the sum fits into 64 bits
+		return (v.X*way.X + v.Y*way.Y) >> 32
+	}
+	return dotFar(v, way)
+}
+
+// dotFar is dot for a v of up to 2·MaxExtent.
+func dotFar(v, way fixed.Vec2) fixed.Q {
+	h1, l1 := bits.Mul64(uint64(v.X), uint64(way.X))
+	h2, l2 := bits.Mul64(uint64(v.Y), uint64(way.Y))
+	lo, carry := bits.Add64(l1, l2, 0)
+	hi := h1 + h2 + carry - uint64(v.X>>63)&uint64(way.X) - uint64(way.X>>63)&uint64(v.X) - uint64(v.Y>>63)&uint64(way.Y) - uint64(way.Y>>63)&uint64(v.Y)
+	return fixed.Q(hi<<32 | lo>>32)
 }
 
 // slack is more than the rounding of one way, in units of 2^-32 cells.
@@ -359,7 +378,7 @@ func shortened(by fixed.Vec2, limits []limit, soft bool) fixed.Vec2 {
 	share := fixed.One
 	for k := range limits {
 		l := &limits[k]
-		if along := by.Dot(l.way); along > l.room && !(soft && !l.hard) {
+		if along := dot(by, l.way); along > l.room && !(soft && !l.hard) {
 			if l.room <= slack {
 				return fixed.Vec2{}
 			}
@@ -375,7 +394,7 @@ func shortened(by fixed.Vec2, limits []limit, soft bool) fixed.Vec2 {
 // allowed reports whether a way is within the limits.
 func allowed(by fixed.Vec2, limits []limit, soft bool) bool {
 	for k := range limits {
-		if l := &limits[k]; by.Dot(l.way) > l.room && !(soft && !l.hard) {
+		if l := &limits[k]; dot(by, l.way) > l.room && !(soft && !l.hard) {
 			return false
 		}
 	}

@@ -2,7 +2,9 @@ package bodies_test
 
 import (
 	"math"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/fixed/bodies"
@@ -306,19 +308,34 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
+// BenchmarkTick2000 moves 2,000 circles that all walk, half of them one way and half of them the other, and asks for the
+// neighbours of an eighth of them, as units look around now and then. Other programs disturb single ticks, so it reports the tenth part of the ticks that were fastest too:
+//
+//	go test ./fixed/bodies -run '^$' -bench Tick2000 -benchtime 1000x
 func BenchmarkTick2000(b *testing.B) {
 	all := crowded(2000)
 	var crowd bodies.Crowd
+	var index bodies.Index
+	spots, found := make([]fixed.Vec2, len(all)), []uint32{}
+	var times []time.Duration
 	b.ReportAllocs()
-	k := fixed.Turn(0)
-	for b.Loop() {
-		k += 1 << 26
+	for k := 0; b.Loop(); k++ {
+		way := fixed.Polar(fixed.Turn(k)<<26, fixed.One/8)
+		ways := [2]fixed.Vec2{way, {X: -way.X, Y: -way.Y}}
+		start := time.Now()
 		for i := range all {
-			all[i].Want = fixed.Polar(k+fixed.Turn(i%2)<<31, fixed.One/8)
+			all[i].Want = ways[i%2]
+			spots[i] = all[i].At
+		}
+		near := index.Near(spots, 2*fixed.One)
+		for i := k % 8; i < len(spots); i += 8 {
+			found = near.Within(spots[i], 2*fixed.One, found[:0])
 		}
 		crowd.Move(all, nil)
+		times = append(times, time.Since(start))
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1e6, "ms/tick")
+	slices.Sort(times)
+	b.ReportMetric(float64(times[len(times)/10].Nanoseconds())/1e6, "ms/fast-tick")
 }
 
 // crowded returns n circles, which cover about 40 % of their square, without overlap.

@@ -65,7 +65,7 @@ var (
 var imports = []importRow{
 	{pattern: "fixed", own: []string{"internal/decimal"}},
 	{pattern: "fixed/grid", own: []string{"fixed"}},
-	{pattern: "fixed/bodies", own: []string{"fixed", "fixed/grid"}},
+	{pattern: "fixed/bodies", own: []string{"fixed", "fixed/grid"}, tests: []string{"kit/locksteptest", "lockstep"}},
 	{pattern: "fixed/ids", tests: []string{"fixed", "state"}},
 	{pattern: "state", own: []string{"internal/decimal"}, modules: []string{xxhash, xxh3}, tests: []string{"fixed"}},
 	{pattern: "checksum", own: []string{"state"}, modules: []string{xxhash}},
