@@ -20,7 +20,10 @@ type Body struct {
 // Epsilon is the overlap (cells) that counts as none. Bodies keep half of it as a distance.
 const Epsilon fixed.Q = 1 << 16
 
-const margin = Epsilon / 2
+const (
+	margin         = Epsilon / 2
+	ulp    fixed.Q = 1 // 2^-32 cells
+)
 
 // A Crowd moves bodies. It is a cache: keep it in a derived field of the state; the zero value works. Its results depend on
 // the arguments alone. Its cost grows with the pairs of bodies that are near each other.
@@ -124,9 +127,9 @@ func (b *Body) push(still bool) fixed.Q {
 	case b.Weight == 0:
 		return 0
 	case still:
-		return b.size()/2 + 1
+		return b.size()/2 + ulp
 	default:
-		return b.size()/8 + 1
+		return b.size()/8 + ulp
 	}
 }
 
@@ -138,7 +141,7 @@ func (c *Crowd) meet(bodies []Body, still bool) (overlap fixed.Q) {
 		b := &bodies[i]
 		reach := b.size() + b.push(still) + margin
 		if w := b.wants(); !still && w != (fixed.Vec2{}) {
-			reach += fixed.Hypot(w.X, w.Y) + 1
+			reach += fixed.Hypot(w.X, w.Y) + ulp
 		}
 		c.at[i], c.reach[i], c.wants[i] = b.At, reach, b.wants()
 		mean += reach / n
@@ -345,7 +348,7 @@ func within(by fixed.Vec2, limits []limit, soft bool) fixed.Vec2 {
 // dot returns v·way, rounded down, for a way of length 1.
 func dot(v, way fixed.Vec2) fixed.Q {
 	if uint64(v.X+1<<30)|uint64(v.Y+1<<30) < 1<<31 { // below a quarter of a cell: the sum fits into 64 bits
-		return (v.X*way.X + v.Y*way.Y) >> 32
+		return fixed.Q((int64(v.X)*int64(way.X) + int64(v.Y)*int64(way.Y)) >> 32)
 	}
 	return dotFar(v, way)
 }
@@ -359,8 +362,8 @@ func dotFar(v, way fixed.Vec2) fixed.Q {
 	return fixed.Q(hi<<32 | lo>>32)
 }
 
-// slack is more than the rounding of one way, in units of 2^-32 cells.
-const slack = 16
+// slack is more than the rounding of one way.
+const slack = 16 * ulp
 
 // quotient returns x/y for a positive y, limited.
 func quotient(x, y fixed.Q) fixed.Q {

@@ -15,7 +15,7 @@ func Arrive(at, goal fixed.Vec2, speed, slow fixed.Q) fixed.Vec2 {
 		return step(at, goal, speed)
 	}
 	left := fixed.Hypot(minus(goal.X, at.X), minus(goal.Y, at.Y))
-	return step(at, goal, max(fixed.MulDiv(speed, left, slow), (speed+7)/8))
+	return step(at, goal, min(speed, max(fixed.MulDiv(speed, left, slow), speed/8+ulp)))
 }
 
 func step(at, goal fixed.Vec2, length fixed.Q) fixed.Vec2 {

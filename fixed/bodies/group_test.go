@@ -32,6 +32,15 @@ func TestArrive(t *testing.T) {
 	}
 }
 
+// Nothing moves without speed.
+func TestArriveWithoutSpeed(t *testing.T) {
+	for _, slow := range []fixed.Q{-1, 0, fixed.One, fixed.MaxQ} {
+		if by := bodies.Arrive(at(0, 0), fixed.Vec2{X: fixed.Half}, 0, slow); by != (fixed.Vec2{}) {
+			t.Errorf("slow %v: it moves by %v", slow, by)
+		}
+	}
+}
+
 // Each place is given once, in every number of bodies; each rank keeps its order, and the ways are shorter than without.
 func TestAssign(t *testing.T) {
 	rand := fixed.NewStream(10, "assign")

@@ -33,7 +33,7 @@ type placed struct {
 // are those of the last call, it costs their comparison. It is fastest for ranges about reach (cells); all ranges work.
 func (x *Index) Near(at []fixed.Vec2, reach fixed.Q) *Near {
 	n := &x.near
-	shift := uint8(bits.Len64(uint64(max(reach, 1<<8) - 1))) // the cells are not smaller than reach
+	shift := uint8(bits.Len64(uint64(max(reach, 1<<8)) - 1)) // the cells are not smaller than reach
 	if shift == n.shift && slices.Equal(at, n.at) {
 		return n
 	}

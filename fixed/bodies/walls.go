@@ -15,10 +15,10 @@ func Slide(g *grid.Ground, at, half, by fixed.Vec2) fixed.Vec2 {
 		return fixed.Vec2{X: plus(at.X, by.X), Y: plus(at.Y, by.Y)}
 	}
 	half = fixed.Vec2{X: max(extent(half.X), 1), Y: max(extent(half.Y), 1)}
-	steps := min(max(magnitude(by.X), magnitude(by.Y))/fixed.Half+1, 64)
+	steps := min(int64(max(magnitude(by.X), magnitude(by.Y)))>>31+1, 64)
 	done := fixed.Vec2{}
-	for k := fixed.Q(1); k <= steps; k++ {
-		next := fixed.Vec2{X: by.X / steps * k, Y: by.Y / steps * k}
+	for k := int64(1); k <= steps; k++ {
+		next := fixed.Vec2{X: fixed.Q(int64(by.X) / steps * k), Y: fixed.Q(int64(by.Y) / steps * k)}
 		if k == steps {
 			next = by
 		}
