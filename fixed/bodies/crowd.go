@@ -56,9 +56,9 @@ type limit struct {
 }
 
 // Move moves each body along the way that it wants, as far as the others and the ground let it. All move at once, so their
-// order gives no advantage. If no two bodies overlap by more than [Epsilon], none do afterwards, at any speed; those that do
-// move apart, by up to an eighth of their size in a tick, and others make room for them. No body enters a cell that is not
-// open; there it counts as its bounding box. The ground may be nil.
+// order gives no advantage. If no two bodies overlap by more than [Epsilon], none do afterwards, for sizes and ways up to
+// 16,384 cells; those that do move apart, by up to an eighth of their size in a tick, and others make room for them. No body
+// enters a cell that is not open; there it counts as its bounding box. The ground may be nil.
 //
 // Each body keeps to its half of the space between it and every other (a buffered Voronoi cell: Zhou et al. 2017, Fast,
 // On-line Collision Avoidance for Dynamic Vehicles), and slides along its border. If that is not the way, it tries to

@@ -207,6 +207,46 @@ func TestMoveKeepsApart(t *testing.T) {
 	}
 }
 
+// Great bodies that cross a world of 16,384 cells in one tick meet, and do not overlap.
+func TestMoveFast(t *testing.T) {
+	rand := fixed.NewStream(13, "fast")
+	size := fixed.FromInt(16384)
+	var crowd bodies.Crowd
+	met := 0
+	for range 400 {
+		all := make([]bodies.Body, 2+rand.N(3))
+		for i := range all {
+			all[i] = bodies.Body{
+				At:     fixed.Vec2{X: rand.Range(0, size), Y: rand.Range(0, size)},
+				Radius: rand.Range(0, size) >> rand.N(20) >> 3, Weight: uint16(1 + rand.N(2)),
+			}
+			if rand.Bool() {
+				all[i].Half = fixed.Vec2{X: rand.Range(0, size) >> rand.N(20) >> 3, Y: rand.Range(0, size) >> rand.N(20) >> 3}
+			}
+		}
+		if worst(all) > 0 {
+			continue
+		}
+		for range 8 {
+			for i := range all {
+				goal := all[(i+1)%len(all)].At
+				all[i].Want = goal.Sub(all[i].At).ClampLen(size)
+			}
+			crowd.Move(all, nil)
+			over := worst(all)
+			if over > epsilon {
+				t.Fatalf("overlap %g of %+v", over, all)
+			}
+			if over > -0.01 {
+				met++
+			}
+		}
+	}
+	if met < 100 {
+		t.Errorf("they met %d times", met)
+	}
+}
+
 // A body slides along another that never moves, and a heavy one pushes a light one further than the reverse.
 func TestSlideAndPush(t *testing.T) {
 	wall := bodies.Body{At: at(5, 0), Half: fixed.Vec2{X: fixed.One, Y: 50 * fixed.One}}

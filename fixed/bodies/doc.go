@@ -38,11 +38,11 @@
 // # Promises and their proofs
 //
 //	Within        exact, ascending, not stale       TestWithin, FuzzIndex: a loop over all; TestMatch
-//	Move          keeps bodies apart, at any speed  TestMoveKeepsApart: all pairs; weights, boxes, walls
+//	Move          keeps bodies apart, also fast     TestMoveKeepsApart, TestMoveFast: all pairs; boxes, walls
 //	Move          no body enters a closed cell      TestMoveKeepsApart, TestSlide: all cells that it touches
 //	Move          groups that cross arrive          TestGroupsCross: 120 circles, 750 ticks
 //	Separate      what it returns is the overlap    TestSeparate: all pairs
-//	Arrive        ends at its goal, never passes it  TestArrive
+//	Arrive        ends at its goal, never passes it TestArrive
 //	Assign        each place once                   TestAssign
 //	Shot          2 units of 2^-32 cells            TestShot: math/big; FuzzShot
 //	all of them   the same bits everywhere          TestSums: amd64, 386
