@@ -116,7 +116,6 @@ func TestSlide(t *testing.T) {
 		} else {
 			stopped++
 		}
-		// Go there in small steps of a straight line between two stops: no body that small steps stop gets further.
 		if b.At = to; closedUnder(g, &b) {
 			t.Fatalf("%+v is in rock", b)
 		}
