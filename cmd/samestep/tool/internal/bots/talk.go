@@ -109,7 +109,7 @@ type Hello struct {
 	Observes    string          `json:"observes"`
 	Observation json.RawMessage `json:"observation"` // its type
 	Commands    []helloCommand  `json:"commands"`
-	Rewards     bool            `json:"rewards"` // the game has scores
+	Scored      bool            `json:"scored"` // the game has scores, so that there are rewards
 }
 
 type helloCommand struct {
@@ -119,7 +119,7 @@ type helloCommand struct {
 
 // Greet says the first line, and returns the first reset.
 func (t *Talk) Greet(ctx context.Context, verb string, players uint8, tickMicros uint32, every lockstep.Tick) (*Reset, error) {
-	h := Hello{Type: "hello", Protocol: Version, Verb: verb, Game: t.game.Name(), Build: t.game.Build(), Players: players, TickMicros: tickMicros, Every: every, Observes: "state", Rewards: t.game.Score != nil}
+	h := Hello{Type: "hello", Protocol: Version, Verb: verb, Game: t.game.Name(), Build: t.game.Build(), Players: players, TickMicros: tickMicros, Every: every, Observes: "state", Scored: t.game.Score != nil}
 	if t.views {
 		h.Observes = "view"
 	}
@@ -349,6 +349,9 @@ func (t *Talk) ask(ctx context.Context, line []byte, over bool) (*Reply, error) 
 		return nil, t.program.Wrong("no episode goes on: got %s, want %s", quoted(b), want)
 	case r.Reset != nil && r.Commands != nil:
 		return nil, t.program.Wrong("got a reset and commands, want one of them")
+	}
+	if r.Reset != nil && string(r.Reset.Config) == "null" {
+		r.Reset.Config = nil
 	}
 	t.payloads.Reset()
 	for i := range r.Commands {
