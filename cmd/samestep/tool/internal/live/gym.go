@@ -63,7 +63,7 @@ var botFlags = []cli.Flag{
 
 // talkOf returns the conversation that the flags ask for.
 func talkOf(c *cli.Context, g *gameset.Playable) (*bots.Talk, error) {
-	if err := console.Between[uint](c, "every", 1, record.MaxInputDelay); err != nil {
+	if err := console.Between[uint](c, "every", 1, 0); err != nil {
 		return nil, err
 	}
 	if err := console.Between[time.Duration](c, "bot-time", 0, 0); err != nil {
@@ -102,7 +102,9 @@ func gym(c *cli.Context) error {
 	}
 	e.talk.With(program, e.seats)
 	began := time.Now()
-	err = e.run(ctx)
+	if err = e.run(ctx); ctx.Err() != nil {
+		err = console.ErrInterrupted
+	}
 	program.Close(err == nil)
 	e.summary.tell(time.Since(began), e.period)
 	if !child {

@@ -62,8 +62,6 @@ func joinProgram(c *cli.Context, g *gameset.Playable, feeds bool) (*joinedProgra
 		return nil, console.Usagef("--bot-command: the program plays, so want no --bot and --spectate")
 	case c.String("bot-command") == "":
 		return nil, console.Wrongf(c, "bot-command", "got no command")
-	case feeds && c.Bool(console.JSONFlag.Name):
-		return nil, console.Usagef("--bot-command: the program gets the views, so want no --json")
 	case feeds && !talk.Views():
 		return nil, console.Usagef("--observe: got state, want view: this client has no state")
 	}
