@@ -3,9 +3,11 @@
 package tool
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -208,5 +210,49 @@ func TestViewBot(t *testing.T) {
 		if g := New(rules.Rules(), option); g.err == nil || !strings.Contains(g.err.Error(), want) {
 			t.Errorf("got %v, want %s", g.err, want)
 		}
+	}
+}
+
+// A bot of views plays where a client gets nothing else.
+func TestViewBotJoins(t *testing.T) {
+	testenv.Long(t) // it plays in real time
+	t.Parallel()
+	game := New(rules.Rules(), Config(rules.Usual), ViewBot(func(p lockstep.Player, _ uint64) func(*rules.View) []any {
+		return func(v *rules.View) []any {
+			return []any{&rules.Walk{X: uint8(v.To.X.Floor().Int() + 1), Y: 3}} // always elsewhere
+		}
+	}))
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	dir := t.TempDir()
+	tokens := filepath.Join(dir, "tokens.txt")
+	if err := os.WriteFile(tokens, []byte("player 0 ada - ada-ada-ada-ada-ada\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lines, out := io.Pipe()
+	served := make(chan int, 1)
+	go func() {
+		served <- Run(ctx, []string{"dig", "serve", "--listen", "127.0.0.1:0", "--players", "1", "--set", "web=false", "--dir", dir, "--tokens", tokens, "--set", "players-see=views"}, out, io.Discard, game)
+		out.Close()
+	}()
+	url := ""
+	scanner := bufio.NewScanner(lines)
+	for url == "" && scanner.Scan() {
+		_, url, _ = strings.Cut(scanner.Text(), "listening on ")
+	}
+	go io.Copy(io.Discard, lines)
+	for _, c := range []struct {
+		flags []string
+		plays bool
+	}{{nil, true}, {[]string{"--bot", "none"}, false}} {
+		var sum, errs bytes.Buffer
+		args := append([]string{"dig", "join", strings.TrimSuffix(url, "/") + "/matches/match-1", "--feed", "--token", "ada-ada-ada-ada-ada", "--time", "1500ms"}, c.flags...)
+		if code := Run(ctx, args, &sum, &errs, game); code != console.ExitOK || strings.Contains(sum.String(), "commands   0 accepted") == c.plays {
+			t.Errorf("%v: exited with %d: %s%s", c.flags, code, &sum, &errs)
+		}
+	}
+	stop()
+	if code := <-served; code != console.ExitOK {
+		t.Errorf("serve exited with %d", code)
 	}
 }

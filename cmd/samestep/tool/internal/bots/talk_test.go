@@ -53,14 +53,14 @@ func TestHello(t *testing.T) {
 	if err != nil || *reset.Seed != 1<<64-1 || string(reset.Config) != `{"Gold": 3}` {
 		t.Fatalf("got %+v, %v", reset, err)
 	}
-	talk, got = conversation(t, Options{Fields: "To,Diggers"}, []lockstep.Player{1}, `{"reset": {"seed": null, "config": null}, "commands": null}`)
-	if reset, err := talk.Greet(t.Context(), "gym", 2, 50_000, 1); err != nil || reset.Seed != nil || reset.Config != nil {
-		t.Fatalf("null: got %+v, %v", reset, err)
-	}
 	const q = `{"fixed":"int64","fraction":32}`
 	const want = `{"type":"hello","protocol":1,"verb":"gym","game":"goldrush","build":"1","players":2,"seats":[1],"tick_micros":50000,"every":1,"observes":"view","observation":{"fields":{"To":{"fields":{"X":` + q + `,"Y":` + q + `}},"Diggers":{"list":{"fields":{"Owner":"uint8","At":{"fields":{"X":` + q + `,"Y":` + q + `}},"Found":"uint32"}}}}},"commands":[{"name":"walk","value":{"fields":{"X":"uint8","Y":"uint8"}}}],"scored":false}`
 	if line := <-got; line != want {
 		t.Errorf("got  %s\nwant %s", line, want)
+	}
+	talk, _ = conversation(t, Options{}, []lockstep.Player{1}, `{"reset": {"seed": null, "config": null}, "commands": null}`)
+	if reset, err := talk.Greet(t.Context(), "gym", 2, 50_000, 1); err != nil || reset.Seed != nil || reset.Config != nil {
+		t.Fatalf("null: got %+v, %v", reset, err)
 	}
 }
 

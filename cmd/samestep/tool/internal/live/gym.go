@@ -269,7 +269,6 @@ type episode struct {
 	match    *coordinator.Coordinator
 	writer   *replay.Writer // or nil
 	file     *os.File
-	name     string
 	bots     []lockstep.Bot // by seat; nil: the program's
 	sequence []lockstep.Sequence
 	scores   []int // by the program's seats
