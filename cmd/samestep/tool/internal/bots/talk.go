@@ -279,13 +279,16 @@ func (t *Talk) Line(s *Step, seen ...[]byte) []byte {
 func (s *Step) info() []byte {
 	info := struct {
 		Episode int             `json:"episode,omitempty"`
-		Seed    *uint64         `json:"seed,string,omitempty"`
+		Seed    string          `json:"seed,omitempty"`
 		Config  json.RawMessage `json:"config,omitempty"`
 		Refused []Refused       `json:"refused,omitempty"`
 		Result  json.RawMessage `json:"result,omitempty"`
 	}{Refused: s.Refused}
 	if s.Begins {
-		info.Episode, info.Seed, info.Config = s.Episode, s.Seed, s.Config
+		info.Episode, info.Config = s.Episode, s.Config
+		if s.Seed != nil {
+			info.Seed = strconv.FormatUint(*s.Seed, 10)
+		}
 	}
 	if s.Result != "" {
 		info.Result = json.RawMessage(s.Result)
