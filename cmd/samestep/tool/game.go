@@ -17,6 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/page/canvas"
 	"github.com/seed-49bee653/samestep/server"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // A Game is a game that a program can host, play and verify. [New] makes one.
@@ -50,6 +51,64 @@ func New[S, C any](rules lockstep.Rules[S, C], options ...Option) Game {
 func Bot(maker func(p lockstep.Player, seed uint64) lockstep.Bot) Option {
 	return func(p *gameset.Playable) error {
 		p.Maker = maker
+		return nil
+	}
+}
+
+// ViewBot is [Bot] for bots that see only what their player sees: maker returns a function that looks at the view of the seat, of the type V of
+// [lockstep.View]. Such bots also play where a client gets views only, see docs/bots.md.
+func ViewBot[V any](maker func(p lockstep.Player, seed uint64) func(view *V) []any) Option {
+	return func(p *gameset.Playable) error {
+		codec, err := state.Compile[V]()
+		if err != nil {
+			return fmt.Errorf("tool.ViewBot: %w", err)
+		}
+		game := p.Game
+		if err := lockstep.DecodeView(game, codec.Append(nil, new(V)), new(V)); err != nil {
+			return fmt.Errorf("tool.ViewBot: %w", err)
+		}
+		p.Looks = func(p lockstep.Player, seed uint64) func([]byte) []any {
+			play, view := maker(p, seed), new(V)
+			return func(b []byte) []any {
+				if lockstep.DecodeView(game, b, view) != nil {
+					return nil // of another build's view
+				}
+				return play(view)
+			}
+		}
+		looks := p.Looks
+		p.Maker = func(p lockstep.Player, seed uint64) lockstep.Bot {
+			play, view := looks(p, seed), []byte(nil)
+			return func(s *lockstep.Simulation) []any {
+				var err error
+				if view, err = s.AppendView(view[:0], s.ViewerOf(p)); err != nil {
+					return nil // this player sees nothing
+				}
+				return play(view)
+			}
+		}
+		return nil
+	}
+}
+
+// Score gives gym its rewards: the reward of a player in a step is by how much its score has changed. score reads a state, and the result
+// of the match, which is nil before the end.
+func Score[S, R any](score func(world *S, result *R, p lockstep.Player) int) Option {
+	return func(p *gameset.Playable) error {
+		if got := reflect.TypeFor[S](); got != p.World {
+			return fmt.Errorf("tool.Score: got a function for the state %v, want %v", got, p.World)
+		}
+		codec, err := state.Compile[R]()
+		if err != nil {
+			return fmt.Errorf("tool.Score: %w", err)
+		}
+		if zero, err := p.DecodeResult(codec.Append(nil, new(R))); err != nil || zero != nil && reflect.TypeOf(zero) != reflect.TypeFor[*R]() {
+			return fmt.Errorf("tool.Score: got a function for the result %v, which is not that of Rules.Result", reflect.TypeFor[R]())
+		}
+		p.Score = func(world, result any, p lockstep.Player) int {
+			r, _ := result.(*R)
+			return score(world.(*S), r, p)
+		}
 		return nil
 	}
 }

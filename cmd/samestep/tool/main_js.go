@@ -36,6 +36,12 @@ func New[S, C any](rules lockstep.Rules[S, C], options ...Option) Game {
 // Bot has no effect in a page.
 func Bot(func(p lockstep.Player, seed uint64) lockstep.Bot) Option { return none }
 
+// ViewBot has no effect in a page.
+func ViewBot[V any](func(p lockstep.Player, seed uint64) func(view *V) []any) Option { return none }
+
+// Score has no effect in a page.
+func Score[S, R any](func(world *S, result *R, p lockstep.Player) int) Option { return none }
+
 // NamedBot lets the lobby choose the bots of a new match by name.
 func NamedBot(name string, _ func(p lockstep.Player, seed uint64) lockstep.Bot) Option {
 	return func(g *Game) error {

@@ -46,6 +46,12 @@ type Playable struct {
 	Sized func(players uint8, units uint16) any // the same, of a match with some units; or nil
 	Maker func(p lockstep.Player, seed uint64) lockstep.Bot
 
+	// Looks is Maker for bots that see views in canonical bytes, or nil.
+	Looks func(p lockstep.Player, seed uint64) func(view []byte) []any
+
+	// Score returns the score of a player in a state, with the result of the match or nil, or is nil: see tool.Score.
+	Score func(world, result any, p lockstep.Player) int
+
 	Floor locksteptest.Floor
 
 	Scenarios, Opponents []Choice // by name
@@ -189,6 +195,24 @@ func (g *Playable) Bot(p lockstep.Player, seed uint64) lockstep.Bot {
 		return g.Maker(p, seed)
 	}
 	return locksteptest.RandomBot(g.Game, botRate, nil)(p, seed)
+}
+
+// ScoreOf returns the score of a player, 0 if the game has none. The error is a panic of the game's function.
+func (g *Playable) ScoreOf(s *lockstep.Simulation, p lockstep.Player) (score int, err error) {
+	if g.Score == nil {
+		return 0, nil
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("game %s: the function of tool.Score panicked at tick %d: %v", g.Name(), s.Tick(), v)
+		}
+	}()
+	b, _ := s.Ended()
+	result, err := g.DecodeResult(b)
+	if err != nil {
+		return 0, err
+	}
+	return g.Score(s.AnyWorld(), result, p), nil
 }
 
 // Length returns the number of ticks of a match of bots, which its rules end, and most if they do not.
