@@ -20,6 +20,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/feed"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/server"
@@ -79,6 +80,8 @@ func newMatchPolicy(c *cli.Context, g *gameset.Playable) (*MatchPolicy, error) {
 	}
 	if delay := c.String("input-delay"); delay == "auto" {
 		p.Adaptive = true
+	} else if delay == "" && !c.IsSet("input-delay") {
+		p.Host.InputDelay = 0 // see UsualDelay
 	} else if n, err := strconv.ParseUint(delay, 10, 8); err == nil && n >= 1 && n <= record.MaxInputDelay {
 		p.Host.InputDelay = lockstep.Tick(n)
 	} else {
@@ -193,15 +196,29 @@ func (p *MatchPolicy) Of(g *gameset.Playable) *MatchPolicy {
 	return &other
 }
 
+// slowTick is from how long a tick on a command runs in the next one: a player would notice another, and what is late for it has lost less.
+const slowTick = 500_000 // microseconds
+
+// UsualDelay returns the input delay of a match whose server says none: the next tick but one, so that commands whose ways take unequally
+// long run in equal ticks, or the next one where ticks are slow.
+func UsualDelay(s *lockstep.Settings) lockstep.Tick {
+	if s.Micros(1) >= slowTick {
+		return 1
+	}
+	return 2
+}
+
 // apply sets the options of a match, of which those in ticks depend on its period, and gives its last seats to bots.
 func (p *MatchPolicy) apply(spec *server.MatchSpec, bots uint) {
 	o, s := p.Host, spec.Settings
 	o.SpectatorDelay = lockstep.Tick(s.TicksIn(p.DelaySpectators.Microseconds()))
 	if p.Adaptive {
 		o.Delay = host.DelayPolicy{Min: 1, Max: lockstep.Tick(s.TickRate()/2 + 1)}
+	} else if o.InputDelay == 0 {
+		o.InputDelay = UsualDelay(&s)
 	}
 	o.Views.Every = max(1, lockstep.Tick(s.TickRate())/10)
-	o.Views.Budget = int(p.Flags.Uint("view-bytes")) * int(o.Views.Every) / max(1, int(s.TickRate()))
+	o.Views.Budget = int(min(int64(p.Flags.Uint("view-bytes"))*s.Micros(int64(o.Views.Every))/1e6, feed.MaxViewBytes))
 	o.Start.Players = min(o.Start.Players, int(s.Players))
 	spec.Host = &o
 	spec.Recorded, spec.Restore = p.recorded(bots), p.restore
