@@ -67,7 +67,7 @@ func newMatchPolicy(c *cli.Context, g *gameset.Playable) (*MatchPolicy, error) {
 		Ctx: c.Context, Flags: c, Game: g, Bot: c.String(gameset.BotFlag.Name), Players: uint8(min(c.Uint("players"), lockstep.MaxPlayers)), DelaySpectators: c.Duration("spectator-delay"),
 		Host: host.Options{
 			Relay: c.Bool("relay"), AnonymousSpectators: watchedByAll(c), SpectatorChat: true, VoteKick: c.Bool("vote-kick"),
-			Grace:     lockstep.Time(c.Duration("grace").Microseconds()),
+			Grace:     given(c, "grace"),
 			Abandoned: lockstep.Time(c.Duration("abandoned").Microseconds()), EndLinger: lockstep.Time(c.Duration("linger").Microseconds()),
 			Wait: host.WaitPolicy{Bound: lockstep.Time(c.Duration("wait").Microseconds())},
 			Slow: host.SlowPolicy{Percent: uint16(min(c.Uint("slow"), 1<<15))},
@@ -107,9 +107,16 @@ func newMatchPolicy(c *cli.Context, g *gameset.Playable) (*MatchPolicy, error) {
 	}
 	p.setStart(c.String("start"), start, c.Duration("countdown"))
 	inactive := map[string]host.InactiveAction{"report": host.ReportInactive, "takeover": host.TakeOverInactive, "remove": host.RemoveInactive}
-	after := cmp.Or(c.Duration("inactive"), -time.Second) // for a Host 0 is the default
-	p.Host.Inactive = host.InactivePolicy{After: lockstep.Time(after.Microseconds()), Then: inactive[c.String("inactive-then")]}
+	p.Host.Inactive = host.InactivePolicy{After: given(c, "inactive"), Then: inactive[c.String("inactive-then")]}
 	return p, nil
+}
+
+// given returns the time of a flag for a Host, for which 0 is its default, which depends on the match's ticks. A flag of 0 means never.
+func given(c *cli.Context, name string) lockstep.Time {
+	if !c.IsSet(name) {
+		return 0
+	}
+	return lockstep.Time(cmp.Or(c.Duration(name), -time.Second).Microseconds())
 }
 
 func (p *MatchPolicy) setStart(text string, start host.StartPolicy, countdown time.Duration) {

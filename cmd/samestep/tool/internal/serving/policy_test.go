@@ -60,7 +60,7 @@ func TestPoliciesOfRequest(t *testing.T) {
 		}
 	}
 	without, err := RequestedMatch(strings.NewReader(`{"name":"a","substitutes":false}`), gameset.List{playable(t, skirmish.Rules())}, false, policyOf(t, "--set", "substitutes=true"))
-	if err != nil || without.Substitute != nil || without.Host.Start.Countdown != 0 || without.Host.Grace != 30*lockstep.Second {
+	if err != nil || without.Substitute != nil || without.Host.Start.Countdown != 0 || without.Host.Grace != 0 {
 		t.Errorf("got %+v, %v", without.Host, err)
 	}
 	for body, want := range map[string]string{

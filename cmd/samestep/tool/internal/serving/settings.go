@@ -129,11 +129,11 @@ func policySettings() []*console.Setting {
 		{Flag: &cli.StringFlag{Name: "start", Value: DefaultStart, Usage: "when a match begins: now, N as soon as N players are there, ready as soon as each seat has a player and all are ready, or ready:N as soon as at least N are there and all of them are ready; an admin begins it at any time"}},
 		{Flag: &cli.DurationFlag{Name: "countdown", Value: defaultCountdown, Usage: "with a start of ready: `TIME` from when all players are ready to the first tick"}, Check: console.Within(0, maxCountdown)},
 		{Flag: &cli.DurationFlag{Name: "ready-deadline", Value: defaultReadyDeadline, Usage: "with a start of ready: how long unready players can keep the others in the lobby while at least half of those present are ready: `TIME` in all, and a fifth of it for one player; then the match begins; 0: forever"}, Check: day},
-		{Flag: &cli.DurationFlag{Name: "grace", Value: 30 * time.Second, Usage: "take over the seat of a player `TIME` after the connection was lost"}, Check: console.Within(time.Millisecond, 24*time.Hour)},
+		{Flag: &cli.DurationFlag{Name: "grace", Value: 30 * time.Second, Usage: "take over the seat of a player `TIME` after the connection was lost", DefaultText: "30s, or two ticks"}, Check: console.Within(time.Millisecond, 24*time.Hour)},
 		{Flag: &cli.DurationFlag{Name: "abandoned", Value: DefaultAbandoned, Usage: "end a match `TIME` after all its players have left for good; 0: never"}, Check: day},
 		{Flag: &cli.DurationFlag{Name: "linger", Value: 15 * time.Second, Usage: "when the rules have ended a match, wait `TIME` for disconnected players to see its end"}, Check: console.Within(time.Millisecond, time.Hour)},
 		{Flag: &cli.BoolFlag{Name: "substitutes", Usage: "let a bot play for each player whose seat is taken over, until the player is back"}},
-		{Flag: &cli.DurationFlag{Name: "inactive", Value: 5 * time.Minute, Usage: "report a player who gives no command for `TIME` of the match; 0: never"}, Check: day},
+		{Flag: &cli.DurationFlag{Name: "inactive", Value: 5 * time.Minute, Usage: "report a player who gives no command for `TIME` of the match; 0: never", DefaultText: "5m0s, or ten ticks"}, Check: day},
 		{Flag: &cli.StringFlag{Name: "inactive-then", Value: "report", Usage: "what to do with an inactive player besides: report does nothing more, takeover ends the connection and takes the seat over, remove gives the seat up; both warn the player 30 s before"}, Words: []string{"report", "takeover", "remove"}},
 		{Flag: &cli.BoolFlag{Name: "relay", Usage: "order commands without simulating them, which is cheap, but gives no referee"}},
 		{Flag: &cli.StringFlag{Name: "input-delay", Usage: "ticks from a command's arrival to its effect, 1 being the next one that is sealed, or auto: as many as the players' connections need", DefaultText: "2; 1 where a tick lasts 500ms or longer"}},
@@ -165,7 +165,7 @@ func limitSettings() []*console.Setting {
 		{Flag: &cli.UintFlag{Name: "guest-bots", Value: 32, Usage: "bots in all matches of guests together; 0: none"}},
 		{Flag: &cli.Uint64Flag{Name: "guest-state", Value: 4 << 20, Usage: "bytes of state of all matches of guests together"}},
 		{Flag: &cli.Uint64Flag{Name: "guest-disk", Value: 1 << 30, Usage: "bytes of the replays of guests' matches in a day; then guests create no more"}},
-		{Flag: &cli.DurationFlag{Name: "guest-inactive", Value: 2 * time.Minute, Usage: "remove a guest who gives no command for `TIME` of the match; 0: guests are treated like other players"}, Check: console.Within(0, 24*time.Hour)},
+		{Flag: &cli.DurationFlag{Name: "guest-inactive", Value: 2 * time.Minute, Usage: "remove a guest who gives no command for `TIME` of the match; 0: guests are treated like other players", DefaultText: "2m0s, or ten ticks"}, Check: console.Within(0, 24*time.Hour)},
 		{Flag: &cli.UintFlag{Name: "guest-seats", Usage: "seats of a match that guests of one address who have never played keep when others want to play; 0: half of the seats for people, at least 2"}},
 	}
 	for _, s := range all {
