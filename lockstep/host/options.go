@@ -261,7 +261,7 @@ func option[T ~int | ~int64 | ~uint8 | ~uint16 | ~uint32](b *bounds, name string
 func (o *Options) complete(s *lockstep.Settings) error {
 	hour := int64(60 * minute)
 	ticks := func(t lockstep.Time) lockstep.Tick { return lockstep.Tick(s.TicksIn(int64(t) + s.Micros(1)/2)) } // rounded
-	turns := func(n int64) lockstep.Time { return lockstep.Time(s.Micros(n)) }
+	given := *o
 	if o.Random == nil {
 		return errors.New("lockstep: host: random: got nil, want a source of unguessable bytes")
 	}
@@ -294,13 +294,22 @@ func (o *Options) complete(s *lockstep.Settings) error {
 	option(&b, "ping every", &o.PingEvery, 5*lockstep.Second, 1, hour)
 	option(&b, "idle timeout", &o.IdleTimeout, 10*lockstep.Second, 1, hour)
 	option(&b, "sync timeout", &o.SyncTimeout, 30*lockstep.Second, 1, hour)
-	option(&b, "grace", &o.Grace, max(30*lockstep.Second, turns(2)), 1, 24*hour)
+	option(&b, "grace", &o.Grace, 30*lockstep.Second, 1, 24*hour)
 	option(&b, "linger", &o.Linger, 5*lockstep.Second, 1, hour)
 	option(&b, "end linger", &o.EndLinger, 15*lockstep.Second, 1, hour)
 	option(&b, "abandoned", &o.Abandoned, 0, 0, 24*hour)
 	option(&b, "kick time", &o.KickTime, minute, 1, 24*hour)
-	option(&b, "inactive after", &o.Inactive.After, max(5*minute, turns(10)), -1<<40, 24*hour)
-	option(&b, "inactive guests", &o.Inactive.Guests, max(2*minute, turns(10)), -1<<40, 24*hour)
+	option(&b, "inactive after", &o.Inactive.After, 5*minute, -1<<40, 24*hour)
+	option(&b, "inactive guests", &o.Inactive.Guests, 2*minute, -1<<40, 24*hour)
+	for _, x := range []struct {
+		given lockstep.Time
+		field *lockstep.Time
+		ticks int64
+	}{{given.Grace, &o.Grace, 2}, {given.Inactive.After, &o.Inactive.After, 10}, {given.Inactive.Guests, &o.Inactive.Guests, 10}} {
+		if x.given == 0 { // a default is not shorter than some turns
+			*x.field = max(*x.field, lockstep.Time(s.Micros(x.ticks)))
+		}
+	}
 	option(&b, "guest seats", &o.GuestSeats, 0, -1, lockstep.MaxPlayers)
 	option(&b, "inactive then", &o.Inactive.Then, 0, 0, int64(idle.Actions-1))
 	option(&b, "slow percent", &o.Slow.Percent, 0, 0, 100)
