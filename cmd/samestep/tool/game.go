@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"net/http"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
@@ -142,6 +144,19 @@ func Units[C any](sized func(players, units int) C) Option {
 			c := sized(int(players), int(units))
 			return &c
 		}
+		return nil
+	}
+}
+
+// Tick sets how long a tick of a usual match lasts, 1 ms to a minute, such as 2 s for a game of slow turns: that of its server, its demo and
+// its page, unless whoever begins a match says otherwise. Without it, 50 ms.
+func Tick(period time.Duration) Option {
+	return func(p *gameset.Playable) error {
+		s := lockstep.Settings{Players: 1, TickMicros: uint32(min(max(0, period.Microseconds()), math.MaxUint32)), CheckEvery: 1}
+		if err := s.Check(); err != nil || period%time.Microsecond != 0 {
+			return fmt.Errorf("tool.Tick: got %v, want a time of whole microseconds, 1ms to 1m0s", period)
+		}
+		p.Tick = s.TickMicros
 		return nil
 	}
 }

@@ -3,6 +3,7 @@ package tool
 import (
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/page/canvas"
@@ -85,6 +86,9 @@ func Units[C any](sized func(players, units int) C) Option {
 
 // Page has no effect in a page: a page of a game's own has a program of its own.
 func Page(func() fs.FS, map[string]string) Option { return none }
+
+// Tick has no effect in a page, which begins matches at a server.
+func Tick(time.Duration) Option { return none }
 
 // Floor has no effect in a page.
 func Floor(ticks, kinds, fields int) Option { return none }

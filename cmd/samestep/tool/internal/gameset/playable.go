@@ -53,6 +53,7 @@ type Playable struct {
 	Score func(world, result any, p lockstep.Player) int
 
 	Floor locksteptest.Floor
+	Tick  uint32 // microseconds of one in a usual match; 0 is that of DefaultSettings
 
 	Scenarios, Opponents []Choice // by name
 
@@ -168,6 +169,9 @@ func (g *Playable) Configure(players uint8, units uint16, override []byte) (any,
 	}
 	return g.ReadConfig(override, usual)
 }
+
+// Period returns the microseconds of a tick of a usual match.
+func (g *Playable) Period() uint32 { return cmp.Or(g.Tick, lockstep.DefaultSettings(1).TickMicros) }
 
 // Accepts returns an error if the game refuses a match with these options.
 func (g *Playable) Accepts(players uint8, seed uint64, config any) error {
