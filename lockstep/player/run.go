@@ -171,6 +171,9 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 	}
 	c.events = c.run.Events(c.events)
 	for i := range f.Commands {
+		if f.Commands[i].Player == c.seat && c.seat != lockstep.System {
+			c.refused(&f.Commands[i])
+		}
 		if f.Commands[i].Player == lockstep.System {
 			switch v := stream.System(c.payloads, &f.Commands[i]).(type) {
 			case *lockstep.SpeedSet:
@@ -192,6 +195,13 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 	}
 	c.events = c.run.Events(c.events)
 	return nil
+}
+
+// refused tells that the rules refused a command of this client in the tick that has just run. What a prediction computes tells nothing.
+func (c *Client) refused(cmd *lockstep.Command) {
+	if reason, refused := c.Simulation().Refused(cmd); refused && c.own.Refused(cmd.Sequence, reason) {
+		c.tell(Refused{cmd.Sequence, cmd.Tick, reason})
+	}
 }
 
 // Interpolation returns the states to draw, and false before the first state has arrived.
