@@ -80,7 +80,9 @@ func newTheatreOf(t *testing.T, game *lockstep.Game, config any, seats uint8) *t
 	return x
 }
 
-func (x *theatre) join(token string) *looker { return x.joinWith(player.Options{Token: token, Views: true}) }
+func (x *theatre) join(token string) *looker {
+	return x.joinWith(player.Options{Token: token, Views: true})
+}
 
 func (x *theatre) joinWith(o player.Options) *looker {
 	l := &looker{c: player.New(x.game, o)}
