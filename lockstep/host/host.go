@@ -320,7 +320,7 @@ func (h *Host) Persisted(now lockstep.Time, upTo protocol.Position) {
 		h.waitingTime()
 	}
 	if h.log.barrier.Persisted == h.ring.Next() {
-		h.refusals.tell(h)
+		h.refusals.tell(&h.seats, &h.peers)
 	}
 	h.log.markNew(&h.peers, h.seats.table) // frames go before views
 	due, wake := h.views.Await(h.now, h.pace.Period(), !h.ending.Over && h.peers.read())
@@ -359,7 +359,9 @@ func (h *Host) tick() {
 	}
 	h.stats.Ticks++
 	h.stats.Commands += uint64(len(f.Commands))
-	h.refusals.take(f, h)
+	if h.views != nil {
+		h.refusals.take(f, h.c.Referee().Simulation(), &h.seats)
+	}
 	h.seats.tickTold()
 	h.log.sealed(h.now, f.Tick, h.seats.table, h.lobby)
 	h.bots.run()

@@ -2,6 +2,7 @@ package host
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // maxRefusals bounds the second answers that wait for the log. Those beyond it are not told.
@@ -17,19 +18,15 @@ type refusal struct {
 	reason   string
 }
 
-// take takes those of a tick that was sealed.
-func (r *refusals) take(f *lockstep.Frame, h *Host) {
-	if h.views == nil {
-		return
-	}
-	sim := h.c.Referee().Simulation()
+// take takes those of a tick that was sealed, after which sim is.
+func (r *refusals) take(f *lockstep.Frame, sim *lockstep.Simulation, seats *seats) {
 	for i := range f.Commands {
 		c := &f.Commands[i]
 		if c.Player == lockstep.System || len(r.waiting) == maxRefusals {
 			continue
 		}
-		s := &h.seats.table[c.Player]
-		if s.peer == nil || s.peer.view == nil || s.substitution.has(c.Sequence, h.c.LastDecided(c.Player)) {
+		s := &seats.table[c.Player]
+		if s.peer == nil || s.peer.view == nil || s.substitution.has(c.Sequence, seats.log.c.LastDecided(c.Player)) {
 			continue
 		}
 		if reason, refused := sim.Refused(c); refused {
@@ -39,10 +36,10 @@ func (r *refusals) take(f *lockstep.Frame, h *Host) {
 }
 
 // tell sends what waits to the viewers, of whom none has seen the tick.
-func (r *refusals) tell(h *Host) {
+func (r *refusals) tell(seats *seats, peers *peers) {
 	for _, one := range r.waiting {
-		if p := h.seats.table[one.player].peer; p != nil && p.view != nil {
-			h.peers.send(p, p.rejection(lockstep.Receipt{Sequence: one.sequence, Reason: lockstep.Refused, Detail: one.reason}))
+		if p := seats.table[one.player].peer; p != nil && p.view != nil {
+			peers.send(p, protocol.Message{Kind: protocol.KindCommandRejected, Sequence: one.sequence, Reason: lockstep.Refused, Text: one.reason})
 		}
 	}
 	clear(r.waiting) // for the garbage collector

@@ -171,11 +171,12 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 	}
 	c.events = c.run.Events(c.events)
 	for i := range f.Commands {
-		if f.Commands[i].Player == c.seat && c.seat != lockstep.System {
-			c.refused(&f.Commands[i])
+		cmd := &f.Commands[i]
+		if reason, refused := c.Simulation().Refused(cmd); refused && cmd.Player == c.seat && c.own.Refused(cmd.Sequence, reason) {
+			c.tell(Refused{cmd.Sequence, cmd.Tick, reason})
 		}
-		if f.Commands[i].Player == lockstep.System {
-			switch v := stream.System(c.payloads, &f.Commands[i]).(type) {
+		if cmd.Player == lockstep.System {
+			switch v := stream.System(c.payloads, cmd).(type) {
 			case *lockstep.SpeedSet:
 				c.pace.Playing(int64(v.Percent))
 			default:
@@ -195,13 +196,6 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 	}
 	c.events = c.run.Events(c.events)
 	return nil
-}
-
-// refused tells that the rules refused a command of this client in the tick that has just run. What a prediction computes tells nothing.
-func (c *Client) refused(cmd *lockstep.Command) {
-	if reason, refused := c.Simulation().Refused(cmd); refused && c.own.Refused(cmd.Sequence, reason) {
-		c.tell(Refused{cmd.Sequence, cmd.Tick, reason})
-	}
 }
 
 // Interpolation returns the states to draw, and false before the first state has arrived.
