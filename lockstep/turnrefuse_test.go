@@ -113,6 +113,11 @@ func TestRefusedIsOfOneTick(t *testing.T) {
 		t.Error("the next tick refused nothing")
 	}
 	expect("after the next tick", sim, "[]")
+	f = purchases(game, 3, 0, 0, 0, 0)
+	if err := sim.Step(f); err != nil {
+		t.Fatal(err)
+	}
+	expect("sequences that were refused before", sim, "[]")
 }
 
 // Wrong uses panic in Step, and a reason is text of bounded size.

@@ -25,8 +25,13 @@ func TestRefusedOnce(t *testing.T) {
 			b := x.joinWith(player.Options{Token: "b", Views: kind.views})
 			x.pass(lockstep.Second)
 			for range 2 {
-				if _, err := a.c.Submit(&testgame.Buy{Price: 7}); err != nil {
-					t.Fatal(err)
+				for _, buys := range []struct {
+					l     *looker
+					price uint32
+				}{{a, 7}, {b, 1}} {
+					if _, err := buys.l.c.Submit(&testgame.Buy{Price: buys.price}); err != nil {
+						t.Fatal(err)
+					}
 				}
 			}
 			if at >= 0 {
@@ -49,8 +54,8 @@ func TestRefusedOnce(t *testing.T) {
 			if at < 0 && missed > 0 {
 				t.Errorf("%s: nothing was told without a disturbance", kind.name)
 			}
-			if got := answers(b); len(got) > 0 {
-				t.Errorf("%s: another player got %v", kind.name, got)
+			if got := fmt.Sprint(answers(b)); got != "[accepted 1 accepted 2]" {
+				t.Errorf("%s: another player got %s", kind.name, got)
 			}
 			if bought := lockstep.World[testgame.Shop](x.host.Referee().Simulation()).Bought; bought[0] != 1 {
 				t.Fatalf("%s: got %d purchases, want 1", kind.name, bought[0])
