@@ -115,35 +115,33 @@ func Score[S, R any](score func(world *S, result *R, p lockstep.Player) int) Opt
 	}
 }
 
-// Config sets the configuration of a usual match of some players. The flag --config overrides fields of it. C is the type
-// of the game's configuration.
-func Config[C any](usual func(players int) C) Option {
+// Config sets the configuration of a usual match of some players. The flag --config overrides fields of it. usual is a
+// func(players int) C or a func(players int) (C, error), where C is the type of the game's configuration. Its error, or a panic, says
+// that there is no such match.
+func Config(usual any) Option {
 	return func(p *gameset.Playable) error {
-		if err := p.Wants(new(C)); err != nil {
+		config, err := configOf(usual, 1, p.ConfigType)
+		if err != nil {
 			return fmt.Errorf("tool.Config: %w", err)
 		}
-		p.Usual = func(players uint8) any {
-			c := usual(int(players))
-			return &c
-		}
+		p.Usual = func(players uint8) any { return config(int(players)) }
 		return nil
 	}
 }
 
 // Units lets the field Units of the configuration choose the size of a match, as --config does with {"Units": 300}: sized returns the
-// configuration of a match with about as many units. It is for games in which several fields follow from this one.
-func Units[C any](sized func(players, units int) C) Option {
+// configuration of a match with about as many units. It is for games in which several fields follow from this one. sized is a
+// func(players, units int) C, and may return an error, as that of [Config].
+func Units(sized any) Option {
 	return func(p *gameset.Playable) error {
-		if err := p.Wants(new(C)); err != nil {
+		config, err := configOf(sized, 2, p.ConfigType)
+		if err != nil {
 			return fmt.Errorf("tool.Units: %w", err)
 		}
-		if f, ok := reflect.TypeFor[C]().FieldByName(gameset.UnitsField); !ok || f.Type.Kind() < reflect.Int || f.Type.Kind() > reflect.Uint64 {
+		if f, ok := p.ConfigType.Elem().FieldByName(gameset.UnitsField); !ok || f.Type.Kind() < reflect.Int || f.Type.Kind() > reflect.Uint64 {
 			return fmt.Errorf("tool.Units: got a configuration without a whole number %s, want one with it", gameset.UnitsField)
 		}
-		p.Sized = func(players uint8, units uint16) any {
-			c := sized(int(players), int(units))
-			return &c
-		}
+		p.Sized = func(players uint8, units uint16) any { return config(int(players), int(units)) }
 		return nil
 	}
 }
@@ -224,19 +222,17 @@ func NamedBot(name string, maker func(p lockstep.Player, seed uint64) lockstep.B
 }
 
 // Scenario adds a configuration, such as a map or the size of the armies, that the setting scenario or the one who creates a
-// match chooses by its name. seats is the largest number of players, or 0 if the game knows.
-func Scenario[C any](name string, seats int, config func(players int) C) Option {
+// match chooses by its name. seats is the largest number of players, or 0 if the game knows. usual is as that of [Config].
+func Scenario(name string, seats int, usual any) Option {
 	return func(p *gameset.Playable) error {
-		if err := p.Wants(new(C)); err != nil {
+		config, err := configOf(usual, 1, p.ConfigType)
+		if err != nil {
 			return fmt.Errorf("tool.Scenario: %w", err)
 		}
 		if err := checkChoice(p.Scenarios, name); err != nil {
 			return fmt.Errorf("tool.Scenario: %w", err)
 		}
-		p.Scenarios = append(p.Scenarios, gameset.Choice{Name: name, Seats: seats, Usual: func(players uint8) any {
-			c := config(int(players))
-			return &c
-		}})
+		p.Scenarios = append(p.Scenarios, gameset.Choice{Name: name, Seats: seats, Usual: func(players uint8) any { return config(int(players)) }})
 		return nil
 	}
 }
@@ -255,7 +251,7 @@ func Assets(read func(lockstep.Asset) ([]byte, error)) Option {
 		if !p.HasAssets() {
 			return errors.New("tool.Assets: the rules have no Assets")
 		}
-		p.Game = p.WithAssets(read)
+		p.Game = p.WithAssets(guardedRead(read))
 		return nil
 	}
 }

@@ -342,12 +342,20 @@ func (j *join) print(w io.Writer) {
 			line("", "no bundle: %s", t.Error)
 		}
 	}
-	line("commands", "%d accepted, %d rejected", s.Accepted, s.Rejected)
+	line("commands", "%d accepted, %d rejected%s", s.Accepted, s.Rejected, s.refused())
 	line("connection", "lost %s, resumed %d, synced %d; %s in, %s out", console.Count(s.Losses, "time"), s.Resumed, s.Synced, console.Size(int64(s.BytesIn)), console.Size(int64(s.BytesOut)))
 	line("logs", "the server names match %s, session %s", s.Match, s.Session)
 	if s.Ended != "" {
 		fmt.Fprintf(w, "the match ended: %q\n", s.Ended)
 	}
+}
+
+// refused tells of the commands that the rules refused when they ran, if there are any.
+func (s *joinSummary) refused() string {
+	if s.Refused == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d refused when they ran, the last: %s", s.Refused, console.Shown(cmp.Or(s.LastRefusal, "without a reason")))
 }
 
 // await returns the status of a match at one of its servers. With --retry it tries again until one answers.
@@ -393,6 +401,8 @@ func (j *join) event(c *player.Client, e any) {
 		} else {
 			s.Rejected++
 		}
+	case player.Refused:
+		s.Refused, s.LastRefusal = s.Refused+1, e.Reason
 	case player.ConnectionLost:
 		s.Losses++
 	case player.ConnectFailed:
@@ -493,6 +503,8 @@ type joinSummary struct {
 	Held        int           `json:"held"` // how often the match was held
 	Accepted    int           `json:"commands_accepted"`
 	Rejected    int           `json:"commands_rejected"`
+	Refused     int           `json:"commands_refused"`       // accepted ones, by the rules when they ran
+	LastRefusal string        `json:"last_refusal,omitempty"` // of these
 	BytesIn     uint64        `json:"bytes_in,string"`
 	BytesOut    uint64        `json:"bytes_out,string"`
 	Ended       string        `json:"ended,omitempty"`

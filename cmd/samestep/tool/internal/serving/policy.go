@@ -231,7 +231,7 @@ func (p *MatchPolicy) apply(spec *server.MatchSpec, bots uint) {
 	spec.Recorded, spec.Restore = p.recorded(bots), p.restore
 	spec.Again = func(next *server.MatchSpec) { p.apply(next, bots) }
 	if p.substitutes {
-		spec.Substitute = func(seat lockstep.Player) lockstep.Bot { return p.Game.Bot(seat, uint64(seat)+1) }
+		spec.Substitute = func(seat lockstep.Player) lockstep.Bot { return p.Game.HostedBot(seat, uint64(seat)+1) }
 	}
 	if bots > 0 {
 		p.fill(spec, bots)
@@ -348,7 +348,7 @@ func SeatedBot(g *gameset.Playable, p lockstep.Player, seed uint64) lockstep.Bot
 	var bot lockstep.Bot
 	return func(s *lockstep.Simulation) []any {
 		if bot == nil {
-			if bot = g.Bot(p, seed); bot == nil {
+			if bot = g.HostedBot(p, seed); bot == nil {
 				panic("there is none for this seat")
 			}
 		}
