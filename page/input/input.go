@@ -18,6 +18,7 @@
 package input
 
 import (
+	"math"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/fixed"
@@ -330,4 +331,12 @@ func (c *Controller) Draw(world any, seat int, on *canvas.Canvas) (text, cursor 
 		text = c.hover(world, e, on)
 	}
 	return text, cursor
+}
+
+// Length returns a length or a coordinate of a screen as near as possible, for a [Raw].
+func Length(v float64) fixed.Q {
+	if math.IsNaN(v) {
+		return 0
+	}
+	return fixed.Q(max(math.MinInt64, min(math.Ldexp(v, 32), 1<<63-1024)))
 }

@@ -2,6 +2,7 @@ package input_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -45,6 +46,36 @@ func ExampleScript() {
 	s.Box(at(-5, -5), at(15, 5))
 	fmt.Println(s.Order(at(30, 0))...)
 	// Output: action 2 of [1 2] at {30 0} from {0 0} over unit 4
+}
+
+// A window of a game's own tells a controller what its mouse does, and draws what the controller draws.
+func ExampleController() {
+	var unit input.Unit = input.Unit{ID: 7, Owner: 0, At: at(3, 4), Radius: fixed.One}
+	h := input.Handler[int]{
+		Units: func(*int) []input.Unit { return []input.Unit{unit} },
+		Act: func(_ *int, e *input.Event) []any {
+			var done input.Action = e.Action
+			return []any{done == input.Click, len(e.Selected)}
+		},
+	}
+	var c *input.Controller = input.New(h)
+	state, in := 0, input.Raw{Sort: input.Pressed, At: at(3, 4), Pixel: input.Length(0.05)}
+	c.Take(&state, 0, in)
+	in.Sort = input.Released
+	fmt.Println(c.Take(&state, 0, in)...)
+	// Output: true 1
+}
+
+// A length of a screen becomes one of the picture, whatever it is.
+func TestLength(t *testing.T) {
+	for v, want := range map[float64]fixed.Q{0.5: fixed.Half, -3: fixed.FromInt(-3), math.Inf(1): 1<<63 - 1024, math.Inf(-1): math.MinInt64, 1e300: 1<<63 - 1024} {
+		if got := input.Length(v); got != want {
+			t.Errorf("%v: got %v, want %v", v, got, want)
+		}
+	}
+	if got := input.Length(math.NaN()); got != 0 {
+		t.Errorf("got %v", got)
+	}
 }
 
 // A selection has only the player's own units, and follows the mouse and Shift.

@@ -2,9 +2,7 @@ package program
 
 import (
 	"fmt"
-	"math"
 
-	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/page/input"
@@ -20,9 +18,10 @@ func (x *screen) input(f Functions) {
 	f.When(func() bool { return x.match != nil && x.game.Input != nil }, Functions{
 		"input": func(a Arguments) any { // sort, button, x, y, length of a pixel, milliseconds, key, shift, touch
 			in := input.Raw{
-				Sort: int(a.Int(0)), Button: int(a.Int(1)), At: fixed.Vec2{X: quantity(a[2].Float()), Y: quantity(a[3].Float())}, Pixel: quantity(a[4].Float()),
+				Sort: int(a.Int(0)), Button: int(a.Int(1)), Pixel: input.Length(a[4].Float()),
 				Millis: a.Int(5), Key: a[6].String(), Shift: a[7].Bool(), Touch: a[8].Bool(),
 			}
+			in.At.X, in.At.Y = input.Length(a[2].Float()), input.Length(a[3].Float())
 			x.ask(func(world any, seat int) []any { return x.game.Input.Take(world, seat, in) })
 			return nil
 		},
@@ -59,12 +58,4 @@ func (x *screen) ask(f func(world any, seat int) []any) {
 		}
 		x.match.SubmitOf(c, f(x.game.Input.world(v.Current), seat)...)
 	})
-}
-
-// quantity returns a number of the page, as near as possible.
-func quantity(v float64) fixed.Q {
-	if math.IsNaN(v) {
-		return 0
-	}
-	return fixed.Q(max(math.MinInt64, min(math.Ldexp(v, 32), 1<<63-1024)))
 }
