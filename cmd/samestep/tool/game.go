@@ -18,6 +18,7 @@ import (
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/page/canvas"
+	"github.com/seed-49bee653/samestep/page/input"
 	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -265,6 +266,17 @@ func Draw[S any](draw func(c *canvas.Canvas, world *S)) Option {
 			return fmt.Errorf("tool.Draw: got a function for the state %v, want %v", got, p.World)
 		}
 		return nil // only the page draws: see main_js.go
+	}
+}
+
+// Input lets the player of the game's page click, drag and press keys on its picture or map, which become commands: see package
+// [input]. Without it, the page has only a form for each kind of command. It needs the state, so a match sent as views has the forms.
+func Input[S any](handler input.Handler[S]) Option {
+	return func(p *gameset.Playable) error {
+		if got := reflect.TypeFor[S](); got != p.World {
+			return fmt.Errorf("tool.Input: got a handler for the state %v, want %v", got, p.World)
+		}
+		return nil // only the page has a mouse: see main_js.go
 	}
 }
 

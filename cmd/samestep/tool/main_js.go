@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/page/canvas"
+	"github.com/seed-49bee653/samestep/page/input"
 	"github.com/seed-49bee653/samestep/page/program"
 )
 
@@ -108,6 +109,14 @@ func Assets(read func(lockstep.Asset) ([]byte, error)) Option {
 func Draw[S any](draw func(c *canvas.Canvas, world *S)) Option {
 	return func(g *Game) error {
 		g.game.Draw = func(c *canvas.Canvas, s *lockstep.Simulation) { draw(c, lockstep.World[S](s)) }
+		return nil
+	}
+}
+
+// Input turns clicks and keys into commands.
+func Input[S any](handler input.Handler[S]) Option {
+	return func(g *Game) error {
+		g.game.Input = program.NewInput(handler)
 		return nil
 	}
 }

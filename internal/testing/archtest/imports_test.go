@@ -161,6 +161,7 @@ var imports = []importRow{
 	{pattern: "kit/determinism", modules: []string{xtools}},
 
 	{pattern: "page/canvas", own: []string{"fixed"}},
+	{pattern: "page/input", own: []string{"fixed", "page/canvas"}},
 	{pattern: "page/...", own: slices.Concat(log, live, []string{"client", "lockstep/local", "module", "page/..."}), tests: slices.Concat(games, shell, []string{"internal/site", "internal/testing/browser", "module/guest", chromedp})},
 
 	{pattern: "internal/testing/prober", own: []string{"lockstep", "lockstep/record", "state"}},

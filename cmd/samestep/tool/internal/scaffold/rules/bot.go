@@ -15,7 +15,7 @@ func NewBot(p lockstep.Player, _ uint64) lockstep.Bot {
 				next = gold
 			}
 		}
-		order := &Walk{X: uint8(min(next.X.Round().Int(), 255)), Y: uint8(min(next.Y.Round().Int(), 255))}
+		order := walkTo(next)
 		if order.at() == w.Diggers[p].To {
 			return nil
 		}
