@@ -39,6 +39,7 @@ type Game struct {
 
 	Bots      []string   // the names of its bots, the usual one first; none if there is nothing to choose
 	Scenarios []Scenario // that the lobby offers besides a usual match
+	Paced     bool       // its ticks have a length of their own, which the lobby does not name
 }
 
 // A Scenario is a configuration with a name, such as a map.
@@ -52,6 +53,7 @@ type listed struct {
 	Name  string `json:"name"`
 	Build string `json:"build"` // of new matches
 	Sized bool   `json:"sized"` // whether a number of units chooses the size of a match
+	Paced bool   `json:"paced,omitempty"`
 
 	Bots      []string   `json:"bots"` // names, the usual one first
 	Scenarios []Scenario `json:"scenarios"`
@@ -85,7 +87,7 @@ func List(games ...Game) []byte {
 		if at < 0 {
 			at = len(list)
 			list = append(list, &listed{
-				Name: g.Name(), Build: g.Build(), Sized: g.Sized != nil, Bots: append([]string{}, g.Bots...), Scenarios: append([]Scenario{}, g.Scenarios...),
+				Name: g.Name(), Build: g.Build(), Sized: g.Sized != nil, Paced: g.Paced, Bots: append([]string{}, g.Bots...), Scenarios: append([]Scenario{}, g.Scenarios...),
 			})
 		}
 		if g.Module != nil {

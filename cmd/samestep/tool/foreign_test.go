@@ -165,6 +165,7 @@ func TestForeignGame(t *testing.T) {
 	t.Run("parts", func(t *testing.T) { f.parts(t, file) })
 	t.Run("live", f.live)
 	t.Run("page", f.page)
+	t.Run("programs", f.programs)
 	t.Run("studio", f.studio)
 	f.t = t
 	defer f.mistake()
