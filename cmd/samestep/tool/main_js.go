@@ -3,9 +3,11 @@ package tool
 import (
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/page/canvas"
+	"github.com/seed-49bee653/samestep/page/input"
 	"github.com/seed-49bee653/samestep/page/program"
 )
 
@@ -35,6 +37,12 @@ func New[S, C any](rules lockstep.Rules[S, C], options ...Option) Game {
 
 // Bot has no effect in a page.
 func Bot(func(p lockstep.Player, seed uint64) lockstep.Bot) Option { return none }
+
+// ViewBot has no effect in a page.
+func ViewBot[V any](func(p lockstep.Player, seed uint64) func(view *V) []any) Option { return none }
+
+// Score has no effect in a page.
+func Score[S, R any](func(world *S, result *R, p lockstep.Player) int) Option { return none }
 
 // NamedBot lets the lobby choose the bots of a new match by name.
 func NamedBot(name string, _ func(p lockstep.Player, seed uint64) lockstep.Bot) Option {
@@ -83,6 +91,9 @@ func Units(sized any) Option {
 // Page has no effect in a page: a page of a game's own has a program of its own.
 func Page(func() fs.FS, map[string]string) Option { return none }
 
+// Tick has no effect in a page, which begins matches at a server.
+func Tick(time.Duration) Option { return none }
+
 // Floor has no effect in a page.
 func Floor(ticks, kinds, fields int) Option { return none }
 
@@ -98,6 +109,14 @@ func Assets(read func(lockstep.Asset) ([]byte, error)) Option {
 func Draw[S any](draw func(c *canvas.Canvas, world *S)) Option {
 	return func(g *Game) error {
 		g.game.Draw = func(c *canvas.Canvas, s *lockstep.Simulation) { draw(c, lockstep.World[S](s)) }
+		return nil
+	}
+}
+
+// Input turns clicks and keys into commands.
+func Input[S any](handler input.Handler[S]) Option {
+	return func(g *Game) error {
+		g.game.Input = program.NewInput(handler)
 		return nil
 	}
 }

@@ -47,7 +47,14 @@ type Playable struct {
 	Sized func(players uint8, units uint16) any // the same, of a match with some units; or nil
 	Maker func(p lockstep.Player, seed uint64) lockstep.Bot
 
+	// Looks is Maker for bots that see views in canonical bytes, or nil.
+	Looks func(p lockstep.Player, seed uint64) func(view []byte) []any
+
+	// Score returns the score of a player in a state, with the result of the match or nil, or is nil: see tool.Score.
+	Score func(world, result any, p lockstep.Player) int
+
 	Floor locksteptest.Floor
+	Tick  uint32 // microseconds of one in a usual match; 0 is that of DefaultSettings
 
 	Scenarios, Opponents []Choice // by name
 
@@ -163,6 +170,9 @@ func (g *Playable) Configure(players uint8, units uint16, override []byte) (any,
 	return g.ReadConfig(override, usual)
 }
 
+// Period returns the microseconds of a tick of a usual match.
+func (g *Playable) Period() uint32 { return cmp.Or(g.Tick, lockstep.DefaultSettings(1).TickMicros) }
+
 // Accepts returns an error if the game refuses a match with these options.
 func (g *Playable) Accepts(players uint8, seed uint64, config any) error {
 	_, err := g.begin(players, seed, config)
@@ -206,6 +216,24 @@ func (g *Playable) HostedBot(p lockstep.Player, seed uint64) lockstep.Bot {
 		return g.Maker(p, seed)
 	}
 	return locksteptest.RandomBot(g.Game, botRate, nil)(p, seed)
+}
+
+// ScoreOf returns the score of a player, 0 if the game has none. The error is a panic of the game's function.
+func (g *Playable) ScoreOf(s *lockstep.Simulation, p lockstep.Player) (score int, err error) {
+	if g.Score == nil {
+		return 0, nil
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("game %s: the function of tool.Score panicked at tick %d: %v", g.Name(), s.Tick(), v)
+		}
+	}()
+	b, _ := s.Ended()
+	result, err := g.DecodeResult(b)
+	if err != nil {
+		return 0, err
+	}
+	return g.Score(s.AnyWorld(), result, p), nil
 }
 
 // guard calls a function of the game, of which a panic ends the program: what it was for is not done, and it may run in any goroutine.

@@ -107,7 +107,7 @@ func PageOver(g *gameset.Playable, c *cli.Context, next http.Handler, log *slog.
 	}
 	var all []pageprogram.Game
 	for _, g := range list {
-		listed := pageprogram.Game{Game: g.Game, Config: g.Usual, Sized: g.Sized}
+		listed := pageprogram.Game{Game: g.Game, Config: g.Usual, Sized: g.Sized, Paced: g.Tick > 0}
 		if g.Module != nil {
 			listed.Module = g.Module.Bytes
 		}
