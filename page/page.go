@@ -9,8 +9,9 @@
 //	watch/      a replay, at any tick
 //	inspect/    a state by its schema: tree, search, changes, places; commands from forms
 //	canvas/     the picture that a game draws of its state
+//	input/      clicks and keys on the picture, which become commands
 //
-// live, watch, inspect and canvas are plain Go, and tested without a browser. A page needs two more files:
+// live, watch, inspect, canvas and input are plain Go, and tested without a browser. A page needs two more files:
 //
 //	NAME.wasm       its program: <meta name="program" content="NAME.wasm"> names it
 //	wasm_exec.js    from lib/wasm of the Go that built it

@@ -9,6 +9,7 @@ import { dragPixels, speed, isArrow, direction, spread, wheelZoom } from "./gest
 const words = 6; // numbers of a place: layer, x, y, player, id, element
 const near = 14; // pixels from a place at which a click hits it
 const labels = 150; // the most places with a label
+const MOVED = 0, PRESSED = 1, RELEASED = 2, KEYDOWN = 3, KEYUP = 4, LEFT = 5; // as package input numbers them
 const margin = 28; // pixels around everything, at first
 
 export class Chart {
@@ -26,7 +27,7 @@ export class Chart {
     this.prompt = el("p", { class: "prompt", role: "status", hidden: true }, t("Click the map to enter a place. Escape cancels."));
     this.element = el("div", { class: "charted" }, this.canvas, this.legend, this.empty, this.fault, this.prompt, this.hint,
       el("button", { class: "fit", title: t("show everything (0)"), onclick: () => this.fit() }, t("Fit")));
-    this.numbers = { places: block(), picture: block() };
+    this.numbers = { places: block(), picture: block(), overlay: block() };
     this.#listen();
     new ResizeObserver(() => (this.dirty = true)).observe(this.element);
     addEventListener("palette", () => (this.dirty = true));
@@ -44,6 +45,8 @@ export class Chart {
     this.selected = -1;
     this.camera = { x: 0, y: 0, scale: 1 };
     this.texts = [];
+    this.keys = null; // that the game takes, if it takes clicks
+    this.canvas.style.cursor = "";
     this.fault.hidden = this.empty.hidden = true;
     this.cancel();
     this.dirty = true;
@@ -51,6 +54,7 @@ export class Chart {
 
   // take takes the places and the picture of a state.
   take(look, fresh) {
+    this.keys = look.keys;
     if (!fresh && this.bounds) return;
     this.places = fill(this.numbers.places, samestep.places);
     this.picture = look.drawn ? fill(this.numbers.picture, samestep.picture) : null;
@@ -161,8 +165,9 @@ export class Chart {
     c.setTransform(ratio, 0, 0, ratio, 0, 0);
     c.clearRect(0, 0, this.wide, this.high);
     this.#grid(c);
-    if (this.picture) this.#picture(c);
+    if (this.picture) this.#picture(c, this.picture, this.texts);
     this.#dots(c);
+    if (this.keys) this.#overlay(c);
   }
 
   // #grid draws lines at round numbers.
@@ -191,9 +196,30 @@ export class Chart {
     c.globalAlpha = 1;
   }
 
-  #picture(c) {
+  // #overlay draws what the game's input shows: the selection and a preview.
+  #overlay(c) {
+    const json = samestep.overlay();
+    if (!json) return;
+    const { text: said, cursor, texts } = JSON.parse(json);
+    this.canvas.style.cursor = cursor || "default";
+    this.said = said;
+    if (said) {
+      this.hint.hidden = false;
+      text(this.hint, said);
+    }
+    this.#picture(c, fill(this.numbers.overlay, samestep.overlayPicture), texts);
+  }
+
+  // #input tells the game's input of a press, a move or a key.
+  #input(sort, e) {
+    const { x, y } = e.offsetX === undefined ? { x: 0, y: 0 } : this.#place(e.offsetX, e.offsetY);
+    samestep.input(sort, Math.max(0, e.button ?? 0), x, y, 1 / this.camera.scale, performance.now(), e.code ?? "", !!e.shiftKey, e.pointerType === "touch");
+    this.dirty = true;
+  }
+
+  #picture(c, picture, texts) {
     const k = this.camera.scale;
-    each(this.picture, (op, colour, n) => {
+    each(picture, (op, colour, n) => {
       c.fillStyle = c.strokeStyle = css(colour);
       const [x, y] = op === POLYGON ? [0, 0] : this.#screen(n[0], n[1]);
       c.beginPath();
@@ -217,7 +243,7 @@ export class Chart {
         c.font = `${Math.min(400, n[2] * k)}px system-ui, sans-serif`;
         c.textAlign = "center";
         c.textBaseline = "middle";
-        c.fillText(this.texts[n[3]] ?? "", x, y);
+        c.fillText(texts[n[3]] ?? "", x, y);
         c.textAlign = "start";
         c.textBaseline = "alphabetic";
       }
@@ -293,24 +319,44 @@ export class Chart {
     on("pointerdown", (e) => {
       canvas.focus({ preventScroll: true });
       canvas.setPointerCapture(e.pointerId);
-      this.pointers.set(e.pointerId, { x0: e.offsetX, y0: e.offsetY, x: e.offsetX, y: e.offsetY });
+      this.pointers.set(e.pointerId, { x0: e.offsetX, y0: e.offsetY, x: e.offsetX, y: e.offsetY, game: this.#games(e) });
+      if (this.#games(e)) this.#input(PRESSED, e);
       if (this.pointers.size === 2) this.spread = spread(this.pointers);
       e.preventDefault();
     });
     on("pointermove", (e) => this.#move(e));
     on("pointerup", (e) => this.#up(e));
-    on("pointercancel", (e) => this.pointers.delete(e.pointerId));
-    on("pointerleave", () => (this.hint.hidden = true));
+    on("pointercancel", (e) => {
+      this.pointers.delete(e.pointerId);
+      if (this.keys) this.#input(LEFT, e);
+    });
+    on("pointerleave", (e) => {
+      this.hint.hidden = true;
+      if (this.keys) this.#input(LEFT, e);
+    });
+    on("contextmenu", (e) => this.keys && e.preventDefault());
     on("wheel", (e) => {
       e.preventDefault();
       this.#zoom(wheelZoom(e) / 1000, e.offsetX, e.offsetY);
     }, { passive: false });
     listen(this.element, (e) => this.#key(e));
-    addEventListener("keyup", (e) => this.held.delete(e.code));
-    addEventListener("blur", () => this.held.clear());
+    addEventListener("keyup", (e) => {
+      this.held.delete(e.code);
+      if (this.keys?.includes(e.code)) this.#input(KEYUP, { code: e.code, shiftKey: e.shiftKey });
+    });
+    addEventListener("blur", () => {
+      this.held.clear();
+      if (this.keys) samestep.inputBlur();
+    });
+  }
+
+  // #games reports whether a press is the game's. The middle button and a finger that moves move the map.
+  #games(e) {
+    return this.keys && !this.picked && (e.button === 0 || e.button === 2) && e.pointerType !== "touch";
   }
 
   #move(e) {
+    if (this.keys && e.pointerType !== "touch") this.#input(MOVED, e);
     const p = this.pointers.get(e.pointerId);
     if (!p) {
       this.#point(e);
@@ -324,12 +370,17 @@ export class Chart {
       this.#shift(now.x - before.x, now.y - before.y);
       this.#zoom(now.apart / before.apart, now.x, now.y);
       this.spread = now;
-    } else if (p.dragged) this.#shift(dx, dy);
+    } else if (p.dragged && !p.game) this.#shift(dx, dy);
   }
 
   #up(e) {
     const p = this.pointers.get(e.pointerId);
     this.pointers.delete(e.pointerId);
+    if (p?.game) this.#input(RELEASED, e);
+    else if (p && !p.dragged && this.keys && !this.picked && e.pointerType === "touch") {
+      this.#input(PRESSED, e);
+      this.#input(RELEASED, e);
+    }
     if (!p || p.dragged || e.button !== 0) return;
     if (this.picked) {
       const { picked } = this;
@@ -350,6 +401,7 @@ export class Chart {
     const { x, y } = this.#place(e.offsetX, e.offsetY), i = this.#at(e.offsetX, e.offsetY);
     const what = i < 0 ? "" : `${this.layers[this.places[i]]?.path} · ${short(this.places[i + 4])}${this.places[i + 3] < 0 ? "" : ` · ${playerName([], this.places[i + 3])}`} · `;
     this.hint.hidden = false;
+    if (this.keys && this.said) return;
     text(this.hint, i < 0 ? `${short(x)}, ${short(y)}` : `${what}${short(this.places[i + 1])}, ${short(this.places[i + 2])}`);
   }
 
@@ -382,7 +434,8 @@ export class Chart {
   #key(e) {
     if (e.altKey || e.metaKey || e.ctrlKey) return false;
     const x = this.element.clientWidth / 2, y = this.element.clientHeight / 2;
-    if (isArrow(e.code)) this.held.add(e.code);
+    if (this.keys?.includes(e.code)) this.#input(KEYDOWN, { code: e.code, shiftKey: e.shiftKey });
+    else if (isArrow(e.code)) this.held.add(e.code);
     else if (e.code === "Equal" || e.code === "NumpadAdd") this.#zoom(1.15, x, y);
     else if (e.code === "Minus" || e.code === "NumpadSubtract") this.#zoom(1 / 1.15, x, y);
     else if (e.code === "Digit0" || e.code === "Numpad0") this.fit();

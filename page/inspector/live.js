@@ -82,6 +82,7 @@ export class Live {
       this.banner.fail(t("There is no such match on this server."), false);
       return;
     }
+    document.title = `${name} · ${match.game}`;
     this.banner.keep(match.grace_ms);
     const lacks = await learn(match.game, match.build, match.rules);
     if (this.visit !== visit) return;

@@ -7,13 +7,15 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/page/canvas"
+	"github.com/seed-49bee653/samestep/page/input"
 	"github.com/seed-49bee653/samestep/page/program"
 	"github.com/seed-49bee653/samestep/page/watch"
 )
 
 // A page of a game's own has functions of its own, and those of replays.
 func ExampleFunctions() {
-	game := program.Game{Game: lockstep.MustGame(minimal.Rules()), Draw: func(*canvas.Canvas, *lockstep.Simulation) {},
+	var clicks *program.Input = program.NewInput(input.Handler[minimal.World]{})
+	game := program.Game{Game: lockstep.MustGame(minimal.Rules()), Input: clicks, Draw: func(*canvas.Canvas, *lockstep.Simulation) {},
 		Scenarios: []program.Scenario{{Name: "huge", Players: 4, Config: func(uint8) any { return &minimal.Config{Size: 200, Coins: 50} }}}}
 	file, err := os.ReadFile("none.ssr")
 	fmt.Println(err != nil)

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/abi"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/page/canvas"
+	"github.com/seed-49bee653/samestep/page/input"
 	"github.com/seed-49bee653/samestep/page/watch"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -29,6 +30,9 @@ type Game struct {
 	// Draw draws a state, which it must not change. Nil shows a map of the state's places instead.
 	Draw func(c *canvas.Canvas, s *lockstep.Simulation)
 
+	// Input turns clicks and keys on the picture or the map into commands. Nil: the page has only its forms.
+	Input *Input
+
 	// Config returns a pointer to the configuration of a usual match, which the lobby changes. Nil is the zero configuration.
 	Config func(players uint8) any
 	// Sized does the same for a match with some units. Nil: the game has no number of units.
@@ -39,6 +43,18 @@ type Game struct {
 
 	Bots      []string   // the names of its bots, the usual one first; none if there is nothing to choose
 	Scenarios []Scenario // that the lobby offers besides a usual match
+	Paced     bool       // its ticks have a length of their own, which the lobby does not name
+}
+
+// An Input is the controller of a game's handler, and takes the state for it from a simulation.
+type Input struct {
+	*input.Controller
+	world func(s *lockstep.Simulation) any
+}
+
+// NewInput returns the input of a game with state S.
+func NewInput[S any](h input.Handler[S]) *Input {
+	return &Input{input.New(h), func(s *lockstep.Simulation) any { return lockstep.World[S](s) }}
 }
 
 // A Scenario is a configuration with a name, such as a map.
@@ -52,6 +68,7 @@ type listed struct {
 	Name  string `json:"name"`
 	Build string `json:"build"` // of new matches
 	Sized bool   `json:"sized"` // whether a number of units chooses the size of a match
+	Paced bool   `json:"paced,omitempty"`
 
 	Bots      []string   `json:"bots"` // names, the usual one first
 	Scenarios []Scenario `json:"scenarios"`
@@ -85,7 +102,7 @@ func List(games ...Game) []byte {
 		if at < 0 {
 			at = len(list)
 			list = append(list, &listed{
-				Name: g.Name(), Build: g.Build(), Sized: g.Sized != nil, Bots: append([]string{}, g.Bots...), Scenarios: append([]Scenario{}, g.Scenarios...),
+				Name: g.Name(), Build: g.Build(), Sized: g.Sized != nil, Paced: g.Paced, Bots: append([]string{}, g.Bots...), Scenarios: append([]Scenario{}, g.Scenarios...),
 			})
 		}
 		if g.Module != nil {

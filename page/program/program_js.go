@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"syscall/js"
 	"time"
@@ -32,8 +33,10 @@ type screen struct {
 	snapshot inspect.Snapshot
 	open     inspect.Open
 	picture  canvas.Canvas
+	overlay  canvas.Canvas // over the picture: the selection and the preview
 	header   *lockstep.Header
 	fault    string // of the game's Draw
+	misled   string // of the game's Input, which gets nothing more in this match
 }
 
 // Run is the program of the inspector page, for any of the games and those whose modules the page fetches. It does not return.
@@ -60,6 +63,7 @@ func Run(games ...Game) {
 		},
 	})
 	x.inspect(f)
+	x.input(f)
 	f.Serve()
 }
 
@@ -97,7 +101,10 @@ func (x *screen) live(f Functions) {
 }
 
 func (x *screen) begin(g *Game) {
-	x.game, x.header, x.fault = g, nil, ""
+	x.game, x.header, x.fault, x.misled = g, nil, "", ""
+	if g.Input != nil {
+		g.Input.Reset()
+	}
 	x.snapshot = inspect.Snapshot{}
 	x.open.Clear()
 }
@@ -156,6 +163,7 @@ type look struct {
 	Drawn  bool            `json:"drawn"` // there is a picture
 	Texts  []string        `json:"texts"` // of the picture
 	Fault  string          `json:"fault"` // why the picture is not complete
+	Keys   []string        `json:"keys"`  // that the game takes as input; null if it takes none, not even clicks
 
 	Missing string `json:"missing,omitempty"` // why there is no state
 }
@@ -226,7 +234,11 @@ func (x *screen) look() any {
 	}
 	texts := append([]string{}, x.picture.Texts()...)
 	drawn := x.game.Draw != nil && (x.match == nil || x.header.StateSchema != nil)
-	return Text(look{x.snapshot.Tick(), x.snapshot.SizeBytes(), x.snapshot.Layers(), drawn, texts, x.fault, ""})
+	l := look{Tick: x.snapshot.Tick(), Bytes: x.snapshot.SizeBytes(), Layers: x.snapshot.Layers(), Drawn: drawn, Texts: texts, Fault: cmp.Or(x.fault, x.misled)}
+	if x.match != nil && x.header.StateSchema != nil && x.game.Input != nil {
+		l.Keys = x.game.Input.Keys()
+	}
+	return Text(l)
 }
 
 func (x *screen) lookAs() any {
@@ -450,7 +462,13 @@ func clamped[T uint8 | uint16](v int64) T { return T(min(max(v, 0), int64(^T(0))
 // usual returns the configuration of a usual match or a scenario of some players, and with some units if that is not 0.
 func (g *Game) usual(scenario string, players uint8, units uint16) (u usual, err error) {
 	defer func() {
-		if v := recover(); v != nil { // a game need not expect any number
+		switch v := recover().(type) { // a game need not expect any number
+		case nil:
+		case runtime.Error:
+			err = fmt.Errorf("the game's configuration panicked: %w", v)
+		case error: // that the function returned, see tool.Config
+			err = v
+		default:
 			err = fmt.Errorf("the game's configuration panicked: %v", v)
 		}
 	}()

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
 	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 )
@@ -32,6 +34,25 @@ func (f *foreign) page(t *testing.T) {
 	b.Click(`[role="tab"]:nth-child(1)`)
 	browser.Value[bool](b, `page.inspection.tree.show("Diggers[0].To.X"), true`)
 	b.Until(`document.querySelector('.row[title="Diggers[0].To.X"] .value')?.textContent.startsWith("77")`)
+	f.clicks(b)
 	b.Agree(1)
 	b.NeverDiffered()
+}
+
+// clicks selects the player's digger by a click on the picture, and sends it to a place by a right click.
+func (f *foreign) clicks(b *browser.Tab) {
+	mouse := func(place string, options ...chromedp.MouseOption) {
+		p := browser.Value[[2]float64](b, `(([x, y]) => {
+			const c = page.inspection.chart, r = c.canvas.getBoundingClientRect();
+			return [r.left + (x - c.camera.x) * c.camera.scale + r.width / 2, r.top + (y - c.camera.y) * c.camera.scale + r.height / 2];
+		})(`+place+`)`)
+		b.Do(chromedp.MouseClickXY(p[0], p[1], options...))
+	}
+	b.Until(`page.inspection.chart.keys !== null && page.inspection.chart.picture !== null`)
+	// The digger walks, so a click may miss it: the test goes where it stands.
+	b.Until(`(() => { const p = page.inspection.chart.places; return p[1] === 77 && p[2] === 77; })()`)
+	mouse("[77, 77]")
+	b.Shown(".charted .hint", "right click: walk here")
+	mouse("[120, 40]", chromedp.ButtonRight)
+	b.Until(`(() => { const p = page.inspection.chart.places; return Math.abs(p[7] - 120) < 2 && Math.abs(p[8] - 40) < 2; })()`)
 }

@@ -11,6 +11,9 @@
 // It hosts, joins, records and verifies matches, explains desyncs, and tests the rules: see docs/cli.md. Compiled for
 // js/wasm the same program plays its games in a browser. The verbs are a few lines each over replay, desync and locksteptest,
 // which a program can also call itself.
+//
+// Some parts of verbs need modules that few games use. A program has them if it imports their packages: s3 for an archive in object storage,
+// mcap for replay export --to mcap, watch for the screen of replay watch.
 package tool
 
 import (
@@ -159,7 +162,7 @@ func appOf(l gameset.List, name string, stdout, stderr io.Writer, ext serving.Ex
 		HideVersion: true,
 		Flags:       []cli.Flag{console.VersionFlag},
 		Commands: slices.Concat(
-			console.InCategory(console.ForPlay, live.DemoCommand(), serving.ServeCommand(), live.HealthcheckCommand(), live.JoinCommand(), live.DoctorCommand(), live.SaveCommand()),
+			console.InCategory(console.ForPlay, live.DemoCommand(), serving.ServeCommand(), live.HealthcheckCommand(), live.JoinCommand(), live.GymCommand(), live.DoctorCommand(), live.SaveCommand()),
 			console.InCategory(console.ForFiles, replays.ReplayCommand(serving.ReplayIndexCommand()), desyncs.DesyncCommand(), replays.AuditCommand()),
 			console.InCategory(console.ForGames, about.NewCommand(), checks.VetCommand(), checks.FuzzCommand(), checks.GoldenCommand(), modules.RulesCommand(), gameset.AssetsCommand(), modules.PackCommand()),
 			console.InCategory(console.ForCluster, ext.Verbs...),

@@ -25,6 +25,9 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	_ "github.com/seed-49bee653/samestep/cmd/samestep/tool/mcap"
+	_ "github.com/seed-49bee653/samestep/cmd/samestep/tool/s3"
+	_ "github.com/seed-49bee653/samestep/cmd/samestep/tool/watch"
 	"github.com/seed-49bee653/samestep/internal/testing/script"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
@@ -33,7 +36,7 @@ import (
 
 // programs are those of the tests, by name.
 var programs = tooltest.Programs{
-	"samestep": of(func() []Game { return ours }), "faulty": of(faultyGame), "duel": of(duelGame), "hasty": of(hastyGame), "tiles": of(tilesGame), "toll": of(tollGame),
+	"samestep": of(func() []Game { return ours }), "faulty": of(faultyGame), "duel": of(duelGame), "hasty": of(hastyGame), "tiles": of(tilesGame), "toll": of(tollGame), "boom": of(boomGame),
 	"forge": {Main: func() { os.Exit(runForge(context.Background(), os.Args, os.Stdout, os.Stderr)) }, Run: runForge},
 }
 

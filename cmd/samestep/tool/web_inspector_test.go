@@ -23,6 +23,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/page/canvas"
+	"github.com/seed-49bee653/samestep/page/input"
 )
 
 // A game without a page of its own is served with the inspector page, whose program is the main of this program, compiled.
@@ -41,6 +42,17 @@ func TestDraw(t *testing.T) {
 		t.Error(g.err)
 	}
 	g := New(minimal.Rules(), Draw(func(*canvas.Canvas, *minimal.Dot) {}))
+	if g.err == nil || !strings.Contains(g.err.Error(), "minimal.Dot, want minimal.World") {
+		t.Errorf("got %v", g.err)
+	}
+}
+
+// A handler of clicks must be of the game's state.
+func TestInput(t *testing.T) {
+	if g := New(minimal.Rules(), Input(input.Handler[minimal.World]{})); g.err != nil {
+		t.Error(g.err)
+	}
+	g := New(minimal.Rules(), Input(input.Handler[minimal.Dot]{}))
 	if g.err == nil || !strings.Contains(g.err.Error(), "minimal.Dot, want minimal.World") {
 		t.Errorf("got %v", g.err)
 	}

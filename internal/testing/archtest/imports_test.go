@@ -59,12 +59,13 @@ var (
 	anyTest = []string{"internal/testing/testgame", "internal/testing/loglines", "internal/testing/testenv", "internal/testing/alerting", "internal/testing/script", "internal/testing/frozen", "internal/nullgame", "internal/testing/dots", "internal/testing/drift", "internal/testing/stale", "internal/matchlog", goCmp, goleak, goScript}
 
 	// games are test subjects for what stands above the core.
-	games = []string{"examples/...", "fixed", "fixed/grid", "fixed/ids"}
+	games = []string{"examples/...", "fixed", "fixed/bodies", "fixed/grid", "fixed/ids"}
 )
 
 var imports = []importRow{
 	{pattern: "fixed", own: []string{"internal/decimal"}},
 	{pattern: "fixed/grid", own: []string{"fixed"}},
+	{pattern: "fixed/bodies", own: []string{"fixed", "fixed/grid"}, tests: []string{"kit/locksteptest", "lockstep"}},
 	{pattern: "fixed/ids", tests: []string{"fixed", "state"}},
 	{pattern: "state", own: []string{"internal/decimal"}, modules: []string{xxhash, xxh3}, tests: []string{"fixed"}},
 	{pattern: "checksum", own: []string{"state"}, modules: []string{xxhash}},
@@ -160,6 +161,7 @@ var imports = []importRow{
 	{pattern: "kit/determinism", modules: []string{xtools}},
 
 	{pattern: "page/canvas", own: []string{"fixed"}},
+	{pattern: "page/input", own: []string{"fixed", "page/canvas"}},
 	{pattern: "page/...", own: slices.Concat(log, live, []string{"client", "lockstep/local", "module", "page/..."}), tests: slices.Concat(games, shell, []string{"internal/site", "internal/testing/browser", "module/guest", chromedp})},
 
 	{pattern: "internal/testing/prober", own: []string{"lockstep", "lockstep/record", "state"}},

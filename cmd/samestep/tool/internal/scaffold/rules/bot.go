@@ -15,10 +15,13 @@ func NewBot(p lockstep.Player, _ uint64) lockstep.Bot {
 				next = gold
 			}
 		}
-		order := &Walk{X: uint8(min(next.X.Round().Int(), 255)), Y: uint8(min(next.Y.Round().Int(), 255))}
+		order := walkTo(next)
 		if order.at() == w.Diggers[p].To {
 			return nil
 		}
 		return []any{order}
 	}
 }
+
+// Points returns the score of a player. A program that learns the game gets what it gains as rewards.
+func Points(w *World, _ *Score, p lockstep.Player) int { return int(w.Diggers[p].Found) }

@@ -7,6 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/page/input"
 )
 
 var (
@@ -23,6 +24,20 @@ func TestDig(t *testing.T) {
 	}
 	if w.Diggers[0].Found != 0 || w.Diggers[1].Found != 1 || len(w.Gold) != 1 {
 		t.Errorf("got %+v, want one gold with player 1", w)
+	}
+}
+
+// A script of clicks: the player selects the own digger, and no other, and sends it to a place.
+func TestInput(t *testing.T) {
+	w := World{Diggers: []Digger{{At: (&Walk{X: 10, Y: 10}).at()}, {At: (&Walk{X: 90, Y: 10}).at()}}}
+	s := input.NewScript(Input, &w, 1)
+	to := &Walk{X: 30, Y: 40}
+	if s.Click(w.Diggers[0].At); len(s.Order(to.at())) != 0 {
+		t.Error("player 1 commands the digger of player 0")
+	}
+	s.Click(w.Diggers[1].At)
+	if got := s.Order(to.at()); len(got) != 1 || *got[0].(*Walk) != *to {
+		t.Errorf("got %v, want %v", got, to)
 	}
 }
 
