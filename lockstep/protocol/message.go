@@ -396,7 +396,7 @@ var descriptions = [256]description{
 	KindStateSync: {"state_sync", server, []field{{name: "position", low: 1, at: position}, {name: "tick", at: tick}, offset, total, chunk}},
 	KindPackedSync: {"packed_sync", server, []field{
 		{name: "position", low: 1, at: position}, {name: "tick", at: tick}, offset, total,
-		{name: "piece", low: 1, high: MaxPiece, at: payload},
+		{name: "piece", high: MaxPiece, at: payload, check: checkPiece, note: ", not empty"},
 	}},
 	KindCommandAccepted: {"command_accepted", server, []field{{name: "sequence", low: 1, at: sequence}, {name: "tick", low: 1, at: tick}}},
 	KindCommandRejected: {"command_rejected", server, []field{
@@ -479,6 +479,13 @@ func ofTotal(m *Message) any { return &m.Total }
 func checkChunk(m *Message) error {
 	if uint64(m.Offset)+uint64(len(m.Bytes)) > uint64(m.Total) {
 		return fmt.Errorf("got a chunk of %d bytes at %d of %d", len(m.Bytes), m.Offset, m.Total)
+	}
+	return nil
+}
+
+func checkPiece(m *Message) error {
+	if len(m.Bytes) == 0 || m.Offset >= m.Total {
+		return fmt.Errorf("got a piece of %d bytes at %d of %d", len(m.Bytes), m.Offset, m.Total)
 	}
 	return nil
 }
