@@ -184,6 +184,7 @@ type distantWorld struct {
 	tick    Tick
 	frame   abi.Frame
 	outcome abi.Outcome
+	answer  abi.Answer
 	in      []byte
 }
 
@@ -242,8 +243,9 @@ func (w *distantWorld) step(t *Turn) {
 		f.Commands = append(f.Commands, w.message(&t.Commands[i]))
 	}
 	w.in = abi.Frames.Append(w.in[:0], f)
-	if err := abi.Outcomes.Decode(w.call(abi.Step, w.in), &w.outcome); err != nil {
-		panic(badAnswer(abi.Step, err))
+	out := w.call(abi.Step, w.in)
+	if err := abi.Outcomes.Decode(out, &w.outcome); err != nil {
+		w.refuse(t, out)
 	}
 	w.tick = t.Tick
 	o := &w.outcome
@@ -257,6 +259,26 @@ func (w *distantWorld) step(t *Turn) {
 	}
 	if o.Ended {
 		w.end(t)
+	}
+}
+
+// refuse takes an answer with refusals.
+func (w *distantWorld) refuse(t *Turn, answer []byte) {
+	if err := abi.Answers.Decode(answer, &w.answer); err != nil {
+		panic(badAnswer(abi.Step, err))
+	}
+	w.outcome = w.answer.Outcome
+	at := 0
+	for i := range w.answer.Refusals {
+		r := &w.answer.Refusals[i]
+		for at < len(t.Commands) && (uint8(t.Commands[at].Player) != r.Player || uint32(t.Commands[at].Sequence) != r.Sequence) {
+			at++
+		}
+		if at == len(t.Commands) || t.Commands[at].Player == System {
+			panic(badAnswer(abi.Step, fmt.Errorf("refusal %d: got command %d of %s, want one of a player, in the order of the frame", i, r.Sequence, Player(r.Player).Name())))
+		}
+		t.Refuse(&t.Commands[at], r.Reason)
+		at++
 	}
 }
 

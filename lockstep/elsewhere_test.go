@@ -30,6 +30,7 @@ func TestSaveIsChecked(t *testing.T) {
 		"no bool":        {abi.Step: outcome(abi.Outcome{}), abi.Save: "\x02"},
 		"no state":       {abi.Step: outcome(abi.Outcome{})},
 		"no outcome":     {abi.Save: "\x01", abi.Step: "?"},
+		"bad refusal":    {abi.Save: "\x01", abi.Step: string(abi.Answers.Append(nil, &abi.Answer{Refusals: []abi.CommandRefusal{{Player: 1, Sequence: 1}}}))},
 		"bad result":     {abi.Save: "\x01", abi.Step: outcome(abi.Outcome{Ended: true, Result: []byte{7}})},
 	} {
 		t.Run(name, func(t *testing.T) {

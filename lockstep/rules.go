@@ -1,12 +1,15 @@
 package lockstep
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep/flight"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
@@ -93,6 +96,7 @@ type Rules[S, C any] struct {
 	New func(world *S, settings *Settings, config *C) error
 
 	// Step advances world by one tick. It must handle any well-formed commands, which were validated in an earlier state, and those of [System].
+	// [Turn.Refuse] tells a player why one came to nothing.
 	Step func(world *S, config *C, turn *Turn)
 
 	// Derive rebuilds the fields with the tag `state:"derived"` after world was restored or copied. Nil if there are none.
@@ -131,6 +135,8 @@ type Turn struct {
 	result   *resultCodec // nil if the rules have none
 	ended    bool         // by this Step
 	ending   []byte       // the result's canonical bytes
+
+	refusals []refusal // of this Step, ascending by player and sequence
 
 	drawing bool
 	draws   []Draw // of this Step, delivered like events
@@ -216,6 +222,50 @@ func (t *Turn) End(result any) {
 		panic(fmt.Sprintf("lockstep: Turn.End: got a result of %d bytes, want at most %d", n, record.MaxResult))
 	}
 	t.ended = true
+}
+
+// Refuse answers a command of this tick that Step does not carry out, such as the second of two purchases when there is money for one: its
+// player reads the reason, as that of Validate. The command stays in the log. The answer is neither state nor checksum, the game cannot
+// read it back, and [Simulation.Refused] has it until the next tick. What the player must not know has no place in the reason, of which
+// at most [record.MaxNote] bytes are kept. A second reason replaces the first.
+//
+// Refuse panics in Each, and for a command that is not of this tick or is the engine's.
+func (t *Turn) Refuse(c *Command, reason string) {
+	t.alone("Turn.Refuse")
+	if c.Player == System || !t.has(c) {
+		panic(fmt.Sprintf("lockstep: Turn.Refuse: got command %d of %s, want a player's command of tick %d", c.Sequence, c.Player.Name(), t.Tick))
+	}
+	one := refusal{c.Player, c.Sequence, pack.Clip(reason, record.MaxNote)}
+	if i, again := t.refusal(c); again {
+		t.refusals[i] = one
+	} else {
+		t.refusals = slices.Insert(t.refusals, i, one)
+	}
+}
+
+type refusal struct {
+	player   Player
+	sequence Sequence
+	reason   string
+}
+
+// refusal returns the place of the refusal of a command, and whether there is one.
+func (t *Turn) refusal(c *Command) (place int, refused bool) {
+	return slices.BinarySearchFunc(t.refusals, c, func(r refusal, c *Command) int {
+		return cmp.Or(cmp.Compare(r.player, c.Player), cmp.Compare(r.sequence, c.Sequence))
+	})
+}
+
+// has reports whether a command is one of the tick.
+func (t *Turn) has(c *Command) bool {
+	same := func(o Command) bool { return o.Player == c.Player && o.Sequence == c.Sequence }
+	i, _ := slices.BinarySearchFunc(t.Commands, c, func(o Command, c *Command) int { return record.Compare(&o, c) })
+	return i < len(t.Commands) && same(t.Commands[i]) || slices.ContainsFunc(t.Commands, same) // in any order: StepInOrderGiven
+}
+
+func (t *Turn) forgetRefusals() {
+	clear(t.refusals) // for the garbage collector
+	t.refusals = t.refusals[:0]
 }
 
 func (t *Turn) noEnd() { t.ended, t.ending = false, t.ending[:0] }
@@ -359,7 +409,7 @@ type ViewType struct {
 //
 // refuse returns an error, which the command's player sees, to refuse a command. view is what the player may see of the state before the
 // tick being sealed. It depends on its arguments alone and changes neither, so no answer tells what a view hides. Step must let a command
-// fail quietly for any other reason. Nil accepts every well-formed command; so does a player's lack of a view.
+// fail quietly for any other reason, unless what it says with [Turn.Refuse] is no secret. Nil accepts every well-formed command; so does a player's lack of a view.
 func View[S, C, V any](see func(world *S, config *C, viewer Viewer, view *V) error, refuse func(view *V, command *Command) error) ViewType {
 	return ViewType{func() (*viewCodec, error) {
 		codec, err := state.Compile[V]()

@@ -31,13 +31,13 @@ var knownSelfTest = SelfTest{
 // KnownSelfTest returns the results of the engine's part on every machine that computes as it should.
 func KnownSelfTest() SelfTest { return knownSelfTest }
 
-// A SelfTestError reports a machine that does not compute as others do.
-type SelfTestError struct {
+// A selfTestError reports a machine that does not compute as others do.
+type selfTestError struct {
 	Part      string // "integers", "layout", "checksums" or "records"
 	Got, Want uint64
 }
 
-func (e *SelfTestError) Error() string {
+func (e *selfTestError) Error() string {
 	return fmt.Sprintf("lockstep: self-test of %s: got %s, want %s: this machine would compute another match",
 		e.Part, checksum.FormatHash(e.Got), checksum.FormatHash(e.Want))
 }
@@ -55,14 +55,14 @@ type SelfTestPart struct {
 	Sum  *uint64 // in the SelfTest
 }
 
-// Check returns a [*SelfTestError] if a result of the engine's part is wrong.
+// Check returns an error, which names the part, if a result of the engine's part is wrong.
 func (t SelfTest) Check() error {
 	known := knownSelfTest
 	known.Game = t.Game // only the game knows its result
 	want := known.Parts()
 	for i, p := range t.Parts() {
 		if *p.Sum != *want[i].Sum {
-			return &SelfTestError{p.Name, *p.Sum, *want[i].Sum}
+			return &selfTestError{p.Name, *p.Sum, *want[i].Sum}
 		}
 	}
 	return nil

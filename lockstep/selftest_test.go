@@ -54,11 +54,10 @@ func TestSelfTestDiffers(t *testing.T) {
 	} {
 		test := game.SelfTest()
 		spoil(&test)
-		var own *lockstep.SelfTestError
 		switch err := test.Check(); {
 		case name == "game" && err != nil:
 			t.Errorf("game: got %v, want nothing: only the other side knows", err)
-		case name != "game" && (!errors.As(err, &own) || own.Part != name || own.Got != own.Want+1 || !strings.Contains(err.Error(), "self-test of "+name+": got ")):
+		case name != "game" && (err == nil || !strings.Contains(err.Error(), "self-test of "+name+": got ")):
 			t.Errorf("%s: got %v", name, err)
 		}
 		auth := protocol.NewAuth(game)
@@ -75,8 +74,7 @@ func TestSelfTestDiffers(t *testing.T) {
 func TestSelfTestRefuses(t *testing.T) {
 	lockstep.SpoilSelfTest(t)
 	g, h := testgame.NewBankMatch(t, 2)
-	var own *lockstep.SelfTestError
-	if _, err := host.New(g, h, host.Options{}); !errors.As(err, &own) || own.Part != "layout" {
+	if _, err := host.New(g, h, host.Options{}); err == nil || !strings.Contains(err.Error(), "self-test of layout: ") {
 		t.Errorf("got %v, want an error of the layout", err)
 	}
 }

@@ -124,6 +124,7 @@ func (s *Simulation) prepare(f *Frame, ordered bool) error {
 	s.glimpses.forget()
 	s.turn.Tick = f.Tick
 	s.turn.noEnd()
+	s.turn.forgetRefusals()
 	s.turn.phase = ""
 	clear(s.turn.events) // for the garbage collector
 	s.turn.events, s.turn.draws = s.turn.events[:0], s.turn.draws[:0]
@@ -201,6 +202,15 @@ func (s *Simulation) Ended() (result []byte, ended bool) {
 	return s.turn.ending, true
 }
 
+// Refused returns the reason for which the rules refused a command in the tick of this state, see [Turn.Refuse], and false if they did not.
+// A restored or copied state does not tell.
+func (s *Simulation) Refused(c *Command) (reason string, refused bool) {
+	if i, refused := s.turn.refusal(c); refused && c.Tick == s.tick {
+		return s.turn.refusals[i].reason, true
+	}
+	return "", false
+}
+
 // AppendState appends the canonical bytes of the state: none if rules elsewhere fail to give them, after which the state is unusable.
 func (s *Simulation) AppendState(dst []byte) (out []byte) {
 	var err error
@@ -221,6 +231,7 @@ func (s *Simulation) Restore(t Tick, b []byte) error {
 	s.restores++
 	s.glimpses.forget()
 	s.turn.noEnd()
+	s.turn.forgetRefusals()
 	return s.derive()
 }
 
@@ -235,6 +246,7 @@ func (s *Simulation) CopyFrom(o *Simulation) error {
 	s.tick, s.broken, s.began = o.tick, nil, o.tick
 	s.restores++
 	s.glimpses.forget()
+	s.turn.forgetRefusals()
 	s.turn.ended, s.turn.ending = o.turn.ended, append(s.turn.ending[:0], o.turn.ending...)
 	return s.derive()
 }

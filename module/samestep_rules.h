@@ -19,7 +19,7 @@ enum rules_function {
 	RULES_NEW = 4,        /* nothing -> nothing */
 	RULES_RESTORE = 5,    /* a state -> nothing */
 	RULES_SAVE = 6,       /* nothing -> the world */
-	RULES_STEP = 7,       /* a frame -> an outcome */
+	RULES_STEP = 7,       /* a frame -> an outcome, or an answer if it refuses commands */
 	RULES_VALIDATE = 8,   /* a command -> nothing */
 	RULES_WORD = 9,       /* a command -> a text */
 	RULES_VIEW = 10,      /* the text of a viewer -> its view */

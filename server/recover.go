@@ -95,12 +95,13 @@ const testTime = 2 * lockstep.Second
 // standTime is how long a match may stand after Options.AwaitPlayers until its try is over. Until then it is known whether the match hangs.
 const standTime = hungTime + 5*time.Second
 
-// AwaitTest waits until a resumed match has run for two seconds of its time. It reports false if the match stands in its lobby or in a
+// AwaitTest waits until a resumed match has run for two seconds of its time, and for a tick. It reports false if the match stands in its lobby or in a
 // pause, stops before, or ctx ends.
 func (m *Match) AwaitTest(ctx context.Context) (ran bool) {
 	from := m.Status().Tick
 	enough := from + 1 + lockstep.Tick(int64(testTime)/max(m.spec.Settings.Micros(1), 1))
-	ctx, cancel := context.WithTimeout(ctx, m.server.options.AwaitPlayers+standTime)
+	run := time.Duration(m.spec.Settings.Micros(int64(enough-from))) * time.Microsecond
+	ctx, cancel := context.WithTimeout(ctx, m.server.options.AwaitPlayers+standTime+run)
 	defer cancel()
 	look := time.NewTicker(time.Second / 4)
 	defer look.Stop()

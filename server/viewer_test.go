@@ -9,11 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/client"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -156,5 +158,53 @@ func TestViewsOnly(t *testing.T) {
 	full := s.join(t, bob, wander)
 	if err := full.Wait(); err == nil || !strings.Contains(err.Error(), "this match is sent as views") {
 		t.Errorf("a client that asks for the match: %v", err)
+	}
+}
+
+// Of two orders in a tick the rules refuse the second. A player who sees views only has no rules that say so: the server tells this player, and
+// no other one.
+func TestViewerHearsRefusal(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, setup{
+		host: host.Options{Views: host.ViewPolicy{Only: true, Every: 1}},
+		rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) {
+			r.Validate, r.View = nil, lockstep.View(seeMap, nil)
+			step := r.Step
+			r.Step = func(w *minimal.World, config *minimal.Config, turn *lockstep.Turn) {
+				before := lockstep.System
+				for i := range turn.Commands {
+					c := &turn.Commands[i]
+					if _, ok := c.Value.(*minimal.Go); ok && c.Player == before {
+						turn.Refuse(c, "one order in a tick is enough")
+					} else if ok {
+						before = c.Player
+					}
+				}
+				step(w, config, turn)
+			}
+		},
+	})
+	join := func(token string) *testClient {
+		return s.joinWith(t, client.Options{Options: player.Options{Token: token, Views: true}})
+	}
+	a, b := join(ada), join(bob)
+	<-a.Ready()
+	<-b.Ready()
+	var second lockstep.Sequence
+	a.Do(func(c *player.Client) {
+		for i := range uint16(2) {
+			var err error
+			if second, err = c.Submit(&minimal.Go{X: i, Y: 3}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	eventually(t, "the answer", func() bool { return has[player.Refused](a) })
+	got, receipts := told[player.Refused](a), told[lockstep.Receipt](a)
+	if len(got) != 1 || len(receipts) != 2 || got[0] != (player.Refused{Sequence: second, Tick: receipts[1].Tick, Reason: "one order in a tick is enough"}) {
+		t.Errorf("got %+v after the receipts %v", got, receipts)
+	}
+	if got := told[player.Refused](b); len(got) > 0 {
+		t.Errorf("another player heard %+v", got)
 	}
 }

@@ -55,7 +55,7 @@ func (d *dumper) flush() {
 func (d *dumper) text(s string) { d.buf = append(d.buf, s...) }
 
 func (d *dumper) indent(depth int) {
-	if len(d.buf) >= dumpBytes {
+	if len(d.buf) >= dumpBytes && d.w != nil {
 		d.flush()
 	}
 	for range depth {
@@ -186,6 +186,13 @@ func (s *Schema) DumpJSON(w io.Writer, b []byte) error {
 	d.text("\n")
 	d.flush()
 	return d.err
+}
+
+// AppendJSON appends the value of the node that valid canonical bytes begin with, as [Schema.DumpJSON] writes it, without a newline.
+func (n Node) AppendJSON(dst, b []byte) []byte {
+	d := dumper{s: n.s, buf: dst}
+	d.json(int(n.i), b)
+	return d.buf
 }
 
 func (d *dumper) json(i int, b []byte) []byte {

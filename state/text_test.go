@@ -49,6 +49,9 @@ func TestGoldenDump(t *testing.T) {
 	if err := s.DumpJSON(&object, goldenBytes(t)); err != nil || object.String() != goldenJSON {
 		t.Errorf("JSON:\n%s\nerror %v, want:\n%s", &object, err, goldenJSON)
 	}
+	if got := s.Root().AppendJSON([]byte("> "), goldenBytes(t)); string(got) != "> "+strings.TrimSuffix(goldenJSON, "\n") {
+		t.Errorf("AppendJSON: got %s", got)
+	}
 	if err := s.Dump(&text, nil); !errors.As(err, new(*DecodeError)) {
 		t.Errorf("no bytes: error %v, want a *DecodeError", err)
 	}

@@ -1,6 +1,6 @@
 # The packages whose results must be the same everywhere. Scripts that test other platforms read this file; archtest compares it
 # with the packages of the engine. The page's own tests need a browser, and run natively only.
-deterministic="fixed fixed/grid fixed/ids state checksum lockstep lockstep/record lockstep/abi module module/guest lockstep/disclosure lockstep/feed lockstep/protocol lockstep/datagram lockstep/coordinator lockstep/host/... lockstep/player/... lockstep/local cluster/ownership cluster/audience replay recorder desync internal/decimal internal/pack internal/ring examples/..."
+deterministic="fixed fixed/bodies fixed/grid fixed/ids state checksum lockstep lockstep/record lockstep/abi module module/guest lockstep/disclosure lockstep/feed lockstep/protocol lockstep/datagram lockstep/coordinator lockstep/host/... lockstep/player/... lockstep/local cluster/ownership cluster/audience replay recorder desync internal/decimal internal/pack internal/ring examples/..."
 
 # Tests that compare numbers, bytes and states with committed ones.
 goldens='Golden|Vectors|Versions|Sums'

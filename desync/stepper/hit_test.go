@@ -46,8 +46,8 @@ func hitRules(odd string) lockstep.Rules[hitWorld, struct{}] {
 			w.Tick = uint32(t.Tick)
 			t.Phase("hits")
 			for _, c := range t.Commands {
-				if m, ok := c.Value.(*hit); ok {
-					hitUnitOf(w, m, odd)
+				if m, ok := c.Value.(*hit); ok && !hitUnitOf(w, m, odd) {
+					t.Refuse(&c, fmt.Sprintf("unit %d is dead", m.Unit))
 				}
 			}
 			t.Phase("deaths")
@@ -71,15 +71,17 @@ func hitRules(odd string) lockstep.Rules[hitWorld, struct{}] {
 	}
 }
 
-func hitUnitOf(w *hitWorld, m *hit, odd string) {
+func hitUnitOf(w *hitWorld, m *hit, odd string) (hits bool) {
 	for i := range w.Units {
-		if u := &w.Units[i]; u.ID == m.Unit {
+		if u := &w.Units[i]; u.ID == m.Unit && u.Health > 0 {
+			hits = true
 			u.Health -= min(m.By, u.Health)
 			if odd == "hard" && w.Tick >= 4 {
 				u.Health -= min(m.By, u.Health)
 			}
 		}
 	}
+	return hits
 }
 
 // hitReplay returns the replay of a match of six ticks with a checksum at each. In tick 4 player 0 hits units 7 and 9, and

@@ -62,6 +62,7 @@ func (s *Step) After() []byte { return s.after }
 type Command struct {
 	desync.Command
 	Refused string  `json:"refused,omitempty"` // why the rules' Validate refuses it in the state before the tick
+	Answer  *string `json:"answer,omitempty"`  // with which the rules' Step refused it when it ran, see [lockstep.Turn.Refuse]; nil if it did not
 	Panic   string  `json:"panic,omitempty"`   // of the rules, when the commands up to this one run
 	Did     Changes `json:"changes"`
 }

@@ -60,6 +60,7 @@ commands   #1 player 0: hit {"Unit":7,"By":2}
              changes 1 field in 1 place
              Units[ID=9] present → absent
            #1 player 1: hit {"Unit":9,"By":1}
+             refused when it ran: unit 9 is dead
              changes nothing
 phases     before the first: changes 1 field in 1 place
              Tick 3 → 4
@@ -82,6 +83,7 @@ tick       5  simulated from the keyframe of tick 3, agrees
              with the file at tick 5
 commands   #2 player 1: hit {"Unit":9,"By":5}
              refused, if it came now: there is no unit 9
+             refused when it ran: unit 9 is dead
              changes nothing
 phases     before the first: changes nothing
            hits: changes nothing

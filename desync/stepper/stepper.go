@@ -188,6 +188,12 @@ func (w *stepWork) run() error {
 	x.after = sim.AppendState(nil)
 	x.Checksum = checksum.FormatHash(sim.Hash())
 	_, x.Ended = sim.Ended()
+	for i := range x.Commands {
+		if reason, refused := sim.Refused(&x.frame.Commands[i]); refused {
+			reason = words.Clipped(reason, desync.MaxText)
+			x.Commands[i].Answer = &reason
+		}
+	}
 	if failed == nil {
 		failed = w.endPhase(last, x.after)
 	}

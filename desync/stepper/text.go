@@ -1,6 +1,7 @@
 package stepper
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -86,6 +87,9 @@ func (s *Step) addCommands(p *words.Page) {
 		p.Line(words.First("commands", i), "#%d %s", c.Sequence, c.Text)
 		if c.Refused != "" {
 			p.Line("", "  refused, if it came now: %s", c.Refused)
+		}
+		if c.Answer != nil {
+			p.Line("", "  refused when it ran: %s", cmp.Or(*c.Answer, "without a reason"))
 		}
 		if c.Panic != "" {
 			p.Line("", "  the rules panic: %s", c.Panic)

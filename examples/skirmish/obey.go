@@ -1,6 +1,8 @@
 package skirmish
 
 import (
+	"fmt"
+
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/fixed/grid"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -15,6 +17,7 @@ func (w *World) obey(c *lockstep.Command) {
 		return
 	}
 	if int(c.Player) >= len(w.Players) || w.Players[c.Player].Status == Defeated {
+		w.workspace.turn.Refuse(c, ErrDefeated.Error())
 		return
 	}
 	p := uint8(c.Player)
@@ -36,7 +39,9 @@ func (w *World) obey(c *lockstep.Command) {
 	case *Build:
 		w.build(p, w.choose(p, &v.Who), v.Kind, v.At)
 	case *Train:
-		w.enqueue(p, v)
+		if err := w.enqueue(p, v); err != nil { // an order before it in this tick has spent the crystals
+			w.workspace.turn.Refuse(c, err.Error())
+		}
 	case *Assign:
 		w.assign(p, v)
 	case *Propose:
@@ -222,26 +227,31 @@ func (w *World) build(p uint8, units []int32, kind UnitKind, to Point) {
 	}
 }
 
-// enqueue pays for units and adds them to the queue of a building, as many as the player can afford.
-func (w *World) enqueue(p uint8, c *Train) {
+// enqueue pays for units and adds them to the queue of a building, as many as the player can afford. The error is for the player, and tells
+// only of what the player owns.
+func (w *World) enqueue(p uint8, c *Train) error {
 	i := w.find(c.Building)
 	t := c.Kind.Traits()
-	if i < 0 || w.Units[i].Owner != p || w.Units[i].Kind != t.MadeBy || !w.Units[i].Built || t.Cost == 0 {
-		return
+	if i < 0 || w.Units[i].Owner != p {
+		return fmt.Errorf("%w: unit %d", ErrUnknown, c.Building)
 	}
 	u, player := &w.Units[i], &w.Players[p]
-	if u.Queue >= maxQueue || u.Queue > 0 && u.Making != c.Kind {
-		return
+	switch {
+	case u.Kind != t.MadeBy || !u.Built || t.Cost == 0:
+		return fmt.Errorf("%w: %v trains %v", ErrWrongKind, u.Kind, c.Kind)
+	case u.Queue >= maxQueue || u.Queue > 0 && u.Making != c.Kind:
+		return fmt.Errorf("%w: %d of %v", ErrBusy, u.Queue, u.Making)
 	}
 	n := min(uint32(c.Count), player.Crystals/t.Cost, uint32(maxQueue-u.Queue))
 	if n == 0 {
-		return
+		return fmt.Errorf("%w: %d, a %v costs %d", ErrPoor, player.Crystals, c.Kind, t.Cost)
 	}
 	player.Crystals -= n * t.Cost
 	if u.Queue == 0 {
 		u.Making, u.Work = c.Kind, t.Ticks
 	}
 	u.Queue += uint8(n)
+	return nil
 }
 
 func (w *World) assign(p uint8, c *Assign) {

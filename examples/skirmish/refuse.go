@@ -11,7 +11,8 @@ import (
 )
 
 // refuse rejects commands that make no sense to a player who sees v, with a reason. What the player does not see refuses
-// nothing: such a command fails in Step, where the player sees what comes of it.
+// nothing: such a command fails in Step, where the player sees what comes of it. What only an earlier command of the tick forbids is refused
+// there too (obey).
 func refuse(v *View, c *lockstep.Command) error {
 	if int(c.Player) >= len(v.Players) {
 		return fmt.Errorf("%w: player %d of %d", ErrUnknown, c.Player, len(v.Players))

@@ -32,6 +32,17 @@ func (w *World) decide() {
 	}
 }
 
+// Score returns 1 for a player of the team that has won, -1 for the others, and 0 before the end.
+func Score(w *World, r *Result, p lockstep.Player) int {
+	switch {
+	case r == nil || int(p) >= len(w.Players):
+		return 0
+	case w.Players[p].Team+1 == r.Winner:
+		return 1
+	}
+	return -1
+}
+
 // defeat marks a player as defeated.
 func (w *World) defeat(p uint8) {
 	if player := w.player(p); player.Status != Defeated {

@@ -258,6 +258,19 @@ type Outcome struct {
 	Phases []Phase // in order
 }
 
+// An Answer is that of a step that refused commands: a step that refused none answers with an Outcome alone.
+type Answer struct {
+	Outcome  Outcome
+	Refusals []CommandRefusal // of commands of players, in the order of the frame
+}
+
+// A CommandRefusal tells a player why the rules refused a command of the frame.
+type CommandRefusal struct {
+	Player   uint8
+	Sequence uint32
+	Reason   string
+}
+
 // A Draw is a use of randomness.
 type Draw struct {
 	Purpose string
@@ -281,4 +294,5 @@ var (
 	Commands = state.MustCompile[Command]()
 	Frames   = state.MustCompile[Frame]()
 	Outcomes = state.MustCompile[Outcome]()
+	Answers  = state.MustCompile[Answer]()
 )

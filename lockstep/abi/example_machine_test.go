@@ -79,17 +79,25 @@ func (s *sum) step(in []byte) ([]byte, error) {
 	if err := abi.Frames.Decode(in, &s.frame); err != nil {
 		return nil, err
 	}
+	var refusals []abi.CommandRefusal
 	o := abi.Outcome{}
 	if s.frame.Phases {
 		o.Phases = []abi.Phase{{Name: "add"}}
 	}
 	for _, c := range s.frame.Commands {
-		if c.Player != uint8(lockstep.System) {
-			s.total += binary.LittleEndian.Uint32(c.Payload)
+		switch n := binary.LittleEndian.Uint32(c.Payload); {
+		case c.Player == uint8(lockstep.System):
+		case s.total+n > s.goal:
+			refusals = append(refusals, abi.CommandRefusal{Player: c.Player, Sequence: c.Sequence, Reason: "that is too much"})
+		default:
+			s.total += n
 		}
 	}
 	if s.total >= s.goal {
 		o.Ended, o.Result = true, binary.LittleEndian.AppendUint32(nil, s.total)
+	}
+	if len(refusals) > 0 {
+		return abi.Answers.Append(nil, &abi.Answer{Outcome: o, Refusals: refusals}), nil
 	}
 	return abi.Outcomes.Append(nil, &o), nil
 }
@@ -120,6 +128,11 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
+		if reason, refused := match.Refused(&command); refused {
+			fmt.Println("refused at tick", tick, "with", reason)
+			add.Canonical[0] = 3
+			command.Payload = add.Canonical
+		}
 		if result, ended := match.Ended(); ended {
 			fmt.Println("ended at tick", tick, "with", result)
 			return
@@ -127,5 +140,6 @@ func Example() {
 	}
 	// Output:
 	// add 7
-	// ended at tick 2 with [14 0 0 0]
+	// refused at tick 2 with that is too much
+	// ended at tick 3 with [10 0 0 0]
 }

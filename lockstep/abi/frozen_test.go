@@ -21,6 +21,7 @@ func TestFrozen(t *testing.T) {
 	}{
 		{"match", abi.Matches.Schema()}, {"list", abi.Lists.Schema()}, {"contents", abi.Loads.Schema()}, {"state", abi.States.Schema()},
 		{"command", abi.Commands.Schema()}, {"frame", abi.Frames.Schema()}, {"outcome", abi.Outcomes.Schema()},
+		{"answer", abi.Answers.Schema()},
 	} {
 		rows = append(rows, fmt.Sprintf("abi %s: %x", m.name, m.schema.AppendDescription(nil)))
 	}

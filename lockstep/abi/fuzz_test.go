@@ -33,6 +33,7 @@ func again[T any](t *testing.T, codec *state.Codec[T], b []byte) {
 func FuzzMessages(f *testing.F) {
 	f.Add(abi.Frames.Append(nil, &abi.Frame{Tick: 3, Draws: true, Commands: []abi.Command{{Player: 1, Kind: 2, Payload: []byte{1}}}}))
 	f.Add(abi.Outcomes.Append(nil, &abi.Outcome{Ended: true, Result: []byte{1}, Phases: []abi.Phase{{Name: "move", Sections: []uint64{1}}}}))
+	f.Add(abi.Answers.Append(nil, &abi.Answer{Refusals: []abi.CommandRefusal{{Player: 1, Sequence: 2, Reason: "no"}}}))
 	f.Add(abi.Matches.Append(nil, &abi.Match{Config: []byte{1}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		again(t, abi.Matches, b)
@@ -42,5 +43,6 @@ func FuzzMessages(f *testing.F) {
 		again(t, abi.Commands, b)
 		again(t, abi.Frames, b)
 		again(t, abi.Outcomes, b)
+		again(t, abi.Answers, b)
 	})
 }

@@ -56,6 +56,7 @@ func checkMessages(text string) (wrong []string) {
 		"match": abi.Matches.Schema().Root(), "list of assets": abi.Lists.Schema().Root(), "contents": abi.Loads.Schema().Root(),
 		"state": abi.States.Schema().Root(), "command": abi.Commands.Schema().Root(), "frame": abi.Frames.Schema().Root(),
 		"outcome": outcome, "draw": outcome.Field(2).Elem(), "phase": outcome.Field(3).Elem(),
+		"answer": abi.Answers.Schema().Root().Field(1),
 	} {
 		_, table, _ := strings.Cut(text, "| message | fields |\n")
 		_, row, _ := strings.Cut(table, "\n| "+name+" | ")

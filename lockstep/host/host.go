@@ -46,6 +46,8 @@ type Host struct {
 	bots  bots
 	stats Stats
 
+	refusals refusals
+
 	budget   *budget.Ledger
 	idle     *idle.Seats
 	bans     bans.Table
@@ -70,7 +72,7 @@ type datagramBuffers struct {
 	records [][]byte // that a player lacks
 }
 
-// New begins a match. The first [Ready] has its header and its first state. New returns a [*lockstep.SelfTestError] on
+// New begins a match. The first [Ready] has its header and its first state. New returns an error on
 // a machine whose results would differ from those of all others. A [Recovery] continues a match.
 func New(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	x, err := newHost(g, h, o)
@@ -317,6 +319,9 @@ func (h *Host) Persisted(now lockstep.Time, upTo protocol.Position) {
 	if h.log.keyframes.Awaited() {
 		h.waitingTime()
 	}
+	if h.log.barrier.Persisted == h.ring.Next() {
+		h.refusals.tell(&h.seats, &h.peers)
+	}
 	h.log.markNew(&h.peers, h.seats.table) // frames go before views
 	due, wake := h.views.Await(h.now, h.pace.Period(), !h.ending.Over && h.peers.read())
 	if h.wake.at(wake); due {
@@ -354,6 +359,9 @@ func (h *Host) tick() {
 	}
 	h.stats.Ticks++
 	h.stats.Commands += uint64(len(f.Commands))
+	if h.views != nil {
+		h.refusals.take(f, h.c.Referee().Simulation(), &h.seats)
+	}
 	h.seats.tickTold()
 	h.log.sealed(h.now, f.Tick, h.seats.table, h.lobby)
 	h.bots.run()

@@ -153,3 +153,24 @@ func TestDelayOfDatagrams(t *testing.T) {
 		t.Errorf("got %d us when datagrams have stopped, want %d", got, stream)
 	}
 }
+
+// What a host waits for by default is as long as usual, and in slow matches some ticks.
+func TestDefaultsOfSlowMatches(t *testing.T) {
+	for period, want := range map[lockstep.Time]string{
+		50 * lockstep.Millisecond:  "ack 10, lag 200, views 2, grace 30 s, inactive 300 s, guests 120 s",
+		600 * lockstep.Millisecond: "ack 1, lag 17, views 1, grace 30 s, inactive 300 s, guests 120 s",
+		2 * lockstep.Second:        "ack 1, lag 5, views 1, grace 30 s, inactive 300 s, guests 120 s",
+		60 * lockstep.Second:       "ack 1, lag 4, views 1, grace 120 s, inactive 600 s, guests 600 s",
+	} {
+		s, o := lockstep.DefaultSettings(2), Options{Random: func([]byte) {}}
+		s.TickMicros = uint32(period)
+		if err := o.complete(&s); err != nil {
+			t.Fatal(err)
+		}
+		got := fmt.Sprintf("ack %d, lag %d, views %d, grace %d s, inactive %d s, guests %d s",
+			o.AckEvery, o.Lag, o.Views.Every, o.Grace/lockstep.Second, o.Inactive.After/lockstep.Second, o.Inactive.Guests/lockstep.Second)
+		if got != want {
+			t.Errorf("ticks of %d us: got %s, want %s", period, got, want)
+		}
+	}
+}

@@ -222,7 +222,7 @@ type Options struct {
 	PingEvery   lockstep.Time // 5 s
 	IdleTimeout lockstep.Time // 10 s
 	SyncTimeout lockstep.Time // 30 s; each MiB of keyframe adds 1 s
-	Grace       lockstep.Time // a lost player's time to come back: 30 s
+	Grace       lockstep.Time // a lost player's time to come back: 30 s, or two ticks if they are longer
 	Linger      lockstep.Time // time to read the end of the match: 5 s
 	EndLinger   lockstep.Time // the same after an end by the rules, when players may also come back to see it: 15 s, or Linger when all players have seen it
 	Abandoned   lockstep.Time // a match ends when all its players have left for good for so long: never
@@ -259,7 +259,9 @@ func option[T ~int | ~int64 | ~uint8 | ~uint16 | ~uint32](b *bounds, name string
 
 // complete sets the defaults for a match with settings s, and checks all options.
 func (o *Options) complete(s *lockstep.Settings) error {
-	second, hour := lockstep.Tick(s.TickRate()), int64(60*minute)
+	hour := int64(60 * minute)
+	ticks := func(t lockstep.Time) lockstep.Tick { return lockstep.Tick(s.TicksIn(int64(t) + s.Micros(1)/2)) } // rounded
+	given := *o
 	if o.Random == nil {
 		return errors.New("lockstep: host: random: got nil, want a source of unguessable bytes")
 	}
@@ -274,8 +276,8 @@ func (o *Options) complete(s *lockstep.Settings) error {
 	option(&b, "start deadline", &o.Start.Deadline, 0, -1<<40, 24*hour)
 	option(&b, "input delay", &o.InputDelay, max(1, o.Delay.Min), 1, record.MaxInputDelay)
 	option(&b, "largest input delay", &o.Delay.Max, 0, 0, record.MaxInputDelay)
-	option(&b, "ack every", &o.AckEvery, max(1, min(second/2, 1<<15)), 1, 1<<15)
-	option(&b, "lag", &o.Lag, max(10*second, 4*o.AckEvery), int64(2*o.AckEvery), 1<<20)
+	option(&b, "ack every", &o.AckEvery, max(1, min(ticks(lockstep.Second/2), 1<<15)), 1, 1<<15)
+	option(&b, "lag", &o.Lag, max(ticks(10*lockstep.Second), 4*o.AckEvery), int64(2*o.AckEvery), 1<<20)
 	option(&b, "max catch up", &o.MaxCatchUp, 3, 1, 1000)
 	option(&b, "spectator delay", &o.SpectatorDelay, 0, 0, int64(disclosure.MaxDelay))
 	option(&b, "max strikes", &o.MaxStrikes, 3, 1, 1000)
@@ -299,10 +301,19 @@ func (o *Options) complete(s *lockstep.Settings) error {
 	option(&b, "kick time", &o.KickTime, minute, 1, 24*hour)
 	option(&b, "inactive after", &o.Inactive.After, 5*minute, -1<<40, 24*hour)
 	option(&b, "inactive guests", &o.Inactive.Guests, 2*minute, -1<<40, 24*hour)
+	for _, x := range []struct {
+		given lockstep.Time
+		field *lockstep.Time
+		ticks int64
+	}{{given.Grace, &o.Grace, 2}, {given.Inactive.After, &o.Inactive.After, 10}, {given.Inactive.Guests, &o.Inactive.Guests, 10}} {
+		if x.given == 0 { // a default is not shorter than some turns
+			*x.field = max(*x.field, lockstep.Time(s.Micros(x.ticks)))
+		}
+	}
 	option(&b, "guest seats", &o.GuestSeats, 0, -1, lockstep.MaxPlayers)
 	option(&b, "inactive then", &o.Inactive.Then, 0, 0, int64(idle.Actions-1))
 	option(&b, "slow percent", &o.Slow.Percent, 0, 0, 100)
-	option(&b, "views every", &o.Views.Every, max(1, min(second/10, 1<<15)), 1, 1<<15)
+	option(&b, "views every", &o.Views.Every, max(1, min(ticks(lockstep.Second/10), 1<<15)), 1, 1<<15)
 	option(&b, "bytes of a view", &o.Views.Budget, 0, 0, feed.MaxViewBytes)
 	option(&b, "heavy percent", &o.Heavy.Percent, 0, 0, 100)
 	option(&b, "wait bound", &o.Wait.Bound, 0, 0, int64(minute))

@@ -270,7 +270,7 @@ const makesRoom = "a newcomer needs the seat, and guests of your address have mo
 // address whose guests have more than their part of the seats. It is one who has never given a command, or is not ready in a lobby. It
 // reports false if there is none. A guest who has played keeps its seat until InactivePolicy.Guests.
 func (t *seats) idlest(now lockstep.Time, from string) (found lockstep.Player, ok bool) {
-	least := lockstep.Tick(t.log.c.Header().Settings.TicksIn(int64(newGuest)))
+	least := max(2, lockstep.Tick(t.log.c.Header().Settings.TicksIn(int64(newGuest))))
 	for _, p := range t.crowded(from, t.mostGuests(t.options.GuestSeats)) {
 		s := &t.table[p]
 		idle := !s.played && (s.want == takenOver || t.idle.Ticks(p) >= least)

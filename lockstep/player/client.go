@@ -171,13 +171,13 @@ func (c *Client) patience() lockstep.Time {
 	paused, resumes := c.in.Paused()
 	switch {
 	case c.look != nil && c.link.State == dialing.Up: // a server sends something at least every ackEvery ticks
-		return max(quiet.Time, 2*c.look.Period*lockstep.Time(c.ackEvery))
+		return max(quiet.Time, min(2*c.look.Period*lockstep.Time(c.ackEvery), c.options.PingEvery+quiet.Time))
 	case c.link.State != dialing.Up || c.run.Follower == nil:
 		return lockstep.Time(1 << 60)
 	case c.held.Reason != "" || paused && !resumes || c.in.From() == 0: // answers to pings come, at least
 		return c.options.PingEvery + quiet.Time
 	}
-	return max(quiet.Time, 3*c.pace.Arrival())
+	return max(quiet.Time, min(3*c.pace.Arrival(), c.options.PingEvery+quiet.Time)) // in slow ticks, answers to pings come first
 }
 
 // SetReady says whether the player is ready to begin. It matters in the lobby of a match, where everybody sees it in

@@ -26,6 +26,14 @@ type (
 	// forgot sequences, and From is too far ahead of the last one that it knows, or is that of a substitute's command now.
 	Renumbered struct{ From, To lockstep.Sequence }
 
+	// Refused: the rules refused a command of this client when it ran, although it was accepted, see [lockstep.Turn.Refuse]. It comes once,
+	// behind the receipt; a command that ran while the client was away, or not connected to a match of views, has none.
+	Refused struct {
+		Sequence lockstep.Sequence
+		Tick     lockstep.Tick // in which it ran
+		Reason   string        // may be empty
+	}
+
 	// StreamResumed: the stream continues after Tick without a gap.
 	StreamResumed struct{ Tick lockstep.Tick }
 

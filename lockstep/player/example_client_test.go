@@ -96,6 +96,8 @@ func ExampleClient() {
 				}
 			case lockstep.Receipt:
 				fmt.Println("command", e.Sequence, e)
+			case player.Refused: // this game refuses none when it runs
+				fmt.Println("command", e.Sequence, "came to nothing in tick", e.Tick, e.Reason)
 			case player.SeatChanged:
 				var before, now player.Presence = e.Before.Presence, e.Presence
 				fmt.Println("seat", e.Player, "was", before, "and is", now)

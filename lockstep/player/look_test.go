@@ -39,6 +39,7 @@ type theatre struct {
 	host    *host.Host
 	now     lockstep.Time
 	clients []*looker
+	slow    bool // the log: nothing becomes durable
 	dice    *rand.Rand
 }
 
@@ -51,8 +52,12 @@ type looker struct {
 func newTheatre(t *testing.T, seats uint8) *theatre {
 	rules := testgame.BankRules()
 	rules.Validate, rules.View = nil, lockstep.View(seePurse, nil)
-	x := &theatre{t: t, game: lockstep.MustGame(rules), dice: rand.New(rand.NewPCG(1, 2))}
-	h, err := x.game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(seats), &testgame.BankConfig{Start: 5})
+	return newTheatreOf(t, lockstep.MustGame(rules), &testgame.BankConfig{Start: 5}, seats)
+}
+
+func newTheatreOf(t *testing.T, game *lockstep.Game, config any, seats uint8) *theatre {
+	x := &theatre{t: t, game: game, dice: rand.New(rand.NewPCG(1, 2))}
+	h, err := x.game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(seats), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +81,11 @@ func newTheatre(t *testing.T, seats uint8) *theatre {
 }
 
 func (x *theatre) join(token string) *looker {
-	l := &looker{c: player.New(x.game, player.Options{Token: token, Views: true})}
+	return x.joinWith(player.Options{Token: token, Views: true})
+}
+
+func (x *theatre) joinWith(o player.Options) *looker {
+	l := &looker{c: player.New(x.game, o)}
 	x.clients = append(x.clients, l)
 	return l
 }
@@ -99,7 +108,9 @@ func (x *theatre) work() {
 		if r.Empty() {
 			return
 		}
-		x.host.Persisted(x.now, r.Position)
+		if !x.slow {
+			x.host.Persisted(x.now, r.Position)
+		}
 	}
 }
 

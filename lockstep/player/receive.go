@@ -221,21 +221,31 @@ func checkSeat(seat lockstep.Player, h *lockstep.Header) error {
 	return fmt.Errorf("lockstep: client: %w: got seat %d in a match of %d seats", record.ErrContent, seat, h.Settings.Players)
 }
 
-// answered takes the receipt of a command, unless it answers a repeat.
+// answered takes the receipt of a command, unless it answers a repeat. A viewer has no rules, so the server tells it with a second answer
+// that they refused a command when it ran.
 func (c *Client) answered(m *protocol.Message) {
 	if !c.own.Awaits(m.Sequence) {
+		if c.look != nil && m.Kind == protocol.KindCommandRejected && m.Reason == lockstep.Refused {
+			if ran, ok := c.own.Late(m.Sequence); ok {
+				c.tell(Refused{m.Sequence, ran, m.Text})
+			}
+		}
 		return
 	}
 	receipt := lockstep.Receipt{Sequence: m.Sequence, Tick: m.Tick, Reason: m.Reason, Wait: m.Wait(), Detail: m.Text}
 	accepted := m.Kind == protocol.KindCommandAccepted
 	a := c.own.Answer(&receipt, accepted, c.predict.Shown())
 	c.predict.Answered(a, c.pace.Tick())
+	reason, refused := c.own.Owed(m.Sequence)
 	// While a state sync is under way, a crash may have undone ticks that ran here, and an answer may be about the ticks that replace
 	// them.
 	if accepted && c.in.From() > 0 {
 		c.own.Forget(c.Tick())
 	}
 	c.tell(receipt)
+	if refused && accepted {
+		c.tell(Refused{m.Sequence, m.Tick, reason})
+	}
 }
 
 func (c *Client) serverError(m *protocol.Message) {

@@ -171,8 +171,12 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 	}
 	c.events = c.run.Events(c.events)
 	for i := range f.Commands {
-		if f.Commands[i].Player == lockstep.System {
-			switch v := stream.System(c.payloads, &f.Commands[i]).(type) {
+		cmd := &f.Commands[i]
+		if reason, refused := c.Simulation().Refused(cmd); refused && cmd.Player == c.seat && c.own.Refused(cmd.Sequence, reason) {
+			c.tell(Refused{cmd.Sequence, cmd.Tick, reason})
+		}
+		if cmd.Player == lockstep.System {
+			switch v := stream.System(c.payloads, cmd).(type) {
 			case *lockstep.SpeedSet:
 				c.pace.Playing(int64(v.Percent))
 			default:

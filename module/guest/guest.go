@@ -27,6 +27,7 @@ type Guest struct {
 	frame    lockstep.Frame
 	in       abi.Frame
 	outcome  abi.Outcome
+	refusing abi.Answer
 	out      []byte
 }
 
@@ -243,7 +244,20 @@ func (g *Guest) step(in []byte) error {
 		return err
 	}
 	o.Result, o.Ended = g.sim.Ended()
-	g.out = abi.Outcomes.Append(g.out, o)
+	a := &g.refusing
+	a.Refusals = a.Refusals[:0]
+	for i := range g.frame.Commands { // in the order of a frame
+		c := &g.frame.Commands[i]
+		if reason, refused := g.sim.Refused(c); refused {
+			a.Refusals = append(a.Refusals, abi.CommandRefusal{Player: uint8(c.Player), Sequence: uint32(c.Sequence), Reason: reason})
+		}
+	}
+	if len(a.Refusals) == 0 {
+		g.out = abi.Outcomes.Append(g.out, o)
+		return nil
+	}
+	a.Outcome = *o
+	g.out = abi.Answers.Append(g.out, a)
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/examples/platforms"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/kit/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
@@ -308,4 +309,49 @@ func ExampleGuest() {
 	d, _ := abi.ParseDescription(text)
 	fmt.Println(d.Game, d.Build)
 	// Output: minimal 1
+}
+
+// The refusals of a step pass a guest, in the order of its frame, and a step without them answers as before.
+func TestStepRefuses(t *testing.T) {
+	x := subjectOf(t, testgame.ShopRules(false), testgame.ShopConfig{Coins: 10})
+	var sims [2]*lockstep.Simulation
+	for i, g := range []*lockstep.Game{x.native, x.elsewhere} {
+		header, err := g.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), [2]any{x.config, configOf(t, x)}[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sims[i], err = g.NewSimulation(header); err != nil {
+			t.Fatal(err)
+		}
+	}
+	type purchase struct{ player, price uint32 }
+	var f lockstep.Frame
+	for i, bought := range []struct {
+		want int // refusals
+		list []purchase
+	}{{3, []purchase{{1, 7}, {1, 7}, {1, 8}, {0, 11}}}, {1, []purchase{{0, 20}}}, {0, []purchase{{0, 2}}}} {
+		f.Tick, f.Commands = lockstep.Tick(i+1), nil
+		for k, c := range bought.list {
+			value := &testgame.Buy{Price: c.price}
+			kind, payload, err := x.native.NewPayloads().Encode(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Commands = append(f.Commands, lockstep.Command{Tick: f.Tick, Player: lockstep.Player(c.player), Sequence: lockstep.Sequence(k + 1), Kind: kind, Payload: payload})
+		}
+		var got [2][]string
+		for n, sim := range sims {
+			if err := sim.StepInOrderGiven(&f); err != nil {
+				t.Fatal(err)
+			}
+			for k := range f.Commands {
+				if reason, refused := sim.Refused(&f.Commands[k]); refused {
+					got[n] = append(got[n], fmt.Sprintf("%d.%d %s", f.Commands[k].Player, f.Commands[k].Sequence, reason))
+				}
+			}
+		}
+		if diff := cmp.Diff(got[0], got[1]); diff != "" || len(got[0]) != bought.want {
+			t.Errorf("tick %d: got %v (-native +elsewhere):\n%s", i+1, got[0], diff)
+		}
+	}
 }

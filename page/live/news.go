@@ -64,6 +64,12 @@ func (n *news) take(event any) {
 		if e.Reason != lockstep.Accepted {
 			n.problem("rejected: " + n.refusal(&e))
 		}
+	case player.Refused:
+		text := "refused when it ran"
+		if e.Reason != "" {
+			text += ": " + n.inWords(e.Reason)
+		}
+		n.problem(text)
 	case player.Desynced:
 		planted, at, number := n.desync.Planted, n.desync.At, n.desync.Number
 		if n.desync.Tick != 0 {
@@ -156,13 +162,17 @@ func (n *news) explained(e *player.Explained) {
 }
 
 func (n *news) refusal(r *lockstep.Receipt) string {
-	switch {
-	case r.Detail == "":
+	if r.Detail == "" {
 		return r.Reason.String()
-	case n.words != nil:
-		return n.words(r.Detail)
 	}
-	return r.Detail
+	return n.inWords(r.Detail)
+}
+
+func (n *news) inWords(detail string) string {
+	if n.words != nil {
+		return n.words(detail)
+	}
+	return detail
 }
 
 func (n *news) connection(event any) {

@@ -72,6 +72,8 @@ func TestNews(t *testing.T) {
 	n.words = func(detail string) string { return strings.TrimPrefix(detail, "game: ") }
 	n.take(lockstep.Receipt{Reason: lockstep.Refused, Detail: "game: too far"})
 	n.take(lockstep.Receipt{Reason: lockstep.TooMany})
+	n.take(player.Refused{Sequence: 2, Tick: 9, Reason: "game: no money left"})
+	n.take(player.Refused{Sequence: 3, Tick: 9})
 	n.take(player.ServerError{Code: protocol.ErrorInactive, Text: "give a command"})
 	n.line("game", 2, "is defeated")
 	n.take(player.Note{Player: 1, Topic: record.TopicReady, Text: record.ReadyYes})
@@ -79,7 +81,8 @@ func TestNews(t *testing.T) {
 	n.take(player.HostEvent{Player: lockstep.System, Event: record.EventResumed, Text: "after tick 5"})
 	want := []Line{
 		{"chat", 3, "hi"}, {"problem", -1, "rejected: game: that costs more than you have: 3"}, {"problem", -1, "rejected: too far"},
-		{"problem", -1, "rejected: " + lockstep.TooMany.String()}, {"problem", -1, "give a command"}, {"game", 2, "is defeated"},
+		{"problem", -1, "rejected: " + lockstep.TooMany.String()}, {"problem", -1, "refused when it ran: no money left"},
+		{"problem", -1, "refused when it ran"}, {"problem", -1, "give a command"}, {"game", 2, "is defeated"},
 		{"ready", 1, "is ready"}, {"resumed", -1, "the match was interrupted, and goes on: after tick 5"},
 	}
 	if fmt.Sprint(n.lines) != fmt.Sprint(want) {

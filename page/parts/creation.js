@@ -79,8 +79,9 @@ export class Creation {
 
   // #speed offers the usual speeds, and that of the number.
   #speed(rate) {
-    const other = speeds.some(([ticks]) => String(ticks) === rate) ? [] : [[rate, rate === "1" ? t("1 tick a second") : t("{rate} ticks a second", { rate })]];
-    this.speed.replaceChildren(...[...speeds, ...other].map(([ticks, name]) => el("option", { value: String(ticks), selected: String(ticks) === rate }, name)));
+    const other = rate === "" || speeds.some(([ticks]) => String(ticks) === rate) ? [] : [[rate, rate === "1" ? t("1 tick a second") : t("{rate} ticks a second", { rate })]];
+    const own = this.paced ? [["", t("usual")]] : []; // that of the game
+    this.speed.replaceChildren(...[...own, ...speeds, ...other].map(([ticks, name]) => el("option", { value: String(ticks), selected: String(ticks) === rate }, name)));
   }
 
   // #offer shows what the chosen game lets the user choose.
@@ -94,6 +95,10 @@ export class Creation {
     this.scenarios = game.scenarios ?? [];
     offer(this.labels.scenario, this.scenario, this.scenarios.map(({ name }) => name), [el("option", { value: "" }, t("usual"))]);
     offer(this.labels.bot, this.strength, game.bots ?? []);
+    if (!!game.paced !== !!this.paced) {
+      this.paced = game.paced;
+      this.#speed(this.paced ? "" : "20");
+    }
     this.#fit();
   }
 
@@ -149,8 +154,9 @@ export class Creation {
   #request(data) {
     const number = (name) => Number(data.get(name)), config = this.#changes();
     const request = {
-      name: data.get("name") || drawn(), players: number("players"), tick_rate: number("tick_rate"), bots: number("bots"),
+      name: data.get("name") || drawn(), players: number("players"), bots: number("bots"),
     };
+    if (data.get("tick_rate")) request.tick_rate = number("tick_rate"); // otherwise the game's
     if (data.get("seed")) request.seed = number("seed"); // otherwise the server draws one
     else if (this.offline) request.seed = crypto.getRandomValues(new Uint32Array(1))[0] || 1;
     if (Object.keys(config).length) request.config = config;

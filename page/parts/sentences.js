@@ -45,6 +45,7 @@ export const sentences = {
   "{loaded} of {total} KiB": "{loaded} von {total} KiB",
   "not sent": "nicht gesendet",
   "reconnected at tick {tick}": "wieder verbunden bei Tick {tick}",
+  "refused when it ran": "bei der Ausführung verweigert",
   "rejected": "abgelehnt",
   "repaired": "repariert",
   "the checksums of tick {tick} agree again": "Die Prüfsummen von Tick {tick} stimmen wieder überein",

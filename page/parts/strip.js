@@ -20,7 +20,7 @@ const facts = [
 ];
 
 const switchKey = "F3";
-const behindMS = 1500; // the picture may be so far behind the match
+const behindMS = 1500; // the picture may be so far behind the match, and a tick, of which only the end is a state
 const laggyUS = 300_000; // a longer round trip can be felt
 const jerkyMS = 60; // for a frame: fewer than 17 frames a second
 
@@ -87,7 +87,7 @@ export class Strip {
 }
 
 // wordOf returns how the match runs here in a word or a few, and whether that is good, a warning or bad.
-export function wordOf({ net, link, seats = [] }, frameMS) {
+export function wordOf({ net, link, match, seats = [] }, frameMS) {
   const words = { connecting: [t("connecting"), "warn"], joining: [t("joining"), "warn"], syncing: [t("joining"), "warn"], lost: [t("reconnecting"), "bad"], ended: [t("over"), "good"], failed: [t("disconnected"), "bad"] };
   if (link.state !== "live") return words[link.state] ?? [link.state, "warn"];
   if (link.held) {
@@ -97,7 +97,7 @@ export function wordOf({ net, link, seats = [] }, frameMS) {
     if (link.hold === "stalled") return [t("no answer"), "bad"];
     return [who ? t("waiting for {who}", { who }) : t("waiting"), "warn"];
   }
-  if (net.behind_ms > behindMS) return [t("catching up {seconds} s", { seconds: Math.round(net.behind_ms / 1000) }), "warn"];
+  if (net.behind_ms > behindMS + (match?.tick_micros ?? 0) / 1000) return [t("catching up {seconds} s", { seconds: Math.round(net.behind_ms / 1000) }), "warn"];
   if (net.round_trip_us > laggyUS) return [t("laggy"), "warn"];
   if (frameMS > jerkyMS) return [t("jerky"), "warn"];
   return [t("smooth"), "good"];

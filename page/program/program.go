@@ -43,6 +43,7 @@ type Game struct {
 
 	Bots      []string   // the names of its bots, the usual one first; none if there is nothing to choose
 	Scenarios []Scenario // that the lobby offers besides a usual match
+	Paced     bool       // its ticks have a length of their own, which the lobby does not name
 }
 
 // An Input is the controller of a game's handler, and takes the state for it from a simulation.
@@ -67,6 +68,7 @@ type listed struct {
 	Name  string `json:"name"`
 	Build string `json:"build"` // of new matches
 	Sized bool   `json:"sized"` // whether a number of units chooses the size of a match
+	Paced bool   `json:"paced,omitempty"`
 
 	Bots      []string   `json:"bots"` // names, the usual one first
 	Scenarios []Scenario `json:"scenarios"`
@@ -100,7 +102,7 @@ func List(games ...Game) []byte {
 		if at < 0 {
 			at = len(list)
 			list = append(list, &listed{
-				Name: g.Name(), Build: g.Build(), Sized: g.Sized != nil, Bots: append([]string{}, g.Bots...), Scenarios: append([]Scenario{}, g.Scenarios...),
+				Name: g.Name(), Build: g.Build(), Sized: g.Sized != nil, Paced: g.Paced, Bots: append([]string{}, g.Bots...), Scenarios: append([]Scenario{}, g.Scenarios...),
 			})
 		}
 		if g.Module != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"syscall/js"
 	"time"
@@ -461,7 +462,13 @@ func clamped[T uint8 | uint16](v int64) T { return T(min(max(v, 0), int64(^T(0))
 // usual returns the configuration of a usual match or a scenario of some players, and with some units if that is not 0.
 func (g *Game) usual(scenario string, players uint8, units uint16) (u usual, err error) {
 	defer func() {
-		if v := recover(); v != nil { // a game need not expect any number
+		switch v := recover().(type) { // a game need not expect any number
+		case nil:
+		case runtime.Error:
+			err = fmt.Errorf("the game's configuration panicked: %w", v)
+		case error: // that the function returned, see tool.Config
+			err = v
+		default:
 			err = fmt.Errorf("the game's configuration panicked: %v", v)
 		}
 	}()

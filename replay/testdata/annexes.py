@@ -351,6 +351,7 @@ def check(nodes, b):
 
 
 COMMAND = "struct { Tick uint32; Player uint8; Kind uint16; Sequence uint32; Payload []uint8 }"
+OUTCOME = "struct { Ended bool; Result []uint8; Draws []struct { Purpose string; Entity uint32; Phase string }; Phases []struct { Name string; Hash uint64; Sections []uint64 } }"
 MESSAGES = {
     "match": "struct { Seed uint64; Players uint8; TickMicros uint32; Config []uint8 }",
     "assets": "struct { Assets []struct { Name, SHA256 string; Size uint32 } }",
@@ -358,7 +359,8 @@ MESSAGES = {
     "state": "struct { Tick uint32; Canonical []uint8 }",
     "command": COMMAND,
     "frame": "struct { Tick uint32; Draws, Phases bool; Commands []" + COMMAND + " }",
-    "outcome": "struct { Ended bool; Result []uint8; Draws []struct { Purpose string; Entity uint32; Phase string }; Phases []struct { Name string; Hash uint64; Sections []uint64 } }",
+    "outcome": OUTCOME,
+    "answer": "struct { Outcome " + OUTCOME + "; Refusals []struct { Player uint8; Sequence uint32; Reason string } }",
 }
 
 

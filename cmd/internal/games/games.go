@@ -14,7 +14,7 @@ import (
 func All() []tool.Game {
 	rts := []tool.Option{
 		tool.NamedBot("normal", skirmish.Normal.NewPlayer), tool.NamedBot("easy", skirmish.Easy.NewPlayer), tool.NamedBot("hard", skirmish.Hard.NewPlayer),
-		tool.Config(skirmish.Opening), tool.Units(skirmish.Sized), tool.Assets(maps.Read),
+		tool.Config(skirmish.Opening), tool.Units(skirmish.Sized), tool.Assets(maps.Read), tool.Score(skirmish.Score),
 	}
 	for _, s := range maps.Scenarios() {
 		rts = append(rts, tool.Scenario(s.Name, s.Players, s.Config))

@@ -164,6 +164,7 @@ func TestForeignGame(t *testing.T) {
 	t.Run("advice", f.advice)
 	t.Run("live", f.live)
 	t.Run("page", f.page)
+	t.Run("programs", f.programs)
 	t.Run("studio", f.studio)
 	f.t = t
 	defer f.mistake()

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"net/http"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
@@ -18,6 +20,7 @@ import (
 	"github.com/seed-49bee653/samestep/page/canvas"
 	"github.com/seed-49bee653/samestep/page/input"
 	"github.com/seed-49bee653/samestep/server"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // A Game is a game that a program can host, play and verify. [New] makes one.
@@ -55,35 +58,104 @@ func Bot(maker func(p lockstep.Player, seed uint64) lockstep.Bot) Option {
 	}
 }
 
-// Config sets the configuration of a usual match of some players. The flag --config overrides fields of it. C is the type
-// of the game's configuration.
-func Config[C any](usual func(players int) C) Option {
+// ViewBot is [Bot] for bots that see only what their player sees: maker returns a function that looks at the view of the seat, of the type V of
+// [lockstep.View]. Such bots also play where a client gets views only, see docs/bots.md.
+func ViewBot[V any](maker func(p lockstep.Player, seed uint64) func(view *V) []any) Option {
 	return func(p *gameset.Playable) error {
-		if err := p.Wants(new(C)); err != nil {
-			return fmt.Errorf("tool.Config: %w", err)
+		codec, err := state.Compile[V]()
+		if err != nil {
+			return fmt.Errorf("tool.ViewBot: %w", err)
 		}
-		p.Usual = func(players uint8) any {
-			c := usual(int(players))
-			return &c
+		game := p.Game
+		if err := lockstep.DecodeView(game, codec.Append(nil, new(V)), new(V)); err != nil {
+			return fmt.Errorf("tool.ViewBot: %w", err)
+		}
+		p.Looks = func(p lockstep.Player, seed uint64) func([]byte) []any {
+			play, view := maker(p, seed), new(V)
+			return func(b []byte) []any {
+				if lockstep.DecodeView(game, b, view) != nil {
+					return nil // of another build's view
+				}
+				return play(view)
+			}
+		}
+		looks := p.Looks
+		p.Maker = func(p lockstep.Player, seed uint64) lockstep.Bot {
+			play, view := looks(p, seed), []byte(nil)
+			return func(s *lockstep.Simulation) []any {
+				var err error
+				if view, err = s.AppendView(view[:0], s.ViewerOf(p)); err != nil {
+					return nil // this player sees nothing
+				}
+				return play(view)
+			}
 		}
 		return nil
 	}
 }
 
-// Units lets the field Units of the configuration choose the size of a match, as --config does with {"Units": 300}: sized returns the
-// configuration of a match with about as many units. It is for games in which several fields follow from this one.
-func Units[C any](sized func(players, units int) C) Option {
+// Score gives gym its rewards: the reward of a player in a step is by how much its score has changed. score reads a state, and the result
+// of the match, which is nil before the end.
+func Score[S, R any](score func(world *S, result *R, p lockstep.Player) int) Option {
 	return func(p *gameset.Playable) error {
-		if err := p.Wants(new(C)); err != nil {
+		if got := reflect.TypeFor[S](); got != p.World {
+			return fmt.Errorf("tool.Score: got a function for the state %v, want %v", got, p.World)
+		}
+		codec, err := state.Compile[R]()
+		if err != nil {
+			return fmt.Errorf("tool.Score: %w", err)
+		}
+		if zero, err := p.DecodeResult(codec.Append(nil, new(R))); err != nil || zero != nil && reflect.TypeOf(zero) != reflect.TypeFor[*R]() {
+			return fmt.Errorf("tool.Score: got a function for the result %v, which is not that of Rules.Result", reflect.TypeFor[R]())
+		}
+		p.Score = func(world, result any, p lockstep.Player) int {
+			r, _ := result.(*R)
+			return score(world.(*S), r, p)
+		}
+		return nil
+	}
+}
+
+// Config sets the configuration of a usual match of some players. The flag --config overrides fields of it. usual is a
+// func(players int) C or a func(players int) (C, error), where C is the type of the game's configuration. Its error, or a panic, says
+// that there is no such match.
+func Config(usual any) Option {
+	return func(p *gameset.Playable) error {
+		config, err := configOf(usual, 1, p.ConfigType)
+		if err != nil {
+			return fmt.Errorf("tool.Config: %w", err)
+		}
+		p.Usual = func(players uint8) any { return config(int(players)) }
+		return nil
+	}
+}
+
+// Units lets the field Units of the configuration choose the size of a match, as --config does with {"Units": 300}: sized returns the
+// configuration of a match with about as many units. It is for games in which several fields follow from this one. sized is a
+// func(players, units int) C, and may return an error, as that of [Config].
+func Units(sized any) Option {
+	return func(p *gameset.Playable) error {
+		config, err := configOf(sized, 2, p.ConfigType)
+		if err != nil {
 			return fmt.Errorf("tool.Units: %w", err)
 		}
-		if f, ok := reflect.TypeFor[C]().FieldByName(gameset.UnitsField); !ok || f.Type.Kind() < reflect.Int || f.Type.Kind() > reflect.Uint64 {
+		if f, ok := p.ConfigType.Elem().FieldByName(gameset.UnitsField); !ok || f.Type.Kind() < reflect.Int || f.Type.Kind() > reflect.Uint64 {
 			return fmt.Errorf("tool.Units: got a configuration without a whole number %s, want one with it", gameset.UnitsField)
 		}
-		p.Sized = func(players uint8, units uint16) any {
-			c := sized(int(players), int(units))
-			return &c
+		p.Sized = func(players uint8, units uint16) any { return config(int(players), int(units)) }
+		return nil
+	}
+}
+
+// Tick sets how long a tick of a usual match lasts, 1 ms to a minute, such as 2 s for a game of slow turns: that of its server, its demo and
+// its page, unless whoever begins a match says otherwise. Without it, 50 ms.
+func Tick(period time.Duration) Option {
+	return func(p *gameset.Playable) error {
+		s := lockstep.Settings{Players: 1, TickMicros: uint32(min(max(0, period.Microseconds()), math.MaxUint32)), CheckEvery: 1}
+		if err := s.Check(); err != nil || period%time.Microsecond != 0 {
+			return fmt.Errorf("tool.Tick: got %v, want a time of whole microseconds, 1ms to 1m0s", period)
 		}
+		p.Tick = s.TickMicros
 		return nil
 	}
 }
@@ -151,19 +223,17 @@ func NamedBot(name string, maker func(p lockstep.Player, seed uint64) lockstep.B
 }
 
 // Scenario adds a configuration, such as a map or the size of the armies, that the setting scenario or the one who creates a
-// match chooses by its name. seats is the largest number of players, or 0 if the game knows.
-func Scenario[C any](name string, seats int, config func(players int) C) Option {
+// match chooses by its name. seats is the largest number of players, or 0 if the game knows. usual is as that of [Config].
+func Scenario(name string, seats int, usual any) Option {
 	return func(p *gameset.Playable) error {
-		if err := p.Wants(new(C)); err != nil {
+		config, err := configOf(usual, 1, p.ConfigType)
+		if err != nil {
 			return fmt.Errorf("tool.Scenario: %w", err)
 		}
 		if err := checkChoice(p.Scenarios, name); err != nil {
 			return fmt.Errorf("tool.Scenario: %w", err)
 		}
-		p.Scenarios = append(p.Scenarios, gameset.Choice{Name: name, Seats: seats, Usual: func(players uint8) any {
-			c := config(int(players))
-			return &c
-		}})
+		p.Scenarios = append(p.Scenarios, gameset.Choice{Name: name, Seats: seats, Usual: func(players uint8) any { return config(int(players)) }})
 		return nil
 	}
 }
@@ -182,7 +252,7 @@ func Assets(read func(lockstep.Asset) ([]byte, error)) Option {
 		if !p.HasAssets() {
 			return errors.New("tool.Assets: the rules have no Assets")
 		}
-		p.Game = p.WithAssets(read)
+		p.Game = p.WithAssets(guardedRead(read))
 		return nil
 	}
 }

@@ -159,7 +159,7 @@ func appOf(l gameset.List, name string, stdout, stderr io.Writer, ext serving.Ex
 		HideVersion: true,
 		Flags:       []cli.Flag{console.VersionFlag},
 		Commands: slices.Concat(
-			console.InCategory(console.ForPlay, live.DemoCommand(), serving.ServeCommand(), live.HealthcheckCommand(), live.JoinCommand(), live.DoctorCommand(), live.SaveCommand()),
+			console.InCategory(console.ForPlay, live.DemoCommand(), serving.ServeCommand(), live.HealthcheckCommand(), live.JoinCommand(), live.GymCommand(), live.DoctorCommand(), live.SaveCommand()),
 			console.InCategory(console.ForFiles, replays.ReplayCommand(serving.ReplayIndexCommand()), desyncs.DesyncCommand(), replays.AuditCommand()),
 			console.InCategory(console.ForGames, about.NewCommand(), checks.VetCommand(), checks.FuzzCommand(), checks.GoldenCommand(), modules.RulesCommand(), gameset.AssetsCommand(), modules.PackCommand()),
 			console.InCategory(console.ForCluster, ext.Verbs...),

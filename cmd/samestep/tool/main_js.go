@@ -3,6 +3,7 @@ package tool
 import (
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/page/canvas"
@@ -37,6 +38,12 @@ func New[S, C any](rules lockstep.Rules[S, C], options ...Option) Game {
 // Bot has no effect in a page.
 func Bot(func(p lockstep.Player, seed uint64) lockstep.Bot) Option { return none }
 
+// ViewBot has no effect in a page.
+func ViewBot[V any](func(p lockstep.Player, seed uint64) func(view *V) []any) Option { return none }
+
+// Score has no effect in a page.
+func Score[S, R any](func(world *S, result *R, p lockstep.Player) int) Option { return none }
+
 // NamedBot lets the lobby choose the bots of a new match by name.
 func NamedBot(name string, _ func(p lockstep.Player, seed uint64) lockstep.Bot) Option {
 	return func(g *Game) error {
@@ -46,34 +53,37 @@ func NamedBot(name string, _ func(p lockstep.Player, seed uint64) lockstep.Bot) 
 }
 
 // Scenario lets the lobby choose a configuration by name.
-func Scenario[C any](name string, seats int, config func(players int) C) Option {
+func Scenario(name string, seats int, usual any) Option {
 	return func(g *Game) error {
-		g.game.Scenarios = append(g.game.Scenarios, program.Scenario{Name: name, Players: seats, Config: func(players uint8) any {
-			c := config(int(players))
-			return &c
-		}})
+		config, err := configOf(usual, 1, nil)
+		if err != nil {
+			return fmt.Errorf("tool.Scenario: %w", err)
+		}
+		g.game.Scenarios = append(g.game.Scenarios, program.Scenario{Name: name, Players: seats, Config: func(players uint8) any { return config(int(players)) }})
 		return nil
 	}
 }
 
 // Config sets the configuration of a usual match, with which the lobby's form begins.
-func Config[C any](usual func(players int) C) Option {
+func Config(usual any) Option {
 	return func(g *Game) error {
-		g.game.Config = func(players uint8) any {
-			c := usual(int(players))
-			return &c
+		config, err := configOf(usual, 1, nil)
+		if err != nil {
+			return fmt.Errorf("tool.Config: %w", err)
 		}
+		g.game.Config = func(players uint8) any { return config(int(players)) }
 		return nil
 	}
 }
 
 // Units gives the lobby's form a number of units.
-func Units[C any](sized func(players, units int) C) Option {
+func Units(sized any) Option {
 	return func(g *Game) error {
-		g.game.Sized = func(players uint8, units uint16) any {
-			c := sized(int(players), int(units))
-			return &c
+		config, err := configOf(sized, 2, nil)
+		if err != nil {
+			return fmt.Errorf("tool.Units: %w", err)
 		}
+		g.game.Sized = func(players uint8, units uint16) any { return config(int(players), int(units)) }
 		return nil
 	}
 }
@@ -81,13 +91,16 @@ func Units[C any](sized func(players, units int) C) Option {
 // Page has no effect in a page: a page of a game's own has a program of its own.
 func Page(func() fs.FS, map[string]string) Option { return none }
 
+// Tick has no effect in a page, which begins matches at a server.
+func Tick(time.Duration) Option { return none }
+
 // Floor has no effect in a page.
 func Floor(ticks, kinds, fields int) Option { return none }
 
 // Assets brings assets with the page.
 func Assets(read func(lockstep.Asset) ([]byte, error)) Option {
 	return func(g *Game) error {
-		g.game.Game = g.game.WithAssets(read)
+		g.game.Game = g.game.WithAssets(guardedRead(read))
 		return nil
 	}
 }

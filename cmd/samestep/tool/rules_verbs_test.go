@@ -37,7 +37,7 @@ var verbBudgets = map[string]string{
 
 	"join": budgetOfJoin,
 
-	"bench log": budgetNone, "bench net": budgetNone, "demo": budgetNone, "drill": budgetNone, "fuzz": budgetNone, "golden": budgetNone,
+	"bench log": budgetNone, "bench net": budgetNone, "demo": budgetNone, "drill": budgetNone, "fuzz": budgetNone, "golden": budgetNone, "gym": budgetNone,
 	"rules add": budgetNone, "rules check": budgetNone, "simulate": budgetNone,
 
 	"serve": budgetHost,

@@ -33,7 +33,7 @@ import (
 
 // programs are those of the tests, by name.
 var programs = tooltest.Programs{
-	"samestep": of(func() []Game { return ours }), "faulty": of(faultyGame), "duel": of(duelGame), "hasty": of(hastyGame), "tiles": of(tilesGame), "toll": of(tollGame),
+	"samestep": of(func() []Game { return ours }), "faulty": of(faultyGame), "duel": of(duelGame), "hasty": of(hastyGame), "tiles": of(tilesGame), "toll": of(tollGame), "boom": of(boomGame),
 	"forge": {Main: func() { os.Exit(runForge(context.Background(), os.Args, os.Stdout, os.Stderr)) }, Run: runForge},
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
@@ -26,7 +27,7 @@ func TestMatchesOfFewTicks(t *testing.T) {
 			turn.End(&minimal.Config{Coins: 1})
 		}
 	}
-	list := gameset.List{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
+	list := gameset.List{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} }), Tick(5*time.Second)).game}
 	verbs := map[string]string{
 		"demo --dir " + t.TempDir():               "match      4 bots, 45 ticks",
 		"bench log --time 1ms":                    "100 matches one after the other",
@@ -47,7 +48,8 @@ func TestMatchesOfFewTicks(t *testing.T) {
 	}
 }
 
-// A match of 24 ticks is enough for each verb, or the verb says what it needs, and a shorter one is refused before it starts.
+// A match of 12 ticks is enough for each verb, or the verb says what it needs, and a shorter one is refused before it starts. None waits for
+// ticks of ten seconds.
 func TestMatchesThatEndAtOnce(t *testing.T) {
 	testenv.Long(t)
 	for _, row := range []struct {
@@ -56,13 +58,17 @@ func TestMatchesThatEndAtOnce(t *testing.T) {
 		want string
 		code int
 	}{
-		{24, "demo --dir " + t.TempDir(), "everything worked", console.ExitOK},
-		{24, "demo --network --dir " + t.TempDir(), "everything worked", console.ExitOK},
-		{24, "drill --players 2", "answers right", console.ExitOK},
-		{12, "demo --dir " + t.TempDir(), "the rules end the match at tick 12, want at least 16 ticks", console.ExitError},
-		{12, "demo --network --dir " + t.TempDir(), "the rules end the match at tick 12, want at least 16 ticks", console.ExitError},
+		{12, "demo --dir " + t.TempDir(), "9 ticks", console.ExitOK},
+		{12, "demo --network --dir " + t.TempDir(), "everything worked", console.ExitOK},
+		{12, "drill --players 2", "answers right", console.ExitOK},
+		{12, "fuzz --matches 4", "every match gave the same result", console.ExitOK},
+		{12, "golden --add --dir " + t.TempDir(), "1 match, 12 ticks", console.ExitOK},
+		{12, "simulate --seeds 6 --minutes 0.7 --once", "violations 0", console.ExitOK},
+		{5, "demo --dir " + t.TempDir(), "the rules end the match at tick 5, want at least 6 ticks", console.ExitError},
+		{5, "demo --network --dir " + t.TempDir(), "the rules end the match at tick 5, want at least 6 ticks", console.ExitError},
 		{24, "demo --network --seconds 2 --dir " + t.TempDir(), "the rules end the match at tick 24, want at least 40 ticks", console.ExitError},
-		{12, "drill --players 2", "the rules end the match in tick 12, want at least 16 ticks", console.ExitError},
+		{24, "demo --seconds 30 --dir " + t.TempDir(), "--seconds: got 30, want at least 40 for 4 ticks of this game", console.ExitUsage},
+		{5, "drill --players 2", "the rules end the match in tick 5, want at least 9 ticks", console.ExitError},
 	} {
 		rules := minimal.Rules()
 		step := rules.Step
@@ -72,7 +78,7 @@ func TestMatchesThatEndAtOnce(t *testing.T) {
 				turn.End(&minimal.Config{Coins: 1})
 			}
 		}
-		list := gameset.List{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
+		list := gameset.List{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} }), Tick(10*time.Second)).game}
 		var out strings.Builder
 		code := runGames(list, t.Context(), append([]string{"turns"}, strings.Fields(row.args)...), &out, &out, serving.Extension{})
 		if code != row.code || !strings.Contains(out.String(), row.want) {
@@ -117,7 +123,7 @@ func TestVerbsOfTwoResults(t *testing.T) {
 			step(w, config, turn)
 			w.Rand.Lo += uint64(steps.Add(1))
 		}
-		list := gameset.List{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
+		list := gameset.List{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} }), Tick(10*time.Second)).game}
 		var out strings.Builder
 		code := runGames(list, t.Context(), append([]string{"minimal"}, strings.Fields(args)...), &out, &out, serving.Extension{})
 		if code != console.ExitDesync || strings.Contains(out.String(), "for all") && !strings.Contains(out.String(), "not for all") {

@@ -59,12 +59,13 @@ var (
 	anyTest = []string{"internal/testing/testgame", "internal/testing/loglines", "internal/testing/testenv", "internal/testing/alerting", "internal/testing/script", "internal/testing/frozen", "internal/nullgame", "internal/testing/dots", "internal/testing/drift", "internal/testing/stale", "internal/matchlog", goCmp, goleak, goScript}
 
 	// games are test subjects for what stands above the core.
-	games = []string{"examples/...", "fixed", "fixed/grid", "fixed/ids"}
+	games = []string{"examples/...", "fixed", "fixed/bodies", "fixed/grid", "fixed/ids"}
 )
 
 var imports = []importRow{
 	{pattern: "fixed", own: []string{"internal/decimal"}},
 	{pattern: "fixed/grid", own: []string{"fixed"}},
+	{pattern: "fixed/bodies", own: []string{"fixed", "fixed/grid"}, tests: []string{"kit/locksteptest", "lockstep"}},
 	{pattern: "fixed/ids", tests: []string{"fixed", "state"}},
 	{pattern: "state", own: []string{"internal/decimal"}, modules: []string{xxhash, xxh3}, tests: []string{"fixed"}},
 	{pattern: "checksum", own: []string{"state"}, modules: []string{xxhash}},

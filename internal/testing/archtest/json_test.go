@@ -17,7 +17,7 @@ import (
 var jsonPackages = []string{
 	"cmd/samestep/tool/internal/console", "cmd/samestep/tool/internal/gameset", "cmd/samestep/tool/internal/matchlines", "cmd/samestep/tool/internal/replays",
 	"cmd/samestep/tool/internal/desyncs", "cmd/samestep/tool/internal/serving", "cmd/samestep/tool/internal/checks", "cmd/samestep/tool/internal/live",
-	"cmd/samestep/tool/internal/modules", "cmd/samestep/tool/internal/engine", "cmd/samestep/tool/internal/about",
+	"cmd/samestep/tool/internal/modules", "cmd/samestep/tool/internal/engine", "cmd/samestep/tool/internal/about", "cmd/samestep/tool/internal/bots",
 	"cmd/samestep-cluster/clustertool", "server", "cluster/farm", "replay", "desync", "desync/bisect", "desync/recordings",
 }
 

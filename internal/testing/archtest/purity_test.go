@@ -11,7 +11,7 @@ import (
 // machine: the core and the simulations (not the tests, and not what lies in
 // folders below).
 var pure = slices.Concat(machines, []string{
-	"fixed", "fixed/grid", "fixed/ids", "state", "checksum", "lockstep", "lockstep/record", "lockstep/disclosure", "lockstep/feed", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player", "lockstep/local", "cluster/ownership", "cluster/audience", "internal/decimal", "internal/pack", "internal/ring",
+	"fixed", "fixed/bodies", "fixed/grid", "fixed/ids", "state", "checksum", "lockstep", "lockstep/record", "lockstep/disclosure", "lockstep/feed", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player", "lockstep/local", "cluster/ownership", "cluster/audience", "internal/decimal", "internal/pack", "internal/ring",
 	"examples/skirmish", "examples/minimal", "internal/nullgame",
 })
 

@@ -29,7 +29,7 @@ type target struct{ folder, name string }
 var determinism = []target{
 	{"fuzz", "FuzzNull"}, {"fuzz", "FuzzMinimal"}, {"fuzz", "FuzzSkirmish"},
 	{"examples/minimal", "FuzzMatch"}, {"examples/platforms", "FuzzMatch"}, {"examples/skirmish", "FuzzStep"},
-	{"fixed/grid", "FuzzCaches"}, {"cmd/samestep/tool/internal/scaffold/rules", "FuzzMatch"},
+	{"fixed/grid", "FuzzCaches"}, {"fixed/bodies", "FuzzCrowd"}, {"cmd/samestep/tool/internal/scaffold/rules", "FuzzMatch"},
 }
 
 // floor is how many new inputs a target must execute in a second of fuzzing. Matches take long; parsers reach thousands.

@@ -213,6 +213,8 @@ func moduleMessages() []Built {
 		c("abi-frame-empty", "ok", "A frame without commands.", "frame", "ffffffff"+"00"+"00"+"00000000", "A-message"),
 		c("abi-outcome-end", "ok", "The rules end the match with a result.", "outcome", "01"+"0100000001"+"00000000"+"00000000", "A-message"),
 		c("abi-outcome-tools", "ok", "A draw and a phase.", "outcome", "00"+"00000000"+"01000000"+"03000000686974"+"07000000"+"050000006669676874"+"01000000"+phase, "A-message"),
+		c("abi-answer", "ok", "A step refused a command of player 1.", "answer", "00"+"00000000"+"00000000"+"00000000"+"01000000"+"01"+"09000000"+"020000006e6f", "A-message", "A-refusals"),
+		c("abi-answer-cut", "malformed", "An answer ends where an outcome does.", "answer", "00"+"00000000"+"00000000"+"00000000", "A-message", "A-refusals"),
 		c("abi-frame-bool", "malformed", "A bool is 2.", "frame", "05000000"+"02"+"01"+"00000000", "A-message"),
 		c("abi-frame-cut", "malformed", "A frame ends inside a command.", "frame", "05000000"+"00"+"01"+"01000000"+take[:len(take)-2], "A-message"),
 		c("abi-frame-trailing", "malformed", "A byte stands after a frame.", "frame", "05000000"+"00"+"01"+"00000000"+"00", "A-message"),

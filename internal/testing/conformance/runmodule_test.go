@@ -105,7 +105,7 @@ func runDescription(text []byte) Result {
 // moduleSchemas are the messages between a host and a module.
 var moduleSchemas = map[string]*state.Schema{
 	"match": abi.Matches.Schema(), "assets": abi.Lists.Schema(), "contents": abi.Loads.Schema(), "state": abi.States.Schema(),
-	"command": abi.Commands.Schema(), "frame": abi.Frames.Schema(), "outcome": abi.Outcomes.Schema(),
+	"command": abi.Commands.Schema(), "frame": abi.Frames.Schema(), "outcome": abi.Outcomes.Schema(), "answer": abi.Answers.Schema(),
 }
 
 // runModuleMessage reads a file with one message between a host and a module.

@@ -17,7 +17,7 @@ import (
 
 const (
 	longest    = 400 // ticks of a match
-	shortest   = 16  // ticks of a match that its rules end
+	shortest   = 8   // ticks of a match that its rules end
 	checkEvery = 20  // as usual, or less in a shorter match; the only keyframe is the first one, as usual in a match of this length
 	fewChecks  = 8   // in a short match
 )
@@ -84,7 +84,7 @@ func (s *Subject) play(seed uint64, c cast) (*match, error) {
 type endedError struct{ tick lockstep.Tick }
 
 func (e *endedError) Error() string {
-	return fmt.Sprintf("the rules end the match in tick %d, want at least %d ticks", e.tick, shortest)
+	return fmt.Sprintf("the rules end the match in tick %d, want at least %d ticks", e.tick, shortest+1)
 }
 
 // measure sets the length of the matches, less than that of a match which its rules end, and the ticks from one check to the next.

@@ -34,6 +34,7 @@ var growth = map[string]func(name, value string, rows []string) bool{
 	"reason":     always,
 	"capability": always,
 	"case":       always,
+	"abi":        func(name, _ string, _ []string) bool { return name == "answer" }, // which only a module of newer rules gives
 	"message": func(name, value string, rows []string) bool {
 		needs := regexp.MustCompile(`\bneeds ([a-z_]+):`).FindStringSubmatch(value)
 		return between(name, 32, 63) && needs != nil && slices.ContainsFunc(rows, func(r string) bool { return strings.HasPrefix(r, "capability "+needs[1]+": ") })

@@ -222,6 +222,11 @@ func (c *cluster) check() {
 	}
 }
 
+// behind reports whether the storage has not answered for the last records of the match.
+func (c *cluster) behind() bool {
+	return c != nil && (c.w.now < max(c.store.away, c.store.stalled)+sec || c.w.server.replica.silent > 0)
+}
+
 // finished checks the log of a match that has ended.
 func (c *cluster) finished() {
 	if c == nil {

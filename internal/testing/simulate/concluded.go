@@ -78,7 +78,7 @@ func (w *world) conclude() {
 	s := w.server
 	w.concludeAt = never
 	switch {
-	case !s.up():
+	case !s.up() || w.cluster.behind():
 		w.concludeAt = w.now + afterEnd
 		return
 	case w.referee.wrong || s.rotten:

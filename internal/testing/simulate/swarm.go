@@ -38,6 +38,9 @@ func (o *Options) fill() {
 	o.TickRate = cmp.Or(o.TickRate, 20)
 }
 
+// ticks returns as many ticks as last as long as n of 20 a second, at least one.
+func (o *Options) ticks(n int) lockstep.Tick { return lockstep.Tick(max(1, n*int(o.TickRate)/20)) }
+
 // healing is the length of the second phase of a run.
 const healing = 30 * lockstep.Second
 
@@ -57,9 +60,9 @@ func Expand(o Options, seed uint64) *Plan {
 	p.Settings = lockstep.DefaultSettings(uint8(min(o.Clients+2, lockstep.MaxPlayers)))
 	p.Settings.Seed, p.Settings.TickMicros = seed, lockstep.TickPeriod(o.TickRate)
 	r := stream(seed, "settings", 0)
-	p.Settings.CheckEvery = uint16(5 + r.IntN(26))
+	p.Settings.CheckEvery = uint16(o.ticks(5 + r.IntN(26)))
 	p.Settings.KeyframeEvery = uint32(r.IntN(3)) * 300
-	expandHost(o.Subject, p)
+	expandHost(&o, p)
 	expandDisk(p)
 	hostile := o.hostile(seed)
 	liars, spectators := stream(seed, "liars", 0).IntN(3), stream(seed, "spectators", 0).IntN(3)
@@ -101,11 +104,11 @@ func Expand(o Options, seed uint64) *Plan {
 	return p
 }
 
-func expandHost(s *Subject, p *Plan) {
+func expandHost(o *Options, p *Plan) {
 	r := stream(p.Seed, "host", 0)
 	rate := lockstep.Tick(p.Settings.TickRate())
 	h := &p.Host
-	h.InputDelay = 1 + lockstep.Tick(r.IntN(6))
+	h.InputDelay = o.ticks(1 + r.IntN(6))
 	h.Lag = rate * lockstep.Tick(4+r.IntN(7))
 	h.Grace = between(r, 5*sec, 40*sec)
 	h.Keyframes = between(r, sec, 6*sec)
@@ -124,7 +127,7 @@ func expandHost(s *Subject, p *Plan) {
 		h.MaxDelay = 12
 	}
 	if r.IntN(3) == 0 {
-		h.Ring = int(h.Lag)
+		h.Ring = max(64, int(h.Lag)) // more than the records of a few slow ticks
 	}
 	if r := stream(p.Seed, "substitutes", 0); !h.Leave && r.IntN(2) == 0 {
 		h.Substitute, h.Grace = true, between(r, 300*ms, 4*sec) // short, so that they play often
@@ -137,7 +140,7 @@ func expandHost(s *Subject, p *Plan) {
 		if h.Ring > 0 {
 			h.Ring += 2 * int(h.SpectatorDelay)
 		}
-	} else if s.Relay && stream(p.Seed, "relay", 0).IntN(8) == 0 {
+	} else if o.Subject.Relay && stream(p.Seed, "relay", 0).IntN(8) == 0 {
 		h.Relay, h.Substitute, h.Inactive, h.Ring = true, false, 0, 0 // a snapshot of a client is some seconds old
 	}
 }

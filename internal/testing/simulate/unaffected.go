@@ -21,10 +21,16 @@ func (w *world) allowed() lockstep.Time {
 	if w.plan.Host.Wait > 0 || w.plan.Host.Slow > 0 {
 		most = 600 * ms
 	}
+	most += w.plan.slowTick()
 	if w.plan.Host.Lobby != nil {
 		most += 100 * ms
 	}
 	return most
+}
+
+// slowTick returns by how much a tick is longer than usual: the first one, and the one after a wait, come early and run as a whole.
+func (p *Plan) slowTick() lockstep.Time {
+	return max(0, lockstep.Time(p.Settings.Micros(1))-50*ms)
 }
 
 // isUnaffected reports whether nothing in a plan explains that a machine is late or
@@ -85,9 +91,9 @@ func (m *machine) harmed(format string, args ...any) {
 }
 
 // rejected checks a rejected command. A player who replaces another owns the seat
-// from the next tick on, and a match that waits seals that later.
+// from the next tick on, and a match that waits or is slow seals that later.
 func (m *machine) rejected(r lockstep.Receipt) {
-	if r.Reason != lockstep.Refused && r.Reason != lockstep.TooOften && (r.Reason != lockstep.NotSeated || m.w.plan.Host.Wait == 0) {
+	if r.Reason != lockstep.Refused && r.Reason != lockstep.TooOften && (r.Reason != lockstep.NotSeated || m.w.plan.Host.Wait+m.w.plan.slowTick() == 0) {
 		m.harmed("was told that command %d is rejected: %s", r.Sequence, r.Err())
 	}
 }
@@ -128,7 +134,7 @@ func (m *machine) joining() lockstep.Time {
 	if h.SyncBytes > 0 {
 		sending = lockstep.Time(m.w.stateBytes()/h.SyncBytes+1) * sec / rate
 	}
-	return 2*h.Keyframes + sending + 5*sec
+	return 2*h.Keyframes + sending + 5*sec + 5*m.w.plan.slowTick()
 }
 
 // seal records when a tick was sealed, and checks that it was on time.

@@ -40,8 +40,9 @@ func (m *machine) seesWait() {
 	}
 	held := m.client.Held()
 	silent := w.now - max(m.heard, m.called)
+	patience := max(750*ms, min(3*lockstep.Time(w.header.Settings.Micros(1)), 2750*ms)) // in slow ticks, answers to pings come first
 	switch {
-	case held.Reason == "" && silent > 1500*ms:
+	case held.Reason == "" && silent > patience+750*ms:
 		w.fail("I18", "nothing has come to %s for %d ms, and it does not show that", m, silent/ms)
 	case held.Reason == player.LinkStalled && silent < 500*ms:
 		w.fail("I18", "%s shows that nothing comes, and a message has come %d ms ago", m, silent/ms)

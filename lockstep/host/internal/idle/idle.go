@@ -41,10 +41,10 @@ import "github.com/seed-49bee653/samestep/lockstep"
 // stands still while the match is paused, held or waits, and while the player is away. A reconnect does not begin it again. A player who is about to lose the seat is warned on its connection, 30 s before or
 // after half of the time, whichever is later. A player who comes back after that is warned again, and has at least 5 s.
 type Policy struct {
-	After lockstep.Time // without a command: 5 minutes, at most a day; negative: for ever, without an event
+	After lockstep.Time // without a command: 5 minutes, or ten ticks if they are longer, at most a day; negative: for ever, without an event
 	Then  Action
 
-	// Guests is after which time a guest is removed, if Then does nothing earlier: 2 minutes, at most a day; negative: guests are as others.
+	// Guests is after which time a guest is removed, if Then does nothing earlier: 2 minutes, or ten ticks, at most a day; negative: guests are as others.
 	Guests lockstep.Time
 }
 

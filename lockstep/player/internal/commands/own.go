@@ -59,6 +59,9 @@ type command struct {
 	assumed  lockstep.Tick // the tick in which the prediction runs it; 0 for none
 	expected lockstep.Tick // the tick in which the server was expected to run it; 0 if nothing was
 	run      bool          // a frame that was run has it
+
+	refused bool   // by the rules, when it ran
+	reason  string // of that, until it is told
 }
 
 // New returns an Own without commands.
@@ -142,7 +145,7 @@ func (o *Own) Known(last lockstep.Sequence, now lockstep.Tick) (renumbered []Ren
 		if s.Sequence <= last && !s.takenBack(now) {
 			continue
 		}
-		s.answered, s.run = false, false
+		s.answered, s.run, s.refused = false, false, false
 		if far {
 			renumbered = append(renumbered, Renumbered{s.Sequence, o.next})
 			s.Sequence = o.next
@@ -208,6 +211,38 @@ func (o *Own) Answer(r *lockstep.Receipt, accepted bool, shown lockstep.Tick) (a
 		}
 	}
 	return a
+}
+
+// Refused notes that the rules refused a command when it ran. It reports whether this is to be told now: not again, not before the answer
+// to the command ([Own.Owed]), and nothing of a command that the player does not have.
+func (o *Own) Refused(seq lockstep.Sequence, reason string) (now bool) {
+	i := o.find(seq)
+	if i < 0 || o.list[i].refused {
+		return false
+	}
+	s := &o.list[i]
+	s.refused, s.reason = true, reason
+	return s.answered
+}
+
+// Owed returns with which reason the rules have refused a command that is answered only now, if they have.
+func (o *Own) Owed(seq lockstep.Sequence) (reason string, refused bool) {
+	if i := o.find(seq); i >= 0 && o.list[i].refused {
+		return o.list[i].reason, true
+	}
+	return "", false
+}
+
+// Late takes the second answer to a command, that the rules refused it when it ran, of a player who does not simulate. It returns that tick,
+// and false if the player has no such command.
+func (o *Own) Late(seq lockstep.Sequence) (ran lockstep.Tick, ok bool) {
+	i := o.find(seq)
+	if i < 0 {
+		return 0, false
+	}
+	ran = o.list[i].tick
+	o.remove(i)
+	return ran, true
 }
 
 // Pending returns the commands without an answer, by rising sequence. They are valid until the next call of another method.

@@ -96,3 +96,35 @@ func TestOutstandingTakenBack(t *testing.T) {
 		t.Errorf("got sequences %v and then %d, want %v and then 23", order, o.next, want)
 	}
 }
+
+// A command may run before its answer comes: that the rules refused it then is told once, with the answer. A tick that runs again, and a
+// command that a crash took back, tell nothing of before.
+func TestRefusedBeforeItsAnswer(t *testing.T) {
+	o := New()
+	for range 3 {
+		o.Submit(0, 1, nil)
+	}
+	if o.Refused(1, "poor") || o.Refused(1, "poor again") || o.Refused(9, "nobody's") {
+		t.Error("told before the answer")
+	}
+	if reason, refused := o.Owed(1); !refused || reason != "poor" {
+		t.Errorf("with the answer: got %q, %v", reason, refused)
+	}
+	if _, refused := o.Owed(2); refused {
+		t.Error("another command is refused")
+	}
+	o.Answer(&lockstep.Receipt{Sequence: 2, Tick: 5}, true, 0)
+	if !o.Refused(2, "poor") || o.Refused(2, "poor") {
+		t.Error("after the answer: not told once")
+	}
+	o.Known(0, 0) // a crash
+	if _, refused := o.Owed(1); refused {
+		t.Error("a command that a crash took back is still refused")
+	}
+	if ran, ok := o.Late(2); !ok || ran != 5 || o.Awaits(2) {
+		t.Errorf("got tick %d, %v, want 5", ran, ok)
+	}
+	if _, ok := o.Late(2); ok {
+		t.Error("taken twice")
+	}
+}

@@ -5,7 +5,7 @@
 // # The plan
 //
 // From arrivals it estimates when ticks would arrive without jitter, its base. A tick is due [Playout.Delay] after that: as long as the
-// second worst of recent bursts was late, and a quarter of a tick. Time passes at the speed of the match, and up to 5 % faster or slower, so
+// second worst of recent bursts was late, and a quarter of a tick, at most 25 ms. Time passes at the speed of the match, and up to 5 % faster or slower, so
 // that the level stays at the plan. Behind it by more than Options.Behind it is at Options.CatchUp percent, until it is less than a
 // tick behind.
 //
@@ -48,7 +48,8 @@ const (
 	pacePlain = 1000
 	paceLean  = 50 // how much faster or slower holds the buffer's depth
 
-	maxStep = 250 * lockstep.Millisecond // of time, however late Advance is called
+	maxStep   = 250 * lockstep.Millisecond // of time, however late Advance is called; a longer tick passes whole
+	maxMargin = 25 * lockstep.Millisecond  // by which a tick waits beyond the jitter; a quarter of a tick, if that is less
 
 	baseWindow = 32 // arrivals
 
@@ -115,7 +116,9 @@ func (p *Playout) FarBehind(level int64) bool {
 }
 
 // Elapsed returns the time since the last call of Pass or Skip that counts.
-func (p *Playout) Elapsed(now lockstep.Time) lockstep.Time { return min(now-p.passed, maxStep) }
+func (p *Playout) Elapsed(now lockstep.Time) lockstep.Time {
+	return min(now-p.passed, max(maxStep, p.Tick()))
+}
 
 // Skip lets the time pass to now without a plan: all ticks run at once.
 func (p *Playout) Skip(now lockstep.Time) { p.passed = now }
@@ -163,7 +166,7 @@ func (p *Playout) arrived(now lockstep.Time, n int64) (overdue int64) {
 
 // Delay returns how long after its undisturbed arrival a tick runs.
 func (p *Playout) Delay() lockstep.Time {
-	return min(p.jitter.peak+p.duration(1, p.Speed)/4, p.options.MaxDelay)
+	return min(p.jitter.peak+min(p.Tick()/4, maxMargin), p.options.MaxDelay)
 }
 
 // late returns how far behind its plan a client with level ticks left to run is, at the match's speed.
@@ -183,13 +186,13 @@ func (p *Playout) Behind(level int64) lockstep.Time {
 
 // Pass advances the time to now, and returns how many of level ticks are due.
 func (p *Playout) Pass(now lockstep.Time, level int64) int64 {
-	elapsed := now - p.passed
+	elapsed := p.Elapsed(now)
 	p.passed = now
 	if p.options.AsTheyCome {
 		return level
 	}
 	p.speed = p.Speed * p.pace
-	p.units += int64(min(elapsed, maxStep)) * p.speed
+	p.units += int64(elapsed) * p.speed
 	late, tick := p.late(now, level), p.duration(1, p.Speed)
 	if p.waiting = p.waiting && !p.noBase && late < 0 && p.Owed == 0; p.waiting {
 		p.wait = -late // the buffer fills before the first tick
@@ -199,7 +202,7 @@ func (p *Playout) Pass(now lockstep.Time, level int64) int64 {
 	case late > p.options.Behind || p.pace == catchUp && late > tick:
 		p.pace = catchUp
 	case tick > 0:
-		lean := int64(late) * paceLean / int64(tick)
+		lean := int64(late) * paceLean / int64(min(tick, p.options.Behind))
 		p.pace = pacePlain + max(-paceLean, min(lean, paceLean))
 	}
 	return min(p.units/max(1, p.tickUnits()), level)

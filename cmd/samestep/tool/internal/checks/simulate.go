@@ -183,6 +183,9 @@ func campaignOf(c *cli.Context) (*simulate.Campaign, error) {
 		},
 		First: c.Uint64("seed"), Seeds: c.Int("seeds"), Time: c.Duration("time"), Workers: c.Int("workers"), Once: c.Bool("once"),
 	}
+	if campaign.TickRate, err = simulatedRate(c, subject, campaign.Length); err != nil {
+		return nil, err
+	}
 	if only := c.String("only"); only != "" && !calm {
 		for _, kind := range strings.Split(only, ",") {
 			if simulate.Group(kind) == "" {
@@ -373,6 +376,26 @@ func simulatedName(c *cli.Context) string {
 		return drones
 	}
 	return first.Name()
+}
+
+// mostRate is the tick rate of the matches of simulate, and of those that their rules end before, as slow that they last as long as the
+// simulation if a tick a second is slow enough: else most faults would come after their end.
+const mostRate = 20
+
+// simulatedRate returns the tick rate of matches of a length.
+func simulatedRate(c *cli.Context, s *simulate.Subject, length lockstep.Time) (uint16, error) {
+	g, err := gameset.Listed(c).Named(simulatedName(c))
+	if err != nil || s.Relay {
+		return mostRate, nil // of drones, whose rules end nothing
+	}
+	seats := s.Seats[len(s.Seats)-1]
+	config, err := s.Configure(seats)
+	if err != nil {
+		return 0, err
+	}
+	seconds := lockstep.Tick(max(1, length/lockstep.Second))
+	ticks, err := g.Length(seats, c.Uint64("seed"), config, seconds*mostRate)
+	return uint16(max(1, ticks/seconds)), err
 }
 
 // simulateSubject returns the game of the simulation.

@@ -18,6 +18,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -25,6 +26,7 @@ import (
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/desync/bisect"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
 	wasm "github.com/seed-49bee653/samestep/module"
@@ -260,3 +262,16 @@ var IsProgram bool
 
 // Module is the import path of the engine.
 const Module = "github.com/seed-49bee653/samestep"
+
+var aborting sync.Mutex
+
+// Abort ends the program because a function of the game panicked outside of the rules: with a sentence that says which, and then the stack.
+// In another process than the program's it panics with both.
+func Abort(sentence string, stack []byte) {
+	if !IsProgram {
+		panic(fmt.Sprintf("%s\n\n%s", sentence, stack))
+	}
+	aborting.Lock() // for ever: other goroutines may panic too
+	fmt.Fprintf(words.NewCleaner(os.Stderr), "%s: %s\n\n%s", filepath.Base(os.Args[0]), sentence, stack)
+	os.Exit(ExitError)
+}

@@ -68,8 +68,8 @@ func (l List) ReadFrom(f assets.Folder) (all List) {
 				b, err = f.Read(a)
 			}
 			if errors.Is(err, record.ErrNoAsset) {
-				if brought, err := g.ReadAsset(a); err == nil {
-					return brought, nil
+				if brought, failed := g.ReadAsset(a); failed == nil || !errors.Is(failed, record.ErrNoAsset) {
+					return brought, failed
 				}
 			}
 			return b, err

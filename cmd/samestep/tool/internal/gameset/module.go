@@ -207,7 +207,7 @@ var (
 var ModuleFlags = []cli.Flag{ModuleTimeFlag, ModuleMemoryFlag}
 
 // plays are the verbs that play matches of the games that the user names: their time is as long as the user wants.
-var plays = []string{"bench", "check", "demo", "drill", "fuzz", "golden", "log", "net", "add", "simulate", "run"}
+var plays = []string{"bench", "check", "demo", "drill", "fuzz", "golden", "gym", "log", "net", "add", "simulate", "run"}
 
 // NewBudget returns what the modules of one file may take, or nil for a verb without the flags.
 func NewBudget(c *cli.Context) *wasm.Budget {

@@ -13,6 +13,7 @@ import (
 	"path"
 	"reflect"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,7 +47,14 @@ type Playable struct {
 	Sized func(players uint8, units uint16) any // the same, of a match with some units; or nil
 	Maker func(p lockstep.Player, seed uint64) lockstep.Bot
 
+	// Looks is Maker for bots that see views in canonical bytes, or nil.
+	Looks func(p lockstep.Player, seed uint64) func(view []byte) []any
+
+	// Score returns the score of a player in a state, with the result of the match or nil, or is nil: see tool.Score.
+	Score func(world, result any, p lockstep.Player) int
+
 	Floor locksteptest.Floor
+	Tick  uint32 // microseconds of one in a usual match; 0 is that of DefaultSettings
 
 	Scenarios, Opponents []Choice // by name
 
@@ -104,20 +112,19 @@ type Choice struct {
 	Maker func(lockstep.Player, uint64) lockstep.Bot // of bots
 }
 
-// Wants returns an error unless config has the type of the game's configurations.
-func (g *Playable) Wants(config any) error {
-	if got, want := reflect.TypeOf(config), g.ConfigType; got != want {
-		return fmt.Errorf("got a configuration of type %v, want %v", got.Elem(), want.Elem())
-	}
-	return nil
-}
-
-// config returns a pointer to the configuration of a match with some units. If the game's function panics, it refuses the seats.
+// config returns a pointer to the configuration of a match with some units. If the game's function returns an error, with which Usual and
+// Sized panic, or panics, it refuses the seats.
 func (g *Playable) config(players uint8, units uint16) (config any, err error) {
 	defer func() {
-		if v := recover(); v != nil {
-			config, err = nil, fmt.Errorf("game %s has no configuration of a match of %s: its function panicked: %v", g.Name(), console.Count(int(players), "seat"), v)
+		v := recover()
+		if v == nil {
+			return
 		}
+		refusal, returned := v.(error)
+		if _, own := v.(runtime.Error); own || !returned {
+			refusal = fmt.Errorf("its function panicked: %v", v)
+		}
+		config, err = nil, fmt.Errorf("game %s has no configuration of a match of %s: %w", g.Name(), console.Count(int(players), "seat"), refusal)
 	}()
 	if g.Sized != nil && units > 0 {
 		return g.Sized(players, units), nil
@@ -163,6 +170,9 @@ func (g *Playable) Configure(players uint8, units uint16, override []byte) (any,
 	return g.ReadConfig(override, usual)
 }
 
+// Period returns the microseconds of a tick of a usual match.
+func (g *Playable) Period() uint32 { return cmp.Or(g.Tick, lockstep.DefaultSettings(1).TickMicros) }
+
 // Accepts returns an error if the game refuses a match with these options.
 func (g *Playable) Accepts(players uint8, seed uint64, config any) error {
 	_, err := g.begin(players, seed, config)
@@ -183,12 +193,57 @@ func (g *Playable) begin(players uint8, seed uint64, config any) (*lockstep.Simu
 // botRate is how many commands a random bot gives in 16 samples: about one in a second.
 const botRate = 1
 
-// Bot returns a bot for a seat: the game's own, or one that gives random commands.
-func (g *Playable) Bot(p lockstep.Player, seed uint64) lockstep.Bot {
+// Bot returns a bot for a seat: the game's own, or one that gives random commands. Its panics end the program with a sentence.
+func (g *Playable) Bot(p lockstep.Player, seed uint64) (bot lockstep.Bot) {
+	g.guard(func() string {
+		return fmt.Sprintf("its maker of bots (tool.Bot, tool.NamedBot) panicked for player %d", p)
+	}, func() { bot = g.HostedBot(p, seed) })
+	if bot == nil {
+		return nil
+	}
+	own := bot
+	return func(s *lockstep.Simulation) (values []any) {
+		g.guard(func() string {
+			return fmt.Sprintf("its bot (tool.Bot, tool.NamedBot) panicked as player %d at tick %d", p, s.Tick())
+		}, func() { values = own(s) })
+		return values
+	}
+}
+
+// HostedBot is Bot for a host, which reports panics and goes on.
+func (g *Playable) HostedBot(p lockstep.Player, seed uint64) lockstep.Bot {
 	if g.Maker != nil {
 		return g.Maker(p, seed)
 	}
 	return locksteptest.RandomBot(g.Game, botRate, nil)(p, seed)
+}
+
+// ScoreOf returns the score of a player, 0 if the game has none. The error is a panic of the game's function.
+func (g *Playable) ScoreOf(s *lockstep.Simulation, p lockstep.Player) (score int, err error) {
+	if g.Score == nil {
+		return 0, nil
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("game %s: the function of tool.Score panicked at tick %d: %v", g.Name(), s.Tick(), v)
+		}
+	}()
+	b, _ := s.Ended()
+	result, err := g.DecodeResult(b)
+	if err != nil {
+		return 0, err
+	}
+	return g.Score(s.AnyWorld(), result, p), nil
+}
+
+// guard calls a function of the game, of which a panic ends the program: what it was for is not done, and it may run in any goroutine.
+func (g *Playable) guard(what func() string, f func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			console.Abort(fmt.Sprintf("game %s: %s: %v", g.Name(), what(), v), debug.Stack())
+		}
+	}()
+	f()
 }
 
 // Length returns the number of ticks of a match of bots, which its rules end, and most if they do not.
@@ -244,7 +299,7 @@ func (g *Playable) Bots() func(seed uint64) func(lockstep.Player, *lockstep.Simu
 	if g.Maker == nil {
 		return nil
 	}
-	return func(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any { return seated(g.Maker, seed) }
+	return func(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any { return seated(g.Bot, seed) }
 }
 
 // CompatOptions are what serve gives to the handler of tool.Compat, from its flags.
@@ -260,6 +315,16 @@ type CompatOptions struct {
 type OtherWire struct {
 	Usual  lockstep.Settings
 	Bridge func(*server.Server, CompatOptions) http.Handler
+}
+
+// Handler returns the bridge's handler. Its panic is an error.
+func (w *OtherWire) Handler(s *server.Server, o CompatOptions) (h http.Handler, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			h, err = nil, fmt.Errorf("the game's function of tool.Compat panicked: %v", v)
+		}
+	}()
+	return w.Bridge(s, o), nil
 }
 
 // maxConfigFile is the largest file of a configuration, in bytes.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,7 +43,7 @@ the engine's back, a field that keeps its change until the next check. The demo 
 prints how the engine handled all this, and explains the desync's bundle (see desync
 explain). It exits with 0 only if everything worked.`,
 		Flags: []cli.Flag{
-			&cli.UintFlag{Name: "seconds", Value: 20, Usage: "length of the match, 2 to 36000, with 20 ticks a second; the default is shorter for a game whose rules end it earlier"},
+			&cli.UintFlag{Name: "seconds", Value: 20, Usage: "length of the match, 2 to 36000; the default is at least 400 ticks, and shorter for a game whose rules end it earlier"},
 			&cli.UintFlag{Name: "players", Value: 4, Usage: "bots that play, 2 to 16; the default is smaller for a game with fewer seats"},
 			gameset.GameFlag, gameset.AssetsFlag, gameset.ConfigFlag, gameset.ScenarioFlag, gameset.BotFlag,
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the map, the match and the bots"},
@@ -70,7 +71,15 @@ func demo(c *cli.Context) error {
 	if g, err = g.AgainstBots(c); err != nil {
 		return err
 	}
-	o := demoOptions{Program: c.App.Name, Game: g, Rate: demoTickRate, Length: lockstep.Tick(c.Uint("seconds") * demoTickRate), Seed: c.Uint64("seed"), Dir: c.String("dir")}
+	o := demoOptions{Program: c.App.Name, Game: g, Tick: g.Period(), Seed: c.Uint64("seed"), Dir: c.String("dir")}
+	if c.Bool("network") {
+		o.Tick = min(o.Tick, liveTick)
+	}
+	if o.Length = o.ticksIn(c.Uint("seconds")); !c.IsSet("seconds") {
+		o.Length = max(o.Length, usualDemo)
+	} else if o.Length < shortestDemo {
+		return console.Usagef("--seconds: got %d, want at least %v for %d ticks of this game", c.Uint("seconds"), math.Ceil(o.timeOf(shortestDemo).Seconds()), shortestDemo)
+	}
 	if o.override, err = g.Override(c); err != nil {
 		return err
 	}
@@ -82,7 +91,7 @@ func demo(c *cli.Context) error {
 		return webDemo(c, o)
 	}
 	if !c.IsSet("seconds") || c.Bool("network") {
-		if err := o.fit(c.IsSet("seconds")); err != nil {
+		if err := o.fit(c.IsSet("seconds"), c.Bool("network")); err != nil {
 			return err
 		}
 	}
@@ -105,14 +114,15 @@ func demo(c *cli.Context) error {
 }
 
 const (
-	// demoTickRate is the tick rate of the match of demo.
-	demoTickRate  = 20
-	shortestDemo  = 16 // ticks of a match that its rules end
-	fewestSeconds = 8  // in which it is played in real time
+	usualDemo     = 400    // ticks of the match, at least, if nobody says how many and the rules do not end it before
+	shortestDemo  = 4      // ticks in which all of the demo can happen
+	liveTick      = 50_000 // microseconds of a tick in real time, at most
+	fewestSeconds = 8      // in which a short match is played in real time
+	keyframeTicks = 300    // from one keyframe to the next
 )
 
 // fit makes the match shorter than one that the rules end before, unless the length was given.
-func (o *demoOptions) fit(given bool) error {
+func (o *demoOptions) fit(given, live bool) error {
 	config, err := o.configure(o.Players)
 	if err != nil {
 		return err
@@ -124,11 +134,13 @@ func (o *demoOptions) fit(given bool) error {
 	switch {
 	case given:
 		return endsBefore(end, o.Length)
-	case end < shortestDemo:
-		return endsBefore(end, shortestDemo)
+	case end*3/4 < shortestDemo:
+		return endsBefore(end, shortestDemo*4/3+1)
 	}
 	o.Length = end * 3 / 4 // the demo's bots give their commands later
-	o.Rate = max(1, min(o.Rate, uint16(o.Length/fewestSeconds)))
+	if live {
+		o.Tick = max(o.Tick, fewestSeconds*1_000_000/uint32(o.Length))
+	}
 	return nil
 }
 
@@ -206,9 +218,9 @@ func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
 	m := &demoMatch{options: o, game: o.Game.Game, writer: replay.NewWriter(file, replay.WriterOptions{Rules: o.Game.Reference()}), tail: &record.Tail{}}
 	m.payloads = m.game.NewPayloads()
 	settings := lockstep.DefaultSettings(uint8(o.Players))
-	settings.Seed, settings.TickMicros = o.Seed, lockstep.TickPeriod(o.Rate)
+	settings.Seed, settings.TickMicros = o.Seed, o.Tick
 	settings.CheckEvery = o.checkEvery()
-	settings.KeyframeEvery = 15 * uint32(o.Rate)
+	settings.KeyframeEvery = keyframeTicks
 	var id lockstep.MatchID
 	rand.Read(id[:])
 	config, err := o.configure(o.Players)

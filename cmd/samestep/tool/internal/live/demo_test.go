@@ -51,7 +51,7 @@ func boardGame(t *testing.T, wiped func(*lockstep.Turn) bool) *gameset.Playable 
 
 func playDemo(t *testing.T, g *gameset.Playable, seed uint64) (*demoStory, error) {
 	t.Helper()
-	o := demoOptions{Program: "samestep", Game: g, Rate: demoTickRate, Length: 8 * demoTickRate, Players: 2, Seed: seed, Dir: t.TempDir()}
+	o := demoOptions{Program: "samestep", Game: g, Tick: 50_000, Length: 160, Players: 2, Seed: seed, Dir: t.TempDir()}
 	return runDemo(o, console.NewProgress(io.Discard, int64(o.Length), "ticks"))
 }
 
@@ -114,7 +114,7 @@ func TestDemoKeepsEvidence(t *testing.T) {
 		"another result on each copy": {func(t *lockstep.Turn) bool { kept++; return t.Tick > 30 && kept%3 == 0 }, []string{"player ", "no fixed result", "samestep fuzz"}, 1},
 	} {
 		g := boardGame(t, c.wiped)
-		o := demoOptions{Program: "samestep", Game: g, Rate: demoTickRate, Length: 8 * demoTickRate, Players: 2, Seed: 1, Dir: t.TempDir()}
+		o := demoOptions{Program: "samestep", Game: g, Tick: 50_000, Length: 160, Players: 2, Seed: 1, Dir: t.TempDir()}
 		_, err := runDemo(o, console.NewProgress(io.Discard, int64(o.Length), "ticks"))
 		for _, want := range c.want {
 			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "log failed") {

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -42,12 +43,13 @@ servers with the setting redirect. If the match runs a rules module that neither
 program nor --rules nor the user's cache has, join downloads it from the server into the
 cache; modules cannot access files or the network.
 
-A bot plays in the token's seat, or without a token as a guest, if the server has guests.
-Otherwise join watches. On a terminal it shows a status line every second, and at the end
+A bot plays in the token's seat, or without a token as a guest, if the server has guests:
+the game's, or the program of --bot-command, in any language, which speaks lines of JSON
+(docs/bots.md). Otherwise join watches. On a terminal it shows a status line every second, and at the end
 it prints a summary. It exits with 3 if one of its checksums differs from the match's, if
 the players' checksums differ and none has a majority, or if --heavy finds a difference,
 and with 1 if the server did not admit it.`,
-		Flags: []cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			console.TokenFlag(),
 			&cli.StringFlag{Name: "bot", Value: "default", Usage: "the bot that plays: default or none"},
 			&cli.BoolFlag{Name: "spectate", Usage: "only watch"},
@@ -60,7 +62,7 @@ and with 1 if the server did not admit it.`,
 			&cli.StringFlag{Name: "corrupt-path", Usage: "the field that --corrupt changes; the default is one whose change lasts"},
 			&cli.BoolFlag{Name: "feed", Usage: "ask for views instead of the match, and simulate nothing; with --json print each as a line"},
 			console.HeavyFlag(), gameset.AssetsFlag, console.JSONFlag,
-		},
+		}, botFlags),
 		Action: func(c *cli.Context) error {
 			j, err := newJoin(c)
 			if err != nil {
@@ -86,6 +88,7 @@ and with 1 if the server did not admit it.`,
 // A join is a client that join runs.
 type join struct {
 	flags    *cli.Context
+	feeds    bool     // views instead of the match
 	sockets  []string // URLs of the match's WebSocket, at all servers
 	token    string
 	game     *gameset.Playable
@@ -94,8 +97,10 @@ type join struct {
 	corrupt  lockstep.Tick // 0 after the corruption
 	lines    *bufio.Writer // for views as JSON, or nil
 	bot      lockstep.Bot
-	held     string // why the match is held, if that is not shown yet
-	failed   error  // of the session's goroutine
+	looks    func(view []byte) []any // the bot of views, or nil
+	program  *joinedProgram          // or nil
+	held     string                  // why the match is held, if that is not shown yet
+	failed   error                   // of the session's goroutine
 	welcomed bool
 	refusal  error // why the last attempt before the welcome has failed, or nil
 	summary  joinSummary
@@ -141,21 +146,23 @@ func newJoin(c *cli.Context) (*join, error) {
 		return nil, err
 	}
 	j.summary.Match = status.Match
-	if j.token == "" && status.Guests && !c.Bool("spectate") && !c.Bool("feed") {
+	if j.token == "" && status.Guests && !c.Bool("spectate") && (!c.Bool("feed") || c.IsSet("bot-command")) {
 		j.token = server.NewGuestToken("guest")
 	}
-	feeds := c.Bool("feed")
+	feeds := c.Bool("feed") || c.IsSet("bot-command") && status.PlayersSee == "views"
+	j.feeds = feeds
 	switch {
 	case status.PlayersSee == "views" && !feeds:
 		return nil, console.Usagef("%s shows views only: want --feed", pages[0])
 	case feeds && j.game.ViewSchema() == nil:
 		return nil, console.Usagef("--feed: the rules of %s have no views (Rules.View)", status.Game)
-	case feeds && (j.corrupt > 0 || c.IsSet("predict") || c.IsSet("predict-late") || console.Heavy(c) > 0 || c.String("bot") != "none" && c.IsSet("bot")):
-		return nil, console.Usagef("--feed: there is no state, so want no --bot, --predict, --predict-late, --corrupt and --heavy")
-	case feeds && c.Bool(console.JSONFlag.Name):
+	case feeds && (j.corrupt > 0 || c.IsSet("predict") || c.IsSet("predict-late") || console.Heavy(c) > 0 || c.String("bot") != "none" && c.IsSet("bot") && j.game.Looks == nil):
+		return nil, console.Usagef("--feed: there is no state, so want no --bot (but tool.ViewBot), --predict, --predict-late, --corrupt and --heavy")
+	case feeds && c.Bool(console.JSONFlag.Name) && !c.IsSet("bot-command"):
 		j.lines = bufio.NewWriter(c.App.Writer)
 	}
-	return j, nil
+	j.program, err = joinProgram(c, j.game, feeds)
+	return j, err
 }
 
 var (
@@ -172,7 +179,7 @@ func (j *join) run(ctx context.Context) error {
 	o := client.Options{
 		Servers: j.sockets[1:],
 		Options: player.Options{
-			Token: j.token, Views: j.flags.Bool("feed"), Predict: gameset.TickOf(j.flags, "predict"), PredictLate: gameset.TickOf(j.flags, "predict-late"),
+			Token: j.token, Views: j.feeds, Predict: gameset.TickOf(j.flags, "predict"), PredictLate: gameset.TickOf(j.flags, "predict-late"),
 			Reconnect: player.ReconnectPolicy{Total: max(1, lockstep.Time(j.flags.Duration("retry").Microseconds()))},
 		},
 		Handle: j.event,
@@ -191,6 +198,9 @@ func (j *join) run(ctx context.Context) error {
 	}
 	s := client.Dial(ctx, j.sockets[0], j.game.Game, o)
 	j.summary.Session = s.ID()
+	if j.program != nil {
+		go j.program.run(ctx, s)
+	}
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
 	for running := true; running; {
@@ -201,7 +211,11 @@ func (j *join) run(ctx context.Context) error {
 			s.Do(j.observe)
 		}
 	}
-	switch err := s.Wait(); {
+	err := s.Wait()
+	if j.program != nil {
+		j.failed = cmp.Or(j.failed, j.program.close())
+	}
+	switch {
 	case j.failed != nil:
 		return j.failed
 	case j.refusal == errNoToken || j.refusal == errToken:
@@ -244,11 +258,24 @@ func (j *join) sample(c *player.Client) {
 	}
 	gameset.PlayTurn(c, j.bot)
 	j.note(c)
+	if j.program != nil {
+		j.program.tick()
+	}
 }
 
-// see prints a view.
+// see prints a view, and lets the bot play that sees it.
 func (j *join) see(c *player.Client, sight *player.Sight) {
 	j.note(c)
+	if j.program != nil {
+		j.program.tick()
+	}
+	if j.looks != nil && c.Stage() == player.StageLive {
+		for _, v := range j.looks(sight.Current) {
+			if _, err := c.Submit(v); err != nil {
+				break // see gameset.PlayTurn
+			}
+		}
+	}
 	if j.lines == nil {
 		return
 	}
@@ -315,12 +342,20 @@ func (j *join) print(w io.Writer) {
 			line("", "no bundle: %s", t.Error)
 		}
 	}
-	line("commands", "%d accepted, %d rejected", s.Accepted, s.Rejected)
+	line("commands", "%d accepted, %d rejected%s", s.Accepted, s.Rejected, s.refused())
 	line("connection", "lost %s, resumed %d, synced %d; %s in, %s out", console.Count(s.Losses, "time"), s.Resumed, s.Synced, console.Size(int64(s.BytesIn)), console.Size(int64(s.BytesOut)))
 	line("logs", "the server names match %s, session %s", s.Match, s.Session)
 	if s.Ended != "" {
 		fmt.Fprintf(w, "the match ended: %q\n", s.Ended)
 	}
+}
+
+// refused tells of the commands that the rules refused when they ran, if there are any.
+func (s *joinSummary) refused() string {
+	if s.Refused == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d refused when they ran, the last: %s", s.Refused, console.Shown(cmp.Or(s.LastRefusal, "without a reason")))
 }
 
 // await returns the status of a match at one of its servers. With --retry it tries again until one answers.
@@ -343,13 +378,20 @@ func (j *join) await(ctx context.Context, pages []string) (status *server.Status
 // event counts the client's events.
 func (j *join) event(c *player.Client, e any) {
 	s := &j.summary
+	if j.program != nil {
+		j.program.event(c, e)
+	}
 	switch e := e.(type) {
 	case player.Welcomed:
 		j.welcomed, j.refusal = true, nil
 		c.SetReady(true) // nobody can say it later
 		if e.Seat != lockstep.System {
 			s.Seat = int(e.Seat)
-			if j.bot == nil && j.flags.String("bot") == "default" && !j.flags.Bool("spectate") {
+			plays := j.flags.String("bot") == "default" && !j.flags.Bool("spectate") && j.program == nil
+			switch {
+			case plays && j.feeds && j.looks == nil && j.game.Looks != nil:
+				j.looks = j.game.Looks(e.Seat, uint64(e.Seat)+1)
+			case plays && !j.feeds && j.bot == nil:
 				j.bot = j.game.Bot(e.Seat, uint64(e.Seat)+1)
 			}
 		}
@@ -359,6 +401,8 @@ func (j *join) event(c *player.Client, e any) {
 		} else {
 			s.Rejected++
 		}
+	case player.Refused:
+		s.Refused, s.LastRefusal = s.Refused+1, e.Reason
 	case player.ConnectionLost:
 		s.Losses++
 	case player.ConnectFailed:
@@ -459,6 +503,8 @@ type joinSummary struct {
 	Held        int           `json:"held"` // how often the match was held
 	Accepted    int           `json:"commands_accepted"`
 	Rejected    int           `json:"commands_rejected"`
+	Refused     int           `json:"commands_refused"`       // accepted ones, by the rules when they ran
+	LastRefusal string        `json:"last_refusal,omitempty"` // of these
 	BytesIn     uint64        `json:"bytes_in,string"`
 	BytesOut    uint64        `json:"bytes_out,string"`
 	Ended       string        `json:"ended,omitempty"`

@@ -96,7 +96,7 @@ func (d *networkDemo) open() (stop func(), err error) {
 	}
 	s, err := server.New(server.Options{
 		Authorizer: authorizer, Dir: d.options.Dir, Log: slog.New(slog.DiscardHandler),
-		Host: host.Options{InputDelay: 2, Lag: 2 * lockstep.Tick(d.options.Rate), Start: host.StartPolicy{Players: int(d.options.Players)}},
+		Host: host.Options{InputDelay: 2, Lag: max(2, d.options.ticksIn(2)), Start: host.StartPolicy{Players: int(d.options.Players)}},
 	})
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (d *networkDemo) open() (stop func(), err error) {
 
 // spec describes the match of a demo with a server.
 func (o *demoOptions) spec(g *gameset.Playable, seats uint) (server.MatchSpec, error) {
-	return serving.MatchSpec(g, serving.MatchRequest{Name: "demo", Players: uint8(seats), Units: uint16(o.units), Config: o.override, TickMicros: lockstep.TickPeriod(o.Rate), Seed: o.Seed})
+	return serving.MatchSpec(g, serving.MatchRequest{Name: "demo", Players: uint8(seats), Units: uint16(o.units), Config: o.override, TickMicros: o.Tick, Seed: o.Seed})
 }
 
 // grants authorizes by exact tokens.

@@ -274,7 +274,7 @@ type demoOptions struct {
 	override       []byte // of the configuration
 	Players, units uint
 	Length         lockstep.Tick // of the match
-	Rate           uint16        // ticks a second
+	Tick           uint32        // microseconds of one
 	Seed           uint64
 	Dir            string
 }
@@ -298,7 +298,15 @@ func (o *demoOptions) checkEvery() uint16 {
 	return uint16(max(1, min(20, o.Length/2)))
 }
 
-// matchTime is how long the match takes at its tick rate.
-func (o *demoOptions) matchTime() time.Duration {
-	return time.Duration(o.Length) * time.Second / time.Duration(o.Rate)
+// timeOf returns how long ticks take.
+func (o *demoOptions) timeOf(n lockstep.Tick) time.Duration {
+	return time.Duration(n) * time.Duration(o.Tick) * time.Microsecond
 }
+
+// ticksIn returns the ticks in a time.
+func (o *demoOptions) ticksIn(seconds uint) lockstep.Tick {
+	return lockstep.Tick(uint64(seconds) * 1_000_000 / uint64(o.Tick))
+}
+
+// matchTime is how long the match takes at its tick rate.
+func (o *demoOptions) matchTime() time.Duration { return o.timeOf(o.Length) }

@@ -63,13 +63,15 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	policy := &serving.MatchPolicy{
 		Ctx: c.Context, Flags: c, Game: g, Bot: c.String(gameset.BotFlag.Name), Players: uint8(seats), Idle: demoIdle, Start: serving.DefaultStart,
 		Host: host.Options{
-			InputDelay: 2, Abandoned: lockstep.Time(serving.DefaultAbandoned.Microseconds()), AnonymousSpectators: true, SpectatorChat: true,
+			Abandoned: lockstep.Time(serving.DefaultAbandoned.Microseconds()), AnonymousSpectators: true, SpectatorChat: true,
 			Start: host.StartPolicy{Players: 1},
 		},
 	}
+	usual := policy.Host // of a match that no request asks for
+	usual.InputDelay = serving.UsualDelay(&spec.Settings)
 	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	options := server.Options{
-		Authorizer: server.Guests{}, Dir: o.Dir, Replays: true, Limits: server.Limits{IdleMatch: -1, GuestMatches: demoMatches, GuestMatchesPerAddress: demoMatches, GuestStateBytes: demoStateBytes}, Log: log, Host: policy.Host,
+		Authorizer: server.Guests{}, Dir: o.Dir, Replays: true, Limits: server.Limits{IdleMatch: -1, GuestMatches: demoMatches, GuestMatchesPerAddress: demoMatches, GuestStateBytes: demoStateBytes}, Log: log, Host: usual,
 		NewMatch: func(body io.Reader) (server.MatchSpec, error) {
 			return serving.RequestedMatch(body, gameset.Listed(c), false, policy)
 		},

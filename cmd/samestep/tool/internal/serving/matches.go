@@ -4,6 +4,7 @@ package serving
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ func matchSpecs(c *cli.Context, g *gameset.Playable) ([]server.MatchSpec, error)
 	for i := range c.Uint("matches") {
 		spec, err := MatchSpec(g, MatchRequest{
 			Name: fmt.Sprintf("match-%d", i+1), Players: uint8(players),
-			TickMicros: periodOf(c), Seed: seed, Config: override,
+			TickMicros: cmp.Or(periodOf(c), g.Period()), Seed: seed, Config: override,
 		})
 		if err != nil {
 			return nil, err
@@ -73,7 +74,7 @@ const (
 	maxTickMicros = 60_000_000
 )
 
-// periodOf returns the period that --tick-rate says, or 0.
+// periodOf returns the period that --tick-rate says, or 0 for none and for what is wrong.
 func periodOf(c *cli.Context) uint32 {
 	text := c.String("tick-rate")
 	if rate, err := strconv.ParseUint(text, 10, 16); err == nil && rate >= 1 && rate <= maxTickRate {
@@ -115,7 +116,7 @@ func MatchSpec(g *gameset.Playable, r MatchRequest) (server.MatchSpec, error) {
 	}
 	settings := lockstep.DefaultSettings(r.Players)
 	settings.Seed, settings.TickMicros = r.Seed, r.TickMicros
-	settings.CheckEvery, settings.KeyframeEvery = settings.TickRate(), 60*uint32(settings.TickRate())
+	settings.CheckEvery, settings.KeyframeEvery = settings.TickRate(), max(1, (60_000_000+r.TickMicros/2)/r.TickMicros)
 	return server.MatchSpec{Name: r.Name, Game: g.Game, Settings: settings, Config: config}, nil
 }
 
@@ -124,7 +125,7 @@ func RequestedMatch(body io.Reader, games gameset.List, guests bool, policy *Mat
 	r := struct {
 		MatchRequest
 		Seed       json.Number `json:"seed"`        // a number, or text as in views
-		TickRate   *uint16     `json:"tick_rate"`   // ticks a second; without both, 20
+		TickRate   *uint16     `json:"tick_rate"`   // ticks a second; without both, the game's
 		TickMicros *uint32     `json:"tick_micros"` // from one tick to the next
 
 		From  string            `json:"from"`  // see parseOriginName
@@ -153,14 +154,15 @@ func RequestedMatch(body io.Reader, games gameset.List, guests bool, policy *Mat
 		}
 		return spec, err
 	}
-	if err := r.check(guests); err != nil {
-		return server.MatchSpec{}, err
-	}
 	g := games[0]
 	if r.Game != "" {
 		if g, err = games.Named(r.Game); err != nil {
 			return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
 		}
+	}
+	r.MatchRequest.TickMicros = cmp.Or(r.MatchRequest.TickMicros, g.Period())
+	if err := r.check(guests); err != nil {
+		return server.MatchSpec{}, err
 	}
 	spec, err := MatchSpec(g, r.MatchRequest)
 	if err == nil {
@@ -194,8 +196,6 @@ func (r *MatchRequest) setPeriod(rate *uint16, micros *uint32) error {
 		return fmt.Errorf("tick_rate: got %d, want 1 to %d", *rate, maxTickRate)
 	case rate != nil:
 		r.TickMicros = lockstep.TickPeriod(*rate)
-	default:
-		r.TickMicros = lockstep.TickPeriod(20)
 	}
 	return nil
 }
@@ -439,9 +439,6 @@ func requestedFrom(text io.Reader, r MatchRequest, from string, seats map[string
 	}
 	if given["players"] == nil { // it has a default that is not the save's
 		r.Players = 0
-	}
-	if given["tick_rate"] == nil && given["tick_micros"] == nil {
-		r.TickMicros = 0
 	}
 	if r.Game != "" {
 		if _, err := games.Named(r.Game); err != nil {

@@ -5,6 +5,7 @@ package serving
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -44,13 +45,29 @@ func newPageHandler(ctx context.Context, p *gameset.WebPage, next http.Handler, 
 		defer close(h.ready)
 		programs, err := pagePrograms(ctx, p, func(text string) { log.Warn(text) })
 		if err == nil {
-			h.site, err = site.NewWith(p.Made, p.Files(), page.Parts(), programs)
+			var own fs.FS
+			if own, err = filesOf(p); err == nil {
+				h.site, err = site.NewWith(p.Made, own, page.Parts(), programs)
+			}
 		}
 		if h.err = err; err != nil && ctx.Err() == nil {
 			log.Error("the game's page is not available", "err", err)
 		}
 	}()
 	return h
+}
+
+// filesOf returns the files of a game's page.
+func filesOf(p *gameset.WebPage) (own fs.FS, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("the game's function of tool.Page panicked: %v", v)
+		}
+	}()
+	if own = p.Files(); own == nil {
+		return nil, errors.New("the game's function of tool.Page returned no files")
+	}
+	return own, nil
 }
 
 // ServeHTTP implements [http.Handler].
@@ -90,7 +107,7 @@ func PageOver(g *gameset.Playable, c *cli.Context, next http.Handler, log *slog.
 	}
 	var all []pageprogram.Game
 	for _, g := range list {
-		listed := pageprogram.Game{Game: g.Game, Config: g.Usual, Sized: g.Sized}
+		listed := pageprogram.Game{Game: g.Game, Config: g.Usual, Sized: g.Sized, Paced: g.Tick > 0}
 		if g.Module != nil {
 			listed.Module = g.Module.Bytes
 		}

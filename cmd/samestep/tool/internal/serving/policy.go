@@ -20,6 +20,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/feed"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/server"
@@ -66,7 +67,7 @@ func newMatchPolicy(c *cli.Context, g *gameset.Playable) (*MatchPolicy, error) {
 		Ctx: c.Context, Flags: c, Game: g, Bot: c.String(gameset.BotFlag.Name), Players: uint8(min(c.Uint("players"), lockstep.MaxPlayers)), DelaySpectators: c.Duration("spectator-delay"),
 		Host: host.Options{
 			Relay: c.Bool("relay"), AnonymousSpectators: watchedByAll(c), SpectatorChat: true, VoteKick: c.Bool("vote-kick"),
-			Grace:     lockstep.Time(c.Duration("grace").Microseconds()),
+			Grace:     given(c, "grace"),
 			Abandoned: lockstep.Time(c.Duration("abandoned").Microseconds()), EndLinger: lockstep.Time(c.Duration("linger").Microseconds()),
 			Wait: host.WaitPolicy{Bound: lockstep.Time(c.Duration("wait").Microseconds())},
 			Slow: host.SlowPolicy{Percent: uint16(min(c.Uint("slow"), 1<<15))},
@@ -79,6 +80,8 @@ func newMatchPolicy(c *cli.Context, g *gameset.Playable) (*MatchPolicy, error) {
 	}
 	if delay := c.String("input-delay"); delay == "auto" {
 		p.Adaptive = true
+	} else if delay == "" && !c.IsSet("input-delay") {
+		p.Host.InputDelay = 0 // see UsualDelay
 	} else if n, err := strconv.ParseUint(delay, 10, 8); err == nil && n >= 1 && n <= record.MaxInputDelay {
 		p.Host.InputDelay = lockstep.Tick(n)
 	} else {
@@ -104,9 +107,16 @@ func newMatchPolicy(c *cli.Context, g *gameset.Playable) (*MatchPolicy, error) {
 	}
 	p.setStart(c.String("start"), start, c.Duration("countdown"))
 	inactive := map[string]host.InactiveAction{"report": host.ReportInactive, "takeover": host.TakeOverInactive, "remove": host.RemoveInactive}
-	after := cmp.Or(c.Duration("inactive"), -time.Second) // for a Host 0 is the default
-	p.Host.Inactive = host.InactivePolicy{After: lockstep.Time(after.Microseconds()), Then: inactive[c.String("inactive-then")]}
+	p.Host.Inactive = host.InactivePolicy{After: given(c, "inactive"), Then: inactive[c.String("inactive-then")]}
 	return p, nil
+}
+
+// given returns the time of a flag for a Host, for which 0 is its default, which depends on the match's ticks. A flag of 0 means never.
+func given(c *cli.Context, name string) lockstep.Time {
+	if !c.IsSet(name) {
+		return 0
+	}
+	return lockstep.Time(cmp.Or(c.Duration(name), -time.Second).Microseconds())
 }
 
 func (p *MatchPolicy) setStart(text string, start host.StartPolicy, countdown time.Duration) {
@@ -193,21 +203,35 @@ func (p *MatchPolicy) Of(g *gameset.Playable) *MatchPolicy {
 	return &other
 }
 
+// slowTick is from how long a tick on a command runs in the next one: a player would notice another, and what is late for it has lost less.
+const slowTick = 500_000 // microseconds
+
+// UsualDelay returns the input delay of a match whose server says none: the next tick but one, so that commands whose ways take unequally
+// long run in equal ticks, or the next one where ticks are slow.
+func UsualDelay(s *lockstep.Settings) lockstep.Tick {
+	if s.Micros(1) >= slowTick {
+		return 1
+	}
+	return 2
+}
+
 // apply sets the options of a match, of which those in ticks depend on its period, and gives its last seats to bots.
 func (p *MatchPolicy) apply(spec *server.MatchSpec, bots uint) {
 	o, s := p.Host, spec.Settings
 	o.SpectatorDelay = lockstep.Tick(s.TicksIn(p.DelaySpectators.Microseconds()))
 	if p.Adaptive {
 		o.Delay = host.DelayPolicy{Min: 1, Max: lockstep.Tick(s.TickRate()/2 + 1)}
+	} else if o.InputDelay == 0 {
+		o.InputDelay = UsualDelay(&s)
 	}
 	o.Views.Every = max(1, lockstep.Tick(s.TickRate())/10)
-	o.Views.Budget = int(p.Flags.Uint("view-bytes")) * int(o.Views.Every) / max(1, int(s.TickRate()))
+	o.Views.Budget = int(min(int64(p.Flags.Uint("view-bytes"))*s.Micros(int64(o.Views.Every))/1e6, feed.MaxViewBytes))
 	o.Start.Players = min(o.Start.Players, int(s.Players))
 	spec.Host = &o
 	spec.Recorded, spec.Restore = p.recorded(bots), p.restore
 	spec.Again = func(next *server.MatchSpec) { p.apply(next, bots) }
 	if p.substitutes {
-		spec.Substitute = func(seat lockstep.Player) lockstep.Bot { return p.Game.Bot(seat, uint64(seat)+1) }
+		spec.Substitute = func(seat lockstep.Player) lockstep.Bot { return p.Game.HostedBot(seat, uint64(seat)+1) }
 	}
 	if bots > 0 {
 		p.fill(spec, bots)
@@ -324,7 +348,7 @@ func SeatedBot(g *gameset.Playable, p lockstep.Player, seed uint64) lockstep.Bot
 	var bot lockstep.Bot
 	return func(s *lockstep.Simulation) []any {
 		if bot == nil {
-			if bot = g.Bot(p, seed); bot == nil {
+			if bot = g.HostedBot(p, seed); bot == nil {
 				panic("there is none for this seat")
 			}
 		}

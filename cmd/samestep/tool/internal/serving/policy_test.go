@@ -60,7 +60,7 @@ func TestPoliciesOfRequest(t *testing.T) {
 		}
 	}
 	without, err := RequestedMatch(strings.NewReader(`{"name":"a","substitutes":false}`), gameset.List{playable(t, skirmish.Rules())}, false, policyOf(t, "--set", "substitutes=true"))
-	if err != nil || without.Substitute != nil || without.Host.Start.Countdown != 0 || without.Host.Grace != 30*lockstep.Second {
+	if err != nil || without.Substitute != nil || without.Host.Start.Countdown != 0 || without.Host.Grace != 0 {
 		t.Errorf("got %+v, %v", without.Host, err)
 	}
 	for body, want := range map[string]string{
@@ -124,6 +124,40 @@ func TestWhoWatchesViews(t *testing.T) {
 		p := policyOf(t, strings.Fields(flags)...)
 		if got := p.Host.AnonymousSpectators; got != want || p.Host.Views.Only != strings.Contains(flags, "views") {
 			t.Errorf("%s: everybody may watch: %t, views only: %t", flags, got, p.Host.Views.Only)
+		}
+	}
+}
+
+// Without a flag, a command of a game of slow ticks runs in the next one, and a match has the period of its game unless a request says
+// another. Its views are as many bytes a second as in any match.
+func TestPeriodOfGame(t *testing.T) {
+	slow := playable(t, skirmish.Rules())
+	slow.Tick = 2_000_000
+	const bytes = "view-bytes=1000"
+	for _, c := range []struct {
+		flags  []string
+		body   string
+		tick   uint32
+		delay  lockstep.Tick
+		budget int
+		frames uint32 // from one keyframe to the next
+	}{
+		{nil, `{"name":"a"}`, 2_000_000, 1, 2000, 30},
+		{nil, `{"name":"a","tick_rate":20}`, 50_000, 2, 100, 1200},
+		{nil, `{"name":"a","tick_micros":500000}`, 500_000, 1, 500, 120},
+		{nil, `{"name":"a","tick_micros":499999}`, 499_999, 2, 499, 120},
+		{nil, `{"name":"a","tick_micros":60000000}`, 60_000_000, 1, 60_000, 1},
+		{[]string{"--set", "input-delay=3"}, `{"name":"a"}`, 2_000_000, 3, 2000, 30},
+		{[]string{"--set", "input-delay=auto"}, `{"name":"a"}`, 2_000_000, 0, 2000, 30},
+	} {
+		spec, err := RequestedMatch(strings.NewReader(c.body), gameset.List{slow}, false, policyOf(t, append(c.flags, "--set", bytes)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, h := spec.Settings, spec.Host
+		if s.TickMicros != c.tick || h.InputDelay != c.delay || h.Views.Budget != c.budget || s.KeyframeEvery != c.frames {
+			t.Errorf("%s %q: got a period of %d us, an input delay of %d, views of %d bytes, a keyframe in %d ticks; want %d, %d, %d, %d",
+				c.body, c.flags, s.TickMicros, h.InputDelay, h.Views.Budget, s.KeyframeEvery, c.tick, c.delay, c.budget, c.frames)
 		}
 	}
 }

@@ -152,9 +152,13 @@ func serve(c *cli.Context) error {
 		o.Log.Warn("player-tokens: every user of this machine can take a seat with a short token", "seats", len(playerTokens(c)))
 	}
 	if c.Bool("compat") {
-		s.HandleOtherSockets(begin.game.Compat.Bridge(s, gameset.CompatOptions{
+		bridge, err := begin.game.Compat.Handler(s, gameset.CompatOptions{
 			Match: "match-1", Strangers: !c.IsSet("player-tokens"), Origins: o.Origins, MaxPerAddress: o.MaxPerAddress, Log: o.Log,
-		}))
+		})
+		if err != nil {
+			return err
+		}
+		s.HandleOtherSockets(bridge)
 	}
 	stopDatagrams, err := serveDatagrams(s, bound, datagramAddress(c), c.String("datagrams-public"), o.Log)
 	if err != nil {

@@ -57,8 +57,8 @@ func serveSettings() []*console.Setting {
 			&console.Setting{Flag: &cli.UintFlag{Name: "players", Value: 4, Usage: "seats of a match"}, Where: console.Anywhere, Check: console.Within[uint](1, lockstep.MaxPlayers)},
 			&console.Setting{Flag: &cli.UintFlag{Name: "matches", Value: 1, Usage: "create `N` matches, named match-1, match-2, …; admins create more over HTTP"}, Where: console.Anywhere, Check: console.Within[uint](0, 100000)},
 			&console.Setting{Flag: &cli.UintFlag{Name: "bots", Usage: "give the last `N` seats of each match to bots"}, Where: console.Anywhere},
-			&console.Setting{Flag: &cli.StringFlag{Name: "tick-rate", Value: "20", Usage: "ticks per second, 1 to 1000, or the `TIME` of a tick, such as 250ms"}, Where: console.Anywhere, Check: func(c *cli.Context, name string) error {
-				if periodOf(c) == 0 {
+			&console.Setting{Flag: &cli.StringFlag{Name: "tick-rate", Usage: "ticks per second, 1 to 1000, or the `TIME` of a tick, such as 250ms or 10s", DefaultText: "as the game has it, usually 20"}, Where: console.Anywhere, Check: func(c *cli.Context, name string) error {
+				if c.IsSet(name) && periodOf(c) == 0 {
 					return console.Wrongf(c, name, "got %q, want 1 to %d ticks per second, or a time of %v to %v for each", c.String(name), maxTickRate,
 						minTickMicros*time.Microsecond, maxTickMicros*time.Microsecond)
 				}
@@ -129,14 +129,14 @@ func policySettings() []*console.Setting {
 		{Flag: &cli.StringFlag{Name: "start", Value: DefaultStart, Usage: "when a match begins: now, N as soon as N players are there, ready as soon as each seat has a player and all are ready, or ready:N as soon as at least N are there and all of them are ready; an admin begins it at any time"}},
 		{Flag: &cli.DurationFlag{Name: "countdown", Value: defaultCountdown, Usage: "with a start of ready: `TIME` from when all players are ready to the first tick"}, Check: console.Within(0, maxCountdown)},
 		{Flag: &cli.DurationFlag{Name: "ready-deadline", Value: defaultReadyDeadline, Usage: "with a start of ready: how long unready players can keep the others in the lobby while at least half of those present are ready: `TIME` in all, and a fifth of it for one player; then the match begins; 0: forever"}, Check: day},
-		{Flag: &cli.DurationFlag{Name: "grace", Value: 30 * time.Second, Usage: "take over the seat of a player `TIME` after the connection was lost"}, Check: console.Within(time.Millisecond, 24*time.Hour)},
+		{Flag: &cli.DurationFlag{Name: "grace", Value: 30 * time.Second, Usage: "take over the seat of a player `TIME` after the connection was lost", DefaultText: "30s, or two ticks"}, Check: console.Within(time.Millisecond, 24*time.Hour)},
 		{Flag: &cli.DurationFlag{Name: "abandoned", Value: DefaultAbandoned, Usage: "end a match `TIME` after all its players have left for good; 0: never"}, Check: day},
 		{Flag: &cli.DurationFlag{Name: "linger", Value: 15 * time.Second, Usage: "when the rules have ended a match, wait `TIME` for disconnected players to see its end"}, Check: console.Within(time.Millisecond, time.Hour)},
 		{Flag: &cli.BoolFlag{Name: "substitutes", Usage: "let a bot play for each player whose seat is taken over, until the player is back"}},
-		{Flag: &cli.DurationFlag{Name: "inactive", Value: 5 * time.Minute, Usage: "report a player who gives no command for `TIME` of the match; 0: never"}, Check: day},
+		{Flag: &cli.DurationFlag{Name: "inactive", Value: 5 * time.Minute, Usage: "report a player who gives no command for `TIME` of the match; 0: never", DefaultText: "5m0s, or ten ticks"}, Check: day},
 		{Flag: &cli.StringFlag{Name: "inactive-then", Value: "report", Usage: "what to do with an inactive player besides: report does nothing more, takeover ends the connection and takes the seat over, remove gives the seat up; both warn the player 30 s before"}, Words: []string{"report", "takeover", "remove"}},
 		{Flag: &cli.BoolFlag{Name: "relay", Usage: "order commands without simulating them, which is cheap, but gives no referee"}},
-		{Flag: &cli.StringFlag{Name: "input-delay", Value: "2", Usage: "ticks from a command's arrival to its effect, or auto: as many as the players' connections need"}},
+		{Flag: &cli.StringFlag{Name: "input-delay", Usage: "ticks from a command's arrival to its effect, 1 being the next one that is sealed, or auto: as many as the players' connections need", DefaultText: "2; 1 where a tick lasts 500ms or longer"}},
 		{Flag: &cli.DurationFlag{Name: "wait", Usage: "let the match wait for slow players, at most `TIME` per minute and player; 0: never"}, Check: console.Within(0, time.Minute)},
 		{Flag: &cli.UintFlag{Name: "slow", Usage: "slow the match down for machines that cannot keep up, at most to `PERCENT`; 0: never"}, Check: console.Within[uint](0, 100)},
 		{Flag: &cli.DurationFlag{Name: "share", Value: 6 * time.Second, Usage: "time by which one player may hold up the match through wait, slow and an input-delay of auto: `TIME` at once, and as much again in each minute; twice that for all players together"}, Check: console.Within(time.Millisecond, time.Minute)},
@@ -165,7 +165,7 @@ func limitSettings() []*console.Setting {
 		{Flag: &cli.UintFlag{Name: "guest-bots", Value: 32, Usage: "bots in all matches of guests together; 0: none"}},
 		{Flag: &cli.Uint64Flag{Name: "guest-state", Value: 4 << 20, Usage: "bytes of state of all matches of guests together"}},
 		{Flag: &cli.Uint64Flag{Name: "guest-disk", Value: 1 << 30, Usage: "bytes of the replays of guests' matches in a day; then guests create no more"}},
-		{Flag: &cli.DurationFlag{Name: "guest-inactive", Value: 2 * time.Minute, Usage: "remove a guest who gives no command for `TIME` of the match; 0: guests are treated like other players"}, Check: console.Within(0, 24*time.Hour)},
+		{Flag: &cli.DurationFlag{Name: "guest-inactive", Value: 2 * time.Minute, Usage: "remove a guest who gives no command for `TIME` of the match; 0: guests are treated like other players", DefaultText: "2m0s, or ten ticks"}, Check: console.Within(0, 24*time.Hour)},
 		{Flag: &cli.UintFlag{Name: "guest-seats", Usage: "seats of a match that guests of one address who have never played keep when others want to play; 0: half of the seats for people, at least 2"}},
 	}
 	for _, s := range all {

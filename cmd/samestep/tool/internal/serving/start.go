@@ -268,7 +268,7 @@ func limitsOf(c *cli.Context, matches int) server.Limits {
 		MatchDiskBytes: limit(c.Uint64("match-disk"), 1<<62), DiskReserve: limit(c.Uint64("disk-reserve"), 1<<62), IdleMatch: cmp.Or(c.Duration("idle"), -1),
 		MatchLimits: &host.Limits{
 			MaxSpectators: int(c.Uint("max-spectators")), GuestSeats: int(min(c.Uint("guest-seats"), lockstep.MaxPlayers)),
-			InactiveGuests: lockstep.Time(cmp.Or(c.Duration("guest-inactive"), -time.Second).Microseconds()), // for a Host 0 is the default
+			InactiveGuests: given(c, "guest-inactive"),
 		},
 	}
 	l.MaxMatches = max(l.WithDefaults().MaxMatches, matches)

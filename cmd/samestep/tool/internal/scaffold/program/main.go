@@ -7,5 +7,6 @@ import (
 )
 
 func main() {
-	tool.Main(tool.New(rules.Rules(), tool.Bot(rules.NewBot), tool.Config(rules.Usual), tool.Draw(rules.Draw), tool.Input(rules.Input)))
+	tool.Main(tool.New(rules.Rules(), tool.Bot(rules.NewBot), tool.Config(rules.Usual), tool.Score(rules.Points),
+		tool.Draw(rules.Draw), tool.Input(rules.Input)))
 }
