@@ -9,6 +9,9 @@ package main
 import (
 	"github.com/seed-49bee653/samestep/cmd/internal/games"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
+	_ "github.com/seed-49bee653/samestep/cmd/samestep/tool/mcap"
+	_ "github.com/seed-49bee653/samestep/cmd/samestep/tool/s3"
+	_ "github.com/seed-49bee653/samestep/cmd/samestep/tool/watch"
 )
 
 func main() { tool.Main(games.All()...) }

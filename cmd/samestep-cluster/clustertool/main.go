@@ -17,6 +17,7 @@ import (
 	"io"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
+	_ "github.com/seed-49bee653/samestep/cmd/samestep/tool/s3" // as an archive of many servers is there
 )
 
 // Main runs the command line of a program with these games, at least one, and exits; see tool.Main.

@@ -162,6 +162,7 @@ func TestForeignGame(t *testing.T) {
 	f.run(console.ExitOK, "demo --dir short --config "+f.config(`{"Gold": 1}`), "41 ticks", "everything worked")
 
 	t.Run("advice", f.advice)
+	t.Run("parts", func(t *testing.T) { f.parts(t, file) })
 	t.Run("live", f.live)
 	t.Run("page", f.page)
 	t.Run("programs", f.programs)

@@ -11,6 +11,9 @@
 // It hosts, joins, records and verifies matches, explains desyncs, and tests the rules: see docs/cli.md. Compiled for
 // js/wasm the same program plays its games in a browser. The verbs are a few lines each over replay, desync and locksteptest,
 // which a program can also call itself.
+//
+// Some parts of verbs need modules that few games use. A program has them if it imports their packages: s3 for an archive in object storage,
+// mcap for replay export --to mcap, watch for the screen of replay watch.
 package tool
 
 import (

@@ -25,6 +25,9 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	_ "github.com/seed-49bee653/samestep/cmd/samestep/tool/mcap"
+	_ "github.com/seed-49bee653/samestep/cmd/samestep/tool/s3"
+	_ "github.com/seed-49bee653/samestep/cmd/samestep/tool/watch"
 	"github.com/seed-49bee653/samestep/internal/testing/script"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/internal/testing/tooltest"

@@ -7,13 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/local"
 	"github.com/seed-49bee653/samestep/replay"
@@ -128,4 +132,75 @@ func TestTwoBuilds(t *testing.T) {
 	if _, err := listOf([]Game{New(minimal.Rules()), New(minimal.Rules())}); fmt.Sprint(err) != `tool.Main has game "minimal", build "1", twice` {
 		t.Errorf("one build twice: got error %v", err)
 	}
+}
+
+// An engineEdit is a row of the table in docs/upgrading.md.
+type engineEdit struct{ was, write string }
+
+// A game that was written for an older engine follows this one by the table of docs/upgrading.md. It has the same states as the game of
+// this repository, as its golden match shows. Each row is needed.
+func TestEngineUpgrade(t *testing.T) {
+	t.Parallel()
+	testenv.Long(t)
+	page, err := os.ReadFile("../../../docs/upgrading.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var edits []engineEdit
+	for _, m := range regexp.MustCompile("(?m)^\\| 20[-0-9]+ \\| `([^`]+)` \\| `([^`]+)`").FindAllStringSubmatch(string(page), -1) {
+		edits = append(edits, engineEdit{m[1], m[2]})
+	}
+	if len(edits) < 10 {
+		t.Fatalf("the table has %d edits, want at least 10", len(edits))
+	}
+	f := newForeign(t) // for its go.mod and go.sum
+	golden, err := filepath.Abs("../../../examples/minimal/testdata/golden/minimal-1.ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.edited(edits)
+	if out, err := f.goOld("vet", "./..."); err != nil {
+		t.Fatalf("after all edits: %v: %s", err, out)
+	}
+	if out, err := f.goOld("test", "./old"); err != nil {
+		t.Errorf("after all edits: %v: %s", err, out)
+	}
+	f.build()
+	f.run(console.ExitOK, "replay verify "+golden, "201 equal, 0 differ")
+	for i, left := range edits {
+		f.edited(slices.Delete(slices.Clone(edits), i, i+1))
+		if out, err := f.goOld("vet", "./old/..."); err == nil {
+			t.Errorf("without the row of %s the old game compiles, too: %s", left.was, out)
+		}
+	}
+}
+
+// edited writes the old game with some edits into the module, and a program for it.
+func (f *foreign) edited(edits []engineEdit) {
+	f.t.Helper()
+	const old = "testdata/upgrading/old"
+	for _, name := range []string{"minimal.go", "check_test.go", "online/main.go", "online/window.go"} {
+		b, err := os.ReadFile(filepath.Join(old, filepath.FromSlash(name)+".txt"))
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		text := strings.ReplaceAll(string(b), console.Module+"/examples/minimal", "example.com/hold/old")
+		for _, e := range edits {
+			text = strings.ReplaceAll(text, e.was, e.write)
+		}
+		path := filepath.Join(f.dir, "old", filepath.FromSlash(name))
+		if err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	program := fmt.Sprintf("package main\n\nimport (\n\"example.com/hold/old\"\n%q\n)\n\nfunc main() { tool.Main(tool.New(minimal.Rules())) }\n", console.Module+"/cmd/samestep/tool")
+	if err := os.WriteFile(filepath.Join(f.dir, "main.go"), []byte(program), 0o644); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *foreign) goOld(args ...string) ([]byte, error) {
+	c := exec.CommandContext(f.t.Context(), "go", args...)
+	c.Dir = f.dir
+	return c.CombinedOutput()
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/desyncs"
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/examples/minimal/frontend"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web"
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
@@ -33,12 +35,17 @@ func duelists() Game {
 // servedPage runs a verb that serves the page of duelists until the test ends.
 func servedPage(t *testing.T, args ...string) *tooltest.Server {
 	t.Helper()
+	return servedPageOf(t, duelists(), args...)
+}
+
+func servedPageOf(t *testing.T, game Game, args ...string) *tooltest.Server {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context())) // the page is closed first
 	r, w := io.Pipe()
 	var errs bytes.Buffer
 	exit := make(chan int, 1)
 	go func() {
-		exit <- Run(ctx, append(append([]string{"samestep"}, args...), "--listen", "127.0.0.1:0"), w, &errs, duelists())
+		exit <- Run(ctx, append(append([]string{"samestep"}, args...), "--listen", "127.0.0.1:0"), w, &errs, game)
 		w.Close()
 	}()
 	t.Cleanup(func() {
@@ -152,4 +159,19 @@ func TestRematchFromPage(t *testing.T) {
 			b.Until(`[...document.querySelectorAll('#lobby a[href^="#/replay/` + row.match + `-"]')].length === 1`)
 		})
 	}
+}
+
+// The page of docs/frontend.md, which has its own files and program, draws the dots, plays, and tells the game's events.
+func TestFrontendPage(t *testing.T) {
+	testenv.Long(t)
+	browser.Needs(t)
+	game := New(minimal.Rules(),
+		Page(frontend.Page, map[string]string{"dots": "github.com/seed-49bee653/samestep/examples/minimal/frontend/wasm"}),
+	)
+	s := servedPageOf(t, game, "serve", "--set", "web=true", "--set", "player-tokens=ada-has-the-first-seat", "--players", "1", "--config", `{"Size":50,"Coins":500}`, "--log-level", "warn", "--dir", t.TempDir())
+	b := browser.Open(t, s.URL+"/#match-1?ada-has-the-first-seat")
+	b.Until(`globalThis.samestep?.dots()?.length === 2`)
+	b.Click("#map") // the middle, cell 25,25
+	b.Until(`samestep.dots().every((place) => place > 5)`)
+	b.Shown("#news", "Player 0 has taken a coin.")
 }

@@ -249,7 +249,7 @@ func TestPages(t *testing.T) {
 	var sources []string
 	for _, p := range tr.pkgs {
 		for _, f := range p.files {
-			if under("examples/...", p.path) {
+			if under("examples/...", p.path) || p.path == "cmd/samestep/tool" && f.test {
 				sources = append(sources, read(f.name))
 			}
 		}

@@ -15,13 +15,11 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/foxglove/mcap/go/mcap"
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/matchlines"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/parts"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -300,17 +298,17 @@ func (x *mcapExporter) end() error {
 	if h.Engine == replay.ForeignEngine {
 		seed = "unknown"
 	}
-	x.file.keep(x.file.w.WriteMetadata(&mcap.Metadata{Name: "match" + x.suffix, Metadata: map[string]string{
+	x.file.keep(x.file.w.Metadata("match"+x.suffix, map[string]string{
 		"game": h.Game, "build": h.Build, "engine": h.Engine, "match": h.Match.String(), "platform": h.Platform,
 		"seed": seed, "players": fmt.Sprint(h.Settings.Players), "tick_rate": fmt.Sprint(h.Settings.TickRate()), "ticks": fmt.Sprint(x.tick),
-	}}))
-	x.file.keep(x.file.w.WriteMetadata(&mcap.Metadata{Name: "names" + x.suffix, Metadata: x.names}))
+	}))
+	x.file.keep(x.file.w.Metadata("names"+x.suffix, x.names))
 	return x.file.err
 }
 
 // An mcapFile is the MCAP that is written. Its first error stays.
 type mcapFile struct {
-	w        *mcap.Writer
+	w        parts.MCAPFile
 	schemas  map[string]uint16 // the number of each, by name
 	sequence []uint32          // of the last message of each channel
 	err      error
@@ -318,17 +316,11 @@ type mcapFile struct {
 
 // newMCAPFile begins a file.
 func newMCAPFile(w io.Writer) (*mcapFile, error) {
-	const chunk = 1 << 20
-	compressor, err := zstd.NewWriter(nil, zstd.WithWindowSize(chunk), zstd.WithEncoderConcurrency(1)) // each chunk on its own: a larger window only takes memory
-	if err != nil {
-		return nil, err
+	if parts.MCAP == nil {
+		return nil, parts.Missing("--to mcap", "mcap")
 	}
-	custom := mcap.NewCustomCompressor(mcap.CompressionZSTD, compressor)
-	writer, err := mcap.NewWriter(w, &mcap.WriterOptions{Chunked: true, ChunkSize: chunk, Compressor: custom, IncludeCRC: true})
-	if err != nil {
-		return nil, err
-	}
-	return &mcapFile{w: writer, schemas: make(map[string]uint16)}, writer.WriteHeader(&mcap.Header{Library: "samestep"})
+	file, err := parts.MCAP(w)
+	return &mcapFile{w: file, schemas: make(map[string]uint16)}, err
 }
 
 // channel adds a channel of a JSON schema, and returns its number for write. Schemas of one name have the same properties.
@@ -338,10 +330,10 @@ func (f *mcapFile) channel(topic, name, properties string) int {
 		id = uint16(len(f.schemas) + 1)
 		f.schemas[name] = id
 		schema := `{"type":"object","properties":{` + properties + `}}`
-		f.keep(f.w.WriteSchema(&mcap.Schema{ID: id, Name: name, Encoding: "jsonschema", Data: []byte(schema)}))
+		f.keep(f.w.Schema(id, name, []byte(schema)))
 	}
 	f.sequence = append(f.sequence, 0)
-	f.keep(f.w.WriteChannel(&mcap.Channel{ID: uint16(len(f.sequence)), SchemaID: id, Topic: topic, MessageEncoding: "json"}))
+	f.keep(f.w.Channel(uint16(len(f.sequence)), id, topic))
 	return len(f.sequence) - 1
 }
 
@@ -352,7 +344,7 @@ func (f *mcapFile) write(channel int, at uint64, v any) {
 	data, err := json.Marshal(v)
 	if f.keep(err); err == nil {
 		f.sequence[channel]++
-		f.keep(f.w.WriteMessage(&mcap.Message{ChannelID: uint16(channel + 1), Sequence: f.sequence[channel], LogTime: at, PublishTime: at, Data: data}))
+		f.keep(f.w.Message(uint16(channel+1), f.sequence[channel], at, data))
 	}
 }
 

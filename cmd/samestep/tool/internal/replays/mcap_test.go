@@ -20,6 +20,7 @@ import (
 	"github.com/foxglove/mcap/go/mcap"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	_ "github.com/seed-49bee653/samestep/cmd/samestep/tool/mcap"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/drift"
 	"github.com/seed-49bee653/samestep/lockstep"

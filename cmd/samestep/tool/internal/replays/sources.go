@@ -21,6 +21,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/parts"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -28,25 +29,6 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
 )
-
-// A watchReport is the result of one look, in all forms of output.
-type watchReport struct {
-	title string
-	facts []watchFact
-	// A table with a row for each player or match. The last column is a sparkline.
-	columns []string
-	rows    [][]string
-	line    string // a summary
-	values  any    // for JSON
-	over    bool   // nothing will change any more
-	rests   bool   // nothing changes until a server resumes the match
-}
-
-// A watchFact is a value with a name. A wrong one is highlighted.
-type watchFact struct {
-	name, value string
-	wrong       bool
-}
 
 const watchHistory = 40 // values of a sparkline
 
@@ -213,7 +195,7 @@ func (s *fileSource) take(r *record.Record) {
 }
 
 // look reports the records so far.
-func (s *fileSource) look(ctx context.Context) (*watchReport, error) {
+func (s *fileSource) look(ctx context.Context) (*parts.Report, error) {
 	select {
 	case <-s.met:
 	case <-s.done:
@@ -225,7 +207,7 @@ func (s *fileSource) look(ctx context.Context) (*watchReport, error) {
 		return nil, &console.FileError{Name: s.live.Path(), Err: s.err}
 	}
 	if s.header == nil {
-		return &watchReport{title: console.Shown(s.live.Path()), line: "the file is still empty", values: struct{}{}}, nil
+		return &parts.Report{Title: console.Shown(s.live.Path()), Line: "the file is still empty", Values: struct{}{}}, nil
 	}
 	now := time.Now()
 	if since := now.Sub(s.lookedAt).Seconds(); !s.lookedAt.IsZero() && since > 0 {
@@ -236,7 +218,7 @@ func (s *fileSource) look(ctx context.Context) (*watchReport, error) {
 	return s.report(), nil
 }
 
-func (s *fileSource) report() *watchReport {
+func (s *fileSource) report() *parts.Report {
 	h, t := s.header, &s.totals
 	at := float64(h.Settings.Micros(int64(s.tick))) / 1e6
 	state := "not over"
@@ -253,18 +235,18 @@ func (s *fileSource) report() *watchReport {
 	if d := s.differed; d != nil {
 		differed += fmt.Sprintf(", the first at tick %d, of player %d %s", d.differed, d.Player, console.Shown(d.Name))
 	}
-	r := &watchReport{
-		title: fmt.Sprintf("%s  match %s", console.Shown(h.Game), h.Match.String()[:8]),
-		facts: []watchFact{
-			{"tick", fmt.Sprintf("%s, %s, %s", humanize.Comma(int64(s.tick)), console.MatchTime(at), state), false},
-			{"commands", fmt.Sprintf("%s, %.1f a second", humanize.Comma(int64(t.Commands)), float64(t.Commands)/max(at, 1)), false},
-			{"checksums", fmt.Sprintf("%s agreed, %s", humanize.Comma(int64(t.Checks)), differed), t.Mismatches > 0},
-			{"records", fmt.Sprintf("%s in %s, %s", console.Size(t.SizeBytes), console.Count(t.Keyframes, "keyframe"), console.Shown(h.Platform)), false},
+	r := &parts.Report{
+		Title: fmt.Sprintf("%s  match %s", console.Shown(h.Game), h.Match.String()[:8]),
+		Facts: []parts.Fact{
+			{Name: "tick", Value: fmt.Sprintf("%s, %s, %s", humanize.Comma(int64(s.tick)), console.MatchTime(at), state)},
+			{Name: "commands", Value: fmt.Sprintf("%s, %.1f a second", humanize.Comma(int64(t.Commands)), float64(t.Commands)/max(at, 1))},
+			{Name: "checksums", Value: fmt.Sprintf("%s agreed, %s", humanize.Comma(int64(t.Checks)), differed), Wrong: t.Mismatches > 0},
+			{Name: "records", Value: fmt.Sprintf("%s in %s, %s", console.Size(t.SizeBytes), console.Count(t.Keyframes, "keyframe"), console.Shown(h.Platform))},
 		},
-		columns: []string{"player", "name", "commands", "last at", "differed", "commands a second"},
-		over:    s.ended,
-		rests:   s.suspended,
-		values: struct {
+		Columns: []string{"player", "name", "commands", "last at", "differed", "commands a second"},
+		Over:    s.ended,
+		Rests:   s.suspended,
+		Values: struct {
 			Tick    lockstep.Tick `json:"tick"`
 			Seconds float64       `json:"seconds"`
 			Percent float64       `json:"percent"` // of real time
@@ -292,11 +274,11 @@ func (s *fileSource) report() *watchReport {
 				spark[at] = '!'
 			}
 		}
-		r.rows = append(r.rows, []string{
+		r.Rows = append(r.Rows, []string{
 			fmt.Sprint(p.Player), console.Shown(p.Name), humanize.Comma(int64(p.Commands)), last, mismatches, string(spark),
 		})
 	}
-	r.line = fmt.Sprintf("tick %d  %s  %s (%.0f/s)  %s, %d differ  %s", s.tick, console.MatchTime(at), console.Count(t.Commands, "command"), lately, console.Count(t.Checks, "check"), t.Mismatches, state)
+	r.Line = fmt.Sprintf("tick %d  %s  %s (%.0f/s)  %s, %d differ  %s", s.tick, console.MatchTime(at), console.Count(t.Commands, "command"), lately, console.Count(t.Checks, "check"), t.Mismatches, state)
 	return r
 }
 
@@ -356,7 +338,7 @@ func (s *serverSource) get(ctx context.Context, address string, read func(io.Rea
 	}
 	resp, err := s.client.Do(req)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", errUnseen, err)
+		return 0, fmt.Errorf("%w: %w", parts.ErrUnseen, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -368,13 +350,13 @@ func (s *serverSource) get(ctx context.Context, address string, read func(io.Rea
 		err = fmt.Errorf("the server answered with more than %s", console.Size[int64](maxAnswer))
 	}
 	if err != nil {
-		return resp.StatusCode, fmt.Errorf("%w: %s: %w", errUnseen, address, err)
+		return resp.StatusCode, fmt.Errorf("%w: %s: %w", parts.ErrUnseen, address, err)
 	}
 	return resp.StatusCode, nil
 }
 
 // look asks the server for its matches and metrics.
-func (s *serverSource) look(ctx context.Context) (*watchReport, error) {
+func (s *serverSource) look(ctx context.Context) (*parts.Report, error) {
 	s.left = maxAnswer
 	statuses, status, err := s.views(ctx)
 	if s.one && status == http.StatusNotFound && len(s.seen) > 0 { // the server removes a match after all clients have left
@@ -443,11 +425,11 @@ type watchCounts struct {
 	Rejected *host.Counter `json:"rejected,omitempty"`
 }
 
-func (s *serverSource) report(statuses []watchedStatus, late watchLateness) *watchReport {
+func (s *serverSource) report(statuses []watchedStatus, late watchLateness) *parts.Report {
 	sum := &watchSum{Matches: len(statuses), watchLateness: late, Views: []*watchedStatus{}}
-	r := &watchReport{
-		title: s.page, values: sum,
-		columns: []string{"match", "tick", "time", "players", "spectators", "reports", "desyncs", "lag", "round trip", "state", "commands a second"},
+	r := &parts.Report{
+		Title: s.page, Values: sum,
+		Columns: []string{"match", "tick", "time", "players", "spectators", "reports", "desyncs", "lag", "round trip", "state", "commands a second"},
 	}
 	ended, told := 0, true
 	commands, reports, rejected := 0.0, host.Counter(0), host.Counter(0)
@@ -479,12 +461,12 @@ func (s *serverSource) report(statuses []watchedStatus, late watchLateness) *wat
 		if v.SlowestRTT > 0 {
 			trip = fmt.Sprintf("%.0f ms", float64(v.SlowestRTT)/1000)
 		}
-		r.rows = append(r.rows, []string{
+		r.Rows = append(r.Rows, []string{
 			console.Shown(v.Name), humanize.Comma(int64(v.Tick)), fmt.Sprintf("%.0f s", float64(v.Settings.Micros(int64(v.Tick)))/1e6),
 			fmt.Sprint(st.Players), fmt.Sprint(st.Spectators), reported, fmt.Sprint(st.Desyncs), fmt.Sprint(st.MaxLag), trip, console.Shown(state), m.rate.spark(),
 		})
 	}
-	r.over = s.one && ended > 0
+	r.Over = s.one && ended > 0
 	of := "want the token of an admin"
 	checks, counts := of, ""
 	if told {
@@ -493,11 +475,11 @@ func (s *serverSource) report(statuses []watchedStatus, late watchLateness) *wat
 		checks = fmt.Sprintf("%s of players", humanize.Comma(int64(reports)))
 		counts = fmt.Sprintf("%.1f commands/s  %d reports  ", commands, reports)
 	}
-	r.facts = []watchFact{
-		{"matches", fmt.Sprintf("%d with %s and %s", sum.Matches, console.Count(sum.Players, "player"), console.Count(sum.Spectators, "spectator")), false},
-		{"commands", of, false},
-		{"checksums", fmt.Sprintf("%s, %s", checks, console.Count(int(sum.Desyncs), "desync")), sum.Desyncs > 0},
-		{"lateness", late.String(), false},
+	r.Facts = []parts.Fact{
+		{Name: "matches", Value: fmt.Sprintf("%d with %s and %s", sum.Matches, console.Count(sum.Players, "player"), console.Count(sum.Spectators, "spectator"))},
+		{Name: "commands", Value: of},
+		{Name: "checksums", Value: fmt.Sprintf("%s, %s", checks, console.Count(int(sum.Desyncs), "desync")), Wrong: sum.Desyncs > 0},
+		{Name: "lateness", Value: late.String()},
 	}
 	which := fmt.Sprintf("%d matches", len(statuses))
 	switch len(statuses) {
@@ -506,13 +488,13 @@ func (s *serverSource) report(statuses []watchedStatus, late watchLateness) *wat
 	case 1:
 		which = fmt.Sprintf("%s tick %d", console.Shown(statuses[0].Name), statuses[0].Tick)
 	}
-	r.line = fmt.Sprintf("%s  %s  %s  %s%s  lag %d", which, console.Count(sum.Players, "player"), console.Count(sum.Spectators, "spectator"),
+	r.Line = fmt.Sprintf("%s  %s  %s  %s%s  lag %d", which, console.Count(sum.Players, "player"), console.Count(sum.Spectators, "spectator"),
 		counts, console.Count(int(sum.Desyncs), "desync"), sum.MaxLag)
 	if late.Advances > 0 {
-		r.line += "  late by " + late.String()
+		r.Line += "  late by " + late.String()
 	}
 	if len(statuses) == 1 && statuses[0].Ended+statuses[0].Held != "" {
-		r.line += "  " + console.Shown(statuses[0].Ended+statuses[0].Held)
+		r.Line += "  " + console.Shown(statuses[0].Ended+statuses[0].Held)
 	}
 	return r
 }
@@ -620,10 +602,7 @@ func (v *watchedStatus) MarshalJSON() ([]byte, error) {
 
 // A source is a file or a server to watch.
 type source interface {
-	// look returns the present state. An error ends the watching, unless it wraps errUnseen.
-	look(ctx context.Context) (*watchReport, error)
+	// look returns the present state. An error ends the watching, unless it wraps parts.ErrUnseen.
+	look(ctx context.Context) (*parts.Report, error)
 	Close()
 }
-
-// errUnseen is wrapped by errors of a look that may succeed the next time.
-var errUnseen = errors.New("currently unavailable")

@@ -4,7 +4,6 @@ package replays
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,23 +11,18 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-	"charm.land/lipgloss/v2"
-
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/parts"
 	"github.com/seed-49bee653/samestep/internal/testing/script"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/server"
 )
-
-var styles = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // watch shows the contents of a file.
 func TestWatchFile(t *testing.T) {
@@ -57,15 +51,15 @@ func TestWatchFile(t *testing.T) {
 				}
 			}
 		}
-		got := fmt.Sprint(f.tick, f.totals.Commands, f.totals.Checks, f.totals.Mismatches, f.totals.Keyframes, int64(f.totals.SizeBytes), r.over, len(r.rows))
+		got := fmt.Sprint(f.tick, f.totals.Commands, f.totals.Checks, f.totals.Mismatches, f.totals.Keyframes, int64(f.totals.SizeBytes), r.Over, len(r.Rows))
 		want := fmt.Sprint(info.Ticks, players, info.Checksums, info.Mismatches, len(info.Keyframes), info.RecordBytes, true, info.Header.Settings.Players)
 		if got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)
 		}
-		if !strings.HasPrefix(r.line, fmt.Sprintf("tick %d ", info.Ticks)) || r.facts[2].wrong != (info.Mismatches > 0) {
-			t.Errorf("%s: %q, %+v", path, r.line, r.facts)
+		if !strings.HasPrefix(r.Line, fmt.Sprintf("tick %d ", info.Ticks)) || r.Facts[2].Wrong != (info.Mismatches > 0) {
+			t.Errorf("%s: %q, %+v", path, r.Line, r.Facts)
 		}
-		if b, err := json.Marshal(r.values); err != nil || !bytes.Contains(b, fmt.Appendf(nil, `"tick":%d,`, info.Ticks)) {
+		if b, err := json.Marshal(r.Values); err != nil || !bytes.Contains(b, fmt.Appendf(nil, `"tick":%d,`, info.Ticks)) {
 			t.Errorf("%s: %s, %v", path, b, err)
 		}
 	}
@@ -137,7 +131,7 @@ func TestWatchServer(t *testing.T) {
 		}
 		defer s.Close()
 		r, err := s.look(t.Context())
-		if err != nil || !strings.HasPrefix(r.line, "duel tick 100  2 players  3 spectators  0.0 commands/s") || r.over {
+		if err != nil || !strings.HasPrefix(r.Line, "duel tick 100  2 players  3 spectators  0.0 commands/s") || r.Over {
 			t.Fatalf("%s: %+v, %v", address, r, err)
 		}
 		s.at = time.Now().Add(-10 * time.Second)
@@ -147,18 +141,18 @@ func TestWatchServer(t *testing.T) {
 		if r, err = s.look(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		row := strings.Join(r.rows[0], "|")
-		if row != "duel|300|15 s|2|3|7|1|0|42 ms|held: the disk is full|█" || !r.facts[2].wrong {
-			t.Errorf("%s: %s, %+v", address, row, r.facts)
+		row := strings.Join(r.Rows[0], "|")
+		if row != "duel|300|15 s|2|3|7|1|0|42 ms|held: the disk is full|█" || !r.Facts[2].Wrong {
+			t.Errorf("%s: %s, %+v", address, row, r.Facts)
 		}
 		if m := s.seen["duel"]; m.now < 8 || m.now > 10 {
 			t.Errorf("%s: %.2f commands a second", address, m.now)
 		}
-		if !strings.Contains(r.line, "late by 0.5 ms on average, 99 % at most 1 ms  the disk is full") {
-			t.Errorf("%s: %q", address, r.line)
+		if !strings.Contains(r.Line, "late by 0.5 ms on average, 99 % at most 1 ms  the disk is full") {
+			t.Errorf("%s: %q", address, r.Line)
 		}
 		f.gone = true
-		if r, err = s.look(t.Context()); s.one && (err != nil || !r.over || !strings.Contains(r.line, "has removed it")) || !s.one && err == nil {
+		if r, err = s.look(t.Context()); s.one && (err != nil || !r.Over || !strings.Contains(r.Line, "has removed it")) || !s.one && err == nil {
 			t.Errorf("%s: %+v, %v", address, r, err)
 		}
 		f.status, f.late, f.gone = before, lateThen, false
@@ -168,7 +162,7 @@ func TestWatchServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.look(t.Context()); !errors.Is(err, errUnseen) {
+	if _, err := s.look(t.Context()); !errors.Is(err, parts.ErrUnseen) {
 		t.Errorf("no server: got %v", err)
 	}
 	for _, address := range []string{"http://", "http://a/b", "http://a/matches/b/play"} {
@@ -196,16 +190,16 @@ func TestWatchWithoutToken(t *testing.T) {
 		}
 		defer s.Close()
 		r, err := s.look(t.Context())
-		if err != nil || r.line != want {
+		if err != nil || r.Line != want {
 			t.Errorf("%q: got %+v, %v, want %s", token, r, err, want)
 			continue
 		}
-		b, err := json.Marshal(r.values)
+		b, err := json.Marshal(r.Values)
 		if has := bytes.Contains(b, []byte("reports")) && bytes.Contains(b, []byte(`"commands":"50"`)); err != nil || has != (token != "") {
 			t.Errorf("%q: got %s, %v", token, b, err)
 		}
-		if got := r.facts[1].value == "want the token of an admin"; got != (token == "") {
-			t.Errorf("%q: got %+v", token, r.facts)
+		if got := r.Facts[1].Value == "want the token of an admin"; got != (token == "") {
+			t.Errorf("%q: got %+v", token, r.Facts)
 		}
 	}
 }
@@ -224,8 +218,7 @@ func TestWatchHostileServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &screen{report: r, width: 200, height: 20}
-	for _, text := range []string{r.line, styles.ReplaceAllString(m.draw(), "")} {
+	for _, text := range []string{r.Line, fmt.Sprint(r.Title, r.Facts, r.Rows)} {
 		if at := script.Control.FindString(text); at != "" || !strings.Contains(text, `a\u001b[31m b`) {
 			t.Errorf("%q in %q", at, text)
 		}
@@ -235,113 +228,8 @@ func TestWatchHostileServer(t *testing.T) {
 	if s, err = newServerSource(text.URL, ""); err == nil {
 		_, err = s.look(t.Context())
 	}
-	if !errors.Is(err, errUnseen) {
+	if !errors.Is(err, parts.ErrUnseen) {
 		t.Errorf("got %v", err)
-	}
-}
-
-// A fakeSight returns a fixed report or error.
-type fakeSight struct {
-	report *watchReport
-	err    error
-}
-
-func (s *fakeSight) look(context.Context) (*watchReport, error) { return s.report, s.err }
-func (s *fakeSight) Close()                                     {}
-
-func manyRows(n int) *watchReport {
-	r := &watchReport{title: "title", facts: []watchFact{{"tick", "7", false}, {"checksums", "1 differed", true}}, line: "line"}
-	r.columns = []string{"player", "rate"}
-	for i := range n {
-		r.rows = append(r.rows, []string{fmt.Sprintf("row%02d", i), strings.Repeat("█", watchHistory)})
-	}
-	return r
-}
-
-// The screen fits the terminal and follows the keys.
-func TestWatchScreen(t *testing.T) {
-	s := &fakeSight{report: manyRows(30)}
-	m := &screen{ctx: t.Context(), source: s, every: time.Hour}
-	press := func(key string) tea.Cmd {
-		k := tea.KeyPressMsg{Text: key}
-		switch key {
-		case "down":
-			k = tea.KeyPressMsg{Code: tea.KeyDown}
-		case "up":
-			k = tea.KeyPressMsg{Code: tea.KeyUp}
-		}
-		_, cmd := m.Update(k)
-		return cmd
-	}
-	m.Update(tea.WindowSizeMsg{Width: 50, Height: 20})
-	if !strings.Contains(m.draw(), "looking") {
-		t.Errorf("before the first look: %q", m.draw())
-	}
-	m.Update(m.Init()())
-	shows := func(what string, rows ...string) {
-		t.Helper()
-		text := styles.ReplaceAllString(m.draw(), "")
-		lines := strings.Split(text, "\n")
-		if len(lines) > m.height {
-			t.Errorf("%s: %d lines on a screen of %d", what, len(lines), m.height)
-		}
-		for _, line := range lines {
-			if lipgloss.Width(line) > m.width {
-				t.Errorf("%s: a line of %d characters on a screen of %d: %q", what, lipgloss.Width(line), m.width, line)
-			}
-		}
-		for _, row := range rows {
-			if want := !strings.HasPrefix(row, "!"); strings.Contains(text, strings.TrimPrefix(row, "!")) != want {
-				t.Errorf("%s: want %s in\n%s", what, row, text)
-			}
-		}
-	}
-	shows("at first", "title", "1 differed", "row00", "!row20", "more", "q quit")
-	for range 5 {
-		press("down")
-	}
-	shows("scrolled", "!row04", "row05")
-	for range 50 {
-		press("j")
-	}
-	shows("scrolled to the end", "row29", "!row10")
-	for range 60 {
-		press("up")
-	}
-	shows("scrolled back", "row00")
-	for _, size := range []tea.WindowSizeMsg{{Width: 10, Height: 8}, {Width: 20, Height: 12}, {Width: 300, Height: 100}} {
-		m.Update(size)
-		shows(fmt.Sprint(size))
-	}
-	press("p")
-	s.report = manyRows(2)
-	m.Update(m.look())
-	shows("paused", "row29", "paused")
-	press("p")
-	m.Update(m.look())
-	shows("going on", "!row29", "row01")
-	s.err = fmt.Errorf("%w: no route", errUnseen)
-	if _, cmd := m.Update(m.look()); cmd == nil || m.fatal != nil {
-		t.Error("a look that failed is the last one")
-	}
-	shows("unseen", "row01", "no route")
-	s.err = nil
-	s.report.over = true
-	if _, cmd := m.Update(m.look()); cmd != nil {
-		t.Error("looks on after the end")
-	}
-	shows("over", "the match is over")
-	for _, key := range []string{"q"} {
-		if cmd := press(key); cmd == nil || cmd() != tea.Quit() {
-			t.Errorf("%s does not quit", key)
-		}
-	}
-	s.err = errors.New("damaged")
-	if _, cmd := m.Update(m.look()); cmd == nil || cmd() != tea.Quit() || m.fatal == nil {
-		t.Error("the program runs on with nothing to show")
-	}
-	if v := m.View(); !v.AltScreen || v.Content == "" {
-		t.Error("nothing is drawn")
 	}
 }
 

@@ -21,10 +21,10 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/gameset"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/parts"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/replays"
 	"github.com/seed-49bee653/samestep/server"
 	"github.com/seed-49bee653/samestep/server/archive"
-	"github.com/seed-49bee653/samestep/server/archive/s3"
 )
 
 // openStore opens the store of archive, and says where its index is: in the folder itself, or in dir.
@@ -43,12 +43,11 @@ func openStore(c *cli.Context) (store archive.Store, index string, err error) {
 	return store, filepath.Join(dir, "archive.db"), err
 }
 
-func openS3(place string) (*s3.Store, error) {
-	config, err := s3.FromEnvironment(place, os.Getenv)
-	if err != nil {
-		return nil, err
+func openS3(place string) (parts.Store, error) {
+	if parts.S3 == nil {
+		return nil, parts.Missing(place, "s3")
 	}
-	return s3.New(config)
+	return parts.S3(place)
 }
 
 // addArchive adds sign-key and archive to a server's options. It returns nil without an archive.
