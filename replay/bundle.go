@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/flate"
+	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,6 +31,8 @@ import (
 //	replay.ssr                 the replay so far
 //	states/TICK-referee.state  canonical bytes of the referee's state
 //	states/TICK-player.state   the state that the player sent
+//	states/TICK-referee.diff   in place of a large one, its difference to the state before it in the manifest's order,
+//	states/TICK-player.diff    see [appendDifference]; such a bundle has format 2
 //	flights/referee.flight     the record of the last ticks of the referee (package flight), and
 //	flights/N.flight           that of player N, as its machine sent it
 //	contents/SHA256            an asset of the match, or the module of its rules
@@ -37,6 +40,7 @@ import (
 // An explanation needs nothing else besides the rules that are no module: the replay's header describes the states.
 const (
 	bundleFormat   = 1
+	bundleDiffs    = 2 // the same, with differences of states
 	manifestName   = "manifest.json"
 	bundleReplay   = "replay.ssr"
 	bundleContents = "contents/"
@@ -167,13 +171,21 @@ var sides = [...]string{"referee", "player"}
 // writeBundle writes the files of a bundle. A side without a state in an exhibit gives nil. The manifest gets the names of the states.
 func writeBundle(w io.Writer, m *Manifest, state func(i int, side string) ([]byte, error), flight func(i int) ([]byte, error), contents int, content func(i int) ([]byte, error), replay io.Reader) error {
 	z := zip.NewWriter(w)
+	m.Format = bundleFormat
+	var before, difference []byte
 	for i := range m.Exhibits {
 		x := &m.Exhibits[i]
 		for k, name := range []*string{&x.Referee, &x.Player} {
 			b, err := state(i, sides[k])
 			if err == nil && b != nil {
 				*name = fmt.Sprintf("states/%d-%s.state", x.Tick, sides[k]) // a stranger's bundle may have any other
-				err = addFile(z, *name, b)
+				file := b
+				if before != nil && len(b) >= minDifference {
+					difference = appendDifference(difference[:0], before, b)
+					m.Format, *name, file = bundleDiffs, strings.TrimSuffix(*name, ".state")+diffSuffix, difference
+				}
+				err = addState(z, *name, file)
+				before = b
 			}
 			if err != nil {
 				return err
@@ -221,6 +233,20 @@ func writeBundle(w io.Writer, m *Manifest, state func(i int, side string) ([]byt
 	return z.Close()
 }
 
+// minDifference is the size of a state in bytes from which a bundle has its difference.
+const minDifference = 64 << 10
+
+const diffSuffix = ".diff"
+
+// appendDifference appends the bytes of a state, each xor that at the same place of the state before. It is its own inverse.
+func appendDifference(dst, before, b []byte) []byte {
+	n := min(len(before), len(b))
+	at := len(dst)
+	dst = append(dst, b...)
+	subtle.XORBytes(dst[at:at+n], before[:n], b[:n])
+	return dst
+}
+
 // bundleDate is the date of every file in a bundle: equal evidence gives equal bundles, and some readers refuse a file without a date.
 var bundleDate = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
@@ -242,6 +268,15 @@ func createFile(z *zip.Writer, name string, sample []byte) (io.Writer, error) {
 		h.Method = zip.Store
 	}
 	return z.CreateHeader(&h)
+}
+
+// addState adds a state, always compressed: see maxStateRatio.
+func addState(z *zip.Writer, name string, b []byte) error {
+	f, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: bundleDate})
+	if err == nil {
+		_, err = f.Write(b)
+	}
+	return err
 }
 
 func addFile(z *zip.Writer, name string, b []byte) error {
@@ -307,8 +342,12 @@ type Bundle struct {
 	files    *zip.Reader
 	size     int64 // of the archive
 
-	mu   sync.Mutex // of left
-	left int64      // bytes that readers may still unpack
+	mu     sync.Mutex // of left and states
+	left   int64      // bytes that readers may still unpack
+	states int64      // the same of states, which compress better
+
+	last     []byte // the state that was read last
+	lastName string
 }
 
 // OpenBundle opens the bundle in the first size bytes of r.
@@ -317,8 +356,8 @@ func OpenBundle(r io.ReaderAt, size int64) (*Bundle, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBundle, err)
 	}
-	b := &Bundle{files: z, size: size, left: bundleFree + maxBundleRatio*size}
-	text, err := b.read(manifestName, maxManifest)
+	b := &Bundle{files: z, size: size, left: bundleFree + maxBundleRatio*size, states: bundleFree + maxStateRatio*size}
+	text, err := b.read(&b.left, manifestName, maxManifest)
 	if err != nil {
 		return nil, err
 	}
@@ -326,8 +365,8 @@ func OpenBundle(r io.ReaderAt, size int64) (*Bundle, error) {
 	switch err := json.Unmarshal(text, &version); {
 	case err == nil && version.Format == nil:
 		return nil, fmt.Errorf("%w: %s has no format, want %d", ErrBundle, manifestName, bundleFormat)
-	case err == nil && *version.Format != bundleFormat:
-		return nil, fmt.Errorf("%w: a bundle of format %d, want %d", ErrUnsupported, *version.Format, bundleFormat)
+	case err == nil && *version.Format != bundleFormat && *version.Format != bundleDiffs:
+		return nil, fmt.Errorf("%w: a bundle of format %d, want %d or %d", ErrUnsupported, *version.Format, bundleFormat, bundleDiffs)
 	}
 	if err := json.Unmarshal(text, &b.Manifest); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrBundle, manifestName, err)
@@ -335,16 +374,46 @@ func OpenBundle(r io.ReaderAt, size int64) (*Bundle, error) {
 	return b, nil
 }
 
-// State returns the state that an exhibit names.
-func (b *Bundle) State(name string) ([]byte, error) { return b.read(name, maxBundleState) }
+// State returns the state that an exhibit names. Those of a bundle of differences are best read in their order.
+func (b *Bundle) State(name string) ([]byte, error) {
+	if b.Manifest.Format != bundleDiffs {
+		return b.read(&b.states, name, maxBundleState)
+	}
+	var names []string
+	for _, x := range b.Manifest.Exhibits {
+		names = append(names, x.Referee, x.Player)
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
+	at := slices.Index(names, name)
+	if at < 0 {
+		return nil, fmt.Errorf("%w: no exhibit has the state %q", ErrBundle, name)
+	}
+	begin := slices.Index(names, b.lastName) + 1
+	if begin > at+1 {
+		begin = 0
+	}
+	for _, x := range names[begin : at+1] {
+		file, err := b.read(&b.states, x, maxBundleState)
+		if err != nil {
+			return nil, err
+		}
+		if strings.HasSuffix(x, diffSuffix) {
+			file = appendDifference(nil, b.last, file)
+		}
+		b.last, b.lastName = file, x
+	}
+	return slices.Clone(b.last), nil
+}
 
 // Flight returns a record of last ticks that the manifest names.
-func (b *Bundle) Flight(f BundleFlight) ([]byte, error) { return b.read(f.File, maxFlightFile) }
+func (b *Bundle) Flight(f BundleFlight) ([]byte, error) {
+	return b.read(&b.left, f.File, maxFlightFile)
+}
 
 // Content returns an asset or a module of at most max bytes by its SHA-256, in hexadecimal digits. The error wraps [fs.ErrNotExist] if the
 // bundle does not have it, and [ErrBundle] if that is another content. It is safe for concurrent use.
 func (b *Bundle) Content(sum string, max int64) ([]byte, error) {
-	content, err := b.read(bundleContents+sum, max)
+	content, err := b.read(&b.left, bundleContents+sum, max)
 	if err == nil && SumRules(content).String() != sum {
 		err = fmt.Errorf("%w: %s%s: got a content with SHA-256 %s", ErrBundle, bundleContents, sum, SumRules(content))
 	}
@@ -362,24 +431,26 @@ func (b *Bundle) contents() (sums []string) {
 }
 
 // Replay returns the replay in the bundle. It returns [ErrLimit] for a larger one than maxBytes.
-func (b *Bundle) Replay(maxBytes int64) ([]byte, error) { return b.read(bundleReplay, maxBytes) }
+func (b *Bundle) Replay(maxBytes int64) ([]byte, error) {
+	return b.read(&b.left, bundleReplay, maxBytes)
+}
 
 // read returns a file of at most max bytes. It reserves memory for the claimed size only if the limits allow it.
-func (b *Bundle) read(name string, max int64) ([]byte, error) {
+func (b *Bundle) read(budget *int64, name string, max int64) ([]byte, error) {
 	var p bytes.Buffer
 	b.mu.Lock()
-	left := b.left
+	left := *budget
 	b.mu.Unlock()
 	if info, err := fs.Stat(b.files, name); err == nil && info.Size() < min(max, left) {
 		p.Grow(int(info.Size()) + bytes.MinRead)
 	}
-	if err := b.unpack(&p, name, max); err != nil {
+	if err := b.unpack(&p, budget, name, max); err != nil {
 		return nil, err
 	}
 	return p.Bytes(), nil
 }
 
-func (b *Bundle) unpack(w io.Writer, name string, max int64) error {
+func (b *Bundle) unpack(w io.Writer, budget *int64, name string, max int64) error {
 	f, err := b.files.Open(name)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrBundle, err)
@@ -387,16 +458,16 @@ func (b *Bundle) unpack(w io.Writer, name string, max int64) error {
 	defer f.Close()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n, err := io.Copy(w, io.LimitReader(f, min(max, b.left)+1))
-	switch left := b.left; {
+	n, err := io.Copy(w, io.LimitReader(f, min(max, *budget)+1))
+	switch left := *budget; {
 	case err != nil:
 		return fmt.Errorf("%w: %s: %w", ErrBundle, name, err)
 	case n > max:
 		return fmt.Errorf("%w: %s: %w: more than %d bytes", ErrBundle, name, ErrLimit, max)
 	case n > left:
-		return fmt.Errorf("%w: %s: %w: more than %d bytes in a bundle of %d", ErrBundle, name, ErrLimit, bundleFree+maxBundleRatio*b.size, b.size)
+		return fmt.Errorf("%w: %s: %w: more than the %d bytes that are left in a bundle of %d", ErrBundle, name, ErrLimit, left, b.size)
 	}
-	b.left -= n
+	*budget -= n
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -226,7 +227,7 @@ func TestBundleRefusesWhatIsNone(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]replay.Class{
-		`{"format":2,"game":{"name":"tag"}}`: replay.ClassUnsupported, // a field has another type
+		`{"format":3,"game":{"name":"tag"}}`: replay.ClassUnsupported, // a field has another type
 		`{}`:                                 replay.ClassOf(replay.ErrBundle),
 	} {
 		var archive bytes.Buffer
@@ -295,8 +296,8 @@ func TestBundleBomb(t *testing.T) {
 		return b
 	}
 	read := func(b *replay.Bundle) (int, error) {
-		state, err := b.State(name)
-		return len(state), err
+		file, err := b.Replay(1 << 30)
+		return len(file), err
 	}
 	copied := func(b *replay.Bundle) (int, error) {
 		var n written
@@ -313,6 +314,61 @@ func TestBundleBomb(t *testing.T) {
 	_, first := copied(b)
 	if _, second := read(b); first != nil || !errors.Is(second, replay.ErrLimit) {
 		t.Errorf("twice 24 MiB in a small bundle: got %v and %v, want the second one to be %v", first, second, replay.ErrLimit)
+	}
+	b = opened(bomb(1)) // a state may be read again, but not for ever
+	n := 0
+	var err error
+	for ; n < 100 && err == nil; n++ {
+		_, err = b.State(name)
+	}
+	if n < 10 || n == 100 || !errors.Is(err, replay.ErrLimit) {
+		t.Errorf("a state of 1 MiB was read %d times: got %v, want %v", n, err, replay.ErrLimit)
+	}
+}
+
+// A bundle has large states as differences, and gives each in any order, also of different lengths.
+func TestBundleDifferences(t *testing.T) {
+	base := make([]byte, 1<<20)
+	dice := rand.New(rand.NewPCG(1, 2))
+	for i := range base {
+		base[i] = byte(dice.Uint32())
+	}
+	var want [][]byte
+	e := evidence()
+	e.Exhibits = nil
+	for i := range 10 {
+		longer := append(bytes.Clone(base), base[:100*i]...)
+		shorter := bytes.Clone(base[:len(base)-i])
+		longer[i*1000]++
+		e.Exhibits = append(e.Exhibits, host.Exhibit{Tick: lockstep.Tick(i + 1), Referee: longer, Player: shorter})
+		want = append(want, longer, shorter)
+	}
+	var archive bytes.Buffer
+	if err := replay.WriteBundle(&archive, &lockstep.Header{}, e, strings.NewReader("the replay")); err != nil {
+		t.Fatal(err)
+	}
+	if archive.Len() > len(base)+1<<16 {
+		t.Errorf("20 states of %d bytes: got a bundle of %d", len(base), archive.Len())
+	}
+	b, err := replay.OpenBundle(bytes.NewReader(archive.Bytes()), int64(archive.Len()))
+	if err != nil || b.Manifest.Format != 2 {
+		t.Fatalf("got format %d, %v, want 2", b.Manifest.Format, err)
+	}
+	check := func(i int) {
+		t.Helper()
+		name := b.Manifest.Exhibits[i/2].Referee
+		if i%2 == 1 {
+			name = b.Manifest.Exhibits[i/2].Player
+		}
+		if got, err := b.State(name); err != nil || !bytes.Equal(got, want[i]) {
+			t.Errorf("state %d, %s: got %d bytes, %v, want %d", i, name, len(got), err, len(want[i]))
+		}
+	}
+	for _, i := range []int{7, 7, 3, 0, 19, 18, 1, 2} {
+		check(i)
+	}
+	if _, err := b.State("replay.ssr"); !errors.Is(err, replay.ErrBundle) {
+		t.Errorf("what is no state: got %v", err)
 	}
 }
 

@@ -77,4 +77,6 @@ func Chained(file []byte, blocks []Block) []byte {
 }
 
 // CopyReplay unpacks the replay in a bundle.
-func (b *Bundle) CopyReplay(w io.Writer, max int64) error { return b.unpack(w, bundleReplay, max) }
+func (b *Bundle) CopyReplay(w io.Writer, max int64) error {
+	return b.unpack(w, &b.left, bundleReplay, max)
+}

@@ -77,7 +77,9 @@ func (f *File) Close() error {
 // Content returns the bytes of the replay, and their number now: a running match grows. That in a bundle becomes a temporary file.
 func (f *File) Content() (io.ReaderAt, int64, error) {
 	if f.bundle != nil && f.inner == nil { // its replay may be too large for the memory
-		if err := f.temporary(func(inner *os.File) error { return f.bundle.unpack(inner, bundleReplay, maxBundleReplay) }); err != nil {
+		if err := f.temporary(func(inner *os.File) error {
+			return f.bundle.unpack(inner, &f.bundle.left, bundleReplay, maxBundleReplay)
+		}); err != nil {
 			return nil, 0, err
 		}
 	}

@@ -35,8 +35,10 @@ const (
 	// MaxRules is the size of a module of rules in bytes. Compressed, it has half of a block.
 	MaxRules = 32 << 20
 
-	// The files in a bundle have together at most maxBundleRatio times the bytes of the bundle, after the first bundleFree bytes.
+	// The files in a bundle have together at most maxBundleRatio times the bytes of the bundle, after the first bundleFree bytes. States count
+	// by themselves, with maxStateRatio: they may be read twice, and deflate makes a byte of 1,032.
 	maxBundleRatio = 100
+	maxStateRatio  = 2100
 	bundleFree     = 32 << 20
 
 	// maxBundleReplay is the size of the replay in a bundle that a [File] unpacks.

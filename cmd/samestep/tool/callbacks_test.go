@@ -104,7 +104,7 @@ func TestPanicsOfCallbacks(t *testing.T) {
 		c := exec.CommandContext(ctx, program, strings.Fields(strings.NewReplacer("DIR", t.TempDir(), "FILE", replay+"/boom.ssr").Replace(line))...)
 		c.Env = append(os.Environ(), boomEnv+"="+where)
 		c.Stdout, c.Stderr, c.Dir = &out, &out, t.TempDir() // fuzz writes what it finds
-		_ = c.Run() // the exit code says it
+		_ = c.Run()                                         // the exit code says it
 		return c.ProcessState.ExitCode(), out.String()
 	}
 	if code, out := run("", "demo --seconds 2 --dir "+replay); code != console.ExitOK {

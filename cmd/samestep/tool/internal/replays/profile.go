@@ -41,8 +41,8 @@ that is cut short is measured up to there, with the exit code 4; a match that co
 its checksums is measured, with 3.`,
 		Flags: []cli.Flag{
 			console.JSONFlag, gameset.MaxTicksFlag, gameset.AssetsFlag,
-			&cli.UintFlag{Name: "from", Usage: "measure from tick `N` on", DefaultText: "the first"},
-			&cli.UintFlag{Name: "to", Usage: "measure up to tick `N`", DefaultText: "the last"},
+			&cli.UintFlag{Name: "from", Usage: "measure from tick `T` on", DefaultText: "the first"},
+			&cli.UintFlag{Name: "to", Usage: "measure up to tick `T`", DefaultText: "the last"},
 			&cli.IntFlag{Name: "limit", Value: 5, Usage: "list the `N` worst ticks"},
 			&cli.StringFlag{Name: "pprof", Usage: "also write a CPU profile for go tool pprof to `FILE`, which must not exist"},
 			console.HTMLFlag,

@@ -102,10 +102,10 @@ func replayCutCommand() *cli.Command {
 		ArgsUsage: "IN OUT",
 		Description: `The new replay ends after the tick, and its end record says so. Its content hash is
 that of the whole match up to the tick. A match that is not longer stays whole.`,
-		Flags: []cli.Flag{&cli.UintFlag{Name: "tick", Usage: "end at tick `T`"}, segmentFlag, console.JSONFlag},
+		Flags: []cli.Flag{&cli.UintFlag{Name: "tick", Usage: "end at tick `T`", DefaultText: "none: name one"}, segmentFlag, console.JSONFlag},
 		Action: written(sealed(func(c *cli.Context, r *replay.Reader, w *replay.Writer) error {
 			if !c.IsSet("tick") {
-				return console.Usagef("want --tick")
+				return console.Usagef("want --tick T, the tick to end at")
 			}
 			return replay.Cut(w, r, gameset.TickOf(c, "tick"))
 		})),

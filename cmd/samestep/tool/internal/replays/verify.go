@@ -39,7 +39,7 @@ written.
 match, even if one is longer or ends for another reason.` + batchHelp,
 		Flags: []cli.Flag{
 			console.JSONFlag,
-			&cli.UintFlag{Name: "upto", Usage: "also hash the content up to tick `N`", DefaultText: "only the whole match"},
+			&cli.UintFlag{Name: "upto", Usage: "also hash the content up to tick `T`", DefaultText: "only the whole match"},
 			JobsFlag,
 		},
 		Action: onReplays(replayInfo, batchInfo),
