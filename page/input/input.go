@@ -55,8 +55,9 @@ type Event struct {
 	From     fixed.Vec2 // where a Drag began
 	Key      string     // as KeyboardEvent.code, such as "KeyS" or "ArrowLeft"
 	Shift    bool
-	Unit     *Unit  // under the pointer, or nil
-	Selected []Unit // in the order of [Handler.Units]
+	Held     []string // the keys of the handler that are held, in the order in which they were pressed
+	Unit     *Unit    // under the pointer, or nil
+	Selected []Unit   // in the order of [Handler.Units]
 
 	all []Unit
 }
@@ -262,6 +263,7 @@ func (c *Controller) ask(world any, e *Event) []any {
 	if c.act == nil || e.Seat < 0 {
 		return nil
 	}
+	e.Held = slices.Clone(c.held)
 	return c.act(world, e)
 }
 

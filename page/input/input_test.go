@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/fixed"
@@ -23,7 +24,7 @@ var handler = input.Handler[world]{
 		if e.Unit != nil {
 			over = fmt.Sprint("unit ", e.Unit.ID)
 		}
-		return []any{fmt.Sprintf("action %d of %v at %v from %v over %s %s", e.Action, e.IDs(), e.At, e.From, over, e.Key)}
+		return []any{fmt.Sprintf("action %d of %v at %v from %v over %s %s", e.Action, e.IDs(), e.At, e.From, over, strings.Join(e.Held, "+")+e.Key)}
 	},
 	Hover: func(_ *world, e *input.Event, c *canvas.Canvas) string {
 		return fmt.Sprintf("%d %v", e.Action, e.IDs())
@@ -151,7 +152,7 @@ func TestPixels(t *testing.T) {
 		{press(0, at(80, 0), at(80, 0), true), "[action 2 of [3] at {80 0} from {0 0} over nothing ]"},
 		{press(1, at(80, 0), at(80, 0), false), "[]"},
 		{press(-1, at(80, 0), at(80, 0), false), "[]"},
-		{take(input.Raw{Sort: input.KeyDown, Key: "KeyS"}), "[action 4 of [3] at {80 0} from {0 0} over nothing KeyS]"},
+		{take(input.Raw{Sort: input.KeyDown, Key: "KeyS"}), "[action 4 of [3] at {80 0} from {0 0} over nothing KeySKeyS]"},
 		{c.Blur(w, 0), "[action 5 of [3] at {80 0} from {0 0} over nothing KeyS]"},
 		{c.Blur(w, 0), "[]"},
 	} {

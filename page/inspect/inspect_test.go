@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -207,6 +208,29 @@ func TestRows(t *testing.T) {
 	if want := []string{"Tick", "Units", "Units[1]", "Units[1].Pos", "Units[1].Pos.X"}; !reflect.DeepEqual(changed, want) {
 		t.Errorf("changed: got %v, want %v", changed, want)
 	}
+}
+
+// At first, a tree is open as far as it has few rows: a long list stays closed, and what stands after it opens.
+func TestUnfold(t *testing.T) {
+	s := take(t, 900)
+	var open inspect.Open
+	_, closed := s.Rows(&open, 0, 0)
+	s.Unfold(&open)
+	rows, total := s.Rows(&open, 0, 1000)
+	if total <= closed || total > 40 {
+		t.Fatalf("got %d rows, and %d without", total, closed)
+	}
+	var opened []string
+	for _, r := range rows {
+		if r.Open {
+			opened = append(opened, r.Path)
+		}
+	}
+	if slices.Contains(opened, "Many") || !slices.Contains(opened, "Units") || !slices.Contains(opened, "Units[0]") {
+		t.Errorf("got %v open", opened)
+	}
+	var none inspect.Snapshot
+	none.Unfold(&open) // there is nothing to open
 }
 
 // A long list has rows for ranges. A row is found at any depth of ranges, and the rows of one call are bounded.

@@ -154,6 +154,24 @@ func (s *Snapshot) Rows(o *Open, from, n int) (rows []Row, total int) {
 	return w.rows, w.at
 }
 
+// unfolded is the most rows that a tree has at first.
+const unfolded = 40
+
+// Unfold opens the outermost rows, and what is in them, as far as the tree stays short.
+func (s *Snapshot) Unfold(o *Open) {
+	for range 2 {
+		rows, _ := s.Rows(o, 0, unfolded)
+		for _, r := range rows {
+			if r.Leaf || r.Open || !o.Set(r.Path, true) {
+				continue
+			}
+			if _, total := s.Rows(o, 0, 0); total > unfolded {
+				o.Set(r.Path, false)
+			}
+		}
+	}
+}
+
 // Reveal opens everything around a path, as [state.Schema.Lookup] takes it, and returns the number of its row, or -1.
 func (s *Snapshot) Reveal(o *Open, path string) int {
 	if s.schema == nil {

@@ -8,8 +8,10 @@ import { Recorded } from "./recorded.js";
 
 start(() => {
   const title = document.title, live = new Live(document.getElementById("game"), title);
+  const lobby = new Lobby(document.getElementById("lobby"), { title, about: t("The game's own code runs in this page. Play or watch a match, and see every field of its state.") });
+  lobby.games.then((games) => games.length === 1 && lobby.rename(games[0].name), () => {}); // the lobby tells the error
   return {
-    lobby: new Lobby(document.getElementById("lobby"), { title, about: t("The game's own code runs in this page. Play or watch a match, and see every field of its state.") }),
+    lobby,
     play: live,
     replay: new Recorded(document.getElementById("viewer"), title),
     watch: { show: (name, query) => live.show(name, query, true), hide: () => live.hide() },

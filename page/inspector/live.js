@@ -82,6 +82,7 @@ export class Live {
       this.banner.fail(t("There is no such match on this server."), false);
       return;
     }
+    this.of = match.game;
     document.title = `${name} · ${match.game}`;
     this.banner.keep(match.grace_ms);
     const lacks = await learn(match.game, match.build, match.rules);
@@ -153,7 +154,7 @@ export class Live {
     this.checks.update(state);
     this.sums.hidden = !!state.views; // there is no state to compare
     if (!state.match) return;
-    text(this.title, `${this.name} · ${clock(state.net.tick, state.match.tick_micros)}`);
+    text(this.title, `${this.of} · ${this.name} · ${clock(state.net.tick, state.match.tick_micros)}`);
     this.forms.update(state.net.seat);
     this.#names(state);
   }

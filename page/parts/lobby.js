@@ -44,12 +44,19 @@ export class Lobby {
     root.append(
       el("header", { class: `hero${backdrop ? " backed" : ""}` }, backdrop?.element,
         el("div", { class: "pitch" },
-          el("h1", {}, title), el("p", {}, about),
+          (this.heading = el("h1", {}, title)), el("p", {}, about),
           now && this.#now(now),
           el("nav", { class: "links" }, to(t("Watch a match"), watching), to(t("Replays"), replays), to(t("Create a match"), this.creation.element),
             documents && el("a", { href: documents }, t("Documents"))))),
       el("div", { class: "rooms" }, this.news, this.problem, watching, this.creation.element, replays, footer()),
     );
+  }
+
+  // rename gives the page another title.
+  rename(title) {
+    if (document.title === this.title) document.title = title;
+    this.title = title;
+    text(this.heading, title);
   }
 
   // #now returns the button of a match at once, which shows how much of the program has arrived.

@@ -243,6 +243,7 @@ export const sentences = {
   "its states have more than {bytes} bytes": "Die Zustände haben mehr als {bytes} Bytes",
   "one of them is a recording of another engine": "eine davon ist von einer anderen Engine",
   "the game's Draw panicked": "Draw des Spiels ist abgestürzt",
+  "the game's Input panicked": "Input des Spiels ist abgestürzt",
   "the game's configuration panicked": "Die Einstellungen des Spiels sind abgestürzt",
   "the rules panicked in tick {tick}": "Die Regeln sind in Tick {tick} abgestürzt",
   "the rules panicked on the machine of {player} in tick {tick}": "Die Regeln sind bei {player} in Tick {tick} abgestürzt",

@@ -32,6 +32,7 @@ type screen struct {
 
 	snapshot inspect.Snapshot
 	open     inspect.Open
+	unfolded bool // the tree, at first
 	picture  canvas.Canvas
 	overlay  canvas.Canvas // over the picture: the selection and the preview
 	header   *lockstep.Header
@@ -107,6 +108,7 @@ func (x *screen) begin(g *Game) {
 	}
 	x.snapshot = inspect.Snapshot{}
 	x.open.Clear()
+	x.unfolded = false
 }
 
 // leave ends the match for this page. If forGood is set, it gives up the seat.
@@ -171,6 +173,10 @@ type look struct {
 func (x *screen) inspect(f Functions) {
 	f["look"] = func(Arguments) any { return x.look() } // takes the state; JSON, or "" before there is one
 	f["rows"] = func(a Arguments) any {                 // from, number
+		if !x.unfolded && x.snapshot.SizeBytes() > 0 {
+			x.unfolded = true
+			x.snapshot.Unfold(&x.open)
+		}
 		rows, total := x.snapshot.Rows(&x.open, int(a.Int(0)), int(a.Int(1)))
 		return Text(map[string]any{"rows": rows, "total": total})
 	}

@@ -23,6 +23,6 @@ func All() []tool.Game {
 	return []tool.Game{
 		tool.New(skirmish.Rules(), append(rts, page)...),
 		tool.New(minimal.Rules(), tool.Bot(minimal.NewBot), tool.Config(minimal.Usual)),
-		tool.New(platforms.Rules(), append(compatible(), tool.Bot(platforms.NewBot), tool.Config(platforms.Usual))...),
+		tool.New(platforms.Rules(), append(compatible(), tool.Bot(platforms.NewBot), tool.Config(platforms.Usual), tool.Draw(platforms.Draw), tool.Input(platforms.NewInput()))...),
 	}
 }

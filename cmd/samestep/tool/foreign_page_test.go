@@ -24,8 +24,12 @@ func (f *foreign) page(t *testing.T) {
 	if status != http.StatusOK {
 		t.Fatalf("the page: got %d %s", status, index)
 	}
-	b := browser.Open(t, s.URL+"/#/play/match-1?token="+s.Tokens["player-0"])
+	b := browser.Open(t, s.URL+"/#/")
+	b.Shown("#lobby h1", "hold")
+	b.Do(chromedp.Navigate(s.URL + "/#/play/match-1?token=" + s.Tokens["player-0"]))
 	b.Until(browser.Inspected)
+	b.Shown("header .title", "hold · match-1 ·")
+	b.Until(`document.title === "match-1 · hold" && page.inspection.tree.seen.some((r) => r.path === "Diggers[0].At.X" || r.path === "Diggers[0].At")`)
 	b.Click(`[role="tab"]:nth-child(3)`)
 	b.Shown("#kind", "walk")
 	browser.Value[bool](b, `[...document.querySelectorAll(".entries input")].forEach((e) => (e.value = "77")), true`)

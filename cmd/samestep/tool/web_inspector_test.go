@@ -20,6 +20,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/console"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/serving"
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/testing/browser"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/internal/testing/tooltest"
 	"github.com/seed-49bee653/samestep/page/canvas"
@@ -34,6 +35,27 @@ func TestServeInspector(t *testing.T) {
 	testenv.Or(t, "the go command", err)
 	s := tooltest.Serve(t, "--set", "web=true", "--game", "minimal", "--matches", "1", "--players", "2", "--dir", t.TempDir())
 	servesInspector(t, s.URL)
+}
+
+// On the page of platforms, keys move the player's unit: it walks while an arrow is held, stands when it is released, and jumps.
+func TestKeysInPage(t *testing.T) {
+	testenv.Long(t)
+	browser.Needs(t)
+	s := tooltest.Serve(t, "--set", "web=true", "--game", "platforms", "--matches", "1", "--players", "1", "--dir", t.TempDir())
+	for _, index, _ := tooltest.Fetch(t, s.URL+"/"); strings.Contains(index, "being built"); {
+		_, index, _ = tooltest.Fetch(t, s.URL+"/")
+	}
+	b := browser.Open(t, s.URL+"/#/play/match-1?token="+s.Tokens["player-0"])
+	b.Until(browser.Inspected)
+	// The unit is the last rectangle of the picture: left, bottom, right and top. It falls on the platform at first, and its walk may end on the floor.
+	const unit = `[...page.inspection.chart.picture].slice(-4)`
+	b.Until(unit + `[1] === -4600`)
+	b.Hold("ArrowRight", unit+`[0] > 4100`)
+	b.Until(`((now) => now === globalThis.last ? ++globalThis.times > 10 : (globalThis.last = now, globalThis.times = 0))(` + unit + `.join())`)
+	browser.Value[bool](b, `globalThis.ground = `+unit+`[1], true`)
+	b.Hold("ArrowUp", unit+`[1] < globalThis.ground`)
+	b.Agree(1)
+	b.NeverDiffered()
 }
 
 // A drawing function must be of the game's state.

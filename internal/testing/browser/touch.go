@@ -21,3 +21,16 @@ func (b *Tab) Touch(x, y float64, until string) {
 		b.Until(until)
 	}
 }
+
+// Hold presses a key, as KeyboardEvent.code has it, waits until an expression is true, and releases the key.
+func (b *Tab) Hold(key, until string) {
+	b.T.Helper()
+	for _, sort := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
+		if _, err := chromedp.Call(b.ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: sort, Key: key, Code: key}); err != nil {
+			b.T.Fatal(err)
+		}
+		if sort == input.DispatchKeyEventTypeRawKeyDown {
+			b.Until(until)
+		}
+	}
+}
