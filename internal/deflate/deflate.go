@@ -48,7 +48,7 @@ func Unpack(dst, packed []byte, most int) ([]byte, error) {
 
 // packers has what Pack writes with: some 700 KB, too many for each match.
 var packers = sync.Pool{New: func() any {
-	w, err := flate.NewWriter(nil, flate.BestSpeed)
+	w, err := flate.NewWriter(nil, flate.DefaultCompression)
 	if err != nil {
 		panic(err) // the level is a constant
 	}
