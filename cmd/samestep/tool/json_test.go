@@ -147,18 +147,18 @@ func TestGameOfRequest(t *testing.T) {
 func TestPeriodOfRequest(t *testing.T) {
 	policy := &serving.MatchPolicy{Game: games[0], Players: 4, DelaySpectators: 30 * time.Second, Adaptive: true}
 	for _, row := range []struct {
-		body           string
-		rate           uint16
-		micros         uint32
-		check, delayed uint32
+		body                     string
+		rate                     uint16
+		micros                   uint32
+		check, keyframe, delayed uint32
 	}{
-		{`{"name":"a"}`, 20, 50_000, 20, 600},
-		{`{"name":"a","tick_rate":8}`, 8, 125_000, 8, 240},
-		{`{"name":"a","tick_micros":600000}`, 2, 600_000, 2, 50},
-		{`{"name":"a","tick_micros":60000000}`, 1, 60_000_000, 1, 0},
+		{`{"name":"a"}`, 20, 50_000, 20, 1200, 600},
+		{`{"name":"a","tick_rate":8}`, 8, 125_000, 8, 480, 240},
+		{`{"name":"a","tick_micros":600000}`, 2, 600_000, 2, 100, 50},
+		{`{"name":"a","tick_micros":60000000}`, 1, 60_000_000, 1, 1, 0},
 	} {
 		spec, err := serving.RequestedMatch(strings.NewReader(row.body), games, false, policy)
-		if s := spec.Settings; err != nil || s.TickRate() != row.rate || s.TickMicros != row.micros || uint32(s.CheckEvery) != row.check || s.KeyframeEvery != 60*row.check ||
+		if s := spec.Settings; err != nil || s.TickRate() != row.rate || s.TickMicros != row.micros || uint32(s.CheckEvery) != row.check || uint32(s.KeyframeEvery) != row.keyframe ||
 			uint32(spec.Host.SpectatorDelay) != row.delayed || uint32(spec.Host.Delay.Max) != uint32(row.rate)/2+1 {
 			t.Errorf("%s: got %+v, spectators %+v, %v", row.body, s, spec.Host, err)
 		}

@@ -125,7 +125,7 @@ func TestUnknownBundles(t *testing.T) {
 	z := zip.NewWriter(&b)
 	w, err := z.Create("manifest.json")
 	if err == nil {
-		_, err = w.Write([]byte(`{"format":2}`))
+		_, err = w.Write([]byte(`{"format":3}`))
 	}
 	if err := errors.Join(err, z.Close(), os.WriteFile(path, b.Bytes(), 0o644)); err != nil {
 		t.Fatal(err)
